@@ -1,0 +1,47 @@
+# Every target sets up what it needs in .venv, and does so once.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test check docs bench clean
+
+demo: .venv/.installed
+	@$(BIN)/unseen demo
+
+test: .venv/.dev
+	$(BIN)/pytest -n auto
+
+check: .venv/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/pytest -n auto
+
+docs: .venv/.docs
+	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
+
+bench: .venv/.dev
+	$(BIN)/python benchmarks/klr.py
+	$(BIN)/python benchmarks/bootstrap.py
+	$(BIN)/python benchmarks/mixture.py
+
+clean:
+	rm -rf .venv docs/_build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+
+.venv/.created:
+	@$(PYTHON) -c 'import sys; sys.exit("unseen needs Python 3.11 or newer; got " + sys.version.split()[0] + ". Try: make PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	@touch $@
+
+.venv/.installed: .venv/.created pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+.venv/.dev: .venv/.installed
+	$(BIN)/python -m pip install --quiet --group dev
+	@touch $@
+
+.venv/.docs: .venv/.dev
+	$(BIN)/python -m pip install --quiet --group docs
+	@touch $@

@@ -1,0 +1,1 @@
+"""How work is run; knows no statistics."""

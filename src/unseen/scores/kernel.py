@@ -1,0 +1,157 @@
+"""The Gaussian kernel between rows and a few landmarks: an n x r factor of the full kernel.
+
+With landmarks Z drawn from the rows, functions ``f(x) = sum_j beta_j k(x, z_j)`` with the
+penalty ``beta' K_ZZ beta`` are the Nyström approximation of the full kernel machine. Distances
+are computed once, in blocks, and one exponential turns them into the kernel; halving the
+squared bandwidth squares the kernel, which is ten times cheaper than another exponential.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg.lapack import dpstrf, dtrtri
+from sklearn.metrics.pairwise import euclidean_distances
+
+from unseen.base import FloatArray, IntArray, Matrix
+
+BLOCK = 4096  # rows whose kernel values stay in the cache between two passes over them
+EXACT_CELLS = 2**18  # below this size of the factor double precision costs nothing that shows
+
+
+@dataclass(frozen=True)
+class Standardisation:
+    """Centre and scale of each feature; a constant feature keeps the scale 1."""
+
+    centre: FloatArray
+    scale: FloatArray
+
+    @classmethod
+    def of(cls, X: Matrix, weight: FloatArray) -> Standardisation:
+        """Weighted means and standard deviations, block by block, so X may be sparse."""
+        share = weight / weight.sum()
+        centre = np.zeros(X.shape[1])
+        square = np.zeros(X.shape[1])
+        for rows in row_blocks(X.shape[0]):
+            block = dense(X[rows])
+            centre += share[rows] @ block
+        for rows in row_blocks(X.shape[0]):
+            square += share[rows] @ (dense(X[rows]) - centre) ** 2
+        scale = np.sqrt(square)
+        # Rounding leaves a constant feature with a spread of about eps times its size.
+        scale[scale <= 10 * np.finfo(np.float64).eps * np.abs(centre)] = 1.0
+        scale[scale == 0.0] = 1.0
+        return cls(centre, scale)
+
+    def __call__(self, X: Matrix) -> FloatArray:
+        """Standardised rows, dense."""
+        return (dense(X) - self.centre) / self.scale
+
+
+def dense(X: Matrix) -> FloatArray:
+    """The rows as a dense array of double precision."""
+    is_sparse = sparse.issparse(X)
+    return np.asarray(X.toarray() if is_sparse else X, dtype=np.float64)
+
+
+def row_blocks(n_rows: int) -> Iterator[slice]:
+    """Slices that cover the rows, BLOCK at a time."""
+    for start in range(0, n_rows, BLOCK):
+        yield slice(start, min(start + BLOCK, n_rows))
+
+
+def automatic_rank(n_rows: int) -> int:
+    """Landmarks that keep the held-out AUC of the full kernel (benchmarks/klr.py)."""
+    return min(n_rows, int(np.clip(5.5 * np.sqrt(n_rows), 300, 1024)))
+
+
+def choose_landmarks(
+    X: Matrix, weight: FloatArray, rank: int, rng: np.random.RandomState
+) -> FloatArray:
+    """Distinct rows of positive weight: all of them when they are few, else a random draw."""
+    candidates = np.flatnonzero(weight > 0)
+    if candidates.size > rank:
+        candidates = np.sort(rng.choice(candidates, rank, replace=False))
+    return np.unique(dense(X[candidates]), axis=0)
+
+
+def median_bandwidth(landmarks: FloatArray) -> float:
+    """Median distance between landmarks; 1 where all of them coincide."""
+    distances = euclidean_distances(landmarks)[np.triu_indices(len(landmarks), k=1)]
+    positive = distances[distances > 0]
+    return float(np.median(positive)) if positive.size else 1.0
+
+
+@dataclass(frozen=True)
+class KernelFactor:
+    """All rows against the landmarks that matter at one bandwidth, and the way to whiten them.
+
+    Parameters
+    ----------
+    design : ndarray of shape (n, r + 1)
+        Kernel values, and a last column of ones for the intercept.
+    whiten : ndarray of shape (r + 1, r + 1)
+        Upper triangular W with ``W' penalty W`` = identity, so that ``design @ W @ w`` has the
+        penalty ``w' w``. Applied to coefficients (r numbers), never to rows (n of them).
+    landmarks : ndarray of shape (r, d)
+        The standardised landmarks kept.
+    """
+
+    design: FloatArray
+    whiten: FloatArray
+    landmarks: FloatArray
+
+
+def kernel_factor(
+    X: Matrix, standardise: Standardisation, landmarks: FloatArray, bandwidth: float
+) -> KernelFactor:
+    """Factor of the kernel on the rows of X at one bandwidth."""
+    dtype = np.float64 if X.shape[0] * len(landmarks) <= EXACT_CELLS else np.float32
+    kept, whiten = _independent(landmarks, bandwidth, RESIDUAL[dtype])
+    design = np.empty((X.shape[0], len(kept) + 1), dtype=dtype)
+    for rows in row_blocks(X.shape[0]):
+        fill_kernel(standardise(X[rows]), landmarks[kept], bandwidth, design[rows, :-1])
+    design[:, -1] = 1
+    return KernelFactor(design, whiten, landmarks[kept])
+
+
+def fill_kernel(
+    rows: FloatArray, landmarks: FloatArray, bandwidth: float, out: FloatArray
+) -> FloatArray:
+    """Gaussian kernel ``exp(-|x - z|^2 / (2 bandwidth^2))``, in the precision of ``out``."""
+    scale = 0.5 / bandwidth**2
+    # One product gives the whole exponent 2 s x.z - s |x|^2 - s |z|^2.
+    left = np.column_stack(
+        [2 * scale * rows, -scale * np.einsum("ij,ij->i", rows, rows), np.ones(len(rows))]
+    ).astype(out.dtype)
+    right = np.column_stack(
+        [landmarks, np.ones(len(landmarks)), -scale * np.einsum("ij,ij->i", landmarks, landmarks)]
+    ).astype(out.dtype)
+    for start in range(0, len(rows), 512):
+        part = slice(start, start + 512)
+        exponent = left[part] @ right.T
+        np.minimum(exponent, 0, out=exponent)
+        np.exp(exponent, out=out[part])
+    return out
+
+
+def _independent(
+    landmarks: FloatArray, bandwidth: float, residual: float
+) -> tuple[IntArray, FloatArray]:
+    """Landmarks whose kernel functions the others do not already span, and their whitening."""
+    kernel = np.empty((len(landmarks), len(landmarks)))
+    fill_kernel(landmarks, landmarks, bandwidth, kernel)
+    factor, pivots, rank, _ = dpstrf(kernel, tol=residual)
+    inverse, _ = dtrtri(factor[:rank, :rank])
+    whiten = np.zeros((rank + 1, rank + 1))
+    whiten[:rank, :rank] = np.triu(inverse)
+    whiten[rank, rank] = 1.0
+    return pivots[:rank] - 1, whiten
+
+
+# What a landmark must add to the span of the others. Whitening multiplies the rounding of the
+# factor by up to one over its root.
+RESIDUAL = {np.float64: 1e-10, np.float32: 1e-5}

@@ -1,0 +1,339 @@
+"""Many ridge-penalised logistic regressions on one design, solved together.
+
+Cell c minimises over w
+
+    w' w / 2  +  C_c sum_i s_ic loss(t_ic, (B W w)_i)
+
+with B the kernel factor and W its whitening (the last entry of w, the intercept, is free).
+Cells differ in C, in row weights s (folds are weights of zero) and in targets t (one problem
+per class), and share B. So one iteration of preconditioned nonlinear conjugate gradients for
+all of them is two matrix products with B.
+
+The preconditioner is the Hessian at the null model, one Cholesky factor per C, from a sample
+of rows: it costs r^3, whatever n. The step along each direction is one Newton step in one
+dimension, corrected by the secant when it overshoots.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import get_blas_funcs, get_lapack_funcs
+from scipy.linalg.blas import dgemm, sgemm
+
+from unseen.base import BoolArray, FloatArray, IntArray
+from unseen.scores.kernel import KernelFactor, row_blocks
+
+SAMPLE = 4  # rows per coefficient behind the preconditioner
+REFRESH = (5, 12, 30, 60)  # iterations at which the cells still at work get a new one
+
+
+@dataclass(frozen=True)
+class Cells:
+    """What each regression fits: ``C[c]`` and the group of rows, weights and targets it uses.
+
+    Parameters
+    ----------
+    C : ndarray of shape (cells,)
+        Inverse strength of the penalty.
+    group : ndarray of shape (cells,)
+        Column of ``weights`` and ``targets`` for each cell.
+    weights : ndarray of shape (n, groups)
+        Row weights; zero leaves a row out.
+    targets : ndarray of shape (n, groups, K)
+        Shares of each class in a row; K = 1 is the binary problem (share of the second class).
+    """
+
+    C: FloatArray
+    group: IntArray
+    weights: FloatArray
+    targets: FloatArray
+
+    @property
+    def n_outputs(self) -> int:
+        """Outputs per row and cell."""
+        return int(self.targets.shape[2])
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Fits of all cells.
+
+    Parameters
+    ----------
+    coefficients : ndarray of shape (r + 1, cells, K)
+        Weights of the kernel functions, and the intercept last.
+    values : ndarray of shape (n, cells, K)
+        Fitted log-odds (K = 1) or logits of every row, left out of the cell's fit or not.
+    decrement : ndarray of shape (cells,)
+        Newton decrement where the cell stopped, as a share of its null loss: about twice how
+        far the objective still is from its minimum.
+    """
+
+    coefficients: FloatArray
+    values: FloatArray
+    decrement: FloatArray
+
+
+def solve(factor: KernelFactor, cells: Cells, *, tol: float, max_iter: int) -> Solution:
+    """Minimise every cell until its Newton decrement is below ``tol^2`` times its null loss."""
+    n_rows, rank = factor.design.shape
+    shape = (cells.C.size, cells.n_outputs)
+    found = Solution(
+        np.zeros((rank, *shape)),
+        np.empty((n_rows, *shape), dtype=factor.design.dtype),
+        np.zeros(cells.C.size),
+    )
+    state = _Iteration(factor, cells)
+    for iteration in range(max_iter):
+        # The first step is a Newton step and costs little: spare it only where it is nil.
+        done = state.decrement <= (tol**2 * state.scale if iteration else 0.0)
+        state.leave(done, found)
+        if state.active.size == 0:
+            return found
+        if iteration in REFRESH:
+            state.restart()
+        state.step()
+    state.leave(np.ones(state.active.size, dtype=bool), found)
+    return found
+
+
+class _Iteration:
+    """Where the cells still at work stand; the last axes are (cells, outputs)."""
+
+    def __init__(self, factor: KernelFactor, cells: Cells) -> None:
+        self.factor, self.cells = factor, cells
+        self.active = np.arange(cells.C.size)
+        prior = _prevalence(cells)
+        self.preconditioner = _Preconditioner(factor, cells)
+        n_rows, rank = factor.design.shape
+        self.w = np.zeros((rank, cells.C.size, cells.n_outputs))
+        self.w[-1] = _link(prior)[cells.group]
+        self.values = np.empty((n_rows, *self.w.shape[1:]), dtype=factor.design.dtype)
+        self.values[:] = self.w[-1]
+        self.probabilities = np.empty_like(self.values)
+        self.moved = np.zeros_like(self.values)
+        self.direction = np.zeros_like(self.w)
+        self.gradient = self._move(np.zeros(cells.C.size))
+        self.restart()
+        # Measured against the loss of the null model, not against the first decrement: where
+        # there is no signal there is nothing to chase.
+        self.scale = cells.C * _null_loss(cells, prior)[cells.group]
+
+    def restart(self) -> None:
+        """Forget the direction; precondition by the Hessian where the cells stand."""
+        self.preconditioner.update(
+            np.unique(self.cells.C[self.active]),
+            self.cells.group[self.active],
+            self.probabilities[self.preconditioner.rows],
+        )
+        self.natural = self._precondition(self.gradient)
+        self.decrement = _dot(self.gradient, self.natural)
+        self.direction = np.zeros_like(self.w)
+
+    def step(self) -> None:
+        """One conjugate-gradient step for every active cell."""
+        self.direction = self.direction - self.natural
+        slope = _dot(self.gradient, self.direction)
+        uphill = slope >= 0
+        self.direction[:, uphill] = -self.natural[:, uphill]
+        slope[uphill] = -self.decrement[uphill]
+        before = self.gradient
+        length = -slope / self._curvature()
+        self.gradient = self._move(length)
+        self._correct_overshoot(length, slope)
+        self.natural = self._precondition(self.gradient)
+        decrement = _dot(self.gradient, self.natural)
+        # Polak-Ribiere, restarted where it turns negative.
+        kept = np.maximum(0, decrement - _dot(before, self.natural)) / self.decrement
+        self.direction = self.direction * kept[:, None]
+        self.decrement = decrement
+
+    def leave(self, done: BoolArray, found: Solution) -> None:
+        """Write finished cells out and go on with the rest."""
+        if not done.any():
+            return
+        cells, keep = self.active[done], ~done
+        found.coefficients[:, cells] = _apply(self.factor.whiten, self.w[:, done])
+        found.values[:, cells] = self.values[:, done]
+        found.decrement[cells] = self.decrement[done] / self.scale[done]
+        self.active = self.active[keep]
+        for name in ("w", "direction", "gradient", "natural", "values", "probabilities"):
+            setattr(self, name, np.ascontiguousarray(getattr(self, name)[:, keep]))
+        self.moved = np.empty_like(self.values)
+        self.decrement, self.scale = self.decrement[keep], self.scale[keep]
+
+    def _curvature(self) -> FloatArray:
+        """Second derivative along the direction; keeps ``B W direction`` on the way."""
+        design, groups = self.factor.design, self.cells.group[self.active]
+        direction = _flat(_apply(self.factor.whiten, self.direction)).astype(design.dtype)
+        curvature = np.zeros(self.active.size)
+        for rows in row_blocks(len(design)):
+            moved = self.moved[rows]
+            _multiply(design[rows], direction, out=_flat(moved))
+            along = _curvature_along(self.probabilities[rows], moved)
+            curvature += np.einsum("nc,nc->c", along, self.cells.weights[rows][:, groups])
+        penalised = self.direction[:-1]
+        return self.cells.C[self.active] * curvature + _dot(penalised, penalised)
+
+    def _move(self, length: FloatArray) -> FloatArray:
+        """Go this far along the direction; return the gradient there."""
+        design, groups = self.factor.design, self.cells.group[self.active]
+        self.w += length[:, None] * self.direction
+        length = length[:, None].astype(design.dtype)
+        pull = np.zeros((design.shape[1], self.active.size * self.cells.n_outputs))
+        for rows in row_blocks(len(design)):
+            values = self.values[rows]
+            values += length * self.moved[rows]
+            residual = _probabilities(values)
+            self.probabilities[rows] = residual
+            residual -= self.cells.targets[rows][:, groups]
+            residual *= self.cells.weights[rows][:, groups, None]
+            pull += _transposed_product(design[rows], _flat(residual))
+        pull = (self.factor.whiten.T @ pull).reshape(self.w.shape)
+        gradient = self.cells.C[self.active, None] * pull
+        gradient[:-1] += self.w[:-1]
+        return gradient
+
+    def _correct_overshoot(self, length: FloatArray, slope: FloatArray) -> None:
+        """Secant steps back while the slope past the minimum is steeper than before it."""
+        for _ in range(20):
+            past = _dot(self.gradient, self.direction)
+            overshot = past > -slope
+            if not overshot.any():
+                return
+            back = np.where(overshot, -length * past / (past - slope), 0.0)
+            self.gradient = self._move(back)
+            length = length + back
+
+    def _precondition(self, gradient: FloatArray) -> FloatArray:
+        natural = np.empty_like(gradient)
+        strengths = self.cells.C[self.active]
+        for strength in np.unique(strengths):
+            which = strengths == strength
+            natural[:, which] = self.preconditioner(strength, gradient[:, which])
+        return natural
+
+
+class _Preconditioner:
+    """Hessians averaged over the cells that share a C, from a sample of whitened rows."""
+
+    def __init__(self, factor: KernelFactor, cells: Cells) -> None:
+        n_rows, rank = factor.design.shape
+        # Evenly spaced rows: no randomness, and no order of the rows that a user would have.
+        self.rows = np.unique(np.linspace(0, n_rows - 1, min(n_rows, SAMPLE * rank)).astype(int))
+        sample = factor.design[self.rows]
+        # Direct calls: on matrices this small the checks around them cost as much as the work.
+        self.potrf, self.potrs = get_lapack_funcs(("potrf", "potrs"), (sample,))
+        (trmm,) = get_blas_funcs(("trmm",), (sample,))
+        # Transposed, as W' B', so that Fortran multiplies in place.
+        self.sample = trmm(1.0, factor.whiten, sample.T, trans_a=1, overwrite_b=1).T
+        self.weights = cells.weights[self.rows] * (n_rows / len(self.rows))
+        self.factors: dict[float, FloatArray] = {}
+
+    def update(self, strengths: FloatArray, groups: IntArray, probabilities: FloatArray) -> None:
+        """One Hessian of the loss, averaged over cells at these probabilities, for each C."""
+        spread = probabilities * (1 - probabilities)
+        weight = np.einsum("nc,nck->n", self.weights[:, groups], spread) / spread[0].size
+        scaled = self.sample * np.sqrt(weight)[:, None]
+        loss = scaled.T @ scaled
+        for strength in strengths:
+            hessian = strength * loss
+            # Rounding of the product must not make it indefinite beside the penalty of 1.
+            ridge = 1 + 4 * np.finfo(hessian.dtype).eps * np.trace(hessian)
+            hessian[np.diag_indices_from(hessian)] += ridge
+            self.factors[strength], _ = self.potrf(hessian.T, lower=1, overwrite_a=1)
+
+    def __call__(self, strength: float, gradient: FloatArray) -> FloatArray:
+        """Hessian^-1 gradient."""
+        factor = self.factors[strength]
+        flat = np.asfortranarray(_flat(gradient), dtype=factor.dtype)
+        solved, _ = self.potrs(factor, flat, lower=1, overwrite_b=1)
+        return solved.reshape(gradient.shape)
+
+
+def _prevalence(cells: Cells) -> FloatArray:
+    """Weighted share of each output in each group, kept off 0 and 1."""
+    total = cells.weights.sum(axis=0, dtype=np.float64)
+    share = np.einsum("ng,ngk->gk", cells.weights, cells.targets, dtype=np.float64)
+    return np.clip(share / np.maximum(total, 1e-300)[:, None], 1e-6, 1 - 1e-6)
+
+
+def _link(prior: FloatArray) -> FloatArray:
+    """Intercept of the null model."""
+    if prior.shape[1] == 1:
+        return np.log(prior) - np.log1p(-prior)
+    logs = np.log(prior)
+    return logs - logs.mean(axis=1, keepdims=True)
+
+
+def _null_loss(cells: Cells, prior: FloatArray) -> FloatArray:
+    """Log-loss of the null model in each group."""
+    rest = 0.0 if prior.shape[1] > 1 else (1 - prior) * np.log1p(-prior)
+    entropy = -(prior * np.log(prior) + rest).sum(axis=1)
+    return entropy * cells.weights.sum(axis=0, dtype=np.float64)
+
+
+def _probabilities(values: FloatArray) -> FloatArray:
+    """Sigmoid for one output, softmax for several; a fresh array."""
+    if values.shape[-1] == 1:
+        odds = np.clip(values, -60, 60)
+        np.negative(odds, out=odds)
+        np.exp(odds, out=odds)
+        odds += 1
+        return np.reciprocal(odds, out=odds)
+    powers = np.exp(values - values.max(axis=-1, keepdims=True))
+    powers /= powers.sum(axis=-1, keepdims=True)
+    return powers
+
+
+def _curvature_along(probabilities: FloatArray, moved: FloatArray) -> FloatArray:
+    """Second derivative of each row's loss along its move: a variance under p."""
+    if moved.shape[-1] == 1:
+        square = np.square(moved[..., 0])
+        square *= probabilities[..., 0]
+        square *= 1 - probabilities[..., 0]
+        return square
+    mean = np.einsum("nck,nck->nc", probabilities, moved)
+    return np.einsum("nck,nck->nc", probabilities, np.square(moved)) - np.square(mean)
+
+
+def _dot(left: FloatArray, right: FloatArray) -> FloatArray:
+    """Inner product of coefficient arrays, cell by cell."""
+    return np.einsum("rck,rck->c", left, right)
+
+
+def _multiply(design: FloatArray, direction: FloatArray, out: FloatArray) -> None:
+    for rows in _small_products(design, direction.shape[1]):
+        np.matmul(design[rows], direction, out=out[rows])
+
+
+def _transposed_product(design: FloatArray, residual: FloatArray) -> FloatArray:
+    """Design transposed times residual, summed in place over blocks of rows."""
+    gemm = sgemm if design.dtype == np.float32 else dgemm
+    total = np.zeros((residual.shape[1], design.shape[1]), dtype=design.dtype, order="F")
+    for rows in _small_products(design, residual.shape[1]):
+        total = gemm(
+            1.0, residual[rows].T, design[rows].T, beta=1.0, c=total, trans_b=1, overwrite_c=1
+        )
+    return total.T
+
+
+def _small_products(design: FloatArray, n_columns: int) -> Iterator[slice]:
+    """Blocks of rows so small that BLAS multiplies them where they lie, without packing.
+
+    With few columns, packing the design costs as much as the product itself.
+    """
+    step = max(32, 1_000_000 // (design.shape[1] * n_columns))
+    for start in range(0, len(design), step):
+        yield slice(start, start + step)
+
+
+def _flat(coefficients: FloatArray) -> FloatArray:
+    return coefficients.reshape(coefficients.shape[0], -1)
+
+
+def _apply(matrix: FloatArray, coefficients: FloatArray) -> FloatArray:
+    return (matrix @ _flat(coefficients)).reshape(coefficients.shape)

@@ -1,0 +1,97 @@
+"""Held-out measures of many fits at once, and the folds they are held out by."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import StratifiedKFold, check_cv
+
+from unseen.base import BoolArray, FloatArray, IntArray
+
+Scoring = Callable[[FloatArray, IntArray, FloatArray], FloatArray]
+
+
+def assign_folds(codes: IntArray, n_folds: int, random_state: Any) -> IntArray:
+    """Fold of each row, every class spread over the folds as evenly as it goes."""
+    counts = np.bincount(codes)
+    n_folds = max(2, min(n_folds, int(counts.max())))
+    splitter = StratifiedKFold(n_folds, shuffle=True, random_state=random_state)
+    folds = np.zeros(len(codes), dtype=np.int64)
+    with warnings.catch_warnings():
+        # A class with fewer rows than folds is missing from some; that is no reason to stop.
+        warnings.simplefilter("ignore", UserWarning)
+        for fold, (_, held_out) in enumerate(splitter.split(codes, codes)):
+            folds[held_out] = fold
+    return folds
+
+
+def training_masks(cv: Any, codes: IntArray, random_state: Any) -> FloatArray:
+    """Columns of 0 and 1 (n, folds): 1 where the fold trains on the row."""
+    if isinstance(cv, int | np.integer):
+        folds = assign_folds(codes, int(cv), random_state)
+        return (folds[:, None] != np.arange(folds.max() + 1)).astype(np.float64)
+    splits = list(check_cv(cv, codes, classifier=True).split(codes[:, None], codes))
+    masks = np.zeros((len(codes), len(splits)))
+    for fold, (train, _) in enumerate(splits):
+        masks[train, fold] = 1.0
+    return masks
+
+
+def accuracy(values: FloatArray, codes: IntArray, weight: FloatArray) -> FloatArray:
+    """Share of rows labelled right, for each cell of (n, cells, K) values."""
+    if values.shape[2] == 1:
+        predicted = (values[..., 0] > 0).astype(np.int64)
+    else:
+        predicted = values.argmax(axis=2)
+    return weight @ (predicted == codes[:, None]) / weight.sum()
+
+
+def neg_log_loss(values: FloatArray, codes: IntArray, weight: FloatArray) -> FloatArray:
+    """Mean log-probability of the true class, for each cell."""
+    if values.shape[2] == 1:
+        sign = np.where(codes > 0, -1.0, 1.0)[:, None]
+        losses = np.logaddexp(0.0, sign * values[..., 0])
+    else:
+        true = np.take_along_axis(values, codes[:, None, None], axis=2)[..., 0]
+        losses = np.logaddexp.reduce(values, axis=2) - true
+    return -(weight @ losses) / weight.sum()
+
+
+def roc_auc(values: FloatArray, codes: IntArray, weight: FloatArray) -> FloatArray:
+    """Area under the ROC for each cell; one class against the rest, averaged, for several."""
+    if values.shape[2] == 1:
+        outputs = [(codes == 1, values[..., 0])]
+    else:
+        outputs = [(codes == k, values[..., k]) for k in range(values.shape[2])]
+    areas = [
+        [weighted_auc(column, positive, weight) for column in scores.T]
+        for positive, scores in outputs
+        if 0 < positive.sum() < positive.size
+    ]
+    return np.mean(areas, axis=0) if areas else np.full(values.shape[1], 0.5)
+
+
+def weighted_auc(scores: FloatArray, positive: BoolArray, weight: FloatArray) -> float:
+    """Probability that a positive row outscores a negative one, ties counted by half.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> weighted_auc(np.array([1.0, 2, 2]), np.array([False, False, True]), np.ones(3))
+    0.75
+    """
+    _, place = np.unique(scores, return_inverse=True)
+    above = np.bincount(place, weight * positive)
+    below = np.bincount(place, weight * ~positive)
+    wins = above @ (np.cumsum(below) - below / 2)
+    return float(wins / max(above.sum() * below.sum(), np.finfo(float).tiny))
+
+
+SCORINGS: dict[str, Scoring] = {
+    "accuracy": accuracy,
+    "roc_auc": roc_auc,
+    "neg_log_loss": neg_log_loss,
+}

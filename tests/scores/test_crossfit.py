@@ -1,0 +1,117 @@
+"""Out-of-fold scores are out of fold, whatever scores them."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.sparse import csr_array
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.metrics import roc_auc_score
+from sklearn.neighbors import NearestCentroid
+
+from unseen import KernelLogisticRegression
+from unseen.scores.crossfit import class_scores, crossfit_scores
+from unseen.scores.selection import assign_folds
+
+
+def auc(pair):
+    scores_F, scores_H = pair
+    labels = np.repeat([1, 0], [len(scores_F), len(scores_H)])
+    return roc_auc_score(labels, np.concatenate(pair))
+
+
+@pytest.fixture(scope="module")
+def samples():
+    rng = np.random.default_rng(0)
+    return rng.normal(1.0, 1.0, (160, 3)), rng.normal(0.0, 1.0, (120, 3))
+
+
+@pytest.mark.parametrize(
+    "classifier",
+    [None, RandomForestClassifier(20), KernelLogisticRegression(0.05, 1e3)],
+    ids=["default", "forest", "overfitted kernel"],
+)
+def test_samples_of_one_law_cannot_be_told_apart(classifier):
+    """In-sample scores of these models reach an AUC near 1; honest ones stay near one half."""
+    rng = np.random.default_rng(1)
+    F, H = rng.normal(size=(300, 4)), rng.normal(size=(300, 4))
+    area = auc(crossfit_scores(F, H, classifier, n_folds=5, random_state=0))
+    # Three standard errors of an AUC from 300 + 300 rows, and the pull of choosing the best C.
+    assert 0.43 < area < 0.57
+
+
+def test_any_classifier_equals_the_plain_loop(samples):
+    F, H = samples
+    model = LogisticRegression()
+    scores_F, scores_H = crossfit_scores(F, H, model, n_folds=4, random_state=0)
+    rows, labels = np.vstack([F, H]), np.repeat([1, 0], [len(F), len(H)])
+    folds = assign_folds(labels, 4, np.random.RandomState(0))
+    expected = np.empty(len(labels))
+    for fold in range(4):
+        out = folds == fold
+        fitted = LogisticRegression().fit(rows[~out], labels[~out])
+        expected[out] = fitted.decision_function(rows[out])
+    assert_allclose(np.concatenate([scores_F, scores_H]), expected, rtol=1e-6)
+
+
+def test_shared_factor_equals_refitting_each_fold(samples):
+    """Few rows: every row is a landmark, so the shared factor is exact."""
+    F, H = samples
+    model = KernelLogisticRegression(1.5, 1.0, standardize=False, cv=3)
+    ours = np.concatenate(crossfit_scores(F, H, model, n_folds=3, random_state=0))
+    rows, labels = np.vstack([F, H]), np.repeat([1, 0], [len(F), len(H)])
+    rng = np.random.RandomState(0)
+    folds = assign_folds(labels, 3, rng)
+    for fold in range(3):
+        out = folds == fold
+        fitted = KernelLogisticRegression(1.5, 1.0, standardize=False)
+        fitted.fit(rows[~out], labels[~out])
+        assert_allclose(ours[out], fitted.decision_function(rows[out]), atol=0.02)
+
+
+def test_a_class_gets_the_scores_of_its_own_pair(samples):
+    F, H = samples
+    rng = np.random.default_rng(2)
+    other = rng.normal(6.0, 1.0, (80, 3))
+    X, codes = np.vstack([H, other]), np.repeat([0, 1], [len(H), len(other)])
+    pairs = class_scores(X, codes, F, n_folds=5, random_state=0)
+    assert [len(own) for _, own in pairs] == [120, 80]
+    assert auc(pairs[1]) > 0.99 > auc(pairs[0]) > 0.7
+
+
+def test_same_seed_same_scores_whatever_n_jobs(samples):
+    F, H = samples
+    forest = RandomForestClassifier(10)
+    one = crossfit_scores(F, H, forest, n_folds=3, random_state=5, n_jobs=1)
+    two = crossfit_scores(F, H, forest, n_folds=3, random_state=5, n_jobs=2)
+    other = crossfit_scores(F, H, forest, n_folds=3, random_state=6)
+    assert_allclose(one[0], two[0])
+    assert not np.allclose(one[0], other[0])
+
+
+def test_repeats_average_independent_folds(samples):
+    F, H = samples
+    both = crossfit_scores(F, H, LogisticRegression(), n_folds=3, n_repeats=2, random_state=0)
+    rng = np.random.RandomState(0)
+    first = crossfit_scores(F, H, LogisticRegression(), n_folds=3, random_state=rng)
+    second = crossfit_scores(F, H, LogisticRegression(), n_folds=3, random_state=rng)
+    assert_allclose(both[0], (first[0] + second[0]) / 2)
+
+
+def test_decision_function_is_enough_and_something_is_needed(samples):
+    F, H = samples
+    assert auc(crossfit_scores(F, H, RidgeClassifier(), n_folds=3, random_state=0)) > 0.8
+    with pytest.raises(TypeError, match="predict_proba or decision_function; got Bare"):
+        crossfit_scores(F, H, Bare(), n_folds=3, random_state=0)
+
+
+class Bare(NearestCentroid):
+    predict_proba = property()
+    decision_function = property()
+
+
+def test_sparse_rows_give_what_dense_rows_give(samples):
+    F, H = (np.where(np.abs(rows) < 0.2, 0.0, rows) for rows in samples)
+    dense = crossfit_scores(F, H, n_folds=3, random_state=0)
+    sparse = crossfit_scores(csr_array(F), csr_array(H), n_folds=3, random_state=0)
+    assert_allclose(dense[0], sparse[0], atol=1e-6)

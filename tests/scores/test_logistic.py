@@ -1,0 +1,125 @@
+"""The batched solver: every column is the problem it says it is."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.optimize import minimize
+from sklearn.datasets import make_moons
+
+from reference.exact_klr import exact_scores
+from unseen.scores.kernel import Standardisation, fill_kernel, kernel_factor, median_bandwidth
+from unseen.scores.logistic import Cells, solve
+
+IDENTITY = Standardisation(np.zeros(2), np.ones(2))
+
+
+@pytest.fixture(scope="module")
+def moons():
+    return make_moons(90, noise=0.3, random_state=0)
+
+
+def test_folds_are_the_fits_without_their_rows(moons):
+    """By the representer theorem landmarks on left-out rows change nothing."""
+    X, y = moons
+    folds = np.arange(len(y)) % 3
+    weights = (folds[:, None] != np.arange(3)).astype(float)
+    strengths = np.array([0.1, 10.0])
+    cells = Cells(
+        np.repeat(strengths, 3),
+        np.tile(np.arange(3), 2),
+        weights,
+        np.broadcast_to(y[:, None, None].astype(float), (len(y), 3, 1)),
+    )
+    found = solve(kernel_factor(X, IDENTITY, X, 0.8), cells, tol=1e-9, max_iter=200)
+    for cell, (C, fold) in enumerate(zip(cells.C, cells.group, strict=True)):
+        train = folds != fold
+        exact = exact_scores(X[train], y[train] == 1, X, 0.8, C)
+        assert_allclose(found.values[:, cell, 0], exact, atol=1e-5)
+
+
+def test_multinomial_cell_equals_a_general_optimiser(moons):
+    X, _ = moons
+    X = X[:40]
+    codes = np.arange(40) % 3
+    T = (codes[:, None] == np.arange(3)).astype(float)
+    factor = kernel_factor(X, IDENTITY, X, 1.0)
+    found = solve(
+        factor,
+        Cells(np.array([2.0]), np.array([0]), np.ones((40, 1)), T[:, None]),
+        tol=1e-10,
+        max_iter=200,
+    )
+    B = factor.design @ factor.whiten
+
+    def objective(flat):
+        w = flat.reshape(-1, 3)
+        f = B @ w
+        normaliser = np.logaddexp.reduce(f, axis=1)
+        P = np.exp(f - normaliser[:, None])
+        gradient = 2.0 * B.T @ (P - T)
+        gradient[:-1] += w[:-1]
+        value = (w[:-1] ** 2).sum() / 2 + 2.0 * (normaliser - (f * T).sum(axis=1)).sum()
+        return value, gradient.ravel()
+
+    best = minimize(objective, np.zeros(B.shape[1] * 3), jac=True, options={"gtol": 1e-9})
+    f = B @ best.x.reshape(-1, 3)
+    centred = f - f.mean(axis=1, keepdims=True)
+    ours = found.values[:, 0] - found.values[:, 0].mean(axis=1, keepdims=True)
+    assert_allclose(ours, centred, atol=1e-4)
+
+
+def test_single_precision_agrees_with_double(moons, monkeypatch):
+    X, y = make_moons(800, noise=0.3, random_state=3)
+    cells = {}
+    for limit, dtype in ((0, np.float32), (10**9, np.float64)):
+        monkeypatch.setattr("unseen.scores.kernel.EXACT_CELLS", limit)
+        factor = kernel_factor(X, IDENTITY, X[:200], 0.5)
+        assert factor.design.dtype == dtype
+        problem = Cells(
+            np.array([1.0]),
+            np.array([0]),
+            np.ones((800, 1), dtype),
+            y[:, None, None].astype(dtype),
+        )
+        cells[dtype] = solve(factor, problem, tol=1e-3, max_iter=100).values
+    assert_allclose(cells[np.float32], cells[np.float64], atol=0.02)
+
+
+def test_rows_without_weight_do_not_count_and_no_signal_is_no_work(moons):
+    X, _ = moons
+    factor = kernel_factor(X, IDENTITY, X, 1.0)
+    cells = Cells(np.array([1.0]), np.array([0]), np.ones((90, 1)), np.full((90, 1, 1), 0.5))
+    found = solve(factor, cells, tol=1e-6, max_iter=50)
+    assert_allclose(found.values, 0, atol=1e-9)
+
+
+def test_kernel_is_the_gaussian_and_whitening_whitens():
+    rng = np.random.default_rng(0)
+    X, Z = rng.normal(size=(700, 3)), rng.normal(size=(40, 3))
+    out = np.empty((700, 40))
+    fill_kernel(X, Z, 1.3, out)
+    expected = np.exp(-((X[:, None] - Z[None]) ** 2).sum(axis=2) / (2 * 1.3**2))
+    assert_allclose(out, expected, rtol=1e-10)
+    factor = kernel_factor(X, Standardisation(np.zeros(3), np.ones(3)), Z, 1.3)
+    K_ZZ = np.empty((len(factor.landmarks),) * 2)
+    fill_kernel(factor.landmarks, factor.landmarks, 1.3, K_ZZ)
+    W = factor.whiten[:-1, :-1]
+    assert_allclose(W.T @ K_ZZ @ W, np.eye(len(W)), atol=1e-6)
+
+
+def test_dependent_landmarks_are_dropped():
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    factor = kernel_factor(X, IDENTITY, np.vstack([X, X]), 1.0)
+    assert factor.design.shape[1] - 1 <= 50
+
+
+def test_standardisation_is_weighted_and_leaves_constants_alone():
+    X = np.array([[1.0, 5.0], [3.0, 5.0], [100.0, 5.0]])
+    scaling = Standardisation.of(X, np.array([1.0, 1.0, 0.0]))
+    assert_allclose(scaling.centre, [2.0, 5.0])
+    assert_allclose(scaling.scale, [1.0, 1.0])
+
+
+def test_median_bandwidth_of_coinciding_landmarks_is_one():
+    assert median_bandwidth(np.ones((1, 2))) == 1.0
+    assert_allclose(median_bandwidth(np.array([[0.0], [1.0], [3.0]])), 2.0)

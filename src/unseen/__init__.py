@@ -1,0 +1,118 @@
+"""The share of each known class in unlabelled rows, and the share of classes never seen.
+
+Names are loaded on first use, so that ``import unseen`` stays light.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from unseen._version import __version__
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from unseen.base import Estimate, MixtureEstimate, UnseenWarning, UpperBound
+    from unseen.mixture import (
+        BestBin,
+        CertifiedBound,
+        DensityRatio,
+        KernelMean,
+        ROCSlope,
+        mixture_proportion,
+    )
+    from unseen.proportions import MPEIncomplete, ProportionEstimator
+    from unseen.scores.klr import KernelLogisticRegression
+
+__all__ = [
+    "BestBin",
+    "CertifiedBound",
+    "DensityRatio",
+    "Estimate",
+    "KernelLogisticRegression",
+    "KernelMean",
+    "MPEIncomplete",
+    "MixtureEstimate",
+    "ROCSlope",
+    "UnseenWarning",
+    "UpperBound",
+    "__version__",
+    "estimate",
+    "mixture_proportion",
+]
+
+_HOMES = {
+    "BestBin": "unseen.mixture",
+    "CertifiedBound": "unseen.mixture",
+    "DensityRatio": "unseen.mixture",
+    "Estimate": "unseen.base",
+    "KernelLogisticRegression": "unseen.scores.klr",
+    "KernelMean": "unseen.mixture",
+    "MPEIncomplete": "unseen.proportions",
+    "MixtureEstimate": "unseen.base",
+    "ROCSlope": "unseen.mixture",
+    "UnseenWarning": "unseen.base",
+    "UpperBound": "unseen.base",
+    "mixture_proportion": "unseen.mixture",
+}
+
+
+def estimate(
+    X: ArrayLike,
+    y: ArrayLike,
+    X_new: ArrayLike,
+    *,
+    estimator: ProportionEstimator | None = None,
+    random_state: Any = None,
+) -> Estimate:
+    """Estimate the share of each known class in new rows, and the share of unseen classes.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_labelled, n_features)
+        Rows of the known classes: NumPy, sparse, or a pandas, polars or pyarrow table.
+    y : array-like of shape (n_labelled,)
+        Their labels: text, whole numbers or booleans. One class is enough.
+    X_new : array-like of shape (n_unlabelled, n_features)
+        Unlabelled rows, with the columns of X.
+    estimator : proportion estimator or None, default=None
+        How to estimate; None is :class:`MPEIncomplete`. It is copied, not changed.
+    random_state : int, RandomState instance or None, default=None
+        Seed of all randomness; overrides that of ``estimator`` when given.
+
+    Returns
+    -------
+    Estimate
+        Prints as a table; ``proportions`` and ``unseen`` hold the shares.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import unseen
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = rng.normal(0, 1, (200, 2)), ["known"] * 200
+    >>> X_new = np.vstack([rng.normal(0, 1, (150, 2)), rng.normal(9, 1, (150, 2))])
+    >>> estimate = unseen.estimate(X, y, X_new, random_state=0)
+    >>> print(f"{estimate.unseen:.1f}")
+    0.5
+    """
+    from sklearn.base import clone
+
+    from unseen.proportions import MPEIncomplete
+
+    chosen = MPEIncomplete() if estimator is None else clone(estimator)
+    if random_state is not None:
+        chosen.set_params(random_state=random_state)
+    return chosen.fit(X, y).estimate(X_new)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'unseen' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

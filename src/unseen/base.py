@@ -1,0 +1,348 @@
+"""The records that the library hands back, and the small protocols behind them.
+
+A record is frozen, holds no raw rows, and knows how to print itself. Nothing here computes
+an estimate; nothing here draws a picture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any, Protocol, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+FloatArray: TypeAlias = NDArray[np.floating[Any]]
+IntArray: TypeAlias = NDArray[np.integer[Any]]
+BoolArray: TypeAlias = NDArray[np.bool_]
+Matrix: TypeAlias = Any  # rows by features, dense or scipy.sparse
+
+
+class UnseenWarning(UserWarning):
+    """The data look wrong in a way that the user must know about, such as a leak."""
+
+
+@dataclass(frozen=True)
+class RocEvidence:
+    """The empirical ROC of one pair (F against H) and the slope read off its right end.
+
+    Parameters
+    ----------
+    false_alarm, detection : ndarray
+        Vertices of the empirical ROC, thinned to at most a few hundred.
+    right_slope : float
+        Slope at the right end: the mixture proportion before any clipping or projection.
+    n_unlabelled, n_labelled : int
+        Rows of F and of H behind the curve.
+    parameters : dict
+        Parameters of the fitted curve by the paper's names; empty where no curve was fitted.
+    """
+
+    false_alarm: FloatArray
+    detection: FloatArray
+    right_slope: float
+    n_unlabelled: int
+    n_labelled: int
+    parameters: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class MixtureEstimate:
+    """Estimate of ν in ``F = (1 - ν) G + ν H``, Eq. (3).
+
+    Parameters
+    ----------
+    proportion : float
+        The estimate, in [0, 1].
+    method : str
+        Name of the estimator that made it.
+    roc : RocEvidence or None
+        The ROC behind it, where the method has one.
+    warnings : tuple of str
+        What a person should know before trusting the number, in plain words.
+
+    Examples
+    --------
+    >>> from unseen.base import MixtureEstimate
+    >>> print(MixtureEstimate(0.25, "ROCSlope"))
+    0.250 of the unlabelled rows look like the labelled sample (ROCSlope)
+    """
+
+    proportion: float
+    method: str
+    roc: RocEvidence | None = None
+    warnings: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.proportion:.3f} of the unlabelled rows look like the labelled sample "
+            f"({self.method})"
+        ]
+        return "\n".join(lines + [f"warning: {message}" for message in self.warnings])
+
+
+@dataclass(frozen=True)
+class UpperBound:
+    """A bound on ν* that holds with probability at least ``1 - delta``; not an estimate.
+
+    Parameters
+    ----------
+    upper : float
+        ν* is at most this, with probability at least ``1 - delta``.
+    delta : float
+        The probability of error that was allowed.
+    form : str
+        Which inequality gave it: ``"vc"``, ``"dkw"`` or ``"clopper-pearson"``.
+    vacuous : bool
+        True when ``upper`` is 1, so that the bound says nothing at this sample size.
+
+    Examples
+    --------
+    >>> from unseen.base import UpperBound
+    >>> print(UpperBound(0.31, 0.05, "dkw", False))
+    at most 0.310 with probability >= 0.95 (dkw)
+    """
+
+    upper: float
+    delta: float
+    form: str
+    vacuous: bool
+
+    def __str__(self) -> str:
+        if self.vacuous:
+            return f"says nothing at this sample size: the bound is 1 ({self.form})"
+        return f"at most {self.upper:.3f} with probability >= {1 - self.delta:g} ({self.form})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Estimate:
+    """Shares of the known classes in unlabelled rows, and the share of unseen classes.
+
+    Parameters
+    ----------
+    classes : tuple
+        Labels of the known classes, sorted.
+    proportions : ndarray of shape (K,)
+        Share of each known class, in the order of ``classes``; sums to at most 1.
+    unseen : float
+        Share of rows from classes that training never saw.
+    method : str
+        Name of the estimator that made it.
+    n_labelled : dict
+        Labelled rows of each class.
+    n_unlabelled : int
+        Unlabelled rows.
+    intervals : ndarray of shape (K + 1, 2) or None
+        Lower and upper ends, for each class and then for unseen.
+    unseen_certified : float or None
+        A lower bound on the unseen share that holds without assumptions on the classes.
+    roc : dict
+        The ROC evidence of each class, for plots.
+    diagnostics : dict
+        Numbers by which the estimate can be judged; plain types.
+    warnings : tuple of str
+        What a person should know before trusting the numbers, in plain words.
+    seed : int or None
+        As ``random_state``, this gives the same estimate again.
+    versions : dict
+        Versions of this library and of those under it.
+
+    Examples
+    --------
+    >>> from unseen.base import Estimate
+    >>> estimate = Estimate(("cat", "dog"), [0.5, 0.2], 0.3, "MPEIncomplete",
+    ...                     n_labelled={"cat": 80, "dog": 90}, n_unlabelled=400)
+    >>> print(estimate)
+    class   share  labelled rows
+    cat     0.500             80
+    dog     0.200             90
+    unseen  0.300              -
+    MPEIncomplete, 400 unlabelled rows
+    >>> float(estimate["cat"])
+    0.5
+    """
+
+    classes: tuple[Any, ...]
+    proportions: FloatArray
+    unseen: float
+    method: str
+    n_labelled: dict[Any, int]
+    n_unlabelled: int
+    intervals: FloatArray | None = None
+    unseen_certified: float | None = None
+    roc: dict[Any, RocEvidence] = field(default_factory=dict)
+    diagnostics: dict[str, Any] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    seed: int | None = None
+    versions: dict[str, str] = field(default_factory=lambda: library_versions())
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "classes", tuple(_plain(label) for label in self.classes))
+        n_classes = len(self.classes)
+        self._freeze("proportions", (n_classes,))
+        if self.intervals is not None:
+            self._freeze("intervals", (n_classes + 1, 2))
+
+    def _freeze(self, name: str, shape: tuple[int, ...]) -> None:
+        """Keep a read-only copy of an array, so that a record stays what it was."""
+        array = np.array(getattr(self, name), dtype=np.float64)
+        if array.shape != shape:
+            raise ValueError(f"{name} must have shape {shape}; got {array.shape}.")
+        array.flags.writeable = False
+        object.__setattr__(self, name, array)
+
+    def __getitem__(self, label: Any) -> float:
+        """Share of one known class."""
+        if label not in self.classes:
+            known = ", ".join(map(repr, self.classes))
+            raise KeyError(f"no class {label!r}; the known classes are {known}.")
+        return float(self.proportions[self.classes.index(label)])
+
+    def __str__(self) -> str:
+        header, *rows = self._table()
+        table = [header, *rows]
+        widths = [max(len(row[column]) for row in table) for column in range(len(header))]
+        lines = [
+            "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])])
+            for row in table
+        ]
+        return "\n".join([*lines, *self._remarks()])
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        header, *rows = self._table()
+        head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
+        )
+        remarks = "".join(f"<p>{escape(remark)}</p>" for remark in self._remarks())
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{remarks}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain types, ready for JSON; ``format`` counts changes of layout."""
+        return {
+            "format": 1,
+            "method": self.method,
+            "classes": list(self.classes),
+            "proportions": self.proportions.tolist(),
+            "unseen": float(self.unseen),
+            "intervals": _plain(self.intervals),
+            "unseen_certified": _plain(self.unseen_certified),
+            "n_labelled": [int(self.n_labelled[label]) for label in self.classes],
+            "n_unlabelled": int(self.n_unlabelled),
+            "roc": [
+                {"class": label, **_plain(vars(self.roc[label]))}
+                for label in self.classes
+                if label in self.roc
+            ],
+            "diagnostics": _plain(self.diagnostics),
+            "warnings": list(self.warnings),
+            "seed": _plain(self.seed),
+            "versions": dict(self.versions),
+        }
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame: one row per known class, and a last row for unseen.
+
+        The column ``known`` is False in the last row only, so that a class which happens to
+        be called "unseen" is not mistaken for it.
+        """
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ImportError(
+                'to_frame needs pandas, which is not installed. Try: pip install "unseen[io]"'
+            ) from error
+        columns: dict[str, Any] = {
+            "class": [*self.classes, "unseen"],
+            "share": [*self.proportions.tolist(), float(self.unseen)],
+            "known": [True] * len(self.classes) + [False],
+            "labelled_rows": [*(self.n_labelled[label] for label in self.classes), 0],
+        }
+        if self.intervals is not None:
+            columns |= {"lower": self.intervals[:, 0], "upper": self.intervals[:, 1]}
+        return pd.DataFrame(columns)
+
+    def _table(self) -> list[list[str]]:
+        """Header and rows, as text."""
+        labels = [*map(str, self.classes), "unseen"]
+        shares = [*self.proportions, self.unseen]
+        counts = [*(str(self.n_labelled[label]) for label in self.classes), "-"]
+        header = ["class", "share", "labelled rows"]
+        rows = [
+            [label, f"{share:.3f}", count]
+            for label, share, count in zip(labels, shares, counts, strict=True)
+        ]
+        if self.intervals is not None:
+            header.insert(2, "interval")
+            for row, (lower, upper) in zip(rows, self.intervals, strict=True):
+                row.insert(2, f"{lower:.3f} to {upper:.3f}")
+        return [header, *rows]
+
+    def _remarks(self) -> list[str]:
+        """What stands under the table."""
+        remarks = [f"{self.method}, {self.n_unlabelled} unlabelled rows"]
+        if self.unseen_certified is not None:
+            remarks.append(f"certified: the unseen share is at least {self.unseen_certified:.3f}")
+        return remarks + [f"warning: {message}" for message in self.warnings]
+
+
+def library_versions() -> dict[str, str]:
+    """Versions that an estimate depends on."""
+    import platform
+
+    import scipy
+    import sklearn
+
+    from unseen._version import __version__
+
+    return {
+        "unseen": __version__,
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "scikit-learn": sklearn.__version__,
+        "python": platform.python_version(),
+    }
+
+
+class SupportsFit(Protocol):
+    """Any scikit-learn classifier, as far as this library needs it."""
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> SupportsFit:
+        """Learn to tell the classes apart."""
+        ...
+
+
+class EstimatesMixture(Protocol):
+    """Reads ν off out-of-fold scores of F and H; high scores look like F."""
+
+    def from_scores(self, scores_F: ArrayLike, scores_H: ArrayLike) -> MixtureEstimate:
+        """Estimate the share of H in F."""
+        ...
+
+
+class EstimatesProportions(Protocol):
+    """Learns the known classes, then finds their shares in unlabelled rows."""
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Keep the labelled sample."""
+        ...
+
+    def estimate(self, X_new: ArrayLike) -> Estimate:
+        """Estimate the share of each known class, and of unseen ones, in ``X_new``."""
+        ...
+
+
+def _plain(value: Any) -> Any:
+    """The same value in types that JSON and every reader know."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value

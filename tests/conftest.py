@@ -1,0 +1,56 @@
+"""What several test files share."""
+
+import resource
+import subprocess
+import sys
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+Samples = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def blobs(n_left: int, n_right: int, n_new: int, seed: int = 0) -> Samples:
+    """Two known classes; new rows are 50% of the first, 20% of the second, 30% of a third."""
+    rng = np.random.default_rng(seed)
+    X = np.vstack([rng.normal(-3, 1, (n_left, 3)), rng.normal(3, 1, (n_right, 3))])
+    X_new = np.vstack(
+        [
+            rng.normal(-3, 1, (n_new // 2, 3)),
+            rng.normal(3, 1, (n_new // 5, 3)),
+            rng.normal([-3, 3, 9], 1, (3 * n_new // 10, 3)),
+        ]
+    )
+    return X, np.repeat(["left", "right"], [n_left, n_right]), X_new
+
+
+@pytest.fixture
+def samples() -> Samples:
+    """As few rows as the folds can do with: for what must hold exactly."""
+    return blobs(60, 50, 100)
+
+
+@pytest.fixture(scope="session")
+def draws() -> list[Samples]:
+    """Six draws with enough rows to find the shares: for what must hold on average."""
+    return [blobs(500, 400, 1000, seed) for seed in range(6)]
+
+
+@pytest.fixture(scope="session")
+def child_cpu_seconds() -> Callable[..., float]:
+    """CPU time of a Python process: the least of a few, as noise only ever adds."""
+
+    def used() -> float:
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return usage.ru_utime + usage.ru_stime
+
+    def least(*arguments: str, repeats: int = 4) -> float:
+        times = []
+        for _ in range(repeats):
+            before = used()
+            subprocess.run([sys.executable, *arguments], check=True, capture_output=True)
+            times.append(used() - before)
+        return min(times)
+
+    return least

@@ -1,0 +1,201 @@
+"""What every exported estimator must keep to. New ones are found by themselves."""
+
+import importlib
+import inspect
+import pickle
+import pkgutil
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import unseen
+
+
+def exported_estimators() -> list[type[BaseEstimator]]:
+    """Every concrete estimator among the public names."""
+    values = [getattr(unseen, name) for name in unseen.__all__]
+    return [value for value in values if is_estimator(value)]
+
+
+def defined_estimators() -> set[type[BaseEstimator]]:
+    """Every concrete estimator with a public name, wherever in the package it is defined."""
+    modules = [
+        importlib.import_module(found.name)
+        for found in pkgutil.walk_packages(unseen.__path__, "unseen.")
+    ]
+    return {
+        value
+        for module in modules
+        for name, value in vars(module).items()
+        if not name.startswith("_") and is_estimator(value) and asks(value)
+    }
+
+
+def is_estimator(value: Any) -> bool:
+    return (
+        inspect.isclass(value)
+        and issubclass(value, BaseEstimator)
+        and value.__module__.startswith("unseen.")
+        and not inspect.isabstract(value)
+    )
+
+
+def asks(value: Any) -> str | None:
+    """The method that answers; a base class that only keeps a sample has none."""
+    return next(
+        (name for name in ("estimate", "bound", "predict_proba") if hasattr(value, name)), None
+    )
+
+
+ESTIMATORS = exported_estimators()
+each = pytest.mark.parametrize("kind", ESTIMATORS, ids=lambda kind: kind.__name__)
+
+
+def default(kind: type[BaseEstimator], **parameters: Any) -> Any:
+    """A default instance with a seed, and such of the parameters as it has."""
+    estimator = kind()
+    known = estimator.get_params()
+    chosen = {"random_state": 0, **parameters}
+    return estimator.set_params(**{name: v for name, v in chosen.items() if name in known})
+
+
+def answer(estimator: Any, X_new: Any) -> Any:
+    """What a fitted estimator says about new rows, as plain numbers and text."""
+    return plain(getattr(estimator, asks(estimator))(X_new))
+
+
+def plain(value: Any) -> Any:
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if hasattr(value, "__dataclass_fields__"):
+        return {name: plain(getattr(value, name)) for name in value.__dataclass_fields__}
+    return value.tolist() if isinstance(value, np.ndarray) else value
+
+
+def numbers(value: Any) -> np.ndarray:
+    """Every number in an answer, in order, without the labels, names and counts of rows."""
+    if isinstance(value, dict):
+        skipped = {"classes", "class", "versions", "seed", "format"}
+        return np.concatenate(
+            [numbers(item) for key, item in value.items() if key not in skipped] or [[]]
+        )
+    if isinstance(value, list | tuple):
+        return np.concatenate([numbers(item) for item in value] or [[]])
+    return np.array([float(value)]) if isinstance(value, int | float) else np.array([])
+
+
+@parametrize_with_checks([kind() for kind in ESTIMATORS])
+def test_scikit_learn_checks(estimator, check) -> None:
+    check(estimator)
+
+
+def test_the_search_finds_estimators_of_every_family() -> None:
+    assert {unseen.MPEIncomplete, unseen.ROCSlope, unseen.KernelLogisticRegression} <= {*ESTIMATORS}
+
+
+def test_every_estimator_is_exported() -> None:
+    assert defined_estimators() == set(ESTIMATORS)
+
+
+@each
+def test_init_only_stores(kind) -> None:
+    for name, parameter in inspect.signature(kind).parameters.items():
+        marker = object()
+        assert getattr(kind(**{name: marker}), name) is marker
+        assert parameter.default is not inspect.Parameter.empty
+    assert set(vars(kind())) == set(kind().get_params(deep=False))
+
+
+@each
+def test_parameters_round_trip(kind) -> None:
+    estimator = default(kind)
+    assert clone(estimator).get_params() == estimator.get_params()
+    assert kind().set_params(**estimator.get_params()).get_params() == estimator.get_params()
+
+
+@each
+def test_every_parameter_has_a_rule(kind) -> None:
+    assert set(kind._parameter_constraints) == set(kind().get_params(deep=False))
+
+
+@each
+def test_fit_returns_self_and_changes_no_parameter_or_input(kind, samples) -> None:
+    X, y, X_new = samples
+    copies = [value.copy() for value in samples]
+    estimator = default(kind)
+    before = estimator.get_params()
+    assert estimator.fit(X, y) is estimator
+    fitted = pickle.dumps(vars(estimator))
+    answer(estimator, X_new)
+    assert pickle.dumps(vars(estimator)) == fitted
+    assert estimator.get_params() == before
+    for value, copy in zip(samples, copies, strict=True):
+        assert_array_equal(value, copy)
+
+
+@each
+def test_same_seed_same_result(kind, samples) -> None:
+    X, y, X_new = samples
+    estimator = default(kind).fit(X, y)
+    first = answer(estimator, X_new)
+    assert answer(estimator, X_new) == first
+    assert answer(default(kind).fit(X, y), X_new) == first
+    np.random.seed(1)  # noqa: NPY002 -- the global seed must have no say
+    assert answer(clone(estimator).fit(X, y), X_new) == first
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [kind for kind in ESTIMATORS if "n_jobs" in kind().get_params()],
+    ids=lambda kind: kind.__name__,
+)
+def test_jobs_do_not_change_the_result(kind, samples) -> None:
+    X, y, X_new = samples
+    one = answer(default(kind, n_jobs=1).fit(X, y), X_new)
+    assert answer(default(kind, n_jobs=2).fit(X, y), X_new) == one
+
+
+@each
+@pytest.mark.parametrize(
+    "container",
+    [pd.DataFrame, pl.DataFrame, np.ndarray.tolist, sparse.csr_array, sparse.csr_matrix],
+    ids=["pandas", "polars", "list", "sparse array", "sparse matrix"],
+)
+def test_containers_agree_with_numpy(kind, container, samples) -> None:
+    X, y, X_new = samples
+    expected = numbers(answer(default(kind).fit(X, y), X_new))
+    if container in (pd.DataFrame, pl.DataFrame):
+        X, X_new = (container({f"x{i}": rows[:, i] for i in range(3)}) for rows in (X, X_new))
+    else:
+        X, X_new = container(X), container(X_new)
+    found = numbers(answer(default(kind).fit(X, y), X_new))
+    assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
+
+
+@each
+@pytest.mark.parametrize("labels", [[3, 7], [False, True], ["a", "b"]], ids=["int", "bool", "str"])
+def test_kinds_of_labels_agree(kind, labels, samples) -> None:
+    X, y, X_new = samples
+    expected = numbers(answer(default(kind).fit(X, y), X_new))
+    renamed = np.array(labels)[(y == "right").astype(int)]
+    fitted = default(kind).fit(X, renamed)
+    assert_array_equal(numbers(answer(fitted, X_new)), expected)
+    if hasattr(fitted, "classes_"):
+        assert fitted.classes_.tolist() == labels
+
+
+@each
+def test_answers_survive_pickle(kind, samples) -> None:
+    X, y, X_new = samples
+    fitted = pickle.loads(pickle.dumps(default(kind).fit(X, y)))
+    expected = answer(default(kind).fit(X, y), X_new)
+    assert answer(fitted, X_new) == expected
+    record = getattr(fitted, asks(fitted))(X_new)
+    assert plain(pickle.loads(pickle.dumps(record))) == expected

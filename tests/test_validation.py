@@ -1,0 +1,343 @@
+"""Every kind of bad input, and the sentence a person gets."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from numpy.testing import assert_array_equal
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import DataConversionWarning
+
+from unseen._validation import (
+    LabelledRows,
+    check_closed_set,
+    check_folds,
+    check_labelled,
+    check_unlabelled,
+    column_names,
+    remarks,
+)
+from unseen.base import UnseenWarning
+
+X = np.arange(12.0).reshape(6, 2) ** 1.5
+Y = ["a", "b", "a", "b", "a", "b"]
+FRAME = pd.DataFrame(X, columns=["age", "dose"])
+
+
+class Keeper(BaseEstimator):
+    """The least that a fitted estimator must note for the checks."""
+
+    def fit(self, X, y):
+        self.labelled_ = check_labelled(self, X, y)
+        self.classes_ = self.labelled_.classes
+        return self
+
+
+def with_bad(value: float, kind=np.asarray):
+    rows = X.copy()
+    rows[4, 1] = value
+    return kind(rows)
+
+
+# --- the labelled sample ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_not_finite_is_located(value, kind) -> None:
+    message = r"X must be finite; got 1 NaN or infinite values, the first in row 4, column 1\."
+    with pytest.raises(ValueError, match=message):
+        Keeper().fit(with_bad(value, kind), Y)
+
+
+def test_not_finite_names_the_column() -> None:
+    frame = pd.DataFrame(with_bad(np.nan), columns=["age", "dose"])
+    with pytest.raises(ValueError, match=r"row 4, column 'dose'\. Fill them in or drop"):
+        Keeper().fit(frame, Y)
+
+
+@pytest.mark.parametrize(
+    ("rows", "labels", "error", "message"),
+    [
+        (X[:0], [], ValueError, r"X must hold at least 2 rows; got n_samples=0\."),
+        (X[:1], ["a"], ValueError, r"X must hold at least 2 rows; got n_samples=1\."),
+        (X[:, 0], Y, ValueError, "Expected 2D array, got 1D array"),
+        (X, None, ValueError, r"Keeper requires y to be passed, but the target y is None\."),
+        (X, Y[:5], ValueError, r"y must have one label per row of X; got 5 labels for 6 rows\."),
+        (
+            X,
+            [1.5, 2, 1, 2, 1, 2],
+            ValueError,
+            r"y must hold class labels \(text, whole numbers or booleans\); got continuous "
+            r"values such as 1\.5\.",
+        ),
+        (X, [np.inf, 2, 1, 2, 1, 2], ValueError, "got continuous values such as inf"),
+        (
+            X,
+            np.array(["a", 1, "a", 1, "a", 1], dtype=object),
+            TypeError,
+            r"y must hold labels of one kind; got int, str\.",
+        ),
+        (
+            pd.DataFrame({"colour": ["red"] * 6}),
+            Y,
+            ValueError,
+            r"X must hold numbers; could not convert string to float: 'red'\. Encode text columns",
+        ),
+    ],
+)
+def test_bad_labelled_sample(rows, labels, error, message) -> None:
+    with pytest.raises(error, match=message):
+        Keeper().fit(rows, labels)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.array(["a", None, "a", "b", np.nan, "b"], dtype=object),
+        [1.0, np.nan, 1.0, 2.0, np.nan, 2.0],
+        pd.Series(["a", pd.NA, "a", "b", pd.NA, "b"], dtype="string"),
+        pd.Series(["a", None, "a", "b", None, "b"], dtype="category"),
+        pl.Series(["a", None, "a", "b", None, "b"]),
+    ],
+    ids=["object", "float", "pandas string", "pandas category", "polars"],
+)
+def test_missing_labels_are_counted(labels) -> None:
+    message = (
+        r"y must have no missing labels \(NaN or None\); got 2 of 6\. "
+        r"Rows without a label belong in X_new\."
+    )
+    with pytest.raises(ValueError, match=message):
+        Keeper().fit(X, labels)
+
+
+@pytest.mark.parametrize(
+    ("labels", "classes"),
+    [
+        (["b", "a"] * 3, ["a", "b"]),
+        ([7, -1] * 3, [-1, 7]),
+        ([True, False] * 3, [False, True]),
+        ([2.0, 1.0] * 3, [1.0, 2.0]),
+        (pl.Series(["b", "a"] * 3), ["a", "b"]),
+        (pd.Series(["b", "a"] * 3, dtype="category"), ["a", "b"]),
+        (pd.Series([True, False] * 3), [False, True]),
+    ],
+)
+def test_labels_of_every_kind(labels, classes) -> None:
+    sample = Keeper().fit(X, labels).labelled_
+    assert sample.classes.tolist() == classes
+    assert sample.codes.tolist() == [1, 0] * 3
+
+
+def test_one_class_is_enough() -> None:
+    assert Keeper().fit(X, ["a"] * 6).classes_.tolist() == ["a"]
+
+
+def test_label_column_is_flattened_with_scikit_learns_warning() -> None:
+    with pytest.warns(DataConversionWarning, match="column-vector y was passed"):
+        assert Keeper().fit(X, np.array(Y)[:, None]).labelled_.codes.tolist() == [0, 1] * 3
+
+
+# --- the unlabelled sample -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("fitted_on", "X_new", "message"),
+    [
+        (X, X[:0], r"X_new must hold at least one row; got none\."),
+        (X, with_bad(np.nan), r"X_new must be finite; got 1 NaN .* row 4, column 1\."),
+        (FRAME, with_bad(np.inf), r"X_new must be finite; .* row 4, column 'dose'\."),
+        (X, X[:, :1], r"X_new must have the 2 columns of X; got 1\."),
+        (X, sparse.csr_array(X[:, :1]), r"X_new must have the 2 columns of X; got 1\."),
+        (
+            X,
+            Y,
+            r"X_new must be 2-d with the 2 columns of X; got 6 values in 1-d, all of them class "
+            r"labels\. X_new takes features, not labels\.",
+        ),
+        (X, pd.Series(Y), "all of them class labels"),
+        (X, X[:, 0], r"X_new must be 2-d with the 2 columns of X; got 6 values in 1-d\."),
+        (
+            FRAME,
+            FRAME.assign(species=Y),
+            r"X_new must hold features only; its extra column 'species' holds class labels\. "
+            r"Drop it\.",
+        ),
+        (FRAME, FRAME.assign(weight=1.0), r"must have the columns of X; it adds 'weight'\."),
+        (FRAME, FRAME[["age"]], r"must have the columns of X; it lacks 'dose'\."),
+        (
+            FRAME,
+            FRAME.rename(columns={"dose": "Dose"}),
+            r"must have the columns of X; it lacks 'dose' and it adds 'Dose'\.",
+        ),
+        (
+            FRAME,
+            FRAME[["dose", "age"]],
+            r"columns of X in the same order; got 'dose', 'age' where X has 'age', 'dose'\.",
+        ),
+        (FRAME, pl.DataFrame({"age": [1.0]}), r"it lacks 'dose'\."),
+        (
+            FRAME,
+            FRAME.assign(dose="high"),
+            "X_new must hold numbers; could not convert string to float: 'high'",
+        ),
+    ],
+)
+def test_bad_unlabelled_sample(fitted_on, X_new, message) -> None:
+    with pytest.raises(ValueError, match=message):
+        check_unlabelled(Keeper().fit(fitted_on, Y), X_new)
+
+
+@pytest.mark.parametrize(("place", "word"), [(2, "last"), (0, "first")])
+def test_unnamed_label_column_is_spotted(place, word) -> None:
+    labels = [0, 1] * 3
+    X_new = np.insert(X + 0.5, place, labels, axis=1)
+    message = rf"must have the 2 columns of X; got 3\. Its {word} column holds class labels"
+    with pytest.raises(ValueError, match=message):
+        check_unlabelled(Keeper().fit(X, labels), X_new)
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, np.ndarray.tolist, sparse.csr_array])
+def test_every_container_gives_the_same_rows(kind) -> None:
+    keeper = Keeper().fit(X, Y)
+    assert_array_equal(check_unlabelled(keeper, kind(X + 1)), X + 1)
+    rows = Keeper().fit(kind(X), Y).labelled_.rows
+    assert_array_equal(rows.toarray() if sparse.issparse(rows) else rows, X)
+
+
+def test_new_rows_are_stored_like_the_labelled_ones() -> None:
+    assert sparse.issparse(check_unlabelled(Keeper().fit(sparse.csr_array(X), Y), X))
+    assert isinstance(check_unlabelled(Keeper().fit(X, Y), sparse.csc_matrix(X)), np.ndarray)
+
+
+def test_torch_tensors() -> None:
+    torch = pytest.importorskip("torch")
+    tensor = torch.tensor(X, requires_grad=True)
+    assert_array_equal(Keeper().fit(tensor, torch.arange(6) % 2).labelled_.rows, X)
+
+
+def test_any_object_that_offers_an_array() -> None:
+    class Tensor:
+        """Speaks NumPy's protocol and no more."""
+
+        shape = X.shape
+
+        def __len__(self) -> int:
+            return len(X)
+
+        def __array__(self, dtype=None, copy=None):
+            return np.array(X, dtype=dtype)
+
+    assert_array_equal(Keeper().fit(Tensor(), Y).labelled_.rows, X)
+
+
+def test_pyarrow_tables() -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    table = pyarrow.table({"age": X[:, 0], "dose": X[:, 1]})
+    keeper = Keeper().fit(table, pyarrow.array(Y))
+    assert_array_equal(keeper.labelled_.rows, X)
+    with pytest.raises(ValueError, match="it lacks 'dose'"):
+        check_unlabelled(keeper, table.select(["age"]))
+
+
+def test_column_names() -> None:
+    assert column_names(FRAME) == ["age", "dose"]
+    assert column_names(pl.DataFrame({"age": [1]})) == ["age"]
+    assert column_names(pd.DataFrame(X)) is None
+    assert column_names(X) is None
+
+
+# --- both samples together -------------------------------------------------------------------
+
+
+def test_a_single_class_given_to_a_closed_set_method() -> None:
+    check_closed_set(np.array([0, 1]))
+    message = (
+        r"y must hold at least 2 classes for a closed-set method; got only 'a'\. "
+        r"With one known class use an open-set method such as MPEIncomplete\."
+    )
+    with pytest.raises(ValueError, match=message):
+        check_closed_set(np.array(["a"]))
+
+
+def test_a_class_with_fewer_rows_than_folds() -> None:
+    sample = LabelledRows(X, np.array(["a", "b"]), np.array([0, 0, 0, 0, 1, 1]))
+    check_folds(sample, 4, 2)
+    message = (
+        r"each class must have at least n_folds=3 rows, so that every fold holds one; 'b' has 2\. "
+        r"Lower n_folds, add rows, or leave the class out of X and y\."
+    )
+    with pytest.raises(ValueError, match=message):
+        check_folds(sample, 4, 3)
+    with pytest.raises(ValueError, match="'a' has 4, 'b' has 2"):
+        check_folds(sample, 9, 5)
+    with pytest.raises(ValueError, match=r"X_new must have at least n_folds=2 rows.*; got 1\."):
+        check_folds(sample, 1, 2)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_constant_features_are_listed(kind) -> None:
+    rows = np.column_stack([X, np.full(6, 3.0), np.zeros(6)])
+    keeper = Keeper().fit(kind(rows), Y)
+    assert remarks(keeper, kind(rows), kind(rows[:, [1, 0, 2, 3]])) == (
+        "2 of 4 features are constant over X and X_new and carry nothing: column 2, column 3.",
+    )
+
+
+def test_constant_in_one_sample_only_is_no_fault() -> None:
+    known = np.column_stack([X, np.zeros(6)])
+    new = np.column_stack([X + 0.5, np.ones(6)])
+    assert remarks(Keeper().fit(known, Y), known, new) == ()
+
+
+def test_long_lists_of_constants_are_cut() -> None:
+    rows = np.column_stack([np.arange(6.0), np.ones((6, 7))])
+    new = rows.copy()
+    new[:, 0] += 0.5
+    (remark,) = remarks(Keeper().fit(rows, Y), rows, new)
+    assert remark.endswith("column 1, column 2, column 3, column 4, column 5 and 2 more.")
+
+
+def test_nothing_but_constants_is_an_error() -> None:
+    rows = np.ones((6, 2))
+    message = r"must vary in at least one feature; got 2 that are all constant, so nothing tells"
+    with pytest.raises(ValueError, match=message):
+        remarks(Keeper().fit(rows, Y), rows, rows)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_leaked_rows_are_counted_and_warned_about(kind) -> None:
+    new = kind(np.vstack([X[:3], X[3:] + 0.5, -X[:1]]))
+    with pytest.warns(UnseenWarning, match="3 of 7 rows of X_new are also in X"):
+        (remark,) = remarks(Keeper().fit(kind(X[1:]), Y[1:]), kind(np.abs(X)), new)[-1:]
+    assert "take them out: they pull the shares towards their classes" in remark
+
+
+def test_minus_zero_is_zero() -> None:
+    rows = np.array([[0.0, 1.0], [2.0, 3.0]])
+    with pytest.warns(UnseenWarning, match="1 of 1 rows"):
+        remarks(Keeper().fit(rows, ["a", "b"]), rows, np.array([[-0.0, 1.0]]))
+
+
+def test_rows_agree_across_precisions() -> None:
+    rows = np.arange(8.0).reshape(4, 2)
+    with pytest.warns(UnseenWarning, match="4 of 4 rows"):
+        remarks(Keeper().fit(rows, ["a", "b"] * 2), rows, rows.astype(np.float32))
+
+
+def test_coarse_features_repeat_without_a_leak() -> None:
+    rng = np.random.default_rng(0)
+    rows, new = rng.integers(0, 3, (2, 500, 3)).astype(float)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert remarks(Keeper().fit(rows, np.arange(500) % 2), rows, new) == ()
+
+
+def test_lost_column_names_are_mentioned() -> None:
+    keeper = Keeper().fit(FRAME, Y)
+    expected = "X has column names and X_new has none: columns were matched by their order."
+    assert remarks(keeper, X, X + 0.5, given=X + 0.5) == (expected,)
+    assert remarks(keeper, X, X + 0.5, given=FRAME + 0.5) == ()

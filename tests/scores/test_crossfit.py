@@ -20,6 +20,11 @@ def auc(pair):
     return roc_auc_score(labels, np.concatenate(pair))
 
 
+def first_seed(random_state):
+    """What the folds of the first repeat of the first class are drawn with."""
+    return int(np.random.RandomState(random_state).randint(2**31 - 1, size=1)[0])
+
+
 @pytest.fixture(scope="module")
 def samples():
     rng = np.random.default_rng(0)
@@ -45,7 +50,7 @@ def test_any_classifier_equals_the_plain_loop(samples):
     model = LogisticRegression()
     scores_F, scores_H = crossfit_scores(F, H, model, n_folds=4, random_state=0)
     rows, labels = np.vstack([F, H]), np.repeat([1, 0], [len(F), len(H)])
-    folds = assign_folds(labels, 4, np.random.RandomState(0))
+    folds = assign_folds(labels, 4, np.random.RandomState(first_seed(0)))
     expected = np.empty(len(labels))
     for fold in range(4):
         out = folds == fold
@@ -60,8 +65,7 @@ def test_shared_factor_equals_refitting_each_fold(samples):
     model = KernelLogisticRegression(1.5, 1.0, standardize=False, cv=3)
     ours = np.concatenate(crossfit_scores(F, H, model, n_folds=3, random_state=0))
     rows, labels = np.vstack([F, H]), np.repeat([1, 0], [len(F), len(H)])
-    rng = np.random.RandomState(0)
-    folds = assign_folds(labels, 3, rng)
+    folds = assign_folds(labels, 3, first_seed(0))
     for fold in range(3):
         out = folds == fold
         fitted = KernelLogisticRegression(1.5, 1.0, standardize=False)
@@ -81,12 +85,14 @@ def test_a_class_gets_the_scores_of_its_own_pair(samples):
 
 def test_same_seed_same_scores_whatever_n_jobs(samples):
     F, H = samples
-    forest = RandomForestClassifier(10)
-    one = crossfit_scores(F, H, forest, n_folds=3, random_state=5, n_jobs=1)
-    two = crossfit_scores(F, H, forest, n_folds=3, random_state=5, n_jobs=2)
-    other = crossfit_scores(F, H, forest, n_folds=3, random_state=6)
-    assert_allclose(one[0], two[0])
-    assert not np.allclose(one[0], other[0])
+    X, codes = np.vstack([H, H + 3]), np.repeat([0, 1], len(H))
+    for classifier in (None, RandomForestClassifier(10)):
+        one, two, other = (
+            class_scores(X, codes, F, classifier, n_folds=3, random_state=seed, n_jobs=n_jobs)
+            for seed, n_jobs in ((5, 1), (5, 2), (6, 1))
+        )
+        assert_allclose(one[1][0], two[1][0])
+        assert not np.allclose(one[1][0], other[1][0])
 
 
 def test_repeats_average_independent_folds(samples):

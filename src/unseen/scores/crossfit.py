@@ -50,7 +50,8 @@ def crossfit_scores(
     random_state : int, RandomState or None
         Draws folds and whatever the classifier draws.
     n_jobs : int or None
-        Folds fitted side by side; the scores do not depend on it.
+        Folds, or classes for the kernel scheme, fitted side by side; the scores do not depend
+        on it.
 
     Returns
     -------
@@ -113,12 +114,12 @@ def class_scores(
     rng = check_random_state(random_state)
     scheme: _KernelScheme | _AnyClassifier
     if isinstance(classifier, KernelLogisticRegression):
-        scheme = _KernelScheme(classifier, X, codes, X_new, rng)
+        scheme = _KernelScheme(classifier, X, codes, X_new, rng, n_jobs)
     else:
         scheme = _AnyClassifier(classifier, X, codes, X_new, n_jobs)
+    labels = range(int(codes.max()) + 1)
     repeats = [
-        [scheme.pair(label, n_folds, rng) for label in range(int(codes.max()) + 1)]
-        for _ in range(n_repeats)
+        scheme.pairs(n_folds, rng.randint(2**31 - 1, size=len(labels))) for _ in range(n_repeats)
     ]
     return [
         (np.mean([new for new, _ in pairs], axis=0), np.mean([own for _, own in pairs], axis=0))
@@ -135,7 +136,11 @@ class _AnyClassifier:
         self.classifier, self.X, self.codes, self.X_new = classifier, X, codes, X_new
         self.n_jobs = n_jobs
 
-    def pair(self, label: int, n_folds: int, rng: np.random.RandomState) -> ScorePair:
+    def pairs(self, n_folds: int, seeds: IntArray) -> list[ScorePair]:
+        return [self._pair(label, n_folds, seed) for label, seed in enumerate(seeds)]
+
+    def _pair(self, label: int, n_folds: int, seed: int) -> ScorePair:
+        rng = np.random.RandomState(seed)
         own = self.X[self.codes == label]
         rows, unlabelled = _stack(self.X_new, own)
         folds = assign_folds(unlabelled, n_folds, rng)
@@ -188,8 +193,9 @@ class _KernelScheme:
         codes: IntArray,
         X_new: Matrix,
         rng: np.random.RandomState,
+        n_jobs: int | None,
     ) -> None:
-        self.codes, self.n_new = codes, X_new.shape[0]
+        self.codes, self.n_new, self.n_jobs = codes, X_new.shape[0], n_jobs
         everything, _ = _stack(X_new, X)
         with one_blas_thread():
             self.rows = classifier.prepare(everything, np.ones(everything.shape[0]), rng)
@@ -202,14 +208,22 @@ class _KernelScheme:
         else:
             self.bandwidths = classifier.bandwidths(self.rows)
 
-    def pair(self, label: int, n_folds: int, rng: np.random.RandomState) -> ScorePair:
+    def pairs(self, n_folds: int, seeds: IntArray) -> list[ScorePair]:
+        # Threads: the rows are shared, and the products release the interpreter.
+        with one_blas_thread():
+            return list(
+                Parallel(n_jobs=self.n_jobs, require="sharedmem")(
+                    delayed(self._pair)(label, n_folds, seed) for label, seed in enumerate(seeds)
+                )
+            )
+
+    def _pair(self, label: int, n_folds: int, seed: int) -> ScorePair:
         labelled = self.n_new + np.flatnonzero(self.codes == label)
         members = np.concatenate([np.arange(self.n_new), labelled])
         rows = replace(self.rows, X=self.rows.X[members], weight=self.rows.weight[members])
         unlabelled = (np.arange(len(members)) < self.n_new).astype(np.int64)
-        masks = training_masks(n_folds, unlabelled, rng)
-        with one_blas_thread():
-            scores = self._best_held_out(rows, unlabelled, masks)
+        masks = training_masks(n_folds, unlabelled, int(seed))
+        scores = self._best_held_out(rows, unlabelled, masks)
         return scores[: self.n_new], scores[self.n_new :]
 
     def _best_held_out(self, rows: Rows, unlabelled: IntArray, masks: FloatArray) -> FloatArray:

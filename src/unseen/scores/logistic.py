@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
@@ -226,9 +227,9 @@ class _Preconditioner:
         self.rows = np.unique(np.linspace(0, n_rows - 1, min(n_rows, SAMPLE * rank)).astype(int))
         sample = factor.design[self.rows]
         # Direct calls: on matrices this small the checks around them cost as much as the work.
-        self.potrf = get_lapack_funcs("potrf", (sample,))
-        self.potrs = get_lapack_funcs("potrs", (sample,))
-        trmm = get_blas_funcs("trmm", (sample,))
+        self.potrf: Any = get_lapack_funcs("potrf", (sample,))
+        self.potrs: Any = get_lapack_funcs("potrs", (sample,))
+        trmm: Any = get_blas_funcs("trmm", (sample,))
         # Transposed, as W' B', so that Fortran multiplies in place.
         self.sample = trmm(1.0, factor.whiten, sample.T, trans_a=1, overwrite_b=1).T
         self.weights = cells.weights[self.rows] * (n_rows / len(self.rows))

@@ -1,0 +1,426 @@
+"""Kernel logistic regression against its peers: time, memory, held-out AUC and log-loss.
+
+    python benchmarks/klr.py            every part; about 20 minutes on one core
+    python benchmarks/klr.py --quick    n = 500 only, no growth; a minute
+
+Everyone gets the same standardised rows of the waveform problem (Breiman et al.; class 1
+against the rest, 21 features), the same grid of 6 bandwidths x 6 C, 3 folds and a refit, and one
+BLAS thread. Each contender runs in a process of its own, which gives its peak memory. Times are
+CPU seconds; trust their ratios within one run. Where a contender is timed on part of its work
+and scaled, the column ``timed`` says which part.
+"""
+
+from __future__ import annotations
+
+import os
+
+for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[_name] = "1"
+
+import argparse
+import csv
+import multiprocessing
+import resource
+import sys
+import time
+import warnings
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+
+RESULTS = Path(__file__).parent / "results"
+STRENGTHS = 10.0 ** np.arange(-2, 4)
+FACTORS = 2.0 ** np.arange(2, -4, -1)
+N_FOLDS = 3
+SEEDS = {500: range(3), 2000: range(3), 5600: range(2)}
+HELD_OUT = 5000
+
+
+def waveform(n_rows: int, n_features: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Breiman's waveform problem, padded with pure noise beyond 21 features."""
+    rng = np.random.default_rng(seed)
+    place = np.arange(1, 22)
+    waves = np.array([np.maximum(6 - np.abs(place - peak), 0) for peak in (7, 11, 15)])
+    label = rng.integers(3, size=n_rows)
+    first, second = np.array([(0, 2), (0, 1), (2, 1)])[label].T
+    share = rng.random((n_rows, 1))
+    X = rng.normal(size=(n_rows, n_features))
+    X[:, :21] += share * waves[first] + (1 - share) * waves[second]
+    return X, (label == 1).astype(int)
+
+
+def problem(n_rows: int, seed: int, n_features: int = 21) -> tuple[np.ndarray, ...]:
+    X, y = waveform(n_rows + HELD_OUT, n_features, seed)
+    X = (X - X[:n_rows].mean(axis=0)) / X[:n_rows].std(axis=0)
+    return X[:n_rows], y[:n_rows], X[n_rows:], y[n_rows:]
+
+
+def bandwidths(X: np.ndarray) -> np.ndarray:
+    from scipy.spatial.distance import pdist
+
+    return FACTORS * np.median(pdist(X[:500]))
+
+
+# Contenders: (X, y) -> (decision function or probabilities, CPU seconds, what was timed)
+
+
+def ours(X, y, rank="auto"):
+    from unseen import KernelLogisticRegression
+
+    model = KernelLogisticRegression(bandwidths(X), STRENGTHS, rank=rank, random_state=0)
+    start = time.process_time()
+    model.fit(X, y)
+    return model, time.process_time() - start, "all"
+
+
+def grid_search(X, y, make, fraction_of_cells=1, one_fold=False):
+    """GridSearchCV of ``make(gamma, C)``; or every k-th cell of one fold, scaled, and a refit."""
+    from sklearn.model_selection import GridSearchCV, StratifiedKFold
+
+    cells = list(product(1 / (2 * bandwidths(X) ** 2), STRENGTHS))
+    if not one_fold:
+        model, grid = make(*cells[0]), parameter_grid(make, cells)
+        search = GridSearchCV(model, grid, cv=N_FOLDS, n_jobs=1)
+        start = time.process_time()
+        search.fit(X, y)
+        return search.best_estimator_, time.process_time() - start, "all"
+    train, test = next(StratifiedKFold(N_FOLDS).split(X, y))
+    timed, best = 0.0, (-np.inf, None)
+    for cell in cells[::fraction_of_cells]:
+        start = time.process_time()
+        score = make(*cell).fit(X[train], y[train]).score(X[test], y[test])
+        timed += time.process_time() - start
+        best = max(best, (score, cell))
+    start = time.process_time()
+    model = make(*best[1]).fit(X, y)
+    refit = time.process_time() - start
+    scaled = timed * N_FOLDS * len(cells) / len(cells[::fraction_of_cells]) + refit
+    part = f"1 of {N_FOLDS} folds, 1 in {fraction_of_cells} cells; scaled"
+    return model, scaled, part
+
+
+def parameter_grid(make, cells):
+    gammas, strengths = sorted({g for g, _ in cells}), sorted({C for _, C in cells})
+    gamma_name, C_name = make.names
+    return {gamma_name: gammas, C_name: strengths}
+
+
+def svc(gamma, C):
+    from sklearn.svm import SVC
+
+    return SVC(gamma=gamma, C=C)
+
+
+svc.names = ("gamma", "C")
+
+
+def svc_probability(gamma, C):
+    from sklearn.svm import SVC
+
+    return SVC(gamma=gamma, C=C, probability=True, random_state=0)
+
+
+svc_probability.names = ("gamma", "C")
+
+
+def svc_calibrated(gamma, C):
+    from sklearn.calibration import CalibratedClassifierCV
+    from sklearn.svm import SVC
+
+    return CalibratedClassifierCV(SVC(gamma=gamma, C=C), ensemble=False)
+
+
+svc_calibrated.names = ("estimator__gamma", "estimator__C")
+
+
+class nystroem_logistic:
+    """The same model from scikit-learn's parts, at the rank that ours takes."""
+
+    names = ("nystroem__gamma", "logisticregression__C")
+
+    def __init__(self, rank):
+        self.rank = rank
+
+    def __call__(self, gamma, C):
+        from sklearn.kernel_approximation import Nystroem
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.pipeline import make_pipeline
+
+        return make_pipeline(
+            Nystroem(gamma=gamma, n_components=self.rank, random_state=0),
+            LogisticRegression(C=C, max_iter=1000),
+        )
+
+
+def plain_fit(X, y, model):
+    start = time.process_time()
+    model.fit(X, y)
+    return model, time.process_time() - start, "one fit, no grid"
+
+
+def boosting(X, y):
+    """Three folds and a refit without a grid, as a user would run it."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from sklearn.model_selection import cross_val_score
+
+    model = HistGradientBoostingClassifier(random_state=0)
+    start = time.process_time()
+    cross_val_score(model, X, y, cv=N_FOLDS)
+    model.fit(X, y)
+    return model, time.process_time() - start, f"{N_FOLDS} folds + refit, no grid"
+
+
+def exact(X, y, bandwidth, C):
+    """Our exact twin: Newton's method on the full kernel."""
+    sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+    from reference.exact_klr import exact_binary, gaussian_kernel
+
+    class Twin:
+        def fit(self, X, y):
+            self.X, self.ab = X, exact_binary(X, y == 1, bandwidth, C)
+            return self
+
+        def decision_function(self, X_new):
+            a, b = self.ab
+            blocks = np.array_split(X_new, max(1, len(X_new) // 200))
+            return np.concatenate([gaussian_kernel(B, self.X, bandwidth) @ a + b for B in blocks])
+
+    return plain_fit(X, y, Twin())
+
+
+def gaussian_process(X, y):
+    from sklearn.gaussian_process import GaussianProcessClassifier
+    from sklearn.gaussian_process.kernels import RBF
+
+    return plain_fit(X, y, GaussianProcessClassifier(RBF(5.0), random_state=0))
+
+
+def contenders(n_rows):
+    large = n_rows > 2000
+    from unseen.scores.kernel import automatic_rank
+
+    nystroem = nystroem_logistic(automatic_rank(n_rows))
+    return {
+        "unseen KLR": (ours, ()),
+        "GridSearchCV(SVC)": (grid_search, (svc, 1, large)),
+        "GridSearchCV(SVC, probability=True)": (grid_search, (svc_probability, 3, large)),
+        "GridSearchCV(SVC + calibration)": (grid_search, (svc_calibrated, 3, large)),
+        "GridSearchCV(Nystroem + LogisticRegression)": (grid_search, (nystroem, 1, large)),
+        "HistGradientBoosting": (boosting, ()),
+        "GaussianProcessClassifier": (gaussian_process, ()),
+    }
+
+
+def judge(model, X, y):
+    """Held-out AUC, and log-loss where the model gives probabilities."""
+    from sklearn.metrics import log_loss, roc_auc_score
+
+    if hasattr(model, "predict_proba"):
+        P = model.predict_proba(X)[:, 1]
+        return roc_auc_score(y, P), log_loss(y, P)
+    return roc_auc_score(y, model.decision_function(X)), float("nan")
+
+
+def in_a_process(task, *arguments):
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(task, arguments)
+
+
+def measure(name, n_rows, seed):
+    warnings.simplefilter("ignore")
+    X, y, X_test, y_test = problem(n_rows, seed)
+    run, arguments = contenders(n_rows)[name]
+    model, seconds, timed = run(X, y, *arguments)
+    auc, loss = judge(model, X_test, y_test)
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    row = dict(
+        name=name, n=n_rows, seed=seed, seconds=seconds, auc=auc, log_loss=loss, peak_mb=memory
+    )
+    return {**row, "timed": timed}
+
+
+def measure_twin(n_rows, seed):
+    X, y, X_test, y_test = problem(n_rows, seed)
+    chosen, _, _ = ours(X, y)
+    # Ours standardises again; the rows are standardised already, up to rounding.
+    model, seconds, _ = exact(X, y, chosen.bandwidth_, chosen.C_)
+    auc, loss = judge(model, X_test, y_test)
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    row = dict(name="exact twin", n=n_rows, seed=seed, seconds=seconds, auc=auc, log_loss=loss)
+    return {**row, "peak_mb": memory, "timed": "one fit at the cell that ours chose"}
+
+
+def measure_growth(n_rows, rank, n_features, n_bandwidths):
+    """Ours alone: the whole grid at a fixed rank."""
+    from unseen import KernelLogisticRegression
+
+    X, y = waveform(n_rows, n_features, 0)
+    factors = FACTORS if n_bandwidths == 6 else FACTORS[3:4]
+    model = KernelLogisticRegression(
+        factors * 6.0, STRENGTHS, rank=rank, standardize=True, random_state=0
+    )
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    start = time.process_time()
+    model.fit(X, y)
+    seconds = time.process_time() - start
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    row = dict(n=n_rows, features=n_features, rank=rank, bandwidths=n_bandwidths)
+    return {**row, "seconds": seconds, "peak_mb": memory, "before_fit_mb": before}
+
+
+def measure_flops(n_rows):
+    """Share of the flop bound: operations counted while they run, over the peak rate measured.
+
+    Counted: products with the design (2 n r per column each way), distances (2 n r (d + 2)),
+    the preconditioner's whitening, Gram (r^2 per row of its sample: the product is symmetric)
+    and Cholesky factors (r^3 / 3), triangular and whitening products on coefficients (2 r^2 per
+    column each), pivoted Cholesky and inverse of K_ZZ (2/3 r^3). Not counted: exponentials, sums,
+    line searches, scores. Operations in double precision count twice. The bound is this count
+    over the rate of a 2000^3 single-precision product.
+    """
+    from unseen.scores import klr, logistic
+
+    X, y, _, _ = problem(n_rows, 0)
+    count = FlopCount(klr, logistic, X.shape[1])
+    with count:
+        ours(X, y)
+    seconds = min(ours(X, y)[1] for _ in range(3))
+    A = np.random.default_rng(0).random((2000, 2000), dtype=np.float32)
+    A @ A
+    start = time.process_time()
+    for _ in range(5):
+        A @ A
+    peak = 5 * 2 * 2000**3 / (time.process_time() - start)
+    bound = count.total / peak
+    row = dict(n=n_rows, gflop=count.total / 1e9, peak_gflops=peak / 1e9)
+    return {**row, "bound_seconds": bound, "seconds": seconds, "share": bound / seconds}
+
+
+class FlopCount:
+    """Counts while the solver runs, by wrapping its products."""
+
+    def __init__(self, klr, logistic, n_features):
+        self.klr, self.logistic, self.n_features, self.total = klr, logistic, n_features, 0.0
+
+    def __enter__(self):
+        self.saved = {
+            (owner, name): getattr(owner, name)
+            for owner, name in [
+                (self.klr, "kernel_factor"),
+                (self.logistic, "_multiply"),
+                (self.logistic, "_transposed_product"),
+                (self.logistic, "_apply"),
+                (self.logistic._Preconditioner, "__init__"),
+                (self.logistic._Preconditioner, "update"),
+                (self.logistic._Preconditioner, "__call__"),
+            ]
+        }
+        for (owner, name), function in self.saved.items():
+            setattr(owner, name, self.wrap(function, getattr(self, "count_" + name.strip("_"))))
+        return self
+
+    def __exit__(self, *_):
+        for (owner, name), function in self.saved.items():
+            setattr(owner, name, function)
+
+    def wrap(self, function, counter):
+        def counted(*arguments, **named):
+            result = function(*arguments, **named)
+            self.total += counter(result, *arguments)
+            return result
+
+        return counted
+
+    def count_kernel_factor(self, factor, X, _, landmarks, __):
+        n, rank = factor.design.shape
+        return 2 * n * rank * (self.n_features + 2) + 2 * (2 / 3) * len(landmarks) ** 3
+
+    def count_multiply(self, _, design, direction):
+        return 2 * design.size * direction.shape[1]
+
+    def count_transposed_product(self, _, design, residual):
+        return 2 * design.size * residual.shape[1]
+
+    def count_apply(self, _, matrix, coefficients):
+        return 2 * 2 * matrix.shape[0] * coefficients.size
+
+    def count_init(self, _, preconditioner, *__):
+        return 2 * preconditioner.sample.size * preconditioner.sample.shape[1]
+
+    def count_update(self, _, preconditioner, strengths, *__):
+        sample = preconditioner.sample
+        return sample.size * sample.shape[1] + len(strengths) * sample.shape[1] ** 3 / 3
+
+    def count_call(self, _, preconditioner, strength, gradient):
+        # Two triangular solves, and the whitening of the gradient in double precision before.
+        return (2 + 4) * gradient.shape[0] * gradient.size
+
+
+def write(name, rows):
+    path = RESULTS / name
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        for row in rows:
+            writer.writerow({k: f"{v:.5g}" if isinstance(v, float) else v for k, v in row.items()})
+
+
+def say(text):
+    print(text, flush=True)
+
+
+def compare(sizes):
+    rows = []
+    for n_rows in sizes:
+        for name in contenders(n_rows):
+            seeds = SEEDS[n_rows] if n_rows <= 2000 or name == "unseen KLR" else SEEDS[n_rows][:1]
+            rows += [in_a_process(measure, name, n_rows, seed) for seed in seeds]
+            show(rows[-1], rows)
+        if n_rows <= 2000:
+            rows += [in_a_process(measure_twin, n_rows, seed) for seed in SEEDS[n_rows]]
+            show(rows[-1], rows)
+    return rows
+
+
+def show(row, rows):
+    same = [r for r in rows if r["n"] == row["n"]]
+    mine = np.mean([r["seconds"] for r in same if r["name"] == "unseen KLR"])
+    own = [r for r in same if r["name"] == row["name"]]
+    paired = [
+        r["auc"]
+        - next(m["auc"] for m in same if m["name"] == "unseen KLR" and m["seed"] == r["seed"])
+        for r in own
+    ]
+    seconds = np.mean([r["seconds"] for r in own])
+    say(
+        f"n={row['n']:>5}  {row['name']:<45} {seconds:9.2f} s  {seconds / mine:7.1f} x ours  "
+        f"AUC {np.mean([r['auc'] for r in own]):.4f} ({np.mean(paired):+.4f})  "
+        f"log-loss {np.mean([r['log_loss'] for r in own]):.4f}  {row['peak_mb']:6.0f} MB  "
+        f"[{row['timed']}]"
+    )
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="n = 500 only, nothing written")
+    options = parser.parse_args()
+    rows = compare([500] if options.quick else [500, 2000, 5600])
+    if options.quick:
+        return
+    write("klr.csv", rows)
+    flops = in_a_process(measure_flops, 5600)
+    write("klr_flops.csv", [flops])
+    say("flop bound at n = 5600: " + ", ".join(f"{k} {v:.3g}" for k, v in flops.items()))
+    growth = [in_a_process(measure_growth, n, 512, 21, 1) for n in (20_000, 100_000, 1_000_000)]
+    growth.append(in_a_process(measure_growth, 100_000, 512, 50, 6))
+    write("klr_growth.csv", growth)
+    for row in growth:
+        say(", ".join(f"{k} {v:.5g}" for k, v in row.items()))
+    first, last = growth[0], growth[2]
+    slope = np.log(last["seconds"] / first["seconds"]) / np.log(last["n"] / first["n"])
+    say(f"exponent of the cost in n from {first['n']} to {last['n']} rows: {slope:.3f}")
+
+
+if __name__ == "__main__":
+    main()

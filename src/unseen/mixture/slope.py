@@ -1,0 +1,147 @@
+"""The paper's estimator: ν is the slope of the optimal ROC at its right end (Sec. 5.1).
+
+The empirical ROC is noisy exactly there, so a smooth model is fitted to all of it, and the
+slope of the model at false alarm 1 is the estimate.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from sklearn.utils._param_validation import HasMethods
+
+from unseen.base import FloatArray, MixtureEstimate
+from unseen.mixture.base import MixtureEstimator, clipped_estimate
+from unseen.roc.bootstrap import bootstrap_roc
+from unseen.roc.fit import BinomialDeviance, FittedRoc, RocFit
+from unseen.roc.models import Concave, RocModel
+from unseen.roc.sketch import RocSketch
+
+_SMOOTHING_REPLICATES = 500
+
+
+class ROCSlope(MixtureEstimator):
+    """Mixture proportion as the right-end slope of a model fitted to the ROC (Sec. 5.1).
+
+    Parameters
+    ----------
+    model : RocModel or None, default=None
+        The regression model; None is ``Concave()``. ``Concave(mu=None)`` is the paper's.
+    criterion : RocFit or None, default=None
+        What the fit minimises; None is the paper's ``BinomialDeviance()``. The other choice,
+        ``MaximumLikelihood()``, belongs with ``Concave(mu=None)``.
+    smooth : bool, default=False
+        Fit the mean of Bayesian-bootstrap replicates, as the paper's appendix does, instead of
+        the empirical ROC.
+    classifier : scikit-learn classifier or None, default=None
+        What tells F from H; None is kernel logistic regression.
+    n_folds : int, default=10
+        Folds of the out-of-fold scores.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the folds, of the classifier and of the smoothing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen.mixture.slope import ROCSlope
+    >>> rng = np.random.default_rng(0)
+    >>> scores_H = rng.normal(0, 1, 2000)
+    >>> scores_F = np.concatenate([rng.normal(0, 1, 600), rng.normal(4, 1, 1400)])
+    >>> estimate = ROCSlope().from_scores(scores_F, scores_H)
+    >>> abs(estimate.proportion - 0.3) < 0.03
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **MixtureEstimator._parameter_constraints,
+        "model": [None, RocModel],
+        "criterion": [None, HasMethods(["fit_curves", "fit_sketch"])],
+        "smooth": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        model: RocModel | None = None,
+        criterion: RocFit | None = None,
+        smooth: bool = False,
+        classifier: Any = None,
+        n_folds: int = 10,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(classifier, n_folds, random_state)
+        self.model = model
+        self.criterion = criterion
+        self.smooth = smooth
+
+    def from_sketch(self, sketch: RocSketch) -> MixtureEstimate:
+        """Estimate from the counts behind a ROC; needs no ``fit``.
+
+        Parameters
+        ----------
+        sketch : RocSketch
+
+        Returns
+        -------
+        MixtureEstimate
+            With the fitted parameters in ``roc.parameters``.
+        """
+        self._validate_params()
+        model, criterion = self._model(), self._criterion()
+        if self.smooth:
+            fitted = self._fit_curves(sketch, _SMOOTHING_REPLICATES, self.random_state, mean=True)
+        else:
+            fitted = criterion.fit_sketch(sketch, model)
+        return clipped_estimate(
+            type(self).__name__,
+            sketch,
+            float(fitted.right_slope[0]),
+            model.named(fitted.parameters[0]),
+        )
+
+    def replicates(
+        self, sketch: RocSketch, n_replicates: int = 1000, random_state: Any = None
+    ) -> FloatArray:
+        """Slopes of Bayesian-bootstrap replicates of the ROC, all fitted in one call.
+
+        Parameters
+        ----------
+        sketch : RocSketch
+        n_replicates : int, default=1000
+        random_state : int, RandomState, Generator or None, default=None
+            Seed of the replicates; None is the seed of the estimator.
+
+        Returns
+        -------
+        ndarray of shape (n_replicates,)
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from unseen.mixture.slope import ROCSlope
+        >>> from unseen.roc.sketch import RocSketch
+        >>> rng = np.random.default_rng(0)
+        >>> sketch = RocSketch.from_scores(rng.normal(1, 1, 300), rng.normal(0, 1, 300))
+        >>> slopes = ROCSlope().replicates(sketch, 50, random_state=0)
+        >>> bool(((slopes >= 0) & (slopes <= 1)).all())
+        True
+        """
+        self._validate_params()
+        seed = self.random_state if random_state is None else random_state
+        return self._fit_curves(sketch, n_replicates, seed).right_slope
+
+    def _fit_curves(
+        self, sketch: RocSketch, n_replicates: int, random_state: Any, mean: bool = False
+    ) -> FittedRoc:
+        """Fit every replicate of the ROC, or only their mean."""
+        criterion = self._criterion()
+        bootstrap = bootstrap_roc(sketch, criterion.grid, n_replicates, random_state)
+        curves = bootstrap.mean if mean else bootstrap.replicates
+        return criterion.fit_curves(
+            bootstrap.false_alarm, curves, self._model(), n_labelled=sketch.n_labelled
+        )
+
+    def _model(self) -> RocModel:
+        return Concave() if self.model is None else self.model
+
+    def _criterion(self) -> RocFit:
+        return BinomialDeviance() if self.criterion is None else self.criterion

@@ -1,0 +1,296 @@
+"""The two regression models of a ROC, and their slopes at the right end (Sec. 5.1).
+
+Both mix a proper ROC ``g`` with the diagonal, in the share γ::
+
+    f(α) = (1 - γ) g(α) + γ α
+
+    Gaussian   g(α) = Φ(Φ⁻¹(α) + Δ)                     slope γ at α = 1
+    Concave    g(α) = (1 + Δ (α^-μ - 1))^(-1/μ)         slope (1 - γ) Δ + γ at α = 1
+
+What a fit needs is log f, log(1 - f) and log f', also next to 0 and 1. So a model hands out
+``f`` and ``1 - f`` side by side, and its density on the log scale; neither subtracts two
+numbers that nearly cancel. With ``L = -log α`` and ``s = -log g`` the concave model has
+``g' = Δ (g / α)^(1 + μ)``, that is ``log g' = log Δ + (1 + μ)(L - s)``.
+
+Parameters are rows ``(γ, Δ)`` or ``(γ, Δ, μ)``: shape (p,) for one curve, (B, p) for a batch.
+False-alarm rates have shape (J,), or (B, J) for a grid per curve. Gradients put the
+parameter on the first axis: (p, B, J).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import ndtr, ndtri
+
+from unseen.base import FloatArray
+
+# Largest x with exp(x) well inside the float range.
+_LARGEST_EXPONENT = 700.0
+_SMALLEST_DELTA = 1e-8
+_NEXT_TO_ZERO = np.finfo(float).tiny
+# Φ⁻¹ takes α within rounding of 0 and 1 to about ±37 and 8: no wider separation can be seen.
+_LARGEST_SEPARATION = 10.0
+_MU_RANGE = (0.01, 100.0)
+_GAMMA = np.array([0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97, 0.993])
+_LOG_HALF_TAU = 0.5 * np.log(2 * np.pi)
+
+
+class RocModel(ABC):
+    """A proper ROC mixed with the diagonal: ``f = (1 - γ) g + γ α``."""
+
+    @property
+    @abstractmethod
+    def names(self) -> tuple[str, ...]:
+        """The paper's names of the free parameters, γ first."""
+
+    @property
+    @abstractmethod
+    def bounds(self) -> tuple[FloatArray, FloatArray]:
+        """Lowest and highest value of each free parameter."""
+
+    @property
+    @abstractmethod
+    def log_scaled(self) -> tuple[bool, ...]:
+        """Which parameters a fit should move on the log scale."""
+
+    @property
+    @abstractmethod
+    def starts(self) -> FloatArray:
+        """Where a fit may start: a lattice over the parameters, shape (S, p)."""
+
+    @abstractmethod
+    def right_slope(self, parameters: ArrayLike) -> FloatArray:
+        """Slope f'(1): the mixture proportion."""
+
+    @abstractmethod
+    def _proper(
+        self, false_alarm: FloatArray, parameters: FloatArray
+    ) -> tuple[FloatArray, FloatArray, list[FloatArray]]:
+        """Return g, 1 - g, and the gradient of g over all parameters but γ."""
+
+    @abstractmethod
+    def _proper_density(
+        self, false_alarm: FloatArray, parameters: FloatArray
+    ) -> tuple[FloatArray, list[FloatArray]]:
+        """Return log g' and its gradient over all parameters but γ."""
+
+    def named(self, parameters: ArrayLike) -> dict[str, float]:
+        """One row of parameters by the paper's names."""
+        return dict(zip(self.names, np.asarray(parameters, dtype=float).tolist(), strict=True))
+
+    def value(self, false_alarm: ArrayLike, parameters: ArrayLike) -> FloatArray:
+        """Detection f(α), also at the ends 0 and 1."""
+        alpha = np.asarray(false_alarm, dtype=float)
+        inside = np.clip(alpha, _NEXT_TO_ZERO, 1.0)
+        value = self.value_and_gradient(inside, parameters)[0]
+        return np.where(alpha > 0, value, 0.0)
+
+    def density(self, false_alarm: ArrayLike, parameters: ArrayLike) -> FloatArray:
+        """Slope f'(α): the density of the placement values of F among H."""
+        return np.exp(self.log_density_and_gradient(false_alarm, parameters)[0])
+
+    def value_and_gradient(
+        self, false_alarm: ArrayLike, parameters: ArrayLike
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return f, 1 - f and the gradient of f over the parameters."""
+        alpha, theta = np.asarray(false_alarm, dtype=float), np.asarray(parameters, dtype=float)
+        gamma = _column(theta, 0)
+        proper, missed, slopes = self._proper(alpha, theta)
+        value = (1 - gamma) * proper + gamma * alpha
+        complement = (1 - gamma) * missed + gamma * (1 - alpha)
+        gradient = np.stack([alpha - proper, *((1 - gamma) * slope for slope in slopes)])
+        return value, complement, gradient
+
+    def log_density_and_gradient(
+        self, false_alarm: ArrayLike, parameters: ArrayLike
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return log f' and its gradient over the parameters."""
+        alpha, theta = np.asarray(false_alarm, dtype=float), np.asarray(parameters, dtype=float)
+        gamma = _column(theta, 0)
+        log_proper, slopes = self._proper_density(alpha, theta)
+        proper = np.exp(log_proper)
+        density = (1 - gamma) * proper + gamma
+        share = (1 - gamma) * proper / density
+        gradient = np.stack([(1 - proper) / density, *(share * slope for slope in slopes)])
+        return np.log(density), gradient
+
+
+@dataclass(frozen=True)
+class Concave(RocModel):
+    """Eq. (9): ``f = (1 - γ)(1 + Δ(α^-μ - 1))^(-1/μ) + γ α``, with 0 < Δ <= 1.
+
+    Δ = 1 is the diagonal, Δ near 0 a perfect ROC. Larger Δ would bend the curve under the
+    diagonal, where no optimal ROC lies.
+
+    Parameters
+    ----------
+    mu : float or None, default=1.0
+        The asymmetry μ. A number fixes it; None leaves it free, as in the paper. At a large μ
+        the curve is the diagonal whatever its end slope, so that a free μ costs accuracy.
+
+    Examples
+    --------
+    >>> from unseen.roc.models import Concave
+    >>> model = Concave()
+    >>> model.value([0.1, 0.5, 0.9], [0.2, 0.05]).round(3)
+    array([0.572, 0.862, 0.976])
+    >>> model.right_slope([0.2, 0.05]).round(3)
+    np.float64(0.24)
+    """
+
+    mu: float | None = 1.0
+
+    def __post_init__(self) -> None:
+        if self.mu is not None and not _MU_RANGE[0] <= self.mu <= _MU_RANGE[1]:
+            low, high = _MU_RANGE
+            raise ValueError(f"mu must be None or lie in [{low}, {high}]; got {self.mu}.")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The paper's names of the free parameters."""
+        return ("gamma", "Delta", "mu") if self.mu is None else ("gamma", "Delta")
+
+    @property
+    def bounds(self) -> tuple[FloatArray, FloatArray]:
+        """Lowest and highest value of each free parameter."""
+        lower = np.array([0.0, _SMALLEST_DELTA, _MU_RANGE[0]])
+        upper = np.array([1.0, 1.0, _MU_RANGE[1]])
+        return lower[: len(self.names)], upper[: len(self.names)]
+
+    @property
+    def log_scaled(self) -> tuple[bool, ...]:
+        """Δ and μ move on the log scale."""
+        return (False, True, True)[: len(self.names)]
+
+    @property
+    def starts(self) -> FloatArray:
+        """A lattice that reaches down to separable data, Δ near 0."""
+        delta = np.array([1e-6, 1e-5, 1e-4, 1e-3, 4e-3, 0.015, 0.04, 0.1, 0.2, 0.35, 0.6, 0.85])
+        mu = np.array([0.1, 0.4, 1.0, 2.0, 4.0, 10.0, 30.0])
+        return _lattice(_GAMMA, delta, mu) if self.mu is None else _lattice(_GAMMA, delta)
+
+    def named(self, parameters: ArrayLike) -> dict[str, float]:
+        """One row of parameters by the paper's names, a fixed μ included."""
+        free = super().named(parameters)
+        return free if self.mu is None else {**free, "mu": float(self.mu)}
+
+    def right_slope(self, parameters: ArrayLike) -> FloatArray:
+        """Slope at α = 1: ``(1 - γ) Δ + γ``."""
+        theta = np.asarray(parameters, dtype=float)
+        gamma, delta = theta[..., 0], theta[..., 1]
+        return np.asarray((1 - gamma) * delta + gamma)[()]
+
+    def _exponents(
+        self, alpha: FloatArray, theta: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return L, s and ``r = Δ(α^-μ - 1) / (1 + Δ(α^-μ - 1))``."""
+        delta, mu = _column(theta, 1), self._mu(theta)
+        log_inverse = -np.log(alpha)
+        power = mu * log_inverse
+        clipped = np.minimum(power, _LARGEST_EXPONENT)
+        odds = delta * np.expm1(clipped)
+        # Past the clip the 1 in 1 + Δ(α^-μ - 1) is lost to rounding: the rest adds to the log.
+        exponent = (np.log1p(odds) + (power - clipped)) / mu
+        return log_inverse, exponent, odds / (1 + odds)
+
+    def _mu(self, theta: FloatArray) -> FloatArray:
+        return _column(theta, 2) if self.mu is None else np.asarray(self.mu)
+
+    def _mu_slope(
+        self, theta: FloatArray, log_inverse: FloatArray, exponent: FloatArray, share: FloatArray
+    ) -> FloatArray:
+        """Derivative of s over μ: ``(L κ - s) / μ`` with the elasticity ``κ = r + Δ (1 - r)``."""
+        elasticity = share + _column(theta, 1) * (1 - share)
+        return (log_inverse * elasticity - exponent) / self._mu(theta)
+
+    def _proper(
+        self, false_alarm: FloatArray, parameters: FloatArray
+    ) -> tuple[FloatArray, FloatArray, list[FloatArray]]:
+        log_inverse, exponent, share = self._exponents(false_alarm, parameters)
+        value = np.exp(-exponent)
+        slopes: list[FloatArray] = [
+            -value * share / (self._mu(parameters) * _column(parameters, 1))
+        ]
+        if self.mu is None:
+            slopes.append(-value * self._mu_slope(parameters, log_inverse, exponent, share))
+        return value, -np.expm1(-exponent), slopes
+
+    def _proper_density(
+        self, false_alarm: FloatArray, parameters: FloatArray
+    ) -> tuple[FloatArray, list[FloatArray]]:
+        delta, mu = _column(parameters, 1), self._mu(parameters)
+        log_inverse, exponent, share = self._exponents(false_alarm, parameters)
+        value = np.log(delta) + (1 + mu) * (log_inverse - exponent)
+        slopes: list[FloatArray] = [(1 - (1 + mu) / mu * share) / delta]
+        if self.mu is None:
+            bend = self._mu_slope(parameters, log_inverse, exponent, share)
+            slopes.append(log_inverse - exponent - (1 + mu) * bend)
+        return value, slopes
+
+
+@dataclass(frozen=True)
+class Gaussian(RocModel):
+    """Eq. (8): ``f = (1 - γ) Φ(Φ⁻¹(α) + Δ) + γ α``, with Δ >= 0.
+
+    Δ = 0 is the diagonal, a large Δ a perfect ROC.
+
+    Examples
+    --------
+    >>> from unseen.roc.models import Gaussian
+    >>> Gaussian().value([0.1, 0.5, 0.9], [0.2, 2.0]).round(3)
+    array([0.631, 0.882, 0.98 ])
+    >>> Gaussian().right_slope([0.2, 2.0])
+    np.float64(0.2)
+    """
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The paper's names of the free parameters."""
+        return ("gamma", "Delta")
+
+    @property
+    def bounds(self) -> tuple[FloatArray, FloatArray]:
+        """Lowest and highest value of each free parameter."""
+        return np.zeros(2), np.array([1.0, _LARGEST_SEPARATION])
+
+    @property
+    def log_scaled(self) -> tuple[bool, ...]:
+        """Nothing moves on the log scale."""
+        return (False, False)
+
+    @property
+    def starts(self) -> FloatArray:
+        """A lattice that reaches from nearly identical to separable samples."""
+        delta = np.array([0.02, 0.1, 0.25, 0.5, 0.8, 1.2, 1.6, 2.0, 2.5, 3.2, 4.5, 7.0])
+        return _lattice(_GAMMA, delta)
+
+    def right_slope(self, parameters: ArrayLike) -> FloatArray:
+        """Slope at α = 1: γ, or 1 where Δ = 0 makes the curve the diagonal."""
+        theta = np.asarray(parameters, dtype=float)
+        return np.where(theta[..., 1] == 0.0, 1.0, theta[..., 0])[()]
+
+    def _proper(
+        self, false_alarm: FloatArray, parameters: FloatArray
+    ) -> tuple[FloatArray, FloatArray, list[FloatArray]]:
+        shifted = ndtri(false_alarm) + _column(parameters, 1)
+        normal_density = np.exp(-0.5 * shifted**2 - _LOG_HALF_TAU)
+        return ndtr(shifted), ndtr(-shifted), [normal_density]
+
+    def _proper_density(
+        self, false_alarm: FloatArray, parameters: FloatArray
+    ) -> tuple[FloatArray, list[FloatArray]]:
+        delta, quantile = _column(parameters, 1), ndtri(false_alarm)
+        return -delta * (quantile + 0.5 * delta), [-(quantile + delta)]
+
+
+def _column(parameters: FloatArray, index: int) -> FloatArray:
+    """One parameter, shaped to meet the points on the last axis."""
+    return parameters[..., index, np.newaxis]
+
+
+def _lattice(*axes: FloatArray) -> FloatArray:
+    return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))

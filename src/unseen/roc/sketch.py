@@ -1,0 +1,171 @@
+"""A ROC as counts: lossless, and mergeable by addition.
+
+Scores are high where a row looks like F (unlabelled) and low where it looks like H
+(labelled). The ROC has H as the null and F as the alternative: the threshold rule
+``score > t`` has false alarm ``H(score > t)`` and detection ``F(score > t)``.
+
+Between two neighbouring scores of H the ROC climbs straight up, in whatever order the rows
+of F lie there. So the number of F rows in each such gap, and the number tied with each score
+of H, say all that the ROC can say. With the scores of H fixed, these counts add over chunks
+of F: a cluster returns them, and bootstrap replicates are drawn from them afterwards.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import isotonic_regression
+
+from unseen.base import FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class RocSketch:
+    """Counts of F scores between, and tied with, the sorted scores of H.
+
+    Parameters
+    ----------
+    edges : ndarray of shape (m,)
+        Distinct scores of H, rising.
+    edge_labelled : ndarray of shape (m,)
+        Rows of H at each edge.
+    edge_unlabelled : ndarray of shape (m,)
+        Rows of F tied with each edge.
+    gap_unlabelled : ndarray of shape (m + 1,)
+        Rows of F below the first edge, between neighbours, and above the last.
+
+    Examples
+    --------
+    >>> from unseen.roc.sketch import RocSketch
+    >>> sketch = RocSketch.from_scores([0.5, 2.0, 3.0], [0.0, 1.0])
+    >>> sketch.gap_unlabelled
+    array([0, 1, 2])
+    >>> merged = sketch + RocSketch.from_scores([-1.0], [0.0, 1.0])
+    >>> merged.gap_unlabelled
+    array([1, 1, 2])
+    """
+
+    edges: FloatArray
+    edge_labelled: IntArray
+    edge_unlabelled: IntArray
+    gap_unlabelled: IntArray
+
+    @classmethod
+    def from_scores(cls, scores_F: ArrayLike, scores_H: ArrayLike) -> RocSketch:
+        """Count the scores of F against the scores of H."""
+        edges, edge_labelled = np.unique(_finite(scores_H, "scores_H"), return_counts=True)
+        unlabelled = np.sort(_finite(scores_F, "scores_F"))
+        below = np.searchsorted(unlabelled, edges, side="left")
+        up_to = np.searchsorted(unlabelled, edges, side="right")
+        gaps = np.append(below, unlabelled.size) - np.append(0, up_to)
+        return cls(edges, edge_labelled, up_to - below, gaps)
+
+    def __add__(self, other: RocSketch) -> RocSketch:
+        """Merge the counts of another chunk of F; the scores of H must be the same."""
+        same = np.array_equal(self.edges, other.edges) and np.array_equal(
+            self.edge_labelled, other.edge_labelled
+        )
+        if not same:
+            raise ValueError(
+                "sketches merge only when they share the scores of H; "
+                f"got {self.n_labelled} and {other.n_labelled} scores that differ."
+            )
+        return RocSketch(
+            self.edges,
+            self.edge_labelled,
+            self.edge_unlabelled + other.edge_unlabelled,
+            self.gap_unlabelled + other.gap_unlabelled,
+        )
+
+    @property
+    def n_labelled(self) -> int:
+        """Rows of H."""
+        return int(self.edge_labelled.sum())
+
+    @property
+    def n_unlabelled(self) -> int:
+        """Rows of F."""
+        return int(self.edge_unlabelled.sum() + self.gap_unlabelled.sum())
+
+    def increments(self) -> tuple[IntArray, IntArray]:
+        """Rows of H and of F in each cell (gap, edge, gap, ..., gap), by falling score.
+
+        Their cumulative sums are the vertices of the ROC.
+        """
+        labelled = np.zeros(2 * self.edges.size + 1, dtype=np.int64)
+        unlabelled = np.zeros_like(labelled)
+        labelled[1::2] = self.edge_labelled[::-1]
+        unlabelled[1::2] = self.edge_unlabelled[::-1]
+        unlabelled[0::2] = self.gap_unlabelled[::-1]
+        return labelled, unlabelled
+
+    def coarse_increments(self, max_cells: int) -> tuple[IntArray, IntArray]:
+        """Increments summed over runs of cells, finer towards both ends; exact at the joints."""
+        labelled, unlabelled = self.increments()
+        if labelled.size <= max_cells:
+            return labelled, unlabelled
+        # The spread of a ROC at α goes with sqrt(α (1 - α)), so that runs which are equal in the
+        # angle asin(sqrt(α)) keep it at the ends as well. A cell belongs to the run it ends in.
+        angle = sum(np.arcsin(np.sqrt(share[1:])) for share in cumulative_roc(labelled, unlabelled))
+        run = np.ceil(angle * max_cells / np.pi - 1e-9).astype(np.int64)
+        starts = np.flatnonzero(np.diff(run, prepend=-1))
+        return np.add.reduceat(labelled, starts), np.add.reduceat(unlabelled, starts)
+
+    def roc(self) -> tuple[FloatArray, FloatArray]:
+        """Vertices (false_alarm, detection) of the empirical ROC from (0, 0) to (1, 1)."""
+        return cumulative_roc(*self.increments())
+
+
+def cumulative_roc(labelled: ArrayLike, unlabelled: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Vertices of the ROC whose steps are given, along the last axis."""
+    return _cumulative_share(np.asarray(labelled)), _cumulative_share(np.asarray(unlabelled))
+
+
+def concave_hull(false_alarm: ArrayLike, detection: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Least concave majorant of a ROC: the optimal ROC of Sec. 5.1 for these thresholds.
+
+    Its slopes are the falling isotonic regression of the slopes between the vertices, each
+    weighted by its run. A vertical step has no slope, so that only its top counts.
+
+    Parameters
+    ----------
+    false_alarm, detection : array-like of shape (V,)
+        Vertices from (0, 0) to (1, 1), both rising.
+
+    Returns
+    -------
+    false_alarm, detection : ndarray
+        The vertices of the hull.
+
+    Examples
+    --------
+    >>> concave_hull([0, 0.5, 0.5, 1.0], [0, 0.1, 0.8, 1.0])
+    (array([0. , 0.5, 1. ]), array([0. , 0.8, 1. ]))
+    """
+    x, y = np.asarray(false_alarm, dtype=float), np.asarray(detection, dtype=float)
+    tops = np.flatnonzero(np.diff(x, append=np.inf))
+    run, rise = np.diff(x[tops]), np.diff(y[tops])
+    if run.size:
+        blocks = isotonic_regression(rise / run, weights=run, increasing=False).blocks
+        tops = tops[blocks]
+    foot = [0] if tops[0] > 0 else []
+    kept = np.append(foot, tops).astype(np.intp)
+    return x[kept], y[kept]
+
+
+def _cumulative_share(steps: FloatArray) -> FloatArray:
+    total = np.cumsum(steps, axis=-1, dtype=np.float64)
+    start = np.zeros((*total.shape[:-1], 1))
+    return np.concatenate([start, total / total[..., -1:]], axis=-1)
+
+
+def _finite(scores: ArrayLike, name: str) -> FloatArray:
+    values = np.asarray(scores, dtype=np.float64).ravel()
+    if values.size == 0:
+        raise ValueError(f"{name} must hold at least one score; got none.")
+    if not np.isfinite(values).all():
+        bad = int((~np.isfinite(values)).sum())
+        raise ValueError(f"{name} must be finite; got {bad} NaN or infinite of {values.size}.")
+    return values

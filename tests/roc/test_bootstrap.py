@@ -1,0 +1,98 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from reference.roc_twins import dirichlet_rocs, expected_bootstrap_roc
+from unseen.roc.bootstrap import bootstrap_roc
+from unseen.roc.sketch import RocSketch
+
+GRID = np.array([0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98])
+
+
+@pytest.fixture(scope="module")
+def scores() -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    return np.r_[rng.normal(size=60), rng.normal(2, 1, 60)], rng.normal(size=80)
+
+
+def test_mean_is_the_closed_form(scores: tuple[np.ndarray, np.ndarray]) -> None:
+    bootstrap = bootstrap_roc(RocSketch.from_scores(*scores), GRID, 4000, random_state=1)
+    error = bootstrap.mean - expected_bootstrap_roc(*scores, GRID)
+    standard_error = bootstrap.replicates.std(axis=0) / np.sqrt(4000)
+    assert (np.abs(error) < 4 * standard_error + 1e-12).all()
+
+
+def test_spread_is_that_of_weights_drawn_row_by_row(
+    scores: tuple[np.ndarray, np.ndarray],
+) -> None:
+    twin = dirichlet_rocs(*scores, GRID, 6000, np.random.default_rng(2))
+    bootstrap = bootstrap_roc(RocSketch.from_scores(*scores), GRID, 20_000, random_state=3)
+    assert_allclose(bootstrap.replicates.std(axis=0), twin.std(axis=0), rtol=0.05)
+    correlation = np.corrcoef(bootstrap.replicates.T)
+    assert_allclose(correlation, np.corrcoef(twin.T), atol=0.05)
+
+
+def test_coarse_cells_keep_the_spread() -> None:
+    rng = np.random.default_rng(4)
+    F = np.r_[rng.normal(size=2000), rng.normal(2, 1, 2000)]
+    sketch = RocSketch.from_scores(F, rng.normal(size=4000))
+    exact = bootstrap_roc(sketch, GRID, 6000, random_state=5).replicates
+    coarse = bootstrap_roc(sketch, GRID, 6000, random_state=6, max_cells=1000).replicates
+    assert_allclose(coarse.std(axis=0), exact.std(axis=0), rtol=0.05)
+    assert_allclose(coarse.mean(axis=0), exact.mean(axis=0), atol=0.002)
+
+
+def test_band_holds_its_share_of_the_replicates(scores: tuple[np.ndarray, np.ndarray]) -> None:
+    bootstrap = bootstrap_roc(RocSketch.from_scores(*scores), GRID, 1000, random_state=7)
+    lower, upper = bootstrap.band(0.9)
+    inside = ((bootstrap.replicates >= lower) & (bootstrap.replicates <= upper)).mean(axis=0)
+    assert_allclose(inside[:-1], 0.9, atol=0.01)
+    # Next to 1 many replicates are equal, and a band that ends there holds all of them.
+    assert inside[-1] >= 0.9
+
+
+def test_replicates_are_rocs(scores: tuple[np.ndarray, np.ndarray]) -> None:
+    replicates = bootstrap_roc(RocSketch.from_scores(*scores), GRID, 50, random_state=8).replicates
+    assert (np.diff(replicates, axis=1) >= 0).all()
+    assert ((replicates >= 0) & (replicates <= 1)).all()
+
+
+def test_ties_alone_give_the_diagonal() -> None:
+    sketch = RocSketch.from_scores(np.zeros(10), np.zeros(20))
+    replicates = bootstrap_roc(sketch, GRID, 20, random_state=0).replicates
+    assert_allclose(replicates, np.tile(GRID, (20, 1)))
+
+
+def test_separated_samples_give_the_perfect_roc() -> None:
+    sketch = RocSketch.from_scores(np.ones(10), np.zeros(20))
+    assert_array_equal(bootstrap_roc(sketch, GRID, 20, random_state=0).replicates, 1)
+
+
+def test_the_seed_decides_everything(scores: tuple[np.ndarray, np.ndarray]) -> None:
+    sketch = RocSketch.from_scores(*scores)
+    draw = [bootstrap_roc(sketch, GRID, 30, random_state=seed).replicates for seed in (1, 1, 2)]
+    assert_array_equal(draw[0], draw[1])
+    assert (draw[0] != draw[2]).any()
+    state, generator = np.random.RandomState(1), np.random.default_rng(1)
+    assert_array_equal(bootstrap_roc(sketch, GRID, 30, state).replicates, draw[0])
+    assert bootstrap_roc(sketch, GRID, 30, generator).replicates.shape == (30, GRID.size)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"n_replicates": 0}, "n_replicates must be >= 1; got 0"),
+        ({"max_cells": 0}, "max_cells must be >= 1; got 0"),
+    ],
+)
+def test_bad_arguments_are_named(
+    scores: tuple[np.ndarray, np.ndarray], arguments: dict[str, int], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        bootstrap_roc(RocSketch.from_scores(*scores), GRID, **arguments)
+
+
+def test_a_bad_level_is_named(scores: tuple[np.ndarray, np.ndarray]) -> None:
+    bootstrap = bootstrap_roc(RocSketch.from_scores(*scores), GRID, 2, random_state=0)
+    with pytest.raises(ValueError, match=r"level must lie strictly between 0 and 1; got 1\.5"):
+        bootstrap.band(1.5)

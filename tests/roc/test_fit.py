@@ -1,0 +1,166 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from reference.roc_twins import maximise_likelihood, minimise_deviance
+from unseen.roc.fit import (
+    BinomialDeviance,
+    MaximumLikelihood,
+    RocFit,
+    expected_placements,
+    fit_roc,
+)
+from unseen.roc.models import Concave, Gaussian, RocModel
+from unseen.roc.sketch import RocSketch
+
+MODELS = [Concave(), Concave(mu=None), Gaussian()]
+each_model = pytest.mark.parametrize("model", MODELS, ids=str)
+each_fit = pytest.mark.parametrize("fit", [BinomialDeviance(), MaximumLikelihood()], ids=str)
+ALPHA = BinomialDeviance().grid
+
+
+def gaussian_sketch(seed: int, n: int) -> RocSketch:
+    rng = np.random.default_rng(seed)
+    known = rng.binomial(n, rng.uniform())
+    novel = rng.normal(rng.choice([0.3, 1, 2, 4]), rng.choice([0.7, 1, 1.5]), n - known)
+    return RocSketch.from_scores(np.r_[rng.normal(size=known), novel], rng.normal(size=n))
+
+
+def true_parameters(model: RocModel) -> np.ndarray:
+    rows = {
+        "Delta": [[0.0, 0.1], [0.1, 0.02], [0.4, 0.2], [0.8, 0.001]],
+        "mu": [[0.0, 0.1, 0.5], [0.1, 0.02, 1.0], [0.4, 0.05, 2.0], [0.7, 0.01, 1.5]],
+    }
+    if isinstance(model, Gaussian):
+        return np.array([[0.0, 1.0], [0.1, 2.0], [0.4, 1.5], [0.8, 3.0]])
+    return np.array(rows[model.names[-1]])
+
+
+@each_model
+def test_points_on_the_model_give_its_parameters_back(model: RocModel) -> None:
+    truth = true_parameters(model)
+    fitted = fit_roc(ALPHA, model.value(ALPHA, truth), model)
+    assert_allclose(fitted.parameters, truth, rtol=1e-4, atol=1e-6)
+    assert_allclose(fitted.right_slope, model.right_slope(truth), atol=1e-6)
+
+
+@each_model
+def test_the_density_gives_its_parameters_back(model: RocModel) -> None:
+    truth = true_parameters(model)
+    fit = MaximumLikelihood(n_points=2000)
+    fitted = fit.fit_curves(fit.grid, model.value(fit.grid, truth), model)
+    assert_allclose(fitted.right_slope, model.right_slope(truth), atol=2e-3)
+
+
+@pytest.mark.parametrize("n", [25, 400])
+@each_model
+def test_a_batch_ends_where_scipy_ends_from_many_starts(model: RocModel, n: int) -> None:
+    curves = np.array([np.interp(ALPHA, *gaussian_sketch(s, n).roc()) for s in range(12)])
+    fitted = fit_roc(ALPHA, curves, model)
+    starts = model.starts[:: len(model.starts) // 8]
+    for row, curve in enumerate(curves):
+        seeds = np.vstack([starts, fitted.parameters[row]])
+        twin = minimise_deviance(model, ALPHA, curve, seeds)
+        # Nearly equal minima with nearly equal slopes exist; missing one of them is harmless.
+        assert fitted.deviance[row] <= twin.fun + 0.03
+        assert_allclose(fitted.right_slope[row], model.right_slope(twin.x), atol=0.01)
+        if fitted.deviance[row] <= twin.fun + 1e-9:
+            assert_allclose(fitted.right_slope[row], model.right_slope(twin.x), atol=1e-4)
+
+
+@pytest.mark.parametrize("model", [Concave(), Gaussian()], ids=str)
+def test_likelihood_ends_where_scipy_ends_from_many_starts(model: RocModel) -> None:
+    for seed in range(6):
+        sketch = gaussian_sketch(seed, 200)
+        fitted = MaximumLikelihood().fit_sketch(sketch, model)
+        labelled, unlabelled = sketch.increments()
+        placement = (np.cumsum(labelled) + 1) / (sketch.n_labelled + 2)
+        twin = maximise_likelihood(model, placement, unlabelled, model.starts[::20])
+        assert_allclose(fitted.deviance[0], twin.fun, rtol=1e-6, atol=1e-6)
+        assert_allclose(fitted.right_slope[0], model.right_slope(twin.x), atol=1e-3)
+
+
+@each_model
+def test_a_batch_equals_one_curve_at_a_time(model: RocModel) -> None:
+    curves = np.array([np.interp(ALPHA, *gaussian_sketch(s, 200).roc()) for s in range(150)])
+    together = fit_roc(ALPHA, curves, model).right_slope
+    for row in (0, 70, 149):
+        alone = fit_roc(ALPHA, curves[row], model).right_slope
+        assert_allclose(together[row], alone[0], atol=1e-7)
+
+
+def test_weights_repeat_points() -> None:
+    curve = np.interp(ALPHA, *gaussian_sketch(3, 100).roc())
+    weights = np.random.default_rng(0).integers(0, 3, ALPHA.size)
+    weighted = fit_roc(ALPHA, curve, Concave(), weights=weights)
+    repeated = fit_roc(np.repeat(ALPHA, weights), np.repeat(curve, weights), Concave())
+    assert_allclose(weighted.right_slope, repeated.right_slope, atol=1e-6)
+    assert_allclose(weighted.deviance, repeated.deviance, rtol=1e-10)
+
+
+def test_likelihood_of_a_curve_is_near_that_of_its_rows() -> None:
+    sketch = gaussian_sketch(5, 3000)
+    fit, model = MaximumLikelihood(), Concave(mu=None)
+    curve = np.interp(fit.grid, *sketch.roc())
+    on_grid = fit.fit_curves(fit.grid, curve, model, n_labelled=sketch.n_labelled).right_slope
+    assert_allclose(on_grid, fit.fit_sketch(sketch, model).right_slope, atol=0.02)
+
+
+def test_ties_are_spread_over_what_they_cover() -> None:
+    placement, count = expected_placements([0, 3, 0], [1, 8, 2], n_points=4)
+    assert_allclose(placement, [1 / 5, 1 / 8, 3 / 8, 5 / 8, 7 / 8, 4 / 5])
+    assert_allclose(count, [1, 2, 2, 2, 2, 2])
+
+
+@each_fit
+@each_model
+def test_extreme_samples_give_a_sane_slope(model: RocModel, fit: RocFit) -> None:
+    rng = np.random.default_rng(0)
+    same = rng.normal(size=200)
+
+    def slope(scores_F: np.ndarray, scores_H: np.ndarray) -> float:
+        return float(
+            fit.fit_sketch(RocSketch.from_scores(scores_F, scores_H), model).right_slope[0]
+        )
+
+    assert slope(rng.normal(20, 1, 200), same) < 0.01
+    assert_allclose(slope(np.zeros(30), np.zeros(40)), 1, atol=0.01)
+    assert slope(same, same) > 0.95
+    assert slope(rng.normal(-20, 1, 200), same) > 0.9
+    for seed in range(20):
+        tiny = np.random.default_rng(seed)
+        assert 0 <= slope(tiny.normal(1, 1, 5), tiny.normal(size=5)) <= 1
+    assert 0 <= slope(np.array([1.0]), np.array([0.0])) <= 1
+
+
+def test_half_separable_data_do_not_get_stuck() -> None:
+    rng = np.random.default_rng(1)
+    for nu in (0.01, 0.05, 0.1):
+        known = int(1000 * nu)
+        F = np.r_[rng.normal(size=known), rng.normal(30, 1, 1000 - known)]
+        sketch = RocSketch.from_scores(F, rng.normal(size=1000))
+        found = BinomialDeviance().fit_sketch(sketch, Concave()).right_slope[0]
+        assert_allclose(found, nu, atol=0.01)
+
+
+@pytest.mark.parametrize(
+    ("false_alarm", "detection", "message"),
+    [
+        ([0.0, 0.5], [0.1, 0.6], "false_alarm must be one grid strictly between 0 and 1"),
+        ([0.2, 0.5], [0.1, 0.6, 0.9], "detection must hold 2 points per curve"),
+        ([0.2, 0.5], [0.1, 1.6], r"detection must lie in \[0, 1\]; got values in \[0.1, 1.6\]"),
+        ([0.2, 0.5], [0.1, np.nan], r"detection must lie in \[0, 1\]"),
+    ],
+)
+def test_bad_curves_are_named(
+    false_alarm: list[float], detection: list[float], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        fit_roc(false_alarm, detection, Concave())
+
+
+def test_bad_settings_are_named() -> None:
+    with pytest.raises(ValueError, match="n_points must be >= 2; got 1"):
+        BinomialDeviance(n_points=1)
+    with pytest.raises(ValueError, match="weights must be >= 0, one per false alarm"):
+        fit_roc([0.2, 0.5], [0.3, 0.6], Concave(), weights=[1.0])

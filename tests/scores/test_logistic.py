@@ -7,7 +7,12 @@ from scipy.optimize import minimize
 from sklearn.datasets import make_moons
 
 from reference.exact_klr import exact_scores
-from unseen.scores.kernel import Standardisation, fill_kernel, kernel_factor, median_bandwidth
+from unseen.scores.kernel import (
+    ShiftedKernel,
+    Standardisation,
+    kernel_factor,
+    median_bandwidth,
+)
 from unseen.scores.logistic import Cells, solve
 
 IDENTITY = Standardisation(np.zeros(2), np.ones(2))
@@ -96,13 +101,14 @@ def test_rows_without_weight_do_not_count_and_no_signal_is_no_work(moons):
 def test_kernel_is_the_gaussian_and_whitening_whitens():
     rng = np.random.default_rng(0)
     X, Z = rng.normal(size=(700, 3)), rng.normal(size=(40, 3))
-    out = np.empty((700, 40))
-    fill_kernel(X, Z, 1.3, out)
     expected = np.exp(-((X[:, None] - Z[None]) ** 2).sum(axis=2) / (2 * 1.3**2))
-    assert_allclose(out, expected, rtol=1e-10)
+    plain = ShiftedKernel(Z, 1.3).fill(X, np.empty((700, 40)))
+    assert_allclose(plain, expected, rtol=1e-10)
+    shifted = ShiftedKernel(Z, 1.3, -2.0).fill(X, np.empty((700, 40)))
+    assert_allclose(shifted, expected - np.exp(-2.0), atol=1e-12)
     factor = kernel_factor(X, Standardisation(np.zeros(3), np.ones(3)), Z, 1.3)
-    K_ZZ = np.empty((len(factor.landmarks),) * 2)
-    fill_kernel(factor.landmarks, factor.landmarks, 1.3, K_ZZ)
+    kept = factor.kernel.landmarks
+    K_ZZ = ShiftedKernel(kept, 1.3).fill(kept, np.empty((len(kept),) * 2))
     W = factor.whiten[:-1, :-1]
     assert_allclose(W.T @ K_ZZ @ W, np.eye(len(W)), atol=1e-6)
 

@@ -26,7 +26,6 @@ from unseen.scores.kernel import (
     Standardisation,
     automatic_rank,
     choose_landmarks,
-    fill_kernel,
     kernel_factor,
     median_bandwidth,
     row_blocks,
@@ -90,7 +89,7 @@ class KernelLogisticRegression(ClassifierMixin, BaseEstimator):
     coef_ : ndarray of shape (r, K or 1)
         Weights of the kernel functions.
     intercept_ : ndarray of shape (K or 1,)
-        Free constants.
+        Free constants, on top of kernel functions that are shifted by a constant.
 
     Examples
     --------
@@ -218,7 +217,8 @@ class KernelLogisticRegression(ClassifierMixin, BaseEstimator):
                 stacklevel=3,
             )
         self.bandwidth_, self.C_ = bandwidth, C
-        self.landmarks_, self._standardise, self._dtype = factor.landmarks, rows.standardise, dtype
+        self.landmarks_, self._kernel = factor.kernel.landmarks, factor.kernel
+        self._standardise, self._dtype = rows.standardise, dtype
         self.coef_ = found.coefficients[:-1, 0]
         self.intercept_ = found.coefficients[-1, 0]
 
@@ -242,7 +242,7 @@ class KernelLogisticRegression(ClassifierMixin, BaseEstimator):
             for rows in row_blocks(X.shape[0]):
                 block = self._standardise(X[rows])
                 kernel = np.empty((len(block), len(self.landmarks_)), dtype=self._dtype)
-                fill_kernel(block, self.landmarks_, self.bandwidth_, kernel)
+                self._kernel.fill(block, kernel)
                 values[rows] = kernel @ coef + self.intercept_
         return values[:, 0] if values.shape[1] == 1 else values
 

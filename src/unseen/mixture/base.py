@@ -1,0 +1,252 @@
+"""What every estimator of ν shares: keep H, score F against it out of fold, read the ROC.
+
+A method only has to say how it turns a :class:`~unseen.roc.sketch.RocSketch` into a number;
+samples become scores, and scores become a sketch, in one place.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import replace
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+from sklearn.base import BaseEstimator, _fit_context
+from sklearn.utils import check_array
+from sklearn.utils._param_validation import HasMethods, Interval
+from sklearn.utils._tags import Tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from unseen._validation import remarks
+from unseen.base import FloatArray, MixtureEstimate, RocEvidence
+from unseen.roc.sketch import RocSketch, cumulative_roc
+from unseen.scores.crossfit import crossfit_scores
+
+_EVIDENCE_CELLS = 200
+_REAL = (np.float64, np.float32)
+
+
+class LabelledSample(BaseEstimator):
+    """Keeps the labelled sample H and checks the unlabelled sample F against it."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "classifier": [None, HasMethods(["fit", "get_params"])],
+        "random_state": ["random_state"],
+    }
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: ArrayLike, y: object = None) -> Self:
+        """Keep the labelled sample H.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_labelled, n_features)
+            The sample of H: rows of one known class, or of all known classes together.
+        y : None
+            Ignored; here so that scikit-learn's tools can call it.
+
+        Returns
+        -------
+        self
+        """
+        self.labelled_ = validate_data(self, X, accept_sparse="csr", dtype=_REAL)
+        return self
+
+    def _unlabelled(self, X_new: ArrayLike) -> Any:
+        """Check the sample of F: same columns as H, finite, not empty; stored as H is."""
+        check_is_fitted(self)
+        checked = check_sample(X_new, "X_new")
+        validate_data(self, X_new, reset=False, skip_check_array=True)
+        if is_sparse(self.labelled_):
+            return sparse.csr_array(checked)
+        return checked.toarray() if is_sparse(checked) else checked
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class MixtureEstimator(LabelledSample, ABC):
+    """Base of the estimators of ν in ``F = (1 - ν) G + ν H``, Eq. (3).
+
+    ``fit(H)`` then ``estimate(F)`` starts from samples; :meth:`from_scores` and
+    :meth:`from_sketch` start from scores that someone else has made out of fold. A subclass
+    adds its own parameters to ``_parameter_constraints`` and writes :meth:`from_sketch`.
+
+    Parameters
+    ----------
+    classifier : scikit-learn classifier or None, default=None
+        What tells F from H; None is kernel logistic regression.
+    n_folds : int, default=10
+        Folds of the out-of-fold scores.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the folds and of the classifier.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **LabelledSample._parameter_constraints,
+        "n_folds": [Interval(Integral, 2, None, closed="left")],
+    }
+
+    def __init__(self, classifier: Any = None, n_folds: int = 10, random_state: Any = None) -> None:
+        self.classifier = classifier
+        self.n_folds = n_folds
+        self.random_state = random_state
+
+    def estimate(self, X_new: ArrayLike) -> MixtureEstimate:
+        """Estimate the share of H in the unlabelled sample.
+
+        Parameters
+        ----------
+        X_new : array-like of shape (n_unlabelled, n_features)
+            The sample of F, with the columns of the labelled sample.
+
+        Returns
+        -------
+        MixtureEstimate
+        """
+        unlabelled = self._unlabelled(X_new)
+        found = remarks(self, self.labelled_, unlabelled, X_new)
+        estimate = self._from_rows(unlabelled)
+        return replace(estimate, warnings=(*found, *estimate.warnings))
+
+    def from_scores(self, scores_F: ArrayLike, scores_H: ArrayLike) -> MixtureEstimate:
+        """Estimate from scores that are high where a row looks like F; needs no ``fit``.
+
+        Parameters
+        ----------
+        scores_F, scores_H : array-like of shape (n_unlabelled,) and (n_labelled,)
+            Out-of-fold scores. In-sample scores destroy every estimator here.
+
+        Returns
+        -------
+        MixtureEstimate
+        """
+        self._validate_params()
+        return self.from_sketch(RocSketch.from_scores(scores_F, scores_H))
+
+    def _from_rows(self, unlabelled: Any) -> MixtureEstimate:
+        """Score the rows of F against those of H out of fold, then go on from the scores."""
+        check_rows_for_folds(unlabelled, "X_new", self.n_folds)
+        check_rows_for_folds(self.labelled_, "X", self.n_folds)
+        scores = crossfit_scores(
+            unlabelled,
+            self.labelled_,
+            self.classifier,
+            n_folds=self.n_folds,
+            random_state=self.random_state,
+        )
+        return self.from_scores(*scores)
+
+    @abstractmethod
+    def from_sketch(self, sketch: RocSketch) -> MixtureEstimate:
+        """Estimate from the counts behind a ROC; needs no ``fit``.
+
+        Parameters
+        ----------
+        sketch : RocSketch
+
+        Returns
+        -------
+        MixtureEstimate
+        """
+
+
+def roc_evidence(
+    sketch: RocSketch, right_slope: float, parameters: dict[str, float] | None = None
+) -> RocEvidence:
+    """Thin the ROC of a sketch to a few hundred vertices, for plots and reports."""
+    false_alarm, detection = cumulative_roc(*sketch.coarse_increments(_EVIDENCE_CELLS))
+    return RocEvidence(
+        false_alarm,
+        detection,
+        float(right_slope),
+        sketch.n_unlabelled,
+        sketch.n_labelled,
+        dict(parameters or {}),
+    )
+
+
+def clipped_estimate(
+    method: str,
+    sketch: RocSketch,
+    right_slope: float,
+    parameters: dict[str, float] | None = None,
+    warnings: tuple[str, ...] = (),
+) -> MixtureEstimate:
+    """Clip the slope to [0, 1] and attach the ROC behind it."""
+    proportion = float(np.clip(right_slope, 0.0, 1.0))
+    return MixtureEstimate(
+        proportion, method, roc_evidence(sketch, right_slope, parameters), warnings
+    )
+
+
+def sketch_scores(sketch: RocSketch) -> tuple[FloatArray, FloatArray]:
+    """Sorted scores of F and H that have this sketch; F sits at the midpoints of gaps.
+
+    Beyond the outermost edges a gap has no midpoint: F sits half a mean gap away.
+
+    Examples
+    --------
+    >>> from unseen.roc.sketch import RocSketch
+    >>> sketch_scores(RocSketch.from_scores([0.2, 1.0, 9.0], [0.0, 1.0]))
+    (array([0.5, 1. , 1.5]), array([0., 1.]))
+    """
+    edges = sketch.edges
+    step = (edges[-1] - edges[0]) / (edges.size - 1) if edges.size > 1 else 1.0
+    middles = (edges[1:] + edges[:-1]) / 2
+    gaps = np.concatenate([[edges[0] - step / 2], middles, [edges[-1] + step / 2]])
+    places = np.concatenate([gaps, edges])
+    counts = np.concatenate([sketch.gap_unlabelled, sketch.edge_unlabelled])
+    return np.sort(np.repeat(places, counts)), np.repeat(edges, sketch.edge_labelled)
+
+
+def check_sample(sample: ArrayLike, name: str) -> Any:
+    """Return a sample as a 2-d array of finite numbers (or CSR), or say what is wrong.
+
+    Examples
+    --------
+    >>> check_sample([[0.0], [float("nan")]], "F")
+    Traceback (most recent call last):
+        ...
+    ValueError: F must hold finite numbers; got 1 NaN or infinite of 2 values.
+    """
+    shape = np.shape(sample)
+    if len(shape) != 2:
+        raise ValueError(f"{name} must be 2-d (rows, columns); got shape {shape}.")
+    if 0 in shape:
+        raise ValueError(f"{name} must have at least one row and one column; got shape {shape}.")
+    try:
+        checked = check_array(sample, accept_sparse="csr", dtype=_REAL, ensure_all_finite=False)
+    except ValueError as error:
+        raise ValueError(f"{name} must hold numbers; {error}") from error
+    values = checked.data if is_sparse(checked) else checked
+    n_bad = int((~np.isfinite(values)).sum())
+    if n_bad:
+        raise ValueError(
+            f"{name} must hold finite numbers; got {n_bad} NaN or infinite of {values.size} values."
+        )
+    return checked
+
+
+def is_sparse(sample: Any) -> bool:
+    """Tell a sparse matrix from a dense array, whatever its format."""
+    return bool(sparse.issparse(sample))
+
+
+def stack_rows(F: Any, H: Any) -> Any:
+    """Rows of F, then rows of H; both dense or both sparse."""
+    return sparse.vstack([F, H], format="csr") if is_sparse(H) else np.vstack([F, H])
+
+
+def check_rows_for_folds(sample: Any, name: str, n_folds: int) -> None:
+    """Every fold must hold a row of the sample."""
+    if sample.shape[0] < n_folds:
+        raise ValueError(
+            f"{name} must have at least n_folds={n_folds} rows, so that every fold holds one; "
+            f"got {sample.shape[0]}. Lower n_folds or give more rows."
+        )

@@ -1,0 +1,127 @@
+"""Best bin: the least ratio F(C) / H(C) over sets C of low scores, with a confidence penalty.
+
+ν* is the infimum of F(C) / H(C) over all sets C, and the sets that matter look most like H:
+``C = {score <= c}``. Where C is small both shares are noisy, so the threshold minimises an
+upper confidence limit instead of the ratio, and the ratio there is the estimate [1]_.
+
+References
+----------
+.. [1] S. Garg, Y. Wu, A. Smola, S. Balakrishnan, Z. Lipton, "Mixture proportion estimation
+   and PU learning: a modern approach", NeurIPS 2021.
+"""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils._param_validation import Interval
+
+from unseen.base import FloatArray, IntArray, MixtureEstimate
+from unseen.mixture.base import MixtureEstimator, clipped_estimate
+from unseen.roc.sketch import RocSketch
+
+
+def best_bin(
+    labelled: IntArray, unlabelled: IntArray, delta: float, gamma: float
+) -> tuple[float, float]:
+    """Minimise the upper limit of F(C) / H(C) over ``C = {score <= c}``, Eq. (4) of [1]_.
+
+    Parameters
+    ----------
+    labelled, unlabelled : ndarray
+        Rows of H and of F in each cell, by rising score.
+    delta : float
+        Probability of error allowed to the two limits together.
+    gamma : float
+        Weight of the penalty beyond one.
+
+    Returns
+    -------
+    ratio : float
+        F(C) / H(C) at the minimum.
+    share : float
+        H(C) at the minimum.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> best_bin(np.array([50, 50]), np.array([20, 80]), delta=0.1, gamma=0.01)
+    (0.4, 0.5)
+    """
+    n_labelled, n_unlabelled = labelled.sum(), unlabelled.sum()
+    share_H = np.cumsum(labelled) / n_labelled
+    share_F = np.cumsum(unlabelled) / n_unlabelled
+    candidates = np.flatnonzero(labelled)  # in between F(C) grows and H(C) stands still
+    share_H, share_F = share_H[candidates], share_F[candidates]
+    upper = share_F / share_H + (1 + gamma) / share_H * _deviation(delta, n_unlabelled, n_labelled)
+    best = int(np.argmin(upper))
+    return float(share_F[best] / share_H[best]), float(share_H[best])
+
+
+def _deviation(delta: float, n_unlabelled: int, n_labelled: int) -> FloatArray:
+    """Dvoretzky-Kiefer-Wolfowitz limits of both samples, added."""
+    return np.sqrt(np.log(4 / delta) / 2) * (n_unlabelled**-0.5 + n_labelled**-0.5)
+
+
+class BestBin(MixtureEstimator):
+    """Estimate ν by the best bin of low scores (BBE).
+
+    Parameters
+    ----------
+    delta : float, default=0.1
+        Probability of error behind the penalty on small bins.
+    gamma : float, default=0.01
+        Weight of that penalty beyond one.
+    classifier : scikit-learn classifier or None, default=None
+        What tells F from H; None is kernel logistic regression.
+    n_folds : int, default=10
+        Folds of the out-of-fold scores.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the folds and of the classifier.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen.mixture import BestBin
+    >>> rng = np.random.default_rng(0)
+    >>> H = rng.normal(0, 1, 2000)
+    >>> F = np.r_[rng.normal(0, 1, 600), rng.normal(4, 1, 1400)]
+    >>> print(BestBin().from_scores(F, H))
+    0.295 of the unlabelled rows look like the labelled sample (BestBin)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **MixtureEstimator._parameter_constraints,
+        "delta": [Interval(Real, 0, 1, closed="neither")],
+        "gamma": [Interval(Real, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        delta: float = 0.1,
+        gamma: float = 0.01,
+        classifier: Any = None,
+        n_folds: int = 10,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(classifier, n_folds, random_state)
+        self.delta = delta
+        self.gamma = gamma
+
+    def from_sketch(self, sketch: RocSketch) -> MixtureEstimate:
+        """Estimate from the counts behind a ROC; needs no ``fit``.
+
+        Parameters
+        ----------
+        sketch : RocSketch
+
+        Returns
+        -------
+        MixtureEstimate
+        """
+        self._validate_params()
+        labelled, unlabelled = sketch.increments()
+        ratio, share = best_bin(labelled[::-1], unlabelled[::-1], self.delta, self.gamma)
+        return clipped_estimate("BestBin", sketch, ratio, {"labelled_share": share})

@@ -1,0 +1,206 @@
+"""Density ratio: estimate h / f along the score, then the prior that EM would settle on.
+
+The idea is that of DEDPUL [1]_; the smoothing and the stopping rule are ours.
+
+1. Scores become normal scores of their pooled ranks, both samples with equal weight. The
+   estimate then depends on the ROC alone: a rising function of the scores changes nothing.
+2. Gaussian kernels smooth F and H with one and the same bandwidth, so that much of the bias
+   cancels in the ratio. The pooled normal scores have unit scale, so that Silverman's rule
+   ``0.9 N ** -0.2`` needs no scale estimate; N is the effective size ``4 / (1/n + 1/m)`` of
+   the pooled sample. Half of it is used: the next step takes out noise but not bias.
+3. The ratio ``r = h / f`` at the scores of F is made to fall along the score (isotonic
+   regression), as it does for the optimal score.
+4. ``min(1, ν r)`` is the probability that a row of F comes from H. EM repeats
+   ``ν <- mean(min(1, ν r))``; if r averages one, as a density ratio must, every ν up to
+   ``1 / max(r)`` is a fixed point, which is ν* for the true ratio and noise for an estimated
+   one. So the answer is the largest ν with ``mean(min(1, ν r)) >= (1 - tolerance) ν``: at
+   most this share of H may be missing from F. The tolerance is the largest standard error
+   that a difference of two shares can have, ``0.5 sqrt(1/n + 1/m)``.
+
+References
+----------
+.. [1] D. Ivanov, "DEDPUL: difference-of-estimated-densities-based positive-unlabeled
+   learning", ICMLA 2020.
+"""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.ndimage import gaussian_filter1d
+from scipy.special import ndtri
+from sklearn.isotonic import isotonic_regression
+from sklearn.metrics import auc
+from sklearn.utils._param_validation import Interval
+
+from unseen.base import FloatArray, MixtureEstimate
+from unseen.mixture.base import MixtureEstimator, clipped_estimate
+from unseen.roc.sketch import RocSketch
+
+_CELLS_PER_BANDWIDTH = 16
+_REACH = 8  # bandwidths after which a Gaussian is zero
+_LEAST_COVER = 0.5
+
+
+def normal_scores(sketch: RocSketch) -> tuple[FloatArray, FloatArray]:
+    """Normal scores of the pooled ranks of F and of H, both rising; ties share a score.
+
+    The order of the rows of F inside a gap does not matter, so nothing is lost by a sketch.
+
+    Examples
+    --------
+    >>> from unseen.roc.sketch import RocSketch
+    >>> F, H = normal_scores(RocSketch.from_scores([2.0, 3.0], [0.0, 1.0]))
+    >>> F.round(2), H.round(2)
+    (array([0.32, 1.15]), array([-1.15, -0.32]))
+    """
+    labelled, unlabelled = (counts[::-1] for counts in sketch.increments())
+    # A gap of k rows of F is k atoms of one row; an edge is one atom, whoever is tied there.
+    is_edge = np.arange(labelled.size) % 2 == 1
+    atoms = np.where(is_edge, 1, unlabelled)
+    atom_F = np.repeat(np.where(is_edge, unlabelled, 1), atoms)
+    atom_H = np.repeat(labelled, atoms)
+    mass = (atom_F / sketch.n_unlabelled + atom_H / sketch.n_labelled) / 2
+    scores = ndtri(np.cumsum(mass) - mass / 2)
+    return np.repeat(scores, atom_F), np.repeat(scores, atom_H)
+
+
+def kernel_density(sample: FloatArray, points: FloatArray, bandwidth: float) -> FloatArray:
+    """Gaussian kernel density of the sample at the points, on a fine grid of cells.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> kernel_density(np.zeros(3), np.array([0.0, 1.0]), bandwidth=1.0).round(3)
+    array([0.399, 0.242])
+    """
+    step = bandwidth / _CELLS_PER_BANDWIDTH
+    margin = _REACH * bandwidth
+    start = min(sample[0], points[0]) - margin
+    n_cells = int(np.ceil((max(sample[-1], points[-1]) + margin - start) / step)) + 2
+    # Shared by its two nearest grid points, a row keeps its place; rounding would move it.
+    place = (sample - start) / step
+    left = place.astype(np.int64)
+    right_share = place - left
+    counts = np.bincount(left, 1 - right_share, n_cells)
+    counts += np.bincount(left + 1, right_share, n_cells)
+    smooth = gaussian_filter1d(counts, _CELLS_PER_BANDWIDTH, mode="constant", truncate=_REACH)
+    grid = start + step * np.arange(n_cells)
+    return np.interp(points, grid, smooth) / (step * sample.size)
+
+
+def falling_ratio(scores_F: FloatArray, scores_H: FloatArray, bandwidth: float) -> FloatArray:
+    """Estimate h / f at the rising scores of F; falls along them."""
+    ratio = kernel_density(scores_H, scores_F, bandwidth) / kernel_density(
+        scores_F, scores_F, bandwidth
+    )
+    return isotonic_regression(ratio, increasing=False)
+
+
+def largest_prior(ratio: FloatArray, tolerance: float, least_cover: float = 0.0) -> float:
+    """Return the largest ν with ``mean(min(1, ν r)) >= (1 - tolerance) ν``.
+
+    With ``t = 1 / ν`` this is ``mean(min(t, r)) = 1 - tolerance``, whose left side is
+    piecewise linear and rises with t.
+
+    Parameters
+    ----------
+    ratio : ndarray
+        Estimates of h / f at the rows of F. They are scaled to average one.
+    tolerance : float
+        Share of H that may be missing from F.
+    least_cover : float
+        Where the ratio averages less, the rest of H was not smoothed away but is missing
+        from F: scaling stops here, and no ν > 0 may be left.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round(largest_prior(np.array([2.0, 2.0, 0.0, 0.0]), 0.0), 9)
+    0.5
+    """
+    rising = np.sort(ratio) / max(float(ratio.mean()), least_cover)
+    above = np.arange(rising.size - 1, -1, -1)
+    covered = (np.cumsum(rising) + above * rising) / rising.size  # mean(min(t, r)) at t = r
+    if covered[-1] < (1 - tolerance) * (1 - 1e-9):
+        return 0.0
+    share = np.concatenate([[0.0], covered])
+    return 1 / float(np.interp(1 - tolerance, share, np.concatenate([[0.0], rising])))
+
+
+def is_better_than_chance(sketch: RocSketch) -> bool:
+    """Say whether more than half of the unit square lies under the ROC."""
+    false_alarm, detection = sketch.roc()
+    return bool(auc(false_alarm, detection) > 0.5)
+
+
+class DensityRatio(MixtureEstimator):
+    """Estimate ν from the ratio of smoothed score densities (after DEDPUL).
+
+    Parameters
+    ----------
+    bandwidth : float or None, default=None
+        Width of the Gaussian kernel, in units of pooled normal scores; None is half of
+        Silverman's rule.
+    tolerance : float or None, default=None
+        Share of H that may seem to be missing from F; None is the standard error
+        ``0.5 sqrt(1/n + 1/m)``. More tolerance, larger estimate.
+    classifier : scikit-learn classifier or None, default=None
+        What tells F from H; None is kernel logistic regression.
+    n_folds : int, default=10
+        Folds of the out-of-fold scores.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the folds and of the classifier.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen.mixture import DensityRatio
+    >>> rng = np.random.default_rng(0)
+    >>> H = rng.normal(0, 1, 2000)
+    >>> F = np.r_[rng.normal(0, 1, 600), rng.normal(4, 1, 1400)]
+    >>> print(DensityRatio().from_scores(F, H))
+    0.299 of the unlabelled rows look like the labelled sample (DensityRatio)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **MixtureEstimator._parameter_constraints,
+        "bandwidth": [None, Interval(Real, 0, None, closed="neither")],
+        "tolerance": [None, Interval(Real, 0, 1, closed="left")],
+    }
+
+    def __init__(
+        self,
+        bandwidth: float | None = None,
+        tolerance: float | None = None,
+        classifier: Any = None,
+        n_folds: int = 10,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(classifier, n_folds, random_state)
+        self.bandwidth = bandwidth
+        self.tolerance = tolerance
+
+    def from_sketch(self, sketch: RocSketch) -> MixtureEstimate:
+        """Estimate from the counts behind a ROC; needs no ``fit``.
+
+        Parameters
+        ----------
+        sketch : RocSketch
+
+        Returns
+        -------
+        MixtureEstimate
+        """
+        self._validate_params()
+        spread = 1 / sketch.n_unlabelled + 1 / sketch.n_labelled
+        bandwidth = self.bandwidth or 0.45 * (spread / 4) ** 0.2
+        tolerance = 0.5 * np.sqrt(spread) if self.tolerance is None else self.tolerance
+        ratio = falling_ratio(*normal_scores(sketch), bandwidth)
+        # A score no better than chance puts H anywhere; only a better one shows H missing.
+        least_cover = _LEAST_COVER if is_better_than_chance(sketch) else 0.0
+        prior = largest_prior(ratio, tolerance, least_cover)
+        used = {"bandwidth": float(bandwidth), "tolerance": float(tolerance)}
+        return clipped_estimate("DensityRatio", sketch, prior, used)

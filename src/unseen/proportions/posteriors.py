@@ -1,0 +1,429 @@
+"""Posterior probabilities of the known classes, made once, for every closed-set estimator.
+
+A closed-set method takes for granted that each new row belongs to a known class:
+
+    P_0 = sum_i pi_i P_i,   sum_i pi_i = 1,                            Eq. (2) with nothing unseen
+
+so it can work with a classifier of the known classes alone. Most such methods need nothing but
+that classifier's posteriors: of the new rows, and of the labelled rows by a model that did not
+see them. Making them costs nearly all the time; reading shares off them costs nearly none.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import HasMethods, Interval
+from sklearn.utils.validation import check_is_fitted
+
+from unseen._validation import check_closed_set, check_folds, check_unlabelled, remarks
+from unseen.base import Estimate, FloatArray, IntArray, Matrix
+from unseen.engine.threads import one_blas_thread
+from unseen.proportions.base import ProportionEstimator
+from unseen.scores.klr import KernelLogisticRegression, held_out
+from unseen.scores.selection import SCORINGS, assign_folds, training_masks
+
+__all__ = ["ClosedSetEstimator", "Posteriors", "RowScores", "RowScoresEstimator"]
+
+# These fits are used, not only compared: tolerance and steps of the out-of-fold ones.
+_FOLD_LIMITS = (5e-3, 50)
+
+
+@dataclass(frozen=True, eq=False)
+class RowScores:
+    """A few numbers for every row, labelled and new, from which shares can be read.
+
+    Parameters
+    ----------
+    classes : tuple
+        Labels of the known classes.
+    codes : ndarray of shape (n,)
+        Class of each labelled row, as its place among ``classes``.
+    labelled : ndarray of shape (n, S)
+        Scores of the labelled rows.
+    unlabelled : ndarray of shape (m, S)
+        Scores of the new rows.
+    seed : int or None
+        Seed that made them.
+    warnings : tuple of str
+        What was odd about the rows.
+    """
+
+    classes: tuple[Any, ...]
+    codes: IntArray
+    labelled: FloatArray
+    unlabelled: FloatArray
+    seed: int | None = None
+    warnings: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("labelled", "unlabelled"):
+            object.__setattr__(self, name, _finite_rows(getattr(self, name), name))
+        object.__setattr__(self, "codes", np.asarray(self.codes, dtype=np.intp))
+        if self.codes.shape != (len(self.labelled),):
+            raise ValueError(
+                "codes must hold one class per labelled row; "
+                f"got {self.codes.shape} for {len(self.labelled)} rows."
+            )
+        if self.labelled.shape[1] != self.unlabelled.shape[1]:
+            raise ValueError(
+                "labelled and unlabelled must have the same columns; "
+                f"got {self.labelled.shape[1]} and {self.unlabelled.shape[1]}."
+            )
+        check_closed_set(np.asarray(self.classes))
+        if set(np.unique(self.codes)) != set(range(len(self.classes))):
+            raise ValueError(
+                f"codes must name each of the {len(self.classes)} classes at least once, as "
+                f"0 to {len(self.classes) - 1}; got {np.unique(self.codes).tolist()}."
+            )
+
+    @property
+    def n_unlabelled(self) -> int:
+        """New rows."""
+        return len(self.unlabelled)
+
+    @property
+    def n_labelled(self) -> dict[Any, int]:
+        """Labelled rows of each class."""
+        counts = np.bincount(self.codes, minlength=len(self.classes))
+        return dict(zip(self.classes, counts.tolist(), strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class Posteriors(RowScores):
+    """Posterior probabilities of the known classes, one column each.
+
+    Parameters
+    ----------
+    classes : tuple
+        Labels of the known classes.
+    codes : ndarray of shape (n,)
+        Class of each labelled row, as its place among ``classes``.
+    labelled : ndarray of shape (n, K)
+        Posteriors of the labelled rows, each from a model fitted without the row.
+    unlabelled : ndarray of shape (m, K)
+        Posteriors of the new rows, from a model fitted to all labelled rows.
+    seed : int or None
+        Seed that made them.
+    warnings : tuple of str
+        What was odd about the rows.
+    prior : ndarray of shape (K,) or None
+        Shares of the classes that the posteriors take for granted. None means those of
+        the labelled rows; give others if the classifier was trained on other shares.
+
+    Examples
+    --------
+    >>> from unseen.proportions import Posteriors
+    >>> record = Posteriors(("a", "b"), [0, 0, 1], [[0.9, 0.1], [0.6, 0.4], [0.3, 0.7]],
+    ...                     [[0.8, 0.2], [0.5, 0.5]])
+    >>> record.prior.round(3), record.n_labelled
+    (array([0.667, 0.333]), {'a': 2, 'b': 1})
+    """
+
+    prior: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("labelled", "unlabelled"):
+            _check_posteriors(getattr(self, name), name, len(self.classes))
+        prior = self.training_shares if self.prior is None else np.asarray(self.prior, float)
+        shape = (len(self.classes),)
+        if prior.shape != shape or not (prior > 0).all() or abs(prior.sum() - 1) > 1e-6:
+            raise ValueError(
+                f"prior must hold {shape[0]} shares > 0 that sum to 1; got {prior.tolist()}."
+            )
+        object.__setattr__(self, "prior", prior / prior.sum())
+
+    @property
+    def training_shares(self) -> FloatArray:
+        """Shares of the classes among the labelled rows."""
+        return np.bincount(self.codes, minlength=len(self.classes)) / len(self.codes)
+
+    @property
+    def ratios(self) -> FloatArray:
+        """Posteriors of the new rows over the prior: proportional to the class densities."""
+        assert self.prior is not None
+        return self.unlabelled / self.prior
+
+
+class RowScoresEstimator(ProportionEstimator):
+    """Base of the closed-set estimators: at least two classes, and nothing is unseen."""
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Keep the labelled sample.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_labelled, n_features)
+            Rows of the known classes; dense, sparse or a table.
+        y : array-like of shape (n_labelled,)
+            Their labels: text, whole numbers or booleans; at least two classes.
+
+        Returns
+        -------
+        self
+        """
+        super().fit(X, y)
+        check_closed_set(self.classes_)
+        return self
+
+    @abstractmethod
+    def scores(self, X_new: ArrayLike) -> RowScores:
+        """Score the labelled and the new rows.
+
+        Parameters
+        ----------
+        X_new : array-like of shape (n_unlabelled, n_features)
+            Unlabelled rows, with the columns of X.
+
+        Returns
+        -------
+        RowScores
+        """
+
+    def _checked(self, X_new: ArrayLike) -> tuple[Matrix, tuple[str, ...]]:
+        """New rows, and what is odd about them."""
+        check_is_fitted(self)
+        rows = check_unlabelled(self, X_new)
+        return rows, remarks(self, self.labelled_.rows, rows, given=X_new)
+
+    def _estimate(self, record: RowScores, shares: FloatArray, **diagnostics: Any) -> Estimate:
+        """The answer as a record: nothing is unseen, and it says that this was assumed."""
+        name = type(self).__name__
+        blind = (
+            f"{name} assumes that every new row belongs to a known class: it cannot see unseen "
+            "classes."
+        )
+        return Estimate(
+            classes=record.classes,
+            proportions=shares,
+            unseen=0.0,
+            method=name,
+            n_labelled=record.n_labelled,
+            n_unlabelled=record.n_unlabelled,
+            diagnostics=diagnostics,
+            warnings=(*record.warnings, blind),
+            seed=record.seed,
+        )
+
+
+class ClosedSetEstimator(RowScoresEstimator):
+    """Base of the estimators that read shares off a classifier's posteriors.
+
+    Parameters
+    ----------
+    classifier : scikit-learn classifier or None, default=None
+        What tells the known classes apart, with ``predict_proba``; None is kernel logistic
+        regression.
+    n_folds : int, default=10
+        Folds of the out-of-fold posteriors.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the folds and of the classifier.
+    n_jobs : int or None, default=None
+        Folds that are fitted at the same time; does not change the result.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "classifier": [None, HasMethods(["fit", "get_params"])],
+        "n_folds": [Interval(Integral, 2, None, closed="left")],
+        "random_state": ["random_state"],
+        "n_jobs": [None, Integral],
+    }
+
+    def __init__(
+        self,
+        classifier: Any = None,
+        n_folds: int = 10,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.classifier = classifier
+        self.n_folds = n_folds
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def scores(self, X_new: ArrayLike) -> Posteriors:
+        """Posteriors of the new rows, and of the labelled rows out of fold.
+
+        Parameters
+        ----------
+        X_new : array-like of shape (n_unlabelled, n_features)
+            Unlabelled rows, with the columns of X.
+
+        Returns
+        -------
+        Posteriors
+            A record that every estimator of this kind can read.
+        """
+        rows, odd = self._checked(X_new)
+        sample = self.labelled_
+        # New rows are in no fold here, so there may be fewer of them than folds.
+        check_folds(sample, self.n_folds, self.n_folds)
+        seed = drawn_seed(self.random_state)
+        labelled, unlabelled = crossfit_posteriors(
+            sample.rows,
+            sample.codes,
+            rows,
+            self.classifier,
+            n_folds=self.n_folds,
+            random_state=seed,
+            n_jobs=self.n_jobs,
+        )
+        classes = tuple(self.classes_.tolist())
+        return Posteriors(classes, sample.codes, labelled, unlabelled, seed, odd)
+
+
+def crossfit_posteriors(
+    X: Matrix,
+    codes: IntArray,
+    X_new: Matrix,
+    classifier: Any = None,
+    *,
+    n_folds: int = 10,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> tuple[FloatArray, FloatArray]:
+    """Posteriors of the labelled rows out of fold, and of the new rows from all labelled rows.
+
+    Parameters
+    ----------
+    X, codes : array-like of shape (n, d), ndarray of shape (n,)
+        Labelled rows and their class codes 0 ... K - 1.
+    X_new : array-like of shape (m, d)
+        New rows.
+    classifier : scikit-learn classifier, optional
+        What tells the classes apart; default :class:`~unseen.KernelLogisticRegression`, whose
+        bandwidth and C are chosen once, on all labelled rows.
+    n_folds : int
+        Folds.
+    random_state : int, RandomState or None
+        Draws folds and whatever the classifier draws.
+    n_jobs : int or None
+        Folds fitted side by side; the posteriors do not depend on it.
+
+    Returns
+    -------
+    labelled, unlabelled : ndarray of shape (n, K), ndarray of shape (m, K)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen.proportions.posteriors import crossfit_posteriors
+    >>> rng = np.random.default_rng(0)
+    >>> X, codes = np.append(rng.normal(0, 1, 100), rng.normal(3, 1, 100)), np.repeat([0, 1], 100)
+    >>> labelled, new = crossfit_posteriors(X[:, None], codes, [[0.0], [3.0]], random_state=0)
+    >>> labelled.shape, new.argmax(axis=1)
+    ((200, 2), array([0, 1]))
+    """
+    rng = check_random_state(random_state)
+    seeds = rng.randint(2**31 - 1, size=n_folds + 2)
+    classifier = KernelLogisticRegression() if classifier is None else clone(classifier)
+    model = _seeded(classifier, seeds[0]).fit(X, codes)
+    if isinstance(model, KernelLogisticRegression):
+        labelled = _kernel_folds(model, X, codes, n_folds, seeds)
+    else:
+        labelled = _any_folds(model, X, codes, n_folds, seeds[1:], n_jobs)
+    return labelled, _posteriors_of(model, X_new)
+
+
+def _kernel_folds(
+    model: KernelLogisticRegression, X: Matrix, codes: IntArray, n_folds: int, seeds: IntArray
+) -> FloatArray:
+    """All folds at once, on the one kernel factor of the fitted model."""
+    with one_blas_thread():
+        rows = model.prepare(X, np.ones(len(codes)), np.random.RandomState(seeds[0]))
+        masks = training_masks(n_folds, codes, int(seeds[1]))
+        strengths = np.array([model.C_])
+        measure = SCORINGS["neg_log_loss"]
+        values, _ = held_out(
+            rows, codes, model.bandwidth_, strengths, masks, measure, *_FOLD_LIMITS
+        )
+    logits = values[:, 0]
+    if logits.shape[1] == 1:
+        logits = np.column_stack([np.zeros(len(logits)), logits])
+    return softmax(logits)
+
+
+def _any_folds(
+    model: Any, X: Matrix, codes: IntArray, n_folds: int, seeds: IntArray, n_jobs: int | None
+) -> FloatArray:
+    folds = assign_folds(codes, n_folds, int(seeds[0]))
+    parts = Parallel(n_jobs=n_jobs)(
+        delayed(_fit_and_score)(model, seeds[fold + 1], X, codes, folds != fold)
+        for fold in range(folds.max() + 1)
+    )
+    labelled = np.empty((len(codes), int(codes.max()) + 1))
+    for fold, part in enumerate(parts):
+        labelled[folds == fold] = part
+    return labelled
+
+
+def _fit_and_score(model: Any, seed: int, X: Matrix, codes: IntArray, train: Any) -> FloatArray:
+    return _posteriors_of(_seeded(model, seed).fit(X[train], codes[train]), X[~train])
+
+
+def _posteriors_of(model: Any, X: Matrix) -> FloatArray:
+    if not hasattr(model, "predict_proba"):
+        name = type(model).__name__
+        raise TypeError(
+            f"classifier must have predict_proba; got {name}, which has none. "
+            f"CalibratedClassifierCV({name}()) adds it."
+        )
+    return np.asarray(model.predict_proba(X), dtype=np.float64)
+
+
+def _seeded(classifier: Any, seed: int) -> Any:
+    model = clone(classifier)
+    names = [name for name in model.get_params() if name.endswith("random_state")]
+    return model.set_params(**dict.fromkeys(names, int(seed)))
+
+
+def softmax(logits: FloatArray) -> FloatArray:
+    """Posteriors from log-odds, row by row."""
+    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return powers / powers.sum(axis=1, keepdims=True)
+
+
+def closed(shares: FloatArray) -> FloatArray:
+    """Replicates of the known shares with the unseen share, 0, as a last column."""
+    return np.column_stack([shares, np.zeros(len(shares))])
+
+
+def drawn_seed(random_state: Any) -> int:
+    """One whole number for the whole run, so that the record can say how to repeat it."""
+    if isinstance(random_state, Integral):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+def _finite_rows(values: Sequence[Sequence[float]] | FloatArray, name: str) -> FloatArray:
+    rows = np.asarray(values, dtype=np.float64)
+    if rows.ndim != 2 or 0 in rows.shape:
+        raise ValueError(f"{name} must be 2-d and not empty; got shape {rows.shape}.")
+    if not np.isfinite(rows).all():
+        raise ValueError(
+            f"{name} must be finite; got {int((~np.isfinite(rows)).sum())} that are not."
+        )
+    return rows
+
+
+def _check_posteriors(rows: FloatArray, name: str, n_classes: int) -> None:
+    if rows.shape[1] != n_classes:
+        raise ValueError(
+            f"{name} must have one column per class; got {rows.shape[1]} for {n_classes} classes."
+        )
+    worst = float(np.abs(rows.sum(axis=1) - 1).max())
+    if rows.min() < 0 or worst > 1e-3:
+        raise ValueError(
+            f"{name} must hold posteriors, >= 0 with rows that sum to 1; got a least value of "
+            f"{rows.min():g} and a row sum off by {worst:g}."
+        )

@@ -1,0 +1,178 @@
+"""compare: the answers of each estimator alone, from scores that are made only once."""
+
+from functools import wraps
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+
+import unseen
+from unseen import (
+    BestBin,
+    BinaryRescaled,
+    ClassifyAndCount,
+    Comparison,
+    HallECDF,
+    L2Distance,
+    MPEIncomplete,
+    MPEJoint,
+    MPEProjected,
+    SaerensEM,
+    compare,
+)
+from unseen.proportions import PerClassEstimator, ProportionEstimator
+from unseen.proportions.compare import default_estimators
+from unseen.proportions.posteriors import ClosedSetEstimator
+
+
+@pytest.fixture
+def counted(monkeypatch) -> list[str]:
+    """Names of the classes whose way to make scores was used, in turn."""
+    calls = []
+    for kind in (PerClassEstimator, ClosedSetEstimator):
+        made = kind.scores
+
+        @wraps(made)
+        def scores(self, X_new, *, made=made, name=kind.__name__):
+            calls.append(name)
+            return made(self, X_new)
+
+        monkeypatch.setattr(kind, "scores", scores)
+    return calls
+
+
+QUICK = {"classifier": GaussianNB(), "n_folds": 3}
+
+
+def test_answers_are_those_of_each_estimator_alone(samples) -> None:
+    chosen = default_estimators(2)
+    for estimator in chosen:
+        estimator.set_params(
+            **{name: value for name, value in QUICK.items() if name in estimator.get_params()}
+        )
+    together = compare(*samples, chosen, random_state=0)
+    assert list(together) == [type(estimator).__name__ for estimator in chosen]
+    for estimator in chosen:
+        alone = unseen.estimate(*samples, estimator=estimator, random_state=0)
+        assert together[type(estimator).__name__].to_dict() == alone.to_dict()
+        assert estimator.get_params()["random_state"] is None
+
+
+def test_every_exported_estimator_is_there_by_default(samples) -> None:
+    X, y, X_new = samples
+    two = {type(estimator).__name__ for estimator in default_estimators(2)}
+    kinds = [getattr(unseen, name) for name in unseen.__all__]
+    exported = {
+        kind.__name__
+        for kind in kinds
+        if isinstance(kind, type) and issubclass(kind, ProportionEstimator)
+    }
+    assert two == exported
+    assert len(two) >= 10
+    three = {type(estimator).__name__ for estimator in default_estimators(3)}
+    assert two - three == {"BinaryRescaled"}
+    comparison = compare(X[y == "left"], y[y == "left"], X_new, random_state=0)
+    assert "MPEIncomplete" in comparison
+    closed_set = {"MPEProjected", "MPEJoint", "SaerensEM", "BinaryRescaled"}
+    assert closed_set.isdisjoint(comparison)
+
+
+def test_closed_set_methods_say_that_they_are(samples) -> None:
+    for name, estimate in compare(*samples, random_state=0).items():
+        sentence = (
+            f"{name} assumes that every new row belongs to a known class: it cannot see unseen "
+            "classes."
+        )
+        assert (sentence in estimate.warnings) == (estimate.unseen == 0)
+
+
+def test_each_kind_of_score_is_made_once(samples, counted) -> None:
+    chosen = [
+        MPEIncomplete(**QUICK),
+        SaerensEM(**QUICK),
+        MPEProjected(**QUICK),
+        BinaryRescaled(**QUICK),
+        MPEJoint(**QUICK),
+        ClassifyAndCount(**QUICK),
+        HallECDF(**QUICK),
+        MPEJoint(closed=False, **QUICK, n_jobs=2),
+    ]
+    compare(*samples, chosen, random_state=0)
+    assert sorted(counted) == ["ClosedSetEstimator", "PerClassEstimator"]
+
+
+def test_other_settings_are_scored_anew(samples, counted) -> None:
+    chosen = {
+        "bayes": MPEIncomplete(**QUICK),
+        "linear": MPEIncomplete(classifier=LogisticRegression(), n_folds=3),
+        "bayes, 4 folds": MPEIncomplete(classifier=GaussianNB(), n_folds=4),
+        "bayes, repeated": MPEIncomplete(**QUICK, n_repeats=2),
+        "smoother bayes": MPEIncomplete(classifier=GaussianNB(var_smoothing=0.1), n_folds=3),
+        "bayes, best bin": MPEIncomplete(method=BestBin(), **QUICK),
+    }
+    compare(*samples, chosen, random_state=0)
+    assert len(counted) == 5
+
+
+def test_raw_rows_are_not_taken_for_posteriors(samples) -> None:
+    X, y, X_new = (value if value.ndim == 1 else value[:, :1] for value in samples)
+    chosen = [HallECDF(raw=True, **QUICK), SaerensEM(**QUICK)]
+    comparison = compare(X, y, X_new, chosen, random_state=0)
+    for estimator in chosen:
+        alone = unseen.estimate(X, y, X_new, estimator=estimator, random_state=0)
+        assert comparison[type(estimator).__name__].to_dict() == alone.to_dict()
+
+
+def test_seeds(samples) -> None:
+    own = {"own": MPEIncomplete(random_state=3, **QUICK), "none": MPEProjected(**QUICK)}
+    drawn = compare(*samples, own)
+    assert drawn["own"].seed == 3
+    again = compare(*samples, own, random_state=drawn["none"].seed)
+    assert again["none"].to_dict() == drawn["none"].to_dict()
+    assert again["own"].seed == drawn["none"].seed
+    assert own["own"].random_state == 3
+
+
+def test_names(samples) -> None:
+    twice = [MPEJoint(**QUICK), MPEJoint(closed=False, **QUICK), L2Distance()]
+    names = list(compare(*samples, twice, random_state=0))
+    assert names == [
+        "MPEJoint(classifier=GaussianNB(), n_folds=3)",
+        "MPEJoint(classifier=GaussianNB(), closed=False, n_folds=3)",
+        "L2Distance",
+    ]
+    with pytest.raises(ValueError, match=r"estimators must differ; got L2Distance\(\) more than"):
+        compare(*samples, [L2Distance(), L2Distance()])
+    with pytest.raises(ValueError, match="estimates must hold at least one estimate; got none"):
+        compare(*samples, [])
+
+
+def test_the_table_and_its_other_forms(samples) -> None:
+    comparison = compare(*samples, [MPEIncomplete(**QUICK), MPEProjected(**QUICK)], random_state=0)
+    one = comparison["MPEIncomplete"]
+    lines = str(comparison).splitlines()
+    assert lines[0].split() == ["left", "right", "unseen"]
+    expected = [f"{share:.3f}" for share in (*one.proportions, one.unseen)]
+    assert lines[1].split() == ["MPEIncomplete", *expected]
+    assert lines[-1] == "100 unlabelled rows"
+    assert repr(comparison) == str(comparison)
+    assert f"<td>{expected[0]}</td>" in comparison._repr_html_()
+    frame = comparison.to_frame()
+    assert frame["estimator"].tolist() == ["MPEIncomplete"] * 3 + ["MPEProjected"] * 3
+    assert frame["share"][:3].tolist() == [*one.proportions, one.unseen]
+    assert comparison.to_dict()["MPEIncomplete"] == one.to_dict()
+    assert (len(comparison), comparison.classes) == (2, ("left", "right"))
+    assert dict(comparison.items()) == comparison.estimates
+    with pytest.raises(KeyError, match="no estimate 'EM'; there are MPEIncomplete, MPEProjected"):
+        comparison["EM"]
+
+
+def test_estimates_of_other_classes_do_not_compare(samples) -> None:
+    X, y, X_new = samples
+    one = unseen.estimate(X, y, X_new, estimator=MPEIncomplete(**QUICK), random_state=0)
+    other = unseen.estimate(
+        X, np.where(y == "left", "l", "r"), X_new, estimator=MPEIncomplete(**QUICK), random_state=0
+    )
+    with pytest.raises(ValueError, match="estimates must share their classes; got"):
+        Comparison({"one": one, "other": other})

@@ -195,6 +195,7 @@ class _KernelScheme:
         rng: np.random.RandomState,
         n_jobs: int | None,
     ) -> None:
+        classifier._validate_params()
         self.codes, self.n_new, self.n_jobs = codes, X_new.shape[0], n_jobs
         everything, _ = _stack(X_new, X)
         with one_blas_thread():
@@ -202,11 +203,11 @@ class _KernelScheme:
         self.strengths = classifier.strengths()
         by = "roc_auc" if classifier.scoring == "accuracy" else classifier.scoring
         self.scoring = SCORINGS[by]
-        if codes.max() > 0 and classifier.bandwidths(self.rows).size > 1:
-            classifier.set_params(random_state=rng.randint(2**31 - 1)).fit(X, codes)
-            self.bandwidths = np.array([classifier.bandwidth_])
-        else:
-            self.bandwidths = classifier.bandwidths(self.rows)
+        self.bandwidths = classifier.bandwidths(self.rows)
+        if codes.max() > 0 and self.bandwidths.size > 1:
+            with one_blas_thread():
+                known = classifier.prepare(X, np.ones(X.shape[0]), rng)
+                self.bandwidths = np.array([classifier.choose(known, codes, rng)[0]])
 
     def pairs(self, n_folds: int, seeds: IntArray) -> list[ScorePair]:
         # Threads: the rows are shared, and the products release the interpreter.

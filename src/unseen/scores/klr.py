@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
@@ -158,7 +159,7 @@ class KernelLogisticRegression(ClassifierMixin, BaseEstimator):
         with one_blas_thread():
             rng = check_random_state(self.random_state)
             rows = self.prepare(X, weight, rng)
-            bandwidth, C, self.cv_scores_ = self._choose(rows, codes, rng)
+            bandwidth, C, self.cv_scores_ = self.choose(rows, codes, rng)
             self._fit_once(rows, codes, bandwidth, C)
         return self
 
@@ -182,9 +183,10 @@ class KernelLogisticRegression(ClassifierMixin, BaseEstimator):
         """Candidate values of C, rising."""
         return STRENGTHS if self.C is None else _candidates(self.C, "C")
 
-    def _choose(
+    def choose(
         self, rows: Rows, codes: IntArray, rng: np.random.RandomState
     ) -> tuple[float, float, FloatArray | None]:
+        """Best bandwidth and C on held-out folds, and the scores of all candidates."""
         bandwidths, strengths = self.bandwidths(rows), self.strengths()
         if bandwidths.size * strengths.size == 1:
             return float(bandwidths[0]), float(strengths[0]), None
@@ -261,8 +263,7 @@ class KernelLogisticRegression(ClassifierMixin, BaseEstimator):
         values = self.decision_function(X)
         if values.ndim == 1:
             values = np.stack([np.zeros_like(values), values], axis=1)
-        powers = np.exp(values - values.max(axis=1, keepdims=True))
-        return powers / powers.sum(axis=1, keepdims=True)
+        return np.asarray(softmax(values, axis=1))
 
     def predict(self, X: Matrix) -> Any:
         """Most probable class of each row.

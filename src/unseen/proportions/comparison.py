@@ -196,7 +196,7 @@ def default_estimators(n_classes: int) -> list[ProportionEstimator]:
 
     Examples
     --------
-    >>> from unseen.proportions.compare import default_estimators
+    >>> from unseen.proportions.comparison import default_estimators
     >>> any(type(estimator).__name__ == "BinaryRescaled" for estimator in default_estimators(3))
     False
     """

@@ -22,7 +22,7 @@ from unseen import (
     compare,
 )
 from unseen.proportions import PerClassEstimator, ProportionEstimator
-from unseen.proportions.compare import default_estimators
+from unseen.proportions.comparison import default_estimators
 from unseen.proportions.posteriors import ClosedSetEstimator
 
 

@@ -24,7 +24,7 @@ import numpy as np
 from sklearn.datasets import load_digits
 
 import unseen
-from unseen.proportions.compare import default_estimators
+from unseen.proportions.comparison import default_estimators
 
 RESULTS = Path(__file__).parent / "results" / "compare.csv"
 N_RUNS = 2

@@ -129,7 +129,7 @@ def score_methods() -> dict[str, MixtureEstimator]:
     return {
         "concave, deviance, mu = 1": ROCSlope(Concave()),
         "concave, deviance, mu free": ROCSlope(Concave(mu=None)),
-        "concave, maximum likelihood": ROCSlope(Concave(), MaximumLikelihood()),
+        "concave, maximum likelihood": ROCSlope(Concave(mu=None), MaximumLikelihood()),
         "gaussian, deviance": ROCSlope(Gaussian()),
         "DensityRatio": DensityRatio(),
         "BestBin": BestBin(),

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from unseen.base import Estimate, MixtureEstimate, UnseenWarning, UpperBound
+    from unseen.intervals import Calibrated, PaperBand, Percentile
     from unseen.mixture import (
         BestBin,
         CertifiedBound,
@@ -22,38 +23,80 @@ if TYPE_CHECKING:
         ROCSlope,
         mixture_proportion,
     )
-    from unseen.proportions import MPEIncomplete, ProportionEstimator
+    from unseen.proportions import (
+        AdjustedCount,
+        BinaryRescaled,
+        ClassifyAndCount,
+        Comparison,
+        HallECDF,
+        KLDivergence,
+        L2Distance,
+        MPEIncomplete,
+        MPEJoint,
+        MPEProjected,
+        ProportionEstimator,
+        SaerensEM,
+        compare,
+    )
     from unseen.scores.klr import KernelLogisticRegression
 
 __all__ = [
+    "AdjustedCount",
     "BestBin",
+    "BinaryRescaled",
+    "Calibrated",
     "CertifiedBound",
+    "ClassifyAndCount",
+    "Comparison",
     "DensityRatio",
     "Estimate",
+    "HallECDF",
+    "KLDivergence",
     "KernelLogisticRegression",
     "KernelMean",
+    "L2Distance",
     "MPEIncomplete",
+    "MPEJoint",
+    "MPEProjected",
     "MixtureEstimate",
+    "PaperBand",
+    "Percentile",
     "ROCSlope",
+    "SaerensEM",
     "UnseenWarning",
     "UpperBound",
     "__version__",
+    "compare",
     "estimate",
     "mixture_proportion",
 ]
 
 _HOMES = {
+    "AdjustedCount": "unseen.proportions",
     "BestBin": "unseen.mixture",
+    "BinaryRescaled": "unseen.proportions",
+    "Calibrated": "unseen.intervals",
     "CertifiedBound": "unseen.mixture",
+    "ClassifyAndCount": "unseen.proportions",
+    "Comparison": "unseen.proportions",
     "DensityRatio": "unseen.mixture",
     "Estimate": "unseen.base",
+    "HallECDF": "unseen.proportions",
+    "KLDivergence": "unseen.proportions",
     "KernelLogisticRegression": "unseen.scores.klr",
     "KernelMean": "unseen.mixture",
+    "L2Distance": "unseen.proportions",
     "MPEIncomplete": "unseen.proportions",
+    "MPEJoint": "unseen.proportions",
+    "MPEProjected": "unseen.proportions",
     "MixtureEstimate": "unseen.base",
+    "PaperBand": "unseen.intervals",
+    "Percentile": "unseen.intervals",
     "ROCSlope": "unseen.mixture",
+    "SaerensEM": "unseen.proportions",
     "UnseenWarning": "unseen.base",
     "UpperBound": "unseen.base",
+    "compare": "unseen.proportions",
     "mixture_proportion": "unseen.mixture",
 }
 
@@ -64,6 +107,7 @@ def estimate(
     X_new: ArrayLike,
     *,
     estimator: ProportionEstimator | None = None,
+    confidence: float | None = None,
     random_state: Any = None,
 ) -> Estimate:
     """Estimate the share of each known class in new rows, and the share of unseen classes.
@@ -78,6 +122,8 @@ def estimate(
         Unlabelled rows, with the columns of X.
     estimator : proportion estimator or None, default=None
         How to estimate; None is :class:`MPEIncomplete`. It is copied, not changed.
+    confidence : float or None, default=None
+        Level of the intervals, such as 0.95; None makes none.
     random_state : int, RandomState instance or None, default=None
         Seed of all randomness; overrides that of ``estimator`` when given.
 
@@ -104,7 +150,7 @@ def estimate(
     chosen = MPEIncomplete() if estimator is None else clone(estimator)
     if random_state is not None:
         chosen.set_params(random_state=random_state)
-    return chosen.fit(X, y).estimate(X_new)
+    return chosen.fit(X, y).estimate(X_new, confidence=confidence)
 
 
 def __getattr__(name: str) -> Any:

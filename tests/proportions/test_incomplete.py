@@ -48,7 +48,7 @@ def test_each_share_is_the_mixture_proportion_of_its_class() -> None:
         assert estimate.roc[label].right_slope == mixture.roc.right_slope
     assert_allclose(estimate.proportions, [0.5, 0.2], atol=0.04)
     assert estimate.unseen == pytest.approx(1 - estimate.proportions.sum())
-    assert estimate.diagnostics == {"slope_total": pytest.approx(estimate.proportions.sum())}
+    assert estimate.diagnostics["slope_total"] == pytest.approx(estimate.proportions.sum())
     assert (estimate.seed, estimate.warnings) == (5, ("odd rows",))
     assert estimate.n_labelled == {"a": 2000, "b": 2000}
 
@@ -60,8 +60,8 @@ def test_slopes_above_one_in_sum_are_projected_and_it_says_so() -> None:
     assert_allclose(estimate.proportions, raw - (raw.sum() - 1) / 2, atol=1e-12)
     assert estimate.unseen == pytest.approx(0, abs=1e-12)
     assert estimate.warnings[-1] == (
-        f"the slopes of the known classes sum to {raw.sum():.3f}, more than 1; the nearest shares "
-        "that sum to 1 are given, so the unseen share is 0."
+        f"the slopes of the known classes sum to {raw.sum():.3f}, more than 1 beyond noise; the "
+        "nearest shares that sum to 1 are given, so the unseen share is 0."
     )
 
 
@@ -162,8 +162,11 @@ def test_one_call_copies_the_estimator_and_seeds_it(samples) -> None:
 def test_warnings_of_a_class_name_it() -> None:
     tiny = ClassScores(("a",), ((np.zeros(4), np.zeros(4)),))
     mixture = ROCSlope().from_scores(*tiny.pairs[0])
-    expected = tuple(f"class 'a': {message}" for message in mixture.warnings)
-    assert MPEIncomplete().from_scores(tiny).warnings == expected
+    expected = {f"class 'a': {message}" for message in mixture.warnings}
+    found = MPEIncomplete().from_scores(tiny).warnings
+    assert expected <= {*found}
+    assert found
+    assert all(message.startswith("class 'a': ") for message in found)
 
 
 def test_oddities_of_the_rows_reach_the_record(samples) -> None:

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 import unseen
 from unseen import BestBin, BinaryRescaled, DensityRatio, MPEIncomplete, MPEJoint, ROCSlope
 from unseen.proportions import BinaryScores, ClassScores
-from unseen.proportions.compare import default_estimators
+from unseen.proportions.comparison import default_estimators
 from unseen.roc import Concave, Gaussian
 
 SIZES = [300, 1000, 3000, 10000]

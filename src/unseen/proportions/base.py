@@ -8,7 +8,9 @@ number of estimators can read that one record with :meth:`PerClassEstimator.from
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -20,7 +22,15 @@ from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import check_is_fitted
 
 from unseen._validation import check_folds, check_labelled, check_unlabelled, remarks
-from unseen.base import Estimate, FloatArray
+from unseen.base import Estimate, FloatArray, Matrix
+from unseen.diagnostics import Finding
+from unseen.intervals import (
+    Calibrated,
+    IntervalEvidence,
+    IntervalMethod,
+    certified_unseen,
+    check_interval,
+)
 from unseen.scores.crossfit import class_scores
 
 __all__ = ["ClassScores", "PerClassEstimator", "ProportionEstimator"]
@@ -102,18 +112,129 @@ class ProportionEstimator(BaseEstimator, ABC):
         return self
 
     @abstractmethod
-    def estimate(self, X_new: ArrayLike) -> Estimate:
+    def scores(self, X_new: ArrayLike) -> Any:
+        """Score unlabelled rows; the record can be read by every estimator of its kind."""
+
+    @abstractmethod
+    def from_scores(self, scores: Any) -> Estimate:
+        """Read the shares off scores that have been made before; needs no ``fit``."""
+
+    @abstractmethod
+    def replicates(
+        self, scores: Any, n_replicates: int = 500, random_state: Any = None
+    ) -> FloatArray:
+        """Shares under Bayesian-bootstrap weights of the scored rows; nothing is refitted.
+
+        Parameters
+        ----------
+        scores : the record that :meth:`scores` makes
+        n_replicates : int, default=500
+            Number of replicates, B.
+        random_state : int, RandomState, Generator or None, default=None
+            Where all randomness comes from.
+
+        Returns
+        -------
+        ndarray of shape (B, K + 1)
+            Share of each known class, then of unseen ones.
+        """
+
+    def estimate(
+        self,
+        X_new: ArrayLike,
+        *,
+        confidence: float | None = None,
+        interval: IntervalMethod | None = None,
+        delta: float | None = None,
+        diagnose: bool = False,
+    ) -> Estimate:
         """Estimate the share of each known class, and of unseen ones.
+
+        Checks that read what the estimate has made anyway are part of :meth:`from_scores`, and
+        leave a sentence in ``warnings`` where they fire. Those that need new scores cost about
+        as much as the estimate itself, as does the certified bound: they are run on request.
 
         Parameters
         ----------
         X_new : array-like of shape (n_unlabelled, n_features)
             Unlabelled rows, with the columns of X.
+        confidence : float or None, default=None
+            Level of the intervals, such as 0.95; None makes no intervals.
+        interval : interval method or None, default=None
+            How to make them; None is :class:`~unseen.intervals.Calibrated`.
+        delta : float or None, default=None
+            Also certify a lower bound of the unseen share that fails with at most this
+            probability, such as 0.05 (:func:`~unseen.intervals.certified_unseen`).
+        diagnose : bool, default=False
+            Also run the dearer checks of :mod:`unseen.diagnostics`, where the method has any.
 
         Returns
         -------
         Estimate
         """
+        check_interval(confidence, interval)
+        _check_delta(delta)
+        scores = self.scores(X_new)
+        estimate = self.from_scores(scores)
+        if diagnose:
+            found = self._deep_findings(scores, estimate, check_unlabelled(self, X_new))
+            estimate = with_findings(estimate, found)
+        if confidence is not None:
+            estimate = self.with_intervals(estimate, scores, confidence, interval)
+        if delta is not None:
+            bound = self._certified(check_unlabelled(self, X_new), delta, scores.seed)
+            estimate = replace(estimate, unseen_certified=bound)
+        return estimate
+
+    def with_intervals(
+        self,
+        estimate: Estimate,
+        scores: Any,
+        confidence: float = 0.95,
+        interval: IntervalMethod | None = None,
+    ) -> Estimate:
+        """The same estimate, with intervals from the scores that it was read off.
+
+        Parameters
+        ----------
+        estimate : Estimate
+            What :meth:`from_scores` returned.
+        scores : the record that :meth:`scores` makes
+        confidence : float, default=0.95
+            Level of the intervals.
+        interval : interval method or None, default=None
+            How to make them; None is :class:`~unseen.intervals.Calibrated`.
+
+        Returns
+        -------
+        Estimate
+        """
+        check_interval(confidence, interval)
+        method = Calibrated() if interval is None else interval
+        evidence = IntervalEvidence(
+            shares=np.append(estimate.proportions, estimate.unseen),
+            replicates=partial(self.replicates, scores),
+            n_unlabelled=estimate.n_unlabelled,
+            pairs=getattr(scores, "pairs", None),
+            seed=scores.seed,
+        )
+        return replace(estimate, intervals=method.limits(evidence, confidence))
+
+    def _deep_findings(self, scores: Any, estimate: Estimate, rows: Matrix) -> list[Finding]:
+        """Checks that need new scores or the rows; none, unless a method says otherwise."""
+        return []
+
+    def _certified(self, rows: Matrix, delta: float, seed: int | None) -> float:
+        return certified_unseen(
+            [self._labelled_rows(code) for code in range(len(self.classes_))],
+            rows,
+            delta,
+            classifier=getattr(self, "classifier", None),
+            random_state=seed,
+        )
+
+    def _labelled_rows(self, code: int) -> Matrix:
+        return self.labelled_.rows[self.labelled_.codes == code]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -161,20 +282,6 @@ class PerClassEstimator(ProportionEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def estimate(self, X_new: ArrayLike) -> Estimate:
-        """Estimate the share of each known class, and of unseen ones.
-
-        Parameters
-        ----------
-        X_new : array-like of shape (n_unlabelled, n_features)
-            Unlabelled rows, with the columns of X.
-
-        Returns
-        -------
-        Estimate
-        """
-        return self.from_scores(self.scores(X_new))
-
     def scores(self, X_new: ArrayLike) -> ClassScores:
         """Score unlabelled rows against each known class, out of fold.
 
@@ -217,6 +324,34 @@ class PerClassEstimator(ProportionEstimator):
         -------
         Estimate
         """
+
+
+def with_findings(estimate: Estimate, findings: Sequence[Finding]) -> Estimate:
+    """The same estimate, with what checks found: numbers in diagnostics, sentences in warnings.
+
+    Examples
+    --------
+    >>> from unseen.base import Estimate
+    >>> from unseen.diagnostics import effective_rows
+    >>> estimate = Estimate(("cat",), [0.5], 0.5, "m", n_labelled={"cat": 20}, n_unlabelled=20)
+    >>> checked = with_findings(estimate, [effective_rows("cat", 20, 20)])
+    >>> checked.diagnostics, len(checked.warnings)
+    ({'effective_rows': {'cat': 10.0}}, 1)
+    """
+    found: dict[str, Any] = dict(estimate.diagnostics)
+    for finding in findings:
+        value = finding.value if finding.interval is None else [finding.value, *finding.interval]
+        if finding.label is None:
+            found[finding.name] = value
+        else:
+            found.setdefault(finding.name, {})[finding.label] = value
+    messages = (finding.message for finding in findings if finding.message)
+    return replace(estimate, diagnostics=found, warnings=(*estimate.warnings, *messages))
+
+
+def _check_delta(delta: float | None) -> None:
+    if delta is not None and not 0 < delta < 1:
+        raise ValueError(f"delta must lie strictly between 0 and 1, such as 0.05; got {delta}.")
 
 
 def _drawn_seed(random_state: Any) -> int:

@@ -20,14 +20,14 @@ from sklearn.base import clone
 from sklearn.utils._param_validation import HasMethods
 
 from unseen import simplex
-from unseen.base import Estimate, EstimatesMixture, FloatArray, MixtureEstimate
+from unseen.base import Estimate, EstimatesMixture, FloatArray, Matrix, MixtureEstimate
+from unseen.diagnostics import Finding, attribution, class_drift, hidden_share, quick_checks
 from unseen.mixture.slope import ROCSlope
-from unseen.proportions.base import ClassScores, PerClassEstimator
+from unseen.proportions.base import ClassScores, PerClassEstimator, with_findings
+from unseen.roc.bootstrap import bootstrap_slopes, check_generator
+from unseen.scores.crossfit import crossfit_scores
 
 __all__ = ["MPEIncomplete", "incomplete_proportions"]
-
-# A surplus that a table of three decimals does not show is not worth a warning.
-_LEAST_SURPLUS = 5e-4
 
 
 class MPEIncomplete(PerClassEstimator):
@@ -57,7 +57,7 @@ class MPEIncomplete(PerClassEstimator):
         The labelled sample.
     n_features_in_ : int
         Columns of X.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of str
         Their names, where X had names.
 
     Examples
@@ -106,7 +106,7 @@ class MPEIncomplete(PerClassEstimator):
         slopes = np.array([mixture.proportion for mixture in mixtures])
         proportions, unseen = incomplete_proportions(slopes)
         by_class = dict(zip(scores.classes, mixtures, strict=True))
-        return Estimate(
+        estimate = Estimate(
             classes=scores.classes,
             proportions=proportions,
             unseen=unseen,
@@ -115,8 +115,56 @@ class MPEIncomplete(PerClassEstimator):
             n_unlabelled=scores.n_unlabelled,
             roc={label: mixture.roc for label, mixture in by_class.items() if mixture.roc},
             diagnostics={"slope_total": float(slopes.sum())},
-            warnings=(*scores.warnings, *_warnings(by_class), *_overfull(slopes)),
+            warnings=(*scores.warnings, *_warnings(by_class)),
             seed=scores.seed,
+        )
+        found = quick_checks(scores.classes, scores.pairs, estimate.roc, scores.seed)
+        return with_findings(estimate, found)
+
+    def replicates(
+        self, scores: ClassScores, n_replicates: int = 500, random_state: Any = None
+    ) -> FloatArray:
+        """Shares under Bayesian-bootstrap weights of the scored rows; nothing is refitted.
+
+        Parameters
+        ----------
+        scores : ClassScores
+        n_replicates : int, default=500
+            Number of replicates, B.
+        random_state : int, RandomState, Generator or None, default=None
+            Where all randomness comes from; None is the seed of the scores.
+
+        Returns
+        -------
+        ndarray of shape (B, K + 1)
+            Share of each known class, then of unseen ones.
+        """
+        slopes = replicate_slopes(
+            self._seeded_method(scores.seed),
+            scores.pairs,
+            n_replicates,
+            scores.seed if random_state is None else random_state,
+        )
+        proportions = simplex.project_open(slopes)
+        return np.column_stack([proportions, np.maximum(0.0, 1.0 - proportions.sum(axis=1))])
+
+    def _deep_findings(
+        self, scores: ClassScores, estimate: Estimate, rows: Matrix
+    ) -> list[Finding]:
+        n_classes = len(scores.classes)
+        findings = []
+        for code, (label, pair) in enumerate(zip(scores.classes, scores.pairs, strict=True)):
+            own = self._labelled_rows(code)
+            findings.append(class_drift(label, own, rows, attribution(pair), n_classes))
+            if n_classes > 1:
+                others = self.labelled_.rows[self.labelled_.codes != code]
+                against = self._scored(others, own, scores.seed)
+                findings.append(hidden_share(label, against, n_classes, scores.seed))
+        return findings
+
+    def _scored(self, F: Matrix, H: Matrix, seed: int | None) -> tuple[FloatArray, FloatArray]:
+        return crossfit_scores(
+            F, H, self.classifier, n_folds=self.n_folds, random_state=seed, n_jobs=self.n_jobs
         )
 
     def _seeded_method(self, seed: int | None) -> EstimatesMixture:
@@ -154,19 +202,46 @@ def incomplete_proportions(slopes: Sequence[float] | FloatArray) -> tuple[FloatA
     return proportions, max(0.0, 1.0 - float(proportions.sum()))
 
 
+def replicate_slopes(
+    method: EstimatesMixture,
+    pairs: Sequence[tuple[FloatArray, FloatArray]],
+    n_replicates: int,
+    random_state: Any,
+) -> FloatArray:
+    """Mixture proportions of every class in every bootstrap replicate.
+
+    Slopes of a ROC model are fitted in one batch, with shared weights of the unlabelled rows
+    (:func:`~unseen.roc.bootstrap_slopes`). Any other method reads scores that are drawn with
+    replacement, the unlabelled rows once for all classes, one replicate after another.
+
+    Parameters
+    ----------
+    method : mixture estimator
+    pairs : sequence of (scores_F, scores_H)
+    n_replicates : int
+    random_state : int, RandomState, Generator or None
+
+    Returns
+    -------
+    ndarray of shape (B, K)
+    """
+    if isinstance(method, ROCSlope):
+        return bootstrap_slopes(
+            pairs, method._model(), method._criterion(), n_replicates, random_state
+        )
+    generator = check_generator(random_state)
+    slopes = np.empty((n_replicates, len(pairs)))
+    for replicate in slopes:
+        rows = generator.integers(len(pairs[0][0]), size=len(pairs[0][0]))
+        for label, (scores_F, scores_H) in enumerate(pairs):
+            drawn = generator.choice(scores_H, size=len(scores_H))
+            replicate[label] = method.from_scores(scores_F[rows], drawn).proportion
+    return slopes
+
+
 def _warnings(mixtures: dict[Any, MixtureEstimate]) -> list[str]:
     return [
         f"class {label!r}: {message}"
         for label, mixture in mixtures.items()
         for message in mixture.warnings
-    ]
-
-
-def _overfull(slopes: FloatArray) -> list[str]:
-    total = float(slopes.sum())
-    if total <= 1 + _LEAST_SURPLUS:
-        return []
-    return [
-        f"the slopes of the known classes sum to {total:.3f}, more than 1; the nearest shares "
-        "that sum to 1 are given, so the unseen share is 0."
     ]

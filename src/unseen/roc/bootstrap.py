@@ -106,7 +106,7 @@ def bootstrap_roc(
         raise ValueError(f"n_replicates must be >= 1; got {n_replicates}.")
     grid = np.asarray(false_alarm, dtype=float)
     labelled, unlabelled = _cells(sketch, max_cells)
-    generator = _generator(random_state)
+    generator = check_generator(random_state)
     replicates = np.empty((n_replicates, grid.size))
     block = max(1, _BLOCK_SIZE // labelled.size)
     for first in range(0, n_replicates, block):
@@ -162,7 +162,7 @@ def bootstrap_rocs(
     """
     if n_replicates < 1:
         raise ValueError(f"n_replicates must be >= 1; got {n_replicates}.")
-    grid, generator = np.asarray(false_alarm, dtype=float), _generator(random_state)
+    grid, generator = np.asarray(false_alarm, dtype=float), check_generator(random_state)
     samples = [tuple(np.asarray(scores, dtype=float) for scores in pair) for pair in pairs]
     n_unlabelled = _shared_rows([scores_F for scores_F, _ in samples])
     if max(n_unlabelled + scores_H.size for _, scores_H in samples) > EXACT_ROWS:
@@ -291,8 +291,8 @@ def _gamma_weights(generator: np.random.Generator, count: IntArray, n_draws: int
     return weights
 
 
-def _generator(random_state: Any) -> np.random.Generator:
-    """Accept what scikit-learn accepts, draw with NumPy's faster generator."""
+def check_generator(random_state: Any) -> np.random.Generator:
+    """Accept what scikit-learn accepts, and a Generator; draw with NumPy's faster generator."""
     if isinstance(random_state, np.random.Generator):
         return random_state
     return np.random.default_rng(check_random_state(random_state).randint(2**31 - 1, size=4))

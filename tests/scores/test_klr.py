@@ -1,10 +1,13 @@
 """Kernel logistic regression: optimality conditions, the exact twin, and the fast path."""
 
+import warnings
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
 from sklearn.datasets import load_iris, make_moons
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import log_loss, roc_auc_score
 
 from reference.exact_klr import exact_scores, gaussian_kernel
@@ -63,7 +66,17 @@ def test_low_rank_single_precision_keeps_the_auc_of_the_exact_twin():
     assert np.median(np.abs(ours - exact)) < 0.05
 
 
-def test_choice_takes_the_best_cell_and_prefers_the_smoother_of_equals(moons):
+def test_the_smoother_of_equals_is_chosen():
+    """Far apart classes: every cell gets every held-out row right."""
+    X = np.concatenate([np.linspace(-3, -2, 60), np.linspace(2, 3, 60)])[:, None]
+    y = np.repeat([0, 1], 60)
+    model = KernelLogisticRegression([0.5, 1.0], [1.0, 10.0], scoring="accuracy", random_state=0)
+    model.fit(X, y)
+    assert_allclose(model.cv_scores_, 1.0)
+    assert (model.bandwidth_, model.C_) == (1.0, 1.0)
+
+
+def test_choice_takes_the_best_cell(moons):
     X, y = moons
     model = KernelLogisticRegression([0.3, 1.0], [0.1, 1.0, 10.0], random_state=0).fit(X, y)
     assert model.cv_scores_.shape == (2, 3)
@@ -106,6 +119,46 @@ def test_all_rows_equal_gives_the_class_shares():
     X, y = np.ones((30, 2)), np.repeat([0, 1], [10, 20])
     model = KernelLogisticRegression(random_state=0).fit(X, y)
     assert_allclose(model.predict_proba(X[:1]), [[1 / 3, 2 / 3]], atol=1e-6)
+
+
+def test_weak_penalties_stay_finite_in_single_precision():
+    X, y = make_moons(3000, noise=0.3, random_state=0)
+    for model, weight in (
+        (KernelLogisticRegression(1.0, 1e6, random_state=0), None),
+        (KernelLogisticRegression([0.5, 1.0], [1.0, 1e3], random_state=0), np.full(3000, 1e3)),
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model.fit(X, y, weight)
+        assert np.isfinite(model.predict_proba(X)).all()
+        assert model.score(X, y) > 0.85
+        assert model.cv_scores_ is None or np.isfinite(model.cv_scores_).all()
+
+
+def test_folds_without_weight_do_not_vote(moons):
+    X, y = moons
+    weight = np.zeros(len(y))
+    weight[[np.flatnonzero(y == 0)[0], np.flatnonzero(y == 1)[0]]] = 1.0
+    model = KernelLogisticRegression(random_state=0).fit(X, y, weight)
+    assert np.isfinite(model.cv_scores_).all()
+
+
+def test_offset_of_the_features_changes_nothing(moons):
+    X, y = make_moons(1500, noise=0.3, random_state=0)
+    plain, shifted = (
+        KernelLogisticRegression(0.5, 1.0, standardize=False, random_state=0).fit(X + shift, y)
+        for shift in (0.0, 1e5)
+    )
+    assert_allclose(plain.predict_proba(X), shifted.predict_proba(X + 1e5), atol=1e-3)
+
+
+def test_splits_score_their_test_rows_only():
+    """The rows in neither part of the split carry the wrong labels."""
+    X, y = make_moons(300, noise=0.1, random_state=0)
+    wrong = np.where(np.arange(300) < 200, y, 1 - y)
+    split = [(np.arange(0, 150), np.arange(150, 200))]
+    model = KernelLogisticRegression(0.5, [1.0, 10.0], scoring="accuracy", cv=split).fit(X, wrong)
+    assert model.cv_scores_.max() > 0.9
 
 
 def test_separable_classes_stay_finite():

@@ -1,9 +1,8 @@
 """The Gaussian kernel between rows and a few landmarks: an n x r factor of the full kernel.
 
 With landmarks Z drawn from the rows, functions ``f(x) = sum_j beta_j k(x, z_j)`` with the
-penalty ``beta' K_ZZ beta`` are the Nyström approximation of the full kernel machine. Distances
-are computed once, in blocks, and one exponential turns them into the kernel; halving the
-squared bandwidth squares the kernel, which is ten times cheaper than another exponential.
+penalty ``beta' K_ZZ beta`` are the Nyström approximation of the full kernel machine. Rows are
+standardised and turned into kernel values block by block: one product and one exponential.
 """
 
 from __future__ import annotations

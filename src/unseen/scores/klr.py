@@ -7,7 +7,7 @@ one factor per bandwidth serves all folds and all C, which are columns of one ba
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -69,9 +69,10 @@ class KernelLogisticRegression(ClassifierMixin, BaseEstimator):
     scoring : {"neg_log_loss", "accuracy", "roc_auc"}, default="neg_log_loss"
         What the choice among candidates maximises on held-out folds.
     cv : int, splitter or iterable of splits, default=3
-        Folds for that choice; an int gives stratified, shuffled folds.
+        Folds for that choice; an int gives stratified, shuffled folds. Each fold is scored on
+        its test rows of positive weight.
     rank : int or "auto", default="auto"
-        Landmarks. "auto" takes all rows up to 300, then ``5.5 sqrt(n)``, at most 1024.
+        Landmarks. "auto" takes ``5.5 sqrt(n)``, at least 300 (or all rows) and at most 1024.
     standardize : bool, default=True
         Give every feature mean 0 and standard deviation 1 before distances are taken.
     random_state : int, RandomState or None, default=None
@@ -165,10 +166,10 @@ class KernelLogisticRegression(ClassifierMixin, BaseEstimator):
 
     def prepare(self, X: Matrix, weight: FloatArray, rng: np.random.RandomState) -> Rows:
         """Standardisation and landmarks of checked rows."""
-        if self.standardize:
-            standardise = Standardisation.of(X, weight)
-        else:
-            standardise = Standardisation(np.zeros(X.shape[1]), np.ones(X.shape[1]))
+        standardise = Standardisation.of(X, weight)
+        if not self.standardize:
+            # Distances do not feel the centre, but their rounding does.
+            standardise = replace(standardise, scale=np.ones(X.shape[1]))
         rank = automatic_rank(X.shape[0]) if self.rank == "auto" else int(self.rank)
         landmarks = standardise(choose_landmarks(X, weight, rank, rng))
         return Rows(X, weight, standardise, landmarks)
@@ -198,7 +199,7 @@ class KernelLogisticRegression(ClassifierMixin, BaseEstimator):
             ]
         )
         # The first of equals is the smoother one: wide bandwidths and small C come first.
-        best = np.unravel_index(np.argmax(scores), scores.shape)
+        best = np.unravel_index(np.argmax(np.nan_to_num(scores, nan=-np.inf)), scores.shape)
         return float(bandwidths[best[0]]), float(strengths[best[1]]), scores
 
     def _fit_once(self, rows: Rows, codes: IntArray, bandwidth: float, C: float) -> None:
@@ -211,7 +212,7 @@ class KernelLogisticRegression(ClassifierMixin, BaseEstimator):
             one_hot(codes, len(self.classes_), dtype)[:, None],
         )
         found = solve(factor, cells, tol=FINAL_TOL[dtype], max_iter=FINAL_STEPS)
-        if found.decrement[0] > WARN_TOL**2:
+        if not found.decrement[0] <= WARN_TOL**2:
             warnings.warn(
                 f"kernel logistic regression stopped after {FINAL_STEPS} steps short of its "
                 f"optimum at bandwidth={bandwidth:g}, C={C:g}; a smaller C is easier to fit.",
@@ -305,7 +306,7 @@ def held_out(
     cells = Cells(
         np.repeat(strengths, n_folds),
         np.tile(np.arange(n_folds), strengths.size),
-        (masks * rows.weight[:, None]).astype(dtype),
+        ((masks == 1) * rows.weight[:, None]).astype(dtype),
         np.broadcast_to(targets, (len(codes), n_folds, targets.shape[2])),
     )
     found = solve(factor, cells, tol=tol, max_iter=max_iter)
@@ -323,12 +324,13 @@ def _gather(
     n_folds, n_outputs = masks.shape[1], found.values.shape[2]
     by_fold = found.values.reshape(len(codes), n_strengths, n_folds, n_outputs)
     values = np.full((len(codes), n_strengths, n_outputs), np.nan)
-    scores = np.zeros((n_folds, n_strengths))
+    scores = []
     for fold in range(n_folds):
         out = (masks[:, fold] == 0) & (weight > 0)
-        values[out] = by_fold[out, :, fold]
-        scores[fold] = scoring(values[out], codes[out], weight[out])
-    return values, scores.mean(axis=0)
+        if out.any():
+            values[out] = by_fold[out, :, fold]
+            scores.append(scoring(values[out], codes[out], weight[out]))
+    return values, np.mean(scores, axis=0) if scores else np.zeros(n_strengths)
 
 
 def one_hot(codes: IntArray, n_classes: int, dtype: Any) -> FloatArray:

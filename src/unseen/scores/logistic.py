@@ -9,9 +9,10 @@ Cells differ in C, in row weights s (folds are weights of zero) and in targets t
 per class), and share B. So one iteration of preconditioned nonlinear conjugate gradients for
 all of them is two matrix products with B.
 
-The preconditioner is the Hessian at the null model, one Cholesky factor per C, from a sample
-of rows: it costs r^3, whatever n. The step along each direction is one Newton step in one
-dimension, corrected by the secant when it overshoots.
+The preconditioner is the Hessian averaged over the cells, one Cholesky factor per C, from a
+sample of rows: it costs r^3, whatever n. It starts at the null model and is renewed a few times
+where the cells then stand. The step along each direction is one Newton step in one dimension,
+corrected by the secant when it overshoots.
 """
 
 from __future__ import annotations
@@ -242,9 +243,9 @@ class _Preconditioner:
         scaled = self.sample * np.sqrt(weight)[:, None]
         loss = scaled.T @ scaled
         for strength in strengths:
-            hessian = strength * loss
+            hessian = loss.dtype.type(strength) * loss
             # Rounding of the product must not make it indefinite beside the penalty of 1.
-            ridge = 1 + 4 * np.finfo(hessian.dtype).eps * np.trace(hessian)
+            ridge = 1 + 4 * np.finfo(loss.dtype).eps * np.trace(hessian)
             hessian[np.diag_indices_from(hessian)] += ridge
             self.factors[strength], _ = self.potrf(hessian.T, lower=1, overwrite_a=1)
 

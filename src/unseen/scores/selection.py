@@ -29,13 +29,14 @@ def assign_folds(codes: IntArray, n_folds: int, random_state: Any) -> IntArray:
 
 
 def training_masks(cv: Any, codes: IntArray, random_state: Any) -> FloatArray:
-    """Columns of 0 and 1 (n, folds): 1 where the fold trains on the row."""
+    """Columns (n, folds): 1 where the fold trains on the row, 0 where it tests it, else -1."""
     if isinstance(cv, int | np.integer):
         folds = assign_folds(codes, int(cv), random_state)
         return (folds[:, None] != np.arange(folds.max() + 1)).astype(np.float64)
     splits = list(check_cv(cv, codes, classifier=True).split(codes[:, None], codes))
-    masks = np.zeros((len(codes), len(splits)))
-    for fold, (train, _) in enumerate(splits):
+    masks = np.full((len(codes), len(splits)), -1.0)
+    for fold, (train, test) in enumerate(splits):
+        masks[test, fold] = 0.0
         masks[train, fold] = 1.0
     return masks
 

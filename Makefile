@@ -23,7 +23,11 @@ docs: .venv/.docs
 bench: .venv/.dev
 	$(BIN)/python benchmarks/klr.py
 	$(BIN)/python benchmarks/bootstrap.py
+	$(BIN)/python benchmarks/pair_choice.py
 	$(BIN)/python benchmarks/mixture.py
+	$(BIN)/python benchmarks/compare.py
+	$(BIN)/python benchmarks/coverage.py
+	$(BIN)/python benchmarks/false_alarms.py
 
 clean:
 	rm -rf .venv docs/_build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -21,4 +21,6 @@ autosummary_generate = True
 autodoc_typehints = "none"
 autodoc_default_options = {"members": True, "inherited-members": False}
 napoleon_google_docstring = False
+napoleon_use_param = False
+napoleon_use_rtype = False
 exclude_patterns = ["_build"]

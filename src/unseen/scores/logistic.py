@@ -23,7 +23,6 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
-from scipy.linalg.blas import dgemm, sgemm
 
 from unseen.base import BoolArray, FloatArray, IntArray
 from unseen.scores.kernel import KernelFactor, row_blocks
@@ -314,13 +313,10 @@ def _multiply(design: FloatArray, direction: FloatArray, out: FloatArray) -> Non
 
 
 def _transposed_product(design: FloatArray, residual: FloatArray) -> FloatArray:
-    """Design transposed times residual, summed in place over blocks of rows."""
-    gemm = sgemm if design.dtype == np.float32 else dgemm
-    total = np.zeros((residual.shape[1], design.shape[1]), dtype=design.dtype, order="F")
+    """Design transposed times residual, summed over blocks of rows."""
+    total = np.zeros((residual.shape[1], design.shape[1]), dtype=design.dtype)
     for rows in _small_products(design, residual.shape[1]):
-        total = gemm(
-            1.0, residual[rows].T, design[rows].T, beta=1.0, c=total, trans_b=1, overwrite_c=1
-        )
+        total += residual[rows].T @ design[rows]
     return total.T
 
 

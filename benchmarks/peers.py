@@ -53,15 +53,18 @@ def split(name: str, open_set: bool, seed: int) -> tuple[np.ndarray, ...]:
     train, pool = np.array_split(order, 2)
     train = train[np.isin(y[train], known)]
     weights = rng.dirichlet(np.ones(len(known))) * (1 - UNSEEN_SHARE * open_set)
-    counts = np.round(500 * weights).astype(int)
-    rows = [rng.choice(pool[y[pool] == c], n) for c, n in zip(known, counts, strict=True)]
+    parts = [pool[y[pool] == c] for c in known]
     if open_set:
-        aliens = pool[np.isin(y[pool], hidden)]
-        rows.append(rng.choice(aliens, round(500 * UNSEEN_SHARE)))
-    new = np.concatenate(rows)
-    # Drawing a row twice would look like a leak inside the sample; a speck of noise avoids it.
-    X_new = X[new] + rng.normal(0, 1e-9, (len(new), X.shape[1]))
-    truth = np.append(counts, len(new) - counts.sum()) / len(new)
+        weights = np.append(weights, UNSEEN_SHARE)
+        parts.append(pool[np.isin(y[pool], hidden)])
+    # As many rows as the shares allow without drawing one twice: a copy in another fold would
+    # undo the out-of-fold scores.
+    n_new = min(500, *(len(part) / w for part, w in zip(parts, weights, strict=True)))
+    counts = np.floor(n_new * weights + 1e-9).astype(int)
+    drawn = [rng.choice(part, n, replace=False) for part, n in zip(parts, counts, strict=True)]
+    X_new = X[np.concatenate(drawn)]
+    shares = counts / counts.sum()
+    truth = shares if open_set else np.append(shares, 0.0)
     return X[train], y[train], X_new, truth
 
 

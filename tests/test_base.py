@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from unseen.base import Estimate, RocEvidence
+from unseen.base import Estimate, MixtureEstimate, RocEvidence
 
 
 def an_estimate(**changes) -> Estimate:
@@ -119,6 +119,23 @@ def test_record_cannot_be_changed() -> None:
         estimate.proportions[0] = 1.0
     shares[0] = 9.0
     assert_array_equal(estimate.proportions, [0.5, 0.2])
+
+
+def test_evidence_cannot_be_changed() -> None:
+    false_alarm = np.array([0.0, 1.0])
+    evidence = RocEvidence(false_alarm, [0, 1], 0.5, 400, 80)
+    for array in (evidence.false_alarm, evidence.detection):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1.0
+    false_alarm[0] = 9.0
+    assert_array_equal(evidence.false_alarm, [0.0, 1.0])
+
+
+def test_records_with_arrays_compare_and_hash_as_themselves() -> None:
+    evidence = [RocEvidence(np.arange(3.0), np.arange(3.0), 0.5, 400, 80) for _ in range(2)]
+    records = [*evidence, *(MixtureEstimate(0.5, "ROCSlope", roc) for roc in evidence)]
+    assert [records.index(record) for record in records] == [0, 1, 2, 3]
+    assert len(set(records)) == 4
 
 
 def test_record_survives_pickle() -> None:

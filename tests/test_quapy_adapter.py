@@ -12,6 +12,9 @@ from sklearn.linear_model import LogisticRegression
 from unseen import MPEIncomplete
 from unseen.quapy_adapter import UnseenQuantifier, prevalence
 
+# The protocols draw rows with replacement, and are told so.
+pytestmark = pytest.mark.filterwarnings("ignore:.* repeat other rows of X_new")
+
 RNG = np.random.default_rng(0)
 CENTRES = np.array([[-4.0, 0.0], [4.0, 0.0], [0.0, 7.0]])
 

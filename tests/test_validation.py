@@ -1,7 +1,5 @@
 """Every kind of bad input, and the sentence a person gets."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -11,6 +9,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import DataConversionWarning
 
+import unseen
+from unseen import KernelMean, mixture_proportion
 from unseen._validation import (
     LabelledRows,
     check_closed_set,
@@ -62,9 +62,12 @@ def test_not_finite_names_the_column() -> None:
 @pytest.mark.parametrize(
     ("rows", "labels", "error", "message"),
     [
-        (X[:0], [], ValueError, r"X must hold at least 2 rows; got n_samples=0\."),
+        (X[:0], [], ValueError, r"X must hold at least one row; got n_samples=0\."),
         (X[:1], ["a"], ValueError, r"X must hold at least 2 rows; got n_samples=1\."),
-        (X[:, 0], Y, ValueError, "Expected 2D array, got 1D array"),
+        (X[:, 0], Y, ValueError, r"X must be 2-d \(rows, columns\); got ndarray of shape \(6,\)\."),
+        (None, Y, ValueError, r"X must be 2-d \(rows, columns\); got NoneType of shape \(\)\."),
+        ([[1, 2], [3]] * 3, Y, ValueError, "X must have rows of one length; .*inhomogeneous"),
+        (X, [["a"], ["b", "c"]] * 3, ValueError, "y must hold one label per row of X; .*inhomog"),
         (X, None, ValueError, r"Keeper requires y to be passed, but the target y is None\."),
         (X, Y[:5], ValueError, r"y must have one label per row of X; got 5 labels for 6 rows\."),
         (
@@ -85,7 +88,7 @@ def test_not_finite_names_the_column() -> None:
             pd.DataFrame({"colour": ["red"] * 6}),
             Y,
             ValueError,
-            r"X must hold numbers; could not convert string to float: 'red'\. Encode text columns",
+            r"X must hold numbers; could not convert string to float: 'red'\. Encode text and",
         ),
     ],
 )
@@ -102,9 +105,22 @@ def test_bad_labelled_sample(rows, labels, error, message) -> None:
         pd.Series(["a", pd.NA, "a", "b", pd.NA, "b"], dtype="string"),
         pd.Series(["a", None, "a", "b", None, "b"], dtype="category"),
         pl.Series(["a", None, "a", "b", None, "b"]),
+        ["a", float("nan"), "a", "b", float("nan"), "b"],
+        ("a", pd.NA, "a", "b", None, "b"),
+        [["a"], [float("nan")], ["a"], ["b"], [float("nan")], ["b"]],
     ],
-    ids=["object", "float", "pandas string", "pandas category", "polars"],
+    ids=[
+        "object",
+        "float",
+        "pandas string",
+        "pandas category",
+        "polars",
+        "list",
+        "tuple",
+        "column",
+    ],
 )
+@pytest.mark.filterwarnings("ignore:A column-vector y was passed")
 def test_missing_labels_are_counted(labels) -> None:
     message = (
         r"y must have no missing labels \(NaN or None\); got 2 of 6\. "
@@ -147,9 +163,13 @@ def test_label_column_is_flattened_with_scikit_learns_warning() -> None:
 @pytest.mark.parametrize(
     ("fitted_on", "X_new", "message"),
     [
-        (X, X[:0], r"X_new must hold at least one row; got none\."),
+        (X, X[:0], r"X_new must hold at least one row; got n_samples=0\."),
         (X, with_bad(np.nan), r"X_new must be finite; got 1 NaN .* row 4, column 1\."),
         (FRAME, with_bad(np.inf), r"X_new must be finite; .* row 4, column 'dose'\."),
+        (X, None, r"X_new must be 2-d \(rows, columns\); got NoneType of shape \(\)\."),
+        (X, [[1, 2], [3]], "X_new must have rows of one length; .*inhomogeneous"),
+        (FRAME, FRAME.assign(pair=[[1, 2]] * 6), r"columns of X; it adds 'pair'\."),
+        (FRAME, FRAME.assign(dose=[[1, 2]] * 6), "X_new must hold numbers; setting an array"),
         (X, X[:, :1], r"X_new must have the 2 columns of X; got 1\."),
         (X, sparse.csr_array(X[:, :1]), r"X_new must have the 2 columns of X; got 1\."),
         (
@@ -213,14 +233,46 @@ def test_new_rows_are_stored_like_the_labelled_ones() -> None:
     assert isinstance(check_unlabelled(Keeper().fit(X, Y), sparse.csc_matrix(X)), np.ndarray)
 
 
-def test_torch_tensors() -> None:
-    torch = pytest.importorskip("torch")
-    tensor = torch.tensor(X, requires_grad=True)
-    assert_array_equal(Keeper().fit(tensor, torch.arange(6) % 2).labelled_.rows, X)
+class Tensor:
+    """As a tensor with a gradient on a graphics card: no array until it is asked for one."""
+
+    def __init__(self, values, on_host: bool = False) -> None:
+        self.values, self.on_host = np.asarray(values), on_host
+        self.shape = self.values.shape
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __array__(self, dtype=None, copy=None):
+        if not self.on_host:
+            raise TypeError("can't convert this tensor to numpy")
+        return self.values.astype(dtype or self.values.dtype)
+
+    def detach(self):
+        return self
+
+    def cpu(self):
+        return Tensor(self.values, on_host=True)
+
+
+def test_tensors_are_fetched_from_their_device() -> None:
+    keeper = Keeper().fit(Tensor(X), Tensor(np.arange(6) % 2))
+    assert_array_equal(keeper.labelled_.rows, X)
+    assert keeper.classes_.tolist() == [0, 1]
+    assert_array_equal(check_unlabelled(keeper, Tensor(X + 1)), X + 1)
+    with pytest.raises(ValueError, match="got 6 values in 1-d, all of them class labels"):
+        check_unlabelled(keeper, Tensor(np.arange(6) % 2))
+
+
+def test_tensors_reach_the_mixture_estimators() -> None:
+    F, H = np.random.default_rng(0).normal(size=(2, 30, 2))
+    expected = mixture_proportion(F, H, KernelMean(), random_state=0).proportion
+    found = mixture_proportion(Tensor(F), Tensor(H), KernelMean(), random_state=0).proportion
+    assert found == expected
 
 
 def test_any_object_that_offers_an_array() -> None:
-    class Tensor:
+    class Offer:
         """Speaks NumPy's protocol and no more."""
 
         shape = X.shape
@@ -231,7 +283,7 @@ def test_any_object_that_offers_an_array() -> None:
         def __array__(self, dtype=None, copy=None):
             return np.array(X, dtype=dtype)
 
-    assert_array_equal(Keeper().fit(Tensor(), Y).labelled_.rows, X)
+    assert_array_equal(Keeper().fit(Offer(), Y).labelled_.rows, X)
 
 
 def test_pyarrow_tables() -> None:
@@ -241,6 +293,21 @@ def test_pyarrow_tables() -> None:
     assert_array_equal(keeper.labelled_.rows, X)
     with pytest.raises(ValueError, match="it lacks 'dose'"):
         check_unlabelled(keeper, table.select(["age"]))
+
+
+DATES = pd.DataFrame({"day": pd.date_range("2024-01-01", periods=6)})
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [DATES, DATES - DATES.iloc[0], FRAME.assign(day=DATES), pl.from_dict({"day": DATES.day})],
+    ids=["dates", "times", "among numbers", "polars"],
+)
+def test_dates_are_no_numbers(rows) -> None:
+    with pytest.raises(TypeError, match=r"X must hold numbers; got dates or times\. Encode"):
+        Keeper().fit(rows, Y)
+    with pytest.raises(TypeError, match=r"H must hold numbers; got dates or times\. Encode"):
+        mixture_proportion(rows, rows)
 
 
 def test_column_names() -> None:
@@ -308,32 +375,11 @@ def test_nothing_but_constants_is_an_error() -> None:
         remarks(Keeper().fit(rows, Y), rows, rows)
 
 
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-def test_leaked_rows_are_counted_and_warned_about(kind) -> None:
-    new = kind(np.vstack([X[:3], X[3:] + 0.5, -X[:1]]))
-    with pytest.warns(UnseenWarning, match="3 of 7 rows of X_new are also in X"):
-        (remark,) = remarks(Keeper().fit(kind(X[1:]), Y[1:]), kind(np.abs(X)), new)[-1:]
-    assert "take them out: they pull the shares towards their classes" in remark
-
-
-def test_minus_zero_is_zero() -> None:
-    rows = np.array([[0.0, 1.0], [2.0, 3.0]])
-    with pytest.warns(UnseenWarning, match="1 of 1 rows"):
-        remarks(Keeper().fit(rows, ["a", "b"]), rows, np.array([[-0.0, 1.0]]))
-
-
-def test_rows_agree_across_precisions() -> None:
-    rows = np.arange(8.0).reshape(4, 2)
-    with pytest.warns(UnseenWarning, match="4 of 4 rows"):
-        remarks(Keeper().fit(rows, ["a", "b"] * 2), rows, rows.astype(np.float32))
-
-
-def test_coarse_features_repeat_without_a_leak() -> None:
-    rng = np.random.default_rng(0)
-    rows, new = rng.integers(0, 3, (2, 500, 3)).astype(float)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert remarks(Keeper().fit(rows, np.arange(500) % 2), rows, new) == ()
+def test_the_warning_points_at_the_line_of_the_user() -> None:
+    rows = np.random.default_rng(0).normal(size=(40, 2))
+    with pytest.warns(UnseenWarning, match="40 of 40 rows of X_new are also in X") as caught:
+        unseen.estimate(rows, ["a", "b"] * 20, rows, random_state=0)
+    assert [warning.filename for warning in caught] == [__file__]
 
 
 def test_lost_column_names_are_mentioned() -> None:

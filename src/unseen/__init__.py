@@ -71,34 +71,8 @@ __all__ = [
     "mixture_proportion",
 ]
 
-_HOMES = {
-    "AdjustedCount": "unseen.proportions",
-    "BestBin": "unseen.mixture",
-    "BinaryRescaled": "unseen.proportions",
-    "Calibrated": "unseen.intervals",
-    "CertifiedBound": "unseen.mixture",
-    "ClassifyAndCount": "unseen.proportions",
-    "Comparison": "unseen.proportions",
-    "DensityRatio": "unseen.mixture",
-    "Estimate": "unseen.base",
-    "HallECDF": "unseen.proportions",
-    "KLDivergence": "unseen.proportions",
-    "KernelLogisticRegression": "unseen.scores.klr",
-    "KernelMean": "unseen.mixture",
-    "L2Distance": "unseen.proportions",
-    "MPEIncomplete": "unseen.proportions",
-    "MPEJoint": "unseen.proportions",
-    "MPEProjected": "unseen.proportions",
-    "MixtureEstimate": "unseen.base",
-    "PaperBand": "unseen.intervals",
-    "Percentile": "unseen.intervals",
-    "ROCSlope": "unseen.mixture",
-    "SaerensEM": "unseen.proportions",
-    "UnseenWarning": "unseen.base",
-    "UpperBound": "unseen.base",
-    "compare": "unseen.proportions",
-    "mixture_proportion": "unseen.mixture",
-}
+# Where to look for a name; the first pull in the least.
+_HOMES = ("base", "scores.klr", "mixture", "intervals", "proportions")
 
 
 def estimate(
@@ -132,6 +106,11 @@ def estimate(
     Estimate
         Prints as a table; ``proportions`` and ``unseen`` hold the shares.
 
+    Raises
+    ------
+    TypeError
+        When the estimator is no proportion estimator; a mixture estimator is none.
+
     Examples
     --------
     >>> import numpy as np
@@ -145,8 +124,13 @@ def estimate(
     """
     from sklearn.base import clone
 
-    from unseen.proportions import MPEIncomplete
+    from unseen.proportions import MPEIncomplete, ProportionEstimator
 
+    if estimator is not None and not isinstance(estimator, ProportionEstimator):
+        raise TypeError(
+            "estimator must be a proportion estimator such as MPEIncomplete(), or None; "
+            f"got {estimator!r}."
+        )
     chosen = MPEIncomplete() if estimator is None else clone(estimator)
     if random_state is not None:
         chosen.set_params(random_state=random_state)
@@ -154,10 +138,13 @@ def estimate(
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'unseen' has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(_HOMES[name]), name)
-    return value
+    if name in __all__:
+        for home in _HOMES:
+            module = import_module(f"unseen.{home}")
+            if hasattr(module, name):
+                value = globals()[name] = getattr(module, name)
+                return value
+    raise AttributeError(f"module 'unseen' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

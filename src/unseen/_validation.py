@@ -1,15 +1,17 @@
 """Every check of what a user hands in, and the sentence they get when it fails.
 
 An error names the argument, the rule and the value. What is odd but may be meant becomes a
-plain sentence in the record; only a likely leak also raises a Python warning.
+plain sentence in the record; only likely copies of rows also raise a Python warning.
 """
 
 from __future__ import annotations
 
+import sys
 import warnings
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from itertools import pairwise
+from collections.abc import Hashable, Iterable
+from datetime import date, timedelta
+from pathlib import Path
+from traceback import walk_stack
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -19,14 +21,19 @@ from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.sparsefuncs import min_max_axis
 from sklearn.utils.validation import validate_data
 
+from unseen._copies import remarks_on_copies
 from unseen.base import BoolArray, IntArray, UnseenWarning
 
 __all__ = [
     "LabelledRows",
     "check_closed_set",
+    "check_fold_rows",
     "check_folds",
     "check_labelled",
+    "check_labelled_rows",
+    "check_rows",
     "check_unlabelled",
+    "is_sparse",
     "remarks",
 ]
 
@@ -37,10 +44,16 @@ _ROW_CHECKS: dict[str, Any] = {
     "accept_sparse": "csr",
     "dtype": [np.float64, np.float32],
     "ensure_all_finite": False,
-    "ensure_min_samples": 0,
 }
 _NAMED_AT_MOST = 5
-_BLOCK_ROWS = 4096
+_PACKAGE = str(Path(__file__).parent)
+
+
+class _Called(NamedTuple):
+    """What the user calls the two samples: X and X_new, or H and F."""
+
+    known: str
+    new: str
 
 
 class LabelledRows(NamedTuple):
@@ -49,6 +62,42 @@ class LabelledRows(NamedTuple):
     rows: Rows
     classes: NDArray[Any]
     codes: IntArray
+
+
+def check_rows(X: Any, name: str, columns: Iterable[str] | None = None) -> Rows:
+    """One sample as a 2-d array of finite numbers (or CSR), or what is wrong with it.
+
+    Examples
+    --------
+    >>> check_rows([[0.0], [float("nan")]], "F")
+    Traceback (most recent call last):
+        ...
+    ValueError: F must be finite; got 1 NaN or infinite values, the first in row 1, column 0. ...
+    """
+    shape = _shape(X, name)
+    if len(shape) != 2:
+        kind = type(X).__name__
+        raise ValueError(f"{name} must be 2-d (rows, columns); got {kind} of shape {shape}.")
+    if shape[0] == 0:
+        raise ValueError(f"{name} must hold at least one row; got n_samples=0.")
+    if shape[1] == 0:
+        # The second half is what scikit-learn's own checks of an estimator look for.
+        raise ValueError(
+            f"{name} has 0 feature(s) (shape={shape}) while a minimum of 1 is required."
+        )
+    rows = _numeric_rows(X, name)
+    _check_finite(rows, name, columns)
+    return rows
+
+
+def check_labelled_rows(estimator: Any, X: Any, name: str = "X") -> Rows:
+    """Check the labelled rows as given to ``fit``; notes the columns on the estimator."""
+    X = _on_host(X)
+    rows = check_rows(X, name, column_names(X))
+    if rows.shape[0] < 2:
+        raise ValueError(f"{name} must hold at least 2 rows; got n_samples={rows.shape[0]}.")
+    validate_data(estimator, X, skip_check_array=True)
+    return rows
 
 
 def check_labelled(estimator: Any, X: Any, y: Any) -> LabelledRows:
@@ -60,14 +109,9 @@ def check_labelled(estimator: Any, X: Any, y: Any) -> LabelledRows:
         When X is empty, has NaN or infinite values or text, or when y is missing, has
         another length, has missing labels, or holds measurements instead of labels.
     TypeError
-        When the labels are of kinds that cannot be sorted together.
+        When X holds dates, or the labels are of kinds that cannot be sorted together.
     """
-    rows = _numeric_rows(
-        lambda data: validate_data(estimator, data, **_ROW_CHECKS), _on_host(X), "X"
-    )
-    if rows.shape[0] < 2:
-        raise ValueError(f"X must hold at least 2 rows; got n_samples={rows.shape[0]}.")
-    _check_finite(rows, "X", getattr(estimator, "feature_names_in_", None))
+    rows = check_labelled_rows(estimator, X)
     if y is None:
         name = type(estimator).__name__
         raise ValueError(f"{name} requires y to be passed, but the target y is None.")
@@ -75,8 +119,17 @@ def check_labelled(estimator: Any, X: Any, y: Any) -> LabelledRows:
     return LabelledRows(rows, classes, codes)
 
 
-def check_unlabelled(estimator: Any, X_new: Any) -> Rows:
+def check_unlabelled(estimator: Any, X_new: Any, name: str = "X_new", known: str = "X") -> Rows:
     """Check X_new against the columns and labels that a fitted estimator has noted.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+        Holds ``labelled_``, rows with or without labels.
+    X_new : array-like of shape (m, d)
+        The sample to check.
+    name, known : str
+        What the user calls this sample and the labelled one.
 
     Raises
     ------
@@ -84,19 +137,17 @@ def check_unlabelled(estimator: Any, X_new: Any) -> Rows:
         When X_new holds labels, lacks or adds columns, is empty, or is not finite numbers.
     """
     X_new = _on_host(X_new)
+    called = _Called(known, name)
     names = getattr(estimator, "feature_names_in_", None)
     new_names = column_names(X_new)
+    classes = getattr(estimator, "classes_", np.array([]))
     if names is not None and new_names is not None:
-        _check_same_names(list(names), new_names, X_new, estimator.classes_)
-    _check_not_labels(X_new, estimator)
-    rows = _numeric_rows(
-        lambda data: check_array(data, input_name="X_new", **_ROW_CHECKS), X_new, "X_new"
-    )
-    if rows.shape[0] == 0:
-        raise ValueError("X_new must hold at least one row; got none.")
-    _check_width(rows, estimator)
-    _check_finite(rows, "X_new", names)
-    return _stored_like(rows, estimator.labelled_.rows)
+        _check_same_names(list(names), new_names, X_new, classes, called)
+    _check_not_labels(X_new, estimator.n_features_in_, classes, called)
+    rows = check_rows(X_new, name, names)
+    _check_width(rows, estimator.n_features_in_, classes, called)
+    labelled = estimator.labelled_
+    return _stored_like(rows, labelled.rows if isinstance(labelled, LabelledRows) else labelled)
 
 
 def check_closed_set(classes: NDArray[Any]) -> None:
@@ -127,14 +178,26 @@ def check_folds(sample: LabelledRows, n_unlabelled: int, n_folds: int) -> None:
             f"each class must have at least n_folds={n_folds} rows, so that every fold holds "
             f"one; {short}. Lower n_folds, add rows, or leave the class out of X and y."
         )
-    if n_unlabelled < n_folds:
+    check_fold_rows(n_unlabelled, "X_new", n_folds)
+
+
+def check_fold_rows(n_rows: int, name: str, n_folds: int) -> None:
+    """Every fold must hold a row of the sample."""
+    if n_rows < n_folds:
         raise ValueError(
-            f"X_new must have at least n_folds={n_folds} rows, so that every fold holds one; "
-            f"got {n_unlabelled}. Lower n_folds or add rows."
+            f"{name} must have at least n_folds={n_folds} rows, so that every fold holds one; "
+            f"got {n_rows}. Lower n_folds or add rows."
         )
 
 
-def remarks(estimator: Any, X: Rows, X_new: Rows, given: Any = None) -> tuple[str, ...]:
+def remarks(
+    estimator: Any,
+    X: Rows,
+    X_new: Rows,
+    given: Any = None,
+    name: str = "X_new",
+    known: str = "X",
+) -> tuple[str, ...]:
     """What is odd about two samples that passed every check, in plain sentences.
 
     Parameters
@@ -145,6 +208,8 @@ def remarks(estimator: Any, X: Rows, X_new: Rows, given: Any = None) -> tuple[st
         The checked samples.
     given : object
         X_new as the user gave it, to see whether it had column names.
+    name, known : str
+        What the user calls X_new and X.
 
     Raises
     ------
@@ -154,15 +219,15 @@ def remarks(estimator: Any, X: Rows, X_new: Rows, given: Any = None) -> tuple[st
     Warns
     -----
     UnseenWarning
-        When rows of X are found again in X_new.
+        When rows of X are found again in X_new, or a sample looks oversampled.
     """
+    called = _Called(known, name)
     names = getattr(estimator, "feature_names_in_", None)
-    found = [
-        _remark_on_names(names, given),
-        _remark_on_constants(X, X_new, names),
-        _remark_on_leak(X, X_new),
-    ]
-    return tuple(remark for remark in found if remark)
+    copies = remarks_on_copies(X, X_new, *called)
+    for remark in copies:
+        _warn(remark)
+    odd = [_remark_on_names(names, given, called), _remark_on_constants(X, X_new, names, called)]
+    return (*filter(None, odd), *copies)
 
 
 def column_names(X: Any) -> list[str] | None:
@@ -182,31 +247,49 @@ def _on_host(X: Any) -> Any:
     return X
 
 
-def _is_sparse(X: Any) -> bool:
+def is_sparse(X: Any) -> bool:
+    """Tell a sparse matrix from a dense array, whatever its format."""
     return bool(sparse.issparse(X))
 
 
-def _numeric_rows(validate: Callable[[Any], Rows], X: Any, name: str) -> Rows:
+def _shape(X: Any, name: str) -> tuple[int, ...]:
     try:
-        return validate(X)
+        return np.shape(X)
     except ValueError as error:
-        if "could not convert string" not in str(error):
-            raise
-        raise ValueError(
-            f"{name} must hold numbers; {error}. Encode text columns first, "
-            "for example with OneHotEncoder."
+        raise ValueError(f"{name} must have rows of one length; {error}") from error
+
+
+def _numeric_rows(X: Any, name: str) -> Rows:
+    try:
+        if not is_sparse(X) and _holds_dates(X):
+            raise TypeError("got dates or times")
+        return check_array(X, input_name=name, **_ROW_CHECKS)
+    except (TypeError, ValueError) as error:
+        reason = str(error).splitlines()[0].rstrip(".")
+        raise (TypeError if isinstance(error, TypeError) else ValueError)(
+            f"{name} must hold numbers; {reason}. Encode text and dates first, for example with "
+            "OneHotEncoder."
         ) from error
+
+
+def _holds_dates(X: Any) -> bool:
+    """NumPy would turn dates into huge numbers without a word; the first row tells."""
+    first = X[:1] if hasattr(X, "__getitem__") else X
+    values = np.asarray(first)
+    if values.dtype.kind == "O":
+        return any(isinstance(value, date | timedelta) for value in values.flat)
+    return values.dtype.kind in "mM"
 
 
 def _stored_like(rows: Rows, other: Rows) -> Rows:
     """Both samples dense or both sparse, so that they can be stacked and compared."""
-    if _is_sparse(rows) == _is_sparse(other):
+    if is_sparse(rows) == is_sparse(other):
         return rows
-    return sparse.csr_array(rows) if _is_sparse(other) else rows.toarray()
+    return sparse.csr_array(rows) if is_sparse(other) else rows.toarray()
 
 
 def _check_finite(rows: Rows, name: str, names: Iterable[str] | None) -> None:
-    values = rows.data if _is_sparse(rows) else rows
+    values = rows.data if is_sparse(rows) else rows
     finite = np.isfinite(values)
     if finite.all():
         return
@@ -218,7 +301,7 @@ def _check_finite(rows: Rows, name: str, names: Iterable[str] | None) -> None:
 
 
 def _first_bad(rows: Rows, finite: BoolArray) -> tuple[int, int]:
-    if not _is_sparse(rows):
+    if not is_sparse(rows):
         row, column = np.argwhere(~finite)[0]
         return int(row), int(column)
     place = int(np.flatnonzero(~finite)[0])
@@ -226,12 +309,18 @@ def _first_bad(rows: Rows, finite: BoolArray) -> tuple[int, int]:
 
 
 def _check_labels(y: Any, n_rows: int) -> tuple[NDArray[Any], IntArray]:
-    labels = column_or_1d(_on_host(y), warn=True)
+    y = _on_host(y)
+    try:
+        labels = column_or_1d(y, warn=True)
+    except ValueError as error:
+        raise ValueError(f"y must hold one label per row of X; {error}") from error
     if len(labels) != n_rows:
         raise ValueError(
             f"y must have one label per row of X; got {len(labels)} labels for {n_rows} rows."
         )
-    missing = sum(map(_is_missing, labels)) if labels.dtype.kind in "fO" else 0
+    # Of a list of text, NumPy makes a missing label the text "nan".
+    given = np.asarray(y, dtype=object).ravel() if isinstance(y, list | tuple) else labels
+    missing = sum(map(_is_missing, given)) if given.dtype.kind in "fO" else 0
     if missing:
         raise ValueError(
             f"y must have no missing labels (NaN or None); got {missing} of {n_rows}. "
@@ -266,44 +355,48 @@ def _check_not_measurements(labels: NDArray[Any]) -> None:
         )
 
 
-def _check_same_names(names: list[str], new: list[str], X_new: Any, classes: NDArray[Any]) -> None:
+def _check_same_names(
+    names: list[str], new: list[str], X_new: Any, classes: NDArray[Any], called: _Called
+) -> None:
     lacks = [name for name in names if name not in new]
     extra = [name for name in new if name not in names]
     labels = [name for name in extra if _holds_labels(X_new[name], classes)]
     if labels and not lacks:
         raise ValueError(
-            f"X_new must hold features only; its extra column {_quoted(labels)} holds class "
+            f"{called.new} must hold features only; its extra column {_quoted(labels)} holds class "
             "labels. Drop it."
         )
+    rule = f"{called.new} must have the columns of {called.known}"
     if lacks or extra:
         found = [f"it lacks {_quoted(lacks)}"] if lacks else []
         found += [f"it adds {_quoted(extra)}"] if extra else []
-        raise ValueError(f"X_new must have the columns of X; {' and '.join(found)}.")
+        raise ValueError(f"{rule}; {' and '.join(found)}.")
     if names != new:
         raise ValueError(
-            "X_new must have the columns of X in the same order; "
-            f"got {_quoted(new)} where X has {_quoted(names)}."
+            f"{rule} in the same order; got {_quoted(new)} where {called.known} has "
+            f"{_quoted(names)}."
         )
 
 
-def _check_not_labels(X_new: Any, estimator: Any) -> None:
-    if _is_sparse(X_new) or len(np.shape(X_new)) != 1:
+def _check_not_labels(X_new: Any, width: int, classes: NDArray[Any], called: _Called) -> None:
+    shape = _shape(X_new, called.new)
+    if len(shape) != 1:
         return
-    width = estimator.n_features_in_
-    rule = f"X_new must be 2-d with the {width} columns of X; got {len(X_new)} values in 1-d"
-    if len(X_new) and _holds_labels(X_new, estimator.classes_):
-        raise ValueError(f"{rule}, all of them class labels. X_new takes features, not labels.")
+    new, known = called.new, called.known
+    rule = f"{new} must be 2-d with the {width} columns of {known}; got {shape[0]} values in 1-d"
+    if shape[0] and _holds_labels(X_new, classes):
+        raise ValueError(f"{rule}, all of them class labels. {new} takes features, not labels.")
     raise ValueError(f"{rule}.")
 
 
-def _check_width(rows: Rows, estimator: Any) -> None:
-    width, new_width = estimator.n_features_in_, rows.shape[1]
+def _check_width(rows: Rows, width: int, classes: NDArray[Any], called: _Called) -> None:
+    new_width = rows.shape[1]
     if new_width == width:
         return
-    message = f"X_new must have the {width} columns of X; got {new_width}."
-    if new_width == width + 1 and not _is_sparse(rows):
+    message = f"{called.new} must have the {width} columns of {called.known}; got {new_width}."
+    if new_width == width + 1 and not is_sparse(rows):
         ends = {"last": rows[:, -1], "first": rows[:, 0]}
-        labels = [end for end, column in ends.items() if _holds_labels(column, estimator.classes_)]
+        labels = [end for end, column in ends.items() if _holds_labels(column, classes)]
         if labels:
             message += f" Its {labels[0]} column holds class labels: drop it."
     raise ValueError(message)
@@ -312,82 +405,52 @@ def _check_width(rows: Rows, estimator: Any) -> None:
 def _holds_labels(column: Any, classes: NDArray[Any]) -> bool:
     """Whether every value of a column is the label of a known class."""
     known = set(classes.tolist())
-    return all(value in known for value in np.asarray(column).tolist())
+    values = np.asarray(column).tolist()
+    return all(isinstance(value, Hashable) and value in known for value in values)
 
 
-def _remark_on_names(names: Any, given: Any) -> str | None:
+def _remark_on_names(names: Any, given: Any, called: _Called) -> str | None:
     if names is None or given is None or column_names(given) is not None:
         return None
-    return "X has column names and X_new has none: columns were matched by their order."
+    return (
+        f"{called.known} has column names and {called.new} has none: columns were matched by "
+        "their order."
+    )
 
 
-def _remark_on_constants(X: Rows, X_new: Rows, names: Any) -> str | None:
+def _remark_on_constants(X: Rows, X_new: Rows, names: Any, called: _Called) -> str | None:
     lowest, highest = _range(X)
     new_lowest, new_highest = _range(X_new)
     # A feature may be constant in X and still give away an unseen class in X_new.
     constant = np.flatnonzero(np.minimum(lowest, new_lowest) == np.maximum(highest, new_highest))
     if constant.size == lowest.size:
         raise ValueError(
-            "X and X_new must vary in at least one feature; "
+            f"{called.known} and {called.new} must vary in at least one feature; "
             f"got {lowest.size} that are all constant, so nothing tells the classes apart."
         )
     if not constant.size:
         return None
     listed = _listed([_column_label(int(column), names) for column in constant])
     return (
-        f"{constant.size} of {lowest.size} features are constant over X and X_new and carry "
-        f"nothing: {listed}."
+        f"{constant.size} of {lowest.size} features are constant over {called.known} and "
+        f"{called.new} and carry nothing: {listed}."
     )
 
 
 def _range(rows: Rows) -> tuple[NDArray[Any], NDArray[Any]]:
-    if _is_sparse(rows):
+    if is_sparse(rows):
         lowest, highest = min_max_axis(rows, axis=0)
         return lowest, highest
     return rows.min(axis=0), rows.max(axis=0)
 
 
-def _remark_on_leak(X: Rows, X_new: Rows) -> str | None:
-    copies, expected = _repeats(X, X_new)
-    # Coarse features repeat by themselves: more than X repeats within itself is a leak.
-    if copies <= expected + 3 * np.sqrt(expected):
-        return None
-    n_new = X_new.shape[0]
-    message = (
-        f"{copies} of {n_new} rows of X_new are also in X, value for value. If they come from "
-        "the training data, take them out: they pull the shares towards their classes."
+def _warn(message: str) -> None:
+    """Warn at the line that called this library."""
+    levels = enumerate(walk_stack(sys._getframe()), start=1)
+    level = next(
+        (n for n, (frame, _) in levels if not frame.f_code.co_filename.startswith(_PACKAGE)), 1
     )
-    warnings.warn(message, UnseenWarning, stacklevel=2)
-    return message
-
-
-def _repeats(X: Rows, X_new: Rows) -> tuple[int, float]:
-    """Rows of X_new found in X, and how many to expect from the repeats within X."""
-    dtype = np.result_type(X.dtype, X_new.dtype)
-    known = Counter(_row_hashes(X.astype(dtype, copy=False)))
-    copies = sum(row in known for row in _row_hashes(X_new.astype(dtype, copy=False)))
-    repeated = sum(count for count in known.values() if count > 1)
-    return copies, repeated / X.shape[0] * X_new.shape[0]
-
-
-def _row_hashes(rows: Rows) -> Iterator[int]:
-    """A hash of each row, equal for equal rows; block by block, to copy little at a time."""
-    for start in range(0, rows.shape[0], _BLOCK_ROWS):
-        block = rows[start : start + _BLOCK_ROWS]
-        if _is_sparse(block):
-            yield from _sparse_row_hashes(block.copy())
-        else:
-            # Adding 0.0 turns -0.0 into 0.0, which equals it but has other bytes.
-            yield from (hash(row.tobytes()) for row in block + 0.0)
-
-
-def _sparse_row_hashes(rows: Rows) -> Iterator[int]:
-    rows.sum_duplicates()
-    rows.eliminate_zeros()
-    for start, end in pairwise(rows.indptr):
-        # Widths of indices differ between matrices; of hashed integers they must not.
-        places = rows.indices[start:end].astype(np.int64)
-        yield hash((places.tobytes(), rows.data[start:end].tobytes()))
+    warnings.warn(message, UnseenWarning, stacklevel=level)
 
 
 def _column_label(column: int, names: Iterable[str] | None) -> str:

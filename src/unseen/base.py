@@ -1,4 +1,4 @@
-"""The records that the library hands back, and the small protocols behind them.
+"""The records that the library hands back, and the small protocol behind them.
 
 A record is frozen, holds no raw rows, and knows how to print itself. Nothing here computes
 an estimate; nothing here draws a picture.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any, Protocol, Self, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,7 +24,7 @@ class UnseenWarning(UserWarning):
     """The data look wrong in a way that the user must know about, such as a leak."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RocEvidence:
     """The empirical ROC of one pair (F against H) and the slope read off its right end.
 
@@ -47,8 +47,12 @@ class RocEvidence:
     n_labelled: int
     parameters: dict[str, float] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        _freeze(self, "false_alarm")
+        _freeze(self, "detection")
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class MixtureEstimate:
     """Estimate of ν in ``F = (1 - ν) G + ν H``, Eq. (3).
 
@@ -181,17 +185,9 @@ class Estimate:
     def __post_init__(self) -> None:
         object.__setattr__(self, "classes", tuple(_plain(label) for label in self.classes))
         n_classes = len(self.classes)
-        self._freeze("proportions", (n_classes,))
+        _freeze(self, "proportions", (n_classes,))
         if self.intervals is not None:
-            self._freeze("intervals", (n_classes + 1, 2))
-
-    def _freeze(self, name: str, shape: tuple[int, ...]) -> None:
-        """Keep a read-only copy of an array, so that a record stays what it was."""
-        array = np.array(getattr(self, name), dtype=np.float64)
-        if array.shape != shape:
-            raise ValueError(f"{name} must have shape {shape}; got {array.shape}.")
-        array.flags.writeable = False
-        object.__setattr__(self, name, array)
+            _freeze(self, "intervals", (n_classes + 1, 2))
 
     def __getitem__(self, label: Any) -> float:
         """Share of one known class."""
@@ -309,14 +305,6 @@ def library_versions() -> dict[str, str]:
     }
 
 
-class SupportsFit(Protocol):
-    """Any scikit-learn classifier, as far as this library needs it."""
-
-    def fit(self, X: ArrayLike, y: ArrayLike) -> SupportsFit:
-        """Learn to tell the classes apart."""
-        ...
-
-
 class EstimatesMixture(Protocol):
     """Reads ν off out-of-fold scores of F and H; high scores look like F."""
 
@@ -325,16 +313,13 @@ class EstimatesMixture(Protocol):
         ...
 
 
-class EstimatesProportions(Protocol):
-    """Learns the known classes, then finds their shares in unlabelled rows."""
-
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Keep the labelled sample."""
-        ...
-
-    def estimate(self, X_new: ArrayLike) -> Estimate:
-        """Estimate the share of each known class, and of unseen ones, in ``X_new``."""
-        ...
+def _freeze(record: Any, name: str, shape: tuple[int, ...] | None = None) -> None:
+    """Keep a read-only copy of an array, so that a record stays what it was."""
+    array = np.array(getattr(record, name), dtype=np.float64)
+    if shape is not None and array.shape != shape:
+        raise ValueError(f"{name} must have shape {shape}; got {array.shape}.")
+    array.flags.writeable = False
+    object.__setattr__(record, name, array)
 
 
 def _plain(value: Any) -> Any:

@@ -4,6 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.stats import binom
+from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
@@ -127,6 +128,25 @@ def test_rows_are_split_and_any_classifier_serves(classifier) -> None:
     assert not bound.vacuous
     again = CertifiedBound(classifier=classifier, random_state=0).fit(H).bound(F)
     assert again == bound
+
+
+@pytest.mark.parametrize(
+    "classifier",
+    [
+        RandomForestClassifier(10, max_depth=3),
+        BaggingClassifier(DecisionTreeClassifier(max_features=1, max_depth=3), 5),
+    ],
+    ids=["forest", "nested"],
+)
+def test_the_seed_reaches_a_classifier_that_draws(classifier) -> None:
+    rng = np.random.default_rng(0)
+    F, H = rng.normal(1, 1, (400, 2)), rng.normal(0, 1, (400, 2))
+    bounds = [
+        CertifiedBound(classifier=classifier, random_state=seed).fit(H).bound(F).upper
+        for seed in (0, 0, 0, 1)
+    ]
+    assert bounds[0] == bounds[1] == bounds[2] != bounds[3]
+    assert classifier.random_state is None
 
 
 def test_rows_that_taught_the_classifier_are_not_counted() -> None:

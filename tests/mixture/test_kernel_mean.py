@@ -92,8 +92,29 @@ def test_rows_are_subsampled_with_the_seed() -> None:
         for seed in (0, 0, 1)
     )
     assert first == again != other
-    all_rows = KernelMean(max_rows=200, random_state=0).fit(H).estimate(F)
-    assert all_rows == KernelMean(max_rows=500).fit(H).estimate(F)
+    all_rows = KernelMean(max_rows=200, random_state=0).fit(H).estimate(F).proportion
+    assert all_rows == KernelMean(max_rows=500).fit(H).estimate(F).proportion
+
+
+@pytest.mark.parametrize("store", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_neither_precision_nor_origin_matters(kind, offset, store) -> None:
+    F, H = (sample.round(1) for sample in two_samples(80))
+    expected = KernelMean().fit(H).estimate(F).proportion
+    # float32 keeps tenths at an offset of 1000, not of a million.
+    offset = min(offset, 1e3) if kind is np.float32 else offset
+    moved = [store((sample + offset).astype(kind)) for sample in (F, H)]
+    found = KernelMean().fit(moved[1]).estimate(moved[0]).proportion
+    assert_allclose(found, expected, atol=2e-3)
+
+
+@pytest.mark.parametrize("variant", ["km1", "km2"])
+def test_nothing_of_H_in_F_is_zero_and_H_itself_is_one(variant) -> None:
+    """Far apart, d is straight from the start: its one slope is KM2's threshold as well."""
+    H = np.arange(20.0)[:, None]
+    assert kernel_mean_proportion(H + 100, H, variant, bandwidth=0.2) < 1e-3
+    assert kernel_mean_proportion(H, H, variant, bandwidth=0.2) == 1
 
 
 def test_sparse_rows_give_the_same_answer() -> None:

@@ -89,19 +89,25 @@ holes[3, 1], holes[4, 0] = np.nan, np.inf
 named = pd.DataFrame(good, columns=["height", "weight"])
 
 BAD = {
-    "NaN in F": (holes, good, r"F must hold finite numbers; got 2 NaN or infinite of 60 values"),
-    "NaN in H": (good, holes, r"H must hold finite numbers; got 2 NaN or infinite of 60 values"),
-    "NaN in sparse F": (sparse.csr_array(holes), good, r"F must hold finite numbers; got 2 NaN"),
-    "empty F": (good[:0], good, r"F must have at least one row and one column; got shape \(0, 2\)"),
-    "empty H": (good, good[:0], r"H must have at least one row and one column; got shape \(0, 2\)"),
-    "no columns": (good[:, :0], good, r"F must have at least one row and one column"),
-    "labels for F": (np.repeat([0, 1], 15), good, r"F must be 2-d \(rows, columns\); got shape"),
-    "text": ([["tall", "heavy"]] * 30, good, r"F must hold numbers; .*'tall'"),
-    "widths": (good, np.c_[good, good], r"same columns; got 2 and 4 of them"),
-    "names": (named, named[["weight", "height"]], r"same columns in the same order; got \['height"),
+    "NaN in F": (holes, good, r"F must be finite; got 2 NaN or infinite .* row 3, column 1\."),
+    "NaN in H": (good, holes, r"H must be finite; got 2 NaN or infinite .* row 3, column 1\."),
+    "NaN in sparse F": (sparse.csr_array(holes), good, r"F must be finite; got 2 NaN"),
+    "empty F": (good[:0], good, r"F must hold at least one row; got n_samples=0\."),
+    "empty H": (good, good[:0], r"H must hold at least one row; got n_samples=0\."),
+    "no columns": (good[:, :0], good, r"F has 0 feature\(s\) \(shape=\(30, 0\)\)"),
+    "labels for F": (np.repeat([0, 1], 15), good, r"F must be 2-d with the 2 columns of H; got 30"),
+    "ragged": ([[1, 2], [3]] * 15, good, r"F must have rows of one length"),
+    "None": (good, None, r"H must be 2-d \(rows, columns\); got NoneType of shape \(\)\."),
+    "text": ([["tall", "heavy"]] * 30, good, r"F must hold numbers; .*'tall'\. Encode"),
+    "widths": (good, np.c_[good, good], r"F must have the 4 columns of H; got 2\."),
+    "names": (
+        named,
+        named[["weight", "height"]],
+        r"F must have the columns of H in the same order; got 'height', 'weight' where H has",
+    ),
     "few of F": (good[:9], good, r"F must have at least n_folds=10 rows, .* got 9"),
     "few of H": (good, good[:4], r"H must have at least n_folds=10 rows, .* got 4\. Lower n_folds"),
-    "constant": (np.ones((30, 2)), np.ones((30, 2)), r"must vary in at least one feature"),
+    "constant": (np.ones((30, 2)), np.ones((30, 2)), r"^H and F must vary in at least"),
 }
 
 
@@ -123,9 +129,9 @@ def test_rows_in_both_samples_are_pointed_out(two_samples) -> None:
 @pytest.mark.parametrize(
     ("bad", "message"),
     [
-        (holes, "X_new must hold finite numbers; got 2 NaN"),
+        (holes, "X_new must be finite; got 2 NaN"),
         (good[:5] + 1, "X_new must have at least n_folds=10 rows"),
-        (good[:, :1], "X has 1 features, but BestBin is expecting 2 features"),
+        (good[:, :1], "X_new must have the 2 columns of X; got 1"),
         (good[0], "X_new must be 2-d"),
     ],
     ids=["NaN", "few", "width", "1-d"],
@@ -136,5 +142,26 @@ def test_estimate_names_its_own_argument(bad, message) -> None:
 
 
 def test_estimate_compares_the_names_of_columns() -> None:
-    with pytest.raises(ValueError, match="feature names should match"):
+    with pytest.raises(
+        ValueError, match="X_new must have the columns of X; it lacks 'weight' and it adds 'age'"
+    ):
         BestBin().fit(named).estimate(named.rename(columns={"weight": "age"}))
+
+
+def test_fit_names_its_own_argument() -> None:
+    with pytest.raises(ValueError, match="X must hold numbers; could not convert string"):
+        BestBin().fit([["a"], ["b"]])
+    with pytest.raises(ValueError, match=r"X must hold at least 2 rows; got n_samples=1\."):
+        BestBin().fit([[1.0]])
+
+
+def test_lost_column_names_are_one_remark_and_no_warning() -> None:
+    estimate = BestBin(random_state=0).fit(named).estimate(good + 0.5)
+    assert estimate.warnings == (
+        "X has column names and X_new has none: columns were matched by their order.",
+    )
+
+
+def test_parameters_are_checked_before_the_work(two_samples) -> None:
+    with pytest.raises(ValueError, match="'max_rows' parameter of KernelMean must be"):
+        mixture_proportion(*two_samples, KernelMean(max_rows=0))

@@ -3,7 +3,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from reference.roc_twins import dirichlet_rocs, expected_bootstrap_roc
-from unseen.roc.bootstrap import bootstrap_roc
+from unseen.roc.bootstrap import bootstrap_roc, bootstrap_rocs
 from unseen.roc.sketch import RocSketch
 
 GRID = np.array([0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98])
@@ -96,3 +96,27 @@ def test_a_bad_level_is_named(scores: tuple[np.ndarray, np.ndarray]) -> None:
     bootstrap = bootstrap_roc(RocSketch.from_scores(*scores), GRID, 2, random_state=0)
     with pytest.raises(ValueError, match=r"level must lie strictly between 0 and 1; got 1\.5"):
         bootstrap.band(1.5)
+
+
+def test_replicates_can_be_compared_hashed_and_not_changed(
+    scores: tuple[np.ndarray, np.ndarray],
+) -> None:
+    grid = GRID.copy()
+    sketch = RocSketch.from_scores(*scores)
+    one, other = (bootstrap_roc(sketch, grid, 2, random_state=0) for _ in range(2))
+    assert len({one, other, one}) == 2
+    assert one == one
+    assert one != other
+    for array in vars(one).values():
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0.5
+    grid[0] = 0.01  # what the caller passed stays the caller's own
+
+
+def test_pairs_may_be_columns_and_nothing_wider(scores: tuple[np.ndarray, np.ndarray]) -> None:
+    F, H = scores
+    flat = bootstrap_rocs([(F, H)], GRID, 5, random_state=0)
+    columns = bootstrap_rocs([(F[:, None], H[:, None])], GRID, 5, random_state=0)
+    assert_array_equal(columns, flat)
+    with pytest.raises(ValueError, match=r"scores_F must be 1-d, one score a row; got shape"):
+        bootstrap_rocs([(np.column_stack([F, F]), H)], GRID, 5, random_state=0)

@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -125,6 +127,13 @@ def test_names_are_the_papers() -> None:
     assert Gaussian().named([0.1, 0.2]) == {"gamma": 0.1, "Delta": 0.2}
 
 
-def test_a_bad_mu_is_named() -> None:
-    with pytest.raises(ValueError, match="mu must be None or lie in"):
-        Concave(mu=-1.0)
+@pytest.mark.parametrize("mu", [-1.0, 101, np.nan, "a", [1.0]])
+def test_a_bad_mu_is_named(mu) -> None:
+    message = f"mu must be None or lie in [0.01, 100.0]; got {mu!r}."
+    with pytest.raises(ValueError, match=re.escape(message)):
+        Concave(mu=mu)
+
+
+def test_mu_may_be_any_kind_of_number() -> None:
+    for mu in (1, np.float32(1), np.int64(1)):
+        assert Concave(mu=mu) == Concave()

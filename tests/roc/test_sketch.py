@@ -89,8 +89,47 @@ def test_sketches_of_other_labelled_rows_do_not_merge() -> None:
         ([0.0], [], "scores_H must hold at least one score; got none"),
         ([0.0, np.nan], [0.0], "scores_F must be finite; got 1 NaN or infinite of 2"),
         ([0.0], [np.inf, 1.0], "scores_H must be finite; got 1 NaN or infinite of 2"),
+        (np.ones((60, 2)), [0.0], r"scores_F must be 1-d, one score a row; got shape \(60, 2\)"),
+        ([0.0], np.ones((1, 5)), r"scores_H must be 1-d, one score a row; got shape \(1, 5\)"),
+        (1.0, [0.0], r"scores_F must be 1-d, one score a row; got shape \(\)"),
     ],
 )
 def test_bad_scores_are_named(F: list[float], H: list[float], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         RocSketch.from_scores(F, H)
+
+
+def test_a_column_of_scores_is_as_good_as_a_list() -> None:
+    F, H = np.array([0.5, 2.0, 3.0]), np.array([0.0, 1.0])
+    column, flat = RocSketch.from_scores(F[:, None], H[:, None]), RocSketch.from_scores(F, H)
+    for found, expected in zip(column.roc(), flat.roc(), strict=True):
+        assert_array_equal(found, expected)
+
+
+def test_a_sketch_can_be_compared_hashed_and_not_changed() -> None:
+    given = np.array([0.0, 1.0])
+    ones, zeros = np.ones(2, int), np.zeros(2, int)
+    sketch = RocSketch(given, ones, zeros, np.zeros(3, int))
+    other = RocSketch(given, ones, zeros, np.zeros(3, int))
+    assert len({sketch, other, sketch}) == 2
+    assert sketch == sketch
+    assert sketch != other
+    for array in vars(sketch).values():
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 7
+    given[0] = -1.0  # what the caller passed stays the caller's own
+
+
+@pytest.mark.parametrize(
+    ("false_alarm", "detection", "message"),
+    [
+        ([0, 0.5, 1], [0, 1], r"of one length >= 2; got shapes \(3,\) and \(2,\)"),
+        ([], [], r"of one length >= 2; got shapes \(0,\) and \(0,\)"),
+        ([[0, 1]], [[0, 1]], r"must be 1-d, of one length >= 2; got shapes \(1, 2\)"),
+        ([0, 0.6, 0.5, 1], [0, 0.6, 0.7, 1], "false_alarm must rise .* got 0.5 after 0.6"),
+        ([0, 0.5, 1], [0, np.nan, 1], "detection must rise .* got nan after 0"),
+    ],
+)
+def test_bad_vertices_of_a_hull_are_named(false_alarm, detection, message) -> None:
+    with pytest.raises(ValueError, match=message):
+        concave_hull(false_alarm, detection)

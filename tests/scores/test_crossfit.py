@@ -1,16 +1,20 @@
 """Out-of-fold scores are out of fold, whatever scores them."""
 
+import re
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.metrics import roc_auc_score
 from sklearn.neighbors import NearestCentroid
+from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier
 
 from unseen import KernelLogisticRegression
-from unseen.scores.crossfit import class_scores, crossfit_scores
+from unseen.scores.crossfit import class_scores, crossfit_scores, seeded
 from unseen.scores.selection import assign_folds
 
 
@@ -121,3 +125,44 @@ def test_sparse_rows_give_what_dense_rows_give(samples):
     dense = crossfit_scores(F, H, n_folds=3, random_state=0)
     sparse = crossfit_scores(csr_array(F), csr_array(H), n_folds=3, random_state=0)
     assert_allclose(dense[0], sparse[0], atol=1e-6)
+
+
+def test_seeded_reaches_nested_classifiers_and_leaves_the_given_one(samples):
+    F, H = samples
+    rows, labels = np.vstack([F, H]), np.repeat([1, 0], [len(F), len(H)])
+    model = make_pipeline(BaggingClassifier(DecisionTreeClassifier(max_features=1), 3))
+    one, two, other = (
+        seeded(model, seed).fit(rows, labels).predict_proba(rows) for seed in (1, 1, 2)
+    )
+    assert_allclose(one, two)
+    assert not np.allclose(one, other)
+    assert all(
+        value is None for name, value in model.get_params().items() if name.endswith("random_state")
+    )
+    assert seeded(NearestCentroid(), 1).get_params() == NearestCentroid().get_params()
+
+
+EIGHT = np.arange(8.0)[:, None]
+
+
+@pytest.mark.parametrize("classifier", [None, LogisticRegression()], ids=["default", "logistic"])
+@pytest.mark.parametrize(
+    ("F", "H", "settings", "message"),
+    [
+        (EIGHT, [], {}, "H must have at least 2 rows, so that one can be held out; got 0."),
+        (EIGHT[:1], EIGHT, {}, "F must have at least 2 rows, so that one can be held out; got 1."),
+        (EIGHT, np.zeros((8, 2)), {}, "F and H must have the same columns; got 1 and 2 of them."),
+        (EIGHT, np.zeros((8, 1, 1)), {}, "H must be 2-d (rows, columns); got shape (8, 1, 1)."),
+        (EIGHT, EIGHT, {"n_folds": 1}, "n_folds must be a whole number >= 2; got 1."),
+        (EIGHT, EIGHT, {"n_folds": 2.5}, "n_folds must be a whole number >= 2; got 2.5."),
+        (EIGHT, EIGHT, {"n_repeats": 0}, "n_repeats must be a whole number >= 1; got 0."),
+    ],
+)
+def test_bad_arguments_are_named(F, H, settings, message, classifier):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        crossfit_scores(F, H, classifier, **settings)
+
+
+def test_sparse_samples_are_checked_too():
+    with pytest.raises(ValueError, match="same columns; got 3 and 2 of them"):
+        crossfit_scores(csr_array(np.eye(3)), csr_array(np.eye(2)))

@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
+from scipy.optimize import brentq
+from scipy.stats import betabinom, binom
 
 from unseen.mixture import CertifiedBound
-from unseen.mixture.bound import uniform_bound
+from unseen.mixture.bound import clopper_pearson_bound, uniform_bound
 from unseen.roc.sketch import RocSketch
 
 N_DRAWS = 400
@@ -52,15 +55,32 @@ def test_without_its_margins_the_bound_would_fail_this_test() -> None:
     assert failures / N_DRAWS > 3 * DELTA
 
 
-def test_each_exact_limit_alone_is_not_wasteful() -> None:
-    """One rank and F = H: the two limits at delta / 2 each fail together in about delta."""
-    from unseen.mixture.bound import clopper_pearson_bound
+def chance_that_one_rank_fails(m: int, n: int, rank: int, delta: float) -> float:
+    """F = H: upper_F < lower_H, where the rows of F under the k-th of H are beta-binomial."""
+    level = delta / 2
+    lower_H = brentq(lambda share: binom.sf(rank - 1, m, share) - level, 0, 1)
+    n_below = np.arange(n + 1)
+    fails = binom.cdf(n_below, n, lower_H) < level
+    return float(betabinom.pmf(n_below, n, rank, m - rank + 1)[fails].sum())
 
+
+@pytest.mark.parametrize(
+    ("m", "n", "about"),
+    [(40, 2000, 0.17), (2000, 40, 0.14), (40, 40, 0.08)],
+    ids=["limit of H", "limit of F", "both"],
+)
+def test_each_exact_limit_alone_is_not_wasteful(m, n, about) -> None:
+    """With nearly all of F, or of H, known one limit is left, and fails in nearly delta / 2 = 0.2.
+
+    Both together fail less often: the gap is the sum of two margins, the noise their root mean
+    square. Counts move in steps, so that no limit spends all that it may.
+    """
     rng = np.random.default_rng(0)
-    delta, below = 0.4, 0
-    for _ in range(2000):
-        rank = np.array([20])
-        H, F = np.sort(rng.random(40)), rng.random(40)
+    delta, rank, n_draws, below = 0.4, m // 2, 2000, 0
+    for _ in range(n_draws):
+        H, F = rng.random(m), rng.random(n)
         labelled, unlabelled = (c[::-1] for c in RocSketch.from_scores(F, H).increments())
-        below += clopper_pearson_bound(labelled, unlabelled, rank, delta) < 1.0
-    assert 0.02 < below / 2000 <= delta
+        below += clopper_pearson_bound(labelled, unlabelled, np.array([rank]), delta) < 1.0
+    chance = chance_that_one_rank_fails(m, n, rank, delta)
+    assert abs(below / n_draws - chance) < 3 * np.sqrt(chance * (1 - chance) / n_draws)
+    assert_allclose(chance, about, atol=0.01)

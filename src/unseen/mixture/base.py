@@ -15,18 +15,22 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator, _fit_context
-from sklearn.utils import check_array
 from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils._tags import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from unseen._validation import remarks
+from unseen._validation import (
+    check_fold_rows,
+    check_labelled_rows,
+    check_unlabelled,
+    is_sparse,
+    remarks,
+)
 from unseen.base import FloatArray, MixtureEstimate, RocEvidence
 from unseen.roc.sketch import RocSketch, cumulative_roc
 from unseen.scores.crossfit import crossfit_scores
 
 _EVIDENCE_CELLS = 200
-_REAL = (np.float64, np.float32)
 
 
 class LabelledSample(BaseEstimator):
@@ -52,17 +56,17 @@ class LabelledSample(BaseEstimator):
         -------
         self
         """
-        self.labelled_ = validate_data(self, X, accept_sparse="csr", dtype=_REAL)
+        return self._keep(X, "X")
+
+    def _keep(self, X: ArrayLike, name: str) -> Self:
+        """Keep the sample of H, which the user calls by this name."""
+        self.labelled_ = check_labelled_rows(self, X, name)
         return self
 
-    def _unlabelled(self, X_new: ArrayLike) -> Any:
+    def _unlabelled(self, X_new: ArrayLike, name: str = "X_new", known: str = "X") -> Any:
         """Check the sample of F: same columns as H, finite, not empty; stored as H is."""
         check_is_fitted(self)
-        checked = check_sample(X_new, "X_new")
-        validate_data(self, X_new, reset=False, skip_check_array=True)
-        if is_sparse(self.labelled_):
-            return sparse.csr_array(checked)
-        return checked.toarray() if is_sparse(checked) else checked
+        return check_unlabelled(self, X_new, name, known)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -109,8 +113,15 @@ class MixtureEstimator(LabelledSample, ABC):
         -------
         MixtureEstimate
         """
-        unlabelled = self._unlabelled(X_new)
-        found = remarks(self, self.labelled_, unlabelled, X_new)
+        return self._estimate(X_new, "X_new", "X")
+
+    def _estimate(self, X_new: ArrayLike, name: str, known: str) -> MixtureEstimate:
+        """Estimate from samples of F and H, which the user calls by these names."""
+        unlabelled = self._unlabelled(X_new, name, known)
+        n_folds = getattr(self, "n_folds", 1)
+        check_fold_rows(unlabelled.shape[0], name, n_folds)
+        check_fold_rows(self.labelled_.shape[0], known, n_folds)
+        found = remarks(self, self.labelled_, unlabelled, X_new, name, known)
         estimate = self._from_rows(unlabelled)
         return replace(estimate, warnings=(*found, *estimate.warnings))
 
@@ -131,8 +142,6 @@ class MixtureEstimator(LabelledSample, ABC):
 
     def _from_rows(self, unlabelled: Any) -> MixtureEstimate:
         """Score the rows of F against those of H out of fold, then go on from the scores."""
-        check_rows_for_folds(unlabelled, "X_new", self.n_folds)
-        check_rows_for_folds(self.labelled_, "X", self.n_folds)
         scores = crossfit_scores(
             unlabelled,
             self.labelled_,
@@ -205,48 +214,6 @@ def sketch_scores(sketch: RocSketch) -> tuple[FloatArray, FloatArray]:
     return np.sort(np.repeat(places, counts)), np.repeat(edges, sketch.edge_labelled)
 
 
-def check_sample(sample: ArrayLike, name: str) -> Any:
-    """Return a sample as a 2-d array of finite numbers (or CSR), or say what is wrong.
-
-    Examples
-    --------
-    >>> check_sample([[0.0], [float("nan")]], "F")
-    Traceback (most recent call last):
-        ...
-    ValueError: F must hold finite numbers; got 1 NaN or infinite of 2 values.
-    """
-    shape = np.shape(sample)
-    if len(shape) != 2:
-        raise ValueError(f"{name} must be 2-d (rows, columns); got shape {shape}.")
-    if 0 in shape:
-        raise ValueError(f"{name} must have at least one row and one column; got shape {shape}.")
-    try:
-        checked = check_array(sample, accept_sparse="csr", dtype=_REAL, ensure_all_finite=False)
-    except ValueError as error:
-        raise ValueError(f"{name} must hold numbers; {error}") from error
-    values = checked.data if is_sparse(checked) else checked
-    n_bad = int((~np.isfinite(values)).sum())
-    if n_bad:
-        raise ValueError(
-            f"{name} must hold finite numbers; got {n_bad} NaN or infinite of {values.size} values."
-        )
-    return checked
-
-
-def is_sparse(sample: Any) -> bool:
-    """Tell a sparse matrix from a dense array, whatever its format."""
-    return bool(sparse.issparse(sample))
-
-
 def stack_rows(F: Any, H: Any) -> Any:
     """Rows of F, then rows of H; both dense or both sparse."""
     return sparse.vstack([F, H], format="csr") if is_sparse(H) else np.vstack([F, H])
-
-
-def check_rows_for_folds(sample: Any, name: str, n_folds: int) -> None:
-    """Every fold must hold a row of the sample."""
-    if sample.shape[0] < n_folds:
-        raise ValueError(
-            f"{name} must have at least n_folds={n_folds} rows, so that every fold holds one; "
-            f"got {sample.shape[0]}. Lower n_folds or give more rows."
-        )

@@ -30,7 +30,6 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import beta
-from sklearn.base import clone
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -38,7 +37,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from unseen.base import FloatArray, IntArray, UpperBound
 from unseen.mixture.base import LabelledSample, stack_rows
 from unseen.roc.sketch import RocSketch
-from unseen.scores.crossfit import log_odds
+from unseen.scores.crossfit import log_odds, seeded
 from unseen.scores.klr import KernelLogisticRegression
 
 Form = Literal["clopper-pearson", "dkw", "vc"]
@@ -217,9 +216,8 @@ class CertifiedBound(LabelledSample):
         return RocSketch.from_scores(log_odds(classifier, count_F), log_odds(classifier, count_H))
 
     def _fresh_classifier(self, rng: np.random.RandomState) -> Any:
-        if self.classifier is not None:
-            return clone(self.classifier)
-        return KernelLogisticRegression(random_state=rng.randint(2**31 - 1))
+        classifier = KernelLogisticRegression() if self.classifier is None else self.classifier
+        return seeded(classifier, rng.randint(2**31 - 1))
 
 
 def _halves(sample: Any, name: str, rng: np.random.RandomState) -> list[Any]:

@@ -25,10 +25,11 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy.optimize import nnls
-from sklearn.metrics import euclidean_distances
+from scipy.spatial.distance import cdist
 from sklearn.utils import check_random_state, resample
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from unseen._validation import is_sparse
 from unseen.base import FloatArray, MixtureEstimate
 from unseen.mixture.base import MixtureEstimator, clipped_estimate, sketch_scores, stack_rows
 from unseen.roc.sketch import RocSketch
@@ -37,6 +38,7 @@ _WIDTHS = np.logspace(-1, 1, 5)
 _TOLERANCE = 1e-3
 _FIRST_STEP = 0.05
 _RIDGE = 1e-10
+_ROUNDING = 1e-9
 
 
 def nearest_in_hull(points: FloatArray, target: FloatArray) -> FloatArray:
@@ -72,6 +74,7 @@ class HullDistance:
     """
 
     def __init__(self, kernel: FloatArray, n_unlabelled: int) -> None:
+        self.n_unlabelled = n_unlabelled
         # Points whose inner products are the kernel; the ridge keeps duplicates apart.
         self.points = np.linalg.cholesky(kernel + _RIDGE * np.eye(kernel.shape[0])).T
         self.mean_F = self.points[:, :n_unlabelled].mean(axis=1)
@@ -81,6 +84,12 @@ class HullDistance:
     def final_slope(self) -> float:
         """Slope of d as λ grows without limit: ||F - H||."""
         return float(np.linalg.norm(self.mean_F - self.mean_H))
+
+    @property
+    def ridge_slope(self) -> float:
+        """What the ridge alone adds to ||F - H||: one and the same sample is that far apart."""
+        n_labelled = self.points.shape[1] - self.n_unlabelled
+        return float(np.sqrt(_RIDGE * (1 / self.n_unlabelled + 1 / n_labelled)))
 
     def residual(self, lam: float) -> FloatArray:
         """From the hull to ``λ F + (1 - λ) H``."""
@@ -123,14 +132,27 @@ def gaussian_kernel(squared: FloatArray, n_unlabelled: int, bandwidth: float | N
     return max(kernels, key=lambda kernel: float(contrast @ kernel @ contrast))
 
 
+def squared_distances(rows: Any) -> FloatArray:
+    """Squared Euclidean distances between all rows, in double precision.
+
+    Differences come before squares: ``x² - 2 x y + y²`` rounds by more than the ridge where
+    rows lie far from the origin, and the kernel then has no Cholesky factor.
+    """
+    if is_sparse(rows):
+        rows = rows[:, np.unique(rows.indices)].toarray()
+    values = np.asarray(rows, dtype=np.float64)
+    return cdist(values, values, "sqeuclidean")
+
+
 def kernel_mean_proportion(F: Any, H: Any, variant: str, bandwidth: float | None) -> float:
     """KM1 or KM2 on two samples of rows; d is convex, so its slope is bisected."""
-    squared = euclidean_distances(stack_rows(F, H), squared=True)
+    squared = squared_distances(stack_rows(F, H))
     if not squared.any():
         return 1.0  # one point, many times over: F and H are the same distribution
     hull = HullDistance(gaussian_kernel(squared, F.shape[0], bandwidth), F.shape[0])
-    threshold = slope_threshold(hull, variant, min(F.shape[0], H.shape[0]))
-    if hull.final_slope <= threshold:
+    # Where none of H is in F, d is straight and KM2's threshold is its one slope: that is passed.
+    threshold = (1 - _ROUNDING) * slope_threshold(hull, variant, min(F.shape[0], H.shape[0]))
+    if hull.final_slope <= max(threshold, 2 * hull.ridge_slope):
         return 1.0
     low, high = 0.0, 1.0
     while high - low > _TOLERANCE:

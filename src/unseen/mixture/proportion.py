@@ -7,9 +7,8 @@ from typing import Any
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from unseen._validation import column_names
 from unseen.base import MixtureEstimate
-from unseen.mixture.base import MixtureEstimator, check_rows_for_folds, check_sample
+from unseen.mixture.base import MixtureEstimator
 from unseen.mixture.bound import CertifiedBound
 from unseen.mixture.slope import ROCSlope
 
@@ -43,7 +42,8 @@ def mixture_proportion(
         When a sample is empty, not 2-d, not finite, or shorter than the folds, or when the
         columns differ.
     TypeError
-        When the method is no mixture estimator; a certified bound is none.
+        When a sample holds dates, or the method is no mixture estimator; a certified bound is
+        none.
 
     Examples
     --------
@@ -56,10 +56,10 @@ def mixture_proportion(
     0.294 of the unlabelled rows look like the labelled sample (BestBin)
     """
     chosen = _checked_method(method)
-    _check_samples(F, H, getattr(chosen, "n_folds", 1))
     if random_state is not None:
         chosen.set_params(random_state=random_state)
-    return chosen.fit(H).estimate(F)
+    chosen._validate_params()
+    return chosen._keep(H, "H")._estimate(F, "F", "H")
 
 
 def _checked_method(method: MixtureEstimator | None) -> MixtureEstimator:
@@ -75,21 +75,3 @@ def _checked_method(method: MixtureEstimator | None) -> MixtureEstimator:
             f"method must be a mixture estimator such as ROCSlope(), or None; got {method!r}."
         )
     return clone(method)
-
-
-def _check_samples(F: ArrayLike, H: ArrayLike, n_folds: int) -> None:
-    n_columns = []
-    for name, sample in (("F", F), ("H", H)):
-        checked = check_sample(sample, name)
-        check_rows_for_folds(checked, name, n_folds)
-        n_columns.append(checked.shape[1])
-    if n_columns[0] != n_columns[1]:
-        raise ValueError(
-            f"F and H must have the same columns; got {n_columns[0]} and {n_columns[1]} of them."
-        )
-    names_F, names_H = column_names(F), column_names(H)
-    if names_F and names_H and names_F != names_H:
-        raise ValueError(
-            "F and H must have the same columns in the same order; "
-            f"got {names_F} in F and {names_H} in H."
-        )

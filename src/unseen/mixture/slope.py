@@ -1,4 +1,4 @@
-"""The paper's estimator: ν is the slope of the optimal ROC at its right end (Sec. 5.1).
+"""The paper's estimator: ν is the slope of the optimal ROC at its right end (Sec. 6.1).
 
 The empirical ROC is noisy exactly there, so a smooth model is fitted to all of it, and the
 slope of the model at false alarm 1 is the estimate.
@@ -21,12 +21,23 @@ _SMOOTHING_REPLICATES = 500
 
 
 class ROCSlope(MixtureEstimator):
-    """Mixture proportion as the right-end slope of a model fitted to the ROC (Sec. 5.1).
+    """Mixture proportion as the right-end slope of a model fitted to the ROC (Sec. 6.1).
+
+    The defaults are not quite the paper's. To the letter, μ is free, the fit is to the mean curve
+    of the Bayesian bootstrap, and the classifier is chosen by accuracy over three folds::
+
+        ROCSlope(
+            Concave(mu=None),
+            smooth=True,
+            classifier=KernelLogisticRegression(scoring="accuracy"),
+            n_folds=3,
+        )
 
     Parameters
     ----------
     model : RocModel or None, default=None
-        The regression model; None is ``Concave()``. ``Concave(mu=None)`` is the paper's.
+        The regression model; None is ``Concave()``. ``Concave(mu=None)`` is the paper's
+        model.
     criterion : RocFit or None, default=None
         What the fit minimises; None is the paper's ``BinomialDeviance()``. The other choice,
         ``MaximumLikelihood()``, belongs with ``Concave(mu=None)``.

@@ -299,7 +299,7 @@ class PerClassEstimator(ProportionEstimator):
         rows = check_unlabelled(self, X_new)
         check_folds(self.labelled_, rows.shape[0], self.n_folds)
         odd = remarks(self, self.labelled_.rows, rows, given=X_new)
-        seed = _drawn_seed(self.random_state)
+        seed = drawn_seed(self.random_state)
         pairs = class_scores(
             self.labelled_.rows,
             self.labelled_.codes,
@@ -354,7 +354,7 @@ def _check_delta(delta: float | None) -> None:
         raise ValueError(f"delta must lie strictly between 0 and 1, such as 0.05; got {delta}.")
 
 
-def _drawn_seed(random_state: Any) -> int:
+def drawn_seed(random_state: Any) -> int:
     """One whole number for the whole run, so that the record can say how to repeat it."""
     if isinstance(random_state, Integral):
         return int(random_state)

@@ -13,7 +13,7 @@ is multiplied by one over that in the division, so that a class which nearly dro
 does not spoil the answer. All three samples are needed, hence no class may be unseen.
 
 Where part of P_1 is P_2, the likelihood ratios have plateaus and the ROCs have kinks. The smooth
-curves of Sec. 5.1 cannot follow a kink, and their slopes stay off however many rows there are.
+curves of Sec. 6.1 cannot follow a kink, and their slopes stay off however many rows there are.
 So the slope is read off the best bin here, unless another method is asked for.
 """
 

@@ -43,7 +43,7 @@ class ClassifyAndCount(ClosedSetEstimator):
         The labelled sample.
     n_features_in_ : int
         Columns of X.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of str
         Their names, where X had names.
 
     Examples

@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
-from sklearn.base import clone
+from scipy import special
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import check_is_fitted
@@ -28,11 +28,12 @@ from sklearn.utils.validation import check_is_fitted
 from unseen._validation import check_closed_set, check_folds, check_unlabelled, remarks
 from unseen.base import Estimate, FloatArray, IntArray, Matrix
 from unseen.engine.threads import one_blas_thread
-from unseen.proportions.base import ProportionEstimator
+from unseen.proportions.base import ProportionEstimator, drawn_seed
+from unseen.scores.crossfit import seeded
 from unseen.scores.klr import KernelLogisticRegression, held_out
 from unseen.scores.selection import SCORINGS, assign_folds, training_masks
 
-__all__ = ["ClosedSetEstimator", "Posteriors", "RowScores", "RowScoresEstimator"]
+__all__ = ["ClosedSetEstimator", "Posteriors", "RowScores", "RowScoresEstimator", "drawn_seed"]
 
 # These fits are used, not only compared: tolerance and steps of the out-of-fold ones.
 _FOLD_LIMITS = (5e-3, 50)
@@ -326,8 +327,8 @@ def crossfit_posteriors(
     """
     rng = check_random_state(random_state)
     seeds = rng.randint(2**31 - 1, size=n_folds + 2)
-    classifier = KernelLogisticRegression() if classifier is None else clone(classifier)
-    model = _seeded(classifier, seeds[0]).fit(X, codes)
+    chosen = KernelLogisticRegression() if classifier is None else classifier
+    model = seeded(chosen, seeds[0]).fit(X, codes)
     if isinstance(model, KernelLogisticRegression):
         labelled = _kernel_folds(model, X, codes, n_folds, seeds)
     else:
@@ -368,7 +369,7 @@ def _any_folds(
 
 
 def _fit_and_score(model: Any, seed: int, X: Matrix, codes: IntArray, train: Any) -> FloatArray:
-    return _posteriors_of(_seeded(model, seed).fit(X[train], codes[train]), X[~train])
+    return _posteriors_of(seeded(model, seed).fit(X[train], codes[train]), X[~train])
 
 
 def _posteriors_of(model: Any, X: Matrix) -> FloatArray:
@@ -381,28 +382,14 @@ def _posteriors_of(model: Any, X: Matrix) -> FloatArray:
     return np.asarray(model.predict_proba(X), dtype=np.float64)
 
 
-def _seeded(classifier: Any, seed: int) -> Any:
-    model = clone(classifier)
-    names = [name for name in model.get_params() if name.endswith("random_state")]
-    return model.set_params(**dict.fromkeys(names, int(seed)))
-
-
 def softmax(logits: FloatArray) -> FloatArray:
     """Posteriors from log-odds, row by row."""
-    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return powers / powers.sum(axis=1, keepdims=True)
+    return np.asarray(special.softmax(logits, axis=1))
 
 
 def closed(shares: FloatArray) -> FloatArray:
     """Replicates of the known shares with the unseen share, 0, as a last column."""
     return np.column_stack([shares, np.zeros(len(shares))])
-
-
-def drawn_seed(random_state: Any) -> int:
-    """One whole number for the whole run, so that the record can say how to repeat it."""
-    if isinstance(random_state, Integral):
-        return int(random_state)
-    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
 def _finite_rows(values: Sequence[Sequence[float]] | FloatArray, name: str) -> FloatArray:

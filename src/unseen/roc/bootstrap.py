@@ -24,7 +24,7 @@ from sklearn.utils import check_random_state
 from unseen.base import FloatArray, IntArray
 from unseen.roc.fit import RocFit
 from unseen.roc.models import RocModel
-from unseen.roc.sketch import RocSketch, cumulative_roc
+from unseen.roc.sketch import RocSketch, check_scores, cumulative_roc, make_read_only
 
 # Up to so many rows every row keeps its own cell; above, cells are summed.
 EXACT_ROWS = 20_000
@@ -33,7 +33,7 @@ COARSE_CELLS = 2_000
 _BLOCK_SIZE = 250_000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RocBootstrap:
     """Replicates of a ROC on a grid of false-alarm rates.
 
@@ -47,6 +47,9 @@ class RocBootstrap:
 
     false_alarm: FloatArray
     replicates: FloatArray
+
+    def __post_init__(self) -> None:
+        make_read_only(self)
 
     @property
     def mean(self) -> FloatArray:
@@ -163,7 +166,10 @@ def bootstrap_rocs(
     if n_replicates < 1:
         raise ValueError(f"n_replicates must be >= 1; got {n_replicates}.")
     grid, generator = np.asarray(false_alarm, dtype=float), check_generator(random_state)
-    samples = [tuple(np.asarray(scores, dtype=float) for scores in pair) for pair in pairs]
+    samples = [
+        (check_scores(scores_F, "scores_F"), check_scores(scores_H, "scores_H"))
+        for scores_F, scores_H in pairs
+    ]
     n_unlabelled = _shared_rows([scores_F for scores_F, _ in samples])
     if max(n_unlabelled + scores_H.size for _, scores_H in samples) > EXACT_ROWS:
         sketches = [RocSketch.from_scores(*pair) for pair in samples]
@@ -222,7 +228,7 @@ def bootstrap_slopes(
     return np.stack(slopes, axis=1)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _RowCells:
     """The rows of F and H of one class, sorted into cells by falling score.
 

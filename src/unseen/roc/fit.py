@@ -1,4 +1,4 @@
-"""Fits of a ROC model: the binomial deviance of Sec. 5.1, and maximum likelihood.
+"""Fits of a ROC model: the binomial deviance of Sec. 6.1, and maximum likelihood.
 
 A batch of curves shares one grid of false-alarm rates, so that a thousand bootstrap replicates
 are one call whose cost does not depend on how many rows stood behind them. Each curve is a
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Protocol, TypeAlias
 
 import numpy as np
@@ -19,7 +20,7 @@ from numpy.typing import ArrayLike
 
 from unseen.base import BoolArray, FloatArray, IntArray
 from unseen.roc.models import RocModel
-from unseen.roc.sketch import RocSketch
+from unseen.roc.sketch import RocSketch, make_read_only
 
 # Value (b,), gradient (b, p) and curvature (b, p, p) of the objective of b curves.
 _Derivatives: TypeAlias = tuple[FloatArray, FloatArray, FloatArray]
@@ -42,7 +43,7 @@ _CLEARLY_WORSE = 1.0
 _BLOCK_SIZE = 20_000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FittedRoc:
     """Fitted curves, one row each.
 
@@ -59,6 +60,9 @@ class FittedRoc:
     parameters: FloatArray
     right_slope: FloatArray
     deviance: FloatArray
+
+    def __post_init__(self) -> None:
+        make_read_only(self)
 
 
 class RocFit(Protocol):
@@ -87,7 +91,7 @@ class RocFit(Protocol):
 
 @dataclass(frozen=True)
 class BinomialDeviance:
-    """The paper's fit: the binomial deviance B_f between a ROC and the model (Sec. 5.1).
+    """The paper's fit: the binomial deviance B_f between a ROC and the model (Sec. 6.1).
 
     Parameters
     ----------
@@ -265,7 +269,7 @@ def fit_roc(
     model: RocModel,
     weights: ArrayLike | None = None,
 ) -> FittedRoc:
-    """Minimise the binomial deviance B_f of Sec. 5.1 for every curve of a batch.
+    """Minimise the binomial deviance B_f of Sec. 6.1 for every curve of a batch.
 
     Parameters
     ----------
@@ -293,11 +297,7 @@ def fit_roc(
     array([0.1, 0.6])
     """
     alpha, curves = _checked_batch(false_alarm, detection)
-    weight = np.ones_like(alpha) if weights is None else np.asarray(weights, dtype=float)
-    if weight.shape != alpha.shape or (weight < 0).any():
-        raise ValueError(
-            f"weights must be >= 0, one per false alarm ({alpha.size}); got shape {weight.shape}."
-        )
+    weight = np.ones_like(alpha) if weights is None else _checked_weights(weights, alpha.size)
     hit, miss = weight * curves, weight * (1 - curves)
 
     def objective(parameters: FloatArray, rows: IntArray) -> _Derivatives:
@@ -499,6 +499,20 @@ def _checked_batch(false_alarm: ArrayLike, detection: ArrayLike) -> tuple[FloatA
     return alpha, curves
 
 
+def _checked_weights(weights: ArrayLike, n_points: int) -> FloatArray:
+    weight = np.asarray(weights, dtype=float)
+    if weight.shape != (n_points,):
+        raise ValueError(
+            f"weights must hold one per false alarm, {n_points}; got shape {weight.shape}."
+        )
+    bad = weight[~(np.isfinite(weight) & (weight >= 0))]
+    if bad.size:
+        raise ValueError(f"weights must be finite and >= 0; got {bad[0]:g}.")
+    if not weight.any():
+        raise ValueError(f"weights must not all be 0; got {n_points} zeros.")
+    return weight
+
+
 def _check_n_points(n_points: int) -> None:
-    if n_points < 2:
-        raise ValueError(f"n_points must be >= 2; got {n_points}.")
+    if not isinstance(n_points, Integral) or n_points < 2:
+        raise ValueError(f"n_points must be a whole number >= 2; got {n_points!r}.")

@@ -13,6 +13,7 @@ of F: a cluster returns them, and bootstrap replicates are drawn from them after
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,7 +22,7 @@ from scipy.optimize import isotonic_regression
 from unseen.base import FloatArray, IntArray
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RocSketch:
     """Counts of F scores between, and tied with, the sorted scores of H.
 
@@ -52,11 +53,14 @@ class RocSketch:
     edge_unlabelled: IntArray
     gap_unlabelled: IntArray
 
+    def __post_init__(self) -> None:
+        make_read_only(self)
+
     @classmethod
     def from_scores(cls, scores_F: ArrayLike, scores_H: ArrayLike) -> RocSketch:
         """Count the scores of F against the scores of H."""
-        edges, edge_labelled = np.unique(_finite(scores_H, "scores_H"), return_counts=True)
-        unlabelled = np.sort(_finite(scores_F, "scores_F"))
+        edges, edge_labelled = np.unique(check_scores(scores_H, "scores_H"), return_counts=True)
+        unlabelled = np.sort(check_scores(scores_F, "scores_F"))
         below = np.searchsorted(unlabelled, edges, side="left")
         up_to = np.searchsorted(unlabelled, edges, side="right")
         gaps = np.append(below, unlabelled.size) - np.append(0, up_to)
@@ -124,7 +128,7 @@ def cumulative_roc(labelled: ArrayLike, unlabelled: ArrayLike) -> tuple[FloatArr
 
 
 def concave_hull(false_alarm: ArrayLike, detection: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """Least concave majorant of a ROC: the optimal ROC of Sec. 5.1 for these thresholds.
+    """Least concave majorant of a ROC: the optimal ROC of Sec. 6.1 for these thresholds.
 
     Its slopes are the falling isotonic regression of the slopes between the vertices, each
     weighted by its run. A vertical step has no slope, so that only its top counts.
@@ -144,7 +148,7 @@ def concave_hull(false_alarm: ArrayLike, detection: ArrayLike) -> tuple[FloatArr
     >>> concave_hull([0, 0.5, 0.5, 1.0], [0, 0.1, 0.8, 1.0])
     (array([0. , 0.5, 1. ]), array([0. , 0.8, 1. ]))
     """
-    x, y = np.asarray(false_alarm, dtype=float), np.asarray(detection, dtype=float)
+    x, y = _checked_vertices(false_alarm, detection)
     tops = np.flatnonzero(np.diff(x, append=np.inf))
     run, rise = np.diff(x[tops]), np.diff(y[tops])
     if run.size:
@@ -161,11 +165,52 @@ def _cumulative_share(steps: FloatArray) -> FloatArray:
     return np.concatenate([start, total / total[..., -1:]], axis=-1)
 
 
-def _finite(scores: ArrayLike, name: str) -> FloatArray:
-    values = np.asarray(scores, dtype=np.float64).ravel()
+def check_scores(scores: ArrayLike, name: str) -> FloatArray:
+    """Scores as a 1-d array of finite numbers, or say what is wrong with them.
+
+    Examples
+    --------
+    >>> check_scores([[0.1, 0.9], [0.8, 0.2]], "scores_F")
+    Traceback (most recent call last):
+        ...
+    ValueError: scores_F must be 1-d, one score a row; got shape (2, 2).
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.ndim != 1:
+        raise ValueError(f"{name} must be 1-d, one score a row; got shape {values.shape}.")
     if values.size == 0:
         raise ValueError(f"{name} must hold at least one score; got none.")
     if not np.isfinite(values).all():
         bad = int((~np.isfinite(values)).sum())
         raise ValueError(f"{name} must be finite; got {bad} NaN or infinite of {values.size}.")
     return values
+
+
+def make_read_only(record: Any) -> None:
+    """Have a frozen record show its arrays through views that cannot be written to."""
+    for name, array in vars(record).items():
+        view = np.asarray(array).view()
+        view.flags.writeable = False
+        object.__setattr__(record, name, view)
+
+
+def _checked_vertices(
+    false_alarm: ArrayLike, detection: ArrayLike
+) -> tuple[FloatArray, FloatArray]:
+    x, y = np.asarray(false_alarm, dtype=float), np.asarray(detection, dtype=float)
+    if x.ndim != 1 or x.shape != y.shape or x.size < 2:
+        raise ValueError(
+            "false_alarm and detection must be 1-d, of one length >= 2; "
+            f"got shapes {x.shape} and {y.shape}."
+        )
+    for name, values in (("false_alarm", x), ("detection", y)):
+        steps = np.diff(values)
+        if not (steps >= 0).all():
+            at = int(np.flatnonzero(~(steps >= 0))[0])
+            raise ValueError(
+                f"{name} must rise or stand still from vertex to vertex; "
+                f"got {values[at + 1]:g} after {values[at]:g}."
+            )
+    return x, y

@@ -10,6 +10,7 @@ and one kernel factor serves every class, fold and C.
 from __future__ import annotations
 
 from dataclasses import replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -42,11 +43,11 @@ def crossfit_scores(
     Parameters
     ----------
     F, H : array-like or sparse matrix of shape (n, d)
-        Unlabelled and labelled rows.
+        Unlabelled and labelled rows, at least 2 of each.
     classifier : scikit-learn classifier, optional
         What tells F from H; default :class:`~unseen.KernelLogisticRegression`.
     n_folds, n_repeats : int
-        Folds, and how often they are drawn anew; scores are averaged over repeats.
+        Folds, at least 2, and how often they are drawn anew; scores are averaged over repeats.
     random_state : int, RandomState or None
         Draws folds and whatever the classifier draws.
     n_jobs : int or None
@@ -68,7 +69,10 @@ def crossfit_scores(
     >>> bool(scores_F.mean() > scores_H.mean())
     True
     """
-    H = _rows(H)
+    F, H = _rows(F), _rows(H)
+    _check_pair(F, H)
+    _check_at_least(2, "n_folds", n_folds)
+    _check_at_least(1, "n_repeats", n_repeats)
     codes = np.zeros(H.shape[0], dtype=np.int64)
     return class_scores(
         H,
@@ -158,10 +162,24 @@ class _AnyClassifier:
 def _fit_and_score(
     classifier: Any, seed: int, rows: Matrix, unlabelled: IntArray, train: Any
 ) -> FloatArray:
-    model = clone(classifier)
-    randomness = {name: int(seed) for name in model.get_params() if name.endswith("random_state")}
-    model.set_params(**randomness).fit(rows[train], unlabelled[train])
+    model = seeded(classifier, seed).fit(rows[train], unlabelled[train])
     return log_odds(model, rows[~train])
+
+
+def seeded(classifier: Any, seed: int) -> Any:
+    """A fresh copy of a classifier that draws all its randomness, nested too, from the seed.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import BaggingClassifier
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> copy = seeded(BaggingClassifier(DecisionTreeClassifier()), 7)
+    >>> copy.random_state, copy.estimator.random_state
+    (7, 7)
+    """
+    model = clone(classifier)
+    names = [name for name in model.get_params() if name.endswith("random_state")]
+    return model.set_params(**dict.fromkeys(names, int(seed)))
 
 
 def log_odds(model: Any, X: Matrix) -> FloatArray:
@@ -183,7 +201,8 @@ class _KernelScheme:
     """The paper's scheme: bandwidth from the known classes, C chosen anew on each pair.
 
     Both by the classifier's ``scoring``; but accuracy says nothing of a ROC, so it gives way to
-    the AUC on pairs. ``KernelLogisticRegression(scoring="accuracy")`` is the paper to the letter.
+    the AUC on pairs. ``KernelLogisticRegression(scoring="accuracy")`` with ``n_folds=3`` makes
+    scores as the paper does; what it then does with them, see :class:`~unseen.ROCSlope`.
     """
 
     def __init__(
@@ -254,3 +273,23 @@ def _stack(X_new: Matrix, X: Matrix) -> tuple[Matrix, IntArray]:
     if sparse.issparse(X) or sparse.issparse(X_new):
         return sparse.vstack([X_new, X]).tocsr(), unlabelled
     return np.vstack([X_new, X]), unlabelled
+
+
+def _check_pair(F: Matrix, H: Matrix) -> None:
+    for name, sample in (("F", F), ("H", H)):
+        if sample.ndim != 2:
+            raise ValueError(f"{name} must be 2-d (rows, columns); got shape {sample.shape}.")
+        if sample.shape[0] < 2:
+            raise ValueError(
+                f"{name} must have at least 2 rows, so that one can be held out; "
+                f"got {sample.shape[0]}."
+            )
+    if F.shape[1] != H.shape[1]:
+        raise ValueError(
+            f"F and H must have the same columns; got {F.shape[1]} and {H.shape[1]} of them."
+        )
+
+
+def _check_at_least(least: int, name: str, value: Any) -> None:
+    if not isinstance(value, Integral) or value < least:
+        raise ValueError(f"{name} must be a whole number >= {least}; got {value!r}.")

@@ -1,6 +1,6 @@
 """Kernel logistic regression with a Gaussian kernel, on a low-rank factor of the kernel.
 
-The classifier of Sec. 5.1. All fits behind the choice of bandwidth and C are made at once:
+The classifier of Sec. 6.1. All fits behind the choice of bandwidth and C are made at once:
 one factor per bandwidth serves all folds and all C, which are columns of one batch.
 """
 

@@ -290,3 +290,12 @@ def test_too_few_replicates_are_refused(make) -> None:
 def test_a_stretch_below_one_is_refused() -> None:
     with pytest.raises(ValueError, match=r"stretch must be >= 1; got 0.5"):
         Calibrated(stretch=0.5)
+
+
+def test_a_known_share_of_zero_still_has_counting_noise():
+    """Every replicate says 0, yet a class of share 1% leaves no trace in 1 of 20 samples of 300."""
+    draws = np.tile([0.0, 0.7, 0.3], (500, 1))
+    evidence = IntervalEvidence(draws[0], lambda n, seed: draws, 300)
+    limits = Calibrated().limits(evidence, 0.95)
+    assert limits[0, 0] == 0.0
+    assert 0.005 < limits[0, 1] < 0.03

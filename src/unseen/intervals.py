@@ -187,8 +187,9 @@ class Calibrated:
         tail = simultaneous_tail(draws, confidence) if self.simultaneous else (1 - confidence) / 2
         quantiles = percentile_limits(draws, tail)
         noise = counting_noise(evidence.shares, evidence.n_unlabelled, tail)
-        # A share that no replicate moves was assumed and not estimated: unseen, in a closed set.
-        noise[np.ptp(draws, axis=0) == 0] = 0.0
+        # An unseen share that no replicate moves was assumed and not estimated: a closed set.
+        if np.ptp(draws[:, -1]) == 0:
+            noise[-1] = 0.0
         return stretched_limits(evidence.shares, quantiles, self.stretch, noise)
 
 

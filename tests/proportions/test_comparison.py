@@ -176,3 +176,15 @@ def test_estimates_of_other_classes_do_not_compare(samples) -> None:
     )
     with pytest.raises(ValueError, match="estimates must share their classes; got"):
         Comparison({"one": one, "other": other})
+
+
+def test_the_default_scorer_is_tuned_once_for_all(samples) -> None:
+    X, y, X_new = samples
+    both = [MPEIncomplete(), SaerensEM()]
+    comparison = unseen.compare(X, y, X_new, both, random_state=0)
+    tuned = unseen.KernelLogisticRegression(random_state=0).fit(X, y)
+    for estimator, C in zip(both, (None, tuned.C_), strict=True):
+        scorer = unseen.KernelLogisticRegression(tuned.bandwidth_, C)
+        alone = estimator.set_params(classifier=scorer, random_state=0).fit(X, y).estimate(X_new)
+        together = comparison[type(estimator).__name__]
+        np.testing.assert_allclose(together.proportions, alone.proportions)

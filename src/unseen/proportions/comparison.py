@@ -1,5 +1,8 @@
 """Several estimators on the same data, each kind of score made only once.
 
+The default scorer is tuned once for all of them, so that an answer can differ a little from the
+one that the same estimator, left alone with the same seed, would give.
+
 Scoring costs nearly all the time. Two estimators can read the same record of scores when they
 inherit the same way to make it and agree in the parameters that it reads; a record that holds
 more, such as that of :class:`~unseen.BinaryRescaled`, also serves those that need less.
@@ -19,8 +22,9 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from unseen.base import Estimate
-from unseen.proportions.base import ProportionEstimator
-from unseen.proportions.posteriors import drawn_seed
+from unseen.proportions.base import ProportionEstimator, drawn_seed
+from unseen.proportions.posteriors import ClosedSetEstimator
+from unseen.scores.klr import KernelLogisticRegression
 
 __all__ = ["Comparison", "compare"]
 
@@ -174,10 +178,13 @@ def compare(
         estimators = default_estimators(len(set(np.ravel(y).tolist())))
     chosen = {name: clone(estimator) for name, estimator in _named(estimators).items()}
     _seed(chosen.values(), random_state)
+    for estimator in chosen.values():
+        estimator.fit(X, y)
+    _tune_once(list(chosen.values()))
     records = _Records(X_new)
     # Those whose record holds the most come first, so that the others find it made.
     for estimator in sorted(chosen.values(), key=lambda one: len(_maker(one).mro()), reverse=True):
-        records.add(estimator.fit(X, y))
+        records.add(estimator)
     return Comparison(
         {name: estimator.from_scores(records.of(estimator)) for name, estimator in chosen.items()}
     )
@@ -247,6 +254,21 @@ def _seed(estimators: Iterable[ProportionEstimator], random_state: Any) -> None:
     for estimator in estimators:
         if random_state is not None or estimator.get_params()["random_state"] is None:
             estimator.set_params(random_state=seed)
+
+
+def _tune_once(estimators: list[ProportionEstimator]) -> None:
+    """Choose bandwidth and C of the default scorer once, where several would choose their own.
+
+    Posteriors take both; scores of new rows against a class take the bandwidth, and choose C anew.
+    """
+    untuned = [one for one in estimators if one.get_params().get("classifier", one) is None]
+    if len(untuned) < 2 or len(untuned[0].classes_) < 2:
+        return
+    sample, seed = untuned[0].labelled_, untuned[0].get_params()["random_state"]
+    tuned = KernelLogisticRegression(random_state=seed).fit(sample.rows, sample.codes)
+    for one in untuned:
+        C = tuned.C_ if isinstance(one, ClosedSetEstimator) else None
+        one.set_params(classifier=KernelLogisticRegression(tuned.bandwidth_, C))
 
 
 class _Records:

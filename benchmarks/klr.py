@@ -1,7 +1,8 @@
 """Kernel logistic regression against its peers: time, memory, held-out AUC and log-loss.
 
     python benchmarks/klr.py            every part; about 25 minutes on one core
-    python benchmarks/klr.py --quick    n = 500 only, no growth, nothing written; a minute
+    python benchmarks/klr.py --quick    n = 500 only, nothing written; half a minute
+    python benchmarks/klr.py --only growth    one part: peers, flops or growth
 
 Two problems, both from the waveform data (Breiman et al.; 21 features). ``pair`` is what the
 classifier is for in this library: unlabelled rows F against rows of one class H, where half of F
@@ -345,7 +346,7 @@ class FlopCount:
 
         return counted
 
-    def count_kernel_factor(self, factor, X, _, landmarks, __):
+    def count_kernel_factor(self, factor, X, _, landmarks, *__):
         n, rank = factor.design.shape
         return 2 * n * rank * (self.n_features + 2) + 2 * (2 / 3) * len(landmarks) ** 3
 
@@ -414,26 +415,39 @@ def show(row, rows):
     )
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="n = 500 only, nothing written")
-    options = parser.parse_args()
-    sizes = [500] if options.quick else [500, 2000, 5600]
-    rows = compare("pair", sizes) + compare("waveform", sizes)
-    if options.quick:
-        return
-    write("klr.csv", rows)
-    flops = in_a_process(measure_flops, 5600)
-    write("klr_flops.csv", [flops])
-    say("flop bound at n = 5600: " + ", ".join(f"{k} {v:.3g}" for k, v in flops.items()))
-    growth = [in_a_process(measure_growth, n, 512, 21, 1) for n in (20_000, 100_000, 1_000_000)]
-    growth.append(in_a_process(measure_growth, 100_000, 512, 50, 6))
-    write("klr_growth.csv", growth)
-    for row in growth:
+def flops():
+    row = in_a_process(measure_flops, 5600)
+    write("klr_flops.csv", [row])
+    say("flop bound at n = 5600: " + ", ".join(f"{k} {v:.3g}" for k, v in row.items()))
+
+
+def growth():
+    rows = [in_a_process(measure_growth, n, 512, 21, 1) for n in (20_000, 100_000, 1_000_000)]
+    rows.append(in_a_process(measure_growth, 100_000, 512, 50, 6))
+    write("klr_growth.csv", rows)
+    for row in rows:
         say(", ".join(f"{k} {v:.5g}" for k, v in row.items()))
-    first, last = growth[0], growth[2]
+    first, last = rows[0], rows[2]
     slope = np.log(last["seconds"] / first["seconds"]) / np.log(last["n"] / first["n"])
     say(f"exponent of the cost in n from {first['n']} to {last['n']} rows: {slope:.3f}")
+
+
+def peers():
+    sizes = [500, 2000, 5600]
+    write("klr.csv", compare("pair", sizes) + compare("waveform", sizes))
+
+
+def main():
+    parts = {"flops": flops, "growth": growth, "peers": peers}
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="n = 500 only, nothing written")
+    parser.add_argument("--only", choices=parts, help="one part instead of all")
+    options = parser.parse_args()
+    if options.quick:
+        compare("pair", [500])
+        return
+    for part in [options.only] if options.only else parts:
+        parts[part]()
 
 
 if __name__ == "__main__":

@@ -156,12 +156,17 @@ class KernelFactor:
 
 
 def kernel_factor(
-    X: Matrix, standardise: Standardisation, landmarks: FloatArray, bandwidth: float
+    X: Matrix,
+    standardise: Standardisation,
+    landmarks: FloatArray,
+    bandwidth: float,
+    typical: float | None = None,
 ) -> KernelFactor:
-    """Factor of the kernel on the rows of X at one bandwidth."""
+    """Factor of the kernel on the rows of X at one bandwidth; ``typical`` is its distance."""
+    typical = median_bandwidth(landmarks) if typical is None else typical
     dtype = np.float64 if X.shape[0] * len(landmarks) <= EXACT_CELLS else np.float32
     kept, whiten = _independent(landmarks, bandwidth, RESIDUAL[dtype])
-    kernel = ShiftedKernel.between(landmarks[kept], bandwidth, median_bandwidth(landmarks))
+    kernel = ShiftedKernel.between(landmarks[kept], bandwidth, typical)
     design = np.empty((X.shape[0], len(kept) + 1), dtype=dtype)
     for rows in row_blocks(X.shape[0]):
         kernel.fill(standardise(X[rows]), design[rows, :-1])

@@ -24,6 +24,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from unseen.base import FloatArray, IntArray, Matrix
 from unseen.engine.threads import one_blas_thread
 from unseen.scores.kernel import (
+    KernelFactor,
     Standardisation,
     automatic_rank,
     choose_landmarks,
@@ -44,12 +45,17 @@ WARN_TOL = 5e-2
 
 @dataclass(frozen=True)
 class Rows:
-    """Checked rows with their standardisation and landmarks."""
+    """Checked rows with their standardisation, landmarks, and the median distance of these."""
 
     X: Matrix
     weight: FloatArray
     standardise: Standardisation
     landmarks: FloatArray
+    median: float
+
+    def factor(self, bandwidth: float) -> KernelFactor:
+        """Kernel of the rows at one bandwidth."""
+        return kernel_factor(self.X, self.standardise, self.landmarks, bandwidth, self.median)
 
 
 class KernelLogisticRegression(ClassifierMixin, BaseEstimator):
@@ -172,12 +178,12 @@ class KernelLogisticRegression(ClassifierMixin, BaseEstimator):
             standardise = replace(standardise, scale=np.ones(X.shape[1]))
         rank = automatic_rank(X.shape[0]) if self.rank == "auto" else int(self.rank)
         landmarks = standardise(choose_landmarks(X, weight, rank, rng))
-        return Rows(X, weight, standardise, landmarks)
+        return Rows(X, weight, standardise, landmarks, median_bandwidth(landmarks))
 
     def bandwidths(self, rows: Rows) -> FloatArray:
         """Candidate bandwidths, widest first."""
         if self.bandwidth is None:
-            return BANDWIDTHS * median_bandwidth(rows.landmarks)
+            return BANDWIDTHS * rows.median
         return _candidates(self.bandwidth, "bandwidth")[::-1]
 
     def strengths(self) -> FloatArray:
@@ -203,7 +209,7 @@ class KernelLogisticRegression(ClassifierMixin, BaseEstimator):
         return float(bandwidths[best[0]]), float(strengths[best[1]]), scores
 
     def _fit_once(self, rows: Rows, codes: IntArray, bandwidth: float, C: float) -> None:
-        factor = kernel_factor(rows.X, rows.standardise, rows.landmarks, bandwidth)
+        factor = rows.factor(bandwidth)
         dtype = factor.design.dtype
         cells = Cells(
             np.array([C]),
@@ -299,15 +305,14 @@ def held_out(
     max_iter: int = GRID_STEPS,
 ) -> tuple[FloatArray, FloatArray]:
     """Out-of-fold values (n, Cs, K) and their mean score over folds, for every C at once."""
-    factor = kernel_factor(rows.X, rows.standardise, rows.landmarks, bandwidth)
+    factor = rows.factor(bandwidth)
     n_folds, dtype = masks.shape[1], factor.design.dtype
     n_classes = int(codes.max()) + 1
-    targets = one_hot(codes, n_classes, dtype)[:, None]
     cells = Cells(
         np.repeat(strengths, n_folds),
         np.tile(np.arange(n_folds), strengths.size),
         ((masks == 1) * rows.weight[:, None]).astype(dtype),
-        np.broadcast_to(targets, (len(codes), n_folds, targets.shape[2])),
+        one_hot(codes, n_classes, dtype)[:, None],
     )
     found = solve(factor, cells, tol=tol, max_iter=max_iter)
     return _gather(found, codes, rows.weight, masks, strengths.size, scoring)

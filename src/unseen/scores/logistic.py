@@ -43,14 +43,20 @@ class Cells:
         Column of ``weights`` and ``targets`` for each cell.
     weights : ndarray of shape (n, groups)
         Row weights; zero leaves a row out.
-    targets : ndarray of shape (n, groups, K)
+    targets : ndarray of shape (n, groups, K) or (n, 1, K)
         Shares of each class in a row; K = 1 is the binary problem (share of the second class).
+        One group of targets serves all cells.
     """
 
     C: FloatArray
     group: IntArray
     weights: FloatArray
     targets: FloatArray
+
+    def targets_of(self, rows: slice, groups: IntArray) -> FloatArray:
+        """Targets of some rows in some groups, or in all where all share them."""
+        targets = self.targets[rows]
+        return targets if targets.shape[1] == 1 else targets[:, groups]
 
     @property
     def n_outputs(self) -> int:
@@ -107,6 +113,7 @@ class _Iteration:
     def __init__(self, factor: KernelFactor, cells: Cells) -> None:
         self.factor, self.cells = factor, cells
         self.active = np.arange(cells.C.size)
+        self.by_strength = _by_strength(cells.C)
         prior = _prevalence(cells)
         self.preconditioner = _Preconditioner(factor, cells)
         n_rows, rank = factor.design.shape
@@ -126,7 +133,7 @@ class _Iteration:
     def restart(self) -> None:
         """Forget the direction; precondition by the Hessian where the cells stand."""
         self.preconditioner.update(
-            np.unique(self.cells.C[self.active]),
+            list(self.by_strength),
             self.cells.group[self.active],
             self.probabilities[self.preconditioner.rows],
         )
@@ -161,6 +168,7 @@ class _Iteration:
         found.values[:, cells] = self.values[:, done]
         found.decrement[cells] = self.decrement[done] / self.scale[done]
         self.active = self.active[keep]
+        self.by_strength = _by_strength(self.cells.C[self.active])
         for name in ("w", "direction", "gradient", "natural", "values", "probabilities"):
             setattr(self, name, np.ascontiguousarray(getattr(self, name)[:, keep]))
         self.moved = np.empty_like(self.values)
@@ -190,7 +198,7 @@ class _Iteration:
             values += length * self.moved[rows]
             residual = _probabilities(values)
             self.probabilities[rows] = residual
-            residual -= self.cells.targets[rows][:, groups]
+            residual -= self.cells.targets_of(rows, groups)
             residual *= self.cells.weights[rows][:, groups, None]
             pull += _transposed_product(design[rows], _flat(residual))
         pull = (self.factor.whiten.T @ pull).reshape(self.w.shape)
@@ -211,9 +219,7 @@ class _Iteration:
 
     def _precondition(self, gradient: FloatArray) -> FloatArray:
         natural = np.empty_like(gradient)
-        strengths = self.cells.C[self.active]
-        for strength in np.unique(strengths):
-            which = strengths == strength
+        for strength, which in self.by_strength.items():
             natural[:, which] = self.preconditioner(strength, gradient[:, which])
         return natural
 
@@ -235,7 +241,7 @@ class _Preconditioner:
         self.weights = cells.weights[self.rows] * (n_rows / len(self.rows))
         self.factors: dict[float, FloatArray] = {}
 
-    def update(self, strengths: FloatArray, groups: IntArray, probabilities: FloatArray) -> None:
+    def update(self, strengths: list[float], groups: IntArray, probabilities: FloatArray) -> None:
         """One Hessian of the loss, averaged over cells at these probabilities, for each C."""
         spread = probabilities * (1 - probabilities)
         weight = np.einsum("nc,nck->n", self.weights[:, groups], spread) / spread[0].size
@@ -256,10 +262,17 @@ class _Preconditioner:
         return solved.reshape(gradient.shape)
 
 
+def _by_strength(C: FloatArray) -> dict[float, IntArray]:
+    """Which cells have each C."""
+    return {float(strength): np.flatnonzero(strength == C) for strength in np.unique(C)}
+
+
 def _prevalence(cells: Cells) -> FloatArray:
     """Weighted share of each output in each group, kept off 0 and 1."""
     total = cells.weights.sum(axis=0, dtype=np.float64)
-    share = np.einsum("ng,ngk->gk", cells.weights, cells.targets, dtype=np.float64)
+    shape = (*cells.weights.shape, cells.n_outputs)
+    targets = np.broadcast_to(cells.targets, shape)
+    share = np.einsum("ng,ngk->gk", cells.weights, targets, dtype=np.float64)
     return np.clip(share / np.maximum(total, 1e-300)[:, None], 1e-6, 1 - 1e-6)
 
 

@@ -10,9 +10,9 @@ from scipy.optimize import check_grad
 
 from reference.joint_twin import best_on_grid, by_general_solver, deviance
 from unseen import MPEJoint, simplex
-from unseen.proportions import ClassScores, fit_jointly
-from unseen.proportions.joint import _by_slope, _derivatives, cheapest_slopes, share_out
+from unseen.proportions import ClassScores
 from unseen.roc import BinomialDeviance, Concave, Gaussian, RocSketch, bootstrap_rocs, fit_roc
+from unseen.roc.joint import _derivatives, by_slope_of, cheapest_slopes, fit_jointly, share_out
 
 GRID = BinomialDeviance().grid
 MODELS = [Gaussian(), Concave(), Concave(mu=0.5)]
@@ -153,7 +153,7 @@ def test_a_batch_is_its_problems_one_by_one(model) -> None:
 @settings(deadline=None, max_examples=30)
 @given(slope=st.floats(0.01, 0.99), shape=st.floats(0.05, 0.95))
 def test_gradient_in_the_coordinates_of_the_slope(model, slope, shape) -> None:
-    by_slope = _by_slope(model)
+    by_slope = by_slope_of(model)
     low, high = by_slope.shapes[[0, -1]]
     place = np.array([slope, low + shape * (high - low)])
     curve = np.linspace(0.1, 0.95, GRID.size)[np.newaxis, np.newaxis]

@@ -1,4 +1,4 @@
-"""Slow but obvious twins of the joint fit in src/unseen/proportions/joint.py."""
+"""Slow but obvious twins of the joint fit in src/unseen/roc/joint.py."""
 
 from __future__ import annotations
 

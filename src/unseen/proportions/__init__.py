@@ -14,7 +14,7 @@ from unseen.proportions.em import (
 )
 from unseen.proportions.hall import HallECDF
 from unseen.proportions.incomplete import MPEIncomplete, incomplete_proportions
-from unseen.proportions.joint import JointFit, MPEJoint, fit_jointly
+from unseen.proportions.joint import MPEJoint
 from unseen.proportions.kl import KLDivergence
 from unseen.proportions.l2 import L2Distance
 from unseen.proportions.posteriors import ClosedSetEstimator, Posteriors, RowScores
@@ -30,7 +30,6 @@ __all__ = [
     "ClosedSetEstimator",
     "Comparison",
     "HallECDF",
-    "JointFit",
     "KLDivergence",
     "L2Distance",
     "MPEIncomplete",
@@ -45,7 +44,6 @@ __all__ = [
     "Temperature",
     "adjusted_shares",
     "compare",
-    "fit_jointly",
     "incomplete_proportions",
     "mixture_shares",
     "rescaled_proportions",

@@ -1,0 +1,390 @@
+"""ROCs of several classes fitted at once, their right slopes bound to share out the whole.
+
+    minimise  sum_i B_f(ROC_i)   subject to   sum_i slope_i = 1   (or <= 1)
+
+The classes meet in that condition only. So the deviance of each class, profiled over everything
+but its slope, is all that the condition has to know, and the best slopes on a grid follow from
+dynamic programming: the least deviance of the first k classes with slopes that sum to t is the
+least over s of that of the first k - 1 with sum t - s plus the profile of class k at s. That
+finds the right valley, whatever the number of valleys. Damped Newton steps then go down to its
+floor, where the step over slopes is a quadratic with one linear condition. A batch of bootstrap
+replicates is solved side by side; a general solver such as SLSQP takes them one by one, and can
+end in the wrong valley.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from unseen import simplex
+from unseen.base import BoolArray, FloatArray, IntArray
+from unseen.roc.models import Concave, Gaussian, RocModel
+
+__all__ = ["JointFit", "fit_jointly"]
+
+_SLOPES = np.linspace(0.0, 1.0, 101)
+# Numbers per block: the lattice of all curves of a block at once.
+_BLOCK_SIZE = 2_000_000
+_TOLERANCE = 1e-7
+_ROUNDING = 1e-13
+_MAX_ITERATIONS = 200
+_LARGEST_DAMPING = 1e10
+_BISECTIONS = 60
+_FLOOR = 1e-9
+_LARGEST_STEP = 2.0
+
+
+@dataclass(frozen=True)
+class JointFit:
+    """Curves fitted together, one problem per row.
+
+    Parameters
+    ----------
+    slopes : ndarray of shape (B, K)
+        Right-end slopes; they sum to 1, or to at most 1.
+    parameters : ndarray of shape (B, K, p)
+        In the order of ``model.names``.
+    deviance : ndarray of shape (B,)
+        Sum of the binomial deviances of the classes, at its minimum.
+    """
+
+    slopes: FloatArray
+    parameters: FloatArray
+    deviance: FloatArray
+
+
+def fit_jointly(
+    false_alarm: ArrayLike, detection: ArrayLike, model: RocModel, closed: bool = True
+) -> JointFit:
+    """Minimise the sum of the binomial deviances over curves whose slopes sum to 1.
+
+    Parameters
+    ----------
+    false_alarm : array-like of shape (G,)
+        Grid shared by all curves, inside (0, 1).
+    detection : array-like of shape (K, G) or (B, K, G)
+        The ROCs of K classes on the grid, for one problem or for each of a batch.
+    model : RocModel
+        ``Gaussian()``, as in the paper, or ``Concave()``.
+    closed : bool, default=True
+        Whether the slopes must sum to 1; else they may sum to less.
+
+    Returns
+    -------
+    JointFit
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen.roc.joint import fit_jointly
+    >>> from unseen.roc import Gaussian
+    >>> alpha = np.linspace(0.01, 0.99, 50)
+    >>> curves = Gaussian().value(alpha, [[0.3, 1.0], [0.7, 2.0]])
+    >>> fit_jointly(alpha, curves, Gaussian()).slopes.round(4)
+    array([[0.3, 0.7]])
+    """
+    alpha, curves = np.asarray(false_alarm, dtype=float), np.asarray(detection, dtype=float)
+    curves = curves.reshape(-1, *curves.shape[-2:])
+    by_slope = by_slope_of(model)
+    starts = _best_places(by_slope, alpha, curves, closed)
+    places, deviance = _descend(by_slope, alpha, curves, starts, closed)
+    shares = simplex.project if closed else simplex.project_open
+    return JointFit(shares(places[..., 0]), by_slope.parameters(places), deviance)
+
+
+class _BySlope(ABC):
+    """A ROC model with two parameters, in coordinates (slope at the right end, shape)."""
+
+    model: RocModel
+    shapes: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+
+    @abstractmethod
+    def parameters(self, places: FloatArray) -> FloatArray:
+        """The model's own parameters (γ, Δ)."""
+
+    @abstractmethod
+    def jacobian(self, places: FloatArray) -> FloatArray:
+        """Derivatives of the parameters (rows) over the coordinates (columns)."""
+
+    def inside(self, places: FloatArray) -> FloatArray:
+        """The nearest places within the bounds."""
+        return np.clip(places, self.lower, self.upper)
+
+    def lattice(self, alpha: FloatArray, slopes: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return f and 1 - f at every slope (first axis) and shape (second)."""
+        places = np.stack(np.meshgrid(slopes, self.shapes, indexing="ij"), axis=-1)
+        parameters = self.parameters(self.inside(places))
+        value, complement, _ = self.model.value_and_gradient(alpha, parameters)
+        return value, complement
+
+
+class _GaussianBySlope(_BySlope):
+    """γ is the slope already, and Δ the shape."""
+
+    def __init__(self, model: Gaussian) -> None:
+        self.model = model
+        self.shapes = np.array([0.0, 0.06, *np.arange(0.125, 5.0, 0.125), *np.arange(5.0, 10.0)])
+        self.lower, self.upper = model.bounds
+
+    def parameters(self, places: FloatArray) -> FloatArray:
+        return places
+
+    def jacobian(self, places: FloatArray) -> FloatArray:
+        return np.broadcast_to(np.eye(2), (*places.shape, 2))
+
+    def lattice(self, alpha: FloatArray, slopes: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return f and 1 - f, from one g for all slopes: Φ is slow."""
+        proper, missed = super().lattice(alpha, np.zeros(1))
+        gamma = slopes[:, np.newaxis, np.newaxis]
+        return (1 - gamma) * proper + gamma * alpha, (1 - gamma) * missed + gamma * (1 - alpha)
+
+
+class _ConcaveBySlope(_BySlope):
+    """``Δ = s t`` and ``γ = s (1 - t) / (1 - s t)`` have slope s, whatever t.
+
+    t is the part of the slope that the curve g brings; the diagonal brings the rest. The shape
+    is log t.
+    """
+
+    def __init__(self, model: Concave) -> None:
+        self.model = model
+        # At s = t = 1 the curve is the diagonal, as it is at s = 1 with any other t.
+        self.lower, self.upper = np.array([1e-6, np.log(1e-6)]), np.array([1.0, np.log(0.999)])
+        self.shapes = np.concatenate(
+            [
+                np.linspace(self.lower[1], -6.0, 12, endpoint=False),
+                np.linspace(-6.0, self.upper[1], 32),
+            ]
+        )
+
+    def parameters(self, places: FloatArray) -> FloatArray:
+        slope = places[..., 0]
+        delta = slope * np.exp(places[..., 1])
+        return np.stack([(slope - delta) / (1 - delta), delta], axis=-1)
+
+    def jacobian(self, places: FloatArray) -> FloatArray:
+        slope, part = places[..., 0], np.exp(places[..., 1])
+        rest = (1 - slope * part) ** 2
+        over_slope = np.stack([(1 - part) / rest, part], axis=-1)
+        over_shape = np.stack([-slope * (1 - slope) * part / rest, slope * part], axis=-1)
+        return np.stack([over_slope, over_shape], axis=-1)
+
+
+def by_slope_of(model: RocModel) -> _BySlope:
+    if isinstance(model, Gaussian):
+        return _GaussianBySlope(model)
+    if isinstance(model, Concave) and model.mu is not None:
+        return _ConcaveBySlope(model)
+    raise ValueError(f"model must be Gaussian() or Concave() with a fixed mu; got {model!r}.")
+
+
+def _best_places(
+    by_slope: _BySlope, alpha: FloatArray, curves: FloatArray, closed: bool
+) -> FloatArray:
+    """Slopes and shapes of the least deviance on a lattice, by dynamic programming."""
+    log_value, log_complement = (np.log(part) for part in by_slope.lattice(alpha, _SLOPES))
+    log_odds = (log_value - log_complement).reshape(-1, alpha.size)
+    at_zero = -2 * log_complement.sum(axis=-1)
+    places = np.empty((*curves.shape[:2], 2))
+    block = max(1, _BLOCK_SIZE // (curves.shape[1] * len(log_odds)))
+    for first in range(0, len(curves), block):
+        part = slice(first, first + block)
+        deviance = at_zero - 2 * (curves[part] @ log_odds.T).reshape(
+            *curves[part].shape[:2], *at_zero.shape
+        )
+        profile, shapes = _profile(deviance, by_slope.shapes)
+        chosen = cheapest_slopes(profile, closed)
+        places[part, :, 0] = _SLOPES[chosen]
+        places[part, :, 1] = np.take_along_axis(shapes, chosen[..., np.newaxis], -1)[..., 0]
+    return by_slope.inside(places)
+
+
+def _profile(deviance: FloatArray, shapes: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Least deviance over the shape, and where: the vertex of a parabola through three points."""
+    middle = np.clip(np.argmin(deviance, axis=-1), 1, shapes.size - 2)[..., np.newaxis]
+    left, centre, right = (
+        np.take_along_axis(deviance, middle + side, -1)[..., 0] for side in (-1, 0, 1)
+    )
+    place = middle[..., 0]
+    to_left, to_right = shapes[place] - shapes[place - 1], shapes[place + 1] - shapes[place]
+    fall_left, fall_right = (left - centre) / to_left, (right - centre) / to_right
+    bend = (fall_left + fall_right) / (to_left + to_right)
+    tilt = (fall_right * to_left - fall_left * to_right) / (to_left + to_right)
+    shift = np.clip(-tilt / np.maximum(2 * bend, _ROUNDING), -to_left, to_right)
+    least = centre + tilt * shift + bend * shift**2
+    return least, shapes[place] + shift
+
+
+def cheapest_slopes(profile: FloatArray, closed: bool = True) -> IntArray:
+    """Steps of a grid, one per class, that sum to the whole at the least total cost.
+
+    Parameters
+    ----------
+    profile : ndarray of shape (B, K, S)
+        Cost of each class at the shares 0, 1/(S-1), ..., 1.
+    closed : bool, default=True
+        Whether the shares must sum to 1; else they may sum to less.
+
+    Returns
+    -------
+    ndarray of shape (B, K)
+        The step chosen for each class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> cost = np.array([[[4.0, 1.0, 3.0], [0.0, 3.0, 9.0]]])
+    >>> cheapest_slopes(cost), cheapest_slopes(cost, closed=False)
+    (array([[2, 0]]), array([[1, 0]]))
+    """
+    n_steps = profile.shape[-1]
+    total, own = np.ogrid[:n_steps, :n_steps]
+    before = total - own
+    cost, choices = profile[:, 0], []
+    for one in np.moveaxis(profile, 1, 0)[1:]:
+        sums = np.where(before >= 0, cost[:, before], np.inf) + one[:, np.newaxis]
+        choices.append(np.argmin(sums, axis=-1))
+        cost = np.min(sums, axis=-1)
+    rest = np.full(len(profile), n_steps - 1) if closed else np.argmin(cost, axis=-1)
+    steps = np.empty(profile.shape[:2], dtype=np.intp)
+    for label in range(len(choices), 0, -1):
+        steps[:, label] = choices[label - 1][np.arange(len(rest)), rest]
+        rest = rest - steps[:, label]
+    steps[:, 0] = rest
+    return steps
+
+
+def _descend(
+    by_slope: _BySlope, alpha: FloatArray, curves: FloatArray, places: FloatArray, closed: bool
+) -> tuple[FloatArray, FloatArray]:
+    """Levenberg-Marquardt steps that keep the condition, all problems at once."""
+    value, gradient, curvature = _derivatives(by_slope, alpha, curves, places)
+    damping, growth = np.full(len(places), 1e-3), np.full(len(places), 2.0)
+    active = np.arange(len(places))
+    for _ in range(_MAX_ITERATIONS):
+        here = places[active]
+        move = _step(by_slope, here, gradient[active], curvature[active], damping[active], closed)
+        trial = by_slope.inside(here + move)
+        new = _derivatives(by_slope, alpha, curves[active], trial)
+        bend = np.einsum("bkpq,bkq->bkp", curvature[active], move)
+        promised = -np.einsum("bkp,bkp->b", move, gradient[active] + 0.5 * bend)
+        fall = value[active] - new[0]
+        better = fall > 0
+        taken = active[better]
+        places[taken] = trial[better]
+        value[taken], gradient[taken], curvature[taken] = (part[better] for part in new)
+        negligible = _ROUNDING * (1 + np.abs(value[active]))
+        kept_promise = np.clip(fall / np.maximum(promised, negligible), 0.0, 1.0)
+        ease = np.maximum(0.1, 1 - (2 * kept_promise - 1) ** 3)
+        damping[active] *= np.where(better, ease, growth[active])
+        growth[active] = np.where(better, 2.0, 2 * growth[active])
+        still = (np.abs(move).max(axis=(1, 2)) < _TOLERANCE) | (np.abs(promised) < negligible)
+        active = active[~still & (damping[active] < _LARGEST_DAMPING)]
+        if active.size == 0:
+            break
+    return places, value
+
+
+def _derivatives(
+    by_slope: _BySlope, alpha: FloatArray, curves: FloatArray, places: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Total deviance (B,), its gradient (B, K, 2) and expected curvature (B, K, 2, 2)."""
+    parameters = by_slope.parameters(places)
+    value, complement, slopes = by_slope.model.value_and_gradient(alpha, parameters)
+    deviance = -2 * (curves * np.log(value) + (1 - curves) * np.log(complement))
+    score = 2 * ((1 - curves) / complement - curves / value)
+    information = 2 / (value * complement)
+    gradient = np.einsum("pbkj,bkj->bkp", slopes, score)
+    curvature = np.einsum("pbkj,bkj,qbkj->bkpq", slopes, information, slopes)
+    chain = by_slope.jacobian(places)
+    return (
+        deviance.sum(axis=(1, 2)),
+        np.einsum("bkpq,bkp->bkq", chain, gradient),
+        np.einsum("bkpq,bkpr,bkrs->bkqs", chain, curvature, chain),
+    )
+
+
+def _step(
+    by_slope: _BySlope,
+    places: FloatArray,
+    gradient: FloatArray,
+    curvature: FloatArray,
+    damping: FloatArray,
+    closed: bool,
+) -> FloatArray:
+    """Least point of the damped quadratic model: shapes are eliminated, slopes keep the sum."""
+    raise_by = 1 + damping[:, np.newaxis]
+    by_shape = raise_by * curvature[..., 1, 1] + _FLOOR
+    held = _at_wall(places[..., 1], gradient[..., 1], by_slope.lower[1], by_slope.upper[1])
+    mixed = np.where(held, 0.0, curvature[..., 0, 1])
+    pull = np.where(held, 0.0, gradient[..., 1])
+    slopes = places[..., 0]
+    moved = share_out(
+        gradient[..., 0] - mixed * pull / by_shape,
+        raise_by * curvature[..., 0, 0] - mixed**2 / by_shape + _FLOOR,
+        by_slope.lower[0] - slopes,
+        by_slope.upper[0] - slopes,
+        1 - slopes.sum(axis=-1),
+        closed,
+    )
+    reshaped = np.clip(-(pull + mixed * moved) / by_shape, -_LARGEST_STEP, _LARGEST_STEP)
+    return np.stack([moved, reshaped], axis=-1)
+
+
+def _at_wall(place: FloatArray, gradient: FloatArray, lower: float, upper: float) -> BoolArray:
+    return ((place <= lower) & (gradient > 0)) | ((place >= upper) & (gradient < 0))
+
+
+def share_out(
+    gradient: FloatArray,
+    curvature: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
+    total: FloatArray,
+    closed: bool = True,
+) -> FloatArray:
+    """Minimise ``sum_i g_i d_i + c_i d_i^2 / 2`` over steps d in a box that sum to a total.
+
+    At the minimum all classes that are free have the same slope of the objective, -λ, and the
+    sum of the steps falls with λ: bisection finds it.
+
+    Parameters
+    ----------
+    gradient, curvature, lower, upper : ndarray of shape (B, K)
+        With positive curvature.
+    total : ndarray of shape (B,)
+        What the steps sum to.
+    closed : bool, default=True
+        Whether they must; else they may sum to less.
+
+    Returns
+    -------
+    ndarray of shape (B, K)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> one = np.ones((1, 2))
+    >>> share_out(np.array([[-3.0, -1.0]]), one, 0 * one, 9 * one, np.array([3.0])).round(6)
+    array([[2.5, 0.5]])
+    """
+
+    def steps(price: FloatArray) -> FloatArray:
+        return np.clip(-(gradient + price[:, np.newaxis]) / curvature, lower, upper)
+
+    low = np.min(-gradient - curvature * upper, axis=-1)
+    high = np.max(-gradient - curvature * lower, axis=-1)
+    if not closed:
+        low, high = np.maximum(low, 0.0), np.maximum(high, 0.0)
+        high = np.where(steps(np.zeros_like(total)).sum(axis=-1) <= total, 0.0, high)
+    for _ in range(_BISECTIONS):
+        middle = 0.5 * (low + high)
+        too_much = steps(middle).sum(axis=-1) > total
+        low, high = np.where(too_much, middle, low), np.where(too_much, high, middle)
+    return steps(high)

@@ -27,6 +27,7 @@ bench: .venv/.dev
 	$(BIN)/python benchmarks/mixture.py
 	$(BIN)/python benchmarks/compare.py
 	$(BIN)/python benchmarks/coverage.py
+	$(BIN)/python benchmarks/coverage_closed.py
 	$(BIN)/python benchmarks/false_alarms.py
 
 clean:

@@ -90,6 +90,8 @@ class ClassScores:
 class ProportionEstimator(BaseEstimator, ABC):
     """Base of the estimators of class proportions: ``fit(X, y)``, then ``estimate(X_new)``."""
 
+    _default_interval: ClassVar[IntervalMethod] = Calibrated()
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -161,7 +163,8 @@ class ProportionEstimator(BaseEstimator, ABC):
         confidence : float or None, default=None
             Level of the intervals, such as 0.95; None makes no intervals.
         interval : interval method or None, default=None
-            How to make them; None is :class:`~unseen.intervals.Calibrated`.
+            How to make them; None is :class:`~unseen.intervals.Calibrated`, with a smaller
+            stretch for estimators that read posteriors or densities.
         delta : float or None, default=None
             Also certify a lower bound of the unseen share that fails with at most this
             probability, such as 0.05 (:func:`~unseen.intervals.certified_unseen`).
@@ -203,14 +206,15 @@ class ProportionEstimator(BaseEstimator, ABC):
         confidence : float, default=0.95
             Level of the intervals.
         interval : interval method or None, default=None
-            How to make them; None is :class:`~unseen.intervals.Calibrated`.
+            How to make them; None is :class:`~unseen.intervals.Calibrated`, with a smaller
+            stretch for estimators that read posteriors or densities.
 
         Returns
         -------
         Estimate
         """
         check_interval(confidence, interval)
-        method = Calibrated() if interval is None else interval
+        method = self._default_interval if interval is None else interval
         evidence = IntervalEvidence(
             shares=np.append(estimate.proportions, estimate.unseen),
             replicates=partial(self.replicates, scores),

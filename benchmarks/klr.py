@@ -326,7 +326,6 @@ class FlopCount:
                 (self.klr, "kernel_factor"),
                 (self.logistic, "_multiply"),
                 (self.logistic, "_transposed_product"),
-                (self.logistic, "_apply"),
                 (self.logistic._Preconditioner, "__init__"),
                 (self.logistic._Preconditioner, "update"),
                 (self.logistic._Preconditioner, "__call__"),
@@ -358,9 +357,6 @@ class FlopCount:
     def count_transposed_product(self, _, design, residual):
         return 2 * design.size * residual.shape[1]
 
-    def count_apply(self, _, matrix, coefficients):
-        return 2 * 2 * matrix.shape[0] * coefficients.size
-
     def count_init(self, _, preconditioner, *__):
         return 2 * preconditioner.sample.size * preconditioner.sample.shape[1]
 
@@ -369,8 +365,8 @@ class FlopCount:
         return sample.size * sample.shape[1] + len(strengths) * sample.shape[1] ** 3 / 3
 
     def count_call(self, _, preconditioner, strength, gradient):
-        # Two triangular solves, and the whitening of the gradient in double precision before.
-        return (2 + 4) * gradient.shape[0] * gradient.size
+        # Two triangular solves; whitening of the gradient before and of the direction after.
+        return (2 + 2 + 2) * gradient.shape[0] * gradient.size
 
 
 def write(name, rows):

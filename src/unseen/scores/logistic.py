@@ -114,6 +114,7 @@ class _Iteration:
         self.factor, self.cells = factor, cells
         self.active = np.arange(cells.C.size)
         self.by_strength = _by_strength(cells.C)
+        self.whiten = factor.whiten.astype(factor.design.dtype)
         prior = _prevalence(cells)
         self.preconditioner = _Preconditioner(factor, cells)
         n_rows, rank = factor.design.shape
@@ -177,7 +178,7 @@ class _Iteration:
     def _curvature(self) -> FloatArray:
         """Second derivative along the direction; keeps ``B W direction`` on the way."""
         design, groups = self.factor.design, self.cells.group[self.active]
-        direction = _flat(_apply(self.factor.whiten, self.direction)).astype(design.dtype)
+        direction = self.whiten @ _flat(self.direction).astype(design.dtype)
         curvature = np.zeros(self.active.size)
         for rows in row_blocks(len(design)):
             moved = self.moved[rows]
@@ -201,7 +202,7 @@ class _Iteration:
             residual -= self.cells.targets_of(rows, groups)
             residual *= self.cells.weights[rows][:, groups, None]
             pull += _transposed_product(design[rows], _flat(residual))
-        pull = (self.factor.whiten.T @ pull).reshape(self.w.shape)
+        pull = (self.whiten.T @ pull.astype(design.dtype)).reshape(self.w.shape)
         gradient = self.cells.C[self.active, None] * pull
         gradient[:-1] += self.w[:-1]
         return gradient

@@ -202,8 +202,8 @@ class _Iteration:
             residual -= self.cells.targets_of(rows, groups)
             residual *= self.cells.weights[rows][:, groups, None]
             pull += _transposed_product(design[rows], _flat(residual))
-        pull = (self.whiten.T @ pull.astype(design.dtype)).reshape(self.w.shape)
-        gradient = self.cells.C[self.active, None] * pull
+        whitened = self.whiten.T @ pull.astype(design.dtype)
+        gradient = self.cells.C[self.active, None] * whitened.reshape(self.w.shape)
         gradient[:-1] += self.w[:-1]
         return gradient
 

@@ -311,7 +311,7 @@ def measure_flops(n_rows):
 
 
 def plain_flops(n, rank, n_features):
-    """What the textbook way would execute: the bound that a prototype had been measured by.
+    """What the textbook way would execute; ours executes less, so this flatters it.
 
     For each bandwidth distances, whitening of all rows and their Gram matrix (2 n r^2 each), and
     ten steps of conjugate gradients (4 n r each) for 6 C x 3 folds; then the refit.

@@ -132,9 +132,8 @@ class Calibrated:
 
     The replicates reweight rows whose scores stay as they are. Three things are missing: other
     folds give other scores, other training rows give another classifier, and the ROC model has
-    a bias of its own. All three are of the order of the sampling noise (on development
-    problems the folds alone add half of it), and plain percentiles at 95% cover about 89%. So
-    each limit is moved away from the estimate by the factor ``stretch``. The factor was chosen
+    a bias of its own. All three are of the order of the sampling noise, and plain percentiles
+    cover too little. So each limit is moved away from the estimate by the factor ``stretch``. The factor was chosen
     on 400 simulated development problems of nine kinds, left alone from then on, and tested on
     200 other draws (``benchmarks/coverage.py``).
 

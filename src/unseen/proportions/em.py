@@ -22,10 +22,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize
+from scipy.special import softmax
 from sklearn.utils._param_validation import HasMethods
 
 from unseen.base import Estimate, FloatArray, IntArray
-from unseen.proportions.posteriors import ClosedSetEstimator, Posteriors, closed, softmax
+from unseen.proportions.posteriors import ClosedSetEstimator, Posteriors, closed
 from unseen.proportions.quadratic import (
     EXACT_ROWS,
     bootstrap_means,
@@ -69,7 +70,8 @@ class Rescaling:
 
     def __call__(self, posteriors: FloatArray) -> FloatArray:
         """The calibrated posteriors."""
-        return softmax(log_posteriors(posteriors) / self.temperature + self.bias)
+        logits = log_posteriors(posteriors) / self.temperature + self.bias
+        return np.asarray(softmax(logits, axis=1))
 
 
 @dataclass(frozen=True)

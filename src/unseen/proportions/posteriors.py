@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
-from scipy import special
+from scipy.special import softmax
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import check_is_fitted
@@ -161,7 +161,7 @@ class RowScoresEstimator(ProportionEstimator):
     """Base of the closed-set estimators: at least two classes, and nothing is unseen."""
 
     # No ROC model and no sum of slopes stand between scores and shares: less goes unseen by the
-    # bootstrap. Chosen on 60 simulated problems that are not those of benchmarks/coverage.py.
+    # bootstrap. Chosen by benchmarks/coverage_closed.py --choose.
     _default_interval: ClassVar[IntervalMethod] = Calibrated(stretch=1.1)
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
@@ -356,7 +356,7 @@ def _kernel_folds(
     logits = values[:, 0]
     if logits.shape[1] == 1:
         logits = np.column_stack([np.zeros(len(logits)), logits])
-    return softmax(logits)
+    return np.asarray(softmax(logits, axis=1))
 
 
 def _any_folds(
@@ -385,11 +385,6 @@ def _posteriors_of(model: Any, X: Matrix) -> FloatArray:
             f"CalibratedClassifierCV({name}()) adds it."
         )
     return np.asarray(model.predict_proba(X), dtype=np.float64)
-
-
-def softmax(logits: FloatArray) -> FloatArray:
-    """Posteriors from log-odds, row by row."""
-    return np.asarray(special.softmax(logits, axis=1))
 
 
 def closed(shares: FloatArray) -> FloatArray:

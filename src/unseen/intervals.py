@@ -133,9 +133,9 @@ class Calibrated:
     The replicates reweight rows whose scores stay as they are. Three things are missing: other
     folds give other scores, other training rows give another classifier, and the ROC model has
     a bias of its own. All three are of the order of the sampling noise, and plain percentiles
-    cover too little. So each limit is moved away from the estimate by the factor ``stretch``. The factor was chosen
-    on 400 simulated development problems of nine kinds, left alone from then on, and tested on
-    200 other draws (``benchmarks/coverage.py``).
+    cover too little. So each limit is moved away from the estimate by the factor ``stretch``.
+    The factor was chosen on 400 simulated development problems of nine kinds, left alone from
+    then on, and tested on 200 other draws (``benchmarks/coverage.py``).
 
     No limit is nearer to the estimate than binomial counting noise: had we been shown the class
     of each of the ``m`` new rows, their shares would still vary by that much. It keeps a share

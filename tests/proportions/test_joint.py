@@ -199,6 +199,24 @@ def test_sharing_out_with_equal_curvature_is_a_projection(point, closed) -> None
     assert_allclose(found, project(point), atol=1e-9)
 
 
+def test_sharing_out_keeps_the_total_beside_a_flat_class() -> None:
+    """A class of no curvature takes up the rest, however steep the others are."""
+    gradient, curvature = np.array([[30.0, 7.0, 2e-16]]), np.array([[7e3, 1e10, 1e-9]])
+    lower, upper = np.array([[-0.03, 0.0, -0.97]]), np.array([[0.97, 1.0, 0.03]])
+    moved = share_out(gradient, curvature, lower, upper, np.zeros(1))
+    assert_allclose(moved.sum(), 0.0, atol=1e-12)
+    # The flat class takes what the first gives up by its own Newton step.
+    assert_allclose(moved, [[-30.0 / 7e3, 0.0, 30.0 / 7e3]], atol=1e-9)
+
+
+def test_a_class_that_looks_like_all_rows_gets_what_the_others_leave() -> None:
+    """A ROC under the diagonal says nothing of its slope: it is the sum that fixes it."""
+    grid = BinomialDeviance().grid
+    others = Gaussian().value(grid, [[0.02, 6.0], [0.0, 5.0], [0.01, 8.0]])
+    fitted = fit_jointly(grid, np.vstack([others, 0.95 * grid]), Gaussian())
+    assert_allclose(fitted.slopes, [[0.02, 0.0, 0.01, 0.97]], atol=1e-3)
+
+
 def test_the_record() -> None:
     scores = scores_of([0.5, 0.3])
     estimate = MPEJoint().from_scores(scores)
@@ -234,6 +252,17 @@ def test_replicates_are_the_joint_fits_of_the_replicated_rocs() -> None:
     assert_allclose(draws[:, :2], expected, atol=1e-7)
     assert_allclose(draws.sum(axis=1), 1, atol=1e-9)
     assert_array_equal(MPEJoint().replicates(scores, 5, random_state=3)[:, 2], 0)
+
+
+def test_smooth_fits_the_mean_of_the_replicated_rocs() -> None:
+    rng = np.random.default_rng(5)
+    pairs = tuple((rng.normal(1, 1, 80), rng.normal(0, 1, 40)) for _ in range(2))
+    scores = ClassScores(("a", "b"), pairs, seed=3)
+    grid = BinomialDeviance().grid
+    mean = bootstrap_rocs(pairs, grid, 500, 3).mean(axis=0)
+    expected = fit_jointly(grid, mean, Gaussian()).slopes[0]
+    assert_allclose(MPEJoint(smooth=True).from_scores(scores).proportions, expected)
+    assert not np.allclose(MPEJoint().from_scores(scores).proportions, expected)
 
 
 def test_a_free_asymmetry_is_refused(samples) -> None:

@@ -194,3 +194,14 @@ def test_fitted_curves_can_be_compared_hashed_and_not_changed() -> None:
     for array in vars(one).values():
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 0.5
+
+
+def test_parameters_at_a_wall_do_not_lie_beyond_it_by_rounding() -> None:
+    """They are read back into a model, which refuses what is outside its bounds."""
+    alpha = np.linspace(0.005, 0.995, 200)
+    curves = np.array([np.minimum(1, alpha + 0.3 * (alpha > 0.5)), alpha**1.2, alpha])
+    for model in (Concave(mu=None), Gaussian()):
+        fitted = BinomialDeviance().fit_curves(alpha, curves, model)
+        lower, upper = model.bounds
+        assert (fitted.parameters >= lower).all()
+        assert (fitted.parameters <= upper).all()

@@ -17,7 +17,7 @@ from unseen.roc.fit import BinomialDeviance, FittedRoc, RocFit
 from unseen.roc.models import Concave, RocModel
 from unseen.roc.sketch import RocSketch
 
-_SMOOTHING_REPLICATES = 500
+SMOOTHING_REPLICATES = 500
 
 
 class ROCSlope(MixtureEstimator):
@@ -99,7 +99,7 @@ class ROCSlope(MixtureEstimator):
         self._validate_params()
         model, criterion = self._model(), self._criterion()
         if self.smooth:
-            fitted = self._fit_curves(sketch, _SMOOTHING_REPLICATES, self.random_state, mean=True)
+            fitted = self._fit_curves(sketch, SMOOTHING_REPLICATES, self.random_state, mean=True)
         else:
             fitted = criterion.fit_sketch(sketch, model)
         return clipped_estimate(

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 from unseen._validation import check_closed_set
 from unseen.base import Estimate, FloatArray
 from unseen.mixture.base import roc_evidence
+from unseen.mixture.slope import SMOOTHING_REPLICATES
 from unseen.proportions.base import ClassScores, PerClassEstimator
 from unseen.proportions.projected import closed_set_warning
 from unseen.roc.bootstrap import bootstrap_rocs
@@ -41,6 +42,9 @@ class MPEJoint(PerClassEstimator):
     closed : bool, default=True
         True as in the paper: the shares sum to 1, and no class is unseen. False lets them sum
         to less, and the rest is unseen.
+    smooth : bool, default=False
+        Fit the mean of Bayesian-bootstrap replicates, as the paper's appendix does, instead of
+        the empirical ROCs.
     classifier : scikit-learn classifier or None, default=None
         What tells the unlabelled rows from a class; None is kernel logistic regression.
     n_folds : int, default=10
@@ -79,6 +83,7 @@ class MPEJoint(PerClassEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "model": [None, RocModel],
         "closed": ["boolean"],
+        "smooth": ["boolean"],
         **PerClassEstimator._parameter_constraints,
     }
 
@@ -86,6 +91,7 @@ class MPEJoint(PerClassEstimator):
         self,
         model: RocModel | None = None,
         closed: bool = True,
+        smooth: bool = False,
         classifier: Any = None,
         n_folds: int = 10,
         n_repeats: int = 1,
@@ -95,6 +101,7 @@ class MPEJoint(PerClassEstimator):
         super().__init__(classifier, n_folds, n_repeats, random_state, n_jobs)
         self.model = model
         self.closed = closed
+        self.smooth = smooth
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Keep the labelled sample.
@@ -132,7 +139,10 @@ class MPEJoint(PerClassEstimator):
             check_closed_set(np.asarray(scores.classes))
         model, grid = self._model(), BinomialDeviance().grid
         sketches = [RocSketch.from_scores(*pair) for pair in scores.pairs]
-        curves = np.array([np.interp(grid, *sketch.roc()) for sketch in sketches])
+        if self.smooth:
+            curves = bootstrap_rocs(scores.pairs, grid, SMOOTHING_REPLICATES, scores.seed).mean(0)
+        else:
+            curves = np.array([np.interp(grid, *sketch.roc()) for sketch in sketches])
         fitted = fit_jointly(grid, curves, model, self.closed)
         slopes, parameters = fitted.slopes[0], fitted.parameters[0]
         return Estimate(

@@ -411,13 +411,16 @@ class _Coordinates:
 
     def __init__(self, model: RocModel) -> None:
         self.log_scaled = np.array(model.log_scaled)
+        self.bounds = model.bounds
         self.lower, self.upper = (self.from_parameters(bound) for bound in model.bounds)
 
     def from_parameters(self, parameters: FloatArray) -> FloatArray:
         return np.log(parameters, out=np.array(parameters), where=self.log_scaled)
 
     def to_parameters(self, place: FloatArray) -> FloatArray:
-        return np.exp(place, out=np.array(place), where=self.log_scaled)
+        parameters = np.exp(place, out=np.array(place), where=self.log_scaled)
+        # The exponential of the logarithm of a bound may lie beyond it by rounding.
+        return np.clip(parameters, *self.bounds)
 
     def inside(self, place: FloatArray) -> FloatArray:
         return np.clip(place, self.lower, self.upper)

@@ -116,8 +116,8 @@ def estimate(
     >>> import numpy as np
     >>> import unseen
     >>> rng = np.random.default_rng(0)
-    >>> X, y = rng.normal(0, 1, (200, 2)), ["known"] * 200
-    >>> X_new = np.vstack([rng.normal(0, 1, (150, 2)), rng.normal(9, 1, (150, 2))])
+    >>> X, y = rng.normal(0, 1, (400, 2)), ["known"] * 400
+    >>> X_new = np.vstack([rng.normal(0, 1, (300, 2)), rng.normal(9, 1, (300, 2))])
     >>> estimate = unseen.estimate(X, y, X_new, random_state=0)
     >>> print(f"{estimate.unseen:.1f}")
     0.5

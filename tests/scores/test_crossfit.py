@@ -166,3 +166,20 @@ def test_bad_arguments_are_named(F, H, settings, message, classifier):
 def test_sparse_samples_are_checked_too():
     with pytest.raises(ValueError, match="same columns; got 3 and 2 of them"):
         crossfit_scores(csr_array(np.eye(3)), csr_array(np.eye(2)))
+
+
+def test_one_known_class_has_its_bandwidth_near_the_median() -> None:
+    """Chosen on the pair that is scored: the candidates are few, and a given one is kept."""
+    rng = np.random.default_rng(2)
+    F, H = rng.normal(0.5, 1, (60, 3)), rng.normal(0, 1, (50, 3))
+    rows = KernelLogisticRegression().prepare(
+        np.vstack([F, H]), np.ones(110), np.random.RandomState(8)
+    )
+    near = rows.median * np.array([0.5, 1.0, 2.0])
+    default = crossfit_scores(F, H, random_state=8)
+    for scores, expected in zip(
+        crossfit_scores(F, H, KernelLogisticRegression(near), random_state=8), default, strict=True
+    ):
+        assert_allclose(scores, expected)
+    single = crossfit_scores(F, H, KernelLogisticRegression(near[0] / 4), random_state=8)
+    assert not np.allclose(single[0], default[0])

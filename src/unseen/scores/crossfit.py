@@ -4,7 +4,8 @@ A score from a model that saw the row is worthless here: every estimator built o
 collapses. So each row is scored by a model fitted without its fold. Any scikit-learn classifier
 will do. For kernel logistic regression there is the paper's scheme (Appendix C): the bandwidth
 comes from telling the known classes apart, C is chosen anew for the AUC of F against each H,
-and one kernel factor serves every class, fold and C.
+and one kernel factor serves every class, fold and C. A single known class leaves nothing to tell
+apart, and the bandwidth is chosen on the pair, near the median distance between rows.
 """
 
 from __future__ import annotations
@@ -26,6 +27,9 @@ from unseen.scores.selection import SCORINGS, assign_folds, training_masks
 
 ScorePair = tuple[FloatArray, FloatArray]
 SCORE_LIMITS = (5e-3, 50)  # tolerance and steps: these fits are used, not only compared
+# Times the median distance. With one known class the bandwidth can only be chosen on the very
+# pair that is then scored; on small samples a wide choice there costs more than it brings.
+PAIR_BANDWIDTHS = 2.0 ** np.arange(1, -2, -1)
 
 
 def crossfit_scores(
@@ -223,7 +227,9 @@ class _KernelScheme:
         by = "roc_auc" if classifier.scoring == "accuracy" else classifier.scoring
         self.scoring = SCORINGS[by]
         self.bandwidths = classifier.bandwidths(self.rows)
-        if codes.max() > 0 and self.bandwidths.size > 1:
+        if codes.max() == 0 and classifier.bandwidth is None:
+            self.bandwidths = PAIR_BANDWIDTHS * self.rows.median
+        elif codes.max() > 0 and self.bandwidths.size > 1:
             with one_blas_thread():
                 known = classifier.prepare(X, np.ones(X.shape[0]), rng)
                 self.bandwidths = np.array([classifier.choose(known, codes, rng)[0]])

@@ -1,0 +1,18 @@
+"""The paper's data sets by name, generators of the artificial ones, and prescribed proportions."""
+
+from unseen.datasets.generators import make_ringnorm, make_twonorm, make_waveform
+from unseen.datasets.load import available_datasets, dataset_names, load_dataset
+from unseen.datasets.record import Dataset
+from unseen.datasets.shift import PrescribedSplit, draw_with_proportions
+
+__all__ = [
+    "Dataset",
+    "PrescribedSplit",
+    "available_datasets",
+    "dataset_names",
+    "draw_with_proportions",
+    "load_dataset",
+    "make_ringnorm",
+    "make_twonorm",
+    "make_waveform",
+]

@@ -1,0 +1,157 @@
+"""Three data sets that are samples of a known law (Breiman 1996; Breiman et al. 1984).
+
+Twonorm and ringnorm have 20 features and a = 2 / sqrt(20):
+twonorm is N(-a1, I) against N(+a1, I); ringnorm is N(a1, I) against N(0, 4I).
+Waveform has 21 features: a random point between two of three triangles of height 6, plus
+noise N(0, I).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["make_ringnorm", "make_twonorm", "make_waveform"]
+
+Sample: TypeAlias = tuple[NDArray[np.float64], NDArray[np.int64]]
+
+_NORM_FEATURES = 20
+_SHIFT = 2 / np.sqrt(_NORM_FEATURES)
+_WAVE_POSITIONS = np.arange(1, 22)
+# The peaks of the two triangles that each class of waveform lies between.
+_WAVE_PEAKS = ((7, 15), (7, 11), (15, 11))
+
+
+def make_twonorm(n_samples: int | Sequence[int] = 7400, *, random_state: Any = None) -> Sample:
+    """Two normal clouds of unit variance, four standard deviations apart.
+
+    The best possible classifier errs on a share Φ(-2) = 0.0228 of the rows.
+
+    Parameters
+    ----------
+    n_samples : int or pair of int, default=7400
+        Rows in all, half of each class; or rows of class -1 and of class +1.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the draw.
+
+    Returns
+    -------
+    X : ndarray of shape (n_rows, 20)
+    y : ndarray of shape (n_rows,)
+        -1 around -a, +1 around +a, in random order.
+
+    Examples
+    --------
+    >>> X, y = make_twonorm(1000, random_state=0)
+    >>> X.shape, [float(X[y == label].mean().round(1)) for label in (-1, 1)]
+    ((1000, 20), [-0.5, 0.5])
+    """
+    sizes = _class_sizes(n_samples, 2)
+    rng = _generator(random_state)
+    clouds = [
+        rng.normal(sign * _SHIFT, 1.0, (size, _NORM_FEATURES))
+        for sign, size in zip((-1, 1), sizes, strict=True)
+    ]
+    return _shuffled(clouds, (-1, 1), rng)
+
+
+def make_ringnorm(n_samples: int | Sequence[int] = 7400, *, random_state: Any = None) -> Sample:
+    """One normal cloud inside another of twice its spread.
+
+    The best possible classifier errs on a share of 0.0124 of the rows.
+
+    Parameters
+    ----------
+    n_samples : int or pair of int, default=7400
+        Rows in all, half of each class; or rows of class -1 and of class +1.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the draw.
+
+    Returns
+    -------
+    X : ndarray of shape (n_rows, 20)
+    y : ndarray of shape (n_rows,)
+        -1 for N(a1, I), +1 for N(0, 4I), in random order.
+
+    Examples
+    --------
+    >>> X, y = make_ringnorm((500, 500), random_state=0)
+    >>> [float(X[y == label].std().round(1)) for label in (-1, 1)]
+    [1.0, 2.0]
+    """
+    inner, outer = _class_sizes(n_samples, 2)
+    rng = _generator(random_state)
+    clouds = [
+        rng.normal(_SHIFT, 1.0, (inner, _NORM_FEATURES)),
+        rng.normal(0.0, 2.0, (outer, _NORM_FEATURES)),
+    ]
+    return _shuffled(clouds, (-1, 1), rng)
+
+
+def make_waveform(n_samples: int | Sequence[int] = 5000, *, random_state: Any = None) -> Sample:
+    """Three classes of waves, each a random mixture of two triangles plus noise.
+
+    The best possible classifier errs on a share of about 0.14 of the rows.
+
+    Parameters
+    ----------
+    n_samples : int or three int, default=5000
+        Rows in all, a third of each class; or rows of the classes 0, 1 and 2.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the draw.
+
+    Returns
+    -------
+    X : ndarray of shape (n_rows, 21)
+    y : ndarray of shape (n_rows,)
+        0, 1 or 2, in random order. The paper's set is class 1 against the two others.
+
+    Examples
+    --------
+    >>> X, y = make_waveform(3000, random_state=0)
+    >>> X[y == 1].mean(axis=0).round().astype(int)[[0, 6, 10, 20]].tolist()
+    [0, 4, 4, 0]
+    """
+    sizes = _class_sizes(n_samples, 3)
+    rng = _generator(random_state)
+    waves = []
+    for (first, second), size in zip(_WAVE_PEAKS, sizes, strict=True):
+        weight = rng.uniform(size=(size, 1))
+        wave = weight * _triangle(first) + (1 - weight) * _triangle(second)
+        waves.append(wave + rng.normal(size=wave.shape))
+    return _shuffled(waves, (0, 1, 2), rng)
+
+
+def _generator(random_state: Any) -> np.random.RandomState:
+    # Imported late: scikit-learn takes a second, and most sets are only read from a file.
+    from sklearn.utils import check_random_state
+
+    return check_random_state(random_state)
+
+
+def _triangle(peak: int) -> NDArray[np.float64]:
+    return np.maximum(6.0 - np.abs(_WAVE_POSITIONS - peak), 0.0)
+
+
+def _class_sizes(n_samples: int | Sequence[int], n_classes: int) -> list[int]:
+    if isinstance(n_samples, int | np.integer):
+        sizes = [(int(n_samples) + later) // n_classes for later in range(n_classes)]
+    else:
+        sizes = [int(size) for size in n_samples]
+    if len(sizes) != n_classes or min(sizes) < 0 or sum(sizes) < 1:
+        raise ValueError(
+            f"n_samples must be a number of rows >= 1, or {n_classes} of them, one per class; "
+            f"got {n_samples!r}."
+        )
+    return sizes
+
+
+def _shuffled(
+    samples: list[NDArray[np.float64]], labels: tuple[int, ...], rng: np.random.RandomState
+) -> Sample:
+    y = np.repeat(np.array(labels, dtype=np.int64), [len(rows) for rows in samples])
+    order = rng.permutation(len(y))
+    return np.vstack(samples)[order], y[order]

@@ -30,14 +30,11 @@ from unseen.base import Estimate, FloatArray, IntArray, Matrix
 from unseen.engine.threads import one_blas_thread
 from unseen.intervals import Calibrated, IntervalMethod
 from unseen.proportions.base import ProportionEstimator, drawn_seed
-from unseen.scores.crossfit import seeded
+from unseen.scores.crossfit import SCORE_LIMITS, seeded
 from unseen.scores.klr import KernelLogisticRegression, held_out
 from unseen.scores.selection import SCORINGS, assign_folds, training_masks
 
 __all__ = ["ClosedSetEstimator", "Posteriors", "RowScores", "RowScoresEstimator", "drawn_seed"]
-
-# These fits are used, not only compared: tolerance and steps of the out-of-fold ones.
-_FOLD_LIMITS = (5e-3, 50)
 
 
 @dataclass(frozen=True, eq=False)
@@ -351,7 +348,7 @@ def _kernel_folds(
         strengths = np.array([model.C_])
         measure = SCORINGS["neg_log_loss"]
         values, _ = held_out(
-            rows, codes, model.bandwidth_, strengths, masks, measure, *_FOLD_LIMITS
+            rows, codes, model.bandwidth_, strengths, masks, measure, *SCORE_LIMITS
         )
     logits = values[:, 0]
     if logits.shape[1] == 1:

@@ -96,3 +96,38 @@ SCORINGS: dict[str, Scoring] = {
     "roc_auc": roc_auc,
     "neg_log_loss": neg_log_loss,
 }
+
+
+def fold_offsets(
+    masks: FloatArray, unlabelled: IntArray, weights: FloatArray | None = None
+) -> FloatArray:
+    """Log-odds of F in the rows that the model of each row was trained on.
+
+    Folds cannot all hold the same shares of F and H. A model's log-odds are high where more of F
+    was trained on, and so fewer of F held out: pooled over folds, scores of two samples of one law
+    would order them the wrong way round.
+
+    Parameters
+    ----------
+    masks : ndarray of shape (n, folds)
+        1 where a row trains.
+    unlabelled : ndarray of shape (n,)
+        1 for rows of F, 0 for rows of H.
+    weights : ndarray of shape (n,), optional
+        Weights of the rows.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> masks = np.array([[0.0, 1], [1, 0], [1, 0], [1, 1]])  # the last row always trains
+    >>> np.exp(fold_offsets(masks, np.array([1, 1, 0, 0])))[:3].round(3)
+    array([0.5, 1. , 1. ])
+    """
+    weights = np.ones(len(unlabelled)) if weights is None else weights
+    trained = masks == 1
+    odds = np.log((weights * unlabelled) @ trained) - np.log((weights * (1 - unlabelled)) @ trained)
+    return np.asarray(odds[masks.argmin(axis=1)])

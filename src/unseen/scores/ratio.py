@@ -1,0 +1,150 @@
+"""Log density ratios of two samples, out of fold, from every candidate of the kernel classifier.
+
+A classifier that tells F from H has the log-odds ``log f(x) / h(x) + log n_F / n_H``. Three
+things spoil such scores where the samples are small or alike, and each has its remedy here.
+
+- The folds cannot all hold the same shares of F and H, so that the second term differs from fold
+  to fold, and it is low just where more of F was held out. It is taken off.
+- Bandwidth and C are chosen on the rows that are scored. Instead of one choice there is a column
+  of scores for every candidate, with its held-out log-loss; whoever reads them can average.
+- A fit that stops early keeps, through the preconditioner that all folds share, a trace of the
+  rows it was not to see: at C = 1000 the held-out log-loss of two samples of one law fell 0.24
+  short of what it should have been. So these fits are run on further than others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+
+from unseen.base import FloatArray, IntArray, Matrix
+from unseen.engine.threads import one_blas_thread
+from unseen.scores.crossfit import SCORE_LIMITS, _rows, _stack, crossfit_scores
+from unseen.scores.klr import STRENGTHS, KernelLogisticRegression, Rows, held_out
+from unseen.scores.selection import SCORINGS, fold_offsets, training_masks
+
+__all__ = ["RatioScores", "ratio_scores"]
+
+# The largest C of the classifier takes a third of the time, and hardly ever a part of the weight.
+RATIO_STRENGTHS = STRENGTHS[:-1]
+
+
+@dataclass(frozen=True, eq=False)
+class RatioScores:
+    """Out-of-fold scores of F against H, one column for every candidate discriminator.
+
+    Parameters
+    ----------
+    unlabelled, labelled : ndarray of shape (n_F, C) and (n_H, C)
+        Log density ratios of F against H, up to a constant; high where a row looks like F.
+    log_loss : ndarray of shape (C,)
+        Held-out log-loss of each candidate, per unit of weight.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen.scores.ratio import RatioScores
+    >>> RatioScores(np.zeros((5, 2)), np.zeros((3, 2)), np.array([0.6, 0.5])).best
+    1
+    """
+
+    unlabelled: FloatArray
+    labelled: FloatArray
+    log_loss: FloatArray
+
+    @property
+    def best(self) -> int:
+        """The candidate of the least log-loss."""
+        return int(np.argmin(self.log_loss))
+
+
+def ratio_scores(
+    F: Matrix,
+    H: Matrix,
+    weight: FloatArray | None = None,
+    classifier: Any = None,
+    *,
+    n_folds: int = 10,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> RatioScores:
+    """Score F against H out of fold by every candidate.
+
+    Parameters
+    ----------
+    F, H : array-like or sparse matrix of shape (n, d)
+        Unlabelled and labelled rows, at least 2 of each.
+    weight : ndarray of shape (n_H,), optional
+        Positive weights of the labelled rows; only kernel logistic regression uses them.
+    classifier : scikit-learn classifier, optional
+        What tells F from H. The candidates are the bandwidths and values of C of a
+        :class:`~unseen.KernelLogisticRegression`, the default; any other is the one candidate.
+    n_folds : int
+        Folds, at least 2.
+    random_state : int, RandomState or None
+        Draws folds and whatever the classifier draws.
+    n_jobs : int or None
+        Bandwidths, or folds, fitted side by side; the scores do not depend on it.
+
+    Returns
+    -------
+    RatioScores
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen.scores.ratio import ratio_scores
+    >>> rng = np.random.default_rng(0)
+    >>> F, H = rng.normal(2, 1, (100, 1)), rng.normal(0, 1, (80, 1))
+    >>> scores = ratio_scores(F, H, random_state=0)
+    >>> scores.unlabelled.shape, scores.labelled.shape
+    ((100, 30), (80, 30))
+    """
+    model = KernelLogisticRegression() if classifier is None else clone(classifier)
+    if not isinstance(model, KernelLogisticRegression):
+        pair = crossfit_scores(
+            F, H, model, n_folds=n_folds, random_state=random_state, n_jobs=n_jobs
+        )
+        return RatioScores(pair[0][:, None], pair[1][:, None], np.zeros(1))
+    model._validate_params()
+    rng = check_random_state(random_state)
+    X, unlabelled = _stack(_rows(F), _rows(H))
+    weights = np.ones(len(unlabelled))
+    weights[unlabelled == 0] = 1.0 if weight is None else weight
+    with one_blas_thread():
+        rows = model.prepare(X, weights, rng)
+        masks = training_masks(n_folds, unlabelled, rng)
+        values, log_loss = _all_candidates(model, rows, unlabelled, masks, n_jobs)
+    values -= fold_offsets(masks, unlabelled, weights)[:, None]
+    return RatioScores(values[unlabelled == 1], values[unlabelled == 0], log_loss)
+
+
+def _all_candidates(
+    model: KernelLogisticRegression,
+    rows: Rows,
+    unlabelled: IntArray,
+    masks: FloatArray,
+    n_jobs: int | None,
+) -> tuple[FloatArray, FloatArray]:
+    """Out-of-fold log-odds (n, C) and log-loss (C,), bandwidth by bandwidth."""
+    bandwidths = model.bandwidths(rows)
+    strengths = RATIO_STRENGTHS if model.C is None else model.strengths()
+    # Threads: the rows are shared, and the products release the interpreter.
+    parts = Parallel(n_jobs=n_jobs, require="sharedmem")(
+        delayed(_held_out)(rows, unlabelled, bandwidth, strengths, masks)
+        for bandwidth in bandwidths
+    )
+    return np.hstack([values for values, _ in parts]), np.concatenate([loss for _, loss in parts])
+
+
+def _held_out(
+    rows: Rows, unlabelled: IntArray, bandwidth: float, strengths: FloatArray, masks: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    measure = SCORINGS["neg_log_loss"]
+    values, scores = held_out(rows, unlabelled, bandwidth, strengths, masks, measure, *SCORE_LIMITS)
+    return values[..., 0].astype(np.float64), -scores

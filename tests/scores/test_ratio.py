@@ -1,0 +1,101 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from scipy.special import expit
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+
+from unseen import KernelLogisticRegression
+from unseen.scores.crossfit import crossfit_scores
+from unseen.scores.ratio import RATIO_STRENGTHS, fold_offsets, ratio_scores
+from unseen.scores.selection import training_masks
+
+
+def areas(scores) -> np.ndarray:
+    truth = np.repeat([1, 0], [len(scores.unlabelled), len(scores.labelled)])
+    both = np.vstack([scores.unlabelled, scores.labelled])
+    return np.array([roc_auc_score(truth, column) for column in both.T])
+
+
+def test_no_candidate_tells_samples_of_one_law_apart() -> None:
+    rng = np.random.default_rng(0)
+    by_draw = []
+    for seed in range(4):
+        rows = rng.normal(size=(109, 5))
+        scores = ratio_scores(rows[:33], rows[33:], random_state=seed)
+        by_draw.append(areas(scores))
+        null = -np.mean(np.log(np.where(np.arange(109) < 33, 33 / 109, 76 / 109)))
+        assert scores.log_loss.min() > null - 0.03
+    assert np.mean(by_draw, axis=0).max() < 0.6
+
+
+def test_labels_of_held_out_rows_leave_no_trace() -> None:
+    # The held-out rows are alone in the kernel's eyes, so that nothing can be known of them.
+    rows = 100.0 * np.arange(60)[:, None]
+    classifier = KernelLogisticRegression(bandwidth=0.01, C=1000.0, standardize=False)
+    scores = ratio_scores(rows[::3], np.delete(rows, np.s_[::3], 0), None, classifier, n_folds=10)
+    spread = np.ptp(np.vstack([scores.unlabelled, scores.labelled]))
+    assert spread < 0.01
+
+
+def test_scores_are_log_density_ratios() -> None:
+    rng = np.random.default_rng(1)
+    F, H = rng.normal(1, 1, (900, 1)), rng.normal(0, 1, (300, 1))
+    scores = ratio_scores(F, H, random_state=0)
+    found = scores.unlabelled[:, scores.best]
+    middle = np.abs(F[:, 0] - 1) < 2
+    assert_allclose(found[middle], F[middle, 0] - 0.5, atol=0.5)
+    assert abs(np.mean(found - (F[:, 0] - 0.5))) < 0.15
+
+
+def test_offsets_are_the_log_odds_of_the_training_rows() -> None:
+    unlabelled = np.repeat([1, 0], [7, 12])
+    weights = np.arange(1.0, 20)
+    masks = training_masks(3, unlabelled, 0)
+    for row, offset in enumerate(fold_offsets(masks, unlabelled, weights)):
+        trained = masks[:, masks[row].argmin()] == 1
+        share = np.average(unlabelled[trained], weights=weights[trained])
+        assert_allclose(expit(offset), share)
+
+
+def test_weights_make_another_labelled_sample() -> None:
+    rng = np.random.default_rng(2)
+    H = np.vstack([rng.normal(-2, 1, (300, 1)), rng.normal(2, 1, (300, 1))])
+    F = np.vstack([rng.normal(-2, 1, (270, 1)), rng.normal(2, 1, (30, 1))])
+    weight = np.repeat([1.8, 0.2], 300)
+    plain, weighted = (ratio_scores(F, H, w, random_state=0) for w in (None, weight))
+    assert areas(plain)[plain.best] > 0.6
+    assert (
+        np.std(weighted.unlabelled[:, weighted.best])
+        < 0.3
+        < np.std(plain.unlabelled[:, plain.best])
+    )
+
+
+def test_every_bandwidth_and_C_is_a_candidate() -> None:
+    rows = np.random.default_rng(3).normal(size=(60, 2))
+    some = KernelLogisticRegression(bandwidth=[0.5, 2.0], C=[0.1, 1.0, 10.0])
+    assert ratio_scores(rows[:30], rows[30:], None, some, n_folds=3).unlabelled.shape == (30, 6)
+    every = ratio_scores(rows[:30], rows[30:], n_folds=3)
+    assert every.labelled.shape == (30, 6 * len(RATIO_STRENGTHS))
+    assert every.log_loss.shape == (30,)
+
+
+def test_any_other_classifier_is_the_one_candidate() -> None:
+    rows = np.random.default_rng(4).normal(size=(60, 2))
+    scores = ratio_scores(rows[:25], rows[25:], None, LogisticRegression(), random_state=0)
+    pair = crossfit_scores(rows[:25], rows[25:], LogisticRegression(), random_state=0)
+    assert_array_equal(scores.unlabelled[:, 0], pair[0])
+    assert_array_equal(scores.labelled[:, 0], pair[1])
+    assert scores.best == 0
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_jobs_and_storage_make_no_difference(n_jobs) -> None:
+    rows = np.random.default_rng(5).normal(size=(80, 3))
+    first = ratio_scores(rows[:30], rows[30:], n_folds=4, random_state=0)
+    stored = (sparse.csr_matrix(part) for part in (rows[:30], rows[30:]))
+    again = ratio_scores(*stored, n_folds=4, random_state=0, n_jobs=n_jobs)
+    assert_allclose(again.unlabelled, first.unlabelled, atol=1e-6)
+    assert_allclose(again.log_loss, first.log_loss, atol=1e-8)

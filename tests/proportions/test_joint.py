@@ -246,7 +246,7 @@ def test_one_class_is_enough_for_the_open_set_only(samples) -> None:
 
 def test_replicates_are_the_joint_fits_of_the_replicated_rocs() -> None:
     scores = scores_of([0.5, 0.3], n=300)
-    draws = MPEJoint(closed=False).replicates(scores, 30, random_state=3)
+    draws = MPEJoint(Gaussian(), closed=False).replicates(scores, 30, random_state=3)
     curves = bootstrap_rocs(scores.pairs, GRID, 30, 3)
     expected = [fit_jointly(GRID, one, Gaussian(), closed=False).slopes[0] for one in curves]
     assert_allclose(draws[:, :2], expected, atol=1e-7)
@@ -280,3 +280,13 @@ def test_finds_the_shares_when_nothing_is_unseen(model, draws) -> None:
         for X, y, X_new in draws[:2]
     ]
     assert np.abs(errors).mean() < 0.03
+
+
+def test_open_default_sees_that_one_class_makes_up_nearly_all_rows() -> None:
+    """The Gaussian slope of a ROC on the diagonal may be anything; the concave one is near 1."""
+    rng = np.random.default_rng(0)
+    pairs = [
+        (rng.normal(0, 1, 500), rng.normal(0, 1, 500)) for _ in range(8)
+    ]  # eight problems with one class each
+    shares = [MPEJoint(closed=False).from_scores(ClassScores(("a",), (p,))) for p in pairs]
+    assert min(estimate["a"] for estimate in shares) > 0.7

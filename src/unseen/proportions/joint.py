@@ -25,7 +25,7 @@ from unseen.proportions.projected import closed_set_warning
 from unseen.roc.bootstrap import bootstrap_rocs
 from unseen.roc.fit import BinomialDeviance
 from unseen.roc.joint import by_slope_of, fit_jointly
-from unseen.roc.models import Gaussian, RocModel
+from unseen.roc.models import Concave, Gaussian, RocModel
 from unseen.roc.sketch import RocSketch
 
 __all__ = ["MPEJoint"]
@@ -37,8 +37,9 @@ class MPEJoint(PerClassEstimator):
     Parameters
     ----------
     model : RocModel or None, default=None
-        The regression model; None is the paper's ``Gaussian()``. With ``Concave()`` the same
-        condition holds for its right-end slopes.
+        The regression model; None is the paper's ``Gaussian()`` where ``closed``, and else
+        ``Concave()``: on the ROC of a class that makes up nearly all rows the Gaussian slope is
+        a lottery, from which only the condition that all slopes sum to 1 saves it.
     closed : bool, default=True
         True as in the paper: the shares sum to 1, and no class is unseen. False lets them sum
         to less, and the rest is unseen.
@@ -187,7 +188,9 @@ class MPEJoint(PerClassEstimator):
         return np.column_stack([slopes, _unseen(slopes)])
 
     def _model(self) -> RocModel:
-        return Gaussian() if self.model is None else self.model
+        if self.model is not None:
+            return self.model
+        return Gaussian() if self.closed else Concave()
 
     def _blindness(self) -> list[str]:
         return [closed_set_warning(self)] if self.closed else []

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         CertifiedBound,
         DensityRatio,
         KernelMean,
+        Placement,
         ROCSlope,
         mixture_proportion,
     )
@@ -34,9 +35,21 @@ if TYPE_CHECKING:
         MPEIncomplete,
         MPEJoint,
         MPEProjected,
+        OpenSetEstimator,
         ProportionEstimator,
         SaerensEM,
         compare,
+    )
+    from unseen.rejection import (
+        RejectionClassifier,
+        RejectionForest,
+        RejectionHistogram,
+        RejectionKernel,
+        RejectionPlugIn,
+        RejectionThreshold,
+        RejectionTree,
+        open_set_risk,
+        open_set_scorer,
     )
     from unseen.scores.klr import KernelLogisticRegression
 
@@ -59,9 +72,18 @@ __all__ = [
     "MPEJoint",
     "MPEProjected",
     "MixtureEstimate",
+    "OpenSetEstimator",
     "PaperBand",
     "Percentile",
+    "Placement",
     "ROCSlope",
+    "RejectionClassifier",
+    "RejectionForest",
+    "RejectionHistogram",
+    "RejectionKernel",
+    "RejectionPlugIn",
+    "RejectionThreshold",
+    "RejectionTree",
     "SaerensEM",
     "UnseenWarning",
     "UpperBound",
@@ -69,10 +91,12 @@ __all__ = [
     "compare",
     "estimate",
     "mixture_proportion",
+    "open_set_risk",
+    "open_set_scorer",
 ]
 
 # Where to look for a name; the first pull in the least.
-_HOMES = ("base", "scores.klr", "mixture", "intervals", "proportions")
+_HOMES = ("base", "scores.klr", "mixture", "intervals", "proportions", "rejection")
 
 
 def estimate(
@@ -95,7 +119,7 @@ def estimate(
     X_new : array-like of shape (n_unlabelled, n_features)
         Unlabelled rows, with the columns of X.
     estimator : proportion estimator or None, default=None
-        How to estimate; None is :class:`MPEIncomplete`. It is copied, not changed.
+        How to estimate; None is :class:`OpenSetEstimator`. It is copied, not changed.
     confidence : float or None, default=None
         Level of the intervals, such as 0.95; None makes none.
     random_state : int, RandomState instance or None, default=None
@@ -124,14 +148,14 @@ def estimate(
     """
     from sklearn.base import clone
 
-    from unseen.proportions import MPEIncomplete, ProportionEstimator
+    from unseen.proportions import OpenSetEstimator, ProportionEstimator
 
     if estimator is not None and not isinstance(estimator, ProportionEstimator):
         raise TypeError(
             "estimator must be a proportion estimator such as MPEIncomplete(), or None; "
             f"got {estimator!r}."
         )
-    chosen = MPEIncomplete() if estimator is None else clone(estimator)
+    chosen = OpenSetEstimator() if estimator is None else clone(estimator)
     if random_state is not None:
         chosen.set_params(random_state=random_state)
     return chosen.fit(X, y).estimate(X_new, confidence=confidence)

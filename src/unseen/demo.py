@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.datasets import load_digits
 
 from unseen.base import Estimate, FloatArray, IntArray
-from unseen.proportions import MPEIncomplete
+from unseen.proportions import OpenSetEstimator
 from unseen.scores.klr import KernelLogisticRegression
 
 __all__ = ["Demo", "total_variation"]
@@ -58,7 +58,7 @@ class Demo:
         """
         X, y, X_new, y_new = digit_samples(random_state)
         start = time.perf_counter()
-        estimate = MPEIncomplete(random_state=random_state).fit(X, y).estimate(X_new)
+        estimate = OpenSetEstimator(random_state=random_state).fit(X, y).estimate(X_new)
         classifier = KernelLogisticRegression(random_state=random_state).fit(X, y)
         closed_set = known_shares(classifier.predict(X_new), estimate.classes)
         seconds = time.perf_counter() - start

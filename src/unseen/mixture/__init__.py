@@ -4,6 +4,7 @@ from unseen.mixture.bbe import BestBin
 from unseen.mixture.bound import CertifiedBound
 from unseen.mixture.dedpul import DensityRatio
 from unseen.mixture.kernel_mean import KernelMean
+from unseen.mixture.placement import Placement
 from unseen.mixture.proportion import mixture_proportion
 from unseen.mixture.slope import ROCSlope
 
@@ -12,6 +13,7 @@ __all__ = [
     "CertifiedBound",
     "DensityRatio",
     "KernelMean",
+    "Placement",
     "ROCSlope",
     "mixture_proportion",
 ]

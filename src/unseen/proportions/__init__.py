@@ -5,6 +5,7 @@ from unseen.proportions.base import ClassScores, PerClassEstimator, ProportionEs
 from unseen.proportions.binary import BinaryRescaled, BinaryScores, rescaled_proportions
 from unseen.proportions.comparison import Comparison, compare
 from unseen.proportions.count import ClassifyAndCount
+from unseen.proportions.default import Credible, OpenSetEstimator, OpenSetScores
 from unseen.proportions.em import (
     BiasCorrectedTemperature,
     Rescaling,
@@ -29,12 +30,15 @@ __all__ = [
     "ClassifyAndCount",
     "ClosedSetEstimator",
     "Comparison",
+    "Credible",
     "HallECDF",
     "KLDivergence",
     "L2Distance",
     "MPEIncomplete",
     "MPEJoint",
     "MPEProjected",
+    "OpenSetEstimator",
+    "OpenSetScores",
     "PerClassEstimator",
     "Posteriors",
     "ProportionEstimator",

@@ -1,0 +1,571 @@
+"""The default: closed-set EM where nothing is unseen, and the placement likelihood where it is.
+
+A closed-set method is sharp and blind; an open one sees the unseen and pays for looking. Which to
+trust is a question that the data can answer. Two hypotheses have prior weights,
+
+    closed   P_0 = sum_i rho_i P_i                                  weight ``spike``
+    open     P_0 = nu sum_i rho_i P_i + (1 - nu) P_unseen           weight ``1 - spike``
+
+and everything is read off two sets of out-of-fold scores: the posteriors p_i of a classifier of the
+known classes, and the log density ratios s of the new rows against all labelled rows together.
+
+**Closed.** EM on the posteriors (:class:`~unseen.SaerensEM`) gives the shares rho_0. With the rows
+of class i weighted by ``rho_0i / n_i`` the labelled rows are a sample of the mixture H that the new
+rows are a sample of, if nothing is unseen: whether that is so is a two-sample problem.
+
+**Evidence.** The placement likelihood (:mod:`unseen.mixture.placement`) of the new rows among the
+weighted labelled rows has a Bayes factor for "something is unseen", averaged over discriminators.
+It is a mean of ratios with expectation 1 where nothing is unseen, and so is rarely large by chance.
+
+**Open.** With other shares rho the mixture H changes, and no new discriminator is needed:
+
+    s_rho = s + log sum_i rho_0i p_i / prior_i - log sum_i rho_i p_i / prior_i.
+
+The placement posterior at rho says of each new row with what probability it belongs to a known
+class, and EM on rows weighted so gives the next rho. A few rounds settle it.
+
+**Both.** nu is the posterior median with the spike at nu = 1 in it, the answer of least expected
+absolute error, and ``pi = nu ((1 - P) rho_0 + P rho)``, P the probability of anything unseen.
+
+**The spike.** With one known class "nothing is unseen" has one possible answer, 1, and nobody who
+expects that asks. With several it is what closed-set methods take for granted, mostly rightly. So
+the prior weight is 0.02 for one class and 0.95 for more.
+
+Draws from the posterior mix closed ones (bootstrap of EM) and open ones (nu from its posterior, a
+little widened, rho from a bootstrap of the weighted EM) in proportion to P. :class:`Credible` makes
+intervals of them.
+
+What is assumed: classes keep their distributions, and only shares change; the unseen rows hold no
+hidden share of a known class, condition (A); and a discriminator can tell them from the known
+classes at least a little (binormal Δ >= 0.6, an AUC of 0.66; 1 and 0.76 with many rows).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils._param_validation import HasMethods, Interval
+from sklearn.utils.validation import check_is_fitted
+
+from unseen._validation import check_folds, check_unlabelled, remarks
+from unseen.base import Estimate, FloatArray, IntArray, Matrix
+from unseen.intervals import (
+    IntervalEvidence,
+    IntervalMethod,
+    counting_noise,
+    percentile_limits,
+    stretched_limits,
+)
+from unseen.mixture.base import roc_evidence
+from unseen.mixture.placement import (
+    PlacementPosterior,
+    candidate_cells,
+    candidate_prior,
+    placement_posterior,
+)
+from unseen.proportions.base import ProportionEstimator, drawn_seed
+from unseen.proportions.em import SaerensEM, labelled_noise, mixture_shares
+from unseen.proportions.posteriors import Posteriors, crossfit_posteriors
+from unseen.proportions.quadratic import EXACT_ROWS, generator
+from unseen.roc.sketch import RocSketch
+from unseen.scores.klr import KernelLogisticRegression
+from unseen.scores.ratio import RatioScores, ratio_scores
+
+__all__ = [
+    "Credible",
+    "OpenSetEstimator",
+    "OpenSetFit",
+    "OpenSetScores",
+    "open_set_fit",
+    "open_set_scores",
+]
+
+_SPIKE_ONE, _SPIKE_MORE = 0.02, 0.95
+_ROUNDS = 3
+# A class that EM finds absent keeps so large a part of its weight: it may be needed later.
+_LEAST_PART = 0.01
+_LEAST_RATIO = 1e-12
+_LEAST_SHARE = 1e-6
+_BLOCK_SIZE = 2_000_000
+# The posterior takes the scores as they are; with other training rows they would be others. By
+# this factor draws of nu lie further from their median. Chosen on development data.
+_SCORE_NOISE = 1.2
+
+
+@dataclass(frozen=True, eq=False)
+class OpenSetScores:
+    """Out-of-fold scores behind the default estimator.
+
+    Parameters
+    ----------
+    classes : tuple
+        Labels of the known classes.
+    codes : ndarray of shape (n,)
+        Class of each labelled row, as its place among ``classes``.
+    posteriors : Posteriors or None
+        Posteriors of the known classes; None where there is only one.
+    ratios : RatioScores
+        Log density ratios of the new rows against the labelled ones.
+    mixture : ndarray of shape (K,)
+        Shares that the labelled rows were weighted to have when the ratios were made.
+    seed : int or None
+        Seed that made them.
+    warnings : tuple of str
+        What was odd about the rows.
+    """
+
+    classes: tuple[Any, ...]
+    codes: IntArray
+    posteriors: Posteriors | None
+    ratios: RatioScores
+    mixture: FloatArray
+    seed: int | None = None
+    warnings: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if (self.posteriors is None) != (len(self.classes) == 1):
+            raise ValueError(
+                "posteriors must be there for several classes, and None for one; "
+                f"got {self.posteriors!r} for {len(self.classes)}."
+            )
+        if len(self.codes) != len(self.ratios.labelled):
+            raise ValueError(
+                "codes must hold one class per labelled row; "
+                f"got {len(self.codes)} for {len(self.ratios.labelled)} rows."
+            )
+
+    @property
+    def n_unlabelled(self) -> int:
+        """New rows."""
+        return len(self.ratios.unlabelled)
+
+    @property
+    def counts(self) -> IntArray:
+        """Labelled rows of each class."""
+        return np.bincount(self.codes, minlength=len(self.classes))
+
+    @property
+    def n_labelled(self) -> dict[Any, int]:
+        """Labelled rows of each class, by label."""
+        return dict(zip(self.classes, self.counts.tolist(), strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class OpenSetFit:
+    """What the scores say: shares under both hypotheses, and which to believe.
+
+    Parameters
+    ----------
+    closed : ndarray of shape (K,)
+        Shares of the known classes if nothing is unseen.
+    among_known : ndarray of shape (K,)
+        Shares among the rows of known classes if something is unseen.
+    posterior : PlacementPosterior
+        Posterior of the share nu of all known classes together.
+    known : ndarray of shape (m,)
+        Probability of each new row to belong to a known class, if something is unseen.
+    """
+
+    closed: FloatArray
+    among_known: FloatArray
+    posterior: PlacementPosterior
+    known: FloatArray
+
+    @property
+    def shares(self) -> FloatArray:
+        """Share of each known class, then of unseen ones."""
+        nu, unseen = float(self.posterior.quantile(0.5)), self.posterior.probability_mixed
+        mixed = (1 - unseen) * self.closed + unseen * self.among_known
+        return np.append(nu * mixed / mixed.sum(), 1 - nu)
+
+
+@dataclass(frozen=True)
+class Credible:
+    """Quantiles of draws from a posterior, but nowhere narrower than counting noise.
+
+    Had we been shown the class of each new row, their shares would still vary by counting noise: no
+    limit is nearer to the estimate than that.
+
+    Parameters
+    ----------
+    n_replicates : int, default=500
+        Draws.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen.intervals import IntervalEvidence
+    >>> from unseen.proportions.default import Credible
+    >>> draws = np.random.default_rng(0).dirichlet([30, 70], 1000)
+    >>> evidence = IntervalEvidence(np.array([0.3, 0.7]), lambda n, seed: draws, 1000)
+    >>> Credible().limits(evidence, 0.95).round(2)
+    array([[0.22, 0.39],
+           [0.61, 0.78]])
+    """
+
+    n_replicates: int = 500
+
+    def __post_init__(self) -> None:
+        if self.n_replicates < 20:
+            raise ValueError(
+                f"n_replicates must be >= 20 to have quantiles; got {self.n_replicates}."
+            )
+
+    def limits(self, evidence: IntervalEvidence, confidence: float) -> FloatArray:
+        """Lower and upper limit of each share, unseen last.
+
+        Parameters
+        ----------
+        evidence : IntervalEvidence
+        confidence : float
+
+        Returns
+        -------
+        ndarray of shape (K + 1, 2)
+        """
+        draws = evidence.replicates(self.n_replicates, evidence.seed)
+        tail = (1 - confidence) / 2
+        noise = counting_noise(evidence.shares, evidence.n_unlabelled, tail)
+        return stretched_limits(evidence.shares, percentile_limits(draws, tail), 1.0, noise)
+
+
+class OpenSetEstimator(ProportionEstimator):
+    """Shares of the known classes and of unseen ones, by averaging a closed and an open model.
+
+    As sharp as closed-set EM where nothing is unseen, and it finds the unseen where there is
+    something. One known class is enough.
+
+    Parameters
+    ----------
+    spike : float or None, default=None
+        Prior probability that nothing is unseen; None is 0.02 for one known class and 0.95 for
+        more.
+    classifier : scikit-learn classifier or None, default=None
+        What tells the known classes apart, and new rows from labelled ones; None is kernel
+        logistic regression.
+    n_folds : int, default=10
+        Folds of the out-of-fold scores.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the folds and of the classifier.
+    n_jobs : int or None, default=None
+        Jobs that score at the same time; does not change the result.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (K,)
+        Labels of the known classes.
+    labelled_ : LabelledRows
+        The labelled sample.
+    n_features_in_ : int
+        Columns of X.
+    feature_names_in_ : ndarray of str
+        Their names, where X had names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen.proportions.default import OpenSetEstimator
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.vstack([rng.normal(-4, 1, (200, 2)), rng.normal(4, 1, (200, 2))])
+    >>> y = ["left"] * 200 + ["right"] * 200
+    >>> X_new = np.vstack([rng.normal(-4, 1, (140, 2)), rng.normal([-4, 4], 1, (60, 2))])
+    >>> estimate = OpenSetEstimator(random_state=0).fit(X, y).estimate(X_new)
+    >>> print(f"left {estimate['left']:.1f}, unseen {estimate.unseen:.1f}")
+    left 0.7, unseen 0.3
+    >>> estimate.diagnostics["probability_unseen"] > 0.99
+    True
+    """
+
+    _default_interval: ClassVar[IntervalMethod] = Credible()
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "spike": [None, Interval(Real, 0, 1, closed="both")],
+        "classifier": [None, HasMethods(["fit", "get_params"])],
+        "n_folds": [Interval(Integral, 2, None, closed="left")],
+        "random_state": ["random_state"],
+        "n_jobs": [None, Integral],
+    }
+
+    def __init__(
+        self,
+        spike: float | None = None,
+        classifier: Any = None,
+        n_folds: int = 10,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.spike = spike
+        self.classifier = classifier
+        self.n_folds = n_folds
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def scores(self, X_new: ArrayLike) -> OpenSetScores:
+        """Posteriors of the known classes, and density ratios of the new rows, out of fold.
+
+        Parameters
+        ----------
+        X_new : array-like of shape (n_unlabelled, n_features)
+            Unlabelled rows, with the columns of X.
+
+        Returns
+        -------
+        OpenSetScores
+        """
+        check_is_fitted(self)
+        rows = check_unlabelled(self, X_new)
+        sample = self.labelled_
+        check_folds(sample, rows.shape[0], self.n_folds)
+        odd = remarks(self, sample.rows, rows, given=X_new)
+        seed = drawn_seed(self.random_state)
+        run: dict[str, Any] = {"n_folds": self.n_folds, "random_state": seed, "n_jobs": self.n_jobs}
+        classes = tuple(self.classes_.tolist())
+        posteriors = None
+        if len(classes) > 1:
+            found = crossfit_posteriors(sample.rows, sample.codes, rows, self.classifier, **run)
+            posteriors = Posteriors(classes, sample.codes, *found, seed)
+        scores = open_set_scores(
+            classes, sample.rows, sample.codes, rows, posteriors, self.classifier, **run
+        )
+        return replace(scores, warnings=odd)
+
+    def from_scores(self, scores: OpenSetScores) -> Estimate:
+        """Read the shares off scores that have been made before; needs no ``fit``.
+
+        Parameters
+        ----------
+        scores : OpenSetScores
+
+        Returns
+        -------
+        Estimate
+            With ``probability_unseen`` and ``bayes_factor``, of "something is unseen" against
+            "nothing is", among the diagnostics.
+        """
+        self._validate_params()
+        fit = open_set_fit(scores, self._spike(scores))
+        shares = fit.shares
+        roc = {scores.classes[0]: _roc(scores, shares[0])} if len(scores.classes) == 1 else {}
+        return Estimate(
+            classes=scores.classes,
+            proportions=shares[:-1],
+            unseen=float(shares[-1]),
+            method=type(self).__name__,
+            n_labelled=scores.n_labelled,
+            n_unlabelled=scores.n_unlabelled,
+            roc=roc,
+            diagnostics={
+                "probability_unseen": fit.posterior.probability_mixed,
+                "bayes_factor": fit.posterior.bayes_factor,
+            },
+            warnings=scores.warnings,
+            seed=scores.seed,
+        )
+
+    def replicates(
+        self, scores: OpenSetScores, n_replicates: int = 500, random_state: Any = None
+    ) -> FloatArray:
+        """Draws of the shares from their posterior; nothing is refitted.
+
+        Parameters
+        ----------
+        scores : OpenSetScores
+        n_replicates : int, default=500
+            Number of draws, B.
+        random_state : int, RandomState, Generator or None, default=None
+            Where all randomness comes from; None is the seed of the scores.
+
+        Returns
+        -------
+        ndarray of shape (B, K + 1)
+            Share of each known class, then of unseen ones.
+        """
+        self._validate_params()
+        rng = generator(scores.seed if random_state is None else random_state)
+        fit = open_set_fit(scores, self._spike(scores))
+        nu = fit.posterior.draws(n_replicates, rng)
+        unseen = nu < 1
+        middle = fit.posterior.mixed_quantile(0.5)
+        nu[unseen] = np.clip(middle + _SCORE_NOISE * (nu[unseen] - middle), 0.0, 1.0)
+        among = np.ones((n_replicates, len(scores.classes)))
+        if scores.posteriors is not None:
+            n_unseen = int(unseen.sum())
+            among[~unseen] = _closed_draws(scores.posteriors, n_replicates - n_unseen, rng)
+            among[unseen] = _open_draws(scores.posteriors, fit, n_unseen, rng)
+        return np.column_stack([nu[:, None] * among, 1 - nu])
+
+    def _spike(self, scores: OpenSetScores) -> float:
+        if self.spike is None:
+            return _SPIKE_ONE if len(scores.classes) == 1 else _SPIKE_MORE
+        return float(self.spike)
+
+
+def open_set_scores(
+    classes: tuple[Any, ...],
+    X: Matrix,
+    codes: IntArray,
+    X_new: Matrix,
+    posteriors: Posteriors | None,
+    classifier: Any = None,
+    *,
+    n_folds: int = 10,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> OpenSetScores:
+    """Density ratios of new rows, beside posteriors that have been made before.
+
+    Parameters
+    ----------
+    classes : tuple
+        Labels of the known classes.
+    X, codes : array-like of shape (n, d), ndarray of shape (n,)
+        Labelled rows and their classes, 0 to K - 1.
+    X_new : array-like of shape (m, d)
+        New rows.
+    posteriors : Posteriors or None
+        Of the known classes; None for a single one.
+    classifier, n_folds, random_state, n_jobs
+        As in :class:`OpenSetEstimator`.
+
+    Returns
+    -------
+    OpenSetScores
+    """
+    mixture, weight = _mixture(posteriors, codes, classifier)
+    ratios = ratio_scores(
+        X_new, X, weight, classifier, n_folds=n_folds, random_state=random_state, n_jobs=n_jobs
+    )
+    return OpenSetScores(classes, codes, posteriors, ratios, mixture, random_state)
+
+
+def _mixture(
+    posteriors: Posteriors | None, codes: IntArray, classifier: Any
+) -> tuple[FloatArray, FloatArray | None]:
+    """Shares to which the labelled rows are weighted, and their weights."""
+    if posteriors is None:
+        return np.ones(1), None
+    present = posteriors.training_shares
+    if not isinstance(classifier, KernelLogisticRegression | None):
+        return present, None
+    mixture = (1 - _LEAST_PART) * closed_shares(posteriors) + _LEAST_PART * present
+    return mixture, (mixture / present)[codes]
+
+
+def closed_shares(posteriors: Posteriors) -> FloatArray:
+    """Shares of the known classes by EM, if nothing is unseen."""
+    return mixture_shares(posteriors.ratios, start=posteriors.prior)
+
+
+def open_set_fit(scores: OpenSetScores, spike: float) -> OpenSetFit:
+    """Evidence at the closed-set shares, then rounds of placement and EM for the open ones.
+
+    Parameters
+    ----------
+    scores : OpenSetScores
+    spike : float
+        Prior probability that nothing is unseen.
+
+    Returns
+    -------
+    OpenSetFit
+    """
+    n_rows = len(scores.codes) + scores.n_unlabelled
+    log_prior = candidate_prior(scores.ratios, n_rows)
+    closed = np.ones(1) if scores.posteriors is None else closed_shares(scores.posteriors)
+    posterior, known = _placed(scores, closed, log_prior, spike)
+    evidence, among = posterior.log_bayes_factor, closed
+    for _ in range(_ROUNDS if scores.posteriors is not None else 0):
+        among = _shares_among(scores, known)
+        posterior, known = _placed(scores, among, log_prior, spike)
+    return OpenSetFit(closed, among, replace(posterior, log_bayes_factor=evidence), known)
+
+
+def _shares_among(scores: OpenSetScores, known: FloatArray) -> FloatArray:
+    """EM over rows that count as far as they belong to a known class."""
+    assert scores.posteriors is not None
+    weights = (known / known.sum())[None]
+    return mixture_shares(scores.posteriors.ratios, weights, start=scores.mixture)[0]
+
+
+def _placed(
+    scores: OpenSetScores, among: FloatArray, log_prior: FloatArray, spike: float
+) -> tuple[PlacementPosterior, FloatArray]:
+    """Posterior of nu, and probability of each new row to be known, at these shares."""
+    among = np.maximum(among, _LEAST_SHARE)
+    weight = (among / scores.counts)[scores.codes]
+    cells = candidate_cells(moved_ratios(scores, among), log_prior, weight)
+    posterior = placement_posterior(cells, log_prior, spike)
+    known = np.take_along_axis(posterior.known, cells.place, axis=1).sum(axis=0)
+    return posterior, np.clip(known, _LEAST_RATIO, 1.0)
+
+
+def moved_ratios(scores: OpenSetScores, among: FloatArray) -> RatioScores:
+    """Log density ratios against the known classes mixed in other shares.
+
+    Parameters
+    ----------
+    scores : OpenSetScores
+    among : ndarray of shape (K,)
+        The other shares.
+
+    Returns
+    -------
+    RatioScores
+    """
+    posteriors, ratios = scores.posteriors, scores.ratios
+    if posteriors is None:
+        return ratios
+
+    prior = posteriors.training_shares if posteriors.prior is None else posteriors.prior
+
+    def moved(values: FloatArray, rows: FloatArray) -> FloatArray:
+        densities = rows / prior
+        before, after = (
+            np.log(np.maximum(densities @ shares, _LEAST_RATIO))
+            for shares in (scores.mixture, among)
+        )
+        return values + (before - after)[:, None]
+
+    return RatioScores(
+        moved(ratios.unlabelled, posteriors.unlabelled),
+        moved(ratios.labelled, posteriors.labelled),
+        ratios.log_loss,
+    )
+
+
+def _closed_draws(posteriors: Posteriors, n_draws: int, rng: np.random.Generator) -> FloatArray:
+    """Bootstrap replicates of closed-set EM."""
+    if n_draws == 0:
+        return np.empty((0, len(posteriors.classes)))
+    return SaerensEM().replicates(posteriors, n_draws, rng)[:, :-1]
+
+
+def _open_draws(
+    posteriors: Posteriors, fit: OpenSetFit, n_draws: int, rng: np.random.Generator
+) -> FloatArray:
+    """Bootstrap replicates of EM over the rows that look known.
+
+    Of very many rows a part is enough: it errs on the side of wider intervals.
+    """
+    n_rows = len(fit.known)
+    rows = rng.permutation(n_rows)[:EXACT_ROWS] if n_rows > EXACT_ROWS else np.arange(n_rows)
+    ratios, known = posteriors.ratios[rows], fit.known[rows]
+    noise = labelled_noise(posteriors, fit.among_known, n_draws, rng) if n_draws else np.empty(0)
+    draws = np.empty((n_draws, len(posteriors.classes)))
+    block = max(1, _BLOCK_SIZE // len(rows))
+    for first in range(0, n_draws, block):
+        part = slice(first, min(first + block, n_draws))
+        weights = known * rng.standard_exponential((part.stop - first, len(rows)))
+        weights /= weights.sum(axis=1, keepdims=True)
+        draws[part] = mixture_shares(ratios, weights, noise[part], start=fit.among_known)
+    return draws
+
+
+def _roc(scores: OpenSetScores, slope: float) -> Any:
+    best = scores.ratios.best
+    pair = scores.ratios.unlabelled[:, best], scores.ratios.labelled[:, best]
+    return roc_evidence(RocSketch.from_scores(*pair), slope)

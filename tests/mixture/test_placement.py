@@ -1,0 +1,193 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.integrate import quad
+from scipy.optimize import brentq
+from scipy.stats import kstest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from unseen.mixture.placement import (
+    _ALPHA,
+    N_CELLS,
+    Placement,
+    candidate_cells,
+    candidate_prior,
+    cell_rates,
+    placement_posterior,
+)
+from unseen.roc.models import Concave, Gaussian
+from unseen.roc.sketch import RocSketch
+from unseen.scores.ratio import RatioScores
+
+
+def one_score(F, H, spike=0.0, weight=None):
+    scores = RatioScores(np.asarray(F)[:, None], np.asarray(H)[:, None], np.zeros(1))
+    prior = candidate_prior(scores, len(F) + len(H))
+    return placement_posterior(candidate_cells(scores, prior, weight), prior, spike)
+
+
+@parametrize_with_checks([Placement()])
+def test_scikit_learn_checks(estimator, check) -> None:
+    check(estimator)
+
+
+@pytest.mark.parametrize("share", [0.2, 0.6])
+@pytest.mark.parametrize(
+    ("model", "theta"),
+    [(Gaussian(), [0.4, 1.5]), (Concave(2.0), [0.1, 0.2])],
+    ids=["gauss", "conc"],
+)
+def test_rates_are_the_probability_of_F_at_a_pooled_rank(model, theta, share) -> None:
+    rates = cell_rates(model.value(_ALPHA, theta)[None], share)[0]
+
+    def value(alpha: float) -> float:
+        return float(model.value([alpha], theta)[0])
+
+    def probability(rank: float) -> float:
+        alpha = brentq(lambda a: share * value(a) + (1 - share) * a - rank, 0, 1)
+        slope = share * float(model.density([alpha], theta)[0])
+        return slope / (slope + 1 - share)
+
+    for cell in (3, 50, 120, 196):
+        ends = cell / N_CELLS, (cell + 1) / N_CELLS
+        twin = N_CELLS * quad(probability, *ends, epsabs=1e-9)[0]
+        assert_allclose(rates[cell], twin, rtol=2e-3)
+    assert_allclose(rates.mean(), share, rtol=1e-8)
+
+
+def test_truths_drawn_from_the_prior_have_uniform_posterior_ranks() -> None:
+    rng = np.random.default_rng(0)
+    ranks = []
+    for _ in range(100):
+        nu, separation = rng.uniform(), np.exp(rng.uniform(np.log(0.6), np.log(4.5)))
+        from_H = rng.binomial(150, nu)
+        F = np.append(rng.normal(0, 1, from_H), rng.normal(separation, 1, 150 - from_H))
+        posterior = one_score(F, rng.normal(0, 1, 120))
+        levels = np.linspace(0, 1, 501)
+        ranks.append(np.interp(nu, posterior.quantile(levels), levels))
+    assert kstest(ranks, "uniform").pvalue > 0.01
+
+
+def test_samples_of_one_law_rarely_give_a_large_bayes_factor() -> None:
+    rng = np.random.default_rng(1)
+    factors = [one_score(*rng.normal(size=(2, 100))).bayes_factor for _ in range(100)]
+    # The mean of a Bayes factor under the hypothesis it speaks against is 1 (Markov).
+    assert np.mean(np.array(factors) > 10) <= 0.1
+    assert np.mean(factors) < 2
+    assert np.median(factors) < 1
+
+
+def test_error_falls_with_the_number_of_rows() -> None:
+    rng = np.random.default_rng(2)
+    widths, errors = [], []
+    for n in (100, 1000, 10000):
+        F = np.append(rng.normal(0, 1, 4 * n), rng.normal(2, 1, 6 * n))
+        posterior = one_score(F, rng.normal(0, 1, 10 * n))
+        widths.append(np.ptp(posterior.quantile([0.025, 0.975])))
+        errors.append(abs(posterior.quantile(0.5) - 0.4))
+    assert_allclose(np.divide(widths[:2], widths[1:]), np.sqrt(10), rtol=0.35)
+    assert errors[-1] < 0.01
+
+
+def test_separated_samples_share_nothing() -> None:
+    posterior = one_score(np.arange(500) + 1000.0, np.arange(400) * 1.0)
+    assert posterior.quantile(0.975) < 0.02
+    assert posterior.log_bayes_factor > 300
+
+
+def test_a_bounded_density_ratio_counts_to_H() -> None:
+    rng = np.random.default_rng(3)
+    F = np.append(rng.laplace(0, 1, 6000), rng.laplace(2, 1, 14000))
+    H = rng.laplace(0, 1, 20000)
+    scores = (np.clip(2 * rows, 0, 4) + rng.uniform(0, 1e-6, rows.size) for rows in (F, H))
+    largest = 0.3 + 0.7 * np.exp(-2)
+    assert abs(one_score(*scores).quantile(0.5) - largest) < 0.04
+
+
+def test_weights_count_as_the_effective_number_of_rows() -> None:
+    weight = np.array([1.0, 1, 4, 0.5])
+    scores = RatioScores(np.zeros((3, 1)), np.arange(4.0)[:, None], np.zeros(1))
+    cells = candidate_cells(scores, np.zeros(1), weight)
+    effective = weight.sum() ** 2 / np.square(weight).sum()
+    assert_allclose(cells.labelled.sum(), effective)
+    assert_allclose(cells.share, 3 / (3 + effective))
+    scaled = candidate_cells(scores, np.zeros(1), 7 * weight)
+    assert_allclose(scaled.labelled, cells.labelled)
+
+
+def test_tied_rows_share_their_cells_evenly() -> None:
+    scores = RatioScores(np.zeros((6, 1)), np.zeros((4, 1)), np.zeros(1))
+    cells = candidate_cells(scores, np.zeros(1))
+    assert_allclose(cells.unlabelled, 6 / N_CELLS)
+    assert_allclose(cells.labelled, 4 / N_CELLS)
+
+
+def test_only_the_order_of_scores_matters() -> None:
+    rng = np.random.default_rng(4)
+    F, H = rng.normal(1, 1, 200), rng.normal(0, 1, 150)
+    plain, bent = one_score(F, H), one_score(np.exp(F), np.exp(H))
+    assert_allclose(plain.quantile([0.1, 0.5, 0.9]), bent.quantile([0.1, 0.5, 0.9]))
+
+
+def test_an_informative_candidate_outweighs_a_random_one() -> None:
+    rng = np.random.default_rng(5)
+    F = np.append(rng.normal(0, 1, 200), rng.normal(3, 1, 200))
+    H = rng.normal(0, 1, 400)
+    both = RatioScores(
+        np.column_stack([F, rng.normal(size=400)]),
+        np.column_stack([H, rng.normal(size=400)]),
+        np.array([0.6, 0.6]),
+    )
+    prior = candidate_prior(both, 800)
+    mixed = placement_posterior(candidate_cells(both, prior), prior, 0.0)
+    alone = one_score(F, H)
+    assert_allclose(mixed.quantile([0.1, 0.5, 0.9]), alone.quantile([0.1, 0.5, 0.9]), atol=1e-6)
+    assert_allclose(mixed.log_bayes_factor, alone.log_bayes_factor - np.log(2), rtol=1e-6)
+
+
+def test_the_known_probabilities_add_up_to_the_share() -> None:
+    rng = np.random.default_rng(6)
+    F = np.append(rng.normal(0, 1, 1200), rng.normal(2.5, 1, 800))
+    scores = RatioScores(F[:, None], rng.normal(0, 1, (2000, 1)), np.zeros(1))
+    cells = candidate_cells(scores, np.zeros(1))
+    posterior = placement_posterior(cells, np.zeros(1), 0.0)
+    known = np.take_along_axis(posterior.known, cells.place, axis=1)[0]
+    assert abs(known.mean() - posterior.quantile(0.5)) < 0.03
+    assert known[F > 3].mean() < 0.1 < 0.9 < known[F < 0].mean()
+
+
+def test_the_spike_is_a_point_mass_at_one() -> None:
+    rng = np.random.default_rng(7)
+    posterior = one_score(rng.normal(size=100), rng.normal(size=100), spike=0.9)
+    mixed = posterior.probability_mixed
+    odds = (1 - 0.9) / 0.9 * posterior.bayes_factor
+    assert_allclose(mixed, odds / (1 + odds))
+    assert posterior.quantile(mixed + 1e-9) == 1.0 > posterior.quantile(mixed / 2)
+    draws = posterior.draws(4000, 0)
+    assert_allclose(np.mean(draws < 1), mixed, atol=0.03)
+    assert one_score([0.0, 1.0], [0.0, 1.0], spike=1.0).quantile(0.5) == 1.0
+
+
+def test_rows_scores_and_counts_lead_to_the_same_kind_of_answer() -> None:
+    rng = np.random.default_rng(8)
+    H, F = rng.normal(0, 1, (150, 2)), rng.normal(0, 1, (200, 2))
+    F[:120] += 3
+    estimate = Placement(random_state=0).fit(H).estimate(F)
+    assert abs(estimate.proportion - 0.4) < 0.08
+    found = estimate.roc.parameters
+    assert found["lower"] < estimate.proportion < found["upper"]
+    assert found["probability_mixed"] > 0.999
+    assert Placement(random_state=0).fit(H).estimate(F).proportion == estimate.proportion
+    scores = F[:, 0] + F[:, 1], H[:, 0] + H[:, 1]
+    sketch = RocSketch.from_scores(*scores)
+    by_counts = Placement().from_sketch(sketch).proportion
+    assert by_counts == Placement().from_scores(*scores).proportion
+    draws = Placement(random_state=3).replicates(sketch, 2000)
+    assert_allclose(np.median(draws), by_counts, atol=0.01)
+    assert_allclose(draws, Placement().replicates(sketch, 2000, random_state=3))
+
+
+@pytest.mark.parametrize("value", [-0.1, 1.5, "high"])
+def test_a_spike_outside_its_range_is_named(value) -> None:
+    with pytest.raises(ValueError, match="'spike' parameter of Placement must be"):
+        Placement(spike=value).from_scores([0.0, 1.0], [0.0, 1.0])

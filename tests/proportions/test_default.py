@@ -1,0 +1,214 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from scipy.stats import norm
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from unseen import SaerensEM
+from unseen.intervals import Percentile
+from unseen.proportions.default import (
+    Credible,
+    OpenSetEstimator,
+    OpenSetScores,
+    closed_shares,
+    moved_ratios,
+    open_set_fit,
+)
+from unseen.proportions.posteriors import Posteriors
+from unseen.scores.ratio import RatioScores
+
+MEANS = np.array([-1.5, 1.5])
+
+
+def known_rows(counts, rng):
+    """Rows of two classes on a line, with the exact posteriors and densities."""
+    codes = np.repeat([0, 1], counts)
+    return rng.normal(MEANS[codes], 1), codes
+
+
+def exact_scores(counts, new_counts, n_unseen, seed=0, mixture=None):
+    """Scores of the best classifiers there can be: true posteriors and true density ratios."""
+    rng = np.random.default_rng(seed)
+    x, codes = known_rows(counts, rng)
+    x_new = np.append(known_rows(new_counts, rng)[0], rng.normal(7, 1, n_unseen))
+    prior = np.array(counts) / sum(counts)
+    shares = np.append(new_counts, n_unseen) / (sum(new_counts) + n_unseen)
+    densities, densities_new = (norm.pdf(rows[:, None], [*MEANS, 7.0], 1) for rows in (x, x_new))
+    posteriors = [d[:, :2] * prior for d in (densities, densities_new)]
+    posteriors = [rows / rows.sum(axis=1, keepdims=True) for rows in posteriors]
+    record = Posteriors(("a", "b"), codes, *posteriors)
+    mixture = closed_shares(record) if mixture is None else np.asarray(mixture)
+    ratios = [np.log(d @ shares) - np.log(d[:, :2] @ mixture) for d in (densities_new, densities)]
+    scores = RatioScores(ratios[0][:, None], ratios[1][:, None], np.zeros(1))
+    return OpenSetScores(("a", "b"), codes, record, scores, mixture, seed)
+
+
+@parametrize_with_checks([OpenSetEstimator()])
+def test_scikit_learn_checks(estimator, check) -> None:
+    check(estimator)
+
+
+def test_a_moved_ratio_is_the_ratio_against_the_other_mixture() -> None:
+    # No unseen row, so that the true density ratio has no infinite part.
+    from_even = exact_scores((300, 200), (150, 50), 0, mixture=[0.5, 0.5])
+    from_other = exact_scores((300, 200), (150, 50), 0, mixture=[0.2, 0.8])
+    moved = moved_ratios(from_even, np.array([0.2, 0.8]))
+    assert_allclose(moved.unlabelled, from_other.ratios.unlabelled, atol=1e-9)
+    assert_allclose(moved.labelled, from_other.ratios.labelled, atol=1e-9)
+
+
+def test_the_mixture_that_made_the_ratios_makes_no_difference() -> None:
+    fits = [
+        open_set_fit(exact_scores((400, 300), (200, 100), 100, mixture=m), 0.95)
+        for m in ([0.5, 0.5], [0.9, 0.1])
+    ]
+    assert_allclose(fits[0].shares, fits[1].shares, atol=1e-6)
+
+
+def test_with_exact_scores_all_shares_are_found() -> None:
+    errors = []
+    for seed in range(5):
+        scores = exact_scores((1500, 1500), (700, 200), 300, seed)
+        shares = open_set_fit(scores, 0.95).shares
+        errors.append(shares - np.array([700, 200, 300]) / 1200)
+    assert np.abs(errors).mean() < 0.015
+    assert np.abs(np.mean(errors, axis=0)).max() < 0.015
+
+
+def test_wrong_shares_among_the_known_are_put_right() -> None:
+    # The unseen rows look most like class b: closed-set EM gives them all to it.
+    fit = open_set_fit(exact_scores((1000, 1000), (600, 200), 400), 0.95)
+    assert fit.closed[1] > 0.4
+    assert_allclose(fit.among_known, [0.75, 0.25], atol=0.04)
+
+
+def test_known_rows_look_known_and_unseen_rows_do_not() -> None:
+    fit = open_set_fit(exact_scores((1000, 1000), (600, 200), 400), 0.95)
+    assert fit.known[:800].mean() > 0.95
+    assert fit.known[800:].mean() < 0.1
+
+
+def test_where_nothing_is_unseen_the_answer_is_closed_set_em() -> None:
+    for seed in range(5):
+        scores = exact_scores((400, 300), (60, 140), 0, seed)
+        estimate = OpenSetEstimator().from_scores(scores)
+        assert estimate.unseen == 0.0
+        assert estimate.diagnostics["probability_unseen"] < 0.1
+        assert estimate.diagnostics["bayes_factor"] < 2
+        among = SaerensEM().from_scores(scores.posteriors).proportions
+        assert_allclose(estimate.proportions, among, atol=0.01)
+
+
+def test_the_spike_decides_between_the_hypotheses() -> None:
+    scores = exact_scores((400, 300), (100, 60), 40)
+    closed = OpenSetEstimator(spike=1.0).from_scores(scores)
+    assert closed.unseen == 0.0
+    assert closed.diagnostics["probability_unseen"] == 0.0
+    among = SaerensEM().from_scores(scores.posteriors).proportions
+    assert_allclose(closed.proportions, among, atol=1e-9)
+    open_ = OpenSetEstimator(spike=0.0).from_scores(scores)
+    assert open_.diagnostics["probability_unseen"] == 1.0
+    assert abs(open_.unseen - 0.2) < 0.06
+    assert open_.diagnostics["bayes_factor"] == closed.diagnostics["bayes_factor"]
+
+
+def test_the_evidence_grows_with_the_unseen_share() -> None:
+    factors = [
+        OpenSetEstimator().from_scores(exact_scores((400, 300), (100, 100), n)).diagnostics
+        for n in (0, 10, 30, 90)
+    ]
+    values = [found["bayes_factor"] for found in factors]
+    assert values == sorted(values)
+    assert values[0] < 1 < 1e6 < values[-1]
+
+
+def test_finds_an_unseen_class_among_rows(samples) -> None:
+    X, y, X_new = samples
+    estimator = OpenSetEstimator(random_state=0).fit(X, y)
+    estimate = estimator.estimate(X_new, confidence=0.95)
+    shares = np.append(estimate.proportions, estimate.unseen)
+    assert_allclose(shares, [0.5, 0.2, 0.3], atol=0.07)
+    assert_allclose(shares.sum(), 1.0)
+    assert estimate.diagnostics["probability_unseen"] > 0.999
+    lower, upper = estimate.intervals.T
+    assert ((lower <= [0.5, 0.2, 0.3]) & (upper >= [0.5, 0.2, 0.3])).all()
+    again = OpenSetEstimator(random_state=0, n_jobs=2).fit(X, y).estimate(X_new, confidence=0.95)
+    assert_array_equal(again.intervals, estimate.intervals)
+    assert_array_equal(again.proportions, estimate.proportions)
+
+
+def test_one_known_class_is_enough(samples) -> None:
+    X, y, X_new = samples
+    left = y == "left"
+    estimate = OpenSetEstimator(random_state=0).fit(X[left], y[left]).estimate(X_new)
+    assert abs(estimate["left"] - 0.5) < 0.08
+    assert list(estimate.roc) == ["left"]
+    assert estimate.roc["left"].right_slope == estimate["left"]
+
+
+def test_labels_storage_and_order_of_classes_do_not_matter(samples) -> None:
+    X, y, X_new = samples
+    known = np.append(X_new[:50], X_new[50:70], axis=0)
+    answer = OpenSetEstimator(n_folds=4, random_state=0).fit(X, y).estimate(known)
+    assert answer.unseen == 0.0
+    codes = np.where(y == "left", 7, 3)
+    numbered = OpenSetEstimator(n_folds=4, random_state=0).fit(sparse.csr_matrix(X), codes)
+    other = numbered.estimate(sparse.csr_matrix(known))
+    assert other.classes == (3, 7)
+    assert_allclose(other[7], answer["left"], atol=0.01)
+
+
+def test_another_classifier_serves(samples) -> None:
+    X, y, X_new = samples
+    model = LogisticRegression(C=10.0)
+    estimate = OpenSetEstimator(classifier=model, random_state=0).fit(X, y).estimate(X_new)
+    assert_allclose(np.append(estimate.proportions, estimate.unseen), [0.5, 0.2, 0.3], atol=0.1)
+
+
+def test_draws_mix_the_hypotheses_in_proportion() -> None:
+    scores = exact_scores((300, 200), (80, 40), 0)
+    estimator = OpenSetEstimator(spike=0.2)
+    share = estimator.from_scores(scores).diagnostics["probability_unseen"]
+    assert 0.05 < share < 0.95
+    draws = estimator.replicates(scores, 2000, 0)
+    assert draws.shape == (2000, 3)
+    assert_allclose(draws.sum(axis=1), 1.0)
+    assert draws.min() >= 0
+    assert_allclose(np.mean(draws[:, -1] > 0), share, atol=0.04)
+    assert_array_equal(draws, estimator.replicates(scores, 2000, 0))
+
+
+def test_intervals_cover_about_as_often_as_they_say() -> None:
+    inside = []
+    for seed in range(16):
+        n_unseen = 0 if seed % 2 else 50
+        scores = exact_scores((200, 200), (90, 60), n_unseen, seed)
+        estimator = OpenSetEstimator()
+        found = estimator.with_intervals(estimator.from_scores(scores), scores, 0.9).intervals
+        truth = np.array([90, 60, n_unseen]) / (150 + n_unseen)
+        inside.append((found[:, 0] <= truth) & (truth <= found[:, 1]))
+    assert 0.85 <= np.mean(inside) <= 1.0
+
+
+def test_other_intervals_can_be_asked_for() -> None:
+    scores = exact_scores((300, 200), (80, 40), 30)
+    estimator = OpenSetEstimator()
+    estimate = estimator.from_scores(scores)
+    plain = estimator.with_intervals(estimate, scores, 0.95, Percentile(100)).intervals
+    draws = estimator.replicates(scores, 100, scores.seed)
+    assert_allclose(plain, np.quantile(draws, [0.025, 0.975], axis=0).T)
+    assert (np.ptp(plain, axis=1) > 0).all()
+
+
+def test_bad_values_are_named() -> None:
+    with pytest.raises(ValueError, match="'spike' parameter of OpenSetEstimator must be"):
+        OpenSetEstimator(spike=2.0).fit([[0.0], [1.0]], ["a", "b"])
+    with pytest.raises(ValueError, match="n_replicates must be >= 20 to have quantiles; got 3"):
+        Credible(n_replicates=3)
+    ratios = RatioScores(np.zeros((4, 1)), np.zeros((3, 1)), np.zeros(1))
+    with pytest.raises(ValueError, match="posteriors must be there for several classes"):
+        OpenSetScores(("a", "b"), np.array([0, 0, 1]), None, ratios, np.ones(2) / 2)
+    with pytest.raises(ValueError, match="codes must hold one class per labelled row; got 2 for 3"):
+        OpenSetScores(("a",), np.array([0, 0]), None, ratios, np.ones(1))

@@ -1,0 +1,77 @@
+"""Classifiers with the label "unseen", and their risk: multiclass anomaly rejection."""
+
+from unseen.rejection.base import FittedRule, HeldOut, RejectionRule
+from unseen.rejection.classifier import RejectionClassifier
+from unseen.rejection.forest import RejectionForest
+from unseen.rejection.histogram import (
+    EqualWidthCells,
+    QuantileCells,
+    RejectionHistogram,
+    VoronoiCells,
+)
+from unseen.rejection.kernel import Logistic, RejectionKernel, Square
+from unseen.rejection.metrics import (
+    known_accuracy,
+    novelty_auc,
+    open_auc,
+    open_macro_f1,
+    unseen_precision,
+    unseen_recall,
+)
+from unseen.rejection.plugin import Joint, Pooled, RejectionPlugIn
+from unseen.rejection.risk import (
+    CostSensitive,
+    ErrorRate,
+    MinMax,
+    OpenSetScorer,
+    RiskEstimate,
+    open_risk,
+    open_set_risk,
+    open_set_scorer,
+    risk_difference,
+)
+from unseen.rejection.sample import OpenSample, cell_costs
+from unseen.rejection.sensitivity import Sensitivity, share_sensitivity
+from unseen.rejection.shares import Shares
+from unseen.rejection.threshold import RejectionThreshold
+from unseen.rejection.tree import RejectionTree
+
+__all__ = [
+    "CostSensitive",
+    "EqualWidthCells",
+    "ErrorRate",
+    "FittedRule",
+    "HeldOut",
+    "Joint",
+    "Logistic",
+    "MinMax",
+    "OpenSample",
+    "OpenSetScorer",
+    "Pooled",
+    "QuantileCells",
+    "RejectionClassifier",
+    "RejectionForest",
+    "RejectionHistogram",
+    "RejectionKernel",
+    "RejectionPlugIn",
+    "RejectionRule",
+    "RejectionThreshold",
+    "RejectionTree",
+    "RiskEstimate",
+    "Sensitivity",
+    "Shares",
+    "Square",
+    "VoronoiCells",
+    "cell_costs",
+    "known_accuracy",
+    "novelty_auc",
+    "open_auc",
+    "open_macro_f1",
+    "open_risk",
+    "open_set_risk",
+    "open_set_scorer",
+    "risk_difference",
+    "share_sensitivity",
+    "unseen_precision",
+    "unseen_recall",
+]

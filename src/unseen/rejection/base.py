@@ -1,0 +1,520 @@
+"""What every rule with the label "unseen" shares: samples, shares, held-out rows, the threshold.
+
+A rule says for each row how probable each known class is, and how probable unseen ones. It learns
+that from three samples at once: labelled rows, unlabelled rows, and the shares of the classes among
+the latter. Its risk can be estimated without a single unseen label (:mod:`unseen.rejection.risk`),
+but only on rows that it did not learn from: in-sample the least risk is to reject every unlabelled
+row. So ``fit`` also scores every row out of fold. From those scores come the risk, the labels of
+the unlabelled rows themselves (the transductive setting), and every threshold.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
+from typing import Any, ClassVar, Protocol, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from unseen._validation import (
+    LabelledRows,
+    _warn,
+    check_labelled,
+    check_unlabelled,
+    is_sparse,
+    remarks,
+)
+from unseen.base import FloatArray, IntArray, Matrix
+from unseen.rejection import cut
+from unseen.rejection.checks import negative_mass, overfull_shares, rare_classes
+from unseen.rejection.labels import with_unseen
+from unseen.rejection.risk import open_risk
+from unseen.rejection.sample import OpenSample
+from unseen.rejection.shares import Shares, find_shares
+from unseen.scores.selection import assign_folds
+
+__all__ = ["FittedRule", "HeldOut", "RejectionRule", "assign_sample_folds", "cross_fit"]
+
+
+class FittedRule(Protocol):
+    """What a rule has learnt: a pure function of rows."""
+
+    def probabilities(self, X: Matrix) -> FloatArray:
+        """Probability of each known class and, last, of unseen ones: shape (n, K + 1)."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Probabilities of rows by rules that did not learn from them.
+
+    Parameters
+    ----------
+    labelled : ndarray of shape (n, K + 1)
+        Of the labelled rows.
+    codes : ndarray of shape (n,)
+        Classes of the labelled rows.
+    unlabelled : ndarray of shape (m, K + 1)
+        Of the unlabelled rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen.rejection.base import HeldOut
+    >>> held_out = HeldOut(np.array([[0.75, 0.25]]), np.array([0]), np.array([[0.25, 0.75]]))
+    >>> held_out.novelty
+    (array([0.25]), array([0.75]))
+    """
+
+    labelled: FloatArray
+    codes: IntArray
+    unlabelled: FloatArray
+
+    @property
+    def novelty(self) -> tuple[FloatArray, FloatArray]:
+        """Novelty of the labelled rows, and of the unlabelled ones."""
+        return cut.novelty(self.labelled), cut.novelty(self.unlabelled)
+
+
+class RejectionRule(ClassifierMixin, BaseEstimator, ABC):
+    """Base of the classifiers with the label "unseen"; a rule adds ``_fit_rule``.
+
+    Parameters
+    ----------
+    unseen_label : label, default="auto"
+        What ``predict`` says to rows of unseen classes; "auto" is "unseen" for text labels and -1
+        for numbers.
+    n_folds : int, default=5
+        Folds behind the held-out probabilities.
+    random_state : int, RandomState instance or None, default=None
+        Seed of all randomness.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (K + 1,)
+        The known labels, then the unseen one. Without unlabelled rows, the known labels only.
+    shares_ : Shares
+        Shares of the known classes among the unlabelled rows.
+    rule_ : FittedRule
+        What was learnt from all rows.
+    held_out_ : HeldOut
+        Probabilities of all rows by rules that did not learn from them.
+    risk_ : RiskEstimate
+        Held-out risk of the labels at ``threshold_``.
+    threshold_ : float
+        Rows of at least this novelty are called unseen; one half until ``set_threshold``.
+    warnings_ : list of str
+        What a person should know before trusting the labels.
+    n_features_in_ : int
+        Columns of X.
+    """
+
+    # Rules whose arithmetic needs dense rows set this to False.
+    _accepts_sparse: ClassVar[bool] = True
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "unseen_label": [str, Real],
+        "n_folds": [Interval(Integral, 2, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self, *, unseen_label: Any = "auto", n_folds: int = 5, random_state: Any = None
+    ) -> None:
+        self.unseen_label = unseen_label
+        self.n_folds = n_folds
+        self.random_state = random_state
+
+    @abstractmethod
+    def _fit_rule(self, sample: OpenSample, rng: np.random.RandomState) -> FittedRule:
+        """Learn from a sample; the result must not depend on anything else."""
+
+    def _held_out(self, sample: OpenSample, rng: np.random.RandomState) -> HeldOut:
+        """Probabilities of all rows by rules that did not learn from them: by folds.
+
+        A rule with a cheaper way (bags of rows) may override it. Where ``sample.X_new is sample.X``
+        nothing is unlabelled, and a labelled row must be left out together with its copy.
+        """
+        return cross_fit(self._fit_rule, sample, self.n_folds, rng)
+
+    def _fit_both(
+        self, sample: OpenSample, rng: np.random.RandomState
+    ) -> tuple[FittedRule, HeldOut]:
+        """The rule of all rows, and the held-out probabilities.
+
+        A rule that makes one on the way to the other overrides it, to do the work once.
+        """
+        held_out = self._held_out(sample, rng)
+        return self._fit_rule(sample, rng), held_out
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        X_unlabeled: ArrayLike | None = None,
+        proportions: Any = None,
+    ) -> Self:
+        """Learn the rule, and score all rows out of fold.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Rows of the known classes.
+        y : array-like of shape (n,)
+            Their labels: text, whole numbers or booleans. One class is enough.
+        X_unlabeled : array-like of shape (m, d) or None, default=None
+            Rows that may hold unseen classes. Without them nothing can be unseen, and this is an
+            ordinary classifier.
+        proportions : None, shares, mapping, Estimate or proportion estimator, default=None
+            Shares of the known classes among the unlabelled rows: K numbers in sorted order of the
+            labels (or K + 1, unseen last), a mapping from label to share, an estimate, or the
+            estimator to make one with. None is :class:`~unseen.OpenSetEstimator`.
+
+        Returns
+        -------
+        self
+        """
+        labelled = self._checked_labelled(X, y)
+        seeds = check_random_state(self.random_state).randint(2**31 - 1, size=2)
+        self.warnings_ = rare_classes(labelled.classes, labelled.codes, self.n_folds)
+        sample = self._sample(labelled, X_unlabeled, proportions, int(seeds[0]))
+        self.rule_, self.held_out_ = self._fit_both(sample, np.random.RandomState(seeds[1]))
+        self._set_cut(0.5)
+        self._warn_of_negative_mass()
+        return self
+
+    def predict_proba(self, X: Matrix) -> FloatArray:
+        """Probability of each label of ``classes_``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n, K + 1), or (n, K) where nothing can be unseen
+        """
+        probabilities = self._probabilities(X)
+        return probabilities if self._open else _known_only(probabilities, self.shares_.known)
+
+    def novelty_score(self, X: Matrix) -> FloatArray:
+        """How much more probable unseen is than the best known class, in [0, 1].
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            ``p_unseen / (p_unseen + max_k p_k)``: one half where they are equal. All 0 where
+            nothing can be unseen.
+        """
+        probabilities = self._probabilities(X)
+        return cut.novelty(probabilities) if self._open else np.zeros(len(probabilities))
+
+    def predict(self, X: Matrix) -> NDArray[Any]:
+        """Label of each row: unseen from ``threshold_`` on, else the best known class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        return self._labels(self._probabilities(X))
+
+    def predict_unlabeled(self) -> NDArray[Any]:
+        """Labels of the unlabelled rows of ``fit``, each by a rule that did not learn from it.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+        """
+        check_is_fitted(self)
+        return self._labels(self.held_out_.unlabelled)
+
+    def fit_predict_unlabeled(
+        self, X: ArrayLike, y: ArrayLike, X_unlabeled: ArrayLike, proportions: Any = None
+    ) -> NDArray[Any]:
+        """Learn, and label the unlabelled rows themselves: the transductive setting.
+
+        Parameters
+        ----------
+        X, y, X_unlabeled, proportions
+            As for ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            Cross-fitted labels; those of ``predict(X_unlabeled)`` would reject too much.
+        """
+        return self.fit(X, y, X_unlabeled, proportions).predict_unlabeled()
+
+    def set_threshold(
+        self,
+        *,
+        cost: float | None = None,
+        reject_rate: float | str | None = None,
+        recall: float | None = None,
+        fdr: float | None = None,
+    ) -> Self:
+        """Move the cut between known and unseen, without a new fit. Give exactly one argument.
+
+        Parameters
+        ----------
+        cost : float, optional
+            Cost of calling an unseen row known, where every other error costs 1. 1 is the default
+            cut.
+        reject_rate : float or "estimated", optional
+            Share of the unlabelled rows to call unseen; "estimated" is the estimated unseen share.
+        recall : float, optional
+            Share of the unseen rows to find.
+        fdr : float, optional
+            Largest share of known rows among those called unseen.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            When not exactly one is given, when fit had no unlabelled rows, or when the sample is
+            too small for the ``fdr``.
+        """
+        check_is_fitted(self)
+        asked = {"cost": cost, "reject_rate": reject_rate, "recall": recall, "fdr": fdr}
+        given = {name: value for name, value in asked.items() if value is not None}
+        if len(given) != 1:
+            raise ValueError(
+                f"set_threshold takes exactly one of {', '.join(asked)}; "
+                f"got {list(given) or 'none'}."
+            )
+        if not self._open:
+            raise ValueError("set_threshold needs a fit with X_unlabeled; got a fit without.")
+        self._set_cut(self._cut(*given.popitem()))
+        return self
+
+    def _cut(self, aim: str, value: Any) -> float:
+        known, new = self.held_out_.novelty
+        shares = self.shares_.known
+        if aim == "cost":
+            return cut.cost_threshold(value)
+        if aim == "reject_rate":
+            return cut.reject_rate_threshold(new, self._rate(value))
+        find = cut.recall_threshold if aim == "recall" else cut.false_discovery_threshold
+        return find(known, self.held_out_.codes, new, shares, value)
+
+    def _rate(self, rate: float | str) -> float:
+        if not isinstance(rate, str):
+            return rate
+        if rate != "estimated":
+            raise ValueError(f'reject_rate must be "estimated" or in [0, 1]; got {rate!r}.')
+        return self.shares_.unseen
+
+    def _set_cut(self, threshold: float) -> None:
+        self.threshold_ = threshold
+        self.risk_ = open_risk(
+            self._codes(self.held_out_.labelled),
+            self.held_out_.codes,
+            self._codes(self.held_out_.unlabelled),
+            self.shares_.known,
+            self.shares_.covariance,
+        )
+
+    @property
+    def _open(self) -> bool:
+        """Whether anything can be unseen."""
+        return len(self.classes_) > len(self.shares_.known)
+
+    def _codes(self, probabilities: FloatArray) -> IntArray:
+        if self._open:
+            return cut.decide(probabilities, self.threshold_)
+        return _known_only(probabilities, self.shares_.known).argmax(axis=1)
+
+    def _labels(self, probabilities: FloatArray) -> NDArray[Any]:
+        labels: NDArray[Any] = self.classes_[self._codes(probabilities)]
+        return labels
+
+    def _probabilities(self, X: Matrix) -> FloatArray:
+        check_is_fitted(self)
+        checks = {"accept_sparse": "csr"} if self._accepts_sparse else {}
+        rows = validate_data(self, X, dtype=np.float64, reset=False, **checks)
+        return self.rule_.probabilities(rows)
+
+    def _checked_labelled(self, X: Any, y: Any) -> LabelledRows:
+        if not self._accepts_sparse and is_sparse(X):
+            raise TypeError(
+                f"X must be dense for {type(self).__name__}; got a sparse matrix. "
+                "Call X.toarray() if it fits into memory."
+            )
+        if hasattr(X, "__array__") and not hasattr(X, "shape"):
+            X = np.asarray(X)
+        labelled = check_labelled(self, X, y)
+        check_classification_targets(labelled.classes[labelled.codes])
+        return labelled._replace(rows=labelled.rows.astype(np.float64, copy=False))
+
+    def _sample(
+        self, labelled: LabelledRows, X_unlabeled: Any, proportions: Any, seed: int
+    ) -> OpenSample:
+        """The rows and shares to learn from; notes labels and shares on the rule."""
+        if X_unlabeled is not None:
+            self.classes_ = with_unseen(labelled.classes, self.unseen_label)
+            rows_new = self._checked_unlabelled(labelled, X_unlabeled)
+            self.shares_ = self._find_shares(labelled, rows_new, X_unlabeled, proportions, seed)
+        elif proportions is None:
+            self.classes_, rows_new = labelled.classes, labelled.rows
+            self.shares_ = Shares(np.bincount(labelled.codes) / len(labelled.codes))
+        else:
+            raise ValueError(
+                "proportions must come with X_unlabeled, whose shares they are; got None for it."
+            )
+        return OpenSample(labelled.rows, labelled.codes, rows_new, self.shares_.known)
+
+    def _checked_unlabelled(self, labelled: LabelledRows, X_unlabeled: Any) -> Matrix:
+        # The check compares with the labelled rows; it needs their format only, not the rows.
+        self.labelled_ = labelled.rows[:0]
+        rows = check_unlabelled(self, X_unlabeled, name="X_unlabeled")
+        del self.labelled_
+        if rows.shape[0] < 2:
+            raise ValueError(
+                f"X_unlabeled must hold at least 2 rows, so that one can be held out; "
+                f"got {rows.shape[0]}."
+            )
+        return rows.astype(np.float64, copy=False)
+
+    def _find_shares(
+        self, labelled: LabelledRows, rows_new: Matrix, given: Any, proportions: Any, seed: int
+    ) -> Shares:
+        labels = labelled.classes[labelled.codes]
+        shares = find_shares(proportions, labelled.rows, labels, rows_new, seed)
+        if shares.estimate is not None and shares.estimate is not proportions:
+            self.warnings_ += shares.estimate.warnings  # it has looked at the rows
+        else:
+            self.warnings_ += remarks(self, labelled.rows, rows_new, given, name="X_unlabeled")
+        self._warn(overfull_shares(shares))
+        return shares
+
+    def _warn_of_negative_mass(self) -> None:
+        held_out = self.held_out_
+        found = negative_mass(held_out.labelled, held_out.codes, held_out.unlabelled, self.shares_)
+        self._warn(found.message)
+
+    def _warn(self, message: str | None) -> None:
+        if message is not None:
+            self.warnings_.append(message)
+            _warn(message)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._accepts_sparse
+        return tags
+
+
+def cross_fit(
+    fit_rule: Callable[[OpenSample, np.random.RandomState], FittedRule],
+    sample: OpenSample,
+    n_folds: int,
+    rng: np.random.RandomState,
+) -> HeldOut:
+    """Probabilities of all rows, each by a rule fitted without its fold.
+
+    Folds are stratified over the known classes and the unlabelled rows. A class whose only row is
+    held out is unknown to that fold's rule, and has probability 0 there.
+
+    Parameters
+    ----------
+    fit_rule : callable
+        ``fit_rule(sample, rng)`` learns a rule.
+    sample : OpenSample
+    n_folds : int
+        Folds; fewer where no sample has as many rows.
+    rng : RandomState
+        Draws the folds, and whatever the rule draws.
+
+    Returns
+    -------
+    HeldOut
+    """
+    folds, folds_new = assign_sample_folds(sample, n_folds, rng)
+    n_labels = sample.n_classes + 1
+    labelled = np.zeros((len(folds), n_labels))
+    unlabelled = np.zeros((len(folds_new), n_labels))
+    for fold in range(int(folds.max(initial=folds_new.max())) + 1):
+        out, out_new = folds == fold, folds_new == fold
+        known, present = _without_absent(sample.subset(~out, ~out_new))
+        rule = fit_rule(known, rng)
+        labelled[np.ix_(out, present)] = _asked(rule, sample.X[out])
+        unlabelled[np.ix_(out_new, present)] = _asked(rule, sample.X_new[out_new])
+    return HeldOut(labelled, sample.codes, unlabelled)
+
+
+def assign_sample_folds(
+    sample: OpenSample, n_folds: int, rng: np.random.RandomState
+) -> tuple[IntArray, IntArray]:
+    """Fold of each labelled row and of each unlabelled row, spread evenly over both.
+
+    Parameters
+    ----------
+    sample : OpenSample
+    n_folds : int
+        Folds; fewer where no sample has as many rows.
+    rng : RandomState
+        Draws them.
+
+    Returns
+    -------
+    folds, folds_new : ndarray of shape (n,) and (m,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen.rejection.sample import OpenSample
+    >>> sample = OpenSample(np.zeros((2, 1)), np.zeros(2, int), np.zeros((4, 1)), np.ones(1))
+    >>> folds, folds_new = assign_sample_folds(sample, 2, np.random.RandomState(0))
+    >>> np.bincount(folds), np.bincount(folds_new)
+    (array([1, 1]), array([2, 2]))
+    """
+    if sample.X_new is sample.X:  # no unlabelled rows: a row and its copy leave together
+        folds = assign_folds(sample.codes, n_folds, rng)
+        return folds, folds
+    n_labelled, n_new = len(sample.codes), sample.X_new.shape[0]
+    strata = np.append(sample.codes, np.full(n_new, sample.n_classes))
+    folds = assign_folds(strata, n_folds, rng)
+    return folds[:n_labelled], folds[n_labelled:]
+
+
+def _without_absent(sample: OpenSample) -> tuple[OpenSample, IntArray]:
+    """The sample of the classes that it has rows of, and the columns that they stand for."""
+    present, codes = np.unique(sample.codes, return_inverse=True)
+    columns = np.append(present, sample.n_classes)
+    if len(present) == sample.n_classes:
+        return sample, columns
+    return replace(sample, codes=codes, shares=sample.shares[present]), columns
+
+
+def _asked(rule: FittedRule, X: Matrix) -> FloatArray:
+    """Probabilities of rows, of which there may be none: then no rule need cope with that."""
+    return rule.probabilities(X) if X.shape[0] else np.zeros((0, 1))
+
+
+def _known_only(probabilities: FloatArray, shares: FloatArray) -> FloatArray:
+    """Probabilities of the known classes given that the row is of one; shares where it says 0."""
+    known = probabilities[:, :-1]
+    total = known.sum(axis=1, keepdims=True)
+    return np.where(total > 0, known / np.where(total > 0, total, 1.0), shares)

@@ -1,0 +1,233 @@
+"""Bagged trees with the label "unseen", and their out-of-bag probabilities.
+
+Each tree is grown, without pruning, from a bootstrap of every class and of the unlabelled rows, and
+tries a few features at each node (:mod:`unseen.rejection.growth`). The probabilities in its leaves,
+masses (a_1 ... a_K, max(e, 0)) over their sum, are averaged over trees. About 37% of the trees have
+not seen a given row; their average is its held-out probability, so that the forest needs no folds.
+
+Why not scikit-learn's forest: its weights must not be negative, so that it could grow only from
+telling unlabelled rows and classes apart, and would split noise (:mod:`unseen.rejection.growth`).
+The trees here take 1 to 2 times as long to grow as its forest on the same rows
+(``benchmarks/forest_speed.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from unseen.base import FloatArray, IntArray, Matrix
+from unseen.rejection.base import HeldOut, RejectionRule
+from unseen.rejection.cells import cell_masses, cell_probabilities, effective_size
+from unseen.rejection.growth import Growth, RankedRows, Trees, grow
+from unseen.rejection.sample import OpenSample
+from unseen.rejection.tree import least_leaf, stacked
+
+__all__ = ["ForestRule", "RejectionForest"]
+
+# Rows by trees that are grown, or routed, at once: what a processor's cache holds.
+ROWS_AT_ONCE = 2**14
+# Leaves for each cell of a histogram: twice those of a single tree, as averages are less noisy.
+LEAVES = 4.0
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Trees that were grown together, and the probabilities in their leaves.
+
+    Parameters
+    ----------
+    trees : Trees
+        The trees.
+    table : ndarray of shape (n_nodes, K + 1)
+        Probabilities of the labels, unseen last.
+    """
+
+    trees: Trees
+    table: FloatArray
+
+    def add(self, X: FloatArray, weight: FloatArray, total: FloatArray) -> None:
+        """Add each tree's probabilities, times a weight of shape (n_trees, n), to the total."""
+        step = max(1, ROWS_AT_ONCE // self.trees.n_trees)
+        for start in range(0, len(X), step):
+            part = slice(start, start + step)
+            leaves = self.trees.leaves(X[part])
+            for tree in range(self.trees.n_trees):
+                total[part] += weight[tree, part, None] * self.table[leaves[:, tree]]
+
+
+@dataclass(frozen=True, eq=False)
+class ForestRule:
+    """The average of many trees.
+
+    Parameters
+    ----------
+    batches : tuple of Batch
+        The trees.
+    """
+
+    batches: tuple[Batch, ...]
+
+    @property
+    def n_trees(self) -> int:
+        """How many trees there are."""
+        return sum(batch.trees.n_trees for batch in self.batches)
+
+    def probabilities(self, X: Matrix) -> FloatArray:
+        """Probability of each known class and, last, of unseen ones: shape (n, K + 1)."""
+        total = np.zeros((len(X), self.batches[0].table.shape[1]))
+        for batch in self.batches:
+            batch.add(X, np.ones((batch.trees.n_trees, len(X))), total)
+        return total / total.sum(axis=1, keepdims=True)
+
+
+class RejectionForest(RejectionRule):
+    """A random forest with the label "unseen".
+
+    Parameters
+    ----------
+    n_trees : int, default=100
+        How many trees.
+    min_leaf : int or "auto", default="auto"
+        Different rows that a leaf holds at least; "auto" as in a single tree
+        (:class:`~unseen.rejection.tree.RejectionTree`), but half of that.
+    max_features : int or "sqrt", default="sqrt"
+        Features tried at each node; those that are constant there do not count.
+    negative_cost : float, default=0.75
+        What negative unseen mass costs a split, from 0 to 1: the larger, the fewer splits inside
+        known classes (:mod:`unseen.rejection.growth`).
+    unseen_label, random_state
+        As for every rule.
+    n_folds : int, default=5
+        Not used: trees that have not seen a row give its held-out probabilities.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen.rejection.forest import RejectionForest
+    >>> rng = np.random.RandomState(0)
+    >>> y = np.repeat(["left", "right"], 200)
+    >>> X = rng.normal(size=(400, 1)) + np.where(y == "left", -4, 4)[:, None]
+    >>> X_unlabeled = rng.normal(size=(600, 1)) + np.repeat([-4, 4, 0], 200)[:, None]
+    >>> rule = RejectionForest(random_state=0).fit(X, y, X_unlabeled, [1 / 3, 1 / 3])
+    >>> rule.predict([[-4.0], [0.0], [4.0]])
+    array(['left', 'unseen', 'right'], dtype='<U6')
+    """
+
+    _accepts_sparse: ClassVar[bool] = False
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_trees": [Interval(Integral, 1, None, closed="left")],
+        "min_leaf": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "max_features": [Interval(Integral, 1, None, closed="left"), StrOptions({"sqrt"})],
+        "negative_cost": [Interval(Real, 0, 1, closed="both")],
+        **RejectionRule._parameter_constraints,
+    }
+
+    def __init__(
+        self,
+        n_trees: int = 100,
+        min_leaf: int | str = "auto",
+        max_features: int | str = "sqrt",
+        negative_cost: float = 0.75,
+        *,
+        unseen_label: Any = "auto",
+        n_folds: int = 5,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(unseen_label=unseen_label, n_folds=n_folds, random_state=random_state)
+        self.n_trees = n_trees
+        self.min_leaf = min_leaf
+        self.max_features = max_features
+        self.negative_cost = negative_cost
+
+    def _fit_rule(self, sample: OpenSample, rng: np.random.RandomState) -> ForestRule:
+        return ForestRule(tuple(batch for batch, _ in self._grow(sample, rng)))
+
+    def _held_out(self, sample: OpenSample, rng: np.random.RandomState) -> HeldOut:
+        return self._fit_both(sample, rng)[1]
+
+    def _fit_both(
+        self, sample: OpenSample, rng: np.random.RandomState
+    ) -> tuple[ForestRule, HeldOut]:
+        """All trees are the rule; those that have not seen a row give its held-out probabilities.
+
+        To grow them twice would double the time.
+        """
+        X, prior = stacked(sample), np.append(sample.shares, sample.unseen)
+        total, batches = np.zeros((len(X), len(prior))), []
+        for batch, counts in self._grow(sample, rng):
+            batch.add(X, (counts == 0).astype(np.float64), total)
+            batches.append(batch)
+        # A row that every tree has seen has no held-out probabilities but the shares.
+        total[total.sum(axis=1) == 0] = prior
+        total /= total.sum(axis=1, keepdims=True)
+        labelled, unlabelled = np.split(total, [len(sample.codes)])
+        return ForestRule(tuple(batches)), HeldOut(labelled, sample.codes, unlabelled)
+
+    def _grow(
+        self, sample: OpenSample, rng: np.random.RandomState
+    ) -> Iterator[tuple[Batch, IntArray]]:
+        """Batches of trees, and how often each tree holds each row."""
+        X, masses = stacked(sample), sample.masses
+        prior, pseudo_mass = np.append(sample.shares, sample.unseen), 1 / effective_size(sample)
+        min_leaf, n_candidates = (
+            least_leaf(self.min_leaf, sample, LEAVES),
+            self._n_candidates(X.shape[1]),
+        )
+        rows, growth = RankedRows.of(X), Growth(min_leaf, n_candidates, self.negative_cost)
+        step = max(1, ROWS_AT_ONCE // len(X))
+        for start in range(0, self.n_trees, step):
+            counts = bootstrap_counts(sample, min(step, self.n_trees - start), rng)
+            trees = grow(rows, masses, counts, growth, rng)
+            filled = bagged_masses(trees, X, masses, counts)
+            yield Batch(trees, cell_probabilities(filled, prior, pseudo_mass)), counts
+
+    def _n_candidates(self, n_features: int) -> int:
+        if isinstance(self.max_features, str):
+            return max(1, int(np.sqrt(n_features)))
+        return min(self.max_features, n_features)
+
+
+def bootstrap_counts(sample: OpenSample, n_trees: int, rng: np.random.RandomState) -> IntArray:
+    """How often each tree holds each row: draws with replacement from each class and from the rest.
+
+    Every class keeps its number of rows, and so its share. Where nothing is unlabelled, a row and
+    its copy are drawn together.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen.rejection.forest import bootstrap_counts
+    >>> from unseen.rejection.sample import OpenSample
+    >>> X = np.zeros((3, 1))
+    >>> sample = OpenSample(X, np.array([0, 0, 1]), np.zeros((4, 1)), np.array([0.5, 0.2]))
+    >>> counts = bootstrap_counts(sample, 5, np.random.RandomState(0))
+    >>> counts.shape, counts[:, 2], counts[:, 3:].sum(axis=1)
+    ((5, 7), array([1, 1, 1, 1, 1]), array([4, 4, 4, 4, 4]))
+    """
+    strata = [np.flatnonzero(sample.codes == code) for code in range(sample.n_classes)]
+    n_labelled, n_new = len(sample.codes), sample.X_new.shape[0]
+    counts = np.zeros((n_trees, n_labelled + n_new), dtype=np.int64)
+    for rows in strata:
+        counts[:, rows] = draw_counts(len(rows), n_trees, rng)
+    copies = sample.X_new is sample.X
+    counts[:, n_labelled:] = counts[:, :n_labelled] if copies else draw_counts(n_new, n_trees, rng)
+    return counts
+
+
+def draw_counts(n: int, n_draws: int, rng: np.random.RandomState) -> IntArray:
+    """How often each of n things comes up in n draws with replacement: shape (n_draws, n)."""
+    place = rng.randint(n, size=(n_draws, n)) + n * np.arange(n_draws)[:, None]
+    return np.bincount(place.ravel(), minlength=n * n_draws).reshape(n_draws, n)
+
+
+def bagged_masses(trees: Trees, X: FloatArray, masses: FloatArray, counts: IntArray) -> FloatArray:
+    """Masses a_1 ... a_K and u of all nodes, from the rows that each tree holds."""
+    tree, row = np.nonzero(counts)
+    leaves = trees.leaves(X)[row, tree]
+    return cell_masses(leaves, masses[row] * counts[tree, row, None], trees.n_cells)

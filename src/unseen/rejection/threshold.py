@@ -1,0 +1,425 @@
+"""Any detector, or any closed-set classifier, as a reject rule: the cut is chosen by its risk.
+
+An outlier detector or the largest probability of a classifier ranks rows by how odd they are, and
+leaves open where odd becomes unseen. The estimated risk of "unseen from t on, else the classifier's
+label" says where: it is a function of one number t, computed for all t at once by cumulative sums,
+and minimised on rows that neither the detector nor the classifier learnt from.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.ensemble import IsolationForest
+from sklearn.utils._param_validation import HasMethods, StrOptions
+
+from unseen.base import BoolArray, FloatArray, IntArray, Matrix
+from unseen.rejection.base import HeldOut, RejectionRule, assign_sample_folds
+from unseen.rejection.sample import OpenSample
+from unseen.scores.crossfit import seeded
+from unseen.scores.klr import KernelLogisticRegression
+
+__all__ = ["RejectionThreshold", "risk_by_cut"]
+
+# Slopes of the map from score to novelty that are tried, per standard deviation of the scores.
+_SLOPES = 2.0 ** np.arange(-2, 7)
+
+
+class RejectionThreshold(RejectionRule):
+    """Turn a detector or a closed-set classifier into a rule with the label "unseen".
+
+    The detector and the classifier learn from the labelled rows only. The unlabelled rows, and
+    labelled ones out of fold, choose the cut of the score by the estimated risk, and how fast
+    probability passes from known to unseen around it by an estimated square loss.
+
+    Parameters
+    ----------
+    detector : estimator or None, default=None
+        An outlier detector with ``score_samples`` or ``decision_function`` (IsolationForest,
+        OneClassSVM, PyOD's), or a classifier with ``predict_proba``, whose largest probability is
+        low where a row is odd. None is the largest probability of ``classifier``; with one
+        known class, where that is always 1, an IsolationForest.
+    classifier : classifier or None, default=None
+        Labels the rows that are kept, after its probabilities have been corrected to the shares.
+        None is the detector, if that is a classifier, or else
+        :class:`~unseen.KernelLogisticRegression`.
+    odd_scores : {"low", "high"}, default="low"
+        Whether the detector scores odd rows low, as in scikit-learn, or high, as in PyOD. Plays no
+        part where the detector is a classifier.
+    unseen_label : label, default="auto"
+        What ``predict`` says to rows of unseen classes; "auto" is "unseen" for text labels and -1
+        for numbers.
+    n_folds : int, default=5
+        Folds of the held-out scores.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the folds, the detector and the classifier.
+
+    Attributes
+    ----------
+    classes_, shares_, rule_, held_out_, risk_, threshold_, warnings_, n_features_in_
+        As for every rule; see :class:`~unseen.rejection.base.RejectionRule`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.ensemble import IsolationForest
+    >>> from unseen.rejection.threshold import RejectionThreshold
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat(["left", "right"], 150)
+    >>> X = rng.normal(np.where(y == "left", -4, 4)[:, None], 1, (300, 2))
+    >>> X_new = np.vstack([rng.normal(-4, 1, (200, 2)), rng.normal([-4, 6], 1, (100, 2))])
+    >>> rule = RejectionThreshold(IsolationForest(), random_state=0)
+    >>> rule.fit(X, y, X_new, {"left": 2 / 3, "right": 0.0}).predict([[-4, -4], [-4, 6.5]])
+    array(['left', 'unseen'], dtype='<U6')
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "detector": [None, HasMethods(["fit", "get_params"])],
+        "classifier": [None, HasMethods(["fit", "predict", "get_params"])],
+        "odd_scores": [StrOptions({"low", "high"})],
+        **RejectionRule._parameter_constraints,
+    }
+
+    def __init__(
+        self,
+        detector: Any = None,
+        classifier: Any = None,
+        *,
+        odd_scores: str = "low",
+        unseen_label: Any = "auto",
+        n_folds: int = 5,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(unseen_label=unseen_label, n_folds=n_folds, random_state=random_state)
+        self.detector = detector
+        self.classifier = classifier
+        self.odd_scores = odd_scores
+
+    def _fit_rule(self, sample: OpenSample, rng: np.random.RandomState) -> ThresholdRule:
+        return self._fit_both(sample, rng)[0]
+
+    def _fit_both(
+        self, sample: OpenSample, rng: np.random.RandomState
+    ) -> tuple[ThresholdRule, HeldOut]:
+        """Scores out of fold give the cut: all of them the rule's, other folds' each fold's."""
+        folds = assign_sample_folds(sample, self.n_folds, rng)
+        roles = self._roles(sample, rng)
+        known, new = self._scored(sample, folds, roles, rng)
+        cut = choose_cut(known, sample.codes, new, sample.shares)
+        rule = ThresholdRule(self._models(sample, roles, rng), cut)
+        return rule, cut_by_other_folds(known, new, sample, folds)
+
+    def _scored(
+        self,
+        sample: OpenSample,
+        folds: tuple[IntArray, IntArray],
+        roles: Roles,
+        rng: np.random.RandomState,
+    ) -> tuple[Scored, Scored]:
+        """Scores and posteriors of all rows by models that did not learn from them."""
+        known = Scored.empty(len(sample.codes), sample.n_classes)
+        new = Scored.empty(sample.X_new.shape[0], sample.n_classes)
+        for fold in range(int(max(part.max() for part in folds)) + 1):
+            out, out_new = (part == fold for part in folds)
+            models = self._models(sample.subset(~out, ~out_new), roles, rng)
+            known.fill(out, models, sample.X)
+            new.fill(out_new, models, sample.X_new)
+        return known, new
+
+    def _models(self, sample: OpenSample, roles: Roles, rng: np.random.RandomState) -> Models:
+        present, codes = np.unique(sample.codes, return_inverse=True)
+        seed = int(rng.randint(2**31 - 1))
+        labeller, detector = roles if len(present) > 1 else roles.of_one_class()
+        if labeller is not None:
+            labeller = seeded(labeller, seed).fit(sample.X, codes)
+        if detector is not None:
+            target = (codes,) if _classifies(detector) else ()
+            detector = seeded(detector, seed).fit(sample.X, *target)
+        # Posteriors of the labelled sample become those of the unlabelled one: Bayes.
+        correction = sample.shares[present] / np.bincount(codes)
+        if not correction.any():
+            correction = np.ones(len(present))
+        models = Models(labeller, detector, None, correction, present, sample.n_classes)
+        if detector is None or _classifies(detector):
+            return models
+        scores = _detector_scores(detector, sample.X_new)
+        return replace(models, scale=Scale.of(scores, self.odd_scores == "high"))
+
+    def _roles(self, sample: OpenSample, rng: np.random.RandomState) -> Roles:
+        if self.classifier is not None:
+            return Roles(self.classifier, self.detector)
+        if _classifies(self.detector):
+            return Roles(self.detector, None)
+        if sample.n_classes == 1:
+            return Roles(None, self.detector)
+        # Bandwidth and C are chosen once for all folds: two numbers hardly give a row away.
+        seed = int(rng.randint(2**31 - 1))
+        chosen = KernelLogisticRegression(random_state=seed).fit(sample.X, sample.codes)
+        return Roles(KernelLogisticRegression(chosen.bandwidth_, chosen.C_), self.detector)
+
+
+class Scale(NamedTuple):
+    """Brings the scores of a detector to a common scale, high where a row is odd.
+
+    Some detectors score higher the more rows they learn from (OneClassSVM sums over them), so that
+    a cut found out of fold would be off for the detector of all rows. Each is therefore measured by
+    its own scores of the unlabelled rows, which it does not learn from.
+    """
+
+    centre: float
+    unit: float
+
+    @classmethod
+    def of(cls, scores: FloatArray, odd_is_high: bool) -> Scale:
+        """Centre at the median, in units of the distance between the quartiles."""
+        lower, centre, upper = np.quantile(scores, [0.25, 0.5, 0.75])
+        unit = float(upper - lower) or float(scores.std()) or 1.0
+        return cls(float(centre), unit if odd_is_high else -unit)
+
+    def __call__(self, scores: FloatArray) -> FloatArray:
+        return (scores - self.centre) / self.unit
+
+
+class Roles(NamedTuple):
+    """Who labels, and who detects: None for the labeller's own largest probability."""
+
+    labeller: Any
+    detector: Any
+
+    def of_one_class(self) -> Roles:
+        """With one class there is nothing to label, and a classifier detects nothing."""
+        needs_another = self.detector is None or _classifies(self.detector)
+        return Roles(None, IsolationForest() if needs_another else self.detector)
+
+
+@dataclass(frozen=True, eq=False)
+class Models:
+    """A fitted detector and a fitted classifier, asked together.
+
+    Parameters
+    ----------
+    labeller : classifier or None
+        Gives the posteriors; None where one class is known.
+    detector : estimator or None
+        Gives the score; None takes the labeller's largest probability.
+    scale : Scale or None
+        Scale of the detector's scores; a classifier needs none.
+    correction : ndarray
+        Factor of each posterior.
+    present : ndarray
+        Classes that the labeller knows.
+    n_classes : int
+        All known classes, K.
+    """
+
+    labeller: Any
+    detector: Any
+    scale: Scale | None
+    correction: FloatArray
+    present: IntArray
+    n_classes: int
+
+    def ask(self, X: Matrix) -> tuple[FloatArray, FloatArray]:
+        """Score of each row, high where odd, and its posteriors over the known classes."""
+        raw = self._raw_posteriors(X)
+        posterior = np.zeros((X.shape[0], self.n_classes))
+        posterior[:, self.present] = _corrected(raw, self.correction)
+        if self.detector is None:
+            return -raw.max(axis=1), posterior
+        if self.scale is None:
+            return -_probabilities(self.detector, X).max(axis=1), posterior
+        return self.scale(_detector_scores(self.detector, X)), posterior
+
+    def _raw_posteriors(self, X: Matrix) -> FloatArray:
+        if self.labeller is None:
+            return np.ones((X.shape[0], 1))
+        if hasattr(self.labeller, "predict_proba"):
+            return _probabilities(self.labeller, X)
+        if self.detector is None:
+            raise TypeError(
+                "detector must have predict_proba where its largest probability is the score; "
+                f"got {type(self.labeller).__name__}, which has none."
+            )
+        return np.eye(len(self.present))[np.asarray(self.labeller.predict(X))]
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """Scores, high where a row is odd, and posteriors over the known classes."""
+
+    score: FloatArray
+    posterior: FloatArray
+
+    @classmethod
+    def empty(cls, n_rows: int, n_classes: int) -> Scored:
+        """Room for the scores of this many rows."""
+        return cls(np.zeros(n_rows), np.zeros((n_rows, n_classes)))
+
+    def of(self, rows: BoolArray) -> Scored:
+        """Some of the rows."""
+        return Scored(self.score[rows], self.posterior[rows])
+
+    def fill(self, rows: BoolArray, models: Models, X: Matrix) -> None:
+        """Ask the models about some rows, and keep what they say."""
+        if rows.any():
+            self.score[rows], self.posterior[rows] = models.ask(X[rows])
+
+
+class Cut(NamedTuple):
+    """Where the score becomes unseen, and how steeply."""
+
+    place: float
+    slope: float
+
+    def probabilities(self, rows: Scored) -> FloatArray:
+        """Probabilities whose novelty is an S-shaped curve of the score, one half at the cut."""
+        steps = self.slope * (rows.score - self.place)
+        # Unlike the logistic curve, this one does not round the oddest rows all to 1.
+        novelty = 0.5 + 0.5 * steps / np.sqrt(1.0 + steps**2)
+        best = rows.posterior.max(axis=1)
+        # Solves novelty = unseen / (unseen + (1 - unseen) best) for unseen.
+        unseen = novelty * best / (1.0 - novelty + novelty * best)
+        return np.column_stack([(1.0 - unseen)[:, None] * rows.posterior, unseen])
+
+
+@dataclass(frozen=True, eq=False)
+class ThresholdRule:
+    """The models learnt from all labelled rows, and the cut of their score."""
+
+    models: Models
+    cut: Cut
+
+    def probabilities(self, X: Matrix) -> FloatArray:
+        """Probability of each known class and, last, of unseen ones: shape (n, K + 1)."""
+        return self.cut.probabilities(Scored(*self.models.ask(X)))
+
+
+def choose_cut(known: Scored, codes: IntArray, new: Scored, shares: FloatArray) -> Cut:
+    """The cut of least estimated risk, and the slope of least estimated square loss.
+
+    Parameters
+    ----------
+    known, new : Scored
+        Held-out scores of the labelled and of the unlabelled rows.
+    codes : ndarray of shape (n,)
+        Classes of the labelled rows.
+    shares : ndarray of shape (K,)
+        Shares of the known classes among the unlabelled rows.
+
+    Returns
+    -------
+    Cut
+    """
+    right = known.posterior.argmax(axis=1) == codes
+    places, risks = risk_by_cut(known.score, codes, right, new.score, shares)
+    place = float(places[risks.argmin()])
+    spread = float(np.concatenate([known.score, new.score]).std()) or 1.0
+    weights = _row_masses(codes, shares)
+    losses = []
+    for slope in _SLOPES / spread:
+        cut = Cut(place, slope)
+        unseen, unseen_new = cut.probabilities(known)[:, -1], cut.probabilities(new)[:, -1]
+        # Mean of (1 - p)^2 over unseen rows, by the identity of the risk, and of p^2 over known.
+        losses.append(np.mean((1 - unseen_new) ** 2) + weights @ (2 * unseen - 1))
+    return Cut(place, float(_SLOPES[int(np.argmin(losses))] / spread))
+
+
+def cut_by_other_folds(
+    known: Scored, new: Scored, sample: OpenSample, folds: tuple[IntArray, IntArray]
+) -> HeldOut:
+    """Held-out probabilities: scores out of fold, and the cut for each fold from the others."""
+    labelled = np.zeros((len(known.score), sample.n_classes + 1))
+    unlabelled = np.zeros((len(new.score), sample.n_classes + 1))
+    for fold in range(int(max(part.max() for part in folds)) + 1):
+        out, out_new = (part == fold for part in folds)
+        cut = choose_cut(known.of(~out), sample.codes[~out], new.of(~out_new), sample.shares)
+        labelled[out] = cut.probabilities(known.of(out))
+        unlabelled[out_new] = cut.probabilities(new.of(out_new))
+    return HeldOut(labelled, sample.codes, unlabelled)
+
+
+def risk_by_cut(
+    known: FloatArray, codes: IntArray, right: BoolArray, new: FloatArray, shares: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Estimated risk of "unseen from t on, else the classifier's label", for every cut t.
+
+    Parameters
+    ----------
+    known : ndarray of shape (n,)
+        Scores of the labelled rows, high where odd.
+    codes : ndarray of shape (n,)
+        Their classes.
+    right : ndarray of shape (n,)
+        Whether the classifier labels them right.
+    new : ndarray of shape (m,)
+        Scores of the unlabelled rows.
+    shares : ndarray of shape (K,)
+        Shares of the known classes among the unlabelled rows.
+
+    Returns
+    -------
+    cuts, risks : ndarray
+        From the cut that rejects all to the one that rejects nothing, between scores.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> cuts, risks = risk_by_cut(
+    ...     np.array([0.0, 1.0]), np.array([0, 0]), np.array([True, True]),
+    ...     np.array([0.0, 1.0, 2.0, 3.0]), np.array([0.5]),
+    ... )
+    >>> cuts, risks
+    (array([-1. ,  0.5,  1.5,  2.5,  4. ]), array([0.5 , 0.25, 0.  , 0.25, 0.5 ]))
+    """
+    values, place = np.unique(np.concatenate([known, new]), return_inverse=True)
+    mass = _row_masses(codes, shares)
+    # Keeping an unlabelled row costs its mass; a known row that is kept takes its own mass back,
+    # and once more if its label is right: it costs -1, 0 or +1 masses.
+    kept_known = np.bincount(place[: len(known)], -mass * (1.0 + right), minlength=len(values))
+    kept_new = np.bincount(place[len(known) :], minlength=len(values)) / len(new)
+    risks = shares.sum() + np.append(0.0, np.cumsum(kept_known + kept_new))
+    ends = values[0] - 1.0, values[-1] + 1.0
+    return np.concatenate([[ends[0]], (values[1:] + values[:-1]) / 2, [ends[1]]]), risks
+
+
+def _row_masses(codes: IntArray, shares: FloatArray) -> FloatArray:
+    """Mass ``pi_i / n_i`` of each labelled row."""
+    counts = np.bincount(codes, minlength=len(shares))
+    return np.asarray((shares / np.maximum(counts, 1))[codes])
+
+
+def _corrected(posterior: FloatArray, factor: FloatArray) -> FloatArray:
+    scaled = posterior * factor
+    total = scaled.sum(axis=1, keepdims=True)
+    # All posterior on classes of share 0: then the classifier's word stands.
+    return np.where(total > 0, scaled / np.where(total > 0, total, 1.0), posterior)
+
+
+def _classifies(model: Any) -> bool:
+    """Whether it is a classifier; detectors of other libraries may not be able to say."""
+    try:
+        return bool(is_classifier(model))
+    except (AttributeError, TypeError):
+        return False
+
+
+def _probabilities(classifier: Any, X: Matrix) -> FloatArray:
+    if not hasattr(classifier, "predict_proba"):
+        raise TypeError(
+            "detector must have predict_proba if it is a classifier; "
+            f"got {type(classifier).__name__}."
+        )
+    return np.asarray(classifier.predict_proba(X), dtype=np.float64)
+
+
+def _detector_scores(detector: Any, X: Matrix) -> FloatArray:
+    for name in ("score_samples", "decision_function"):
+        if hasattr(detector, name):
+            return np.asarray(getattr(detector, name)(X), dtype=np.float64).ravel()
+    raise TypeError(
+        "detector must have score_samples, decision_function or, as a classifier, predict_proba; "
+        f"got {type(detector).__name__}."
+    )

@@ -1,0 +1,215 @@
+"""A classification tree with the label "unseen".
+
+Splits divide the masses of the labels (:mod:`unseen.rejection.growth`), each leaf gets the
+label of least cost by the masses in it, and the tree is pruned from the bottom up: rows that it was
+not grown from say what every node would cost as a leaf, and a node whose branches cost no less
+becomes one. In-sample costs cannot say that, as a tree that isolates every unlabelled row has the
+least estimated risk of all.
+
+**Theorem** (Sec. "Anomaly Rejection"). If trees can approach any classifier as leaves are added,
+the number of leaves grows, and ``V log n_i / n_i -> 0`` for every sample, then the risk of the best
+tree tends to the Bayes risk. By default leaves hold so many rows that there are at most
+``2 n^(d / (d + 2))`` for n rows' worth and d features (at most 4 counted), so that V, of order
+m log m for m leaves, makes ``V log n / n`` tend to 0 (:mod:`unseen.rejection.cells`). Growth is
+greedy: like any tree it may miss the best one, and the theorem is about that one.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from unseen.base import BoolArray, FloatArray, IntArray
+from unseen.rejection.base import RejectionRule
+from unseen.rejection.cells import (
+    CellRule,
+    cell_labels,
+    cell_masses,
+    effective_size,
+    growing_cells,
+)
+from unseen.rejection.growth import LEAF, Growth, RankedRows, Trees, grow
+from unseen.rejection.histogram import label_cells
+from unseen.rejection.sample import OpenSample, cell_costs
+
+__all__ = ["RejectionTree", "node_masses", "prune"]
+
+
+class RejectionTree(RejectionRule):
+    """A classification tree with the label "unseen": greedy splits, exact labels, honest pruning.
+
+    Parameters
+    ----------
+    min_leaf : int or "auto", default="auto"
+        Rows that a leaf holds at least. "auto" allows at most ``2 n^(d / (d + 2))`` leaves, where n
+        is about the number of rows (:func:`~unseen.rejection.cells.effective_size`) and d the
+        number of features, at most 4: that grows, and ``V log n / n`` tends to 0, as the theorem
+        asks.
+    pruning : float, default=0.3
+        Share of the rows that is held out from growth to prune the tree by; 0 is no pruning. The
+        leaves are filled from all rows in the end.
+    negative_cost : float, default=0.75
+        What negative unseen mass costs a split, from 0 to 1: the larger, the fewer splits inside
+        known classes (:mod:`unseen.rejection.growth`).
+    unseen_label, n_folds, random_state
+        As for every rule.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen.rejection.tree import RejectionTree
+    >>> rng = np.random.RandomState(0)
+    >>> y = np.repeat(["left", "right"], 200)
+    >>> X = rng.normal(size=(400, 1)) + np.where(y == "left", -4, 4)[:, None]
+    >>> X_unlabeled = rng.normal(size=(600, 1)) + np.repeat([-4, 4, 0], 200)[:, None]
+    >>> rule = RejectionTree(random_state=0).fit(X, y, X_unlabeled, [1 / 3, 1 / 3])
+    >>> rule.predict([[-4.0], [0.0], [4.0]])
+    array(['left', 'unseen', 'right'], dtype='<U6')
+    >>> rule.rule_.cells.n_leaves
+    3
+    """
+
+    _accepts_sparse: ClassVar[bool] = False
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "min_leaf": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "pruning": [Interval(Real, 0, 1, closed="left")],
+        "negative_cost": [Interval(Real, 0, 1, closed="both")],
+        **RejectionRule._parameter_constraints,
+    }
+
+    def __init__(
+        self,
+        min_leaf: int | str = "auto",
+        pruning: float = 0.3,
+        negative_cost: float = 0.75,
+        *,
+        unseen_label: Any = "auto",
+        n_folds: int = 5,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(unseen_label=unseen_label, n_folds=n_folds, random_state=random_state)
+        self.min_leaf = min_leaf
+        self.pruning = pruning
+        self.negative_cost = negative_cost
+
+    def _fit_rule(self, sample: OpenSample, rng: np.random.RandomState) -> CellRule:
+        if self.pruning == 0:
+            return label_cells(self._grow(sample, rng), sample)
+        grown_from, held_out = hold_out(sample, self.pruning, rng)
+        trees = self._grow(grown_from, rng)
+        trees = prune(trees, node_masses(trees, grown_from), node_masses(trees, held_out))
+        return label_cells(trees, sample)
+
+    def _grow(self, sample: OpenSample, rng: np.random.RandomState) -> Trees:
+        X, masses = stacked(sample), sample.masses
+        counts = np.ones((1, len(X)), dtype=np.int64)
+        growth = Growth(least_leaf(self.min_leaf, sample), X.shape[1], self.negative_cost)
+        return grow(RankedRows.of(X), masses, counts, growth, rng)
+
+
+def stacked(sample: OpenSample) -> FloatArray:
+    """All rows, labelled ones first, as in ``sample.masses``."""
+    return np.concatenate([sample.X, sample.X_new])
+
+
+def least_leaf(min_leaf: int | str, sample: OpenSample, factor: float = 2.0) -> int:
+    """Rows that a leaf must hold, so that the number of leaves grows as the theorem wants it.
+
+    Parameters
+    ----------
+    min_leaf : int or "auto"
+        A number is kept.
+    sample : OpenSample
+        What the tree is grown from.
+    factor : float, default=2.0
+        Leaves for each cell of a histogram: trees put them where they are needed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen.rejection.sample import OpenSample
+    >>> from unseen.rejection.tree import least_leaf
+    >>> X = np.zeros((2000, 4))
+    >>> least_leaf("auto", OpenSample(X, np.zeros(2000, dtype=int), X, np.array([1.0])))
+    20
+    """
+    if not isinstance(min_leaf, str):
+        return int(min_leaf)
+    n_rows, n_features = sample.X.shape[0] + sample.X_new.shape[0], sample.X.shape[1]
+    return max(1, round(n_rows / (factor * growing_cells(effective_size(sample), n_features))))
+
+
+def hold_out(
+    sample: OpenSample, share: float, rng: np.random.RandomState
+) -> tuple[OpenSample, OpenSample]:
+    """Divide every class and the unlabelled rows into a part to learn from and one held out.
+
+    A class of a single row has it in both parts: without it neither could say what the class costs.
+    """
+    labelled = np.zeros(len(sample.codes), dtype=bool)
+    for code in range(sample.n_classes):
+        labelled[drawn(np.flatnonzero(sample.codes == code), share, rng)] = True
+    rest = ~labelled | (np.bincount(sample.codes)[sample.codes] == 1)
+    if sample.X_new is sample.X:  # nothing is unlabelled: a row and its copy stay together
+        return sample.subset(rest, rest), sample.subset(labelled, labelled)
+    unlabelled = np.zeros(sample.X_new.shape[0], dtype=bool)
+    unlabelled[drawn(np.arange(len(unlabelled)), share, rng)] = True
+    return sample.subset(rest, ~unlabelled), sample.subset(labelled, unlabelled)
+
+
+def drawn(rows: IntArray, share: float, rng: np.random.RandomState) -> IntArray:
+    """A share of the rows, at least one and, if there are two, not all."""
+    wanted = round(share * len(rows))
+    return rng.permutation(rows)[: max(1, min(wanted, len(rows) - 1))]
+
+
+def node_masses(trees: Trees, sample: OpenSample) -> FloatArray:
+    """Masses a_1 ... a_K and u of every node of one tree: those of its leaves, added up."""
+    masses = cell_masses(trees.cell(stacked(sample)), sample.masses, trees.n_cells)
+    for node in np.flatnonzero(trees.feature != LEAF)[::-1]:
+        masses[node] = masses[trees.left[node]] + masses[trees.left[node] + 1]
+    return masses
+
+
+def prune(trees: Trees, masses: FloatArray, held_out: FloatArray) -> Trees:
+    """Cut off branches of a tree that do not lower the held-out risk.
+
+    Parameters
+    ----------
+    trees : Trees
+        One tree.
+    masses : ndarray of shape (n_nodes, K + 1)
+        Masses of its nodes, which give them their labels.
+    held_out : ndarray of shape (n_nodes, K + 1)
+        Masses of rows that it was not grown from, which say what those labels cost.
+
+    Returns
+    -------
+    Trees
+        Of all trees that are left after branches are cut off, one of the least held-out risk, and
+        of these the smallest.
+    """
+    labels = cell_labels(masses)
+    cost = cell_costs(held_out)[np.arange(len(labels)), labels]
+    feature, subtree = trees.feature.copy(), cost.copy()
+    for node in np.flatnonzero(feature != LEAF)[::-1]:
+        branches = subtree[trees.left[node]] + subtree[trees.left[node] + 1]
+        if cost[node] <= branches + np.finfo(np.float64).eps:
+            feature[node] = LEAF
+        else:
+            subtree[node] = branches
+    return without_lost_nodes(Trees(feature, trees.threshold, trees.left, 1))
+
+
+def without_lost_nodes(trees: Trees) -> Trees:
+    """The nodes of a tree that can still be reached from its root, renumbered."""
+    reached: BoolArray = np.zeros(trees.n_cells, dtype=bool)
+    reached[0] = True
+    for node in np.flatnonzero(trees.feature != LEAF):
+        reached[trees.left[node] + np.arange(2)] |= reached[node]
+    number = np.cumsum(reached) - 1
+    left = np.where(trees.feature == LEAF, LEAF, number[trees.left])
+    return Trees(trees.feature[reached], trees.threshold[reached], left[reached], 1)

@@ -1,0 +1,387 @@
+"""What every rule inherits, shown on two small ones: a density-ratio plug-in, and a memoriser."""
+
+import pickle
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from scipy.stats import norm
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from unseen import MPEIncomplete, OpenSetEstimator
+from unseen.base import Estimate, UnseenWarning
+from unseen.diagnostics import overfull
+from unseen.rejection.base import HeldOut, RejectionRule
+from unseen.rejection.checks import negative_mass, overfull_shares
+from unseen.rejection.cut import decide
+from unseen.rejection.risk import open_risk
+from unseen.rejection.sample import OpenSample
+from unseen.rejection.sensitivity import reshared, share_sensitivity
+from unseen.rejection.shares import Shares, covariance_of_limits
+
+
+@dataclass(frozen=True, eq=False)
+class Ratio:
+    """eta_i = pi_i (m / n_i) P(i | x) / P(new | x), from one classifier of K + 1 samples."""
+
+    model: Any
+    factor: np.ndarray
+
+    def probabilities(self, X: Any) -> np.ndarray:
+        p = self.model.predict_proba(X)
+        known = p[:, :-1] / p[:, -1:] * self.factor
+        known = known / np.maximum(1.0, known.sum(axis=1, keepdims=True))
+        return np.column_stack([known, np.maximum(0.0, 1.0 - known.sum(axis=1))])
+
+
+class RatioRule(RejectionRule):
+    def _fit_rule(self, sample: OpenSample, rng: np.random.RandomState) -> Ratio:
+        stack = sparse.vstack if sparse.issparse(sample.X) else np.vstack
+        n_new = sample.X_new.shape[0]
+        labels = np.append(sample.codes, np.full(n_new, sample.n_classes))
+        model = LogisticRegression(max_iter=1000).fit(stack([sample.X, sample.X_new]), labels)
+        counts = np.bincount(sample.codes, minlength=sample.n_classes)
+        return Ratio(model, sample.shares * n_new / counts)
+
+
+@dataclass(frozen=True, eq=False)
+class Memory:
+    """Calls exactly the unlabelled rows it has seen unseen: least risk in-sample, and useless."""
+
+    rows: frozenset[float]
+
+    def probabilities(self, X: Any) -> np.ndarray:
+        unseen = np.isin(X[:, 0], list(self.rows)).astype(float)
+        return np.column_stack([1 - unseen, unseen])
+
+
+class Memoriser(RejectionRule):
+    _accepts_sparse = False
+
+    def _fit_rule(self, sample: OpenSample, rng: np.random.RandomState) -> Memory:
+        return Memory(frozenset(sample.X_new[:, 0].tolist()))
+
+
+@pytest.fixture(scope="module")
+def rows() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Two known classes and, as 30% of the new rows, one between and above them."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(["left", "right"], [200, 150])
+    X = rng.normal(np.where(y == "left", -3, 3)[:, None] * [1, 0], 1)
+    centres = np.array([[-3, 0], [3, 0], [0, 6]])[rng.choice(3, 400, p=[0.5, 0.2, 0.3])]
+    return X, y, rng.normal(centres, 1)
+
+
+SHARES = [0.5, 0.2]
+
+
+@parametrize_with_checks([RatioRule()])
+def test_scikit_learn_checks_of_a_rule(estimator, check) -> None:
+    check(estimator)
+
+
+def test_labels_follow_the_probabilities_and_the_threshold(rows) -> None:
+    X, y, X_new = rows
+    rule = RatioRule(random_state=0).fit(X, y, X_new, SHARES)
+    probabilities = rule.predict_proba(X_new)
+    assert rule.classes_.tolist() == ["left", "right", "unseen"]
+    assert probabilities.shape == (400, 3)
+    assert_allclose(probabilities.sum(axis=1), 1)
+    assert_array_equal(rule.predict(X_new), rule.classes_[probabilities.argmax(axis=1)])
+    rule.set_threshold(cost=4)
+    assert rule.threshold_ == 0.2
+    assert_array_equal(rule.predict(X_new) == "unseen", rule.novelty_score(X_new) >= 0.2)
+    assert_array_equal(
+        rule.novelty_score(X_new),
+        probabilities[:, 2] / (probabilities[:, 2] + probabilities[:, :2].max(axis=1)),
+    )
+
+
+def test_held_out_rows_are_held_out(rows) -> None:
+    X, y, X_new = rows
+    one = X[y == "left"]
+    rule = Memoriser(random_state=0).fit(one, ["left"] * len(one), X_new, [0.5])
+    assert (rule.predict(X_new) == "unseen").all()
+    assert (rule.predict_unlabeled() == "left").all()
+    # In-sample the memoriser has risk -0.5 + 0.5; held out it misses everything unseen.
+    assert_allclose(rule.risk_.risk, 0.5)
+    assert_allclose(rule.risk_.unseen_error, 1.0)
+
+
+def test_without_unlabelled_rows_a_row_and_its_copy_leave_together(rows) -> None:
+    X = rows[0]
+    rule = Memoriser(random_state=0).fit(X[:, :1], ["all"] * len(X))
+    assert_array_equal(rule.held_out_.unlabelled[:, 1], 0.0)
+    assert_array_equal(rule.predict(X[:, :1]), "all")
+    assert rule.classes_.tolist() == ["all"]
+    assert_array_equal(rule.novelty_score(X[:, :1]), 0.0)
+    with pytest.raises(ValueError, match="set_threshold needs a fit with X_unlabeled"):
+        rule.set_threshold(cost=2)
+
+
+def test_without_unlabelled_rows_the_risk_is_the_held_out_error(rows) -> None:
+    X, y, _ = rows
+    rule = RatioRule(random_state=0).fit(X, y)
+    labels = rule.classes_[rule.held_out_.labelled[:, :2].argmax(axis=1)]
+    assert_allclose(rule.risk_.risk, np.mean(labels != y), atol=1e-12)
+    assert_allclose(rule.risk_.unseen_part, 0.0, atol=1e-12)
+
+
+def test_risk_is_that_of_the_held_out_labels(rows) -> None:
+    X, y, X_new = rows
+    rule = RatioRule(random_state=0).fit(X, y, X_new, SHARES)
+    for aim in ({"cost": 1.0}, {"reject_rate": "estimated"}, {"recall": 0.9}, {"fdr": 0.1}):
+        rule.set_threshold(**aim)
+        held_out = rule.held_out_
+        expected = open_risk(
+            decide(held_out.labelled, rule.threshold_),
+            held_out.codes,
+            decide(held_out.unlabelled, rule.threshold_),
+            SHARES,
+        )
+        assert rule.risk_.risk == expected.risk
+    assert_allclose(
+        np.mean(
+            RatioRule(random_state=0)
+            .fit(X, y, X_new, SHARES)
+            .set_threshold(reject_rate="estimated")
+            .predict_unlabeled()
+            == "unseen"
+        ),
+        0.3,
+    )
+
+
+def test_transductive_labels_are_those_of_the_held_out_rows(rows) -> None:
+    X, y, X_new = rows
+    rule = RatioRule(random_state=0)
+    labels = rule.fit_predict_unlabeled(X, y, X_new, SHARES)
+    assert_array_equal(labels, rule.classes_[rule.held_out_.unlabelled.argmax(axis=1)])
+
+
+def test_every_way_to_give_shares_is_the_same(rows) -> None:
+    X, y, X_new = rows
+    estimate = Estimate(("left", "right"), SHARES, 0.3, "m", {"left": 200, "right": 150}, 400)
+    ways = [SHARES, [*SHARES, 0.3], {"right": 0.2, "left": 0.5}, estimate]
+    found = [RatioRule(random_state=0).fit(X, y, X_new, way).predict_proba(X_new) for way in ways]
+    for other in found[1:]:
+        assert_array_equal(other, found[0])
+
+
+def test_estimated_shares_are_the_estimators_with_its_intervals(rows) -> None:
+    X, y, X_new = rows
+    rule = RatioRule(random_state=0).fit(X, y, X_new, MPEIncomplete(random_state=3))
+    expected = MPEIncomplete(random_state=3).fit(X, y).estimate(X_new, confidence=0.95)
+    assert_array_equal(rule.shares_.known, expected.proportions)
+    assert_array_equal(rule.shares_.limits, expected.intervals)
+    width = np.ptp(expected.intervals, axis=1)[:2] / (2 * norm.isf(0.025))
+    assert_allclose(np.sqrt(np.diag(rule.shares_.covariance)), width)
+    exact = RatioRule(random_state=0).fit(X, y, X_new, expected.proportions)
+    assert rule.risk_.standard_error > exact.risk_.standard_error
+    changed = share_sensitivity(rule)
+    assert 0 < changed.changed_together.max() < 0.3
+    low, now, high = changed.rejected
+    assert high <= now <= low
+
+
+def test_shares_are_estimated_by_the_default_estimator_and_err_as_its_replicates_do(rows) -> None:
+    X, y, X_new = rows
+    rule = RatioRule(random_state=0).fit(X, y, X_new)
+    estimate = rule.shares_.estimate
+    estimator = OpenSetEstimator(random_state=estimate.seed).fit(X, y)
+    expected = estimator.estimate(X_new, confidence=0.95)
+    assert estimate.method == "OpenSetEstimator"
+    assert_array_equal(rule.shares_.known, expected.proportions)
+    assert_array_equal(rule.shares_.limits, expected.intervals)
+    assert_allclose([*rule.shares_.known, rule.shares_.unseen], [0.5, 0.2, 0.3], atol=0.06)
+    draws = estimator.replicates(estimator.scores(X_new), 200, estimate.seed)
+    covariance = rule.shares_.covariance
+    width = np.ptp(expected.intervals, axis=1)[:2] / (2 * norm.isf(0.025))
+    assert_allclose(np.sqrt(np.diag(covariance)), width)
+    # Intervals are quantiles of such draws, but no narrower than the noise of counting rows.
+    assert (draws[:, :2].std(axis=0) < 1.15 * width).all()
+    assert_allclose(
+        covariance[0, 1] / np.sqrt(covariance[0, 0] * covariance[1, 1]),
+        np.corrcoef(draws[:, 0], draws[:, 1])[0, 1],
+    )
+
+
+def test_a_rule_is_fitted_together_with_its_held_out_rows(rows) -> None:
+    X, _, X_new = rows
+
+    class Together(Memoriser):
+        """Learns both at once, and says so."""
+
+        def _fit_both(self, sample: OpenSample, rng: np.random.RandomState) -> Any:
+            rule = self._fit_rule(sample, rng)
+            ones = np.ones((len(sample.codes), 1)), np.ones((len(sample.X_new), 1))
+            labelled, unlabelled = (np.column_stack([0.25 * one, 0.75 * one]) for one in ones)
+            return rule, HeldOut(labelled, sample.codes, unlabelled)
+
+    rule = Together(random_state=0).fit(X, ["all"] * len(X), X_new, [0.75])
+    assert_array_equal(rule.held_out_.novelty[1], 0.75)
+    assert (rule.predict_unlabeled() == "unseen").all()
+    assert (rule.predict(X) == "all").all()
+
+
+@pytest.mark.parametrize("correlation", [-0.4, 0.0, 0.7])
+def test_widths_of_two_shares_and_their_sum_give_the_correlation(correlation) -> None:
+    covariance = np.array([[0.01, 0.02 * correlation], [0.02 * correlation, 0.04]])
+    sd = np.sqrt(np.append(np.diag(covariance), covariance.sum()))
+    half = sd * norm.isf(0.025)
+    assert_allclose(covariance_of_limits(np.column_stack([-half, half])), covariance, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("labels", "unseen"), [([3, 7], -1), ([False, True], -1), (["a", "b"], "unseen")]
+)
+def test_kinds_of_labels(rows, labels, unseen) -> None:
+    X, y, X_new = rows
+    renamed = np.array(labels)[(y == "right").astype(int)]
+    expected = RatioRule(random_state=0).fit(X, y, X_new, SHARES).predict(X_new)
+    found = RatioRule(random_state=0).fit(X, renamed, X_new, SHARES)
+    assert found.classes_.tolist() == [*labels, unseen]
+    names = dict(zip(["left", "right", "unseen"], [*labels, unseen], strict=True))
+    assert found.predict(X_new).tolist() == [names[label] for label in expected]
+
+
+def test_containers_and_pickles_agree(rows) -> None:
+    X, y, X_new = rows
+    fitted = RatioRule(random_state=0).fit(X, y, X_new, SHARES)
+    expected = fitted.predict_proba(X_new)
+    assert_array_equal(pickle.loads(pickle.dumps(fitted)).predict_proba(X_new), expected)
+    for container in (pd.DataFrame, sparse.csr_array):
+        table = {"x": X, "new": X_new}
+        table = {
+            name: container(rows, columns=["p", "q"])
+            if container is pd.DataFrame
+            else container(rows)
+            for name, rows in table.items()
+        }
+        found = RatioRule(random_state=0).fit(table["x"], y, table["new"], SHARES)
+        assert_allclose(found.predict_proba(table["new"]), expected, atol=1e-4)
+
+
+def test_a_class_with_a_single_row_is_unknown_to_the_rule_that_holds_it_out(rows) -> None:
+    X, y, X_new = rows
+    rare = np.vstack([X, [[0.0, -9.0]]])
+    labels = np.append(y, "rare")
+    rule = RatioRule(random_state=0).fit(rare, labels, X_new, [0.5, 0.0, 0.2])
+    assert rule.held_out_.labelled.shape == (351, 4)
+    assert rule.held_out_.labelled[-1, 1] == 0.0
+    assert_allclose(rule.held_out_.labelled.sum(axis=1), 1)
+    assert rule.risk_.class_errors[1] == 1.0
+    assert any("'rare' has 1" in text for text in rule.warnings_)
+
+
+def test_a_clash_of_the_unseen_label_is_an_error_only_where_it_is_used(rows) -> None:
+    X, y, X_new = rows
+    clash = np.where(y == "left", "unseen", "right")
+    with pytest.raises(ValueError, match="must differ from every known label; got 'unseen'"):
+        RatioRule().fit(X, clash, X_new, SHARES)
+    assert RatioRule(unseen_label="?").fit(X, clash, X_new, SHARES[::-1]).classes_[-1] == "?"
+    assert RatioRule().fit(X, clash).classes_.tolist() == ["right", "unseen"]
+    with pytest.raises(TypeError, match="unseen_label must be text"):
+        RatioRule(unseen_label=-1).fit(X, y, X_new, SHARES)
+
+
+@pytest.mark.parametrize(
+    ("proportions", "error", "message"),
+    [
+        ([0.5], ValueError, "must hold 2 shares, one per known class, or 3"),
+        ([0.5, -0.1], ValueError, "proportions must be >= 0"),
+        ([0.5, 0.2, 0.2], ValueError, "must sum to 1 when the unseen share is given"),
+        ({"left": 0.5}, ValueError, "must name the known classes"),
+        ("half", TypeError, "proportions must be None, shares"),
+    ],
+)
+def test_bad_shares_are_named(rows, proportions, error, message) -> None:
+    with pytest.raises(error, match=message):
+        RatioRule().fit(*rows, proportions)
+
+
+def test_bad_calls_are_named(rows) -> None:
+    X, y, X_new = rows
+    with pytest.raises(TypeError, match="X must be dense for Memoriser"):
+        Memoriser().fit(sparse.csr_array(X), y)
+    with pytest.raises(ValueError, match="X_unlabeled must hold at least 2 rows"):
+        RatioRule().fit(X, y, X_new[:1], SHARES)
+    with pytest.raises(ValueError, match="proportions must come with X_unlabeled"):
+        RatioRule().fit(X, y, proportions=SHARES)
+    rule = RatioRule(random_state=0).fit(X, y, X_new, SHARES)
+    with pytest.raises(ValueError, match="exactly one of cost, reject_rate, recall, fdr; got none"):
+        rule.set_threshold()
+    with pytest.raises(ValueError, match=r"got \['cost', 'recall'\]"):
+        rule.set_threshold(cost=1, recall=0.5)
+    with pytest.raises(ValueError, match='must be "estimated" or in'):
+        rule.set_threshold(reject_rate="some")
+    with pytest.raises(ValueError, match="limits must be given"):
+        share_sensitivity(rule)
+
+
+def test_shares_that_sum_to_more_than_one_are_warned_about(rows) -> None:
+    with pytest.warns(UnseenWarning) as caught:
+        rule = RatioRule(random_state=0).fit(*rows, [0.9, 0.6])
+    assert any("sum to 1.500, more than 1" in str(warning.message) for warning in caught)
+    assert any("negative, beyond noise" in text for text in rule.warnings_)
+
+
+def test_an_estimate_that_was_overfull_is_warned_about() -> None:
+    finding = overfull(np.array([0.7, 0.6]), 0.02)
+    counts = {"a": 9, "b": 9}
+    estimate = Estimate(
+        ("a", "b"),
+        [0.55, 0.45],
+        0.0,
+        "m",
+        counts,
+        9,
+        diagnostics={"slope_total": 1.3},
+        warnings=(finding.message,),
+    )
+    assert "sum to 1.300" in overfull_shares(Shares(estimate.proportions, estimate=estimate))
+    assert overfull_shares(Shares(np.array([0.7, 0.3]))) is None
+
+
+def exact(X: np.ndarray, shares: np.ndarray, unseen: float) -> np.ndarray:
+    """Posteriors of N(-2, 1), N(2, 1) and unseen N(6, 1)."""
+    density = norm.pdf(X[:, None] - [-2, 2, 6]) * [*shares, unseen]
+    return density / density.sum(axis=1, keepdims=True)
+
+
+def drawn(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    codes = np.repeat([0, 1], 150)
+    centres = rng.choice([-2.0, 2.0, 6.0], 500, p=[0.5, 0.2, 0.3])
+    return rng.normal(np.array([-2.0, 2.0])[codes]), codes, rng.normal(centres)
+
+
+def test_negative_mass_is_found_where_a_share_is_too_large_and_seldom_where_it_is_right() -> None:
+    rng = np.random.default_rng(0)
+    alarms = {0.2: 0, 0.45: 0}
+    for _ in range(200):
+        X, codes, X_new = drawn(rng)
+        for share, count in alarms.items():
+            shares = np.array([0.5, share])
+            labelled, unlabelled = (exact(rows, shares, 0.3) for rows in (X, X_new))
+            found = negative_mass(labelled, codes, unlabelled, Shares(shares))
+            alarms[share] = count + (found.message is not None)
+    # One in a hundred by chance: more than six of 200 would be one chance in 200.
+    assert alarms[0.2] <= 6
+    assert alarms[0.45] >= 180
+
+
+def test_other_shares_give_the_posteriors_of_other_shares() -> None:
+    X = np.linspace(-4, 8, 50)
+    shares = np.array([0.5, 0.2])
+    density = norm.pdf(X[:, None] - [-2, 2, 6]) @ [0.5, 0.2, 0.3]
+    found = reshared(exact(X, shares, 0.3), shares, np.array([0.4, 0.2]))
+    assert_allclose(found[:, 0], 0.4 * norm.pdf(X + 2) / density, atol=1e-12)
+    assert_allclose(found.sum(axis=1), 1)
+    assert_allclose(
+        reshared(found, np.array([0.4, 0.2]), shares), exact(X, shares, 0.3), atol=1e-12
+    )

@@ -176,7 +176,8 @@ def check_folds(sample: LabelledRows, n_unlabelled: int, n_folds: int) -> None:
         short = ", ".join(f"{_quoted([sample.classes[i]])} has {counts[i]}" for i in few)
         raise ValueError(
             f"each class must have at least n_folds={n_folds} rows, so that every fold holds "
-            f"one; {short}. Lower n_folds, add rows, or leave the class out of X and y."
+            f"one; {short}. Lower n_folds of the estimator, add rows, or leave the class out of "
+            "X and y."
         )
     check_fold_rows(n_unlabelled, "X_new", n_folds)
 
@@ -186,7 +187,7 @@ def check_fold_rows(n_rows: int, name: str, n_folds: int) -> None:
     if n_rows < n_folds:
         raise ValueError(
             f"{name} must have at least n_folds={n_folds} rows, so that every fold holds one; "
-            f"got {n_rows}. Lower n_folds or add rows."
+            f"got {n_rows}. Lower n_folds of the estimator or add rows."
         )
 
 

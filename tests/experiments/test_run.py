@@ -14,7 +14,7 @@ from unseen.datasets import load_dataset
 from unseen.experiments import CellStore, Plan
 from unseen.experiments.methods import METHODS
 from unseen.experiments.run import run
-from unseen.experiments.trial import OURS, PAPER, Block, Trial
+from unseen.experiments.trial import OURS, PAPER, SETTINGS, Block, Trial
 
 SMALL = Plan(datasets=("thyroid",), permutations=(0,), proportions=(0.1, 0.5))
 
@@ -41,7 +41,7 @@ def test_shares_are_finite_and_closed_methods_sum_to_one(whole):
         assert len(cell.shares) == len(cell.truth) == 2
         assert sum(cell.truth) == pytest.approx(1)
         raw_slopes = cell.setting == "observed" and cell.method == "MPE-Incomplete"
-        left_over = cell.method in {"MPE-Incomplete*", "BBE", "DEDPUL"}
+        left_over = cell.method in {"MPE-Incomplete*", "BBE", "DEDPUL", "OpenSet"}
         if not raw_slopes and not left_over:
             assert sum(cell.shares) == pytest.approx(1)
 
@@ -56,9 +56,11 @@ def test_only_methods_with_intervals_have_limits(whole):
     with_limits = {
         (cell.setting, cell.method) for cell in whole[0].read().values() if cell.lower is not None
     }
-    assert with_limits == {("observed", "MPE-Incomplete"), ("observed", "MPE-Incomplete*")}
+    both = {(setting, name) for setting in SETTINGS for name in ("MPE-Incomplete*", "OpenSet")}
+    assert with_limits == {("observed", "MPE-Incomplete"), *both}
     for cell in whole[0].read().values():
         if cell.lower is not None:
+            assert len(cell.lower) == len(cell.upper) == len(cell.truth)
             assert (np.array(cell.lower) <= np.array(cell.upper)).all()
 
 

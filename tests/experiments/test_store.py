@@ -57,7 +57,7 @@ def test_other_terms_are_refused_and_new_ones_are_added(tmp_path):
     store.agree({"protocol": 1, "banana": "abc"})
     store.agree({"protocol": 1, "thyroid": "def"})
     assert json.loads((tmp_path / "terms.json").read_text())["thyroid"] == "def"
-    with pytest.raises(ValueError, match=r"same banana; .* has abc, and this run xyz"):
+    with pytest.raises(ValueError, match=r"begun with another banana: abc instead of xyz"):
         store.agree({"banana": "xyz"})
 
 
@@ -68,3 +68,19 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path):
         write_text(file, "new \ud800")
     assert file.read_text() == "old"
     assert [one.name for one in tmp_path.iterdir()] == ["table.txt"]
+
+
+def test_two_writers_of_one_cell_do_not_spoil_the_folder(tmp_path):
+    store = CellStore(tmp_path)
+    for share in (0.25, 0.5):
+        with store.writer() as write:
+            write(cell(0, share=share))
+    assert len(store.read()) == 1
+
+
+def test_a_line_that_is_no_cell_is_named(tmp_path):
+    (tmp_path / "cells-1.jsonl").write_bytes(b"rubbish\n")
+    with pytest.raises(
+        ValueError, match=r"cells-1.jsonl must hold one cell a line; line 1 is none"
+    ):
+        CellStore(tmp_path).read()

@@ -191,3 +191,10 @@ def test_rows_scores_and_counts_lead_to_the_same_kind_of_answer() -> None:
 def test_a_spike_outside_its_range_is_named(value) -> None:
     with pytest.raises(ValueError, match="'spike' parameter of Placement must be"):
         Placement(spike=value).from_scores([0.0, 1.0], [0.0, 1.0])
+
+
+def test_scores_of_two_values_and_many_rows() -> None:
+    """All the evidence is then with the concave curves, and the binormal ones carry no mass."""
+    scores_H = np.repeat([0.0, 1.0], [40_000, 10_000])
+    scores_F = np.repeat([0.0, 1.0], [20_000, 30_000])
+    assert 0.4 < Placement().from_scores(scores_F, scores_H).proportion < 0.65

@@ -59,7 +59,8 @@ def test_any_classifier_equals_the_plain_loop(samples):
     for fold in range(4):
         out = folds == fold
         fitted = LogisticRegression().fit(rows[~out], labels[~out])
-        expected[out] = fitted.decision_function(rows[out])
+        moved = np.log(len(F) / len(H)) - np.log(labels[~out].sum() / (1 - labels[~out]).sum())
+        expected[out] = fitted.decision_function(rows[out]) + moved
     assert_allclose(np.concatenate([scores_F, scores_H]), expected, rtol=1e-6)
 
 
@@ -215,3 +216,12 @@ def test_folds_of_unequal_shares_do_not_turn_the_order_round() -> None:
         F, H = rng.normal(size=(33, 3)), rng.normal(size=(47, 3))
         aucs.append(auc(crossfit_scores(F, H, KernelLogisticRegression(2.0, 0.01), random_state=0)))
     assert abs(np.mean(aucs) - 0.5) < 0.05
+
+
+def test_folds_of_unequal_shares_do_not_turn_the_order_round_for_any_classifier() -> None:
+    aucs = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        F, H = rng.normal(size=(25, 3)), rng.normal(size=(25, 3))
+        aucs.append(auc(crossfit_scores(F, H, LogisticRegression(C=0.01), random_state=seed)))
+    assert abs(np.mean(aucs) - 0.5) < 0.06

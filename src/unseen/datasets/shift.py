@@ -90,6 +90,13 @@ class PrescribedSplit:
         order = _generator(random_state).permutation(len(labels))
         parts = [order[is_last[order]], order[~is_last[order]]]
         cuts = [ceil(_TRAINING_PART * len(part)) for part in parts]
+        if min(cuts[i] for i in (0, 1)) == 0 or any(
+            cut == len(part) for cut, part in zip(cuts, parts, strict=True)
+        ):
+            raise ValueError(
+                "class M and the others must each have at least 3 rows, so that some are left to "
+                f"test on; got {len(parts[0])} of {last!r} and {len(parts[1])} others."
+            )
         training, pool = (
             np.concatenate([part[span] for part, span in zip(parts, spans, strict=True)])
             for spans in ([slice(cut) for cut in cuts], [slice(cut, None) for cut in cuts])
@@ -174,8 +181,10 @@ def draw_with_proportions(
     """
     labels = np.asarray(y)
     shares = np.array(list(proportions.values()), dtype=np.float64)
-    if (shares < 0).any() or abs(shares.sum() - 1) > 1e-9:
+    if not (shares >= 0).all() or abs(shares.sum() - 1) > 1e-9:
         raise ValueError(f"proportions must be >= 0 and sum to 1; got {dict(proportions)}.")
+    if size < 1:
+        raise ValueError(f"size must be >= 1; got {size}.")
     rng = _generator(random_state)
     drawn = []
     for label, count in zip(proportions, allot(shares, size), strict=True):

@@ -30,7 +30,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["ErrorLine", "draw_lines", "error_lines", "figure1", "figure2", "save_figure"]
+__all__ = [
+    "ErrorLine",
+    "both_settings",
+    "draw_lines",
+    "error_lines",
+    "figure1",
+    "figure2",
+    "save_figure",
+]
 
 # Okabe and Ito's colours, which stay apart for colour-blind readers; yellow is lost on white.
 _BLUE, _SKY, _GREEN, _VERMILION = "#0072B2", "#56B4E9", "#009E73", "#D55E00"
@@ -48,10 +56,13 @@ _OTHER_STYLES = {
     "ACC": (_PURPLE, "<"),
     "BBE": (_GREY, "h"),
     "DEDPUL": (_BLACK, "d"),
+    "OpenSet": ("#B00000", "*"),
     "PACC": (_ORANGE, ">"),
 }
 _UNKNOWN_STYLE = (_GREY, "*")
 _FLOOR = "#E2E2E2"
+# Closed-set methods leave a panel of this height early; what is below stays readable.
+_TALLEST = 0.45
 _DOTS_PER_INCH = 150
 
 
@@ -192,6 +203,36 @@ def figure2(cells: Iterable[Cell]) -> Figure:
     return figure
 
 
+def both_settings(cells: Iterable[Cell]) -> Figure:
+    """Errors in both settings in one picture: binary above, multiclass below.
+
+    Parameters
+    ----------
+    cells : iterable of Cell
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    cells = list(cells)
+    titles = {"observed": "All classes observed", "unobserved": "Class M not observed"}
+    with matplotlib_defaults() as matplotlib:
+        figure = matplotlib.figure.Figure(figsize=(9, 7.4), layout="constrained")
+        axes = figure.subplots(len(GROUPS), len(titles), sharex=True, squeeze=False)
+        for row, group in zip(axes, GROUPS, strict=True):
+            for ax, (setting, title) in zip(row, titles.items(), strict=True):
+                lines = error_lines(cells, setting, group)
+                if lines:
+                    draw_lines(ax, lines)
+                    ax.set_ylim(0, _TALLEST)
+                    ax.set_title(_title(title, lines), loc="left", fontsize=10)
+            row[0].set_ylabel("Mean $\\ell_1$ error")
+        for ax in axes[-1]:
+            ax.set_xlabel("Share of class M in the test sample")
+        _add_legend(figure, axes.ravel())
+    return figure
+
+
 def draw_lines(ax: Axes, lines: Sequence[ErrorLine]) -> Axes:
     """Draw lines, with bars of one standard error over data sets.
 
@@ -288,13 +329,15 @@ def _style(method: str) -> dict[str, Any]:
     base = next((name for name in METHODS if name.startswith(method.rstrip("*"))), None)
     other = _OTHER_STYLES.get(method, _UNKNOWN_STYLE)
     colour, marker = other if base is None else _PAPER_STYLES[base]
+    is_default = method == "OpenSet"
     return {
         "color": colour,
         "marker": marker,
-        "markerfacecolor": "white" if ours else colour,
-        "markersize": 4.5,
-        "linestyle": _linestyle(ours, base is None),
-        "linewidth": 1.4,
+        "markerfacecolor": "white" if ours and not is_default else colour,
+        "markersize": 8 if is_default else 4.5,
+        "linestyle": "-" if is_default else _linestyle(ours, base is None),
+        "linewidth": 2.4 if is_default else 1.4,
+        "zorder": 3 if is_default else 2,
     }
 
 

@@ -2,7 +2,7 @@
 
 A method reads the scores of a :class:`~unseen.experiments.trial.Trial` and gives the shares of
 its classes. Names with a star are the paper's methods in our form: log-loss instead of accuracy
-and AUC, ten folds instead of three, and mu = 1 in the concave model.
+and AUC, and mu = 1 in the concave model. ``OpenSet`` is the library's default.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from unseen.proportions import (
     MPEJoint,
     SaerensEM,
 )
+from unseen.proportions.default import OpenSetEstimator, open_set_scores
 from unseen.proportions.incomplete import incomplete_proportions
 from unseen.proportions.posteriors import ClosedSetEstimator, RowScoresEstimator
 from unseen.roc.fit import BinomialDeviance
@@ -51,8 +52,8 @@ class Answer:
         Of the known classes.
     unseen : float
         What the method leaves to unseen classes; 0 for closed-set methods.
-    limits : ndarray of shape (K, 2) or None
-        Lower and upper limits of the known shares.
+    limits : ndarray of shape (K + 1, 2) or None
+        Lower and upper limits of the known shares and, last, of the unseen one.
     """
 
     shares: FloatArray
@@ -126,9 +127,22 @@ def incomplete(trial: Trial) -> Answer:
     """MPE-Incomplete as the library ships it, with its calibrated intervals."""
     estimator, scores = MPEIncomplete(), trial.class_scores(OURS)
     estimate = estimator.from_scores(scores)
-    if all_observed(trial):
-        estimate = estimator.with_intervals(estimate, scores, CONFIDENCE)
-    return _shares(estimate)
+    return _shares(estimator.with_intervals(estimate, scores, CONFIDENCE))
+
+
+def open_set(trial: Trial) -> Answer:
+    """The library's default, with the intervals of its posterior."""
+    several = len(trial.known) > 1
+    scores = open_set_scores(
+        trial.known,
+        trial.block.X,
+        trial.block.codes,
+        trial.X_new,
+        trial.posteriors(OURS) if several else None,
+        random_state=trial.seed,
+    )
+    estimator = OpenSetEstimator()
+    return _shares(estimator.with_intervals(estimator.from_scores(scores), scores, CONFIDENCE))
 
 
 def joint(trial: Trial) -> Answer:
@@ -186,12 +200,11 @@ def _paper_limits(trial: Trial) -> FloatArray | None:
         SMOOTHING_REPLICATES,
         trial.seed,
     )
-    return closed_limits(upper)[:-1]
+    return closed_limits(upper)
 
 
 def _shares(estimate: Estimate) -> Answer:
-    limits = None if estimate.intervals is None else estimate.intervals[:-1]
-    return Answer(estimate.proportions, float(estimate.unseen), limits)
+    return Answer(estimate.proportions, float(estimate.unseen), estimate.intervals)
 
 
 METHODS = (
@@ -202,6 +215,7 @@ METHODS = (
     Method("L2", l2),
     Method("KL", kl, applies=is_binary),
     Method("baseline", partial(from_posteriors, ClassifyAndCount(), PAPER)),
+    Method("OpenSet", open_set, opens=True),
     Method("MPE-Incomplete*", incomplete, opens=True),
     Method("MPE-Projected*", projected, applies=all_observed),
     Method("MPE-Joint*", joint, opens=True),

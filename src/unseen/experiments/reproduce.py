@@ -12,8 +12,14 @@ from typing import Any
 from unseen.experiments import published
 from unseen.experiments.cell import Cell
 from unseen.experiments.comparisons import signed_rank_table, slope_table
-from unseen.experiments.figures import figure1, figure2, matplotlib_defaults, save_figure
-from unseen.experiments.grouping import sorted_methods
+from unseen.experiments.figures import (
+    both_settings,
+    figure1,
+    figure2,
+    matplotlib_defaults,
+    save_figure,
+)
+from unseen.experiments.grouping import in_group, sorted_methods
 from unseen.experiments.layout import Table
 from unseen.experiments.run import Plan, Timing, run
 from unseen.experiments.store import CellStore, write_text
@@ -94,6 +100,8 @@ def write_results(target: str, cells: Iterable[Cell], folder: Path) -> list[Path
     cells = list(cells)
     writers = list(_WRITERS) if target == "all" else [target]
     files = [file for name in writers for file in _WRITERS[name](cells, folder)]
+    if target == "all":
+        files += save_figure(both_settings(cells), folder / "both_settings")
     errors = folder / "errors.csv"
     write_text(errors, error_csv(cells))
     return [*files, errors]
@@ -127,6 +135,9 @@ def _table2(cells: list[Cell], folder: Path) -> list[Path]:
 
 
 def _figure1(cells: list[Cell], folder: Path) -> list[Path]:
+    # The figure is over binary sets; a run of others has none.
+    if not in_group(cells, "binary"):
+        return []
     return [*save_figure(figure1(cells), folder / "figure1")]
 
 

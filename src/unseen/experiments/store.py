@@ -49,8 +49,11 @@ class CellStore:
 
     def read(self) -> dict[Key, Cell]:
         """All whole cells, in an order that does not depend on who wrote them when."""
-        found = (cell for file in self.folder.glob("cells-*.jsonl") for cell in _whole_cells(file))
-        return dict(sorted((key_of(cell), cell) for cell in found))
+        files = sorted(self.folder.glob("cells-*.jsonl"))
+        found = (cell for file in files for cell in _whole_cells(file))
+        # Where two writers made the same cell, either will do: a cell depends on its seed alone.
+        cells = {key_of(cell): cell for cell in found}
+        return {key: cells[key] for key in sorted(cells)}
 
     @contextmanager
     def writer(self) -> Iterator[Callable[[Cell], None]]:
@@ -78,8 +81,9 @@ class CellStore:
         for name, value in terms.items():
             if agreed.setdefault(name, value) != value:
                 raise ValueError(
-                    f"folder must hold cells of the same {name}; {self.folder} has {agreed[name]}, "
-                    f"and this run {value}. Choose another folder, or remove this one."
+                    f"folder must hold cells that this run could have made; {self.folder} was "
+                    f"begun with another {name}: {agreed[name]} instead of {value}. Choose "
+                    "another folder, or remove this one."
                 )
         write_text(file, json.dumps(agreed, indent=1, sort_keys=True) + "\n")
 
@@ -94,15 +98,23 @@ def write_text(file: Path, text: str) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     draft = file.with_name(f".{file.name}-{uuid4().hex}")
     try:
-        draft.write_text(text, encoding="utf-8")
+        with draft.open("w", encoding="utf-8") as opened:
+            opened.write(text)
+            opened.flush()
+            os.fsync(opened.fileno())
         draft.replace(file)
     finally:
         draft.unlink(missing_ok=True)
 
 
 def _whole_cells(file: Path) -> Iterator[Cell]:
-    for line in file.read_bytes().split(b"\n")[:-1]:
-        fields = json.loads(line)
+    for number, line in enumerate(file.read_bytes().split(b"\n")[:-1], start=1):
+        try:
+            fields = json.loads(line)
+        except ValueError:
+            raise ValueError(
+                f"{file} must hold one cell a line; line {number} is none. Remove that line."
+            ) from None
         for name in ("truth", "shares", "lower", "upper"):
             fields[name] = None if fields[name] is None else tuple(fields[name])
         yield Cell(**fields)

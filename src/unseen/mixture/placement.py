@@ -463,7 +463,12 @@ def _zoom_rows(n_rows: float) -> Iterator[float]:
 
 
 def _span(grid: FloatArray, mass: FloatArray) -> tuple[float, float]:
-    """Ends of the part of a grid that carries mass, and one point more on either side."""
+    """Ends of the part of a grid that carries mass, and one point more on either side.
+
+    Where none does (all of it is with the concave curves) the grid stays as it is.
+    """
+    if mass.max() == 0:
+        return float(grid[0]), float(grid[-1])
     inside = np.flatnonzero(mass > _NEGLIGIBLE * mass.max())
     low, high = max(inside[0] - 1, 0), min(inside[-1] + 1, len(grid) - 1)
     return float(grid[low]), float(grid[high])

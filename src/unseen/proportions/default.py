@@ -15,7 +15,8 @@ rows are a sample of, if nothing is unseen: whether that is so is a two-sample p
 
 **Evidence.** The placement likelihood (:mod:`unseen.mixture.placement`) of the new rows among the
 weighted labelled rows has a Bayes factor for "something is unseen", averaged over discriminators.
-It is a mean of ratios with expectation 1 where nothing is unseen, and so is rarely large by chance.
+Each discriminator's factor has expectation 1 where nothing is unseen, and so is rarely large by
+chance; the average over them nearly so, as they are weighted by a log-loss of the same rows.
 
 **Open.** With other shares rho the mixture H changes, and no new discriminator is needed:
 
@@ -37,7 +38,9 @@ intervals of them.
 
 What is assumed: classes keep their distributions, and only shares change; the unseen rows hold no
 hidden share of a known class, condition (A); and a discriminator can tell them from the known
-classes at least a little (binormal Δ >= 0.6, an AUC of 0.66; 1 and 0.76 with many rows).
+classes at least a little (binormal Δ >= 0.6, an AUC of 0.66; 1 and 0.76 with many rows). The ROC
+of unseen rows against known ones is taken to be nearly binormal with equal spreads: where unseen
+rows are a much tighter cluster inside the known ones, the share is off by more than intervals say.
 """
 
 from __future__ import annotations
@@ -85,7 +88,6 @@ __all__ = [
 ]
 
 _SPIKE_ONE, _SPIKE_MORE = 0.02, 0.95
-_ROUNDS = 3
 # A class that EM finds absent keeps so large a part of its weight: it may be needed later.
 _LEAST_PART = 0.01
 _LEAST_RATIO = 1e-12
@@ -460,7 +462,7 @@ def closed_shares(posteriors: Posteriors) -> FloatArray:
     return mixture_shares(posteriors.ratios, start=posteriors.prior)
 
 
-def open_set_fit(scores: OpenSetScores, spike: float) -> OpenSetFit:
+def open_set_fit(scores: OpenSetScores, spike: float, n_rounds: int = 3) -> OpenSetFit:
     """Evidence at the closed-set shares, then rounds of placement and EM for the open ones.
 
     Parameters
@@ -468,6 +470,8 @@ def open_set_fit(scores: OpenSetScores, spike: float) -> OpenSetFit:
     scores : OpenSetScores
     spike : float
         Prior probability that nothing is unseen.
+    n_rounds : int, default=3
+        Rounds of placement and EM; none keeps the closed shares among the known classes.
 
     Returns
     -------
@@ -478,7 +482,7 @@ def open_set_fit(scores: OpenSetScores, spike: float) -> OpenSetFit:
     closed = np.ones(1) if scores.posteriors is None else closed_shares(scores.posteriors)
     posterior, known = _placed(scores, closed, log_prior, spike)
     evidence, among = posterior.log_bayes_factor, closed
-    for _ in range(_ROUNDS if scores.posteriors is not None else 0):
+    for _ in range(n_rounds if scores.posteriors is not None else 0):
         among = _shares_among(scores, known)
         posterior, known = _placed(scores, among, log_prior, spike)
     return OpenSetFit(closed, among, replace(posterior, log_bayes_factor=evidence), known)

@@ -162,6 +162,9 @@ class _AnyClassifier:
         scores = np.empty(len(folds))
         for fold, part in enumerate(parts):
             scores[folds == fold] = part
+        if hasattr(self.classifier, "predict_proba"):
+            masks = (folds[:, None] != np.arange(len(seeds))).astype(np.float64)
+            scores += np.log(self.X_new.shape[0] / own.shape[0]) - fold_offsets(masks, unlabelled)
         return scores[unlabelled == 1], scores[unlabelled == 0]
 
 

@@ -6,7 +6,7 @@
 Protocol: the first half of the classes (rounded up) is known. 500 labelled rows of them, 1000
 unlabelled rows and 1000 fresh test rows of all classes at their natural shares, no row twice; where
 a set is too small, all three are cut by one factor. On digits the unseen share is set to .1, .3 and
-.5. Every rule gets the shares that MPEIncomplete estimates, and in a second column the true ones.
+.5. Every rule gets the shares that the default estimates, and in a second column the true ones.
 The detectors get the true unseen share of the test rows as their cut, and a closed-set classifier
 for the labels. The oracles, a random forest and kernel logistic regression, learn from the true
 labels of the unlabelled rows too.
@@ -40,7 +40,7 @@ from sklearn.metrics import f1_score
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import OneClassSVM
 
-from unseen import KernelLogisticRegression, MPEIncomplete
+from unseen import KernelLogisticRegression, OpenSetEstimator
 from unseen.datasets import load_dataset, make_waveform
 from unseen.rejection.classifier import RejectionClassifier
 from unseen.rejection.forest import RejectionForest
@@ -173,7 +173,7 @@ def measure(name: str, seed: int, unseen_share: float | None) -> Iterator[dict]:
         )  # fmt: skip
 
     start = time.process_time()
-    found = MPEIncomplete(random_state=seed).fit(problem.X, problem.y).estimate(problem.X_new)
+    found = OpenSetEstimator(random_state=seed).fit(problem.X, problem.y).estimate(problem.X_new)
     error = np.abs(found.proportions - problem.shares).sum()
     print(f"{data} seed {seed}: l1 error of the shares {error:.3f}", flush=True)
     for column, shares in (("estimated", found.proportions), ("true", problem.shares)):

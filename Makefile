@@ -24,6 +24,7 @@ bench: .venv/.dev
 	$(BIN)/python benchmarks/klr.py
 	$(BIN)/python benchmarks/bootstrap.py
 	$(BIN)/python benchmarks/pair_choice.py
+	$(BIN)/python benchmarks/single_class.py
 	$(BIN)/python benchmarks/mixture.py
 	$(BIN)/python benchmarks/compare.py
 	$(BIN)/python benchmarks/coverage.py

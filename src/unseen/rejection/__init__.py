@@ -33,6 +33,7 @@ from unseen.rejection.risk import (
 from unseen.rejection.sample import OpenSample, cell_costs
 from unseen.rejection.sensitivity import Sensitivity, share_sensitivity
 from unseen.rejection.shares import Shares
+from unseen.rejection.stack import RejectionStack
 from unseen.rejection.threshold import RejectionThreshold
 from unseen.rejection.tree import RejectionTree
 
@@ -55,6 +56,7 @@ __all__ = [
     "RejectionKernel",
     "RejectionPlugIn",
     "RejectionRule",
+    "RejectionStack",
     "RejectionThreshold",
     "RejectionTree",
     "RiskEstimate",

@@ -168,7 +168,7 @@ def open_auc(
     unseen_label: Any = "auto",
     known: Any = None,
 ) -> float:
-    """OpenAUC: a known row must get its class right *and* lie below an unseen one [1]_.
+    """OpenAUC: a known row must get its class right *and* lie below an unseen one.
 
     Over all pairs of a known and an unseen row: the share in which the known one is labelled right
     and has the lower novelty, equal ones counted by half. It is the AUROC of novelty where all
@@ -191,7 +191,7 @@ def open_auc(
 
     References
     ----------
-    .. [1] Z. Wang, Q. Xu, Z. Yang, Y. He, X. Cao and Q. Huang, "OpenAUC: towards AUC-oriented
+    Z. Wang, Q. Xu, Z. Yang, Y. He, X. Cao and Q. Huang, "OpenAUC: towards AUC-oriented
        open-set recognition", NeurIPS 2022.
 
     Examples

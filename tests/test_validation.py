@@ -335,7 +335,7 @@ def test_a_class_with_fewer_rows_than_folds() -> None:
     check_folds(sample, 4, 2)
     message = (
         r"each class must have at least n_folds=3 rows, so that every fold holds one; 'b' has 2\. "
-        r"Lower n_folds, add rows, or leave the class out of X and y\."
+        r"Lower n_folds of the estimator, add rows, or leave the class out of X and y\."
     )
     with pytest.raises(ValueError, match=message):
         check_folds(sample, 4, 3)

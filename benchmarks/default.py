@@ -45,7 +45,9 @@ from unseen.datasets import available_datasets, draw_with_proportions, load_data
 from unseen.experiments import Cell, CellStore
 from unseen.experiments.published import DATA_SETS
 from unseen.experiments.trial import OURS, PROPORTIONS, SETTINGS, Block, Trial
-from unseen.proportions import default
+from unseen.proportions import OpenSetScores
+from unseen.proportions.default import open_set_fit
+from unseen.proportions.open_scores import open_set_scores
 from unseen.scores.ratio import RatioScores
 
 DEVELOPED_ON = (
@@ -142,7 +144,7 @@ def covered(cells: list[Cell]) -> dict[str, str]:
 # Probability that anything is unseen, and what each ingredient brings
 
 
-def variants(scores: default.OpenSetScores) -> dict[str, np.ndarray]:
+def variants(scores: OpenSetScores) -> dict[str, np.ndarray]:
     """Shares, unseen last, with one ingredient changed at a time."""
     found = {
         "default": OpenSetEstimator(),
@@ -159,7 +161,7 @@ def variants(scores: default.OpenSetScores) -> dict[str, np.ndarray]:
         OpenSetEstimator().from_scores(replace(scores, ratios=alone))
     )
     spike = OpenSetEstimator()._spike(scores)
-    fit = default.open_set_fit(scores, spike, n_rounds=0)
+    fit = open_set_fit(scores, spike, n_rounds=0)
     shares["shares of known classes as if closed"] = fit.shares
     return shares
 
@@ -200,7 +202,7 @@ def evidence() -> None:
 def open_scores(block: Block, proportion: float):
     trial = Trial(block, proportion)
     posteriors = trial.posteriors(OURS) if len(trial.known) > 1 else None
-    scores = default.open_set_scores(
+    scores = open_set_scores(
         trial.known, block.X, block.codes, trial.X_new, posteriors, random_state=trial.seed
     )
     return scores, trial

@@ -8,6 +8,7 @@ weights of the labelled and the unlabelled rows. From those, and from the ROCs b
 - :class:`PaperBand`: the paper's appendix. A model fitted to the lower band of the ROC of a
   class has the upper limit of its share as its right-end slope.
 - :class:`Calibrated`: the default. See there for what it adds and why.
+- :class:`Credible`: for replicates that are draws from a posterior.
 
 None of them is a guarantee. :func:`certified_unseen` is one: a lower bound of the unseen share
 that holds for every distribution.
@@ -31,6 +32,7 @@ from unseen.roc.models import Concave, RocModel
 
 __all__ = [
     "Calibrated",
+    "Credible",
     "IntervalEvidence",
     "IntervalMethod",
     "PaperBand",
@@ -190,6 +192,52 @@ class Calibrated:
         if np.ptp(draws[:, -1]) == 0:
             noise[-1] = 0.0
         return stretched_limits(evidence.shares, quantiles, self.stretch, noise)
+
+
+@dataclass(frozen=True)
+class Credible:
+    """Quantiles of draws from a posterior, but nowhere narrower than counting noise.
+
+    Had we been shown the class of each new row, their shares would still vary by counting noise: no
+    limit is nearer to the estimate than that.
+
+    Parameters
+    ----------
+    n_replicates : int, default=500
+        Draws.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen.intervals import Credible, IntervalEvidence
+    >>> draws = np.random.default_rng(0).dirichlet([30, 70], 1000)
+    >>> evidence = IntervalEvidence(np.array([0.3, 0.7]), lambda n, seed: draws, 1000)
+    >>> Credible().limits(evidence, 0.95).round(2)
+    array([[0.22, 0.39],
+           [0.61, 0.78]])
+    """
+
+    n_replicates: int = 500
+
+    def __post_init__(self) -> None:
+        _check_n_replicates(self.n_replicates)
+
+    def limits(self, evidence: IntervalEvidence, confidence: float) -> FloatArray:
+        """Lower and upper limit of each share, unseen last.
+
+        Parameters
+        ----------
+        evidence : IntervalEvidence
+        confidence : float
+
+        Returns
+        -------
+        ndarray of shape (K + 1, 2)
+        """
+        draws = evidence.replicates(self.n_replicates, evidence.seed)
+        tail = (1 - confidence) / 2
+        noise = counting_noise(evidence.shares, evidence.n_unlabelled, tail)
+        return stretched_limits(evidence.shares, percentile_limits(draws, tail), 1.0, noise)
 
 
 def stretched_limits(

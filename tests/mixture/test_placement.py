@@ -4,18 +4,15 @@ from numpy.testing import assert_allclose
 from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.stats import kstest
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from unseen.mixture.placement import (
-    _ALPHA,
-    N_CELLS,
     Placement,
     candidate_cells,
     candidate_prior,
-    cell_rates,
     placement_posterior,
 )
 from unseen.roc.models import Concave, Gaussian
+from unseen.roc.pooled import _ALPHA, N_CELLS, cell_rates
 from unseen.roc.sketch import RocSketch
 from unseen.scores.ratio import RatioScores
 
@@ -24,11 +21,6 @@ def one_score(F, H, spike=0.0, weight=None):
     scores = RatioScores(np.asarray(F)[:, None], np.asarray(H)[:, None], np.zeros(1))
     prior = candidate_prior(scores, len(F) + len(H))
     return placement_posterior(candidate_cells(scores, prior, weight), prior, spike)
-
-
-@parametrize_with_checks([Placement()])
-def test_scikit_learn_checks(estimator, check) -> None:
-    check(estimator)
 
 
 @pytest.mark.parametrize("share", [0.2, 0.6])

@@ -4,18 +4,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from unseen import SaerensEM
-from unseen.intervals import Percentile
-from unseen.proportions.default import (
-    Credible,
-    OpenSetEstimator,
-    OpenSetScores,
-    closed_shares,
-    moved_ratios,
-    open_set_fit,
-)
+from unseen.intervals import Credible, Percentile
+from unseen.proportions.default import OpenSetEstimator, open_set_fit
+from unseen.proportions.open_scores import OpenSetScores, closed_shares, moved_ratios
 from unseen.proportions.posteriors import Posteriors
 from unseen.scores.ratio import RatioScores
 
@@ -43,11 +36,6 @@ def exact_scores(counts, new_counts, n_unseen, seed=0, mixture=None):
     ratios = [np.log(d @ shares) - np.log(d[:, :2] @ mixture) for d in (densities_new, densities)]
     scores = RatioScores(ratios[0][:, None], ratios[1][:, None], np.zeros(1))
     return OpenSetScores(("a", "b"), codes, record, scores, mixture, seed)
-
-
-@parametrize_with_checks([OpenSetEstimator()])
-def test_scikit_learn_checks(estimator, check) -> None:
-    check(estimator)
 
 
 def test_a_moved_ratio_is_the_ratio_against_the_other_mixture() -> None:
@@ -189,7 +177,7 @@ def test_intervals_cover_about_as_often_as_they_say() -> None:
         found = estimator.with_intervals(estimator.from_scores(scores), scores, 0.9).intervals
         truth = np.array([90, 60, n_unseen]) / (150 + n_unseen)
         inside.append((found[:, 0] <= truth) & (truth <= found[:, 1]))
-    assert 0.85 <= np.mean(inside) <= 1.0
+    assert np.mean(inside) >= 0.85
 
 
 def test_other_intervals_can_be_asked_for() -> None:

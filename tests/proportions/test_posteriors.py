@@ -20,7 +20,7 @@ from unseen import (
     SaerensEM,
 )
 from unseen.proportions import Posteriors, RowScores
-from unseen.proportions.posteriors import crossfit_posteriors
+from unseen.scores.posteriors import crossfit_posteriors
 
 ALL = [SaerensEM, ClassifyAndCount, AdjustedCount, L2Distance, KLDivergence, HallECDF]
 BY_POSTERIORS = [SaerensEM, ClassifyAndCount, AdjustedCount, HallECDF]

@@ -7,17 +7,11 @@ import pytest
 from closed_form import SHARES, excess_by_size, samples
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import f1_score
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from unseen.rejection.cells import cell_masses, cell_probabilities, effective_size
 from unseen.rejection.forest import RejectionForest, bootstrap_counts, draw_counts
 from unseen.rejection.sample import OpenSample
 from unseen.rejection.tree import RejectionTree, stacked
-
-
-@parametrize_with_checks([RejectionForest(n_trees=20)])
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)
 
 
 @pytest.fixture(scope="module")

@@ -37,9 +37,7 @@ def small_sample(seed, n_classes=2, n_features=2, n=40):
     return OpenSample(X, codes, X_new, rng.dirichlet(np.ones(n_classes + 1))[:-1])
 
 
-@parametrize_with_checks(
-    [RejectionHistogram(), RejectionHistogram(EqualWidthCells()), RejectionHistogram(n_cells=50)]
-)
+@parametrize_with_checks([RejectionHistogram(EqualWidthCells())])
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
 

@@ -6,7 +6,6 @@ from closed_form import BAYES_RISK, SHARES, excess_risk, samples
 from numpy.testing import assert_allclose
 from scipy.optimize import check_grad, minimize
 from scipy.special import expit
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from unseen.rejection.base import HeldOut
 from unseen.rejection.choice import choice_by_other_folds, least
@@ -167,8 +166,3 @@ def test_bad_candidates_are_named(name):
     X, codes, X_new, _ = samples(40, seed=0)
     with pytest.raises(ValueError, match=f"{name} must be > 0; got"):
         RejectionKernel(**{name: [1.0, -1.0]}).fit(X, codes, X_new, SHARES[:2])
-
-
-@parametrize_with_checks([RejectionKernel(ridge=1e-3, random_state=0)])
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)

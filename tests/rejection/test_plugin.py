@@ -7,7 +7,6 @@ from numpy.testing import assert_allclose
 from scipy.stats import norm
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from unseen import KernelLogisticRegression
 from unseen.rejection.plugin import Joint, Pooled, RejectionPlugIn, posterior
@@ -98,8 +97,3 @@ def test_a_kernel_model_keeps_its_choice_in_every_fold():
     rule = RejectionPlugIn(random_state=0).fit(X, codes, X_new, SHARES[:2])
     assert rule.held_out_.unlabelled.shape == (150, 3)
     assert all(model.cv_scores_ is not None for model in rule.rule_.rule.models)
-
-
-@parametrize_with_checks([RejectionPlugIn(KernelLogisticRegression(1.0, 1.0), random_state=0)])
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)

@@ -11,7 +11,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from unseen import MPEIncomplete, OpenSetEstimator
 from unseen.base import Estimate, UnseenWarning
@@ -78,11 +77,6 @@ def rows() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 SHARES = [0.5, 0.2]
-
-
-@parametrize_with_checks([RatioRule()])
-def test_scikit_learn_checks_of_a_rule(estimator, check) -> None:
-    check(estimator)
 
 
 def test_labels_follow_the_probabilities_and_the_threshold(rows) -> None:

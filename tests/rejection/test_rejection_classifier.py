@@ -7,7 +7,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit, logit
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import NearestNeighbors
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from unseen import KernelLogisticRegression
 from unseen.rejection.base import HeldOut
@@ -198,13 +197,3 @@ def test_neighbours_must_be_counted(n_neighbors):
     X, codes, X_new, _ = samples(40, seed=0)
     with pytest.raises(ValueError, match="n_neighbors must be whole numbers >= 1; got"):
         RejectionStack(classifier=QUICK, n_neighbors=n_neighbors).fit(X, codes, X_new, SHARES[:2])
-
-
-SMALL_STACK = RejectionStack(RejectionForest(10), QUICK)
-
-
-@parametrize_with_checks(
-    [RejectionClassifier([SMALL_STACK, RejectionKernel(ridge=1e-3)], random_state=0)]
-)
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)

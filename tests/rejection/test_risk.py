@@ -11,16 +11,10 @@ from sklearn.metrics import confusion_matrix
 from sklearn.model_selection import GridSearchCV
 
 from unseen.base import Estimate
-from unseen.rejection.risk import (
-    CostSensitive,
-    ErrorRate,
-    MinMax,
-    label_rates,
-    open_risk,
-    open_set_risk,
-    open_set_scorer,
-    risk_difference,
-)
+from unseen.rejection import CostSensitive, ErrorRate, MinMax, open_set_risk, open_set_scorer
+from unseen.rejection.base import HeldOut
+from unseen.rejection.choice import charges
+from unseen.rejection.risk import label_rates, open_risk
 from unseen.rejection.sample import OpenSample, cell_costs
 
 COSTS = np.array([[0.0, 1.0, 0.5], [2.0, 0.0, 0.25], [4.0, 3.0, 0.1]])
@@ -91,17 +85,22 @@ def test_standard_error_carries_the_noise_of_the_shares(measure) -> None:
     assert 0.8 < stated / risks.std(ddof=1) < 1.2
 
 
-def test_a_difference_is_that_of_the_risks_with_its_own_standard_error() -> None:
+def test_a_difference_of_charges_is_that_of_the_risks_with_its_own_standard_error() -> None:
+    """Rules that are sure of their labels: what both get right or wrong alike drops out."""
     rng = np.random.default_rng(6)
     found, stated_alone = [], []
     for _ in range(200):
         X, codes, X_new = draw(rng)
-        pairs = [
+        labels = [
             (np.searchsorted(cuts, X), np.searchsorted(cuts, X_new)) for cuts in (CUTS, [0, 3])
         ]
-        risks = [open_risk(known, codes, new, SHARES) for known, new in pairs]
-        found.append(risk_difference(*pairs, codes, SHARES))
-        assert_allclose(found[-1].difference, risks[0].risk - risks[1].risk, atol=1e-12)
+        risks = [open_risk(known, codes, new, SHARES) for known, new in labels]
+        first, second = (
+            charges(HeldOut(np.eye(3)[known], codes, np.eye(3)[new])) for known, new in labels
+        )
+        gap = first.minus(second)
+        assert_allclose(gap.total(SHARES), risks[0].risk - risks[1].risk, atol=1e-12)
+        found.append((gap.total(SHARES), gap.standard_error(SHARES)))
         stated_alone.append(risks[0].standard_error)
     differences, stated = np.array(found).T
     assert 0.8 < stated.mean() / differences.std(ddof=1) < 1.2

@@ -12,7 +12,6 @@ from sklearn.neighbors import LocalOutlierFactor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, OneClassSVM
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from unseen.rejection.metrics import known_accuracy, open_macro_f1
 from unseen.rejection.risk import open_risk
@@ -38,11 +37,6 @@ class Distance(EmpiricalCovariance):
 
     def decision_function(self, X: np.ndarray) -> np.ndarray:
         return self.mahalanobis(X)
-
-
-@parametrize_with_checks([RejectionThreshold(LogisticRegression(), n_folds=2)])
-def test_scikit_learn_checks_of_thresholds(estimator, check) -> None:
-    check(estimator)
 
 
 @pytest.mark.parametrize("seed", range(3))

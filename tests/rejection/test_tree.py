@@ -88,7 +88,7 @@ def slow_leaves(X, masses, rows, min_leaf):
     return [leaf for half in halves for leaf in slow_leaves(X, masses, half, min_leaf)]
 
 
-@parametrize_with_checks([RejectionTree(), RejectionTree(min_leaf=1, pruning=0)])
+@parametrize_with_checks([RejectionTree(min_leaf=1, pruning=0)])
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
 

@@ -90,9 +90,7 @@ class PrescribedSplit:
         order = _generator(random_state).permutation(len(labels))
         parts = [order[is_last[order]], order[~is_last[order]]]
         cuts = [ceil(_TRAINING_PART * len(part)) for part in parts]
-        if min(cuts[i] for i in (0, 1)) == 0 or any(
-            cut == len(part) for cut, part in zip(cuts, parts, strict=True)
-        ):
+        if any(cut == len(part) for cut, part in zip(cuts, parts, strict=True)):
             raise ValueError(
                 "class M and the others must each have at least 3 rows, so that some are left to "
                 f"test on; got {len(parts[0])} of {last!r} and {len(parts[1])} others."

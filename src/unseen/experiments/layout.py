@@ -11,6 +11,8 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+from unseen.experiments.store import write_text
+
 __all__ = ["Entry", "Grid", "Table", "number"]
 
 _GAP = "  "
@@ -217,7 +219,7 @@ class Table:
         texts = {".txt": self.to_text(), ".csv": self.to_csv(), ".tex": self.to_latex()}
         txt, table, tex = (Path(f"{stem}{ending}") for ending in texts)
         for path, text in zip((txt, table, tex), texts.values(), strict=True):
-            path.write_text(text, encoding="utf-8", newline="\n")
+            write_text(path, text)
         return txt, table, tex
 
 

@@ -29,8 +29,9 @@ from unseen.proportions import (
     MPEJoint,
     SaerensEM,
 )
-from unseen.proportions.default import OpenSetEstimator, open_set_scores
+from unseen.proportions.default import OpenSetEstimator
 from unseen.proportions.incomplete import incomplete_proportions
+from unseen.proportions.open_scores import open_set_scores
 from unseen.proportions.posteriors import ClosedSetEstimator, RowScoresEstimator
 from unseen.roc.fit import BinomialDeviance
 from unseen.roc.models import Concave

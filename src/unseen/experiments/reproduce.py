@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from unseen.experiments import published
+from unseen.datasets import PrescribedSplit, load_dataset
 from unseen.experiments.cell import Cell
 from unseen.experiments.comparisons import signed_rank_table, slope_table
 from unseen.experiments.figures import (
@@ -20,7 +20,6 @@ from unseen.experiments.figures import (
     save_figure,
 )
 from unseen.experiments.grouping import in_group, sorted_methods
-from unseen.experiments.layout import Table
 from unseen.experiments.run import Plan, Timing, run
 from unseen.experiments.store import CellStore, write_text
 from unseen.experiments.tables import error_table, interval_table
@@ -124,14 +123,21 @@ def error_csv(cells: Iterable[Cell]) -> str:
 
 def _table1(cells: list[Cell], folder: Path) -> list[Path]:
     return [
-        *_save(error_table(cells), folder / "table1"),
-        *_save(signed_rank_table(cells), folder / "table1_signed_ranks"),
+        *error_table(cells).save(folder / "table1"),
+        *signed_rank_table(cells).save(folder / "table1_signed_ranks"),
     ]
 
 
 def _table2(cells: list[Cell], folder: Path) -> list[Path]:
-    counts = {name: (one.train, one.test) for name, one in published.DATA_SETS.items()}
-    return _save(interval_table(cells, counts), folder / "table2")
+    counts = {name: _sizes(name) for name in {cell.dataset for cell in cells}}
+    return [*interval_table(cells, counts).save(folder / "table2")]
+
+
+def _sizes(name: str) -> tuple[int, int]:
+    """Rows of a training and of a test sample; every permutation has the same."""
+    data = load_dataset(name)
+    split = PrescribedSplit.of(data.y, data.unobserved, 0)
+    return len(split.training), split.test_size
 
 
 def _figure1(cells: list[Cell], folder: Path) -> list[Path]:
@@ -144,9 +150,9 @@ def _figure1(cells: list[Cell], folder: Path) -> list[Path]:
 def _figure2(cells: list[Cell], folder: Path) -> list[Path]:
     return [
         *save_figure(figure2(cells), folder / "figure2"),
-        *_save(slope_table(cells), folder / "figure2_slopes"),
-        *_save(error_table(cells, "unobserved"), folder / "figure2_errors"),
-        *_save(signed_rank_table(cells, "unobserved"), folder / "figure2_signed_ranks"),
+        *slope_table(cells).save(folder / "figure2_slopes"),
+        *error_table(cells, "unobserved").save(folder / "figure2_errors"),
+        *signed_rank_table(cells, "unobserved").save(folder / "figure2_signed_ranks"),
     ]
 
 
@@ -156,10 +162,3 @@ _WRITERS: dict[str, Callable[[list[Cell], Path], list[Path]]] = {
     "figure1": _figure1,
     "figure2": _figure2,
 }
-
-
-def _save(table: Table, stem: Path) -> list[Path]:
-    written = {".txt": table.to_text(), ".csv": table.to_csv(), ".tex": table.to_latex()}
-    for ending, text in written.items():
-        write_text(stem.with_name(stem.name + ending), text)
-    return [stem.with_name(stem.name + ending) for ending in written]

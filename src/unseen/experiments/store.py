@@ -98,7 +98,7 @@ def write_text(file: Path, text: str) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     draft = file.with_name(f".{file.name}-{uuid4().hex}")
     try:
-        with draft.open("w", encoding="utf-8") as opened:
+        with draft.open("w", encoding="utf-8", newline="\n") as opened:
             opened.write(text)
             opened.flush()
             os.fsync(opened.fileno())

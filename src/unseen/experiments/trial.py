@@ -23,9 +23,10 @@ from unseen.base import FloatArray, IntArray
 from unseen.datasets import Dataset
 from unseen.datasets.shift import PrescribedSplit
 from unseen.proportions.base import ClassScores
-from unseen.proportions.posteriors import Posteriors, crossfit_posteriors
+from unseen.proportions.posteriors import Posteriors
 from unseen.scores.crossfit import class_scores
 from unseen.scores.klr import KernelLogisticRegression
+from unseen.scores.posteriors import crossfit_posteriors
 
 __all__ = ["OURS", "PAPER", "PROPORTIONS", "SETTINGS", "Block", "Trial", "Tuning"]
 

@@ -8,24 +8,12 @@ of H it is uniform; among rows of F its density is the slope of the ROC,
 
 with g the ROC of G against H. So ROC models are densities, and γ has a likelihood.
 
-**Pooled ranks.** H is known by a sample only, and a likelihood of placement values that takes the
-sample for H is too sure of itself. Order the rows of both samples together instead. A fraction w
-of them, in the limit, stands above the threshold with false alarm α, and a row that stands
-there is one of F with probability η:
-
-    w = r f(α) + (1 - r) α,    η(w) = r f'(α) / (r f'(α) + 1 - r),    r = n_F / (n_F + n_H).
-
-Given the pooled order the labels are independent Bernoulli draws with these η, as in
-case-control studies: that is a proper likelihood of f, with the noise of both samples in it. η is
-bounded where f' is not. Ranks are binned into equal cells, so that any number of rows costs the
+H is known by a sample only, and a likelihood of placement values that takes the sample for H is too
+sure of itself. So it is taken of the labels of both samples, given their pooled order
+(:mod:`unseen.roc.pooled`): ranks are binned into equal cells, so that any number of rows costs the
 same, and so that the ROC as counts (:class:`~unseen.roc.sketch.RocSketch`) is all that is needed.
-
-**Curves.** g is binormal, ``Φ(Φ⁻¹(α) + Δ)``, Eq. (8), with log Δ uniform between limits. What is
-not H is taken to be visible at least a little, Δ >= 0.6, or else nothing could be said where F and
-H look alike; with more rows a discriminator sees more, and the limit rises to 1. A small prior
-weight is on the concave curve of Eq. (9), whose slope at the right end is not 0; with many rows the
-data decide. ν is the slope of f at the right end, and γ is uniform a priori. Everything is summed
-over a lattice, which is laid anew where the posterior has its mass.
+What is not H is taken to be visible at least a little, or else nothing could be said where F and H
+look alike. ν is the slope of f at the right end, and γ is uniform a priori.
 
 **Candidates.** Which score? Each candidate (bandwidth and C) has a likelihood of the same labels.
 The prior of candidate c is ``q_c ~ exp(-n (loss_c - least loss) / 10)``, by held-out log-loss.
@@ -42,9 +30,7 @@ posterior median, which has the least expected absolute error.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -56,71 +42,22 @@ from sklearn.utils._param_validation import Interval
 from unseen.base import BoolArray, FloatArray, IntArray, MixtureEstimate
 from unseen.mixture.base import MixtureEstimator, clipped_estimate
 from unseen.roc.bootstrap import check_generator
-from unseen.roc.models import Concave, Gaussian
+from unseen.roc.pooled import N_CELLS, PooledCells, fitted_lattice, spread_cells
 from unseen.roc.sketch import RocSketch
 from unseen.scores.ratio import RatioScores, ratio_scores
 
 __all__ = [
     "Placement",
-    "PlacementCells",
     "PlacementPosterior",
     "candidate_cells",
     "candidate_prior",
     "placement_posterior",
 ]
 
-N_CELLS = 200
-_COARSE, _FINE = (41, 13), (61, 21)  # points of γ and of Δ
-_SEPARATIONS = (0.6, 1.0, 4.5)  # the least with few rows, the least with many, the largest
-_FEW_ROWS = 100
-# Beyond so many rows the coarse lattice is too coarse to say more than where to look.
-_COARSE_ROWS, _ZOOM = 2000, 50
-_CONCAVE_DELTA = np.array([0.02, 0.05, 0.1, 0.2, 0.35])
-_CONCAVE_MU = (0.5, 1.0, 2.0)
-_CONCAVE_WEIGHT = 0.02
 _LOSS_WEIGHT = 0.1
-_EVIDENCE_POWER = 0.5
 _NEGLIGIBLE = 1e-6
 _LEAST_RATE = 1e-9
 _LARGEST_LOG = 690.0
-# False-alarm rates at which curves are tabled: dense where a good ROC turns.
-_ALPHA = np.unique(
-    np.concatenate(
-        [
-            [0.0],
-            np.geomspace(1e-9, 1e-2, 80),
-            np.linspace(0.01, 1, 200),
-            1 - np.geomspace(1e-6, 0.01),
-        ]
-    )
-)
-
-
-@dataclass(frozen=True, eq=False)
-class PlacementCells:
-    """Rows of F and of H in equal cells of the pooled order, high scores first.
-
-    Parameters
-    ----------
-    unlabelled, labelled : ndarray of shape (C, cells)
-        Mass of F and of H in each cell, for each candidate score.
-    place : ndarray of shape (C, n_F)
-        The cell in which each row of F stands.
-    """
-
-    unlabelled: FloatArray
-    labelled: FloatArray
-    place: IntArray
-
-    @property
-    def n_rows(self) -> float:
-        """Pooled mass of F and H."""
-        return float((self.unlabelled + self.labelled).sum(axis=1).max())
-
-    @property
-    def share(self) -> float:
-        """Share of F in the pooled mass, r."""
-        return float(self.unlabelled.sum(axis=1).max()) / self.n_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,8 +220,8 @@ class Placement(MixtureEstimator):
     def _posterior(self, sketch: RocSketch) -> PlacementPosterior:
         self._validate_params()
         labelled, unlabelled = sketch.increments()
-        F, H = _spread(unlabelled.astype(float), labelled.astype(float))
-        cells = PlacementCells(F[None], H[None], np.zeros((1, 0), dtype=np.intp))
+        F, H = spread_cells(unlabelled.astype(float), labelled.astype(float))
+        cells = PooledCells(F[None], H[None], np.zeros((1, 0), dtype=np.intp))
         return placement_posterior(cells, np.zeros(1), self.spike)
 
     def _from_rows(self, unlabelled: Any) -> MixtureEstimate:
@@ -342,7 +279,7 @@ def candidate_prior(scores: RatioScores, n_rows: float) -> FloatArray:
 
 def candidate_cells(
     scores: RatioScores, log_prior: FloatArray, weight: FloatArray | None = None
-) -> PlacementCells:
+) -> PooledCells:
     """Cells of every candidate; those that cannot matter are left empty.
 
     Parameters
@@ -356,7 +293,7 @@ def candidate_cells(
 
     Returns
     -------
-    PlacementCells
+    PooledCells
     """
     n_labelled = len(scores.labelled)
     weights = np.ones(n_labelled) if weight is None else weight
@@ -366,7 +303,7 @@ def candidate_cells(
         _row_cells(scores.unlabelled[:, column], scores.labelled[:, column], mass)
         for column in np.flatnonzero(used)
     ]
-    return PlacementCells(*(_filled(used, [part[item] for part in parts]) for item in range(3)))
+    return PooledCells(*(_filled(used, [part[item] for part in parts]) for item in range(3)))
 
 
 def _filled(used: BoolArray, parts: list[Any]) -> Any:
@@ -385,36 +322,17 @@ def _row_cells(
     pooled = unlabelled + labelled
     middle = (np.cumsum(pooled) - pooled / 2) / pooled.sum()
     place = np.minimum((middle * N_CELLS).astype(np.intp), N_CELLS - 1)
-    return *_spread(unlabelled, labelled), place[step[: len(scores_F)]]
-
-
-def _spread(unlabelled: FloatArray, labelled: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Masses of steps, by falling score, in equal cells; a tie or a split step is shared evenly.
-
-    Examples
-    --------
-    >>> F, H = _spread(np.array([1.0, 1.0]), np.array([0.0, 2.0]))
-    >>> F[: N_CELLS // 4].sum().round(6), H[N_CELLS // 4 :].sum().round(6)
-    (np.float64(1.0), np.float64(2.0))
-    """
-    pooled = unlabelled + labelled
-    edges = np.append(0.0, np.cumsum(pooled)) / pooled.sum()
-    grid = np.linspace(0, 1, N_CELLS + 1)
-    F, H = (
-        np.diff(np.interp(grid, edges, np.append(0.0, np.cumsum(mass))))
-        for mass in (unlabelled, labelled)
-    )
-    return F, H
+    return *spread_cells(unlabelled, labelled), place[step[: len(scores_F)]]
 
 
 def placement_posterior(
-    cells: PlacementCells, log_prior: FloatArray, spike: float
+    cells: PooledCells, log_prior: FloatArray, spike: float
 ) -> PlacementPosterior:
     """Sum the likelihood over candidates, curves and γ.
 
     Parameters
     ----------
-    cells : PlacementCells
+    cells : PooledCells
     log_prior : ndarray of shape (C,)
         Log prior weights of the candidates.
     spike : float
@@ -424,12 +342,7 @@ def placement_posterior(
     -------
     PlacementPosterior
     """
-    limits = separation_limits(cells.n_rows * cells.share * (1 - cells.share))
-    lattice = _Lattice(
-        np.linspace(0, 1, _COARSE[0]), np.geomspace(*limits, _COARSE[1]), cells.share, limits
-    )
-    for most_rows in _zoom_rows(cells.n_rows):
-        lattice = lattice.zoomed(lattice.weights(cells, log_prior, most_rows)[1].sum(axis=0))
+    lattice = fitted_lattice(cells, log_prior)
     log_bayes_factor, weight = lattice.weights(cells, log_prior)
     order = np.argsort(lattice.slope, kind="stable")
     return PlacementPosterior(
@@ -439,149 +352,3 @@ def placement_posterior(
         float(spike),
         weight @ lattice.known(),
     )
-
-
-def separation_limits(n_rows: float) -> tuple[float, float]:
-    """Least and largest separation Δ of what is not H, given ``n_F n_H / (n_F + n_H)``.
-
-    Examples
-    --------
-    >>> [separation_limits(n_rows)[0] for n_rows in (30, 196, 1e6)]
-    [0.6, 0.84, 1.0]
-    """
-    few, many, largest = _SEPARATIONS
-    return min(few * max(1.0, (n_rows / _FEW_ROWS) ** 0.5), many), largest
-
-
-def _zoom_rows(n_rows: float) -> Iterator[float]:
-    """Rows that the lattice can take at each zoom, until all are in."""
-    most_rows = float(_COARSE_ROWS)
-    yield most_rows
-    while most_rows < n_rows:
-        most_rows *= _ZOOM
-        yield most_rows
-
-
-def _span(grid: FloatArray, mass: FloatArray) -> tuple[float, float]:
-    """Ends of the part of a grid that carries mass, and one point more on either side.
-
-    Where none does (all of it is with the concave curves) the grid stays as it is.
-    """
-    if mass.max() == 0:
-        return float(grid[0]), float(grid[-1])
-    inside = np.flatnonzero(mass > _NEGLIGIBLE * mass.max())
-    low, high = max(inside[0] - 1, 0), min(inside[-1] + 1, len(grid) - 1)
-    return float(grid[low]), float(grid[high])
-
-
-class _Lattice:
-    """Curves at all points of a lattice of γ and shapes, read at the edges of the cells."""
-
-    def __init__(
-        self,
-        gamma: FloatArray,
-        separations: FloatArray,
-        share: float,
-        limits: tuple[float, float],
-    ) -> None:
-        self.gamma, self.separations, self.share, self.limits = gamma, separations, share, limits
-        shapes = _with_binormal(separations, limits)
-        column = gamma[:, None]
-        curves = (1 - column[..., None]) * shapes.curves + column[..., None] * _ALPHA
-        self.slope = (column + (1 - column) * shapes.slope).ravel()
-        self.rate = cell_rates(curves.reshape(-1, _ALPHA.size), share)
-        self.log_prior = np.add.outer(np.log(_trapezoid(gamma)), np.log(shapes.prior)).ravel()
-
-    def zoomed(self, mass: FloatArray) -> _Lattice:
-        """A finer lattice over the part of this one that carries the mass (L,)."""
-        table = mass.reshape(len(self.gamma), -1)
-        gamma = np.linspace(*_span(self.gamma, table.sum(axis=1)), _FINE[0])
-        by_separation = table[:, : len(self.separations)].sum(axis=0)
-        separations = np.geomspace(*_span(self.separations, by_separation), _FINE[1])
-        return _Lattice(gamma, separations, self.share, self.limits)
-
-    def weights(
-        self, cells: PlacementCells, log_prior: FloatArray, most_rows: float = np.inf
-    ) -> tuple[float, FloatArray]:
-        """Log Bayes factor, and posterior weights (C, L) of candidates and lattice points.
-
-        More rows than ``most_rows`` count as so many.
-        """
-        used = np.isfinite(log_prior)
-        F, H = cells.unlabelled[used], cells.labelled[used]
-        null = F.sum(axis=1) * np.log(self.share) + H.sum(axis=1) * np.log1p(-self.share)
-        gain = F @ np.log(self.rate).T + H @ np.log1p(-self.rate).T - null[:, None]
-        fit = gain * min(1.0, most_rows / cells.n_rows) + self.log_prior
-        evidence = logsumexp(fit, axis=1)
-        mixing = log_prior[used] + _EVIDENCE_POWER * evidence
-        weight = np.zeros((len(used), self.rate.shape[0]))
-        weight[used] = np.exp(fit - evidence[:, None] + (mixing - logsumexp(mixing))[:, None])
-        return float(logsumexp(log_prior[used] + evidence)), weight
-
-    def known(self) -> FloatArray:
-        """Probability (L, cells) that a row of F in a cell is one of H: ``ν / f'``, at most 1."""
-        odds = (1 - self.rate) / self.rate * self.share / (1 - self.share)
-        return np.minimum(self.slope[:, None] * odds, 1.0)
-
-
-@dataclass(frozen=True, eq=False)
-class _Shapes:
-    """Curves g at the tabled false alarms (S, A), their right slopes and prior weights (S,)."""
-
-    curves: FloatArray
-    slope: FloatArray
-    prior: FloatArray
-
-
-def _with_binormal(separations: FloatArray, limits: tuple[float, float]) -> _Shapes:
-    """Binormal curves at these Δ, with their part of the prior, then the concave ones."""
-    theta = np.column_stack([np.zeros_like(separations), separations])
-    concave, (low, high) = _concave_shapes(), np.log(limits)
-    prior = (1 - _CONCAVE_WEIGHT) * _trapezoid(np.log(separations)) / (high - low)
-    return _Shapes(
-        np.concatenate([Gaussian().value(_ALPHA, theta), concave.curves]),
-        np.concatenate([np.zeros(len(separations)), concave.slope]),
-        np.concatenate([prior, concave.prior]),
-    )
-
-
-@lru_cache(maxsize=1)
-def _concave_shapes() -> _Shapes:
-    theta = np.column_stack([np.zeros_like(_CONCAVE_DELTA), _CONCAVE_DELTA])
-    n_shapes = len(_CONCAVE_MU) * len(_CONCAVE_DELTA)
-    return _Shapes(
-        np.concatenate([Concave(mu).value(_ALPHA, theta) for mu in _CONCAVE_MU]),
-        np.tile(_CONCAVE_DELTA, len(_CONCAVE_MU)),
-        np.full(n_shapes, _CONCAVE_WEIGHT / n_shapes),
-    )
-
-
-def cell_rates(curves: FloatArray, share: float) -> FloatArray:
-    """Mean η in equal cells of the pooled order, from ROC curves at the tabled false alarms.
-
-    The mean over a cell is the mass of F in it over the mass of the cell: no slope is needed.
-
-    Parameters
-    ----------
-    curves : ndarray of shape (B, A)
-        Detection at each tabled false alarm.
-    share : float
-        Share r of F in the pooled rows.
-
-    Returns
-    -------
-    ndarray of shape (B, cells)
-    """
-    grid = np.linspace(0, 1, N_CELLS + 1)
-    above = share * curves + (1 - share) * _ALPHA
-    masses = np.empty((len(curves), N_CELLS + 1))
-    for mass, curve, position in zip(masses, curves, above, strict=True):
-        mass[:] = np.interp(grid, position, curve)
-    rates = share * N_CELLS * np.diff(masses, axis=1)
-    return np.clip(rates, _LEAST_RATE, 1 - _LEAST_RATE)
-
-
-def _trapezoid(grid: FloatArray) -> FloatArray:
-    """Weights of the trapezoidal rule."""
-    steps = np.diff(grid)
-    return (np.append(steps, 0.0) + np.append(0.0, steps)) / 2

@@ -5,7 +5,7 @@ from unseen.proportions.base import ClassScores, PerClassEstimator, ProportionEs
 from unseen.proportions.binary import BinaryRescaled, BinaryScores, rescaled_proportions
 from unseen.proportions.comparison import Comparison, compare
 from unseen.proportions.count import ClassifyAndCount
-from unseen.proportions.default import Credible, OpenSetEstimator, OpenSetScores
+from unseen.proportions.default import OpenSetEstimator
 from unseen.proportions.em import (
     BiasCorrectedTemperature,
     Rescaling,
@@ -18,6 +18,7 @@ from unseen.proportions.incomplete import MPEIncomplete, incomplete_proportions
 from unseen.proportions.joint import MPEJoint
 from unseen.proportions.kl import KLDivergence
 from unseen.proportions.l2 import L2Distance
+from unseen.proportions.open_scores import OpenSetScores
 from unseen.proportions.posteriors import ClosedSetEstimator, Posteriors, RowScores
 from unseen.proportions.projected import MPEProjected
 
@@ -30,7 +31,6 @@ __all__ = [
     "ClassifyAndCount",
     "ClosedSetEstimator",
     "Comparison",
-    "Credible",
     "HallECDF",
     "KLDivergence",
     "L2Distance",

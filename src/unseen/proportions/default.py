@@ -55,14 +55,8 @@ from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import check_is_fitted
 
 from unseen._validation import check_folds, check_unlabelled, remarks
-from unseen.base import Estimate, FloatArray, IntArray, Matrix
-from unseen.intervals import (
-    IntervalEvidence,
-    IntervalMethod,
-    counting_noise,
-    percentile_limits,
-    stretched_limits,
-)
+from unseen.base import Estimate, FloatArray
+from unseen.intervals import Credible, IntervalMethod
 from unseen.mixture.base import roc_evidence
 from unseen.mixture.placement import (
     PlacementPosterior,
@@ -72,88 +66,26 @@ from unseen.mixture.placement import (
 )
 from unseen.proportions.base import ProportionEstimator, drawn_seed
 from unseen.proportions.em import SaerensEM, labelled_noise, mixture_shares
-from unseen.proportions.posteriors import Posteriors, crossfit_posteriors
+from unseen.proportions.open_scores import (
+    OpenSetScores,
+    closed_shares,
+    moved_ratios,
+    open_set_scores,
+)
+from unseen.proportions.posteriors import Posteriors
 from unseen.proportions.quadratic import EXACT_ROWS, generator
 from unseen.roc.sketch import RocSketch
-from unseen.scores.klr import KernelLogisticRegression
-from unseen.scores.ratio import RatioScores, ratio_scores
+from unseen.scores.posteriors import crossfit_posteriors
 
-__all__ = [
-    "Credible",
-    "OpenSetEstimator",
-    "OpenSetFit",
-    "OpenSetScores",
-    "open_set_fit",
-    "open_set_scores",
-]
+__all__ = ["OpenSetEstimator", "OpenSetFit", "open_set_fit"]
 
 _SPIKE_ONE, _SPIKE_MORE = 0.02, 0.95
-# A class that EM finds absent keeps so large a part of its weight: it may be needed later.
-_LEAST_PART = 0.01
 _LEAST_RATIO = 1e-12
 _LEAST_SHARE = 1e-6
 _BLOCK_SIZE = 2_000_000
 # The posterior takes the scores as they are; with other training rows they would be others. By
 # this factor draws of nu lie further from their median. Chosen on development data.
 _SCORE_NOISE = 1.2
-
-
-@dataclass(frozen=True, eq=False)
-class OpenSetScores:
-    """Out-of-fold scores behind the default estimator.
-
-    Parameters
-    ----------
-    classes : tuple
-        Labels of the known classes.
-    codes : ndarray of shape (n,)
-        Class of each labelled row, as its place among ``classes``.
-    posteriors : Posteriors or None
-        Posteriors of the known classes; None where there is only one.
-    ratios : RatioScores
-        Log density ratios of the new rows against the labelled ones.
-    mixture : ndarray of shape (K,)
-        Shares that the labelled rows were weighted to have when the ratios were made.
-    seed : int or None
-        Seed that made them.
-    warnings : tuple of str
-        What was odd about the rows.
-    """
-
-    classes: tuple[Any, ...]
-    codes: IntArray
-    posteriors: Posteriors | None
-    ratios: RatioScores
-    mixture: FloatArray
-    seed: int | None = None
-    warnings: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        if (self.posteriors is None) != (len(self.classes) == 1):
-            raise ValueError(
-                "posteriors must be there for several classes, and None for one; "
-                f"got {self.posteriors!r} for {len(self.classes)}."
-            )
-        if len(self.codes) != len(self.ratios.labelled):
-            raise ValueError(
-                "codes must hold one class per labelled row; "
-                f"got {len(self.codes)} for {len(self.ratios.labelled)} rows."
-            )
-
-    @property
-    def n_unlabelled(self) -> int:
-        """New rows."""
-        return len(self.ratios.unlabelled)
-
-    @property
-    def counts(self) -> IntArray:
-        """Labelled rows of each class."""
-        return np.bincount(self.codes, minlength=len(self.classes))
-
-    @property
-    def n_labelled(self) -> dict[Any, int]:
-        """Labelled rows of each class, by label."""
-        return dict(zip(self.classes, self.counts.tolist(), strict=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,56 +115,6 @@ class OpenSetFit:
         nu, unseen = float(self.posterior.quantile(0.5)), self.posterior.probability_mixed
         mixed = (1 - unseen) * self.closed + unseen * self.among_known
         return np.append(nu * mixed / mixed.sum(), 1 - nu)
-
-
-@dataclass(frozen=True)
-class Credible:
-    """Quantiles of draws from a posterior, but nowhere narrower than counting noise.
-
-    Had we been shown the class of each new row, their shares would still vary by counting noise: no
-    limit is nearer to the estimate than that.
-
-    Parameters
-    ----------
-    n_replicates : int, default=500
-        Draws.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from unseen.intervals import IntervalEvidence
-    >>> from unseen.proportions.default import Credible
-    >>> draws = np.random.default_rng(0).dirichlet([30, 70], 1000)
-    >>> evidence = IntervalEvidence(np.array([0.3, 0.7]), lambda n, seed: draws, 1000)
-    >>> Credible().limits(evidence, 0.95).round(2)
-    array([[0.22, 0.39],
-           [0.61, 0.78]])
-    """
-
-    n_replicates: int = 500
-
-    def __post_init__(self) -> None:
-        if self.n_replicates < 20:
-            raise ValueError(
-                f"n_replicates must be >= 20 to have quantiles; got {self.n_replicates}."
-            )
-
-    def limits(self, evidence: IntervalEvidence, confidence: float) -> FloatArray:
-        """Lower and upper limit of each share, unseen last.
-
-        Parameters
-        ----------
-        evidence : IntervalEvidence
-        confidence : float
-
-        Returns
-        -------
-        ndarray of shape (K + 1, 2)
-        """
-        draws = evidence.replicates(self.n_replicates, evidence.seed)
-        tail = (1 - confidence) / 2
-        noise = counting_noise(evidence.shares, evidence.n_unlabelled, tail)
-        return stretched_limits(evidence.shares, percentile_limits(draws, tail), 1.0, noise)
 
 
 class OpenSetEstimator(ProportionEstimator):
@@ -406,62 +288,6 @@ class OpenSetEstimator(ProportionEstimator):
         return float(self.spike)
 
 
-def open_set_scores(
-    classes: tuple[Any, ...],
-    X: Matrix,
-    codes: IntArray,
-    X_new: Matrix,
-    posteriors: Posteriors | None,
-    classifier: Any = None,
-    *,
-    n_folds: int = 10,
-    random_state: Any = None,
-    n_jobs: int | None = None,
-) -> OpenSetScores:
-    """Density ratios of new rows, beside posteriors that have been made before.
-
-    Parameters
-    ----------
-    classes : tuple
-        Labels of the known classes.
-    X, codes : array-like of shape (n, d), ndarray of shape (n,)
-        Labelled rows and their classes, 0 to K - 1.
-    X_new : array-like of shape (m, d)
-        New rows.
-    posteriors : Posteriors or None
-        Of the known classes; None for a single one.
-    classifier, n_folds, random_state, n_jobs
-        As in :class:`OpenSetEstimator`.
-
-    Returns
-    -------
-    OpenSetScores
-    """
-    mixture, weight = _mixture(posteriors, codes, classifier)
-    ratios = ratio_scores(
-        X_new, X, weight, classifier, n_folds=n_folds, random_state=random_state, n_jobs=n_jobs
-    )
-    return OpenSetScores(classes, codes, posteriors, ratios, mixture, random_state)
-
-
-def _mixture(
-    posteriors: Posteriors | None, codes: IntArray, classifier: Any
-) -> tuple[FloatArray, FloatArray | None]:
-    """Shares to which the labelled rows are weighted, and their weights."""
-    if posteriors is None:
-        return np.ones(1), None
-    present = posteriors.training_shares
-    if not isinstance(classifier, KernelLogisticRegression | None):
-        return present, None
-    mixture = (1 - _LEAST_PART) * closed_shares(posteriors) + _LEAST_PART * present
-    return mixture, (mixture / present)[codes]
-
-
-def closed_shares(posteriors: Posteriors) -> FloatArray:
-    """Shares of the known classes by EM, if nothing is unseen."""
-    return mixture_shares(posteriors.ratios, start=posteriors.prior)
-
-
 def open_set_fit(scores: OpenSetScores, spike: float, n_rounds: int = 3) -> OpenSetFit:
     """Evidence at the closed-set shares, then rounds of placement and EM for the open ones.
 
@@ -505,40 +331,6 @@ def _placed(
     posterior = placement_posterior(cells, log_prior, spike)
     known = np.take_along_axis(posterior.known, cells.place, axis=1).sum(axis=0)
     return posterior, np.clip(known, _LEAST_RATIO, 1.0)
-
-
-def moved_ratios(scores: OpenSetScores, among: FloatArray) -> RatioScores:
-    """Log density ratios against the known classes mixed in other shares.
-
-    Parameters
-    ----------
-    scores : OpenSetScores
-    among : ndarray of shape (K,)
-        The other shares.
-
-    Returns
-    -------
-    RatioScores
-    """
-    posteriors, ratios = scores.posteriors, scores.ratios
-    if posteriors is None:
-        return ratios
-
-    prior = posteriors.training_shares if posteriors.prior is None else posteriors.prior
-
-    def moved(values: FloatArray, rows: FloatArray) -> FloatArray:
-        densities = rows / prior
-        before, after = (
-            np.log(np.maximum(densities @ shares, _LEAST_RATIO))
-            for shares in (scores.mixture, among)
-        )
-        return values + (before - after)[:, None]
-
-    return RatioScores(
-        moved(ratios.unlabelled, posteriors.unlabelled),
-        moved(ratios.labelled, posteriors.labelled),
-        ratios.log_loss,
-    )
 
 
 def _closed_draws(posteriors: Posteriors, n_draws: int, rng: np.random.Generator) -> FloatArray:

@@ -10,6 +10,7 @@ from unseen.rejection.histogram import (
     VoronoiCells,
 )
 from unseen.rejection.kernel import Logistic, RejectionKernel, Square
+from unseen.rejection.measures import CostSensitive, ErrorRate, MinMax
 from unseen.rejection.metrics import (
     known_accuracy,
     novelty_auc,
@@ -19,18 +20,9 @@ from unseen.rejection.metrics import (
     unseen_recall,
 )
 from unseen.rejection.plugin import Joint, Pooled, RejectionPlugIn
-from unseen.rejection.risk import (
-    CostSensitive,
-    ErrorRate,
-    MinMax,
-    OpenSetScorer,
-    RiskEstimate,
-    open_risk,
-    open_set_risk,
-    open_set_scorer,
-    risk_difference,
-)
+from unseen.rejection.risk import RiskEstimate, open_risk
 from unseen.rejection.sample import OpenSample, cell_costs
+from unseen.rejection.scorer import OpenSetScorer, open_set_risk, open_set_scorer
 from unseen.rejection.sensitivity import Sensitivity, share_sensitivity
 from unseen.rejection.shares import Shares
 from unseen.rejection.stack import RejectionStack
@@ -72,7 +64,6 @@ __all__ = [
     "open_risk",
     "open_set_risk",
     "open_set_scorer",
-    "risk_difference",
     "share_sensitivity",
     "unseen_precision",
     "unseen_recall",

@@ -5,10 +5,8 @@ clouds. The mean of their probabilities is nearly as good as the best on each pr
 favoured: something else is taken only where held-out rows cost it less by more than one standard
 error of the difference, row by row (:mod:`unseen.rejection.choice`). That may be the mean with the
 first member calibrated (:mod:`unseen.rejection.calibration`), which pays where much is unseen and
-costs where little is, or one member alone. On ten problems of development the macro-F1 was .884 so,
-.880 for the plain mean, .871 for the forest on stacked features alone, and .854 for kernel
-functions alone. The plug-in rule is no member: with it in the mean, or among those to choose from,
-all of this was lower.
+costs where little is, or one member alone. The plug-in rule is no member: on problems of
+development the mean was worse with it (``benchmarks/rejection.py`` has it beside the others).
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ def crossfit_scores(
     >>> bool(scores_F.mean() > scores_H.mean())
     True
     """
-    F, H = _rows(F), _rows(H)
+    F, H = as_rows(F), as_rows(H)
     _check_pair(F, H)
     _check_at_least(2, "n_folds", n_folds)
     _check_at_least(1, "n_repeats", n_repeats)
@@ -119,7 +119,7 @@ def class_scores(
     list of (scores_new, scores_class)
         One pair a class.
     """
-    X, X_new = _rows(X), _rows(X_new)
+    X, X_new = as_rows(X), as_rows(X_new)
     classifier = KernelLogisticRegression() if classifier is None else clone(classifier)
     rng = check_random_state(random_state)
     scheme: _KernelScheme | _AnyClassifier
@@ -152,7 +152,7 @@ class _AnyClassifier:
     def _pair(self, label: int, n_folds: int, seed: int) -> ScorePair:
         rng = np.random.RandomState(seed)
         own = self.X[self.codes == label]
-        rows, unlabelled = _stack(self.X_new, own)
+        rows, unlabelled = stack_samples(self.X_new, own)
         folds = assign_folds(unlabelled, n_folds, rng)
         seeds = rng.randint(2**31 - 1, size=folds.max() + 1)
         parts = Parallel(n_jobs=self.n_jobs)(
@@ -225,7 +225,7 @@ class _KernelScheme:
     ) -> None:
         classifier._validate_params()
         self.codes, self.n_new, self.n_jobs = codes, X_new.shape[0], n_jobs
-        everything, _ = _stack(X_new, X)
+        everything, _ = stack_samples(X_new, X)
         with one_blas_thread():
             self.rows = classifier.prepare(everything, np.ones(everything.shape[0]), rng)
         self.strengths = classifier.strengths()
@@ -271,7 +271,8 @@ class _KernelScheme:
         return chosen
 
 
-def _rows(X: Matrix) -> Matrix:
+def as_rows(X: Matrix) -> Matrix:
+    """Rows as CSR or as a 2-d array of float64; one number a row is one column."""
     is_sparse = sparse.issparse(X)
     if is_sparse:
         return X.tocsr()
@@ -279,7 +280,7 @@ def _rows(X: Matrix) -> Matrix:
     return values[:, None] if values.ndim == 1 else values
 
 
-def _stack(X_new: Matrix, X: Matrix) -> tuple[Matrix, IntArray]:
+def stack_samples(X_new: Matrix, X: Matrix) -> tuple[Matrix, IntArray]:
     """Unlabelled rows on top of labelled ones, and which are which."""
     unlabelled = np.repeat([1, 0], [X_new.shape[0], X.shape[0]])
     if sparse.issparse(X) or sparse.issparse(X_new):

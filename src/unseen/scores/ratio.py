@@ -8,8 +8,7 @@ things spoil such scores where the samples are small or alike, and each has its 
 - Bandwidth and C are chosen on the rows that are scored. Instead of one choice there is a column
   of scores for every candidate, with its held-out log-loss; whoever reads them can average.
 - A fit that stops early keeps, through the preconditioner that all folds share, a trace of the
-  rows it was not to see: at C = 1000 the held-out log-loss of two samples of one law fell 0.24
-  short of what it should have been. So these fits are run on further than others.
+  rows it was not to see, so that two samples of one law seem to differ. These fits are run on.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from sklearn.utils import check_random_state
 
 from unseen.base import FloatArray, IntArray, Matrix
 from unseen.engine.threads import one_blas_thread
-from unseen.scores.crossfit import SCORE_LIMITS, _rows, _stack, crossfit_scores
+from unseen.scores.crossfit import SCORE_LIMITS, as_rows, crossfit_scores, stack_samples
 from unseen.scores.klr import STRENGTHS, KernelLogisticRegression, Rows, held_out
 from unseen.scores.selection import SCORINGS, fold_offsets, training_masks
 
@@ -113,7 +112,7 @@ def ratio_scores(
         return RatioScores(pair[0][:, None], pair[1][:, None], np.zeros(1))
     model._validate_params()
     rng = check_random_state(random_state)
-    X, unlabelled = _stack(_rows(F), _rows(H))
+    X, unlabelled = stack_samples(as_rows(F), as_rows(H))
     weights = np.ones(len(unlabelled))
     weights[unlabelled == 0] = 1.0 if weight is None else weight
     with one_blas_thread():

@@ -1,0 +1,265 @@
+"""Likelihood of a ROC from the pooled order of two samples, summed over a lattice of curves.
+
+Order the rows of F and H together, high scores first. With r the share of F, a fraction w of all
+rows stands above the threshold with false alarm α, and a row that stands there is one of F with
+probability η:
+
+    w = r f(α) + (1 - r) α,    η(w) = r f'(α) / (r f'(α) + 1 - r).
+
+Given the order the labels are independent Bernoulli draws with these η: a likelihood of the curve
+f with the noise of both samples in it. The curves are ``f = (1 - γ) g + γ α`` with g binormal, Eq.
+(8), log Δ uniform between limits, and a small prior weight on the concave g of Eq. (9).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from scipy.special import logsumexp
+
+from unseen.base import FloatArray, IntArray
+from unseen.roc.models import Concave, Gaussian
+
+__all__ = ["N_CELLS", "CurveLattice", "PooledCells", "cell_rates", "fitted_lattice", "spread_cells"]
+
+N_CELLS = 200
+_COARSE, _FINE = (41, 13), (61, 21)  # points of γ and of Δ
+_SEPARATIONS = (0.6, 1.0, 4.5)  # the least with few rows, the least with many, the largest
+_FEW_ROWS = 100
+# Beyond so many rows the coarse lattice is too coarse to say more than where to look.
+_COARSE_ROWS, _ZOOM = 2000, 50
+_CONCAVE_DELTA = np.array([0.02, 0.05, 0.1, 0.2, 0.35])
+_CONCAVE_MU = (0.5, 1.0, 2.0)
+_CONCAVE_WEIGHT = 0.02
+_EVIDENCE_POWER = 0.5
+_NEGLIGIBLE = 1e-6
+_LEAST_RATE = 1e-9
+# False-alarm rates at which curves are tabled: dense where a good ROC turns.
+_ALPHA = np.unique(
+    np.concatenate(
+        [
+            [0.0],
+            np.geomspace(1e-9, 1e-2, 80),
+            np.linspace(0.01, 1, 200),
+            1 - np.geomspace(1e-6, 0.01),
+        ]
+    )
+)
+
+
+@dataclass(frozen=True, eq=False)
+class PooledCells:
+    """Rows of F and of H in equal cells of the pooled order, high scores first.
+
+    Parameters
+    ----------
+    unlabelled, labelled : ndarray of shape (C, cells)
+        Mass of F and of H in each cell, for each candidate score.
+    place : ndarray of shape (C, n_F)
+        The cell in which each row of F stands.
+    """
+
+    unlabelled: FloatArray
+    labelled: FloatArray
+    place: IntArray
+
+    @property
+    def n_rows(self) -> float:
+        """Pooled mass of F and H."""
+        return float((self.unlabelled + self.labelled).sum(axis=1).max())
+
+    @property
+    def share(self) -> float:
+        """Share of F in the pooled mass, r."""
+        return float(self.unlabelled.sum(axis=1).max()) / self.n_rows
+
+
+def spread_cells(unlabelled: FloatArray, labelled: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Masses of steps, by falling score, in equal cells; a tie or a split step is shared evenly.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> F, H = spread_cells(np.array([1.0, 1.0]), np.array([0.0, 2.0]))
+    >>> F[: N_CELLS // 4].sum().round(6), H[N_CELLS // 4 :].sum().round(6)
+    (np.float64(1.0), np.float64(2.0))
+    """
+    pooled = unlabelled + labelled
+    edges = np.append(0.0, np.cumsum(pooled)) / pooled.sum()
+    grid = np.linspace(0, 1, N_CELLS + 1)
+    F, H = (
+        np.diff(np.interp(grid, edges, np.append(0.0, np.cumsum(mass))))
+        for mass in (unlabelled, labelled)
+    )
+    return F, H
+
+
+def fitted_lattice(cells: PooledCells, log_prior: FloatArray) -> CurveLattice:
+    """A lattice that is fine where the posterior has its mass.
+
+    Parameters
+    ----------
+    cells : PooledCells
+    log_prior : ndarray of shape (C,)
+        Log prior weights of the candidates.
+
+    Returns
+    -------
+    CurveLattice
+    """
+    limits = separation_limits(cells.n_rows * cells.share * (1 - cells.share))
+    lattice = CurveLattice(
+        np.linspace(0, 1, _COARSE[0]), np.geomspace(*limits, _COARSE[1]), cells.share, limits
+    )
+    for most_rows in _zoom_rows(cells.n_rows):
+        lattice = lattice.zoomed(lattice.weights(cells, log_prior, most_rows)[1].sum(axis=0))
+    return lattice
+
+
+def separation_limits(n_rows: float) -> tuple[float, float]:
+    """Least and largest separation Δ of what is not H, given ``n_F n_H / (n_F + n_H)``.
+
+    Examples
+    --------
+    >>> [separation_limits(n_rows)[0] for n_rows in (30, 196, 1e6)]
+    [0.6, 0.84, 1.0]
+    """
+    few, many, largest = _SEPARATIONS
+    return min(few * max(1.0, (n_rows / _FEW_ROWS) ** 0.5), many), largest
+
+
+def _zoom_rows(n_rows: float) -> Iterator[float]:
+    """Rows that the lattice can take at each zoom, until all are in."""
+    most_rows = float(_COARSE_ROWS)
+    yield most_rows
+    while most_rows < n_rows:
+        most_rows *= _ZOOM
+        yield most_rows
+
+
+def _span(grid: FloatArray, mass: FloatArray) -> tuple[float, float]:
+    """Ends of the part of a grid that carries mass, and one point more on either side.
+
+    Where none does (all of it is with the concave curves) the grid stays as it is.
+    """
+    if mass.max() == 0:
+        return float(grid[0]), float(grid[-1])
+    inside = np.flatnonzero(mass > _NEGLIGIBLE * mass.max())
+    low, high = max(inside[0] - 1, 0), min(inside[-1] + 1, len(grid) - 1)
+    return float(grid[low]), float(grid[high])
+
+
+class CurveLattice:
+    """Curves at all points of a lattice of γ and shapes, read at the edges of the cells."""
+
+    def __init__(
+        self,
+        gamma: FloatArray,
+        separations: FloatArray,
+        share: float,
+        limits: tuple[float, float],
+    ) -> None:
+        self.gamma, self.separations, self.share, self.limits = gamma, separations, share, limits
+        shapes = _with_binormal(separations, limits)
+        column = gamma[:, None]
+        curves = (1 - column[..., None]) * shapes.curves + column[..., None] * _ALPHA
+        self.slope = (column + (1 - column) * shapes.slope).ravel()
+        self.rate = cell_rates(curves.reshape(-1, _ALPHA.size), share)
+        self.log_prior = np.add.outer(np.log(_trapezoid(gamma)), np.log(shapes.prior)).ravel()
+
+    def zoomed(self, mass: FloatArray) -> CurveLattice:
+        """A finer lattice over the part of this one that carries the mass (L,)."""
+        table = mass.reshape(len(self.gamma), -1)
+        gamma = np.linspace(*_span(self.gamma, table.sum(axis=1)), _FINE[0])
+        by_separation = table[:, : len(self.separations)].sum(axis=0)
+        separations = np.geomspace(*_span(self.separations, by_separation), _FINE[1])
+        return CurveLattice(gamma, separations, self.share, self.limits)
+
+    def weights(
+        self, cells: PooledCells, log_prior: FloatArray, most_rows: float = np.inf
+    ) -> tuple[float, FloatArray]:
+        """Log Bayes factor, and posterior weights (C, L) of candidates and lattice points.
+
+        More rows than ``most_rows`` count as so many.
+        """
+        used = np.isfinite(log_prior)
+        F, H = cells.unlabelled[used], cells.labelled[used]
+        null = F.sum(axis=1) * np.log(self.share) + H.sum(axis=1) * np.log1p(-self.share)
+        gain = F @ np.log(self.rate).T + H @ np.log1p(-self.rate).T - null[:, None]
+        fit = gain * min(1.0, most_rows / cells.n_rows) + self.log_prior
+        evidence = logsumexp(fit, axis=1)
+        mixing = log_prior[used] + _EVIDENCE_POWER * evidence
+        weight = np.zeros((len(used), self.rate.shape[0]))
+        weight[used] = np.exp(fit - evidence[:, None] + (mixing - logsumexp(mixing))[:, None])
+        return float(logsumexp(log_prior[used] + evidence)), weight
+
+    def known(self) -> FloatArray:
+        """Probability (L, cells) that a row of F in a cell is one of H: ``ν / f'``, at most 1."""
+        odds = (1 - self.rate) / self.rate * self.share / (1 - self.share)
+        return np.minimum(self.slope[:, None] * odds, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class _Shapes:
+    """Curves g at the tabled false alarms (S, A), their right slopes and prior weights (S,)."""
+
+    curves: FloatArray
+    slope: FloatArray
+    prior: FloatArray
+
+
+def _with_binormal(separations: FloatArray, limits: tuple[float, float]) -> _Shapes:
+    """Binormal curves at these Δ, with their part of the prior, then the concave ones."""
+    theta = np.column_stack([np.zeros_like(separations), separations])
+    concave, (low, high) = _concave_shapes(), np.log(limits)
+    prior = (1 - _CONCAVE_WEIGHT) * _trapezoid(np.log(separations)) / (high - low)
+    return _Shapes(
+        np.concatenate([Gaussian().value(_ALPHA, theta), concave.curves]),
+        np.concatenate([np.zeros(len(separations)), concave.slope]),
+        np.concatenate([prior, concave.prior]),
+    )
+
+
+@lru_cache(maxsize=1)
+def _concave_shapes() -> _Shapes:
+    theta = np.column_stack([np.zeros_like(_CONCAVE_DELTA), _CONCAVE_DELTA])
+    n_shapes = len(_CONCAVE_MU) * len(_CONCAVE_DELTA)
+    return _Shapes(
+        np.concatenate([Concave(mu).value(_ALPHA, theta) for mu in _CONCAVE_MU]),
+        np.tile(_CONCAVE_DELTA, len(_CONCAVE_MU)),
+        np.full(n_shapes, _CONCAVE_WEIGHT / n_shapes),
+    )
+
+
+def cell_rates(curves: FloatArray, share: float) -> FloatArray:
+    """Mean η in equal cells of the pooled order, from ROC curves at the tabled false alarms.
+
+    The mean over a cell is the mass of F in it over the mass of the cell: no slope is needed.
+
+    Parameters
+    ----------
+    curves : ndarray of shape (B, A)
+        Detection at each tabled false alarm.
+    share : float
+        Share r of F in the pooled rows.
+
+    Returns
+    -------
+    ndarray of shape (B, cells)
+    """
+    grid = np.linspace(0, 1, N_CELLS + 1)
+    above = share * curves + (1 - share) * _ALPHA
+    masses = np.empty((len(curves), N_CELLS + 1))
+    for mass, curve, position in zip(masses, curves, above, strict=True):
+        mass[:] = np.interp(grid, position, curve)
+    rates = share * N_CELLS * np.diff(masses, axis=1)
+    return np.clip(rates, _LEAST_RATE, 1 - _LEAST_RATE)
+
+
+def _trapezoid(grid: FloatArray) -> FloatArray:
+    """Weights of the trapezoidal rule."""
+    steps = np.diff(grid)
+    return (np.append(steps, 0.0) + np.append(0.0, steps)) / 2

@@ -38,6 +38,9 @@ class RocEvidence:
         Rows of F and of H behind the curve.
     parameters : dict
         Parameters of the fitted curve by the paper's names; empty where no curve was fitted.
+    thresholds : ndarray or None
+        The score at each vertex, falling: between two neighbours lie the scores of the rows that
+        are counted between these vertices. None where the scores were not kept.
     """
 
     false_alarm: FloatArray
@@ -46,10 +49,13 @@ class RocEvidence:
     n_unlabelled: int
     n_labelled: int
     parameters: dict[str, float] = field(default_factory=dict)
+    thresholds: FloatArray | None = None
 
     def __post_init__(self) -> None:
         _freeze(self, "false_alarm")
         _freeze(self, "detection")
+        if self.thresholds is not None:
+            _freeze(self, "thresholds", self.false_alarm.shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,10 +146,15 @@ class Estimate:
         Unlabelled rows.
     intervals : ndarray of shape (K + 1, 2) or None
         Lower and upper ends, for each class and then for unseen.
+    confidence : float or None
+        Level of the intervals.
     unseen_certified : float or None
         A lower bound on the unseen share that holds without assumptions on the classes.
     roc : dict
         The ROC evidence of each class, for plots.
+    pooled : RocEvidence or None
+        The ROC of the new rows against all known classes together, in the estimated shares; its
+        slope at the right end is the share of all known classes.
     diagnostics : dict
         Numbers by which the estimate can be judged; plain types.
     warnings : tuple of str
@@ -175,8 +186,10 @@ class Estimate:
     n_labelled: dict[Any, int]
     n_unlabelled: int
     intervals: FloatArray | None = None
+    confidence: float | None = None
     unseen_certified: float | None = None
     roc: dict[Any, RocEvidence] = field(default_factory=dict)
+    pooled: RocEvidence | None = None
     diagnostics: dict[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     seed: int | None = None
@@ -227,6 +240,7 @@ class Estimate:
             "proportions": self.proportions.tolist(),
             "unseen": float(self.unseen),
             "intervals": _plain(self.intervals),
+            "confidence": _plain(self.confidence),
             "unseen_certified": _plain(self.unseen_certified),
             "n_labelled": [int(self.n_labelled[label]) for label in self.classes],
             "n_unlabelled": int(self.n_unlabelled),
@@ -235,6 +249,7 @@ class Estimate:
                 for label in self.classes
                 if label in self.roc
             ],
+            "pooled": None if self.pooled is None else _plain(vars(self.pooled)),
             "diagnostics": _plain(self.diagnostics),
             "warnings": list(self.warnings),
             "seed": _plain(self.seed),

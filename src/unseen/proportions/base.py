@@ -22,7 +22,7 @@ from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import check_is_fitted
 
 from unseen._validation import check_folds, check_labelled, check_unlabelled, remarks
-from unseen.base import Estimate, FloatArray, Matrix
+from unseen.base import Estimate, FloatArray, Matrix, MixtureEstimate, RocEvidence
 from unseen.diagnostics import Finding
 from unseen.intervals import (
     Calibrated,
@@ -31,6 +31,7 @@ from unseen.intervals import (
     certified_unseen,
     check_interval,
 )
+from unseen.roc.evidence import scored_evidence
 from unseen.scores.crossfit import class_scores
 
 __all__ = ["ClassScores", "PerClassEstimator", "ProportionEstimator"]
@@ -222,7 +223,8 @@ class ProportionEstimator(BaseEstimator, ABC):
             pairs=getattr(scores, "pairs", None),
             seed=scores.seed,
         )
-        return replace(estimate, intervals=method.limits(evidence, confidence))
+        limits = method.limits(evidence, confidence)
+        return replace(estimate, intervals=limits, confidence=confidence)
 
     def _deep_findings(self, scores: Any, estimate: Estimate, rows: Matrix) -> list[Finding]:
         """Checks that need new scores or the rows; none, unless a method says otherwise."""
@@ -328,6 +330,18 @@ class PerClassEstimator(ProportionEstimator):
         -------
         Estimate
         """
+
+
+def class_evidence(
+    scores: ClassScores, mixtures: Sequence[MixtureEstimate]
+) -> dict[Any, RocEvidence]:
+    """The ROC of each class that has one, with the scores at its vertices."""
+    found = zip(scores.classes, scores.pairs, mixtures, strict=True)
+    return {
+        label: scored_evidence(mixture.roc, *pair)
+        for label, pair, mixture in found
+        if mixture.roc is not None
+    }
 
 
 def with_findings(estimate: Estimate, findings: Sequence[Finding]) -> Estimate:

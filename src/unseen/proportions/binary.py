@@ -30,7 +30,7 @@ from sklearn.utils._param_validation import HasMethods
 
 from unseen.base import Estimate, EstimatesMixture, FloatArray
 from unseen.mixture.bbe import BestBin
-from unseen.proportions.base import ClassScores, PerClassEstimator
+from unseen.proportions.base import ClassScores, PerClassEstimator, class_evidence
 from unseen.proportions.incomplete import replicate_slopes
 from unseen.proportions.projected import closed_set_warning
 from unseen.roc.bootstrap import check_generator
@@ -221,11 +221,7 @@ class BinaryRescaled(PerClassEstimator):
             method=type(self).__name__,
             n_labelled=record.n_labelled,
             n_unlabelled=record.n_unlabelled,
-            roc={
-                label: mixture.roc
-                for label, mixture in zip(record.classes, mixtures[:2], strict=True)
-                if mixture.roc
-            },
+            roc=class_evidence(record, mixtures[:2]),
             diagnostics={"inside_other": inside, "rescaled": _divided(nu[:2], nu[2:])},
             warnings=(*record.warnings, *_same(nu[2:]), closed_set_warning(self)),
             seed=record.seed,

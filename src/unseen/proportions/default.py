@@ -55,9 +55,8 @@ from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import check_is_fitted
 
 from unseen._validation import check_folds, check_unlabelled, remarks
-from unseen.base import Estimate, FloatArray
+from unseen.base import Estimate, FloatArray, RocEvidence
 from unseen.intervals import Credible, IntervalMethod
-from unseen.mixture.base import roc_evidence
 from unseen.mixture.placement import (
     PlacementPosterior,
     candidate_cells,
@@ -74,7 +73,7 @@ from unseen.proportions.open_scores import (
 )
 from unseen.proportions.posteriors import Posteriors
 from unseen.proportions.quadratic import EXACT_ROWS, generator
-from unseen.roc.sketch import RocSketch
+from unseen.roc.evidence import pooled_evidence
 from unseen.scores.posteriors import crossfit_posteriors
 
 __all__ = ["OpenSetEstimator", "OpenSetFit", "open_set_fit"]
@@ -232,8 +231,7 @@ class OpenSetEstimator(ProportionEstimator):
         """
         self._validate_params()
         fit = open_set_fit(scores, self._spike(scores))
-        shares = fit.shares
-        roc = {scores.classes[0]: _roc(scores, shares[0])} if len(scores.classes) == 1 else {}
+        shares, pooled = fit.shares, _pooled(scores, fit)
         return Estimate(
             classes=scores.classes,
             proportions=shares[:-1],
@@ -241,7 +239,8 @@ class OpenSetEstimator(ProportionEstimator):
             method=type(self).__name__,
             n_labelled=scores.n_labelled,
             n_unlabelled=scores.n_unlabelled,
-            roc=roc,
+            roc={scores.classes[0]: pooled} if len(scores.classes) == 1 else {},
+            pooled=pooled,
             diagnostics={
                 "probability_unseen": fit.posterior.probability_mixed,
                 "bayes_factor": fit.posterior.bayes_factor,
@@ -361,7 +360,12 @@ def _open_draws(
     return draws
 
 
-def _roc(scores: OpenSetScores, slope: float) -> Any:
-    best = scores.ratios.best
-    pair = scores.ratios.unlabelled[:, best], scores.ratios.labelled[:, best]
-    return roc_evidence(RocSketch.from_scores(*pair), slope)
+def _pooled(scores: OpenSetScores, fit: OpenSetFit) -> RocEvidence:
+    """The ROC of the candidate of least log-loss, at the shares of the answer."""
+    *proportions, unseen = fit.shares
+    among = np.maximum(proportions, _LEAST_SHARE)
+    moved, best = moved_ratios(scores, among / among.sum()), scores.ratios.best
+    weight = (among / scores.counts)[scores.codes]
+    return pooled_evidence(
+        moved.unlabelled[:, best], moved.labelled[:, best], weight, 1 - float(unseen)
+    )

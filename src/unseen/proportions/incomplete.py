@@ -23,7 +23,7 @@ from unseen import simplex
 from unseen.base import Estimate, EstimatesMixture, FloatArray, Matrix, MixtureEstimate
 from unseen.diagnostics import Finding, attribution, class_drift, hidden_share, quick_checks
 from unseen.mixture.slope import ROCSlope
-from unseen.proportions.base import ClassScores, PerClassEstimator, with_findings
+from unseen.proportions.base import ClassScores, PerClassEstimator, class_evidence, with_findings
 from unseen.roc.bootstrap import bootstrap_slopes, check_generator
 from unseen.scores.crossfit import crossfit_scores
 
@@ -113,7 +113,7 @@ class MPEIncomplete(PerClassEstimator):
             method=type(self).__name__,
             n_labelled=scores.n_labelled,
             n_unlabelled=scores.n_unlabelled,
-            roc={label: mixture.roc for label, mixture in by_class.items() if mixture.roc},
+            roc=class_evidence(scores, mixtures),
             diagnostics={"slope_total": float(slopes.sum())},
             warnings=(*scores.warnings, *_warnings(by_class)),
             seed=scores.seed,

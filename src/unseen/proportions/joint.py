@@ -23,6 +23,7 @@ from unseen.mixture.slope import SMOOTHING_REPLICATES
 from unseen.proportions.base import ClassScores, PerClassEstimator
 from unseen.proportions.projected import closed_set_warning
 from unseen.roc.bootstrap import bootstrap_rocs
+from unseen.roc.evidence import scored_evidence
 from unseen.roc.fit import BinomialDeviance
 from unseen.roc.joint import by_slope_of, fit_jointly
 from unseen.roc.models import Concave, Gaussian, RocModel
@@ -154,9 +155,9 @@ class MPEJoint(PerClassEstimator):
             n_labelled=scores.n_labelled,
             n_unlabelled=scores.n_unlabelled,
             roc={
-                label: roc_evidence(sketch, slope, model.named(row))
-                for label, sketch, slope, row in zip(
-                    scores.classes, sketches, slopes, parameters, strict=True
+                label: scored_evidence(roc_evidence(sketch, slope, model.named(row)), *pair)
+                for label, pair, sketch, slope, row in zip(
+                    scores.classes, scores.pairs, sketches, slopes, parameters, strict=True
                 )
             },
             diagnostics={"deviance": float(fitted.deviance[0])},

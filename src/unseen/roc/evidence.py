@@ -1,0 +1,101 @@
+"""The ROC behind a share, thinned for pictures, with the score at each of its vertices.
+
+A sketch of counts is enough to estimate and keeps no scores beyond those of H. A picture of the
+two score densities needs them, so the evidence of a record is made from the scores themselves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from unseen.base import FloatArray, IntArray, RocEvidence
+from unseen.roc.sketch import cumulative_roc
+
+__all__ = ["pooled_evidence", "scored_evidence"]
+
+_MAX_VERTICES = 200
+
+
+def scored_evidence(
+    evidence: RocEvidence, scores_F: FloatArray, scores_H: FloatArray
+) -> RocEvidence:
+    """The same evidence, its curve thinned anew from the scores and with thresholds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen.base import RocEvidence
+    >>> bare = RocEvidence([0.0, 1.0], [0.0, 1.0], 0.5, 3, 2)
+    >>> scored = scored_evidence(bare, np.array([0.0, 2.0, 3.0]), np.array([0.0, 1.0]))
+    >>> scored.thresholds
+    array([3. , 2.5, 1.5, 0.5, 0. ])
+    >>> scored.detection.round(2)
+    array([0.  , 0.33, 0.67, 0.67, 1.  ])
+    """
+    false_alarm, detection, thresholds = _scored_roc(scores_F, scores_H, np.ones(len(scores_H)))
+    return replace(evidence, false_alarm=false_alarm, detection=detection, thresholds=thresholds)
+
+
+def pooled_evidence(
+    scores_F: FloatArray, scores_H: FloatArray, weight_H: FloatArray, right_slope: float
+) -> RocEvidence:
+    """Evidence of the new rows against all labelled rows together, these weighted.
+
+    Parameters
+    ----------
+    scores_F, scores_H : ndarray of shape (m,) and (n,)
+        Scores of the new and of the labelled rows; high where a row looks new.
+    weight_H : ndarray of shape (n,)
+        Weights of the labelled rows, such that they are a sample of the known part of F.
+    right_slope : float
+        Share of the known classes in F.
+
+    Returns
+    -------
+    RocEvidence
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> scores_H = np.array([0.0, 1.0])
+    >>> pooled_evidence(np.zeros(2), scores_H, np.array([3.0, 1.0]), 0.7).false_alarm
+    array([0.  , 0.25, 1.  ])
+    """
+    false_alarm, detection, thresholds = _scored_roc(scores_F, scores_H, weight_H)
+    return RocEvidence(
+        false_alarm,
+        detection,
+        float(right_slope),
+        len(scores_F),
+        len(scores_H),
+        thresholds=thresholds,
+    )
+
+
+def _scored_roc(
+    scores_F: FloatArray, scores_H: FloatArray, weight_H: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Vertices (false_alarm, detection, threshold) of the ROC, by falling threshold."""
+    values, place = np.unique(np.concatenate([scores_F, scores_H]), return_inverse=True)
+    unlabelled = np.bincount(place[: len(scores_F)], minlength=len(values))
+    labelled = np.bincount(place[len(scores_F) :], weight_H, minlength=len(values))
+    falling = values[::-1]
+    middles = (falling[1:] + falling[:-1]) / 2
+    thresholds = np.concatenate([falling[:1], middles, falling[-1:]])
+    false_alarm, detection = cumulative_roc(labelled[::-1], unlabelled[::-1])
+    kept = _kept_vertices(false_alarm, detection)
+    return false_alarm[kept], detection[kept], thresholds[kept]
+
+
+def _kept_vertices(false_alarm: FloatArray, detection: FloatArray) -> IntArray:
+    """About so many vertices as a picture needs, finer towards both ends of either axis."""
+    if len(false_alarm) <= _MAX_VERTICES:
+        return np.arange(len(false_alarm))
+    # Rounding lets a cumulative share pass 1 by an ulp, of which asin knows nothing.
+    shares = np.clip([false_alarm, detection], 0.0, 1.0)
+    angle = np.arcsin(np.sqrt(shares)).sum(axis=0)
+    run = np.ceil(angle * (_MAX_VERTICES - 2) / np.pi - 1e-9).astype(np.int64)
+    last_of_run = np.flatnonzero(np.diff(run, append=run[-1] + 1))
+    return np.unique(np.append(0, last_of_run))

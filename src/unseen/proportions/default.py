@@ -48,6 +48,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -230,7 +231,7 @@ class OpenSetEstimator(ProportionEstimator):
             "nothing is", among the diagnostics.
         """
         self._validate_params()
-        fit = open_set_fit(scores, self._spike(scores))
+        fit = _fit_once(scores, self._spike(scores))
         shares, pooled = fit.shares, _pooled(scores, fit)
         return Estimate(
             classes=scores.classes,
@@ -269,7 +270,7 @@ class OpenSetEstimator(ProportionEstimator):
         """
         self._validate_params()
         rng = generator(scores.seed if random_state is None else random_state)
-        fit = open_set_fit(scores, self._spike(scores))
+        fit = _fit_once(scores, self._spike(scores))
         nu = fit.posterior.draws(n_replicates, rng)
         unseen = nu < 1
         middle = fit.posterior.mixed_quantile(0.5)
@@ -285,6 +286,17 @@ class OpenSetEstimator(ProportionEstimator):
         if self.spike is None:
             return _SPIKE_ONE if len(scores.classes) == 1 else _SPIKE_MORE
         return float(self.spike)
+
+
+# Shares and intervals read the same fit; it goes when the scores go.
+_FITS: WeakKeyDictionary[OpenSetScores, dict[float, OpenSetFit]] = WeakKeyDictionary()
+
+
+def _fit_once(scores: OpenSetScores, spike: float) -> OpenSetFit:
+    fits = _FITS.setdefault(scores, {})
+    if spike not in fits:
+        fits[spike] = open_set_fit(scores, spike)
+    return fits[spike]
 
 
 def open_set_fit(scores: OpenSetScores, spike: float, n_rounds: int = 3) -> OpenSetFit:

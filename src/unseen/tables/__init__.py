@@ -1,0 +1,20 @@
+"""Files in, rows out, in bounded memory; a stated preprocessing; rows written back whole."""
+
+from unseen.tables.columns import Columns
+from unseen.tables.groups import GroupBy
+from unseen.tables.sample import Sample, read_groups, read_labelled, read_sample
+from unseen.tables.source import Source
+from unseen.tables.write import RowWriter, check_writable, write_then_rename
+
+__all__ = [
+    "Columns",
+    "GroupBy",
+    "RowWriter",
+    "Sample",
+    "Source",
+    "check_writable",
+    "read_groups",
+    "read_labelled",
+    "read_sample",
+    "write_then_rename",
+]

@@ -1,0 +1,280 @@
+"""File formats: how each is told by its name or first bytes, and read batch by batch.
+
+A reader never holds more than a few blocks. Columns of delimited text stay text: a type guessed
+from a first block may not fit a later one.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
+
+from unseen.tables._arrow import Batch, arrow, readable, without_views
+
+__all__ = ["FORMATS", "Format", "Part", "format_of_bytes", "format_of_name", "known_suffixes"]
+
+_BLOCK_BYTES = 2 << 20
+_HEADER_BYTES = 1 << 20
+_LINE_BYTES = 32 << 20
+_BATCH_ROWS = 1 << 16
+_COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
+_COMPRESSED_BEGINS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2"}
+
+
+class Format(Protocol):
+    """How to read one kind of file."""
+
+    @property
+    def called(self) -> str:
+        """What such a file is called in an error."""
+
+    def names(self, part: Part) -> list[str]:
+        """The columns of a file, in its order."""
+
+    def batches(self, part: Part, columns: Sequence[str] | None) -> Iterator[Batch]:
+        """The rows of a file; only these columns, or all."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One file: where it is, how to read it, and what the user calls it."""
+
+    path: Path
+    format: Format
+    compression: str | None
+    name: str
+
+    def open(self) -> Any:
+        """Its bytes, decompressed, as a stream."""
+        return arrow().input_stream(str(self.path), compression=self.compression)
+
+    def names(self) -> list[str]:
+        """Its columns; each name may occur once."""
+        with readable(self.name, self.format.called):
+            found = self.format.names(self)
+        twice = [name for name, count in Counter(found).items() if count > 1]
+        if twice:
+            raise ValueError(f"{self.name} must name each column once; {twice[0]!r} occurs twice.")
+        return found
+
+    def batches(self, columns: Sequence[str] | None = None) -> Iterator[Batch]:
+        """Its rows; only these columns, or all."""
+        with readable(self.name, self.format.called):
+            yield from self.format.batches(self, columns)
+
+
+@dataclass(frozen=True)
+class Delimited:
+    """Comma or tab separated text with a header."""
+
+    separator: str
+    called: str
+
+    def names(self, part: Part) -> list[str]:
+        """The header, which may hold quoted line ends."""
+        with part.open() as stream:
+            head = bytes(stream.read(_HEADER_BYTES))
+        if b"\x00" in head:
+            raise ValueError(f"{part.name} must be {self.called}; it looks like a binary file.")
+        # A cut through the last character of the head is no fault of the file.
+        text = head.decode("utf-8-sig", errors="strict" if len(head) < _HEADER_BYTES else "ignore")
+        rows = csv.reader(io.StringIO(text, newline=""), delimiter=self.separator)
+        try:
+            found = next((row for row in rows if row), [])
+        except csv.Error as error:
+            raise ValueError(f"{part.name} must have a header; {error}.") from error
+        self._check_separator(part, found)
+        return found
+
+    def batches(self, part: Part, columns: Sequence[str] | None) -> Iterator[Batch]:
+        """Blocks of rows, all text; an empty field is missing."""
+        pa, arrow_csv = arrow(), arrow("csv")
+        wanted = list(part.names() if columns is None else columns)
+        with part.open() as stream:
+            try:
+                yield from arrow_csv.open_csv(
+                    stream,
+                    # Only one thread can say in which row an error is.
+                    read_options=arrow_csv.ReadOptions(block_size=_BLOCK_BYTES, use_threads=False),
+                    parse_options=arrow_csv.ParseOptions(
+                        delimiter=self.separator, newlines_in_values=True
+                    ),
+                    convert_options=arrow_csv.ConvertOptions(
+                        column_types=dict.fromkeys(wanted, pa.string()),
+                        include_columns=wanted,
+                        null_values=[""],
+                        strings_can_be_null=True,
+                    ),
+                )
+            except pa.ArrowInvalid as error:
+                if "straddl" not in str(error):
+                    raise
+                raise ValueError(
+                    f"{part.name} must have rows under {_BLOCK_BYTES >> 20} MB; "
+                    "one is longer. Is a quotation mark left open?"
+                ) from error
+
+    def _check_separator(self, part: Part, names: list[str]) -> None:
+        others = [mark for mark in (",", ";", "\t", "|") if mark != self.separator]
+        if len(names) != 1:
+            return
+        for mark in others:
+            if mark in names[0]:
+                raise ValueError(
+                    f"{part.name} must be {self.called}; its header has no {self.separator!r}, "
+                    f"but {mark!r}."
+                )
+
+
+@dataclass(frozen=True)
+class JsonLines:
+    """One JSON object a line."""
+
+    called: ClassVar[str] = "JSON lines, one object a line"
+
+    def names(self, part: Part) -> list[str]:
+        """The fields of the first block, in order of appearance."""
+        first = next(self._blocks(part), None)
+        return [] if first is None else list(first.column_names)
+
+    def batches(self, part: Part, columns: Sequence[str] | None) -> Iterator[Batch]:
+        """Blocks of lines; a field that a block lacks is missing there."""
+        pa = arrow()
+        for block in self._blocks(part):
+            if columns is not None:
+                absent = pa.nulls(block.num_rows)
+                held = set(block.column_names)
+                block = pa.table(
+                    {name: block[name] if name in held else absent for name in columns}
+                )
+            yield from block.to_batches(max_chunksize=_BATCH_ROWS)
+
+    def _blocks(self, part: Part) -> Iterator[Any]:
+        # A line end within a JSON text is escaped: it is safe to cut there.
+        reader = arrow("json")
+        rest = b""
+        with part.open() as stream:
+            while chunk := stream.read(_BLOCK_BYTES):
+                block, end, rest = (rest + chunk).rpartition(b"\n")
+                if len(rest) > _LINE_BYTES:
+                    limit = _LINE_BYTES >> 20
+                    raise ValueError(f"{part.name} must be {self.called}; one is over {limit} MB.")
+                if block.strip():
+                    yield reader.read_json(io.BytesIO(block + end))
+        if rest.strip():
+            yield reader.read_json(io.BytesIO(rest))
+
+
+@dataclass(frozen=True)
+class Parquet:
+    """Parquet, which holds its own compression."""
+
+    called: ClassVar[str] = "a Parquet file"
+
+    def names(self, part: Part) -> list[str]:
+        """The columns of its schema."""
+        with arrow("parquet").ParquetFile(part.path) as file:
+            return list(file.schema_arrow.names)
+
+    def batches(self, part: Part, columns: Sequence[str] | None) -> Iterator[Batch]:
+        """Batches within row groups; a row group is never read as a whole."""
+        settings = {"pre_buffer": False, "buffer_size": 1 << 20}
+        with arrow("parquet").ParquetFile(part.path, **settings) as file:
+            yield from file.iter_batches(_BATCH_ROWS, columns=columns, use_threads=False)
+
+
+@dataclass(frozen=True)
+class Feather:
+    """Feather, or Arrow IPC: the file or the stream format."""
+
+    called: ClassVar[str] = "a Feather (Arrow IPC) file"
+
+    def names(self, part: Part) -> list[str]:
+        """The columns of its schema."""
+        with arrow().memory_map(str(part.path)) as mapped:
+            return list(self._reader(mapped).schema.names)
+
+    def batches(self, part: Part, columns: Sequence[str] | None) -> Iterator[Batch]:
+        """The batches of the file, cut where they are large."""
+        with arrow().memory_map(str(part.path)) as mapped:
+            reader = self._reader(mapped)
+            count = getattr(reader, "num_record_batches", None)
+            whole = iter(reader) if count is None else map(reader.get_batch, range(count))
+            for batch in whole:
+                chosen = batch if columns is None else batch.select(list(columns))
+                chosen = without_views(chosen)
+                for start in range(0, chosen.num_rows, _BATCH_ROWS):
+                    yield chosen.slice(start, _BATCH_ROWS)
+
+    def _reader(self, mapped: Any) -> Any:
+        ipc = arrow("ipc")
+        is_file = mapped.read(6) == b"ARROW1"
+        mapped.seek(0)
+        return ipc.open_file(mapped) if is_file else ipc.open_stream(mapped)
+
+
+CSV = Delimited(",", "comma separated UTF-8 text")
+TSV = Delimited("\t", "tab separated UTF-8 text")
+
+FORMATS: dict[str, Format] = {
+    "csv": CSV,
+    "tsv": TSV,
+    "jsonl": JsonLines(),
+    "ndjson": JsonLines(),
+    "json": JsonLines(),
+    "parquet": Parquet(),
+    "pq": Parquet(),
+    "feather": Feather(),
+    "arrow": Feather(),
+    "ipc": Feather(),
+}
+
+
+def known_suffixes() -> str:
+    """What can be read, for an error."""
+    text = ", ".join(f".{name}" for name in FORMATS)
+    return f"{text}; text also with {', '.join(_COMPRESSIONS)}"
+
+
+def format_of_name(path: Path, name: str) -> tuple[str, str | None]:
+    """The format and compression that a file's suffixes state.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> format_of_name(Path("new.CSV.gz"), "new.CSV.gz")
+    ('csv', 'gzip')
+    """
+    compression = _COMPRESSIONS.get(path.suffix.lower())
+    stem = path.with_suffix("") if compression else path
+    suffix = stem.suffix.lower().lstrip(".")
+    if suffix not in FORMATS:
+        raise ValueError(f"{name} must end in one of {known_suffixes()}; got {path.name!r}.")
+    if compression and isinstance(FORMATS[suffix], Parquet | Feather):
+        raise ValueError(f"{name} must not be compressed from outside: .{suffix} does so within.")
+    return suffix, compression
+
+
+def format_of_bytes(head: bytes, stated: str | None) -> tuple[str, str | None]:
+    """The format of standard input: as stated, or told by its first bytes, else csv.
+
+    Examples
+    --------
+    >>> format_of_bytes(b"PAR1", None), format_of_bytes(b"a,b", None)
+    (('parquet', None), ('csv', None))
+    """
+    if stated is not None and stated not in FORMATS:
+        raise ValueError(f"format must be one of {', '.join(FORMATS)}; got {stated!r}.")
+    compressed = (kind for mark, kind in _COMPRESSED_BEGINS.items() if head.startswith(mark))
+    if head.startswith(b"PAR1"):
+        return stated or "parquet", None
+    if head.startswith(b"ARROW1"):
+        return stated or "feather", None
+    if head.lstrip().startswith(b"{"):
+        return stated or "jsonl", None
+    return stated or "csv", next(compressed, None)

@@ -1,0 +1,191 @@
+"""The key of each row: its class, or the window of time that it falls in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from decimal import Decimal
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unseen.tables._arrow import Array, arrow, told_by_arrow
+from unseen.tables.join import plain
+
+__all__ = ["UNITS", "GroupBy", "Key", "KeyCodes", "natural_order"]
+
+Key: TypeAlias = str | int | float | bool
+
+# How a window is named; text order is time order.
+UNITS = {"hour": "%Y-%m-%d %H:00", "day": "%Y-%m-%d", "week": "%G-W%V", "month": "%Y-%m"}
+# The stretch of an ISO date that says which window it is in.
+_HOUR_LETTERS, _DAY_LETTERS = 13, 10
+_HOUR_FORM, _DAY_FORM = r"^\d{4}-\d{2}-\d{2}[T ]\d{2}$", r"^\d{4}-\d{2}-\d{2}$"
+_MISSING_KEYS = {"", "NA", "N/A", "NaN", "nan", "null", "NULL"}
+
+
+@dataclass(frozen=True)
+class GroupBy:
+    """Rows are grouped by a column, or by the hour, day, week or month of its dates.
+
+    Parameters
+    ----------
+    column : str
+        Text, whole numbers or dates; with a unit: dates, times, or ISO text such as
+        ``2024-01-31T23:59:59``. Text is cut as written: an offset at its end is not applied.
+    unit : {"hour", "day", "week", "month"} or None, default=None
+        None takes the values as they are. A week is that of ISO 8601, from Monday.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from unseen.tables import GroupBy
+    >>> dates = pa.array(["2024-01-31", "2024-02-01 09:30", None])
+    >>> GroupBy("when", "month").keys(dates).to_pylist()
+    ['2024-01', '2024-02', None]
+    >>> GroupBy.parse("when:week")
+    GroupBy(column='when', unit='week')
+    """
+
+    column: str
+    unit: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.unit is not None and self.unit not in UNITS:
+            raise ValueError(f"unit must be one of {', '.join(UNITS)}; got {self.unit!r}.")
+
+    @classmethod
+    def parse(cls, text: str) -> GroupBy:
+        """``column``, or ``column:unit`` where the last word is a unit."""
+        column, colon, unit = text.rpartition(":")
+        return cls(column, unit) if colon and unit in UNITS else cls(text)
+
+    def keys(self, values: Array) -> Array:
+        """The key of each value; null where it is missing."""
+        pa, pc = arrow(), arrow("compute")
+        values = plain(values)
+        if self.unit is None or pa.types.is_null(values.type):
+            return values
+        moments = pc.floor_temporal(self._moments(values), unit=self.unit)
+        encoded = moments.dictionary_encode()
+        names = [moment.strftime(UNITS[self.unit]) for moment in encoded.dictionary.to_pylist()]
+        return pa.array(names, pa.string()).take(encoded.indices)
+
+    def _moments(self, values: Array) -> Array:
+        pa, types = arrow(), arrow().types
+        if types.is_timestamp(values.type):
+            return values.cast(pa.timestamp("us", tz=values.type.tz), safe=False)
+        if types.is_date(values.type):
+            return values.cast(pa.timestamp("us"))
+        if types.is_string(values.type) or types.is_large_string(values.type):
+            return self._from_text(values)
+        raise ValueError(
+            f"column {self.column!r} must hold dates to be cut by the {self.unit}; "
+            f"it holds {values.type}."
+        )
+
+    def _from_text(self, values: Array) -> Array:
+        pa, pc = arrow(), arrow("compute")
+        letters, form = (
+            (_HOUR_LETTERS, _HOUR_FORM) if self.unit == "hour" else (_DAY_LETTERS, _DAY_FORM)
+        )
+        trimmed = pc.utf8_trim_whitespace(values.cast(pa.string()))
+        missing = pc.is_in(trimmed, value_set=pa.array(sorted(_MISSING_KEYS)))
+        given = pc.if_else(missing, None, trimmed)
+        begins = pc.utf8_slice_codeunits(given, 0, letters)
+        wrong = given.filter(pc.invert(pc.match_substring_regex(begins, form)))
+        if len(wrong):
+            raise ValueError(self._rule(repr(wrong[0].as_py())))
+        hours = pc.replace_substring(begins, "T", " ")
+        try:
+            if self.unit == "hour":
+                return pc.binary_join_element_wise(hours, ":00", "").cast(pa.timestamp("us"))
+            return begins.cast(pa.date32()).cast(pa.timestamp("us"))
+        except pa.ArrowInvalid as error:
+            raise ValueError(self._rule(told_by_arrow(error)[:-1])) from error
+
+    def _rule(self, got: str) -> str:
+        example = "2024-01-31 09:30" if self.unit == "hour" else "2024-01-31"
+        return (
+            f"column {self.column!r} must hold dates such as {example} to be cut by the "
+            f"{self.unit}; got {got}."
+        )
+
+
+class KeyCodes:
+    """Numbers 0, 1, 2, ... for keys, in the order in which they first occur.
+
+    Parameters
+    ----------
+    argument : str
+        What named the column, such as ``label='y'``, for errors.
+    most : int
+        More keys than this are an error.
+    advice : str
+        What to do then.
+    """
+
+    def __init__(self, argument: str, most: int, advice: str) -> None:
+        self.argument = argument
+        self.most = most
+        self.advice = advice
+        self.known: dict[Key, int] = {}
+        self._n_rows = 0
+
+    def encode(self, values: Array) -> NDArray[np.int64]:
+        """The number of each value's key; -1 where it is missing."""
+        types = arrow().types
+        if types.is_nested(values.type) or types.is_binary(values.type):
+            raise ValueError(
+                f"{self.argument} must hold text, numbers or dates; it holds {values.type}."
+            )
+        encoded = plain(values).dictionary_encode()
+        self._n_rows += len(values)
+        numbers = [self._number(value) for value in encoded.dictionary.to_pylist()]
+        if len(self.known) > self.most:
+            raise ValueError(
+                f"{self.argument} must have at most {self.most} distinct values; found "
+                f"{len(self.known)} in the first {self._n_rows} rows. {self.advice}"
+            )
+        # One more place, so that the index -1 of a null finds "missing".
+        table = np.array([*numbers, -1], dtype=np.int64)
+        return table[encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)]
+
+    def _number(self, value: Any) -> int:
+        key = self._key(value)
+        return -1 if key is None else self.known.setdefault(key, len(self.known))
+
+    def _key(self, value: Any) -> Key | None:
+        if value is None or value != value or value in _MISSING_KEYS:
+            return None
+        if isinstance(value, Decimal):
+            value = float(value)
+        # Whole numbers with gaps are often stored as decimals.
+        if isinstance(value, float) and value.is_integer():
+            return int(value)
+        if isinstance(value, datetime | date | time):
+            return value.isoformat()
+        return value
+
+
+def natural_order(keys: Iterable[Key]) -> list[Key]:
+    """Sort keys as a reader would: numbers by size, also within text.
+
+    Examples
+    --------
+    >>> natural_order(["week 10", "week 9"]), natural_order(["10", "-2", "1.5"])
+    (['week 9', 'week 10'], ['-2', '1.5', '10'])
+    """
+    keys = list(keys)
+    try:
+        return sorted(keys, key=lambda key: (float(key), str(key)))
+    except ValueError:
+        return sorted(keys, key=lambda key: (_pieces(str(key)), str(key)))
+
+
+def _pieces(text: str) -> list[tuple[bool, int, str]]:
+    parts = re.split(r"(\d+)", text)
+    return [(part.isdecimal(), int(part) if part.isdecimal() else 0, part) for part in parts]

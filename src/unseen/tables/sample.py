@@ -1,0 +1,389 @@
+"""Few rows of many: drawn in one pass, with memory for few.
+
+Each row draws a random key; in each group, the rows with the smallest keys are kept. The keys
+follow the rows, not the batches, so the sample does not depend on how the file is cut up.
+
+Labelled rows share their budget by water filling: with class sizes n_1, ..., n_K, class k keeps
+min(n_k, t) rows with the largest level t such that the sum is within the budget. Sizes only grow
+while reading, hence t only falls, and a row once let go is never missed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unseen.tables._arrow import Batch, Table, arrow
+from unseen.tables.groups import GroupBy, Key, KeyCodes, natural_order
+from unseen.tables.join import join
+from unseen.tables.source import Source, check_names
+
+__all__ = ["Sample", "read_groups", "read_labelled", "read_sample", "water_level"]
+
+IntArray: TypeAlias = NDArray[np.int64]
+Level: TypeAlias = Callable[[IntArray], int]
+
+_MOST_CLASSES = 1000
+_MOST_GROUPS = 500
+_SLACK_ROWS = 1 << 16
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Rows drawn from a source, in its order.
+
+    Attributes
+    ----------
+    table : pyarrow.Table
+        The rows.
+    positions : ndarray of shape (n_sampled,)
+        The place of each row in the source, from 0.
+    keys : ndarray of shape (n_sampled,) or None
+        The class or group of each row: text if any of them is text.
+    counts : dict
+        How many rows of each class or group the source has, in natural order; empty for
+        :func:`read_sample`.
+    n_rows : int
+        Rows of the source, those with a missing key included.
+    n_missing : int
+        Rows left out since their class or group is missing.
+    sha256 : str
+        Of the bytes of the source.
+    """
+
+    table: Table
+    positions: IntArray
+    keys: NDArray[Any] | None
+    counts: dict[Key, int]
+    n_rows: int
+    n_missing: int
+    sha256: str
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every row of the source is here."""
+        return len(self.positions) == self.n_rows
+
+
+def read_sample(
+    source: Source,
+    n_rows: int,
+    *,
+    seed: int,
+    columns: Sequence[str] | None = None,
+    by: GroupBy | None = None,
+) -> Sample:
+    r"""Draw rows, each as likely as any other, without replacement.
+
+    Parameters
+    ----------
+    source : Source
+        Where from.
+    n_rows : int
+        How many; all if the source has fewer.
+    seed : int
+        The same seed draws the same rows, whatever the size of the batches.
+    columns : sequence of str or None, default=None
+        Only these columns; None reads all.
+    by : GroupBy or None, default=None
+        Also give the group of each row, None where it is missing. See :func:`read_groups` for
+        equally many rows of each group.
+
+    Returns
+    -------
+    Sample
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from unseen.tables import Source, read_sample
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder, "new.csv")
+    ...     _ = file.write_text("number\n" + "".join(f"{i}\n" for i in range(1000)))
+    ...     sample = read_sample(Source.find(file), 4, seed=0)
+    >>> sample.n_rows, len(sample.positions), sample.table.column_names
+    (1000, 4, ['number'])
+    """
+    _check_positive("n_rows", n_rows)
+    wanted = _with_column(source, columns, None if by is None else by.column, "by")
+    reservoir = _Reservoir(lambda counts: n_rows, seed)
+    for batch in source.batches(wanted):
+        reservoir.add(batch, np.zeros(batch.num_rows, dtype=np.int64))
+    held = reservoir.in_order()
+    keys = None if by is None else _keys_of(held.table, by)
+    n_all = reservoir.n_rows
+    return Sample(held.table, held.positions, keys, {}, n_all, 0, source.sha256())
+
+
+def read_labelled(
+    source: Source,
+    label: str,
+    n_rows: int,
+    seed: int,
+    *,
+    columns: Sequence[str] | None = None,
+) -> Sample:
+    r"""Draw labelled rows: small classes whole, equally many of the others.
+
+    Parameters
+    ----------
+    source : Source
+        Where from.
+    label : str
+        The column with the classes: text, whole numbers or booleans. Rows with none (empty, NA,
+        NaN, null) are left out and counted.
+    n_rows : int
+        At most so many rows in all.
+    seed : int
+        The same seed draws the same rows, whatever the size of the batches.
+    columns : sequence of str or None, default=None
+        Only these columns and the label; None reads all.
+
+    Returns
+    -------
+    Sample
+        Its ``keys`` are the labels, its ``counts`` those of the whole source.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from unseen.tables import Source, read_labelled
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder, "train.csv")
+    ...     _ = file.write_text("y,x\n" + "a,0\n" * 500 + "b,1\n" * 20 + ",2\n")
+    ...     sample = read_labelled(Source.find(file), "y", 100, seed=0)
+    >>> sample.counts, [int((sample.keys == label).sum()) for label in ("a", "b")]
+    ({'a': 500, 'b': 20}, [80, 20])
+    >>> sample.n_missing
+    1
+    """
+    _check_positive("n_rows", n_rows)
+    advice = "Is it an id or a number rather than a class?"
+    codes = KeyCodes(f"label {label!r}", min(_MOST_CLASSES, n_rows), advice)
+    wanted = _with_column(source, columns, label, "label")
+    reservoir = _Reservoir(lambda counts: water_level(counts, n_rows), seed)
+    sample = _read_strata(source, wanted, GroupBy(label), codes, reservoir)
+    _check_labels(label, sample)
+    return sample
+
+
+def read_groups(
+    source: Source,
+    by: GroupBy,
+    n_rows_per_group: int,
+    seed: int,
+    *,
+    columns: Sequence[str] | None = None,
+) -> Sample:
+    r"""Draw rows of each group, such as each day, up to equally many.
+
+    Parameters
+    ----------
+    source : Source
+        Where from.
+    by : GroupBy
+        What makes a group; at most 500.
+    n_rows_per_group : int
+        How many of each; smaller groups are kept whole.
+    seed : int
+        The same seed draws the same rows, whatever the size of the batches.
+    columns : sequence of str or None, default=None
+        Only these columns and that of ``by``; None reads all.
+
+    Returns
+    -------
+    Sample
+        Its ``keys`` are the groups; its ``counts`` are in natural order.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from unseen.tables import GroupBy, Source, read_groups
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder, "new.csv")
+    ...     _ = file.write_text("ts,x\n" + "2024-05-01T10:00,0\n" * 30 + "2024-04-30,1\n" * 5)
+    ...     sample = read_groups(Source.find(file), GroupBy("ts", "day"), 10, seed=0)
+    >>> sample.counts, len(sample.keys)
+    ({'2024-04-30': 5, '2024-05-01': 30}, 15)
+    """
+    _check_positive("n_rows_per_group", n_rows_per_group)
+    wanted = _with_column(source, columns, by.column, "by")
+    reservoir = _Reservoir(lambda counts: n_rows_per_group, seed)
+    return _read_strata(source, wanted, by, _group_codes(by), reservoir)
+
+
+def water_level(counts: IntArray, n_rows: int) -> int:
+    """The largest t with sum of min(count, t) at most ``n_rows``; ``n_rows`` if all fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> water_level(np.array([500, 20, 300]), 100)
+    40
+    """
+    ascending = np.sort(np.asarray(counts, dtype=np.int64))
+    if ascending.sum() <= n_rows:
+        return n_rows
+    taken, left = 0, len(ascending)
+    for count in ascending:
+        if taken + count * left > n_rows:
+            break
+        taken, left = taken + int(count), left - 1
+    return int((n_rows - taken) // left)
+
+
+@dataclass(frozen=True)
+class _Held:
+    """Rows with what decides on them: random key, group, place in the source."""
+
+    table: Table
+    keys: NDArray[np.float64]
+    strata: IntArray
+    positions: IntArray
+
+    def only(self, rows: IntArray) -> _Held:
+        table = self.table.take(arrow().array(rows))
+        return _Held(table, self.keys[rows], self.strata[rows], self.positions[rows])
+
+
+class _Reservoir:
+    """The rows that may still be in the sample, while the source is read."""
+
+    def __init__(self, level: Level, seed: int) -> None:
+        self.level = level
+        self.n_rows = 0
+        self.counts = np.zeros(0, dtype=np.int64)
+        self._random = np.random.default_rng(seed)
+        # Where a group is full: the largest key that is still in it.
+        self._bounds = np.zeros(0)
+        self._held: list[_Held] = []
+        self._n_settled = 0
+
+    def add(self, batch: Batch, strata: IntArray) -> None:
+        """Read on; rows of the stratum -1 are left out."""
+        keys = self._random.random(batch.num_rows)
+        positions = np.arange(self.n_rows, self.n_rows + batch.num_rows)
+        self.n_rows += batch.num_rows
+        self._count(strata[strata >= 0])
+        rows = np.flatnonzero(keys < np.append(self._bounds, -np.inf)[strata])
+        if len(rows):
+            self._held.append(_Held(batch, keys, strata, positions).only(rows))
+        n_held = sum(len(held.keys) for held in self._held)
+        if n_held > 2 * self._n_settled + _SLACK_ROWS:
+            self._settle()
+
+    def in_order(self) -> _Held:
+        """The sample, when all is read, in the order of the source."""
+        self._settle()
+        (held,) = self._held
+        return held.only(np.argsort(held.positions))
+
+    def _count(self, strata: IntArray) -> None:
+        new = np.bincount(strata, minlength=len(self.counts))
+        n_new = len(new) - len(self.counts)
+        self.counts = np.pad(self.counts, (0, n_new)) + new
+        self._bounds = np.pad(self._bounds, (0, n_new), constant_values=np.inf)
+
+    def _settle(self) -> None:
+        held = _merged(self._held)
+        level = self.level(self.counts)
+        held = held.only(_smallest(held.keys, held.strata, level))
+        largest = np.full(len(self.counts), -np.inf)
+        np.maximum.at(largest, held.strata, held.keys)
+        self._bounds = np.where(self.counts >= level, largest, np.inf)
+        self._held, self._n_settled = [held], len(held.keys)
+
+
+def _smallest(keys: NDArray[np.float64], strata: IntArray, level: int) -> IntArray:
+    """The rows whose key is among the ``level`` smallest of their stratum."""
+    order = np.lexsort((keys, strata))
+    sorted_strata = strata[order]
+    begins = np.searchsorted(sorted_strata, sorted_strata)
+    return order[np.arange(len(order)) - begins < level]
+
+
+def _merged(held: list[_Held]) -> _Held:
+    batches = [batch for each in held for batch in _batches(each.table)]
+    table = join(batches).combine_chunks()
+    keys, strata, positions = (
+        np.concatenate([getattr(each, name) for each in held])
+        for name in ("keys", "strata", "positions")
+    )
+    return _Held(table, keys, strata, positions)
+
+
+def _batches(rows: Table | Batch) -> list[Batch]:
+    return rows.to_batches() if hasattr(rows, "to_batches") else [rows]
+
+
+def _read_strata(
+    source: Source, columns: list[str], by: GroupBy, codes: KeyCodes, reservoir: _Reservoir
+) -> Sample:
+    for batch in source.batches(columns):
+        reservoir.add(batch, codes.encode(by.keys(batch.column(by.column))))
+    if not len(reservoir.counts):
+        raise ValueError(f"{codes.argument} must not be missing in all rows of {source.name}.")
+    held = reservoir.in_order()
+    names = _of_one_kind(list(codes.known))
+    counted: Counter[Key] = Counter()
+    for name, count in zip(names, reservoir.counts.tolist(), strict=True):
+        counted[name] += count
+    return Sample(
+        table=held.table,
+        positions=held.positions,
+        keys=np.array(names)[held.strata],
+        counts={name: counted[name] for name in natural_order(counted)},
+        n_rows=reservoir.n_rows,
+        n_missing=reservoir.n_rows - int(reservoir.counts.sum()),
+        sha256=source.sha256(),
+    )
+
+
+def _of_one_kind(names: list[Key]) -> list[Key]:
+    """Text throughout if any is text: files of one pattern may hold 1 here and "1" there."""
+    kinds = {type(name) for name in names}
+    return [str(name) for name in names] if len(kinds) > 1 and str in kinds else names
+
+
+def _keys_of(table: Table, by: GroupBy) -> NDArray[Any]:
+    codes = _group_codes(by)
+    numbers = codes.encode(by.keys(table[by.column].combine_chunks()))
+    names = np.array([*_of_one_kind(list(codes.known)), None], dtype=object)
+    return names[numbers]
+
+
+def _group_codes(by: GroupBy) -> KeyCodes:
+    advice = 'Cut dates into windows with a unit such as "day".'
+    return KeyCodes(f"by {by.column!r}", _MOST_GROUPS, advice)
+
+
+def _with_column(
+    source: Source, columns: Sequence[str] | None, column: str | None, argument: str
+) -> list[str]:
+    names = source.columns()
+    if column is not None:
+        check_names(argument, [column], names, source.name)
+    if columns is None:
+        return names
+    return [*columns, *([column] if column is not None and column not in columns else [])]
+
+
+def _check_positive(argument: str, value: int) -> None:
+    if value < 1:
+        raise ValueError(f"{argument} must be at least 1; got {value}.")
+
+
+def _check_labels(label: str, sample: Sample) -> None:
+    odd = [key for key in sample.counts if isinstance(key, float)]
+    if odd:
+        raise ValueError(
+            f"label {label!r} must hold classes: text, whole numbers or booleans; got {odd[0]}."
+        )

@@ -1,0 +1,251 @@
+"""Where rows come from: one file, many files joined, or standard input."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import sys
+import tempfile
+import weakref
+from collections.abc import Iterator, Sequence
+from glob import glob, has_magic
+from pathlib import Path
+from typing import IO, TypeAlias
+
+from unseen.tables._arrow import Batch
+from unseen.tables.formats import FORMATS, Part, format_of_bytes, format_of_name, known_suffixes
+
+__all__ = ["Source"]
+
+StrPath: TypeAlias = str | os.PathLike[str]
+
+_CHUNK = 1 << 20
+_NAMED_AT_MOST = 5
+
+
+class Source:
+    r"""Rows of files, read batch by batch and as often as needed.
+
+    Parameters
+    ----------
+    parts : sequence of Part
+        The files, in the order in which their rows are joined; see :meth:`find`.
+    name : str
+        What the user calls them together.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from unseen.tables import Source
+    >>> with TemporaryDirectory() as folder:
+    ...     for day in ("mon", "tue"):
+    ...         _ = Path(folder, f"{day}.csv").write_text("day,count\n" + f"{day},1\n" * 2)
+    ...     source = Source.find(f"{folder}/*.csv")
+    ...     print(source.columns(), sum(batch.num_rows for batch in source.batches()))
+    ['day', 'count'] 4
+    """
+
+    def __init__(self, parts: Sequence[Part], name: str) -> None:
+        self.parts = tuple(parts)
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"Source({self.name!r}, {len(self.parts)} files)"
+
+    @classmethod
+    def find(
+        cls,
+        argument: StrPath | Sequence[StrPath],
+        *,
+        format: str | None = None,
+        stdin: IO[bytes] | None = None,
+    ) -> Source:
+        """The source that one argument of a command names.
+
+        Parameters
+        ----------
+        argument : path, or sequence of path
+            A file, a pattern such as ``"2024-*.parquet"``, a folder of files of one format, or
+            ``-`` for standard input. The rows of several are joined in that order; the files of
+            a pattern or a folder come in the order of their names.
+        format : str or None, default=None
+            Such as ``"csv"``; None goes by the suffix. Standard input has none: it is csv,
+            unless its first bytes are those of another format.
+        stdin : binary stream or None, default=None
+            What ``-`` stands for; None is the standard input of the process. It is copied to a
+            temporary file, which goes when the source does.
+
+        Returns
+        -------
+        Source
+
+        Raises
+        ------
+        FileNotFoundError
+            When there is no such file, or none that fits the pattern.
+        ValueError
+            When a file has an unknown suffix or is empty, or when files have other columns.
+        """
+        named = [argument] if isinstance(argument, str | os.PathLike) else list(argument)
+        name = ", ".join(str(each) for each in named)
+        if name == "-":
+            return cls._from_stream(sys.stdin.buffer if stdin is None else stdin, format)
+        paths = [path for each in named for path in _matching(str(each))]
+        if not paths:
+            raise ValueError("argument must name at least one file; got none.")
+        return cls([_part(path, format) for path in paths], name)
+
+    @classmethod
+    def _from_stream(cls, stream: IO[bytes], format: str | None) -> Source:
+        handle, copy = tempfile.mkstemp(prefix="unseen-stdin-")
+        path, name = Path(copy), "standard input"
+        try:
+            with os.fdopen(handle, "wb") as file:
+                shutil.copyfileobj(stream, file, _CHUNK)
+            _check_file(path, name)
+            with path.open("rb") as file:
+                kind, compression = format_of_bytes(file.read(64), format)
+        except BaseException:
+            path.unlink()
+            raise
+        source = cls([Part(path, FORMATS[kind], compression, name)], name)
+        weakref.finalize(source, path.unlink, missing_ok=True)
+        return source
+
+    def columns(self) -> list[str]:
+        """The names of the columns; all files must have the same, in any order."""
+        first, *others = self.parts
+        names = first.names()
+        if not names:
+            raise ValueError(f"{first.name} must have columns; found none.")
+        for part in others:
+            _check_same_columns(first.name, names, part)
+        return names
+
+    def batches(self, columns: Sequence[str] | None = None) -> Iterator[Batch]:
+        """Yield the rows of all files in order, as pyarrow record batches.
+
+        Parameters
+        ----------
+        columns : sequence of str or None, default=None
+            Only these columns, in this order; None reads all.
+
+        Yields
+        ------
+        pyarrow.RecordBatch
+
+        Raises
+        ------
+        ValueError
+            When a file is not what its suffix says, or when there is no row at all.
+        """
+        wanted = self.columns()
+        if columns is not None:
+            check_names("columns", columns, wanted, self.name)
+            wanted = list(columns)
+        n_rows = 0
+        for part in self.parts:
+            for batch in part.batches(wanted):
+                if batch.num_rows:
+                    n_rows += batch.num_rows
+                    yield batch.select(wanted)
+        if not n_rows:
+            raise ValueError(f"{self.name} must have rows; it holds a header and nothing else.")
+
+    def sha256(self) -> str:
+        """The sha256 of the files' bytes, one after the other, as they lie on disk."""
+        digest = hashlib.sha256()
+        for part in self.parts:
+            with part.path.open("rb") as file:
+                while chunk := file.read(_CHUNK):
+                    digest.update(chunk)
+        return digest.hexdigest()
+
+
+def check_names(argument: str, names: Sequence[str], columns: Sequence[str], name: str) -> None:
+    """Raise unless each name is that of a column."""
+    there = set(columns)
+    missing = [each for each in names if each not in there]
+    if missing:
+        raise ValueError(
+            f"{argument} must name columns of {name}; it has no {_listed(missing)}. "
+            f"It has {_listed(columns)}."
+        )
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(repr(name) for name in names[:_NAMED_AT_MOST])
+    more = len(names) - _NAMED_AT_MOST
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def _matching(argument: str) -> list[Path]:
+    try:
+        return _files(argument)
+    except PermissionError:
+        raise PermissionError(f"{argument} may not be read: permission denied.") from None
+
+
+def _files(argument: str) -> list[Path]:
+    path = Path(argument)
+    if path.is_dir():
+        found = [file for file in sorted(path.iterdir()) if _is_data(file)]
+        if not found:
+            raise FileNotFoundError(
+                f"{argument} must be a folder with files of one format "
+                f"({known_suffixes()}); it has none."
+            )
+        return found
+    if path.exists():
+        return [path]
+    if not has_magic(argument):
+        raise FileNotFoundError(f"{argument} does not exist.")
+    matches = [Path(match) for match in sorted(glob(argument, recursive=True))]
+    if files := [match for match in matches if match.is_file()]:
+        return files
+    raise FileNotFoundError(f"{argument} must match at least one file; it matches none.")
+
+
+def _is_data(file: Path) -> bool:
+    # Marker files such as _SUCCESS lie beside the data of a cluster's output.
+    if file.name.startswith((".", "_")) or not file.is_file():
+        return False
+    try:
+        format_of_name(file, file.name)
+    except ValueError:
+        return False
+    return True
+
+
+def _part(path: Path, format: str | None) -> Part:
+    name = str(path)
+    _check_file(path, name)
+    if format is None:
+        kind, compression = format_of_name(path, name)
+    else:
+        with path.open("rb") as file:
+            kind, compression = format_of_bytes(file.read(64), format)
+    return Part(path, FORMATS[kind], compression, name)
+
+
+def _check_file(path: Path, name: str) -> None:
+    try:
+        with path.open("rb") as file:
+            begins = file.read(1)
+    except PermissionError:
+        raise PermissionError(f"{name} may not be read: permission denied.") from None
+    if not begins:
+        raise ValueError(f"{name} must have rows; it is empty.")
+
+
+def _check_same_columns(first: str, names: Sequence[str], part: Part) -> None:
+    found = part.names()
+    for name, lacking, having in ((part.name, names, found), (first, found, names)):
+        absent = sorted(set(lacking).difference(having), key=lacking.index)
+        if absent:
+            other = part.name if name == first else first
+            raise ValueError(
+                f"{name} must have the columns of {other}; it lacks {_listed(absent)}."
+            )

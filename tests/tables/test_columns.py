@@ -1,0 +1,300 @@
+"""The encoding does what its statement says, and every column left out is named."""
+
+from datetime import date
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+
+from unseen.tables import Columns
+
+RNG = np.random.default_rng(0)
+N = 60
+SIZES = RNG.normal(5, 3, N)
+
+
+def fitted(values, **parameters):
+    return Columns(**parameters).fit(pa.table({"a": values, "other": SIZES[: len(values)]}))
+
+
+def dropped(name, values, **parameters):
+    table = pa.table({name: values, "other": SIZES[: len(values)]})
+    return Columns(**parameters).fit(table).dropped_.get(name)
+
+
+def encoded(columns, values):
+    table = pa.table({"a": values, "other": np.zeros(len(values))})
+    return columns.transform(table)[:, :-1]
+
+
+@given(st.lists(st.one_of(st.none(), st.floats(-1e6, 1e6, width=32)), min_size=3, max_size=40))
+def test_numbers_have_mean_0_and_deviation_1(values):
+    given_values = [value for value in values if value is not None]
+    if len(set(given_values)) < 3 or np.ptp(given_values) < 1e-3:
+        return
+    columns = fitted(pa.array(values, pa.float64()), keep=["a"])
+    made = encoded(columns, pa.array(values, pa.float64()))
+    assert_allclose(made[:, 0].mean(), 0, atol=1e-6)
+    assert_allclose(made[:, 0].std(), 1, rtol=1e-6)
+    if made.shape[1] > 1:
+        assert made[:, 1].tolist() == [float(value is None) for value in values]
+
+
+@settings(deadline=None)
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=9))
+def test_any_number_comes_out_finite(values):
+    assert np.isfinite(encoded(fitted(SIZES), values)).all()
+
+
+def test_the_median_stands_for_what_is_missing_or_infinite():
+    columns = fitted([1.0, 2.0, 9.0, None])
+    known = encoded(columns, [2.0, 9.0])
+    made = encoded(columns, [None, float("inf"), float("nan"), 1e200])
+    assert np.all(made[:, 0] == known[0, 0])
+    assert np.all(made[:, 1] == 1)
+
+
+def test_numbers_written_as_text_are_numbers():
+    text = ["1e3", " 4 ", "-2.5", "+7", "", "NA", "inf", "None", "?"]
+    plain = [1000.0, 4.0, -2.5, 7.0, None, None, None, None, None]
+    as_text, as_numbers = fitted(text), fitted(plain)
+    assert as_text.rules_ == as_numbers.rules_
+    assert_allclose(encoded(as_text, plain), encoded(as_numbers, text))
+
+
+def test_booleans_are_numbers_in_any_spelling():
+    values = [True, False, False] * 4
+    spelled = ["True", "false", "FALSE"] * 4
+    assert fitted(values).rules_ == fitted(spelled).rules_
+    assert_allclose(encoded(fitted(values), spelled), encoded(fitted(spelled), values))
+
+
+@given(st.lists(st.sampled_from("abcd"), min_size=2, max_size=30))
+def test_rows_that_differ_in_a_category_are_1_apart(values):
+    columns = fitted(list("abc") * 10)
+    made = encoded(columns, values)
+    distances = np.linalg.norm(made[:, None] - made[None], axis=2)
+    expected = np.array(values)[:, None] != np.array(values)
+    assert_allclose(distances, expected, atol=1e-12)
+
+
+def test_categories_have_columns_with_names():
+    columns = fitted(["a"] * 20 + ["b"] * 9 + ["c"] * 4 + ["d"] * 3 + [None] * 2)
+    names = columns.get_feature_names_out().tolist()
+    assert names == ["a=a", "a=b", "a=rare", "a=missing", "a=never seen", "other"]
+    made = encoded(columns, ["b", "d", "c", "", "new", "a"])
+    assert made.argmax(axis=1).tolist() == [1, 2, 2, 3, 4, 0]
+    assert np.count_nonzero(made) == 6
+
+
+def test_only_the_most_common_categories_have_a_column():
+    values = ["a"] * 20 + ["b"] * 9 + ["c"] * 8
+    names = fitted(values, most_categories=2).get_feature_names_out().tolist()
+    assert names == ["a=a", "a=b", "a=rare", "a=never seen", "other"]
+
+
+def test_a_category_missing_for_the_first_time_is_the_most_common():
+    columns = fitted(["a"] * 20 + ["b"] * 9)
+    assert_allclose(encoded(columns, [None, "a"])[0], encoded(columns, ["a", "a"])[0])
+
+
+def test_declared_categories_are_categories():
+    values = pa.array(["1", "2"] * 10).dictionary_encode()
+    assert "categories" in fitted(values).rules_[0]
+
+
+shuffled_run = RNG.permutation(N) + 17
+LEFT_OUT = {
+    "constant": ("c", [3.0] * N, "has the same value in all labelled rows"),
+    "constant text": ("c", ["x"] * N, "has the same value in all labelled rows"),
+    "all missing": ("c", pa.nulls(N), "has no value in the labelled rows"),
+    "all missing text": ("c", ["", "NA"] * (N // 2), "has no value in the labelled rows"),
+    "index": ("c", np.arange(N), "looks like an id: whole numbers, no two the same"),
+    "gaps": ("c", np.sort(RNG.choice(10**6, N, False)), "looks like an id: whole numbers, no two"),
+    "run": ("c", shuffled_run, "looks like an id: whole numbers, no two the same"),
+    "named": ("user_id", RNG.choice(10**6, N, False), "looks like an id: whole numbers, no two"),
+    "text id": ("c", [f"k{i}" for i in range(N)], "looks like an id: text, no two the same"),
+    "free text": ("c", [f"t{i // 2}" for i in range(N)], "looks like free text: 30 values, most"),
+    "dates": ("c", [date(2024, 1, 1 + i % 9) for i in range(N)], "holds dates or times"),
+    "date text": ("c", [f"2024-01-{10 + i % 9}" for i in range(N)], "holds dates or times"),
+    "lists": ("c", [[1]] * N, "holds neither numbers nor text, but list"),
+    "bytes": ("c", [b"x"] * N, "holds neither numbers nor text, but binary"),
+}
+
+
+@pytest.mark.parametrize("case", LEFT_OUT)
+def test_what_is_of_no_use_is_left_out_and_named(case):
+    name, values, reason = LEFT_OUT[case]
+    table = pa.table({name: values, "other": SIZES})
+    columns = Columns().fit(table)
+    assert columns.dropped_[name].startswith(reason)
+    assert columns.get_feature_names_out().tolist() == ["other"]
+    (notice,) = columns.notices_
+    assert notice.startswith(f"Not used: {name!r} ({reason}")
+    assert notice in columns.statement()
+
+
+def test_whole_numbers_in_no_order_are_numbers():
+    assert dropped("c", RNG.choice(10**6, N, replace=False)) is None
+    assert dropped("c", RNG.integers(0, 9, N)) is None
+
+
+def test_keep_and_drop_overrule():
+    table = pa.table({"id": np.arange(N), "text": [f"k{i}" for i in range(N)], "x": SIZES})
+    columns = Columns(keep=["id", "text"], drop=["x"]).fit(table)
+    names = columns.get_feature_names_out().tolist()
+    assert names == ["id", "text=rare", "text=never seen"]
+    assert columns.dropped_ == {"x": "is left out as asked"}
+    constant = Columns(keep=["c"]).fit(pa.table({"c": [3.0] * N}))
+    assert constant.transform(pa.table({"c": [3.0, 4.0]})).tolist() == [[0.0], [1.0]]
+
+
+def test_a_constant_with_gaps_says_where_the_gaps_are():
+    columns = fitted([5.0, None] * 10)
+    assert columns.get_feature_names_out().tolist() == ["a=missing", "other"]
+    assert encoded(columns, [7.0, None]).tolist() == [[0.0], [1.0]]
+
+
+def test_the_label_never_enters():
+    table = pa.table({"y": RNG.normal(size=N), "x": SIZES})
+    assert Columns(label="y").fit(table).get_feature_names_out().tolist() == ["x"]
+
+
+def error_of(call):
+    with pytest.raises(ValueError) as caught:
+        call()
+    return str(caught.value)
+
+
+def test_errors_of_training():
+    table = pa.table({"y": ["a"] * N, "x": SIZES, "l": [[1]] * N})
+    told = error_of(lambda: Columns(label="y", drop=["x", "l"]).fit(table))
+    assert told == (
+        "TRAIN must have a column to use; 'x' is left out as asked; 'l' is left out as asked."
+    )
+    told = error_of(lambda: Columns(keep=["l"]).fit(table))
+    assert told.startswith("keep must name columns of use; 'l' holds neither numbers nor text, but")
+    told = error_of(lambda: Columns(keep=["z"]).fit(table))
+    assert told == "keep must name columns of TRAIN; not there: 'z'."
+    told = error_of(lambda: Columns(label="y", keep=["y"]).fit(table))
+    assert told == "keep must name neither the label nor columns to drop; got 'y'."
+    told = error_of(lambda: Columns(drop="x").fit(table))
+    assert told == "drop must be a list of names; got 'x'."
+    told = error_of(lambda: Columns(rare_below=0).fit(table))
+    assert told == "rare_below must be at least 1; got 0."
+    assert error_of(lambda: Columns().fit(table[:0])) == "TRAIN must have rows; got none."
+    with pytest.raises(TypeError, match=r"table must be a pyarrow, pandas or polars .*; got ndarr"):
+        Columns().fit(SIZES[:, None])
+    mixed = pd.DataFrame({"a": [1, "x", 2.5]}, dtype=object)
+    assert error_of(lambda: Columns().fit(mixed)).startswith("each column of a table must hold val")
+
+
+def test_errors_of_new_rows():
+    columns = Columns().fit(pa.table({"a": SIZES, "b": ["u", "v"] * (N // 2), "c": SIZES}))
+    told = error_of(lambda: columns.transform(pa.table({"c": SIZES})))
+    assert told == "columns of NEW must include those of TRAIN; missing: 'a', 'b'."
+    new = {"a": ["1", "2,5"], "b": ["u", "v"], "c": [1.0, 2.0]}
+    for call in (columns.transform, columns.check):
+        told = error_of(lambda call=call: call(pa.table(new)))
+        assert told == "column 'a' must hold numbers in NEW as it does in TRAIN; got '2,5'."
+    told = error_of(lambda: columns.check(pa.table({**new, "a": [None, float("nan")]})))
+    assert told == "column 'a' must have values in NEW as it has in TRAIN; it has none."
+    told = error_of(lambda: columns.check(pa.table({**new, "a": [1, 2], "b": ["", None]})))
+    assert told == "column 'b' must have values in NEW as it has in TRAIN; it has none."
+    told = error_of(lambda: columns.transform(pa.table({**new, "a": [1, 2], "b": [[1], [2]]})))
+    assert told.startswith("column 'b' must hold text in NEW as it does in TRAIN; it holds neither")
+    told = error_of(lambda: columns.transform(pa.table({**new, "a": [date(2024, 1, 1)] * 2})))
+    assert told == "column 'a' must hold numbers in NEW as it does in TRAIN; got 'date32[day]'."
+
+
+def test_notices_of_new_rows():
+    train = pa.table({"y": ["p", "q"] * 30, "a": SIZES, "b": ["u", "v"] * 30, "c": [1] * N})
+    columns = Columns(label="y").fit(train)
+    new = {"a": [1.0, None], "b": ["u", "w"], "c": [1, 2], "extra": [0, 0], "y": ["", ""]}
+    assert columns.check(pa.table(new)) == [
+        "Ignored, as only NEW has them: 'extra'.",
+        "Ignored: the label 'y', which NEW has too.",
+        "Not used, but may matter: 'c' has one value in TRAIN, others in NEW.",
+        "Column 'a' is missing in 50.0% of the new rows and in none of the labelled ones; they "
+        "get the median.",
+        "Column 'b' holds a category that the labelled rows never show in 50.0% of the new rows, "
+        "such as 'w'.",
+    ]
+    assert columns.check(train.drop_columns("y")) == []
+
+
+@pytest.mark.parametrize(
+    ("constant", "same", "other"),
+    [([1] * N, ["1.0"], ["x"]), ([1] * N, [1.0], [2]), (["u"] * N, [" u"], ["w"])],
+)
+def test_a_constant_that_is_another_in_new_rows_is_noticed(constant, same, other):
+    columns = Columns().fit(pa.table({"x": SIZES, "c": constant}))
+    assert columns.check(pa.table({"x": [0.0], "c": same})) == []
+    assert len(columns.check(pa.table({"x": [0.0], "c": other}))) == 1
+    assert len(columns.check(pa.table({"x": [0.0], "c": [None]}))) == 1
+
+
+def test_a_column_named_like_an_id_but_used_is_noticed():
+    columns = Columns().fit(pa.table({"shop_id": [1, 2, 3] * 20}))
+    assert columns.notices_ == ["Used, though named like an id: 'shop_id'. Drop it if it is one."]
+
+
+def test_the_statement_says_what_was_done():
+    table = pa.table({"a": SIZES, "b": ["u", "v", None] * 20, "c": [1] * N})
+    assert Columns().fit(table).statement() == [
+        "1 number column: centred, and divided by its standard deviation in the labelled rows.",
+        "Missing, infinite and huge (over 1e+100) numbers are replaced by the median.",
+        "1 text column: one 0/1 column a category, scaled so that two rows which differ in it are "
+        "as far apart as one standard deviation of a number.",
+        "Categories with fewer than 5 labelled rows, or beyond the 100 most common, share a "
+        "column. Those that the labelled rows never show have one of their own.",
+        "Whether a value is missing has a 0/1 column for 'b'.",
+        "Not used: 'c' (has the same value in all labelled rows).",
+    ]
+
+
+def test_pandas_polars_and_pyarrow_give_the_same_numbers():
+    data = {
+        "x": SIZES,
+        "text": [str(size) for size in SIZES],
+        "colour": ["red", "blue", None] * 20,
+        "flag": [True, False] * 30,
+    }
+    arrow = pa.table(data)
+    frames = [pl.from_arrow(arrow), arrow.to_pandas(), pd.DataFrame(data), arrow.to_batches()[0]]
+    expected = Columns().fit(arrow)
+    for frame in frames:
+        columns = Columns().fit(frame)
+        assert columns.rules_ == expected.rules_
+        assert_allclose(columns.transform(frame), expected.transform(arrow))
+
+
+def test_it_is_a_scikit_learn_transformer():
+    frame = pd.DataFrame({"x": SIZES, "colour": ["red", "blue", None] * 20})
+    y = (SIZES > 5).astype(int)
+    columns = Columns(rare_below=3, keep=("x",))
+    assert clone(columns).get_params() == columns.get_params()
+    model = make_pipeline(columns, LogisticRegression()).fit(frame, y)
+    assert model.score(frame, y) > 0.9
+    wide = clone(columns).set_output(transform="pandas").fit_transform(frame)
+    assert list(wide.columns) == list(columns.get_feature_names_out())
+
+
+def test_skops_saves_and_loads_it():
+    skops_io = pytest.importorskip("skops.io")
+    table = pa.table({"x": SIZES, "colour": ["red", "blue", None] * 20, "id": np.arange(N)})
+    columns = Columns(label=None, drop=[]).fit(table)
+    saved = skops_io.dumps(columns)
+    trusted = skops_io.get_untrusted_types(data=saved)
+    assert trusted == ["unseen.tables.columns.Columns"]
+    loaded = skops_io.loads(saved, trusted=trusted)
+    assert loaded.statement() == columns.statement()
+    assert_allclose(loaded.transform(table), columns.transform(table))

@@ -1,0 +1,95 @@
+"""Keys of rows: windows of time, and the order a reader expects."""
+
+from datetime import UTC, date, datetime, timedelta
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from unseen.tables import GroupBy
+from unseen.tables.groups import UNITS, KeyCodes, natural_order
+
+moments = st.datetimes(datetime(1900, 1, 1), datetime(2100, 1, 1)).map(
+    lambda moment: moment.replace(microsecond=0)
+)
+
+
+@given(st.lists(moments, min_size=1, max_size=20), st.sampled_from(sorted(UNITS)))
+def test_times_and_their_text_fall_into_the_window_that_the_calendar_says(found, unit):
+    expected = [moment.strftime(UNITS[unit]) for moment in found]
+    by = GroupBy("when", unit)
+    for kind in ("s", "us", "ns"):
+        assert by.keys(pa.array(found, pa.timestamp(kind))).to_pylist() == expected
+    for form in ("%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M:%S+02:00"):
+        text = pa.array([moment.strftime(form) for moment in found])
+        assert by.keys(text).to_pylist() == expected
+
+
+@given(st.dates(date(1900, 1, 1), date(2100, 1, 1)))
+def test_all_days_of_a_week_share_its_name(day):
+    monday = day - timedelta(days=day.weekday())
+    week = pa.array([monday + timedelta(days=i) for i in range(8)])
+    names = GroupBy("day", "week").keys(week).to_pylist()
+    assert len(set(names[:7])) == 1
+    assert names[6] < names[7]
+
+
+def test_times_with_a_zone_are_cut_in_it():
+    late = datetime(2024, 1, 31, 23, 30, tzinfo=UTC)
+    column = pa.array([late], pa.timestamp("ms", tz="Europe/Berlin"))
+    assert GroupBy("t", "day").keys(column).to_pylist() == ["2024-02-01"]
+
+
+def test_missing_dates_are_missing_keys():
+    column = pa.array(["2024-01-31", "", " NA ", None])
+    keys = GroupBy("t", "day").keys(column)
+    assert keys.to_pylist() == ["2024-01-31", None, None, None]
+    assert GroupBy("t", "day").keys(pa.nulls(2)).null_count == 2
+
+
+@pytest.mark.parametrize(
+    ("values", "unit", "told"),
+    [
+        (["31/01/2024"], "day", "dates such as 2024-01-31 to be cut by the day; got '31/01/2024'."),
+        (["2024-01-31"], "hour", "dates such as 2024-01-31 09:30 to be cut by the hour; got '2024"),
+        (["2024-13-01"], "week", "such as 2024-01-31 to be cut by the week; got "),
+        ([3], "day", "column 't' must hold dates to be cut by the day; it holds int64."),
+    ],
+)
+def test_what_is_no_date_is_named(values, unit, told):
+    with pytest.raises(ValueError) as caught:
+        GroupBy("t", unit).keys(pa.array(values))
+    assert told in str(caught.value)
+
+
+def test_units_are_known():
+    with pytest.raises(ValueError, match=r"unit must be one of hour, day, week, month; got 'year'"):
+        GroupBy("t", "year")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("ts", GroupBy("ts")), ("ts:day", GroupBy("ts", "day")), ("a:b", GroupBy("a:b"))],
+)
+def test_a_command_names_column_and_unit(text, expected):
+    assert GroupBy.parse(text) == expected
+
+
+def test_codes_do_not_depend_on_batches_and_mark_missing():
+    values = pa.array(["b", None, "a", "NaN", "b", ""])
+    whole, cut = KeyCodes("k", 9, ""), KeyCodes("k", 9, "")
+    pieces = np.concatenate([cut.encode(values[:2]), cut.encode(values[2:])])
+    assert whole.encode(values).tolist() == pieces.tolist() == [0, -1, 1, -1, 0, -1]
+
+
+@given(st.lists(st.integers(-1000, 1000), unique=True))
+def test_numbers_as_text_are_in_the_order_of_numbers(found):
+    assert natural_order([str(each) for each in found]) == [str(each) for each in sorted(found)]
+
+
+@given(st.lists(st.text(max_size=6), unique=True), st.randoms())
+def test_the_order_of_keys_is_an_order(found, random):
+    shuffled = random.sample(found, len(found))
+    assert natural_order(found) == natural_order(shuffled)

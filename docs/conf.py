@@ -12,6 +12,7 @@ extensions = [
     "sphinx.ext.mathjax",
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
+    "sphinx_gallery.gen_gallery",
 ]
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence"]
 myst_heading_anchors = 3
@@ -23,4 +24,15 @@ autodoc_default_options = {"members": True, "inherited-members": False}
 napoleon_google_docstring = False
 napoleon_use_param = False
 napoleon_use_rtype = False
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "gallery"]
+sphinx_gallery_conf = {
+    "examples_dirs": "gallery",
+    "gallery_dirs": "examples",
+    "filename_pattern": r"plot_",
+    "within_subsection_order": "FileNameSortKey",
+    "reset_modules": ("matplotlib",),
+    "capture_repr": (),
+    "show_signature": False,
+    "download_all_examples": False,
+    "abort_on_example_error": True,
+}

@@ -25,6 +25,10 @@ def blobs(n_left: int, n_right: int, n_new: int, seed: int = 0) -> Samples:
     return X, np.repeat(["left", "right"], [n_left, n_right]), X_new
 
 
+# They hold no doctests, and as modules they would all have the same name.
+collect_ignore_glob = ["*/conftest.py"]
+
+
 @pytest.fixture
 def samples() -> Samples:
     """As few rows as the folds can do with: for what must hold exactly."""

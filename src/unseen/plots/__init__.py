@@ -1,0 +1,33 @@
+"""Pictures of records, scikit-learn style: ``Display.from_...(record)`` draws, ``.plot`` redraws.
+
+A display reads a record, never raw rows, and draws on the axes that it is given or on a figure of
+its own. Matplotlib is imported when something is drawn, pyplot never.
+"""
+
+from unseen.plots.canvas import Display
+from unseen.plots.comparison import ComparisonDisplay
+from unseen.plots.labelling import LabellingDisplay
+from unseen.plots.regions import RegionsDisplay
+from unseen.plots.risk import RiskDisplay
+from unseen.plots.roc import RocDisplay
+from unseen.plots.scores import ScoresDisplay
+from unseen.plots.shares import SharesDisplay
+from unseen.plots.svg import to_svg
+from unseen.plots.theme import DARK, LIGHT, Theme
+from unseen.plots.timeline import TimelineDisplay
+
+__all__ = [
+    "DARK",
+    "LIGHT",
+    "ComparisonDisplay",
+    "Display",
+    "LabellingDisplay",
+    "RegionsDisplay",
+    "RiskDisplay",
+    "RocDisplay",
+    "ScoresDisplay",
+    "SharesDisplay",
+    "Theme",
+    "TimelineDisplay",
+    "to_svg",
+]

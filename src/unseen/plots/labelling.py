@@ -1,0 +1,99 @@
+"""What labelling k more rows would buy, as a picture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from unseen.labelling import LabellingValue
+from unseen.plots.canvas import SMALL, Display, frame, plain
+from unseen.plots.theme import LIGHT, Theme
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["LabellingDisplay"]
+
+
+@dataclass(eq=False)
+class LabellingDisplay(Display):
+    """Half-width of the interval against rows labelled by hand: alone, and with the estimate.
+
+    Parameters
+    ----------
+    value : LabellingValue
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen.labelling import LabellingValue
+    >>> from unseen.plots import LabellingDisplay
+    >>> value = LabellingValue(None, 0.5, 0.098, 0.95, np.array([10, 100, 1000]))
+    >>> LabellingDisplay.from_value(value).ax_.get_xscale()
+    'log'
+    """
+
+    value: LabellingValue
+
+    @classmethod
+    def from_value(
+        cls, value: LabellingValue, *, ax: Axes | None = None, theme: Theme = LIGHT
+    ) -> Self:
+        """Draw what labels would buy.
+
+        Parameters
+        ----------
+        value : LabellingValue
+        ax, theme
+            As for :meth:`plot`.
+
+        Returns
+        -------
+        LabellingDisplay
+        """
+        return cls(value).plot(ax, theme=theme)
+
+    def _draw(self, ax: Axes, theme: Theme) -> None:
+        value = self.value
+        first, last = float(value.sizes.min()), float(value.sizes.max())
+        if np.isfinite(value.worth):
+            first, last = min(first, value.worth), max(last, value.worth)
+        rows = np.geomspace(first / 1.3, 1.3 * last, 60)
+        alone, together = value.half_width_alone(rows), value.half_width_together(rows)
+        ax.plot(rows, 100 * alone, color=theme.known, linestyle=(0, (5, 2)), label="labels alone")
+        ax.axhline(100 * value.half_width, color=theme.muted, linewidth=1.2, linestyle=":")
+        ax.plot(rows, 100 * together, color=theme.unseen, linewidth=2.4, label="with this estimate")
+        ax.plot(value.sizes, 100 * value.together, "D", color=theme.unseen, markersize=4)
+        if np.isfinite(value.worth):
+            ax.plot(value.worth, 100 * value.half_width, "o", color=theme.ink, markersize=6)
+        self._write(ax, theme, rows)
+
+    def _write(self, ax: Axes, theme: Theme, rows: np.ndarray) -> None:
+        from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+        value = self.value
+        frame(ax, theme, grid="both")
+        ax.set_xscale("log")
+        ax.xaxis.set_major_locator(LogLocator(10))
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda size, _: f"{size:,.0f}"))
+        ax.xaxis.set_minor_formatter(NullFormatter())
+        ax.set_xlim(rows[0], rows[-1])
+        # Few labels say so little that their curve would flatten everything else.
+        tallest = min(float(value.half_width_alone(rows[0])), max(4 * value.half_width, 0.02))
+        ax.set_ylim(0, 105 * tallest)
+        name = "unseen" if value.label is None else plain(value.label, 14)
+        ax.set_xlabel("New rows labelled by hand")
+        ax.set_ylabel(f"± points, {name} share")
+        ax.set_title(value.sentence, loc="left", fontsize=10, color=theme.ink)
+        ax.annotate(
+            "this estimate alone",
+            (0.0, 100 * value.half_width),
+            (4, 6),
+            xycoords=("axes fraction", "data"),
+            textcoords="offset points",
+            color=theme.muted,
+            fontsize=SMALL,
+        )
+        ax.legend(frameon=False, fontsize=SMALL, labelcolor=theme.ink, loc="upper right")

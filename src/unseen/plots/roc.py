@@ -1,0 +1,149 @@
+"""The right end of a ROC and the line fitted to it: its slope is the share.
+
+If class i has share ν among the new rows, then the ROC of new rows against class i ends in a
+straight line of slope ν, and that line, drawn on, meets the left edge at 1 - ν.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from unseen.base import Estimate, FloatArray, RocEvidence
+from unseen.plots.canvas import SMALL, Display, frame, percent, percent_axis, plain
+from unseen.plots.evidence import chosen_evidence
+from unseen.plots.theme import LIGHT, Theme
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["RocDisplay"]
+
+_LONGEST_NAME = 18
+
+
+@dataclass(eq=False)
+class RocDisplay(Display):
+    """A ROC zoomed at its right end, with the fitted line; the whole ROC is inset.
+
+    Parameters
+    ----------
+    evidence : RocEvidence
+        What is drawn.
+    label : label or None
+        The class; None is all known classes together.
+    zoom : float
+        The main view shows false alarms from here to 1.
+
+    Examples
+    --------
+    >>> from unseen.base import RocEvidence
+    >>> from unseen.plots import RocDisplay
+    >>> evidence = RocEvidence([0.0, 0.0, 1.0], [0.0, 0.3, 1.0], 0.7, 400, 170)
+    >>> RocDisplay(evidence).plot().ax_.get_title("left")
+    'The slope 0.70 is the share of known classes'
+    """
+
+    evidence: RocEvidence
+    label: Any = None
+    zoom: float = 0.5
+
+    @classmethod
+    def from_estimate(
+        cls,
+        estimate: Estimate,
+        label: Any = None,
+        *,
+        zoom: float = 0.5,
+        ax: Axes | None = None,
+        theme: Theme = LIGHT,
+    ) -> Self:
+        """Draw the ROC behind an estimate.
+
+        Parameters
+        ----------
+        estimate : Estimate
+            One that holds the ROC.
+        label : label or None, default=None
+            A known class; None is all of them together.
+        zoom : float, default=0.5
+            The main view shows false alarms from here to 1.
+        ax, theme
+            As for :meth:`plot`.
+
+        Returns
+        -------
+        RocDisplay
+        """
+        if not 0 <= zoom < 1:
+            raise ValueError(f"zoom must be at least 0 and below 1; got {zoom}.")
+        return cls(chosen_evidence(estimate, label), label, zoom).plot(ax, theme=theme)
+
+    def line(self, false_alarm: FloatArray | float) -> FloatArray:
+        """Detection on the fitted line, which ends in (1, 1) with slope ``right_slope``."""
+        return np.asarray(1.0 - self.evidence.right_slope * (1.0 - np.asarray(false_alarm)))
+
+    def _draw(self, ax: Axes, theme: Theme) -> None:
+        self._draw_curves(ax, theme)
+        left = min(
+            np.interp(self.zoom, self.evidence.false_alarm, self.evidence.detection),
+            float(self.line(self.zoom)),
+        )
+        pad = 0.05 * max(1.0 - left, 0.02)
+        ax.set_xlim(self.zoom - 0.02 * (1 - self.zoom), 1.0 + 0.02 * (1 - self.zoom))
+        ax.set_ylim(left - 7 * pad, 1.0 + pad)  # room below for the whole ROC
+        frame(ax, theme, grid="both")
+        percent_axis(ax.xaxis)
+        percent_axis(ax.yaxis)
+        what = "known classes" if self.label is None else self._name()
+        ax.set_xlabel(f"Rows of {what} above the threshold")
+        ax.set_ylabel("New rows above it")
+        slope = f"{self.evidence.right_slope:.2f}"
+        ax.set_title(
+            f"The slope {slope} is the share of {what}", loc="left", fontsize=10, color=theme.ink
+        )
+        self._draw_whole(ax.inset_axes((0.58, 0.09, 0.38, 0.38)), theme)
+
+    def _name(self) -> str:
+        return f"class {plain(self.label, _LONGEST_NAME)}"
+
+    def _draw_curves(self, ax: Axes, theme: Theme) -> None:
+        ends = np.array([0.0, 1.0])
+        ax.plot(
+            self.evidence.false_alarm,
+            self.evidence.detection,
+            color=theme.known,
+            linewidth=2,
+            label="ROC",
+        )
+        ax.plot(
+            ends,
+            self.line(ends),
+            color=theme.unseen,
+            linewidth=1.8,
+            linestyle=(0, (5, 2)),
+            label="fitted line",
+        )
+
+    def _draw_whole(self, ax: Axes, theme: Theme) -> None:
+        """The whole ROC, where the line meets the left edge, and what the main view shows."""
+        self._draw_curves(ax, theme)
+        frame(ax, theme)
+        ax.set_facecolor(theme.paper)
+        rest = float(self.line(0.0))
+        ax.axvspan(self.zoom, 1.0, color=theme.grid, alpha=0.6, zorder=0, linewidth=0)
+        ax.plot(0, rest, "D", color=theme.unseen, markersize=5, clip_on=False)
+        name = "unseen" if self.label is None else "others"
+        ax.text(
+            0.97,
+            0.05,
+            f"{name} {percent(min(max(rest, 0.0), 1.0))}",
+            horizontalalignment="right",
+            color=theme.unseen,
+            fontsize=SMALL,
+        )
+        ax.set(xlim=(0, 1), ylim=(0, 1), xticks=[0, 1], yticks=[0, 1])
+        ax.tick_params(labelsize=SMALL - 1)
+        ax.set_title("all of it", fontsize=SMALL - 1, color=theme.muted, pad=2)

@@ -1,0 +1,221 @@
+"""A figure as one small SVG, ready to stand inside an HTML page.
+
+Matplotlib's SVG is made to stand alone: it has a header, a date, a style sheet that would leak
+into the page, and names (ids) that clash as soon as a page shows two pictures. Here what a page
+does not need is dropped, the names get a prefix of their own, and the theme's colours become CSS
+variables, so that the page decides whether the picture is light or dark.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterator
+from hashlib import sha256
+from io import BytesIO
+from itertools import groupby
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree
+
+from unseen.plots.canvas import matplotlib_defaults
+from unseen.plots.theme import LIGHT, Theme
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["to_svg"]
+
+_SVG = "http://www.w3.org/2000/svg"
+_NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
+_COLOUR = re.compile(r"#[0-9a-f]{6}\b")
+_REFERENCE = re.compile(r"#([\w.-]+)")
+_FADED = re.compile(r"(?:^|; )opacity:")
+_FONT = re.compile(r"font(?:-family)?:[^;]*")
+_PAINT = ("fill", "stroke")
+_MEASURES = {"d", "x", "y", "width", "height", "transform", "points"}
+# How much larger than drawn a picture may become on a wide page.
+_GROWTH = 1.9
+
+
+def to_svg(
+    figure: Figure,
+    title: str,
+    *,
+    description: str = "",
+    prefix: str = "",
+    theme: Theme = LIGHT,
+) -> str:
+    """The figure as an ``<svg>`` element: compact, accessible, and the same bytes each time.
+
+    Parameters
+    ----------
+    figure : matplotlib Figure
+    title : str
+        What the picture shows, in a few words, for those who cannot see it.
+    description : str, default=""
+        The same at length: what one learns from it.
+    prefix : str, default=""
+        Start of all names inside; must differ between the pictures of one page. Empty is one made
+        from the picture itself.
+    theme : Theme, default=LIGHT
+        The colours that the figure was drawn with. Each becomes a CSS variable such as
+        ``var(--unseen, #c23b00)``: see :meth:`Theme.css`.
+
+    Returns
+    -------
+    str
+        Without header, date or style sheet. Text stays text. It grows with the page, to a limit.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from unseen.plots import to_svg
+    >>> svg = to_svg(Figure(), "Nothing <yet>")
+    >>> svg[:4], "Nothing &lt;yet&gt;" in svg, "date" in svg
+    ('<svg', True, False)
+    """
+    if prefix and not re.fullmatch(r"[A-Za-z][\w-]*", prefix):
+        raise ValueError(f"prefix must be a letter, then letters, digits, - or _; got {prefix!r}.")
+    drawn = _drawn(figure)
+    root = ElementTree.fromstring(drawn)
+    _drop_what_a_page_lacks(root)
+    prefix = prefix or f"u{sha256(drawn).hexdigest()[:8]}"
+    names = {name: f"{prefix}-{place}" for place, name in enumerate(_referred_names(root))}
+    colours = {colour: f"var({name}, {colour})" for name, colour in theme.variables.items()}
+    for element in root.iter():
+        _rewrite(element, names, colours)
+    _flatten(root)
+    _describe(root, title, description)
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def _drawn(figure: Figure) -> bytes:
+    picture = BytesIO()
+    no_metadata = dict.fromkeys(["Date", "Creator", "Format", "Type"])
+    with matplotlib_defaults(), warnings.catch_warnings():
+        # Letters that matplotlib's font lacks are no loss: the browser has them.
+        warnings.filterwarnings("ignore", r"Glyph .* missing from")
+        figure.savefig(picture, format="svg", facecolor="none", metadata=no_metadata)
+    return picture.getvalue()
+
+
+def _drop_what_a_page_lacks(root: ElementTree.Element) -> None:
+    """Namespaces of tags and attributes, metadata, style sheets, and paths that show nothing."""
+    for element in root.iter():
+        for child in list(element):
+            if _local(child.tag) in {"metadata", "style"} or _is_invisible(child):
+                element.remove(child)
+    for element in root.iter():
+        element.tag = _local(element.tag)
+        element.attrib = {_local(name): value for name, value in element.attrib.items()}
+        element.text = element.text if element.tag == "text" else None
+        element.tail = None
+
+
+def _is_invisible(element: ElementTree.Element) -> bool:
+    """The background of figures and axes: neither filled nor stroked."""
+    style = element.get("style", "")
+    return _local(element.tag) == "path" and style == "fill: none"
+
+
+def _referred_names(root: ElementTree.Element) -> list[str]:
+    """Ids that something points to, in order of appearance; the others can go."""
+    pointed = {
+        name
+        for element in root.iter()
+        for key, value in element.attrib.items()
+        if key == "href" or "url(" in value
+        for name in _REFERENCE.findall(value)
+    }
+    ids = (element.get("id", "") for element in root.iter())
+    return [name for name in ids if name in pointed]
+
+
+def _rewrite(element: ElementTree.Element, names: dict[str, str], colours: dict[str, str]) -> None:
+    for key, value in list(element.attrib.items()):
+        if key == "id":
+            del element.attrib[key]
+            if value in names:
+                element.set(key, names[value])
+        elif key == "href" or "url(" in value:
+            element.set(key, _REFERENCE.sub(lambda m: f"#{names.get(m[1], m[1])}", value))
+        elif key == "transform" and value.startswith(("rotate(0 ", "rotate(-0 ")):
+            del element.attrib[key]
+        elif key in _MEASURES:
+            element.set(key, _short(value))
+    _paint(element, colours)
+
+
+def _paint(element: ElementTree.Element, colours: dict[str, str]) -> None:
+    """Colours as CSS variables, which may stand in a style but not in an attribute."""
+    painted = [f"{key}: {element.attrib.pop(key)}" for key in _PAINT if key in element.attrib]
+    style = "; ".join(filter(None, [element.get("style"), *painted]))
+    if style:
+        style = _COLOUR.sub(lambda m: colours.get(m[0], m[0]), style)
+        element.set("style", _FONT.sub(_plain_font, style))
+
+
+def _plain_font(found: re.Match[str]) -> str:
+    """Matplotlib's list of fonts is long; the page has one of its own."""
+    size = re.search(r"(?:(?:bold|700|italic) )*[\d.]+px", found[0])
+    return f"font: {size[0]} sans-serif" if size else "font-family: sans-serif"
+
+
+def _flatten(element: ElementTree.Element) -> None:
+    """Drop groups that are empty or say nothing, and say once what neighbours have in common."""
+    children: list[ElementTree.Element] = []
+    for child in element:
+        _flatten(child)
+        if child.tag == "g" and not child.attrib:
+            children.extend(child)
+        elif child.tag not in {"g", "defs"} or len(child):
+            children.append(child)
+    element[:] = children if element.tag == "defs" else list(_gathered(children))
+
+
+def _gathered(children: list[ElementTree.Element]) -> Iterator[ElementTree.Element]:
+    """Runs of neighbours with the same style and clipping as one group that has them."""
+    names = ("style", "clip-path")
+    for shared, run in groupby(children, key=lambda child: tuple(map(child.get, names))):
+        alike, style = list(run), shared[0] or ""
+        # A group is faded as a whole: where its parts overlap, that is not the same.
+        if len(alike) < 3 or not any(shared) or _FADED.search(style):
+            yield from alike
+            continue
+        group = ElementTree.Element("g")
+        group.attrib = {name: value for name, value in zip(names, shared, strict=True) if value}
+        for child in alike:
+            child.attrib = {key: child.attrib[key] for key in child.attrib if key not in names}
+            group.append(child)
+        yield group
+
+
+def _short(measures: str) -> str:
+    """Numbers with a digit or two after the point, and no space that is not needed."""
+    digits = 2 if "C" in measures else 1  # small circles need two
+    text = _NUMBER.sub(lambda m: f"{float(m[0]):.{digits}f}".rstrip("0").rstrip("."), measures)
+    text = re.sub(r"(?<![\d.])-0(?![\d.])", "0", text)
+    return re.sub(r"\s*([MLQCzZ])\s*", r"\1", text).strip()
+
+
+def _describe(root: ElementTree.Element, title: str, description: str) -> None:
+    """Role, label and size of the element, and what matplotlib's style sheet said of all lines."""
+    width = float(root.get("viewBox", "0 0 0 0").split()[2])
+    for name in ("width", "height", "version"):
+        root.attrib.pop(name, None)
+    text = ". ".join(part.strip().rstrip(".") for part in (title, description) if part.strip())
+    root.attrib = {
+        "xmlns": _SVG,
+        "role": "img",
+        "aria-label": text,
+        **root.attrib,
+        "style": f"width:100%;max-width:{_GROWTH * width:.0f}px;height:auto;"
+        "stroke-linejoin:round;stroke-linecap:butt",
+    }
+    heading = ElementTree.Element("title")
+    heading.text = title
+    root.insert(0, heading)
+
+
+def _local(name: str) -> str:
+    return name.rpartition("}")[2]

@@ -1,0 +1,237 @@
+"""Shares over windows of time, with bands for their intervals and a mark where they changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+import numpy as np
+
+from unseen.base import BoolArray, Estimate, FloatArray, IntArray
+from unseen.plots.canvas import SMALL, WIDTH, Display, frame, percent_axis, plain, spread
+from unseen.plots.theme import LIGHT, Theme
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["TimelineDisplay"]
+
+_MOST_CLASSES = 5
+_MOST_WINDOWS = 120
+_MOST_TICKS = 6
+_LONGEST_NAME = 14
+_DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1.5)), (0, (5, 1.5, 1.5, 1.5)), (0, (8, 2)))
+
+
+class TimelineRecord(Protocol):
+    """What is read of a timeline."""
+
+    @property
+    def windows(self) -> Sequence[Any]:
+        """Names of the windows, in order."""
+        ...
+
+    @property
+    def estimates(self) -> Sequence[Estimate]:
+        """One per window."""
+        ...
+
+    @property
+    def reference(self) -> int | None:
+        """Which window the others are compared with."""
+        ...
+
+    @property
+    def changed(self) -> Any:
+        """Whether each window differs from the reference."""
+        ...
+
+
+@dataclass(eq=False)
+class TimelineDisplay(Display):
+    """Shares over windows: unseen as a thick line, the largest known classes as thin ones.
+
+    At most five known classes are drawn, the largest on average. Of more than 120 windows every
+    second, third ... is drawn; a mark of change then stands for all windows up to the next one.
+
+    Parameters
+    ----------
+    windows : tuple of str
+        Names of the windows that are drawn.
+    names : tuple of str
+        Names of the lines; the last is unseen.
+    shares : ndarray of shape (w, n)
+        Share of each line in each window.
+    intervals : ndarray of shape (w, n, 2)
+        Their ends; NaN where there are none.
+    changed : ndarray of shape (w,)
+        Windows that differ from the reference.
+    reference : int or None
+        Place of the reference window.
+    n_classes, n_windows : int
+        Known classes and windows of the record, drawn or not.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> from unseen.base import Estimate
+    >>> from unseen.plots import TimelineDisplay
+    >>> estimates = [Estimate(("cat",), [1 - u], u, "made", n_labelled={"cat": 9}, n_unlabelled=9)
+    ...              for u in (0.0, 0.5)]
+    >>> timeline = SimpleNamespace(windows=("May", "June"), estimates=estimates, reference=0,
+    ...                            changed=[False, True])
+    >>> display = TimelineDisplay.from_timeline(timeline)
+    >>> display.names, display.shares[:, -1]
+    (('cat', 'unseen'), array([0. , 0.5]))
+    """
+
+    windows: tuple[str, ...]
+    names: tuple[str, ...]
+    shares: FloatArray
+    intervals: FloatArray
+    changed: BoolArray
+    reference: int | None
+    n_classes: int
+    n_windows: int
+
+    @classmethod
+    def from_timeline(
+        cls, timeline: TimelineRecord, *, ax: Axes | None = None, theme: Theme = LIGHT
+    ) -> Self:
+        """Draw a timeline.
+
+        Parameters
+        ----------
+        timeline : Timeline
+        ax, theme
+            As for :meth:`plot`.
+
+        Returns
+        -------
+        TimelineDisplay
+        """
+        estimates = list(timeline.estimates)
+        if not estimates:
+            raise ValueError("timeline must hold at least one window; got none.")
+        shares = np.array([[*one.proportions, one.unseen] for one in estimates])
+        absent = np.full((shares.shape[1], 2), np.nan)
+        intervals = np.array(
+            [absent if one.intervals is None else one.intervals for one in estimates]
+        )
+        classes = estimates[0].classes
+        largest = np.argsort(-shares[:, :-1].mean(axis=0), kind="stable")[:_MOST_CLASSES]
+        columns = np.append(np.sort(largest), len(classes))
+        step = -(-len(estimates) // _MOST_WINDOWS)
+        starts = np.arange(0, len(estimates), step)
+        reference = timeline.reference
+        display = cls(
+            windows=tuple(str(timeline.windows[place]) for place in starts.tolist()),
+            names=(*(str(classes[place]) for place in columns[:-1]), "unseen"),
+            shares=shares[starts][:, columns],
+            intervals=intervals[starts][:, columns],
+            changed=np.logical_or.reduceat(np.asarray(timeline.changed, dtype=bool), starts),
+            reference=None if reference is None else int(reference) // step,
+            n_classes=len(classes),
+            n_windows=len(estimates),
+        )
+        return display.plot(ax, theme=theme)
+
+    def _size(self) -> tuple[float, float]:
+        return WIDTH, 3.4
+
+    def _draw(self, ax: Axes, theme: Theme) -> None:
+        places = np.arange(len(self.windows))
+        colours = [*(theme.known, *theme.series)[: len(self.names) - 1], theme.unseen]
+        for line, colour in enumerate(colours):
+            is_unseen = line == len(colours) - 1
+            lower, upper = self.intervals[:, line].T
+            ax.fill_between(
+                places, lower, upper, color=colour, alpha=0.25 if is_unseen else 0.12, linewidth=0
+            )
+            ax.plot(
+                places,
+                self.shares[:, line],
+                color=colour,
+                linewidth=2.8 if is_unseen else 1.4,
+                linestyle="-" if is_unseen else _DASHES[line],
+                marker=self._marker(is_unseen),
+                markersize=6 if is_unseen else 4,
+                zorder=3 if is_unseen else 2,
+            )
+        self._mark(ax, theme, places)
+        self._write(ax, theme, places, colours)
+
+    def _marker(self, is_unseen: bool) -> str:
+        """Points where there are few, and where a line of one point would not show."""
+        if len(self.windows) > 24:
+            return ""
+        return "D" if is_unseen else "o"
+
+    def _mark(self, ax: Axes, theme: Theme, places: IntArray) -> None:
+        across = ax.get_xaxis_transform()
+        if self.reference is not None:
+            ax.axvline(self.reference, color=theme.muted, linewidth=1, linestyle=":", zorder=1)
+        marked = places[self.changed]
+        ax.plot(
+            marked,
+            np.full(len(marked), 1.03),
+            "v",
+            transform=across,
+            color=theme.ink,
+            markersize=6,
+            clip_on=False,
+        )
+
+    def _write(self, ax: Axes, theme: Theme, places: IntArray, colours: list[str]) -> None:
+        frame(ax, theme, grid="y")
+        top = np.nanmax(np.concatenate([self.shares.ravel(), self.intervals.ravel()]))
+        top = max(float(top), 0.02)
+        ax.set_ylim(-0.02 * top, 1.04 * top)
+        ax.set_xlim(-0.5, len(places) - 0.5)
+        percent_axis(ax.yaxis)
+        ticks = places[:: max(1, -(-len(places) // _MOST_TICKS))]
+        names = [plain(self.windows[place], 12) for place in ticks]
+        slanted = sum(map(len, names)) > 34
+        ax.set_xticks(
+            ticks,
+            names,
+            rotation=30 if slanted else 0,
+            ha="right" if slanted else "center",
+            rotation_mode="anchor",
+        )
+        ax.set_ylabel("Share of the new rows")
+        self._name_lines(ax, colours, 1.02 * top)
+        ax.set_xlabel(self._caption(), fontsize=SMALL, color=theme.muted)
+
+    def _name_lines(self, ax: Axes, colours: list[str], height: float) -> None:
+        """Each name beside the end of its line; names keep out of each other's way."""
+        heights = spread(self.shares[-1], 0.085 * height)
+        heights = heights - max(0.0, float(heights.max()) - height)
+        for line, (name, colour) in enumerate(zip(self.names, colours, strict=True)):
+            ax.annotate(
+                plain(name, _LONGEST_NAME),
+                (1.0, heights[line]),
+                (3, 0),
+                xycoords=("axes fraction", "data"),
+                textcoords="offset points",
+                verticalalignment="center",
+                color=colour,
+                fontsize=SMALL,
+                fontweight="bold" if line == len(self.names) - 1 else "normal",
+                annotation_clip=False,
+            )
+
+    def _caption(self) -> str:
+        remarks = []
+        if self.changed.any():
+            remarks.append("▼ changed from the reference" + self._dotted())
+        if self.n_windows > len(self.windows):
+            remarks.append(f"{len(self.windows)} of {self.n_windows} windows drawn")
+        hidden = self.n_classes - len(self.names) + 1
+        if hidden > 0:
+            remarks.append(f"{hidden} smaller classes not drawn")
+        return "\n".join(remarks)
+
+    def _dotted(self) -> str:
+        return "" if self.reference is None else " (dotted)"

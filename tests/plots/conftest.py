@@ -1,0 +1,47 @@
+"""Records to draw, small and made by hand."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from unseen.base import Estimate, RocEvidence
+
+pytest.importorskip("matplotlib")
+
+Maker = Callable[..., Estimate]
+
+
+@pytest.fixture
+def made() -> Maker:
+    """Estimates with any classes; shares fall, and 30% are unseen."""
+
+    def make(classes: list, unseen: float = 0.3, **fields) -> Estimate:
+        weights = np.arange(len(classes), 0, -1.0)
+        shares = (1 - unseen) * weights / weights.sum()
+        ends = np.append(shares, unseen)
+        return Estimate(
+            tuple(classes),
+            shares,
+            unseen,
+            "made",
+            n_labelled=dict.fromkeys(classes, 50),
+            n_unlabelled=400,
+            intervals=np.column_stack([np.maximum(ends - 0.03, 0), np.minimum(ends + 0.05, 1)]),
+            confidence=0.95,
+            **fields,
+        )
+
+    return make
+
+
+@pytest.fixture
+def evidence() -> RocEvidence:
+    """Known scores are N(0, 1), and 30% of the new ones are N(3, 1)."""
+    rng = np.random.default_rng(0)
+    known = rng.normal(0, 1, 3000)
+    new = np.append(rng.normal(0, 1, 2100), rng.normal(3, 1, 900))
+    thresholds = np.sort(np.append(known, new))[::-20]
+    thresholds = np.concatenate([[np.inf], thresholds[1:], [-np.inf]])
+    above = [(sample[:, None] > thresholds).mean(axis=0) for sample in (known, new)]
+    return RocEvidence(*above, 0.7, len(new), len(known), thresholds=thresholds)

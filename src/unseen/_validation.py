@@ -43,6 +43,8 @@ Rows: TypeAlias = Any
 _ROW_CHECKS: dict[str, Any] = {
     "accept_sparse": "csr",
     "dtype": [np.float64, np.float32],
+    # Sums run in the order of memory: columns first, as in a pandas table, would round otherwise.
+    "order": "C",
     "ensure_all_finite": False,
 }
 _NAMED_AT_MOST = 5
@@ -92,7 +94,7 @@ def check_rows(X: Any, name: str, columns: Iterable[str] | None = None) -> Rows:
 
 def check_labelled_rows(estimator: Any, X: Any, name: str = "X") -> Rows:
     """Check the labelled rows as given to ``fit``; notes the columns on the estimator."""
-    X = _on_host(X)
+    X = _on_host(X, name)
     rows = check_rows(X, name, column_names(X))
     if rows.shape[0] < 2:
         raise ValueError(f"{name} must hold at least 2 rows; got n_samples={rows.shape[0]}.")
@@ -136,7 +138,7 @@ def check_unlabelled(estimator: Any, X_new: Any, name: str = "X_new", known: str
     ValueError
         When X_new holds labels, lacks or adds columns, is empty, or is not finite numbers.
     """
-    X_new = _on_host(X_new)
+    X_new = _on_host(X_new, name)
     called = _Called(known, name)
     names = getattr(estimator, "feature_names_in_", None)
     new_names = column_names(X_new)
@@ -241,8 +243,11 @@ def column_names(X: Any) -> list[str] | None:
     return list(columns)
 
 
-def _on_host(X: Any) -> Any:
+def _on_host(X: Any, name: str) -> Any:
     """A tensor on a graphics card, or with a gradient, must be asked for its numbers."""
+    if hasattr(X, "collect"):
+        kind = type(X).__name__
+        raise TypeError(f"{name} must be a table in memory; got {kind}. Call its collect() first.")
     if hasattr(X, "detach") and hasattr(X, "cpu"):
         return np.asarray(X.detach().cpu())
     return X
@@ -254,6 +259,9 @@ def is_sparse(X: Any) -> bool:
 
 
 def _shape(X: Any, name: str) -> tuple[int, ...]:
+    if hasattr(X, "collect"):
+        kind = type(X).__name__
+        raise TypeError(f"{name} must be a table in memory; got {kind}. Call its collect() first.")
     try:
         return np.shape(X)
     except ValueError as error:
@@ -310,7 +318,10 @@ def _first_bad(rows: Rows, finite: BoolArray) -> tuple[int, int]:
 
 
 def _check_labels(y: Any, n_rows: int) -> tuple[NDArray[Any], IntArray]:
-    y = _on_host(y)
+    y = _on_host(y, "y")
+    if hasattr(y, "dtype"):
+        # What scikit-learn makes of nullable and categorical labels is floats.
+        y = np.asarray(y)
     try:
         labels = column_or_1d(y, warn=True)
     except ValueError as error:

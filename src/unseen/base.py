@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
+from importlib import import_module
+from os import PathLike
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -18,6 +20,10 @@ FloatArray: TypeAlias = NDArray[np.floating[Any]]
 IntArray: TypeAlias = NDArray[np.integer[Any]]
 BoolArray: TypeAlias = NDArray[np.bool_]
 Matrix: TypeAlias = Any  # rows by features, dense or scipy.sparse
+
+
+# A share below this reads as none.
+_NO_SHARE = 0.0005
 
 
 class UnseenWarning(UserWarning):
@@ -56,6 +62,11 @@ class RocEvidence:
         _freeze(self, "detection")
         if self.thresholds is not None:
             _freeze(self, "thresholds", self.false_alarm.shape)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """A copy is as frozen as the original."""
+        self.__dict__.update(state)
+        self.__post_init__()
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,6 +213,11 @@ class Estimate:
         if self.intervals is not None:
             _freeze(self, "intervals", (n_classes + 1, 2))
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """A copy is as frozen as the original."""
+        self.__dict__.update(state)
+        self.__post_init__()
+
     def __getitem__(self, label: Any) -> float:
         """Share of one known class."""
         if label not in self.classes:
@@ -230,6 +246,31 @@ class Estimate:
         )
         remarks = "".join(f"<p>{escape(remark)}</p>" for remark in self._remarks())
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{remarks}"
+
+    def sentence(self) -> str:
+        """The answer about unseen classes in one plain sentence.
+
+        Examples
+        --------
+        >>> from unseen.base import Estimate
+        >>> rows = {"n_labelled": {"cat": 80}, "n_unlabelled": 400}
+        >>> Estimate(("cat",), [0.7], 0.3, "m", intervals=[[0.65, 0.75], [0.25, 0.35]],
+        ...          **rows).sentence()
+        'About 30% of the new rows (25% to 35%) come from classes that training never saw.'
+        >>> Estimate(("cat",), [1.0], 0.0, "m", **rows).sentence()
+        'No sign of classes that training never saw.'
+        """
+        never_seen = "classes that training never saw"
+        if self.unseen < _NO_SHARE:
+            if self.intervals is None or self.intervals[-1, 1] < _NO_SHARE:
+                return f"No sign of {never_seen}."
+            most = _percent(self.intervals[-1, 1])
+            return f"No sign of {never_seen}: at most {most} of the new rows."
+        interval = ""
+        if self.intervals is not None:
+            lower, upper = map(_percent, self.intervals[-1])
+            interval = f" ({lower} to {upper})"
+        return f"About {_percent(self.unseen)} of the new rows{interval} come from {never_seen}."
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain types, ready for JSON; ``format`` counts changes of layout."""
@@ -260,7 +301,8 @@ class Estimate:
         """A pandas DataFrame: one row per known class, and a last row for unseen.
 
         The column ``known`` is False in the last row only, so that a class which happens to
-        be called "unseen" is not mistaken for it.
+        be called "unseen" is not mistaken for it. Where labels are numbers, ``class`` is missing
+        there.
         """
         try:
             import pandas as pd
@@ -268,8 +310,11 @@ class Estimate:
             raise ImportError(
                 'to_frame needs pandas, which is not installed. Try: pip install "unseen[io]"'
             ) from error
+        is_text = all(isinstance(label, str) for label in self.classes)
+        labels = pd.Series([*self.classes, "unseen" if is_text else None])
         columns: dict[str, Any] = {
-            "class": [*self.classes, "unseen"],
+            # Numbers beside text in one column could not be written to a file.
+            "class": labels if is_text else labels.astype(object).convert_dtypes(),
             "share": [*self.proportions.tolist(), float(self.unseen)],
             "known": [True] * len(self.classes) + [False],
             "labelled_rows": [*(self.n_labelled[label] for label in self.classes), 0],
@@ -277,6 +322,25 @@ class Estimate:
         if self.intervals is not None:
             columns |= {"lower": self.intervals[:, 0], "upper": self.intervals[:, 1]}
         return pd.DataFrame(columns)
+
+    def plot(self, **options: Any) -> Any:
+        """Draw the shares with their intervals; ``options`` are those of SharesDisplay.
+
+        Returns
+        -------
+        unseen.plots.SharesDisplay
+        """
+        return _above("plots").SharesDisplay.from_estimate(self, **options)
+
+    def report(self, path: str | PathLike[str]) -> None:
+        """Write one self-contained HTML page about this estimate.
+
+        Parameters
+        ----------
+        path : str or path
+            Where to; an existing file is replaced only by a whole new one.
+        """
+        _above("report").write_report(_above("study").Study(self), path)
 
     def _table(self) -> list[list[str]]:
         """Header and rows, as text."""
@@ -326,6 +390,16 @@ class EstimatesMixture(Protocol):
     def from_scores(self, scores_F: ArrayLike, scores_H: ArrayLike) -> MixtureEstimate:
         """Estimate the share of H in F."""
         ...
+
+
+def _above(module: str) -> Any:
+    """A module that draws records: those stand above, and are loaded only when called upon."""
+    return import_module(f"unseen.{module}")
+
+
+def _percent(share: float) -> str:
+    """A share as people say it; below ten per cent the first digit after the point matters."""
+    return f"{share:.0%}" if share >= 0.0995 or share < _NO_SHARE else f"{share:.1%}"
 
 
 def _freeze(record: Any, name: str, shape: tuple[int, ...] | None = None) -> None:

@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 from uuid import uuid4
 
 from unseen.experiments.cell import Cell
+from unseen.tables.write import write_then_rename
 
 __all__ = ["CellStore", "Key", "key_of", "write_text"]
 
@@ -96,15 +97,8 @@ def key_of(cell: Cell) -> Key:
 def write_text(file: Path, text: str) -> None:
     """Write a file whole or not at all."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    draft = file.with_name(f".{file.name}-{uuid4().hex}")
-    try:
-        with draft.open("w", encoding="utf-8", newline="\n") as opened:
-            opened.write(text)
-            opened.flush()
-            os.fsync(opened.fileno())
-        draft.replace(file)
-    finally:
-        draft.unlink(missing_ok=True)
+    with write_then_rename(file) as draft:
+        draft.write_text(text, encoding="utf-8", newline="\n")
 
 
 def _whole_cells(file: Path) -> Iterator[Cell]:

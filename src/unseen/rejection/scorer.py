@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from unseen._validation import check_rows
 from unseen.rejection.labels import codes_of, with_unseen
 from unseen.rejection.measures import RiskMeasure
 from unseen.rejection.risk import RiskEstimate, open_risk
@@ -68,11 +67,10 @@ def open_set_risk(
     >>> round(open_set_risk(closed, X[1::2], y[1::2], X_new, {0: 0.5, 1: 0.0}).risk, 2)
     0.5
     """
-    rows, rows_new = check_rows(X, "X"), check_rows(X_new, "X_new")
     labels = np.asarray(y)
     classes, codes = np.unique(labels, return_inverse=True)
     seed = check_random_state(random_state).randint(2**31 - 1)
-    shares = find_shares(proportions, rows, labels, rows_new, seed)
+    shares = find_shares(proportions, X, labels, X_new, seed)
     everything = with_unseen(classes, unseen_label)
     return open_risk(
         codes_of(classifier.predict(X), everything),

@@ -1,0 +1,395 @@
+"""What is loaded answers as what was saved; a file that wants to run something is refused."""
+
+import json
+import pickle
+import sys
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+import sklearn
+from numpy.testing import assert_array_equal
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import NearestNeighbors
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+import unseen
+from test_contract import ESTIMATORS, answer, default, plain
+from unseen.monitoring import Timeline
+from unseen.persist import FORMAT, load, save
+from unseen.study.labelled import TableRule
+from unseen.tables import Columns
+
+skops_io = pytest.importorskip("skops.io")
+
+
+@pytest.fixture
+def path(tmp_path) -> Path:
+    return tmp_path / "saved.skops"
+
+
+def through_file(obj: Any, path: Path, trusted: Any = ()) -> Any:
+    save(obj, path)
+    return load(path, trusted)
+
+
+def fitted(kind: type, samples: Any) -> Any:
+    """Fitted as it would be used: a rejection rule learns from the unlabelled rows too."""
+    X, y, X_new = samples
+    if not issubclass(kind, unseen.rejection.base.RejectionRule):
+        return default(kind).fit(X, y)
+    return default(kind).fit(X, y, X_new, {"left": 0.5, "right": 0.2})
+
+
+def rewritten(path: Path, member: str, text: str) -> None:
+    """The same file with another text in one member."""
+    with ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    with ZipFile(path, "w") as archive:
+        for name, data in {**members, member: text.encode()}.items():
+            archive.writestr(name, data)
+
+
+def test_the_list_of_estimators_is_the_public_one() -> None:
+    assert {kind.__name__ for kind in ESTIMATORS} <= set(unseen.__all__)
+    assert len(ESTIMATORS) > 20
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS, ids=lambda kind: kind.__name__)
+def test_a_fitted_estimator_answers_the_same_bit_for_bit(kind, samples, path) -> None:
+    before = fitted(kind, samples)
+    after = through_file(before, path)
+    assert type(after) is kind
+    assert answer(after, samples[2]) == answer(before, samples[2])
+    if hasattr(before, "predict_unlabeled"):
+        assert_array_equal(after.predict(samples[2]), before.predict(samples[2]))
+        assert_array_equal(after.predict_unlabeled(), before.predict_unlabeled())
+        assert plain(after.risk_) == plain(before.risk_)
+        assert after.set_threshold(cost=3).threshold_ == before.set_threshold(cost=3).threshold_
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS, ids=lambda kind: kind.__name__)
+def test_an_unfitted_estimator_keeps_its_parameters(kind, path) -> None:
+    before = default(kind)
+    assert repr(through_file(before, path)) == repr(before)
+
+
+def test_packing_shows_neither_in_memory_nor_after_loading(samples, path) -> None:
+    """Costs by tuples of names and searches by trees are what skops cannot save as they are."""
+    rule = fitted(unseen.RejectionClassifier, samples)
+    costs = dict(rule.rule_.costs)
+    for one in (through_file(rule, path), rule):
+        assert one.rule_.costs == costs
+        stack = next(part for part in one.rule_.rules if hasattr(part, "describe"))
+        assert all(type(each) is NearestNeighbors for each in stack.describe.neighbours.by_class)
+
+
+@pytest.mark.parametrize(
+    "labels", [["a", "b"], [3, 7], [False, True], [-1.0, 2.0]], ids=["str", "int", "bool", "float"]
+)
+def test_records_keep_labels_of_every_kind(labels, samples, path) -> None:
+    X, y, X_new = samples
+    renamed = np.array(labels)[(y == "right").astype(int)]
+    estimator = unseen.MPEIncomplete(random_state=0)
+    before = unseen.estimate(X, renamed, X_new, estimator=estimator, confidence=0.9)
+    after = through_file(before, path)
+    assert after.to_dict() == before.to_dict()
+    assert after.n_labelled == dict(zip(labels, [60, 50], strict=True))
+    assert [type(label) for label in after.n_labelled] == [type(label) for label in labels]
+    assert after.diagnostics == before.diagnostics
+    assert list(after.roc) == labels
+    assert str(after) == str(before)
+
+
+def test_a_loaded_record_is_read_only_again(samples, path) -> None:
+    X, y, X_new = samples
+    estimate = unseen.estimate(
+        X, y, X_new, estimator=unseen.MPEIncomplete(), confidence=0.9, random_state=0
+    )
+    after = through_file(estimate, path)
+    for array in (after.proportions, after.intervals, after.roc["left"].detection):
+        with pytest.raises(ValueError, match="read-only"):
+            array[:] = 0.0
+
+
+def test_a_comparison_survives(samples, path) -> None:
+    X, y, X_new = samples
+    chosen = [unseen.MPEIncomplete(), unseen.MPEProjected()]
+    before = unseen.compare(X, y, X_new, chosen, random_state=0)
+    after = through_file(before, path)
+    assert after.to_dict() == before.to_dict()
+    assert str(after) == str(before)
+
+
+def test_a_bound_survives(path) -> None:
+    bound = unseen.UpperBound(0.3, 0.05, "dkw", False)
+    assert through_file(bound, path) == bound
+
+
+def test_a_pipeline_with_a_rule_at_its_end_survives(samples, path) -> None:
+    X, y, X_new = samples
+    tables = [pd.DataFrame(rows, columns=["x", "y", "z"]) for rows in (X, X_new)]
+    for table in tables:
+        table["side"] = np.where(table["x"] > 0, "east", "west")
+    columns = ColumnTransformer(
+        [("s", StandardScaler(), ["x", "y"]), ("o", OneHotEncoder(), ["side"])]
+    )
+    before = make_pipeline(columns, unseen.RejectionForest(n_trees=5, random_state=0))
+    before.fit(tables[0], y)
+    after = through_file(before, path)
+    assert_array_equal(after.predict_proba(tables[1]), before.predict_proba(tables[1]))
+
+
+def test_what_a_rule_asks_of_its_pipeline_survives(samples, path) -> None:
+    X, y, X_new = samples
+    given = {"left": 0.5, "right": 0.2}
+    rule = unseen.RejectionForest(n_trees=5, random_state=0)
+    with sklearn.config_context(enable_metadata_routing=True):
+        rule.set_fit_request(X_unlabeled=True, proportions=True)
+        steps = [("scale", StandardScaler()), ("rule", rule)]
+        before = Pipeline(steps, transform_input=["X_unlabeled"])
+        before.fit(X, y, X_unlabeled=X_new, proportions=given)
+        after = through_file(before, path)
+        assert_array_equal(after.predict_proba(X_new), before.predict_proba(X_new))
+        again = clone(after).fit(X, y, X_unlabeled=X_new, proportions=given)
+    assert_array_equal(again.predict_proba(X_new), before.predict_proba(X_new))
+    assert before[-1].get_metadata_routing().fit.requests["X_unlabeled"] is True
+
+
+def test_a_rule_for_tables_survives(samples, path) -> None:
+    X, y, X_new = samples
+    tables = [pa.table({"x": rows[:, 0], "y": rows[:, 1]}) for rows in (X, X_new)]
+    columns = Columns().fit(tables[0])
+    rule = unseen.RejectionTree(random_state=0)
+    rule.fit(columns.transform(tables[0]), y, columns.transform(tables[1]), [0.5, 0.2])
+    before = TableRule(columns, rule)
+    after = through_file(before, path)
+    assert_array_equal(after.probabilities(tables[1]), before.probabilities(tables[1]))
+
+
+def test_a_timeline_survives_and_is_read_only_again(path) -> None:
+    rows = {"n_labelled": {True: 80, False: 90}, "n_unlabelled": 400}
+    months = [unseen.Estimate((False, True), [0.5, 0.5 - p], p, "m", **rows) for p in (0.0, 0.2)]
+    before = Timeline(
+        (1, 2), tuple(months), [True, False], months[0], [np.nan, 0.01], [np.nan, 0.5]
+    )
+    after = through_file(before, path)
+    assert after.windows == before.windows
+    assert_array_equal(after.raw_p_values, before.raw_p_values)
+    assert after.estimates[1].to_dict() == months[1].to_dict()
+    assert after.estimates[1].n_labelled == {True: 80, False: 90}
+    with pytest.raises(ValueError, match="read-only"):
+        after.raw_p_values[0] = 1.0
+
+
+def test_a_classifier_within_an_estimator_survives(samples, path) -> None:
+    X, y, X_new = samples
+    scaled = make_pipeline(StandardScaler(), GaussianNB())
+    before = unseen.MPEIncomplete(classifier=scaled, n_folds=3, random_state=0).fit(X, y)
+    after = through_file(before, path)
+    assert after.estimate(X_new).to_dict() == before.estimate(X_new).to_dict()
+    assert repr(clone(after)) == repr(clone(before))
+
+
+def test_what_skops_does_not_trust_of_scikit_learn_must_be_asked_for(samples, path) -> None:
+    X, y, X_new = samples
+    forest = RandomForestClassifier(n_estimators=2, max_depth=2, random_state=0)
+    before = unseen.RejectionPlugIn(classifier=forest, n_folds=2, random_state=0)
+    before.fit(X, y, X_new, {"left": 0.5, "right": 0.2})
+    save(before, path)
+    with pytest.raises(TypeError, match=r'trusted=\["sklearn\.tree\._tree\.Tree"\]'):
+        load(path)
+    after = load(path, trusted=["sklearn.tree._tree.Tree"])
+    assert_array_equal(after.predict_proba(X_new), before.predict_proba(X_new))
+
+
+class Wary(GaussianNB):
+    """Somebody's own class, that this library has never heard of."""
+
+
+def test_a_class_of_the_user_is_refused_until_it_is_trusted(path) -> None:
+    name = f"{Wary.__module__}.Wary"
+    save(unseen.MPEIncomplete(classifier=Wary()), path)
+    with pytest.raises(TypeError, match=rf"holds {name}\. Nothing was loaded\. .*unseen\.load\("):
+        load(path)
+    for trusted in ([Wary], [name], (Wary,)):
+        assert type(load(path, trusted).classifier) is Wary
+
+
+@pytest.mark.parametrize("trusted", [True, "sklearn.tree._tree.Tree", Wary])
+def test_trusted_must_be_a_list(trusted, path) -> None:
+    save(unseen.MPEIncomplete(), path)
+    with pytest.raises(TypeError, match="trusted must be a list of types or of their names; got"):
+        load(path, trusted)
+
+
+class Hostile:
+    """As a pickle, it makes a file when it is loaded."""
+
+    def __init__(self, marker: Path) -> None:
+        self.marker = marker
+
+    def __reduce__(self) -> Any:
+        return Path.touch, (self.marker,)
+
+
+def test_a_pickle_by_another_name_is_refused_and_not_run(tmp_path, path) -> None:
+    marker = tmp_path / "owned"
+    path.write_bytes(pickle.dumps(Hostile(marker)))
+    with pytest.raises(ValueError, match=r"path must be a file that unseen\.save wrote"):
+        load(path)
+    assert not marker.exists()
+    pickle.loads(path.read_bytes())
+    assert marker.exists()  # it was a real threat
+
+
+def write_call(path: Path, function: str, *arguments: Any) -> None:
+    """A file like those of save, that asks for a call of a function while it is read."""
+    module, _, name = function.rpartition(".")
+    with ZipFile(BytesIO(skops_io.dumps(arguments))) as archive:
+        content = json.loads(archive.read("schema.json"))
+    call = {
+        "__class__": name,
+        "__module__": module,
+        "__loader__": "ConstructorFromReduceNode",
+        "content": content,
+        "protocol": content["protocol"],
+    }
+    save([], path)
+    rewritten(path, "schema.json", json.dumps(call))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        "os.mkdir",
+        "builtins.open",
+        "unseen.datasets.npz.Path.mkdir",
+        "unseen.tables.source.Source",
+        "unseen.baseless.Estimate",
+        "unseen.persist.Path",
+        "unseen.persist.save",
+        "unseen.cli.main",
+        "unseen.__main__.main",
+        "unseen.datasets.npz.NamedTemporaryFile",
+        "unseen.rejection.base.open_risk",
+        "unseen.no.such.Thing",
+        "unseen.Estimate",
+        "unseenly.Estimate",
+    ],
+)
+def test_only_estimators_and_records_are_trusted_by_their_name(function, tmp_path, path) -> None:
+    write_call(path, function, str(tmp_path / "owned"))
+    with pytest.raises(TypeError, match=rf"path must hold trusted types only; .* holds {function}"):
+        load(path)
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
+
+
+def test_the_call_in_these_files_is_real(tmp_path, path) -> None:
+    write_call(path, "os.mkdir", str(tmp_path / "owned"))
+    load(path, trusted=["os.mkdir"])
+    assert (tmp_path / "owned").is_dir()
+
+
+def test_a_newer_format_is_refused_by_name(path) -> None:
+    save(unseen.MPEIncomplete(), path)
+    rewritten(
+        path, "unseen.json", json.dumps({"format": FORMAT + 1, "versions": {"unseen": "9.1"}})
+    )
+    message = rf"path must have format {FORMAT} or older; .* has format {FORMAT + 1} of unseen 9\.1"
+    with pytest.raises(ValueError, match=message):
+        load(path)
+
+
+def other_release(bump: int) -> str:
+    parts = [int(part) for part in unseen.__version__.split(".")]
+    parts[bump] += 1
+    return ".".join(map(str, parts))
+
+
+def test_another_series_warns_and_another_patch_does_not(path) -> None:
+    save(unseen.MPEIncomplete(n_folds=7), path)
+    for bump, warns in [(0, True), (1, unseen.__version__.startswith("0.")), (2, False)]:
+        header = {"format": FORMAT, "versions": {"unseen": other_release(bump)}}
+        rewritten(path, "unseen.json", json.dumps(header))
+        if warns:
+            with pytest.warns(unseen.UnseenWarning, match="was saved by unseen"):
+                assert load(path).n_folds == 7
+        else:
+            assert load(path).n_folds == 7
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda data: b"",
+        lambda data: b"label,x\na,1\n",
+        lambda data: data[: len(data) // 2],
+        lambda data: data.replace(b"unseen.json", b"unseem.json"),
+        lambda data: data.replace(b"schema.json", b"schemA.json"),
+        lambda data: skops_io.dumps([1, 2]),
+    ],
+    ids=["empty", "csv", "half", "no header", "no schema", "skops of another hand"],
+)
+def test_a_file_of_another_kind_gives_one_clear_error(spoil, path) -> None:
+    save(unseen.MPEIncomplete(), path)
+    path.write_bytes(spoil(path.read_bytes()))
+    with pytest.raises(ValueError, match=r"path must be a file that unseen\.save wrote; .*saved"):
+        load(path)
+
+
+@pytest.mark.parametrize("header", ["[]", "{}", '{"format": "one"}', '{"format": 1}', "no json"])
+def test_a_header_of_another_kind_gives_the_same_error(header, path) -> None:
+    save(unseen.MPEIncomplete(), path)
+    rewritten(path, "unseen.json", header)
+    with pytest.raises(ValueError, match=r"path must be a file that unseen\.save wrote"):
+        load(path)
+
+
+def test_a_failed_save_leaves_the_old_file_and_nothing_else(path) -> None:
+    save(unseen.MPEIncomplete(n_folds=7), path)
+    with pytest.raises(
+        TypeError, match="obj must hold only what skops can save; got MPEIncomplete"
+    ):
+        save(unseen.MPEIncomplete(classifier=(row for row in [])), path)
+    assert load(path).n_folds == 7
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+def test_a_file_in_the_way_of_the_rename_leaves_nothing_behind(path) -> None:
+    path.mkdir()
+    with pytest.raises(OSError):
+        save(unseen.MPEIncomplete(), path)
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+def test_a_missing_folder_and_a_missing_file_are_named(tmp_path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"its folder does not exist"):
+        save(unseen.MPEIncomplete(), tmp_path / "no" / "model.skops")
+    with pytest.raises(FileNotFoundError, match="none"):
+        load(tmp_path / "none.skops")
+
+
+def test_without_skops_the_error_says_what_to_install(path, monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, "skops.io", None)
+    for call in (lambda: save([], path), lambda: load(path)):
+        with pytest.raises(ImportError, match=r'pip install "unseen\[secure\]"'):
+            call()
+
+
+def test_shared_parts_stay_shared(samples, path) -> None:
+    X, _, _ = samples
+    neighbours = NearestNeighbors().fit(X)
+    one, other = through_file([neighbours, neighbours], path)
+    assert one is other
+    for mine, theirs in zip(one.kneighbors(X), neighbours.kneighbors(X), strict=True):
+        assert_array_equal(mine, theirs)

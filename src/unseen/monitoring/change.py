@@ -1,0 +1,258 @@
+"""Has anything changed between two samples of new rows? Permutation tests of class probabilities.
+
+The shares of two windows are estimated with the same labelled rows and the same kind of scorer, so
+that their errors go together: whether two intervals overlap is a poor test. What differs between
+two windows is their rows. So the rows are compared.
+
+**Probabilities.** The rows of both windows are put together, shuffled, and scored as one sample:
+the scorer is not told which is which. At the shares of both together, row j belongs to class i, or
+to none, with probability q_ji. If the distributions of the classes are known and the shares alone
+differ, then the difference of the windows' means of q, in units of its covariance,
+
+    T = d' V^+ d,   d = mean of q over the window - mean of q over the reference,
+
+is the score test of equal shares, which is efficient against small changes.
+
+**Anything.** If the windows are alike then their rows are exchangeable. Which rows make the window
+is permuted, and the p-value is the part of the permutations with a T as large. That is exact for
+samples of any size, whatever the scorer is worth: a poor one costs power only. What it finds need
+not be a share, however: known classes that look different than before are a change too.
+
+**Unseen.** Where known shares have changed, rows are not exchangeable, and the mean probability of
+being unseen moves with them, as far as some known classes look newer than others. So it is freed of
+that: from it is taken the combination of the class probabilities that has the same mean over the
+labelled rows of every class. What is left, psi, has the same mean in all known classes, so that
+
+    t = difference of the means of psi / its standard error
+
+has mean 0 whatever happens among the known. t is permuted as T is: exact where nothing has changed,
+and, as t is studentised, right for large samples where only known shares have. The noise of the
+class means enters the standard error, times the shift of the known shares.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from unseen.base import FloatArray, IntArray
+from unseen.mixture.placement import candidate_cells, candidate_prior
+from unseen.proportions.default import open_set_fit
+from unseen.proportions.open_scores import OpenSetScores, moved_ratios
+
+__all__ = ["ClassProbabilities", "change_p_values", "class_probabilities"]
+
+_LEAST_SHARE = 1e-6
+_LEAST_SPREAD = 1e-6
+_LEAST_DIRECTION = 1e-3
+_LEAST_SEPARATION = 1e-2
+_ROUNDING = 1e-9
+_BLOCK_SIZE = 2_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class ClassProbabilities:
+    """To which class each row belongs, as far as scores can tell.
+
+    Parameters
+    ----------
+    among_known, among_known_labelled : ndarray of shape (m, K) and (n, K)
+        Probability of each known class given that the row belongs to one, of new rows and of
+        labelled ones.
+    novelty, novelty_labelled : ndarray of shape (m,) and (n,)
+        Probability that the row belongs to no known class.
+    codes : ndarray of shape (n,)
+        Class of each labelled row, as its place among the classes.
+    """
+
+    among_known: FloatArray
+    among_known_labelled: FloatArray
+    novelty: FloatArray
+    novelty_labelled: FloatArray
+    codes: IntArray
+
+    @property
+    def new(self) -> FloatArray:
+        """Probability of each known class and then of none, one row per new row."""
+        known = self.among_known * (1 - self.novelty)[:, None]
+        return np.column_stack([known, self.novelty])
+
+
+def class_probabilities(scores: OpenSetScores) -> ClassProbabilities:
+    """Probabilities of all rows at the shares that the new rows have if something is unseen.
+
+    Parameters
+    ----------
+    scores : OpenSetScores
+        Of the rows of both windows together.
+
+    Returns
+    -------
+    ClassProbabilities
+    """
+    # The spike says how likely "nothing is unseen" is; no row's probability depends on it.
+    fit = open_set_fit(scores, spike=0.5)
+    among = np.maximum(fit.among_known, _LEAST_SHARE)
+    n_rows = scores.n_unlabelled + len(scores.codes)
+    log_prior = candidate_prior(scores.ratios, n_rows)
+    ratios = moved_ratios(scores, among)
+    cells = candidate_cells(ratios, log_prior, (among / scores.counts)[scores.codes])
+    known_labelled = np.zeros(len(scores.codes))
+    for candidate in np.flatnonzero(np.isfinite(log_prior)):
+        known_labelled += _known_at(
+            ratios.labelled[:, candidate],
+            ratios.unlabelled[:, candidate],
+            cells.place[candidate],
+            fit.posterior.known[candidate],
+        )
+    parts = _among_known(scores, among)
+    return ClassProbabilities(*parts, 1 - fit.known, 1 - known_labelled, scores.codes)
+
+
+def _known_at(
+    score: FloatArray, score_new: FloatArray, place: IntArray, known: FloatArray
+) -> FloatArray:
+    """Probability to be known of rows that score so, from new rows and the cells they are in."""
+    order = np.argsort(score_new, kind="stable")
+    cell = np.interp(score, score_new[order], place[order])
+    return np.interp(cell, np.arange(len(known)), known)
+
+
+def _among_known(scores: OpenSetScores, among: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Posteriors of the known classes at the shares ``among``, of new and of labelled rows."""
+    posteriors = scores.posteriors
+    if posteriors is None or posteriors.prior is None:
+        return np.ones((scores.n_unlabelled, 1)), np.ones((len(scores.codes), 1))
+    parts = posteriors.unlabelled, posteriors.labelled
+    moved = [rows / posteriors.prior * among for rows in parts]
+    known, labelled = (rows / rows.sum(axis=1, keepdims=True) for rows in moved)
+    return known, labelled
+
+
+def change_p_values(
+    probabilities: ClassProbabilities,
+    n_window: int,
+    n_permutations: int = 1999,
+    random_state: int | np.random.Generator | None = None,
+) -> tuple[float, float]:
+    """P-values of "nothing has changed" and of "the unseen share has not changed".
+
+    Parameters
+    ----------
+    probabilities : ClassProbabilities
+        Of the rows of the window, and then of those of the reference.
+    n_window : int
+        Rows of the window.
+    n_permutations : int, default=1999
+        Permutations, B; no p-value is below ``1 / (B + 1)``.
+    random_state : int, Generator or None, default=None
+        Draws the permutations.
+
+    Returns
+    -------
+    any_change, unseen : float
+
+    Examples
+    --------
+    Half of the first hundred rows are unseen, and none of the second hundred.
+
+    >>> import numpy as np
+    >>> from unseen.monitoring.change import ClassProbabilities, change_p_values
+    >>> novelty = np.r_[np.tile([0.0, 1.0], 50), np.zeros(100)]
+    >>> known = np.tile([[0.8, 0.2], [0.2, 0.8]], (100, 1))
+    >>> rows = ClassProbabilities(known, known, novelty, np.zeros(200), np.tile([0, 1], 100))
+    >>> change_p_values(rows, 100, 999, random_state=0)
+    (0.001, 0.001)
+    """
+    rng = np.random.default_rng(random_state)
+    directions = _directions(probabilities.new)
+    unseen = _NoveltyBeyondClasses.of(probabilities)
+    values = np.column_stack([directions, unseen.columns])
+    means = _permuted_means(values, n_window, n_permutations, rng)
+    n_directions = directions.shape[1]
+    window, rest = means[..., :n_directions], means[..., n_directions:]
+    any_change = np.square(window[0] - window[1]).sum(axis=1)
+    counts = n_window, len(values) - n_window
+    return _p_value(any_change), _p_value(np.abs(unseen.studentised(rest, counts)))
+
+
+@dataclass(frozen=True, eq=False)
+class _NoveltyBeyondClasses:
+    """Novelty that has the same mean in every known class, and what its standard error takes.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (m, K + 2)
+        Of the new rows: psi, its square, and the shares of the known classes that a row stands
+        for, so that their mean over rows of known classes is the shares of those classes.
+    class_noise : ndarray of shape (K,)
+        Variance of the mean of psi over the labelled rows of each class.
+    """
+
+    columns: FloatArray
+    class_noise: FloatArray
+
+    @classmethod
+    def of(cls, rows: ClassProbabilities) -> _NoveltyBeyondClasses:
+        """Take from novelty what differs among the known classes."""
+        counts = np.bincount(rows.codes)
+        indicator = (rows.codes == np.arange(len(counts))[:, None]) / counts[:, None]
+        confusion = indicator @ rows.among_known_labelled
+        inverse = np.linalg.pinv(confusion, rcond=_LEAST_SEPARATION)
+        weights = inverse @ (indicator @ rows.novelty_labelled)
+        psi = rows.novelty - rows.among_known @ weights
+        labelled = rows.novelty_labelled - rows.among_known_labelled @ weights
+        spread = indicator @ np.square(labelled) - np.square(indicator @ labelled)
+        columns = np.column_stack([psi, np.square(psi), rows.among_known @ inverse])
+        return cls(columns, np.maximum(spread, 0.0) / counts)
+
+    def studentised(self, means: FloatArray, counts: tuple[int, int]) -> FloatArray:
+        """Difference of the means of psi over its standard error, for each permutation.
+
+        Parameters
+        ----------
+        means : ndarray of shape (2, B, K + 2)
+            Means of the columns over the window and over the reference.
+        counts : tuple of int
+            Rows of both.
+        """
+        psi, square, shares = means[..., 0], means[..., 1], means[..., 2:]
+        noise = (square - np.square(psi)) / np.reshape(counts, (2, 1))
+        shift = np.square(shares[0] - shares[1])
+        variance = np.maximum(noise.sum(axis=0) + shift @ self.class_noise, 0.0)
+        error = np.sqrt(variance) + _LEAST_SPREAD / np.sqrt(sum(counts))
+        return (psi[0] - psi[1]) / error
+
+
+def _directions(values: FloatArray) -> FloatArray:
+    """The columns, centred and uncorrelated, with equal variance; without those that are empty."""
+    centred = values - values.mean(axis=0)
+    spread = centred.std(axis=0)
+    used = spread > _LEAST_SPREAD
+    if not used.any():
+        return np.zeros((len(values), 1))
+    left, size, _ = np.linalg.svd(centred[:, used] / spread[used], full_matrices=False)
+    return np.asarray(left[:, size > _LEAST_DIRECTION * size[0]])
+
+
+def _permuted_means(
+    values: FloatArray, n_window: int, n_permutations: int, rng: np.random.Generator
+) -> FloatArray:
+    """Means over the window and over the reference: shape (2, 1 + B, columns), unpermuted first."""
+    n_rows = len(values)
+    sums = np.empty((1 + n_permutations, values.shape[1]))
+    sums[0] = values[:n_window].sum(axis=0)
+    block = max(1, _BLOCK_SIZE // n_rows)
+    for first in range(1, 1 + n_permutations, block):
+        part = slice(first, min(first + block, 1 + n_permutations))
+        chosen = np.zeros((part.stop - first, n_rows))
+        chosen[:, :n_window] = 1.0
+        sums[part] = rng.permuted(chosen, axis=1) @ values
+    rest = (values.sum(axis=0) - sums) / (n_rows - n_window)
+    return np.stack([sums / n_window, rest])
+
+
+def _p_value(statistics: FloatArray) -> float:
+    """Part of the permutations, the actual one included, that are as extreme as the actual one."""
+    return float((statistics >= statistics[0] * (1 - _ROUNDING)).mean())

@@ -1,0 +1,236 @@
+"""All windows of a table: an estimate for each, and a test of each against the reference."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from math import ceil
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+
+from unseen._validation import check_unlabelled, remarks
+from unseen.base import Estimate, FloatArray, Matrix, UnseenWarning
+from unseen.intervals import check_interval
+from unseen.monitoring.source import (
+    FOLDS,
+    TEST_FOLDS,
+    Reference,
+    Source,
+    training_reference,
+    window_reference,
+)
+from unseen.monitoring.timeline import Timeline
+from unseen.monitoring.windows import Windows, find_windows, windows_of
+from unseen.proportions import OpenSetEstimator, ProportionEstimator
+from unseen.proportions.base import drawn_seed
+
+__all__ = ["monitor"]
+
+_LEAST_PERMUTATIONS = 1999
+# The least p-value that permutations can give, adjusted for all windows, is this part of alpha.
+_RESOLUTION = 0.2
+TRAINING = "training"
+
+
+def monitor(
+    X: ArrayLike,
+    y: ArrayLike,
+    X_new: ArrayLike,
+    by: ArrayLike,
+    *,
+    reference: Any = None,
+    estimator: ProportionEstimator | None = None,
+    confidence: float = 0.95,
+    random_state: Any = None,
+    alpha: float = 0.05,
+    least_rows: int = 30,
+    progress: Callable[[float], object] | None = None,
+) -> Timeline:
+    """Estimate the shares in each window of time, and test each against a reference window.
+
+    Each window's estimate is that of :func:`unseen.estimate` for its rows alone. The tests compare
+    the rows of a window with those of the reference (:mod:`unseen.monitoring.change`); of the
+    estimator they take the classifier only. P-values are adjusted for the number of windows: if
+    nothing ever changes, the probability that any window is marked is at most ``alpha``.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_labelled, n_features)
+        Rows of the known classes: NumPy, sparse, or a pandas, polars or pyarrow table.
+    y : array-like of shape (n_labelled,)
+        Their labels: text, whole numbers or booleans. One class is enough.
+    X_new : array-like of shape (n_unlabelled, n_features)
+        Unlabelled rows of all windows, with the columns of X.
+    by : array-like of shape (n_unlabelled,)
+        The window of each new row: text, numbers, dates, or anything else that can be sorted.
+        Rows whose key is missing are counted and left out.
+    reference : key, list of keys, "training" or None, default=None
+        The window that the others are compared with, or several that are taken together; None is
+        the first one. A date may be given as text. "training" compares with the labelled rows: a
+        third of each class is set aside for the tests, as a sample in which nothing is unseen.
+    estimator : proportion estimator or None, default=None
+        How to estimate; None is :class:`~unseen.OpenSetEstimator`. It is copied, not changed.
+    confidence : float, default=0.95
+        Level of the intervals.
+    random_state : int, RandomState instance or None, default=None
+        Seed of all randomness; overrides that of ``estimator`` when given.
+    alpha : float, default=0.05
+        Probability allowed for one false alarm or more, over all windows together.
+    least_rows : int, default=30
+        Windows with fewer rows are skipped. At least the number of folds of the estimator.
+    progress : callable or None, default=None
+        Called with the share of the work that is done, from 0 to 1.
+
+    Returns
+    -------
+    Timeline
+
+    Examples
+    --------
+    From the third day on, a fifth of the rows belong to a class that training never saw.
+
+    >>> import numpy as np
+    >>> import unseen
+    >>> from unseen.monitoring import monitor
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.vstack([rng.normal(-4, 1, (100, 2)), rng.normal(4, 1, (100, 2))])
+    >>> y = ["left"] * 100 + ["right"] * 100
+    >>> days = [rng.normal(-4, 1, (100, 2)), rng.normal(-4, 1, (100, 2)),
+    ...         np.vstack([rng.normal(-4, 1, (80, 2)), rng.normal([-4, 4], 1, (20, 2))])]
+    >>> timeline = monitor(X, y, np.vstack(days), np.repeat([1, 2, 3], 100), random_state=0)
+    >>> timeline.windows, timeline.changed
+    ((1, 2, 3), array([False, False,  True]))
+    >>> print(f"{timeline[3].unseen:.1f}")
+    0.2
+    """
+    _check(confidence, alpha, estimator)
+    chosen = OpenSetEstimator() if estimator is None else clone(estimator)
+    seed = drawn_seed(chosen.get_params()["random_state"] if random_state is None else random_state)
+    chosen.set_params(random_state=seed)
+    _check_least_rows(least_rows, chosen)
+    rows, odd = _checked_rows(chosen, X, y, X_new)
+    windows = windows_of(by, rows.shape[0])
+    # A window that happens to be called so goes first.
+    to_training = isinstance(reference, str) and reference == TRAINING
+    to_training = to_training and TRAINING not in windows.keys
+    kept = _kept(windows, least_rows, at_least=1 if to_training else 2)
+    places = [] if to_training else find_windows(kept, reference)
+    _settle_folds(chosen, max(kept.counts))
+    with warnings.catch_warnings():
+        # What is odd about the rows has been said once, for all windows together.
+        warnings.simplefilter("ignore", UnseenWarning)
+        source = Source.of(chosen, rows, seed)
+        if to_training:
+            compared = training_reference(source)
+        else:
+            compared = window_reference(source, kept, places, confidence)
+        estimates, p_values = _followed(
+            source, compared, kept, places, confidence, alpha, progress or _silent
+        )
+    return Timeline(
+        windows=kept.keys,
+        estimates=tuple(estimates),
+        in_reference=np.isin(np.arange(len(kept.keys)), places),
+        reference_estimate=compared.estimate,
+        raw_p_values=p_values[:, 0],
+        raw_p_values_unseen=p_values[:, 1],
+        alpha=alpha,
+        skipped=_skipped(windows, least_rows),
+        n_missing=windows.n_missing,
+        warnings=(*odd, *_remarks_of_windows(estimates)),
+        seed=seed,
+    )
+
+
+def _followed(
+    source: Source,
+    compared: Reference,
+    windows: Windows,
+    places: list[int],
+    confidence: float,
+    alpha: float,
+    progress: Callable[[float], object],
+) -> tuple[list[Estimate], FloatArray]:
+    """Estimate of each window, and its two p-values; NaN in the windows of the reference."""
+    rng = np.random.default_rng(source.seed)
+    n_windows = len(windows.keys)
+    n_permutations = max(_LEAST_PERMUTATIONS, ceil(n_windows / (_RESOLUTION * alpha)))
+    estimates, p_values = [], np.full((n_windows, 2), np.nan)
+    for place, rows in enumerate(windows.rows):
+        progress(place / n_windows)
+        done = places == [place]
+        estimates.append(compared.estimate if done else source.estimate(rows, confidence))
+        if place not in places:
+            p_values[place] = compared.source.p_values(rows, compared.rows, n_permutations, rng)
+    progress(1.0)
+    return estimates, p_values
+
+
+def _silent(done: float) -> None:
+    """Tell nobody."""
+
+
+def _check(confidence: float, alpha: float, estimator: Any) -> None:
+    check_interval(confidence, None)
+    if not 0 < alpha < 1:
+        raise ValueError(f"alpha must lie strictly between 0 and 1, such as 0.05; got {alpha}.")
+    if estimator is not None and not isinstance(estimator, ProportionEstimator):
+        raise TypeError(
+            "estimator must be a proportion estimator such as MPEIncomplete(), or None; "
+            f"got {estimator!r}."
+        )
+
+
+def _check_least_rows(least_rows: int, estimator: ProportionEstimator) -> None:
+    least = max(TEST_FOLDS, estimator.get_params(deep=False).get("n_folds") or FOLDS)
+    if least_rows < least:
+        raise ValueError(
+            f"least_rows must be at least {least}, so that each fold of the estimator holds a "
+            f"row; got {least_rows}."
+        )
+
+
+def _checked_rows(
+    estimator: ProportionEstimator, X: Any, y: Any, X_new: Any
+) -> tuple[Matrix, tuple[str, ...]]:
+    """New rows as numbers, and what is odd about them; leaves the estimator fitted to numbers."""
+    estimator.fit(X, y)
+    rows = check_unlabelled(estimator, X_new)
+    odd = remarks(estimator, estimator.labelled_.rows, rows, given=X_new)
+    # Windows are rows of an array: with column names on one side only, each would be remarked on.
+    estimator.fit(estimator.labelled_.rows, y)
+    return rows, odd
+
+
+def _settle_folds(estimator: ProportionEstimator, n_new: int) -> None:
+    """The default chooses its folds by the number of rows: here by the largest window, for all."""
+    if isinstance(estimator, OpenSetEstimator) and estimator.n_folds is None:
+        estimator.set_params(n_folds=estimator._n_folds(len(estimator.labelled_.codes) + n_new))
+
+
+def _kept(windows: Windows, least_rows: int, at_least: int) -> Windows:
+    enough = [place for place, count in enumerate(windows.counts) if count >= least_rows]
+    if len(enough) < at_least:
+        raise ValueError(
+            f"by must name at least {at_least} windows of least_rows={least_rows} rows or more; "
+            f"got {len(enough)} such of {len(windows.keys)}."
+        )
+    return windows.chosen(enough)
+
+
+def _skipped(windows: Windows, least_rows: int) -> tuple[tuple[Any, int], ...]:
+    counted = zip(windows.keys, windows.counts, strict=True)
+    return tuple((key, count) for key, count in counted if count < least_rows)
+
+
+def _remarks_of_windows(estimates: Sequence[Estimate]) -> tuple[str, ...]:
+    """What is said of every window, once; and of how many windows more is said."""
+    said = [estimate.warnings for estimate in estimates]
+    common = [message for message in said[0] if all(message in others for others in said)]
+    more = sum(len(messages) > len(common) for messages in said)
+    if not more:
+        return tuple(common)
+    return (*common, f"{more} of {len(said)} windows have warnings of their own; see estimates.")

@@ -1,0 +1,331 @@
+"""The record of shares over windows of time, and of which windows differ from the reference.
+
+A record is frozen, holds no raw rows, and knows how to print itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from unseen.base import BoolArray, Estimate, FloatArray
+from unseen.monitoring.windows import shown_key
+
+__all__ = ["Timeline", "holm"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Timeline:
+    """Shares in each window, and whether they differ from those of the reference.
+
+    Parameters
+    ----------
+    windows : tuple
+        Keys of the windows that have an estimate, in order.
+    estimates : tuple of Estimate
+        One per window, all with the same classes.
+    in_reference : ndarray of bool of shape (W,)
+        Windows whose rows make the reference; they are not tested against themselves. None of
+        them where the reference is the labelled rows.
+    reference_estimate : Estimate
+        Estimate for all rows of the reference, or the shares of the labels.
+    raw_p_values, raw_p_values_unseen : ndarray of shape (W,)
+        Of "nothing has changed since the reference" and of "the unseen share has not", before
+        they are adjusted for the number of windows; NaN in windows of the reference.
+    alpha : float, default=0.05
+        Probability allowed for one false alarm or more, over all windows together.
+    skipped : tuple of (key, rows)
+        Windows with too few rows for an estimate.
+    n_missing : int
+        New rows without a key, which belong to no window.
+    warnings : tuple of str
+        What a person should know before trusting the numbers, in plain words.
+    seed : int or None
+        As ``random_state``, this gives the same record again.
+
+    Attributes
+    ----------
+    reference : int or None
+        Place of the reference among ``windows``; None where it is several windows, or training.
+    differences : ndarray of shape (W, K + 1)
+        Share minus that of the reference, for each known class and then for unseen.
+    p_values, p_values_unseen : ndarray of shape (W,)
+        The raw ones adjusted for the number of windows by Holm's method: to be compared with
+        ``alpha`` as they are.
+    changed, changed_unseen : ndarray of bool of shape (W,)
+        Where they are at most ``alpha``.
+
+    Examples
+    --------
+    >>> from unseen.base import Estimate
+    >>> from unseen.monitoring import Timeline
+    >>> rows = {"n_labelled": {"cat": 80, "dog": 90}, "n_unlabelled": 400}
+    >>> may = Estimate(("cat", "dog"), [0.7, 0.3], 0.0, "m", **rows)
+    >>> june = Estimate(("cat", "dog"), [0.5, 0.2], 0.3, "m", **rows)
+    >>> timeline = Timeline(("May", "June"), (may, june), [True, False], may,
+    ...                     [float("nan"), 0.001], [float("nan"), 0.002])
+    >>> print(timeline)
+    window  rows    cat    dog  unseen  p (any change)  p (unseen)
+    May      400  0.700  0.300   0.000       reference   reference
+    June     400  0.500  0.200   0.300          0.001*      0.002*
+    m; * changed since the reference (p at most 0.05, adjusted for 1 window)
+    >>> timeline.differences[1].round(1), timeline.changed
+    (array([-0.2, -0.1,  0.3]), array([False,  True]))
+    """
+
+    windows: tuple[Any, ...]
+    estimates: tuple[Estimate, ...]
+    in_reference: BoolArray
+    reference_estimate: Estimate
+    raw_p_values: FloatArray
+    raw_p_values_unseen: FloatArray
+    alpha: float = 0.05
+    skipped: tuple[tuple[Any, int], ...] = ()
+    n_missing: int = 0
+    warnings: tuple[str, ...] = ()
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("windows", "estimates", "skipped", "warnings"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        for name, kind in (
+            ("in_reference", np.bool_),
+            ("raw_p_values", np.float64),
+            ("raw_p_values_unseen", np.float64),
+        ):
+            object.__setattr__(self, name, _frozen(getattr(self, name), kind))
+            _check_length(name, getattr(self, name), len(self.windows))
+        _check_length("estimates", self.estimates, len(self.windows))
+        kinds = {one.classes for one in (self.reference_estimate, *self.estimates)}
+        if len(kinds) > 1:
+            raise ValueError(f"estimates must share their classes; got {sorted(kinds, key=str)}.")
+
+    @property
+    def classes(self) -> tuple[Any, ...]:
+        """Labels of the known classes."""
+        return self.reference_estimate.classes
+
+    @property
+    def reference(self) -> int | None:
+        """Place of the reference among the windows; None where it is not one window."""
+        places = np.flatnonzero(self.in_reference)
+        return int(places[0]) if len(places) == 1 else None
+
+    @cached_property
+    def shares(self) -> FloatArray:
+        """Share of each known class and then of unseen, one row per window."""
+        return _frozen([_shares(estimate) for estimate in self.estimates], np.float64)
+
+    @cached_property
+    def differences(self) -> FloatArray:
+        """Shares minus those of the reference."""
+        return _frozen(self.shares - _shares(self.reference_estimate), np.float64)
+
+    @cached_property
+    def p_values(self) -> FloatArray:
+        """Of "nothing has changed", adjusted for the number of windows."""
+        return _frozen(holm(self.raw_p_values), np.float64)
+
+    @cached_property
+    def p_values_unseen(self) -> FloatArray:
+        """Of "the unseen share has not changed", adjusted for the number of windows."""
+        return _frozen(holm(self.raw_p_values_unseen), np.float64)
+
+    @property
+    def changed(self) -> BoolArray:
+        """Windows in which something has changed."""
+        return self.p_values <= self.alpha
+
+    @property
+    def changed_unseen(self) -> BoolArray:
+        """Windows in which the unseen share has changed."""
+        return self.p_values_unseen <= self.alpha
+
+    def __len__(self) -> int:
+        return len(self.windows)
+
+    def __getitem__(self, window: Any) -> Estimate:
+        """Estimate of one window, by its key."""
+        if window not in self.windows:
+            raise KeyError(f"no window {window!r}; there are {', '.join(map(repr, self.windows))}.")
+        return self.estimates[self.windows.index(window)]
+
+    def __str__(self) -> str:
+        table = self._table()
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        lines = [
+            "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip()
+            for row in table
+        ]
+        return "\n".join([*lines, *self._remarks()])
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        header, *rows = self._table()
+        head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
+        )
+        remarks = "".join(f"<p>{escape(remark)}</p>" for remark in self._remarks())
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{remarks}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain types, ready for JSON; ``format`` counts changes of layout.
+
+        Dates become text; a p-value that does not exist becomes None.
+        """
+        return {
+            "format": 1,
+            "windows": [_plain_key(window) for window in self.windows],
+            "estimates": [estimate.to_dict() for estimate in self.estimates],
+            "in_reference": self.in_reference.tolist(),
+            "reference_estimate": self.reference_estimate.to_dict(),
+            "differences": self.differences.tolist(),
+            "p_values": _plain_numbers(self.p_values),
+            "p_values_unseen": _plain_numbers(self.p_values_unseen),
+            "raw_p_values": _plain_numbers(self.raw_p_values),
+            "raw_p_values_unseen": _plain_numbers(self.raw_p_values_unseen),
+            "changed": self.changed.tolist(),
+            "changed_unseen": self.changed_unseen.tolist(),
+            "alpha": float(self.alpha),
+            "skipped": [
+                {"window": _plain_key(window), "rows": int(rows)} for window, rows in self.skipped
+            ],
+            "n_missing": int(self.n_missing),
+            "warnings": list(self.warnings),
+            "seed": self.seed,
+        }
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame in long form: a row for each window and class, unseen last.
+
+        The rows of one window are those of its own ``Estimate.to_frame``, with the window's key,
+        its rows, the difference to the reference, and the adjusted p-values of the window.
+        """
+        frames = [estimate.to_frame() for estimate in self.estimates]
+        import pandas as pd
+
+        for place, frame in enumerate(frames):
+            frame.insert(0, "window", [self.windows[place]] * len(frame))
+            frame["rows"] = self.estimates[place].n_unlabelled
+            frame["reference"] = bool(self.in_reference[place])
+            frame["difference"] = self.differences[place]
+            frame["p_value"] = self.p_values[place]
+            frame["p_value_unseen"] = self.p_values_unseen[place]
+        return pd.concat(frames, ignore_index=True)
+
+    def plot(self, **options: Any) -> Any:
+        """Draw the shares over the windows; needs matplotlib.
+
+        Parameters
+        ----------
+        **options
+            Passed to :meth:`unseen.plots.TimelineDisplay.plot`, such as ``ax``.
+
+        Returns
+        -------
+        TimelineDisplay
+        """
+        return import_module("unseen.plots").TimelineDisplay.from_timeline(self, **options)
+
+    def _table(self) -> list[list[str]]:
+        """Header and rows, as text."""
+        header = ["window", "rows", *map(str, self.classes), "unseen"]
+        header += ["p (any change)", "p (unseen)"]
+        rows = [
+            [
+                shown_key(window),
+                str(estimate.n_unlabelled),
+                *(f"{share:.3f}" for share in shares),
+                *(self._shown_p(place, values) for values in (self.p_values, self.p_values_unseen)),
+            ]
+            for place, (window, estimate, shares) in enumerate(
+                zip(self.windows, self.estimates, self.shares, strict=True)
+            )
+        ]
+        return [header, *rows]
+
+    def _shown_p(self, place: int, p_values: FloatArray) -> str:
+        if self.in_reference[place]:
+            return "reference"
+        value = p_values[place]
+        shown = "<0.001" if value < 0.0005 else f"{value:.3f}"
+        return shown + ("*" if value <= self.alpha else " ")
+
+    def _remarks(self) -> list[str]:
+        """What stands under the table."""
+        n_tested = int(np.isfinite(self.raw_p_values).sum())
+        windows = "window" if n_tested == 1 else "windows"
+        since = "the reference" if self.in_reference.any() else "training"
+        remarks = [
+            f"{self.estimates[0].method}; * changed since {since} "
+            f"(p at most {self.alpha:g}, adjusted for {n_tested} {windows})"
+        ]
+        if self.skipped:
+            named = ", ".join(f"{shown_key(key)} ({rows} rows)" for key, rows in self.skipped)
+            remarks.append(f"skipped, too few rows: {named}")
+        if self.n_missing:
+            remarks.append(f"{self.n_missing} rows without a key belong to no window")
+        return remarks + [f"warning: {message}" for message in self.warnings]
+
+
+def holm(p_values: Sequence[float] | FloatArray) -> FloatArray:
+    """Holm's adjustment: some true hypothesis gets a value <= alpha with probability <= alpha.
+
+    The j-th smallest of m values is multiplied by ``m - j + 1``, and none is let fall below the
+    one before it. NaN values are no hypotheses and stay NaN.
+
+    Parameters
+    ----------
+    p_values : array-like of shape (W,)
+
+    Returns
+    -------
+    ndarray of shape (W,)
+
+    Examples
+    --------
+    >>> holm([0.01, float("nan"), 0.04, 0.03])
+    array([0.03,  nan, 0.06, 0.06])
+    """
+    values = np.asarray(p_values, dtype=np.float64)
+    adjusted = np.full(values.shape, np.nan)
+    tested = np.flatnonzero(~np.isnan(values))
+    order = tested[np.argsort(values[tested], kind="stable")]
+    factors = np.arange(len(order), 0, -1)
+    adjusted[order] = np.minimum(np.maximum.accumulate(values[order] * factors), 1.0)
+    return adjusted
+
+
+def _shares(estimate: Estimate) -> FloatArray:
+    return np.append(estimate.proportions, estimate.unseen)
+
+
+def _frozen(values: Any, kind: Any) -> Any:
+    array = np.array(values, dtype=kind)
+    array.flags.writeable = False
+    return array
+
+
+def _check_length(name: str, values: Any, length: int) -> None:
+    if len(values) != length:
+        raise ValueError(f"{name} must have one value per window, {length}; got {len(values)}.")
+
+
+def _plain_numbers(values: Iterable[float]) -> list[float | None]:
+    return [None if np.isnan(value) else float(value) for value in values]
+
+
+def _plain_key(key: Any) -> Any:
+    """A key in types that JSON knows; what it does not know becomes text."""
+    if isinstance(key, np.generic) and not isinstance(key, np.datetime64 | np.timedelta64):
+        key = key.item()
+    return key if isinstance(key, str | int | float) else shown_key(key)

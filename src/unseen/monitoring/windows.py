@@ -1,0 +1,167 @@
+"""Which rows make a window: one key per row, equal keys together, keys in order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+import numpy as np
+
+from unseen.base import IntArray
+
+__all__ = ["Windows", "find_windows", "shown_key", "windows_of"]
+
+
+@dataclass(frozen=True, eq=False)
+class Windows:
+    """Windows in order, and the rows of each.
+
+    Parameters
+    ----------
+    keys : tuple
+        One key per window.
+    rows : tuple of ndarray
+        Places of the rows of each window.
+    n_missing : int
+        Rows without a key.
+    """
+
+    keys: tuple[Any, ...]
+    rows: tuple[IntArray, ...]
+    n_missing: int = 0
+
+    @property
+    def counts(self) -> list[int]:
+        """Rows of each window."""
+        return [len(rows) for rows in self.rows]
+
+    def chosen(self, places: Iterable[int]) -> Windows:
+        """Some of the windows only."""
+        listed = list(places)
+        keys = tuple(self.keys[place] for place in listed)
+        return Windows(keys, tuple(self.rows[place] for place in listed), self.n_missing)
+
+
+def windows_of(by: Any, n_rows: int) -> Windows:
+    """Rows with equal keys, keys in order; a row without a key is in no window.
+
+    Text is ordered as people do: the numbers in it by their size.
+
+    Parameters
+    ----------
+    by : array-like of shape (n_rows,)
+        One key per row: text, numbers, dates, or anything else that can be sorted.
+    n_rows : int
+        Rows that there should be.
+
+    Returns
+    -------
+    Windows
+
+    Examples
+    --------
+    >>> windows = windows_of(["week 10", "week 9", None, "week 10"], 4)
+    >>> windows.keys, windows.counts, windows.n_missing
+    (('week 9', 'week 10'), [1, 2], 1)
+    """
+    keys = _listed_keys(by, n_rows)
+    rows: dict[Any, list[int]] = {}
+    for row, key in enumerate(keys):
+        if not _is_missing(key):
+            rows.setdefault(key, []).append(row)
+    if not rows:
+        raise ValueError(f"by must name a window for at least one row; got {n_rows} missing keys.")
+    try:
+        ordered = sorted(rows, key=_order)
+    except TypeError as error:
+        kinds = ", ".join(sorted({type(key).__name__ for key in rows}))
+        raise TypeError(
+            f"by must hold keys of one kind that can be sorted; got {kinds}."
+        ) from error
+    n_missing = n_rows - sum(map(len, rows.values()))
+    return Windows(tuple(ordered), tuple(np.array(rows[key]) for key in ordered), n_missing)
+
+
+def find_windows(windows: Windows, reference: Any) -> list[int]:
+    """Places of the windows that a user names by key, by the text of a key, or by several.
+
+    Parameters
+    ----------
+    windows : Windows
+    reference : key, list of keys, or None
+        None is the first window.
+
+    Returns
+    -------
+    list of int
+
+    Examples
+    --------
+    >>> from datetime import date
+    >>> windows = windows_of([date(2024, 5, 1), date(2024, 5, 2)], 2)
+    >>> find_windows(windows, "2024-05-02"), find_windows(windows, None)
+    ([1], [0])
+    """
+    if reference is None:
+        return [0]
+    several = isinstance(reference, list | tuple | set | frozenset | np.ndarray)
+    named = list(reference) if several else [reference]
+    if not named:
+        raise ValueError("reference must name at least one window; got none.")
+    return sorted({_place(windows, key) for key in named})
+
+
+def _place(windows: Windows, key: Any) -> int:
+    for place, known in enumerate(windows.keys):
+        if known == key or shown_key(known) == shown_key(key):
+            return place
+    some = ", ".join(shown_key(known) for known in windows.keys[:5])
+    more = f" and {len(windows.keys) - 5} more" if len(windows.keys) > 5 else ""
+    raise ValueError(
+        "reference must be the key of a window with enough rows; "
+        f"got {shown_key(key)!r}, and there are {some}{more}."
+    )
+
+
+def shown_key(key: Any) -> str:
+    """A key as text; a date without a time of day is shown without one.
+
+    Examples
+    --------
+    >>> from datetime import datetime
+    >>> shown_key(datetime(2024, 5, 1)), shown_key(7)
+    ('2024-05-01', '7')
+    """
+    shown = key.isoformat() if isinstance(key, date) else str(key)
+    return re.sub(r"T00:00(:00(\.0+)?)?$", "", shown)
+
+
+def _listed_keys(by: Any, n_rows: int) -> list[Any]:
+    keys = np.asarray(by, dtype=object if isinstance(by, list | tuple) else None)
+    if keys.shape != (n_rows,):
+        raise ValueError(
+            f"by must hold one key per row of X_new, {n_rows}; got shape {keys.shape}."
+        )
+    if keys.dtype.kind in "mM":
+        # tolist would turn nanoseconds into whole numbers
+        return list(keys)
+    return [key.item() if isinstance(key, np.generic) else key for key in keys.tolist()]
+
+
+def _is_missing(key: Any) -> bool:
+    if key is None:
+        return True
+    try:
+        return bool(key != key)
+    except TypeError:  # pandas.NA refuses to say whether it equals itself
+        return True
+
+
+def _order(key: Any) -> Any:
+    """Digits inside text count as numbers; between them there is always text, so types agree."""
+    if not isinstance(key, str):
+        return key
+    return [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", key)]

@@ -1,0 +1,37 @@
+"""The command line: parse, call one function, print.
+
+One file per command. Everything heavy is imported inside a command, so that ``unseen --help``
+answers at once. Exit codes: 0 fine, 1 an error, 2 wrong usage, 3 what ``--fail-if`` asks for.
+"""
+
+from __future__ import annotations
+
+import click
+
+from unseen._version import __version__
+from unseen.cli.classify import classify
+from unseen.cli.compare import compare
+from unseen.cli.demo import demo
+from unseen.cli.diagnose import diagnose
+from unseen.cli.errors import OneLineErrors
+from unseen.cli.estimate import estimate
+from unseen.cli.methods import methods
+from unseen.cli.monitor import monitor
+from unseen.cli.reproduce import reproduce
+
+__all__ = ["main"]
+
+
+@click.group(cls=OneLineErrors, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, "--version", "-V", prog_name="unseen")
+def main() -> None:
+    """Find the share of each known class in unlabelled data, and the share of unseen ones.
+
+    \b
+    Exit codes: 0 fine, 1 an error, 2 wrong usage, 3 a --fail-if came true.
+    Set NO_COLOR for plain text; UNSEEN_TRACEBACK=1 shows where an error arose.
+    """
+
+
+for command in (estimate, classify, monitor, compare, diagnose, methods, demo, reproduce):
+    main.add_command(command)

@@ -1,0 +1,145 @@
+"""``unseen classify``: label every row of a new table, ``unseen`` among the labels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from unseen.cli.options import Tables, output_path, quiet_option, table_options
+from unseen.cli.outputs import Outputs
+from unseen.cli.progress import progress_bar, stages
+
+if TYPE_CHECKING:
+    from unseen.study import NewRows, TableRule
+
+__all__ = ["classify"]
+
+
+@click.command()
+@table_options
+@click.option(
+    "--out",
+    "-o",
+    type=output_path,
+    required=True,
+    help="Where the labelled rows go; the suffix says the format.",
+)
+@click.option(
+    "--reject-rate",
+    help='Share of rows to call unseen; "estimated" is the estimated unseen share.',
+)
+@click.option("--recall", type=click.FloatRange(0, 1), help="Share of unseen rows to find.")
+@click.option(
+    "--fdr", type=click.FloatRange(0, 1), help="Largest share of known rows among those rejected."
+)
+@click.option(
+    "--cost", type=click.FloatRange(0, min_open=True), help="Cost of missing an unseen row."
+)
+@click.option(
+    "--save", type=output_path, help="Save the rule; as TRAIN it labels other tables without a fit."
+)
+@quiet_option
+def classify(
+    out: Path,
+    reject_rate: str | None,
+    recall: float | None,
+    fdr: float | None,
+    cost: float | None,
+    save: Path | None,
+    quiet: bool,
+    **given: Any,
+) -> None:
+    """Label every row of NEW with a class of TRAIN or with "unseen".
+
+    The columns of NEW are kept; added are the label, a novelty score, and a probability per label.
+
+    \b
+    Examples:
+      unseen classify train.csv new.csv --label species -o labelled.parquet
+      unseen classify train.csv new.csv --label y -o out.csv --fdr 0.1 --save rule.skops
+      unseen classify rule.skops next.csv -o next_labelled.csv
+    """
+    asked = {"reject_rate": _rate(reject_rate), "recall": recall, "fdr": fdr, "cost": cost}
+    threshold = {name: value for name, value in asked.items() if value is not None}
+    if len(threshold) > 1:
+        raise click.UsageError("give at most one of --reject-rate, --recall, --fdr and --cost.")
+    tables = Tables(**given)
+    _check(out, save)
+    with stages(quiet) as say:
+        say("Loading")
+        say(f"Fitting a rule to {tables.train} and {tables.new}")
+        rule, fitted_on = _rule(tables, threshold)
+    counts = _label_all(rule, fitted_on, tables, out, quiet)
+    if save is not None:
+        from unseen.persist import save as save_object
+
+        save_object(rule, save)
+    if not quiet:
+        _show(rule, fitted_on, counts, [out, *([save] if save else [])])
+
+
+def _rate(text: str | None) -> float | str | None:
+    if text is None or text == "estimated":
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise click.UsageError(
+            f'--reject-rate must be "estimated" or a share in [0, 1]; got {text!r}.'
+        ) from None
+
+
+def _check(out: Path, save: Path | None) -> None:
+    from unseen.tables import RowWriter, check_writable
+
+    RowWriter(out)  # knows the suffixes that can be written
+    check_writable(out)
+    Outputs(save=save).check()
+
+
+def _rule(tables: Tables, threshold: dict[str, Any]) -> tuple[TableRule, NewRows | None]:
+    from unseen.study import fit_rule, load_rule
+
+    if tables.is_saved and (saved := load_rule(Path(tables.train))) is not None:
+        if threshold:
+            saved.rule.set_threshold(**threshold)
+        return saved, None
+    training = tables.read_training()
+    new = tables.read_new(training)
+    return fit_rule(training, new, threshold, tables.seed), new
+
+
+def _label_all(
+    rule: TableRule, fitted_on: NewRows | None, tables: Tables, out: Path, quiet: bool
+) -> dict[str, int]:
+    from collections import Counter
+
+    from unseen.study import label_rows
+    from unseen.tables import RowWriter
+
+    counts: Counter[str] = Counter()
+    with progress_bar("Labelling", quiet) as progress, RowWriter(out) as writer:
+        for rows in label_rows(rule, tables.new_source(), fitted_on, progress):
+            writer.write(rows)
+            place = rows.num_columns - len(rule.rule.classes_) - 2
+            counts.update(map(str, rows.column(place).to_pylist()))
+    return {str(label): counts[str(label)] for label in rule.rule.classes_}
+
+
+def _show(
+    rule: TableRule, fitted_on: NewRows | None, counts: dict[str, int], files: list[Path]
+) -> None:
+    from unseen.cli.screen import console, plain, print_remarks, table_of
+
+    screen, total = console(), sum(counts.values())
+    table = table_of("label", ["rows", "share"])
+    for label, count in counts.items():
+        table.add_row(plain(label), f"{count:,}", f"{count / total:.1%}")
+    screen.print(table)
+    screen.print(f"Estimated error: {rule.rule.risk_}")
+    notices = () if fitted_on is None else fitted_on.notices
+    print_remarks(rule.rule.warnings_, notices, screen)
+    for file in files:
+        screen.print(f"Written: {plain(file)}")

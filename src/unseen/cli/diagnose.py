@@ -1,0 +1,93 @@
+"""``unseen diagnose``: checks of what an estimate takes for granted on these tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from unseen.cli.options import Tables, json_option, quiet_option, table_options
+from unseen.cli.outputs import Outputs, write_json
+from unseen.cli.progress import stages
+
+if TYPE_CHECKING:
+    from unseen.base import Estimate
+
+__all__ = ["diagnose"]
+
+_CHECKS = {
+    "effective_rows": "effective rows",
+    "right_end_bend": "straight at the end? (1)",
+    "misfit": "misfit (0)",
+    "class_drift": "drift (0)",
+    "hidden_share": "hidden in others (0)",
+}
+
+
+@click.command()
+@table_options
+@click.option(
+    "--delta",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.05,
+    show_default=True,
+    help="Probability with which the certified bound may fail.",
+)
+@json_option
+@quiet_option
+def diagnose(delta: float, json_path: str | None, quiet: bool, **given: Any) -> None:
+    """Check what an estimate takes for granted, class by class, and certify a bound.
+
+    The checks read the ROC of every class (MPEIncomplete). The certified bound of the unseen share
+    holds whatever the distributions, and is often far below the estimate.
+    """
+    tables, outputs = Tables(**given), Outputs(json_path=json_path)
+    outputs.check()
+    with stages(quiet) as say:
+        say("Loading")
+        from unseen.proportions import MPEIncomplete
+        from unseen.study import quiet_warnings
+
+        say(f"Reading {tables.train}")
+        training = tables.read_training()
+        say(f"Reading {tables.new}")
+        new = tables.read_new(training)
+        say("Checking")
+        with quiet_warnings():
+            fitted = MPEIncomplete(random_state=tables.seed).fit(training.X, training.y)
+            found = fitted.estimate(new.X, diagnose=True, delta=delta)
+    if json_path is not None:
+        write_json({"format": 1, "estimate": found.to_dict()}, json_path)
+    if not quiet and outputs.leaves_screen_free:
+        _show(found, delta, (*training.notices, *new.notices))
+
+
+def _show(found: Estimate, delta: float, notices: tuple[str, ...]) -> None:
+    from unseen.cli.screen import console, plain, print_remarks, table_of
+
+    screen = console()
+    made = {name: title for name, title in _CHECKS.items() if name in found.diagnostics}
+    table = table_of("class", ["slope", *made.values()])
+    for label in found.classes:
+        numbers = (found.diagnostics[name].get(label) for name in made)
+        slope = f"{found.roc[label].right_slope:.3f}"
+        table.add_row(plain(label), slope, *map(_number, numbers))
+    screen.print(table)
+    screen.print("In brackets: the value that leaves nothing to wish for.")
+    screen.print(
+        f"Sum of the slopes: {found.diagnostics['slope_total']:.3f}, at most 1 if all is well."
+    )
+    screen.print(
+        f"At least {found.unseen_certified:.1%} of the new rows are unseen, whatever the "
+        f"distributions (fails with probability {delta:g} at most)."
+    )
+    if not found.warnings:
+        screen.print("No check complains.")
+    print_remarks(found.warnings, notices, screen)
+
+
+def _number(value: Any) -> str:
+    if value is None:
+        return "-"
+    middle = value[0] if isinstance(value, list | tuple) else value  # then come its limits
+    return f"{middle:.0f}" if middle > 10 else f"{middle:.3f}"

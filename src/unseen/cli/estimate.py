@@ -1,0 +1,92 @@
+"""``unseen estimate``: the shares in a new table, with intervals, on screen and in files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from unseen.cli.errors import FAILED
+from unseen.cli.failif import Condition, fail_if_option
+from unseen.cli.options import (
+    Tables,
+    confidence_option,
+    find_method,
+    json_option,
+    method_option,
+    output_path,
+    quiet_option,
+    report_option,
+    table_options,
+)
+from unseen.cli.outputs import Outputs
+from unseen.cli.screen import show_study
+from unseen.cli.work import Question, Windowing
+
+__all__ = ["estimate"]
+
+
+@click.command()
+@table_options
+@method_option
+@confidence_option
+@click.option(
+    "--by", help="Also estimate for each value of this column of NEW; COLUMN:day cuts dates."
+)
+@report_option
+@json_option
+@fail_if_option
+@click.option(
+    "--show-rows",
+    type=click.IntRange(1, 100),
+    help="Put so many rows that look most unseen into the report.",
+)
+@click.option(
+    "--save",
+    type=output_path,
+    help="Save the labelled rows and their preprocessing, as a TRAIN for later.",
+)
+@quiet_option
+def estimate(
+    method: str | None,
+    confidence: float,
+    by: str | None,
+    report: Path | None,
+    json_path: str | None,
+    conditions: tuple[Condition, ...],
+    show_rows: int | None,
+    save: Path | None,
+    quiet: bool,
+    **given: Any,
+) -> None:
+    """Estimate the share of each known class in NEW, and of classes that TRAIN lacks.
+
+    TRAIN holds rows with a label, NEW rows without: csv, tsv, parquet, feather or json lines, also
+    with .gz or .zst, a quoted pattern such as "new-*.csv", or - for standard input.
+
+    \b
+    Examples:
+      unseen estimate train.csv new.csv --label species
+      unseen estimate train.parquet "new/*.parquet" --label y --report new.html
+      unseen estimate train.csv new.csv --label y -q --fail-if "unseen.low > 0.05"
+    """
+    if show_rows is not None and report is None:
+        raise click.UsageError("--show-rows needs --report, where the rows are shown.")
+    question = Question(
+        Tables(**given),
+        find_method(method),
+        confidence,
+        baselines=report is not None,
+        show_rows=show_rows,
+        windowing=None if by is None else Windowing(by),
+    )
+    outputs = Outputs(report, json_path, save)
+    outputs.check()
+    study, training = question.ask(quiet)
+    failed = sum(condition.holds(study.estimate) for condition in conditions) > 0
+    outputs.write(study, training)
+    if not quiet and outputs.leaves_screen_free:
+        show_study(study, outputs.files)
+    if failed:
+        raise click.exceptions.Exit(FAILED)

@@ -1,0 +1,93 @@
+"""A condition on an estimate, such as ``unseen.low > 0.05``."""
+
+from __future__ import annotations
+
+import operator
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from unseen.base import Estimate
+
+__all__ = ["Condition", "fail_if_option"]
+
+_COMPARISONS = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
+_FORM = re.compile(
+    r"\s*(?P<name>.+?)(\.(?P<end>low|high))?\s*(?P<comparison>>=|<=|>|<)\s*(?P<limit>[^<>=]+?)\s*"
+)
+_RULE = (
+    'must look like "unseen.low > 0.05": unseen or a class, perhaps .low or .high for an end of '
+    "its interval, one of > >= < <=, and a share such as 0.05 or 5%"
+)
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A share, or an end of its interval, held against a limit.
+
+    Examples
+    --------
+    >>> from unseen.base import Estimate
+    >>> estimate = Estimate(("cat",), [0.7], 0.3, "m", intervals=[[0.65, 0.75], [0.25, 0.35]],
+    ...                     n_labelled={"cat": 80}, n_unlabelled=400)
+    >>> Condition.parse("unseen.low > 20%").holds(estimate)
+    True
+    >>> Condition.parse("cat <= 0.5").holds(estimate)
+    False
+    """
+
+    name: str
+    end: str | None
+    comparison: str
+    limit: float
+
+    @classmethod
+    def parse(cls, text: str) -> Condition:
+        """Read a condition; click says what is wrong with it."""
+        match = _FORM.fullmatch(text)
+        if match is None:
+            raise click.BadParameter(f"{_RULE}; got {text!r}.")
+        return cls(match["name"], match["end"], match["comparison"], _share(match["limit"], text))
+
+    def holds(self, estimate: Estimate) -> bool:
+        """Whether it is true of an estimate."""
+        value = self._value(estimate)
+        return bool(_COMPARISONS[self.comparison](value, self.limit))
+
+    def _value(self, estimate: Estimate) -> float:
+        names = [*map(str, estimate.classes), "unseen"]
+        if self.name not in names:
+            raise click.UsageError(
+                f"--fail-if must name unseen or a known class ({', '.join(names[:-1])}); "
+                f"got {self.name!r}."
+            )
+        # Unseen comes last, and a class of that name does not hide it.
+        place = len(names) - 1 - names[::-1].index(self.name)
+        if self.end is not None:
+            assert estimate.intervals is not None
+            return float(estimate.intervals[place, int(self.end == "high")])
+        return float([*estimate.proportions, estimate.unseen][place])
+
+
+def _share(text: str, whole: str) -> float:
+    number = text.removesuffix("%").strip()
+    try:
+        value = float(number) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        raise click.BadParameter(f"{_RULE}; got {whole!r}.") from None
+    if not 0 <= value <= 1:
+        raise click.BadParameter(f"{_RULE}; the share must lie in [0, 1]; got {whole!r}.")
+    return value
+
+
+fail_if_option = click.option(
+    "--fail-if",
+    "conditions",
+    multiple=True,
+    metavar="CONDITION",
+    callback=lambda ctx, option, texts: tuple(map(Condition.parse, texts)),
+    help='Exit with 3 when true, such as "unseen.low > 0.05"; may be repeated.',
+)

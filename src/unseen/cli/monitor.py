@@ -1,0 +1,98 @@
+"""``unseen monitor``: shares over windows of time, and which differ from the reference."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from unseen.cli.errors import FAILED
+from unseen.cli.failif import Condition, fail_if_option
+from unseen.cli.options import (
+    Tables,
+    confidence_option,
+    find_method,
+    json_option,
+    method_option,
+    quiet_option,
+    report_option,
+    table_options,
+)
+from unseen.cli.outputs import Outputs
+from unseen.cli.screen import show_study
+from unseen.cli.work import Question, Windowing
+
+__all__ = ["monitor"]
+
+
+@click.command()
+@table_options
+@click.option(
+    "--by",
+    required=True,
+    help="Column of NEW with the window; COLUMN:hour, :day, :week or :month cuts dates.",
+)
+@click.option(
+    "--reference",
+    multiple=True,
+    help='Reference window, or "training"; may be repeated [default: the first window]',
+)
+@click.option(
+    "--alpha",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.05,
+    show_default=True,
+    help="Probability allowed for a false alarm, over all windows together.",
+)
+@click.option(
+    "--fail-if-changed", is_flag=True, help="Exit with 3 when either test of any window says so."
+)
+@method_option
+@confidence_option
+@report_option
+@json_option
+@fail_if_option
+@quiet_option
+def monitor(
+    by: str,
+    reference: tuple[str, ...],
+    alpha: float,
+    fail_if_changed: bool,
+    method: str | None,
+    confidence: float,
+    report: Path | None,
+    json_path: str | None,
+    conditions: tuple[Condition, ...],
+    quiet: bool,
+    **given: Any,
+) -> None:
+    """Estimate the shares in each window of NEW, and test for change since a reference window.
+
+    A --fail-if is held against the last window.
+
+    \b
+    Examples:
+      unseen monitor train.csv new.csv --label y --by date:week
+      unseen monitor train.csv new.csv --label y --by day --report week.html --fail-if-changed
+    """
+    question = Question(
+        Tables(**given),
+        find_method(method),
+        confidence,
+        baselines=report is not None,
+        windowing=Windowing(by, reference, alpha),
+    )
+    outputs = Outputs(report, json_path)
+    outputs.check()
+    study, training = question.ask(quiet)
+    timeline = study.timeline
+    assert timeline is not None
+    last, changed = timeline.estimates[-1], timeline.changed | timeline.changed_unseen
+    failed = sum(condition.holds(last) for condition in conditions) > 0
+    failed |= fail_if_changed and bool(changed.any())
+    outputs.write(study, training)
+    if not quiet and outputs.leaves_screen_free:
+        show_study(study, outputs.files)
+    if failed:
+        raise click.exceptions.Exit(FAILED)

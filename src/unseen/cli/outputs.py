@@ -1,0 +1,83 @@
+"""Files that a command writes: checked before the work, written whole after it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from unseen.study import Study, Training
+
+__all__ = ["Outputs", "write_json"]
+
+STANDARD_OUTPUT = "-"
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """Where the answer goes, besides the screen."""
+
+    report: Path | None = None
+    json_path: str | None = None
+    save: Path | None = None
+
+    def check(self) -> None:
+        """Say now what could not be written after minutes of work."""
+        from unseen.tables import check_writable
+
+        if self.save is not None and self.save.suffix != ".skops":
+            raise click.UsageError(f"--save must name a file that ends in .skops; got {self.save}.")
+        for path in self.files:
+            check_writable(path)
+        if self.report is not None:
+            _check_installed("matplotlib", "jinja2")
+
+    @property
+    def files(self) -> list[Path]:
+        """The files, standard output left out."""
+        to_file = self.json_path if self.json_path != STANDARD_OUTPUT else None
+        return [Path(path) for path in (self.report, to_file, self.save) if path is not None]
+
+    @property
+    def leaves_screen_free(self) -> bool:
+        """Whether standard output is not taken by JSON."""
+        return self.json_path != STANDARD_OUTPUT
+
+    def write(self, study: Study, training: Training) -> None:
+        """Write what was asked for."""
+        if self.report is not None:
+            from unseen.report import write_report
+
+            write_report(study, self.report)
+        if self.json_path is not None:
+            write_json(study.to_dict(), self.json_path)
+        if self.save is not None:
+            from unseen.persist import save
+
+            save(training, self.save)
+
+
+def _check_installed(*modules: str) -> None:
+    missing = [module for module in modules if find_spec(module) is None]
+    if missing:
+        raise ImportError(
+            f"--report needs {' and '.join(missing)}, not installed here. "
+            'Try: pip install "unseen[cli]"'
+        )
+
+
+def write_json(record: dict[str, Any], path: str) -> None:
+    """Write a record as JSON, whole or not at all."""
+    from unseen.tables import write_then_rename
+
+    text = json.dumps(record, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+    if path == STANDARD_OUTPUT:
+        click.echo(text, nl=False)
+        return
+    with write_then_rename(path) as draft:
+        draft.write_text(text, encoding="utf-8")

@@ -1,0 +1,131 @@
+"""A study as one HTML file that needs nothing else: no script, no font, no picture from outside.
+
+The text of the page is in ``page.html.jinja``, its looks are in ``page.css``. Whatever comes from
+the data is escaped by the template; only the SVGs, which :func:`unseen.plots.to_svg` has escaped,
+and the style sheet go in as they are.
+"""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from unseen.plots import DARK, LIGHT
+from unseen.report import pictures, remarks, tables, words
+from unseen.study import Origin, Study
+from unseen.tables import write_then_rename
+
+__all__ = ["render", "write_report"]
+
+_MOST_FILES = 30
+_LONGEST_COMMAND = 1000
+
+
+def render(study: Study) -> str:
+    """The report as HTML; the same study gives the same text.
+
+    Parameters
+    ----------
+    study : Study
+
+    Returns
+    -------
+    str
+        A whole page, under 500 KB whatever the data.
+
+    Examples
+    --------
+    >>> from unseen.base import Estimate
+    >>> from unseen.report import render
+    >>> from unseen.study import Study
+    >>> estimate = Estimate(("cat", "<b>"), [0.5, 0.2], 0.3, "MPEIncomplete",
+    ...                     n_labelled={"cat": 80, "<b>": 20}, n_unlabelled=400)
+    >>> page = render(Study(estimate))
+    >>> "<h1>About 30% of the new rows come from classes" in page, "<b>" in page
+    (True, False)
+    """
+    return str(_template().render(**_contents(study)))
+
+
+def write_report(study: Study, path: str | Path) -> Path:
+    """Write the report; a file that was there stays until the new one is whole.
+
+    Parameters
+    ----------
+    study : Study
+    path : str or Path
+        Name of the file, such as ``report.html``.
+
+    Returns
+    -------
+    Path
+        The same name.
+    """
+    path = Path(path)
+    page = render(study).encode("utf-8")
+    with write_then_rename(path) as draft:
+        draft.write_bytes(page)
+    return path
+
+
+def _contents(study: Study) -> dict[str, Any]:
+    """Everything that the template names."""
+    estimate = study.estimate
+    warnings, notices = remarks.cautions(study)
+    value = tables.labelling_value(study)
+    return {
+        "style": _style(),
+        "sentence": words.shown(estimate.sentence(), words.LONGEST_SENTENCE),
+        "certainty": remarks.certainty(estimate),
+        "source": remarks.source(study),
+        "shares": tables.shares_table(study),
+        "shares_picture": pictures.shares_picture(study),
+        "gap": pictures.gap_picture(study),
+        "slopes": pictures.slope_pictures(study),
+        "history": tables.history_table(study),
+        "history_picture": pictures.history_picture(study),
+        "worth": "" if value is None else value.sentence,
+        "labelling": tables.labelling_table(study),
+        "labelling_picture": pictures.labelling_picture(study),
+        "assumptions": remarks.assumptions(study),
+        "warnings": warnings,
+        "notices": notices,
+        "baselines": tables.baselines_table(study),
+        "baselines_picture": pictures.baselines_picture(study),
+        "suspects": None if study.suspects is None else tables.suspects_table(study.suspects),
+        "seed": estimate.seed,
+        "versions": [(words.shown(a), words.shown(b)) for a, b in estimate.versions.items()],
+        **_again(study.origin),
+    }
+
+
+def _again(origin: Origin) -> dict[str, Any]:
+    """How to get the same answer again, cut to a size that a page can hold."""
+    return {
+        "made": words.shown(origin.made),
+        "command": words.verbatim(origin.command, _LONGEST_COMMAND).strip(),
+        "preparation": remarks.at_most(origin.preparation),
+        "files": [(words.shown(a, 80), words.shown(b, 64)) for a, b in origin.files[:_MOST_FILES]],
+        "n_more_files": max(0, len(origin.files) - _MOST_FILES),
+    }
+
+
+def _style() -> str:
+    """The style sheet, with the colours of the pictures in both themes."""
+    sheet = (files("unseen.report") / "page.css").read_text(encoding="utf-8")
+    return sheet.replace("/*light*/", LIGHT.css()).replace("/*dark*/", DARK.css())
+
+
+def _template() -> Any:
+    try:
+        import jinja2
+    except ImportError as error:
+        raise ImportError(
+            'reports need jinja2, which is not installed. Try: pip install "unseen[plot]"'
+        ) from error
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    text = (files("unseen.report") / "page.html.jinja").read_text(encoding="utf-8")
+    return environment.from_string(text)

@@ -1,0 +1,225 @@
+"""The pictures of the page: each an SVG and one sentence that says what to see in it.
+
+A page must stay small whatever the data. Pictures have a size that hardly depends on the data, and
+of the ROCs, one per class, only so many are drawn as fit a budget.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from unseen.base import Estimate
+from unseen.plots import (
+    ComparisonDisplay,
+    Display,
+    LabellingDisplay,
+    RocDisplay,
+    ScoresDisplay,
+    SharesDisplay,
+    TimelineDisplay,
+    to_svg,
+)
+from unseen.report import words
+from unseen.report.tables import labelling_value, side_by_side
+from unseen.study import Study
+
+__all__ = [
+    "Picture",
+    "Slopes",
+    "baselines_picture",
+    "gap_picture",
+    "history_picture",
+    "labelling_picture",
+    "shares_picture",
+    "slope_pictures",
+]
+
+_SLOPES_SHOWN = 6
+_SLOPES_BYTES = 90_000
+_IN_CAPTION = 40
+
+
+@dataclass(frozen=True)
+class Picture:
+    """An ``<svg>`` element, and the sentence under it."""
+
+    svg: str
+    caption: str
+
+
+@dataclass(frozen=True)
+class Slopes:
+    """ROCs: of all known classes together, of the largest, of others behind a fold.
+
+    Parameters
+    ----------
+    together : Picture or None
+    shown, folded : tuple of Picture
+    note : str
+        Whose slopes they are, and how many are not drawn.
+    """
+
+    together: Picture | None = None
+    shown: tuple[Picture, ...] = ()
+    folded: tuple[Picture, ...] = ()
+    note: str = ""
+
+
+def _picture(display: Display, name: str, title: str, caption: str) -> Picture:
+    return Picture(to_svg(display.figure_, title, description=caption, prefix=name), caption)
+
+
+def shares_picture(study: Study) -> Picture:
+    """Shares with intervals, and those in training as ticks."""
+    estimate = study.estimate
+    lines, mark = "", "dot"
+    if estimate.intervals is not None:
+        lines, mark = ", the line its interval", "line"
+    return _picture(
+        SharesDisplay.from_estimate(estimate, training=study.training_shares),
+        "shares",
+        "Share of each class among the new rows",
+        f"Each dot is a share of the new rows{lines}, and the tick what it was in training: where "
+        f"tick and {mark} stand apart, the share has changed.",
+    )
+
+
+def gap_picture(study: Study) -> Picture | None:
+    """Score densities with the gap shaded; None where the scores were not kept."""
+    found = _scored(study)
+    if found is None:
+        return None
+    estimate, label = found
+    if label is None:
+        caption = (
+            "Scores of the new rows (line) and of known rows scaled to their share (filled): the "
+            "shaded gap between them is what no known class accounts for."
+        )
+    else:
+        name = words.named(label, _IN_CAPTION)
+        caption = (
+            f"Scores of the new rows (line) and of rows of {name} scaled to their share (filled): "
+            "the shaded gap is all that is not of this class."
+        )
+    title = "Densities of the scores of new and of known rows"
+    return _picture(ScoresDisplay.from_estimate(estimate, label), "gap", title, caption)
+
+
+def _scored(study: Study) -> tuple[Estimate, Any] | None:
+    """An estimate, and the class whose ROC kept its scores: all together, else the largest."""
+    estimates = [one for one in (study.estimate, study.slopes) if one is not None]
+    for one in estimates:
+        if one.pooled is not None and one.pooled.thresholds is not None:
+            return one, None
+    for one in estimates:
+        for place in _by_share(one):
+            evidence = one.roc.get(one.classes[place])
+            if evidence is not None and evidence.thresholds is not None:
+                return one, one.classes[place]
+    return None
+
+
+def slope_pictures(study: Study) -> Slopes:
+    """The ROC of all known classes together, and of each class, the largest first.
+
+    Parameters
+    ----------
+    study : Study
+
+    Returns
+    -------
+    Slopes
+        Empty where the estimate holds no ROC.
+    """
+    estimate, slopes = study.estimate, study.slopes
+    together = None
+    if estimate.pooled is not None and len(estimate.classes) > 1:
+        together = _slope(estimate, None, "slope-all")
+    if slopes is None:
+        return Slopes(together)
+    drawn: list[Picture] = []
+    for place in _by_share(slopes):
+        if sum(len(picture.svg.encode()) for picture in drawn) > _SLOPES_BYTES:
+            break
+        drawn.append(_slope(slopes, slopes.classes[place], f"slope-{place}"))
+    note = _whose(study, len(slopes.classes) - len(drawn))
+    return Slopes(together, tuple(drawn[:_SLOPES_SHOWN]), tuple(drawn[_SLOPES_SHOWN:]), note)
+
+
+def _slope(estimate: Estimate, label: Any, name: str) -> Picture:
+    display = RocDisplay.from_estimate(estimate, label)
+    who = "all known classes together" if label is None else words.named(label, _IN_CAPTION)
+    slope = min(max(display.evidence.right_slope, 0.0), 1.0)
+    caption = f"This slope is the share: {words.share(slope)} of the new rows for {who}."
+    return _picture(display, name, f"Right end of the ROC of {who}", caption)
+
+
+def _whose(study: Study, n_missing: int) -> str:
+    slopes, sentences = study.slopes, []
+    if slopes is not None and slopes is not study.estimate:
+        sentences.append(
+            f"The slopes of single classes are those of {words.shown(slopes.method)}, which reads "
+            "one class at a time; the answer above weighs all classes together, so the two may "
+            "differ."
+        )
+    if n_missing:
+        sentences.append(
+            f"The {words.count(n_missing, 'smaller class')} would make this page too large, and "
+            "are not drawn."
+        )
+    return " ".join(sentences)
+
+
+def _by_share(estimate: Estimate) -> list[int]:
+    """Places of the classes, the largest share first."""
+    return [int(place) for place in np.argsort(-estimate.proportions, kind="stable")]
+
+
+def history_picture(study: Study) -> Picture | None:
+    """Shares over windows; None without a timeline."""
+    if study.timeline is None:
+        return None
+    n_changed = int(study.timeline.changed.sum())
+    verdict = (
+        "no window differs clearly from the reference"
+        if n_changed == 0
+        else f"{words.count(n_changed, 'window')} marked ▼ "
+        f"{'differs' if n_changed == 1 else 'differ'} from the reference beyond chance"
+    )
+    return _picture(
+        TimelineDisplay.from_timeline(study.timeline),
+        "history",
+        "Shares over time",
+        f"The thick line is the unseen share, the bands are intervals: {verdict}.",
+    )
+
+
+def labelling_picture(study: Study) -> Picture | None:
+    """What labels would buy; None where that cannot be said."""
+    value = labelling_value(study)
+    if value is None:
+        return None
+    return _picture(
+        LabellingDisplay.from_value(value),
+        "labelling",
+        "Half-width of the interval of the unseen share against rows labelled by hand",
+        "Where the dashed line of labels alone meets the dotted one, so many labels say as much "
+        "as this estimate; the thick line is both together.",
+    )
+
+
+def baselines_picture(study: Study) -> Picture | None:
+    """The same rows by other methods; None without baselines."""
+    found = side_by_side(study)
+    if found is None:
+        return None
+    return _picture(
+        ComparisonDisplay.from_comparison(found),
+        "baselines",
+        "Shares by several methods",
+        "Each bar shares out the same new rows: the hatched part is unseen, and methods that "
+        "cannot see it give it to the known classes.",
+    )

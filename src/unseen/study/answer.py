@@ -1,0 +1,184 @@
+"""The question answered: an estimate with intervals, baselines beside it, and shares over time."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+
+import unseen
+from unseen.base import UnseenWarning
+from unseen.monitoring import Timeline, monitor
+from unseen.proportions import (
+    AdjustedCount,
+    ClassifyAndCount,
+    Comparison,
+    MPEIncomplete,
+    OpenSetEstimator,
+    ProportionEstimator,
+    SaerensEM,
+    compare,
+)
+from unseen.study.record import Origin, Study, Suspects
+from unseen.study.samples import NewRows, Training, Windows
+
+__all__ = ["answer", "quiet_warnings", "suspects", "timeline_of"]
+
+
+def answer(
+    training: Training,
+    new: NewRows,
+    estimator: ProportionEstimator | None = None,
+    *,
+    confidence: float = 0.95,
+    baselines: bool = False,
+    command: str = "",
+    seed: int = 0,
+    say: Callable[[str], object] = len,
+) -> Study:
+    """Estimate the shares, and gather what a reader of the answer wants to know.
+
+    Parameters
+    ----------
+    training, new : Training, NewRows
+        The rows.
+    estimator : proportion estimator or None, default=None
+        None is :class:`~unseen.OpenSetEstimator`.
+    confidence : float, default=0.95
+        Level of the intervals.
+    baselines : bool, default=False
+        Whether to run other estimators on the same rows.
+    command : str
+        What the user typed.
+    seed : int, default=0
+        Seed of all randomness.
+    say : callable
+        Told what is being done.
+
+    Returns
+    -------
+    Study
+    """
+    chosen = OpenSetEstimator() if estimator is None else estimator
+    with quiet_warnings():
+        say(f"Estimating with {type(chosen).__name__}")
+        estimate = unseen.estimate(
+            training.X,
+            training.y,
+            new.X,
+            estimator=chosen,
+            confidence=confidence,
+            random_state=seed,
+        )
+        others = None
+        if baselines:
+            say("Running other estimators for comparison")
+            others = _baselines(training, new, type(chosen).__name__, seed)
+    return Study(
+        estimate,
+        training=training.counts,
+        n_new=new.n_rows,
+        notices=(*training.notices, *new.notices),
+        baselines=others,
+        origin=Origin(
+            command=command,
+            files=((training.name, training.sha256), (new.name, new.sha256)),
+            made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+            preparation=tuple(training.columns.statement()),
+        ),
+    )
+
+
+def timeline_of(
+    training: Training,
+    windows: Windows,
+    estimator: ProportionEstimator | None = None,
+    *,
+    reference: Any = None,
+    confidence: float = 0.95,
+    alpha: float = 0.05,
+    seed: int = 0,
+    progress: Callable[[float], None] | None = None,
+) -> Timeline:
+    """Shares over windows of time.
+
+    Parameters
+    ----------
+    training : Training
+        The labelled rows.
+    windows : Windows
+        The new rows.
+    estimator, reference, confidence, alpha, progress
+        As in :func:`unseen.monitor`.
+    seed : int, default=0
+        Seed of all randomness.
+
+    Returns
+    -------
+    Timeline
+    """
+    with quiet_warnings():
+        return monitor(
+            training.X,
+            training.y,
+            windows.X,
+            windows.keys,
+            reference=reference,
+            estimator=estimator,
+            confidence=confidence,
+            alpha=alpha,
+            random_state=seed,
+            progress=progress,
+        )
+
+
+@contextmanager
+def quiet_warnings() -> Iterator[None]:
+    """Leave to the record what it says anyway."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnseenWarning)
+        yield
+
+
+def suspects(training: Training, new: NewRows, n_rows: int, seed: int = 0) -> Suspects:
+    """The new rows that look most unseen, by a rule that did not learn from them.
+
+    Parameters
+    ----------
+    training, new : Training, NewRows
+        The rows.
+    n_rows : int
+        How many to keep.
+    seed : int, default=0
+        Seed of all randomness.
+
+    Returns
+    -------
+    Suspects
+    """
+    with quiet_warnings():
+        rule = unseen.RejectionClassifier(random_state=seed)
+        rule.fit(training.X, training.y, new.X)
+    novelty = rule.held_out_.novelty[1]
+    worst = np.argsort(-novelty, kind="stable")[:n_rows]
+    table = new.table.take(worst)
+    cells = [[str(value) for value in column.to_pylist()] for column in table.columns]
+    return Suspects(
+        columns=tuple(table.column_names),
+        rows=tuple(zip(*cells, strict=True)),
+        numbers=tuple((new.positions[worst] + 1).tolist()),
+        scores=tuple(novelty[worst].tolist()),
+    )
+
+
+def _baselines(training: Training, new: NewRows, chosen: str, seed: int) -> Comparison:
+    several = len(training.counts) > 1
+    others: list[ProportionEstimator] = [OpenSetEstimator(), MPEIncomplete()]
+    if several:
+        others += [SaerensEM(), AdjustedCount(), ClassifyAndCount()]
+    others = [one for one in others if type(one).__name__ != chosen]
+    return compare(training.X, training.y, new.X, others, random_state=seed)

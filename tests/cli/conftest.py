@@ -1,0 +1,35 @@
+"""Two small tables as files, with columns of every kind."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from small_tables import N_UNSEEN, table, write_csv
+
+from unseen.cli import main
+
+
+@pytest.fixture(scope="session")
+def tables(tmp_path_factory) -> Path:
+    """A folder with train.csv (ants and bees) and new.csv (also cats: 30%), with a day."""
+    folder = tmp_path_factory.mktemp("tables")
+    header = ["id", "length", "width", "colour"]
+    train = table({"ant": 100, "bee": 60}, 0)
+    write_csv(folder / "train.csv", [*header, "kind"], train)
+    new = [
+        [*row[:-1], f"2024-05-0{1 + place // 70}"]
+        for place, row in enumerate(table({"ant": 80, "bee": 60, "cat": N_UNSEEN}, 1))
+    ]
+    write_csv(folder / "new.csv", [*header, "day"], new)
+    return folder
+
+
+@pytest.fixture
+def unseen_command(tables, monkeypatch):
+    """Run a command in the folder of the tables; standard error apart."""
+    monkeypatch.chdir(tables)
+
+    def run(*arguments: str, **options):
+        return CliRunner().invoke(main, list(arguments), **options)
+
+    return run

@@ -1,0 +1,125 @@
+"""Whatever goes wrong: one clear line, exit code 1 or 2, no traceback, nothing half-written."""
+
+import os
+import re
+import stat
+from pathlib import Path
+
+import pytest
+from small_tables import write_csv
+
+LABEL = ["--label", "kind"]
+
+
+def bad_tables(folder: Path, tables: Path) -> dict[str, str]:
+    """Files that are wrong in every way that we know of."""
+    lines = (tables / "train.csv").read_text().splitlines()
+    new = (tables / "new.csv").read_text().splitlines()
+
+    def without_length(line: str) -> str:
+        first, _, *others = line.split(",")
+        return ",".join([first, "", *others])
+
+    texts = {
+        "empty.csv": "",
+        "header.csv": "id,length,width,colour\n",
+        "other.csv": "id,weight\n1,2\n",
+        "gaps.csv": "\n".join([new[0], *map(without_length, new[1:])]),
+        "words.csv": "\n".join([new[0], "r,long,1,red,2024-05-01", *new[2:]]),
+        "ragged.csv": "\n".join([*new[:5], "1,2,3", *new[5:]]),
+        "twice.csv": "length,length\n1,2\n",
+        "one.csv": "\n".join([lines[0], *(line for line in lines if line.endswith("ant"))]),
+        "few.csv": "\n".join([*lines, "r,1,1,red,dodo"]),
+        "unlabelled.csv": "\n".join(
+            [lines[0], *(line.rpartition(",")[0] + "," for line in lines[1:])]
+        ),
+        "table.xyz": "a,b\n1,2\n",
+        "damaged.skops": "not a zip",
+    }
+    for name, text in texts.items():
+        (folder / name).write_text(text + ("\n" if text else ""))
+    (folder / "garbage.csv").write_bytes(bytes(range(256)) * 50)
+    (folder / "garbage.parquet").write_bytes(os.urandom(4000))
+    write_csv(folder / "many.csv", ["kind", "x"], [[f"k{i}", i % 7] for i in range(3000)])
+    return texts
+
+
+CASES = {
+    "missing file": (["absent.csv", "new.csv", *LABEL], "absent.csv does not exist"),
+    "no match": (["train.csv", "zz*.csv", *LABEL], r"zz\*.csv must match at least one file"),
+    "wrong label": (["train.csv", "new.csv", "--label", "sort"], "'sort'.*'kind'"),
+    "no label given": (["train.csv", "new.csv"], "--label must name"),
+    "different columns": (["train.csv", "B/other.csv", *LABEL], "'length'"),
+    "all missing": (["train.csv", "B/gaps.csv", *LABEL], "'length'"),
+    "text for a number": (["train.csv", "B/words.csv", *LABEL], "'length'.*'long'"),
+    "empty": (["train.csv", "B/empty.csv", *LABEL], "empty.csv must have rows"),
+    "header only": (["train.csv", "B/header.csv", *LABEL], "header.csv must have rows"),
+    "garbage": (["train.csv", "B/garbage.csv", *LABEL], "garbage.csv"),
+    "garbage parquet": (["train.csv", "B/garbage.parquet", *LABEL], "garbage.parquet"),
+    "ragged": (["train.csv", "B/ragged.csv", *LABEL], "ragged.csv"),
+    "column twice": (["train.csv", "B/twice.csv", *LABEL], "'length'"),
+    "unknown suffix": (["train.csv", "B/table.xyz", *LABEL], "table.xyz"),
+    "no labels": (["B/unlabelled.csv", "new.csv", *LABEL], "'kind' must not be missing"),
+    "rare class": (["B/few.csv", "new.csv", *LABEL], "'dodo'"),
+    "too many classes": (["B/many.csv", "B/many.csv", *LABEL], "at most 1000 distinct values"),
+    "one class, closed set": (
+        ["B/one.csv", "new.csv", *LABEL, "--method", "SaerensEM"],
+        "one class|single class|two classes|at least 2",
+    ),
+    "unknown method": (["train.csv", "new.csv", *LABEL, "--method", "magic"], "OpenSetEstimator"),
+    "condition": (["train.csv", "new.csv", *LABEL, "--fail-if", "unseen!"], "must look like"),
+    "condition on none": (["train.csv", "new.csv", *LABEL, "--fail-if", "dodo > 0"], "'dodo'"),
+    "share above one": (["train.csv", "new.csv", *LABEL, "--fail-if", "ant > 5"], r"in \[0, 1\]"),
+    "confidence": (["train.csv", "new.csv", *LABEL, "--confidence", "95"], "95"),
+    "column to drop": (["train.csv", "new.csv", *LABEL, "--drop", "size"], "'size'"),
+    "by": (["train.csv", "new.csv", *LABEL, "--by", "hour"], "'hour'"),
+    "by the hour of no dates": (["train.csv", "new.csv", *LABEL, "--by", "colour:day"], "dates"),
+    "both from standard input": (["-", "-", *LABEL], "only one of TRAIN and NEW"),
+    "rows without a report": (["train.csv", "new.csv", *LABEL, "--show-rows", "3"], "--report"),
+    "saved file damaged": (["B/damaged.skops", "new.csv"], "damaged.skops"),
+    "save suffix": (["train.csv", "new.csv", *LABEL, "--save", "B/x.pickle"], ".skops"),
+    "folder for a report": (["train.csv", "new.csv", *LABEL, "--report", "no/x.html"], "no/x.html"),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_one_clear_line_and_nothing_written(name, unseen_command, tables, tmp_path) -> None:
+    arguments, message = CASES[name]
+    bad_tables(tmp_path, tables)
+    given = [argument.replace("B/", f"{tmp_path}/") for argument in arguments]
+    written = tmp_path / "out.json"
+    before = sorted(file.name for file in tmp_path.iterdir())
+    result = unseen_command("estimate", *given, "--json", str(written), input=b"")
+    assert result.exit_code in (1, 2), result.output
+    error = result.stderr.strip().splitlines()[-1]
+    assert error.startswith("Error: ")
+    assert len(error) > 25
+    assert re.search(message, error), error
+    assert "Traceback" not in result.output
+    assert result.stdout == ""
+    assert sorted(file.name for file in tmp_path.iterdir()) == before
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_may_not_be_written_to(unseen_command, tmp_path) -> None:
+    tmp_path.chmod(stat.S_IRUSR | stat.S_IXUSR)
+    result = unseen_command(
+        "estimate", "train.csv", "new.csv", *LABEL, "--json", str(tmp_path / "out.json")
+    )
+    assert result.exit_code == 1
+    assert "out.json cannot be written" in result.stderr
+
+
+def test_an_unforeseen_error_is_one_line_too(unseen_command, monkeypatch) -> None:
+    def explode(*_args, **_kwargs):
+        raise RuntimeError("out of\ncheese")
+
+    monkeypatch.setattr("unseen.study.read_training", explode)
+    result = unseen_command("estimate", "train.csv", "new.csv", *LABEL)
+    assert result.exit_code == 1
+    assert result.stderr == (
+        "Error: unforeseen RuntimeError: out of cheese. UNSEEN_TRACEBACK=1 shows where.\n"
+    )
+    monkeypatch.setenv("UNSEEN_TRACEBACK", "1")
+    result = unseen_command("estimate", "train.csv", "new.csv", *LABEL)
+    assert isinstance(result.exception, RuntimeError)

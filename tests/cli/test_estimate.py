@@ -1,0 +1,146 @@
+"""``unseen estimate`` as a person or a script runs it."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from importlib.resources import files
+
+import jsonschema
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+from numpy.testing import assert_allclose
+from small_tables import cells_of
+
+import unseen
+from unseen.tables import Columns
+
+BASIC = ("estimate", "train.csv", "new.csv", "--label", "kind")
+
+
+def test_says_the_answer_and_the_table(unseen_command) -> None:
+    result = unseen_command(*BASIC)
+    assert result.exit_code == 0, result.output
+    assert re.match("About (2[5-9]|3[0-5])% of the new rows", result.output)
+    assert "come from classes that training never saw." in result.output
+    ant, unseen_row = cells_of(result.output, "ant"), cells_of(result.output, "unseen")
+    assert ant[1] == "62.5%"
+    assert float(ant[2].rstrip("%")) == pytest.approx(40, abs=5)
+    low, high = (float(end.rstrip("%")) for end in unseen_row[3].split(" to "))
+    assert low <= 30 <= high
+    assert "OpenSetEstimator, 200 new rows." in result.output
+    assert "'id'" in result.output
+
+
+def test_json_is_the_record_and_fits_its_schema(unseen_command, tables) -> None:
+    result = unseen_command(*BASIC, "--json", "-", "--seed", "3")
+    record = json.loads(result.stdout)
+    schema = json.loads(files("unseen.study").joinpath("schema.json").read_text())
+    jsonschema.validate(record, schema)
+    train, new = (pyarrow.csv.read_csv(tables / name) for name in ("train.csv", "new.csv"))
+    columns = Columns(label="kind").fit(train)
+    labels = train["kind"].to_pylist()
+    ours = unseen.estimate(
+        columns.transform(train), labels, columns.transform(new), confidence=0.95, random_state=3
+    )
+    assert_allclose(record["estimate"]["unseen"], ours.unseen)
+    assert_allclose(record["estimate"]["intervals"], ours.intervals)
+    assert record["training_rows"] == [100, 60]
+    assert record["origin"]["files"][0]["name"] == "train.csv"
+
+
+def test_a_schema_that_is_broken_is_noticed() -> None:
+    schema = json.loads(files("unseen.study").joinpath("schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"format": 2}, schema)
+
+
+def test_the_same_rows_in_any_format_give_the_same_answer(unseen_command, tables, tmp_path) -> None:
+    def answer(train: str, new: str, **options) -> dict:
+        arguments = ["estimate", train, new, "--label", "kind", "--json", "-"]
+        result = unseen_command(*arguments, **options)
+        assert result.exit_code == 0, result.output
+        return json.loads(result.stdout)["estimate"]
+
+    expected = answer("train.csv", "new.csv")
+    new = pyarrow.csv.read_csv(tables / "new.csv")
+    pyarrow.parquet.write_table(new, tmp_path / "new.parquet", row_group_size=30)
+    assert answer("train.csv", str(tmp_path / "new.parquet")) == expected
+    pieces = tmp_path / "pieces"
+    pieces.mkdir()
+    pyarrow.csv.write_csv(new.slice(0, 90), pieces / "a.csv")
+    pyarrow.csv.write_csv(new.slice(90), pieces / "b.csv")
+    assert answer("train.csv", str(pieces / "*.csv")) == expected
+    assert answer("train.csv", "-", input=(tables / "new.csv").read_bytes()) == expected
+
+
+def test_training_that_was_saved_gives_the_same_answer(unseen_command, tmp_path) -> None:
+    saved = str(tmp_path / "train.skops")
+    first = unseen_command(*BASIC, "--json", "-", "--save", saved)
+    again = unseen_command("estimate", saved, "new.csv", "--json", "-")
+    assert again.exit_code == 0, again.output
+    one, other = (json.loads(result.stdout) for result in (first, again))
+    assert one["estimate"] == other["estimate"]
+    assert one["origin"]["files"] == other["origin"]["files"]
+
+
+@pytest.mark.parametrize(
+    ("condition", "code"),
+    [("unseen.low > 0.05", 3), ("unseen > 60%", 0), ("ant < 0.2", 0), ("bee.high >= 0.1", 3)],
+)
+def test_fail_if_speaks_by_the_exit_code(unseen_command, condition, code) -> None:
+    result = unseen_command(*BASIC, "--quiet", "--fail-if", condition)
+    assert (result.exit_code, result.output) == (code, "")
+
+
+def test_report_holds_the_sentence_and_rows_only_on_request(unseen_command, tmp_path) -> None:
+    page = tmp_path / "page.html"
+    result = unseen_command(*BASIC, "--report", str(page))
+    assert result.exit_code == 0, result.output
+    assert f"Written: {page}" in result.output.replace("\n", "")
+    sentence = result.output.splitlines()[0]
+    assert sentence in page.read_text()
+    assert "r1-" not in page.read_text()
+    unseen_command(*BASIC, "--report", str(page), "--show-rows", "4")
+    assert page.read_text().count("r1-") == 4
+
+
+def test_by_adds_a_timeline(unseen_command) -> None:
+    result = unseen_command(*BASIC, "--by", "day")
+    assert cells_of(result.output, "2024-05-01")[3] == "reference"
+    assert cells_of(result.output, "2024-05-03")[1] == "60"
+
+
+def test_a_large_table_is_sampled_and_that_is_said(unseen_command) -> None:
+    result = unseen_command(*BASIC, "--rows", "100")
+    assert "100 of the 200 rows of new.csv were drawn at random." in result.output
+    assert "100 of the 160 labelled rows of train.csv were drawn at random." in result.output
+    assert cells_of(result.output, "ant")[1] == "62.5%"
+
+
+def test_nothing_moves_on_standard_error_when_piped(tables) -> None:
+    command = [sys.executable, "-m", "unseen", *BASIC]
+    result = subprocess.run(command, cwd=tables, capture_output=True, text=True, check=True)
+    assert result.stderr == ""
+    assert "\x1b" not in result.stdout
+
+
+def test_one_class_is_enough(unseen_command, tables, tmp_path) -> None:
+    lines = (tables / "train.csv").read_text().splitlines()
+    only = tmp_path / "ants.csv"
+    only.write_text("\n".join([lines[0], *(line for line in lines if line.endswith("ant"))]) + "\n")
+    result = unseen_command("estimate", str(only), "new.csv", "--label", "kind")
+    assert result.exit_code == 0, result.output
+    assert float(cells_of(result.output, "unseen")[2].rstrip("%")) == pytest.approx(60, abs=8)
+
+
+def test_text_of_the_user_is_no_markup(unseen_command, tables, tmp_path) -> None:
+    odd = tmp_path / "[red]train.csv"
+    odd.write_text((tables / "train.csv").read_text().replace("ant", "[bold]ant"))
+    shutil.copy(tables / "new.csv", tmp_path)
+    result = unseen_command("estimate", str(odd), "new.csv", "--label", "kind")
+    assert result.exit_code == 0, result.output
+    assert cells_of(result.output, "[bold]ant")[1] == "62.5%"

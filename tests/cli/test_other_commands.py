@@ -1,0 +1,115 @@
+"""``classify``, ``monitor``, ``compare``, ``diagnose`` and ``methods``."""
+
+import json
+
+import numpy as np
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+from numpy.testing import assert_allclose
+from small_tables import cells_of
+
+import unseen
+from unseen.tables import Columns
+
+TABLES = ("train.csv", "new.csv", "--label", "kind")
+
+
+def test_classify_labels_every_row_in_place(unseen_command, tables, tmp_path) -> None:
+    out = tmp_path / "labelled.parquet"
+    result = unseen_command("classify", *TABLES, "-o", str(out))
+    assert result.exit_code == 0, result.output
+    labelled, new = pyarrow.parquet.read_table(out), pyarrow.csv.read_csv(tables / "new.csv")
+    assert labelled["id"].to_pylist() == new["id"].to_pylist()
+    extra = labelled.column_names[len(new.column_names) :]
+    names = [f"probability_{label}" for label in ("ant", "bee", "unseen")]
+    assert extra == ["predicted", "novelty", *names]
+    total = sum(labelled[name].to_numpy() for name in names)
+    assert_allclose(total, 1.0)
+    counts = {row: int(cells_of(result.output, row)[1]) for row in ("ant", "bee", "unseen")}
+    assert sum(counts.values()) == new.num_rows
+    assert counts["unseen"] == labelled["predicted"].to_pylist().count("unseen")
+    assert counts["unseen"] == pytest.approx(60, abs=10)
+
+
+def test_classify_says_what_the_rule_says_out_of_fold(unseen_command, tables, tmp_path) -> None:
+    out = tmp_path / "labelled.csv"
+    unseen_command("classify", *TABLES, "-o", str(out), "--seed", "1")
+    train, new = (pyarrow.csv.read_csv(tables / name) for name in ("train.csv", "new.csv"))
+    columns = Columns(label="kind").fit(train)
+    rule = unseen.RejectionClassifier(random_state=1)
+    labels = rule.fit_predict_unlabeled(
+        columns.transform(train), train["kind"].to_pylist(), columns.transform(new)
+    )
+    assert pyarrow.csv.read_csv(out)["predicted"].to_pylist() == labels.tolist()
+
+
+def test_a_saved_rule_labels_other_tables_without_a_fit(unseen_command, tables, tmp_path) -> None:
+    rule, one, other = (tmp_path / name for name in ("rule.skops", "one.csv", "other.csv"))
+    unseen_command("classify", *TABLES, "-o", str(one), "--save", str(rule))
+    result = unseen_command("classify", str(rule), "new.csv", "-o", str(other))
+    assert result.exit_code == 0, result.output
+    first, again = (pyarrow.csv.read_csv(file)["predicted"].to_pylist() for file in (one, other))
+    assert np.mean(np.array(first) == np.array(again)) > 0.95
+
+
+def test_classify_moves_the_cut_on_request(unseen_command, tmp_path) -> None:
+    def n_unseen(*options: str) -> int:
+        result = unseen_command("classify", *TABLES, "-o", str(tmp_path / "out.csv"), *options)
+        assert result.exit_code == 0, result.output
+        return int(cells_of(result.output, "unseen")[1])
+
+    assert n_unseen("--reject-rate", "0.5") == pytest.approx(100, abs=2)
+    result = unseen_command(
+        "classify", *TABLES, "-o", str(tmp_path / "x.csv"), "--recall", "1", "--fdr", "0.1"
+    )
+    assert (result.exit_code, (tmp_path / "x.csv").exists()) == (2, False)
+
+
+def test_columns_of_the_user_are_not_hidden(unseen_command, tables, tmp_path) -> None:
+    odd = tmp_path / "new.csv"
+    odd.write_text((tables / "new.csv").read_text().replace("day", "novelty", 1))
+    out = tmp_path / "out.csv"
+    arguments = ("train.csv", str(odd), "--label", "kind", "-o", str(out))
+    assert unseen_command("classify", *arguments).exit_code == 0
+    names = pyarrow.csv.read_csv(out).column_names
+    assert names[4:7] == ["novelty", "unseen_predicted", "unseen_novelty"]
+
+
+def test_monitor_tells_the_day_that_differs(unseen_command, tables, tmp_path) -> None:
+    rows = pyarrow.csv.read_csv(tables / "new.csv")
+    truth = rows["width"].to_numpy() > 3.5  # cats
+    days = np.where(np.arange(rows.num_rows) % 2 == 0, "2024-05-01", "2024-05-02")
+    days[truth] = "2024-05-02"
+    changed = rows.set_column(rows.column_names.index("day"), "day", [days])
+    pyarrow.csv.write_csv(changed, tmp_path / "new.csv")
+    arguments = ["monitor", "train.csv", str(tmp_path / "new.csv"), "--label", "kind"]
+    arguments += ["--by", "day:day", "--fail-if-changed", "--json", str(tmp_path / "out.json")]
+    result = unseen_command(*arguments)
+    assert result.exit_code == 3, result.output
+    assert cells_of(result.output, "2024-05-01")[3] == "reference"
+    assert cells_of(result.output, "2024-05-02")[3].endswith("*")
+    timeline = json.loads((tmp_path / "out.json").read_text())["timeline"]
+    assert timeline["changed_unseen"] == [False, True]
+
+
+def test_compare_shows_who_is_blind(unseen_command) -> None:
+    result = unseen_command("compare", *TABLES)
+    assert result.exit_code == 0, result.output
+    assert cells_of(result.output, "SaerensEM")[-1] == "0.0%"
+    assert float(cells_of(result.output, "OpenSetEstimator")[-1].rstrip("%")) > 20
+
+
+def test_diagnose_has_a_row_per_class_and_a_bound(unseen_command) -> None:
+    result = unseen_command("diagnose", *TABLES)
+    assert result.exit_code == 0, result.output
+    assert float(cells_of(result.output, "ant")[1]) == pytest.approx(0.4, abs=0.1)
+    assert "of the new rows are unseen, whatever the distributions" in result.output
+
+
+def test_methods_says_who_sees(unseen_command) -> None:
+    output = unseen_command("methods").output
+    assert cells_of(output, "OpenSetEstimator")[1] == "yes"
+    assert cells_of(output, "SaerensEM")[1] == "no"
+    exported = [name for name in unseen.__all__ if name in output]
+    assert {"MPEIncomplete", "MPEJoint", "L2Distance"} <= set(exported)

@@ -4,6 +4,7 @@
     python benchmarks/default.py paper FOLDER    tables from those cells
     python benchmarks/default.py evidence        probability of "anything unseen"; ablation
     python benchmarks/default.py shift           label shift on scikit-learn's bundled sets
+    python benchmarks/default.py folds           five folds against ten where rows are many
     python benchmarks/default.py time            against the plain grid fit
 
 Each writes results/default_<part>.csv; ``evidence`` takes 10 minutes, the others some. The seven
@@ -278,7 +279,31 @@ def drawn(X, y, hide: bool, seed: int):
     return (X[kept], y[kept], X[new]), np.append(truth, 1 - truth.sum())
 
 
-# Time
+# Folds and time
+
+
+def folds(n_draws: int = 10) -> None:
+    """Large samples: do half as many folds cost accuracy?"""
+    ringnorm = load_dataset("ringnorm")
+    problems = {
+        "ringnorm *": (ringnorm.X, ringnorm.y),
+        "blobs": make_blobs([2500] * 5, n_features=10, cluster_std=3.5, random_state=7),
+    }
+    rows = []
+    for name, (X, y) in problems.items():
+        errors = []
+        for seed in range(n_draws):
+            (X_kept, y_kept, X_new), truth = drawn(X, y, seed % 2 == 1, seed)
+            fitted = [
+                OpenSetEstimator(n_folds=count, random_state=seed).fit(X_kept, y_kept)
+                for count in (10, 5)
+            ]
+            errors.append([0.5 * np.abs(both(one.estimate(X_new)) - truth).sum() for one in fitted])
+        ten, five = np.mean(errors, axis=0)
+        se = np.std(np.diff(errors), ddof=1) / np.sqrt(n_draws)
+        row = dict(problem=name, draws=n_draws, ten_folds=f"{ten:.4f}", five_folds=f"{five:.4f}")
+        rows.append(row | dict(difference=f"{five - ten:+.4f}", se=f"{se:.4f}"))
+    write("folds", rows)
 
 
 def timing() -> None:
@@ -302,7 +327,7 @@ def timing() -> None:
 if __name__ == "__main__":
     warnings.simplefilter("ignore", UnseenWarning)
     part, *rest = sys.argv[1:] or [""]
-    parts = {"paper": paper, "evidence": evidence, "shift": shift, "time": timing}
+    parts = {"paper": paper, "evidence": evidence, "shift": shift, "folds": folds, "time": timing}
     if part not in parts or len(rest) != (part == "paper"):
         sys.exit(__doc__)
     parts[part](*rest)

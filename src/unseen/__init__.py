@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from unseen.base import Estimate, MixtureEstimate, UnseenWarning, UpperBound
     from unseen.intervals import Calibrated, PaperBand, Percentile
+    from unseen.labelling import LabellingValue, labelling_value
     from unseen.mixture import (
         BestBin,
         CertifiedBound,
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
         ROCSlope,
         mixture_proportion,
     )
+    from unseen.monitoring import Timeline, monitor
+    from unseen.persist import load, save
     from unseen.proportions import (
         AdjustedCount,
         BinaryRescaled,
@@ -69,6 +72,7 @@ __all__ = [
     "KernelLogisticRegression",
     "KernelMean",
     "L2Distance",
+    "LabellingValue",
     "MPEIncomplete",
     "MPEJoint",
     "MPEProjected",
@@ -87,18 +91,33 @@ __all__ = [
     "RejectionThreshold",
     "RejectionTree",
     "SaerensEM",
+    "Timeline",
     "UnseenWarning",
     "UpperBound",
     "__version__",
     "compare",
     "estimate",
+    "labelling_value",
+    "load",
     "mixture_proportion",
+    "monitor",
     "open_set_risk",
     "open_set_scorer",
+    "save",
 ]
 
 # Where to look for a name; the first pull in the least.
-_HOMES = ("base", "scores.klr", "mixture", "intervals", "proportions", "rejection")
+_HOMES = (
+    "base",
+    "scores.klr",
+    "mixture",
+    "intervals",
+    "proportions",
+    "rejection",
+    "labelling",
+    "monitoring",
+    "persist",
+)
 
 
 def estimate(

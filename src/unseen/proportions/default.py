@@ -80,6 +80,7 @@ from unseen.scores.posteriors import crossfit_posteriors
 __all__ = ["OpenSetEstimator", "OpenSetFit", "open_set_fit"]
 
 _SPIKE_ONE, _SPIKE_MORE = 0.02, 0.95
+_FOLDS, _FOLDS_FEW, _MANY_ROWS = 10, 5, 5_000
 _LEAST_RATIO = 1e-12
 _LEAST_SHARE = 1e-6
 _BLOCK_SIZE = 2_000_000
@@ -131,8 +132,9 @@ class OpenSetEstimator(ProportionEstimator):
     classifier : scikit-learn classifier or None, default=None
         What tells the known classes apart, and new rows from labelled ones; None is kernel
         logistic regression.
-    n_folds : int, default=10
-        Folds of the out-of-fold scores.
+    n_folds : int or None, default=None
+        Folds of the out-of-fold scores; None is 10, and 5 from 5,000 rows on, where the rows that
+        a fold leaves out are no longer missed (``benchmarks/default.py folds``).
     random_state : int, RandomState instance or None, default=None
         Seed of the folds and of the classifier.
     n_jobs : int or None, default=None
@@ -169,7 +171,7 @@ class OpenSetEstimator(ProportionEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "spike": [None, Interval(Real, 0, 1, closed="both")],
         "classifier": [None, HasMethods(["fit", "get_params"])],
-        "n_folds": [Interval(Integral, 2, None, closed="left")],
+        "n_folds": [None, Interval(Integral, 2, None, closed="left")],
         "random_state": ["random_state"],
         "n_jobs": [None, Integral],
     }
@@ -178,7 +180,7 @@ class OpenSetEstimator(ProportionEstimator):
         self,
         spike: float | None = None,
         classifier: Any = None,
-        n_folds: int = 10,
+        n_folds: int | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -203,10 +205,11 @@ class OpenSetEstimator(ProportionEstimator):
         check_is_fitted(self)
         rows = check_unlabelled(self, X_new)
         sample = self.labelled_
-        check_folds(sample, rows.shape[0], self.n_folds)
+        n_folds = self._n_folds(len(sample.codes) + rows.shape[0])
+        check_folds(sample, rows.shape[0], n_folds)
         odd = remarks(self, sample.rows, rows, given=X_new)
         seed = drawn_seed(self.random_state)
-        run: dict[str, Any] = {"n_folds": self.n_folds, "random_state": seed, "n_jobs": self.n_jobs}
+        run: dict[str, Any] = {"n_folds": n_folds, "random_state": seed, "n_jobs": self.n_jobs}
         classes = tuple(self.classes_.tolist())
         posteriors = None
         if len(classes) > 1:
@@ -281,6 +284,11 @@ class OpenSetEstimator(ProportionEstimator):
             among[~unseen] = _closed_draws(scores.posteriors, n_replicates - n_unseen, rng)
             among[unseen] = _open_draws(scores.posteriors, fit, n_unseen, rng)
         return np.column_stack([nu[:, None] * among, 1 - nu])
+
+    def _n_folds(self, n_rows: int) -> int:
+        if self.n_folds is None:
+            return _FOLDS_FEW if n_rows >= _MANY_ROWS else _FOLDS
+        return self.n_folds
 
     def _spike(self, scores: OpenSetScores) -> float:
         if self.spike is None:

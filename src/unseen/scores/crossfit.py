@@ -30,7 +30,7 @@ ScorePair = tuple[FloatArray, FloatArray]
 # a trace of the rows it was not to see: ten times looser, and held-out labels begin to show.
 SCORE_LIMITS = (2e-4, 60)
 # Times the median distance. With one known class the bandwidth can only be chosen on the very
-# pair that is then scored; on small samples a wide choice there costs more than it brings.
+# pair that is then scored; a wider choice there takes twice the time and brings nothing.
 PAIR_BANDWIDTHS = 2.0 ** np.arange(1, -2, -1)
 
 

@@ -262,7 +262,7 @@ class TestMonitor:
 
     def test_training_as_reference(self, stream):
         X, y, X_new, by = stream
-        balanced = drawn(np.random.default_rng(5), (75, 75))
+        balanced = drawn(np.random.default_rng(6), (75, 75))
         X_new, by = np.vstack([balanced, X_new]), np.append(["day 0"] * 150, by)
         options = {"estimator": unseen.SaerensEM(classifier=GaussianNB()), "random_state": 0}
         record = monitor(X, y, X_new, by, reference="training", **options)

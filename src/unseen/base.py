@@ -22,6 +22,8 @@ BoolArray: TypeAlias = NDArray[np.bool_]
 Matrix: TypeAlias = Any  # rows by features, dense or scipy.sparse
 
 
+# What the warning of every closed-set method says.
+BLIND = "cannot see unseen classes"
 # A share below this reads as none.
 _NO_SHARE = 0.0005
 
@@ -261,6 +263,8 @@ class Estimate:
         'No sign of classes that training never saw.'
         """
         never_seen = "classes that training never saw"
+        if any(BLIND in message for message in self.warnings):
+            return f"{self.method} {BLIND}: it takes every new row for one of a known class."
         if self.unseen < _NO_SHARE:
             if self.intervals is None or self.intervals[-1, 1] < _NO_SHARE:
                 return f"No sign of {never_seen}."

@@ -70,14 +70,14 @@ def classify(
     with stages(quiet) as say:
         say("Loading")
         say(f"Fitting a rule to {tables.train} and {tables.new}")
-        rule, fitted_on = _rule(tables, threshold)
+        rule, fitted_on, notices = _rule(tables, threshold)
     counts = _label_all(rule, fitted_on, tables, out, quiet)
     if save is not None:
         from unseen.persist import save as save_object
 
         save_object(rule, save)
     if not quiet:
-        _show(rule, fitted_on, counts, [out, *([save] if save else [])])
+        _show(rule, notices, counts, [out, *([save] if save else [])])
 
 
 def _rate(text: str | None) -> float | str | None:
@@ -99,16 +99,20 @@ def _check(out: Path, save: Path | None) -> None:
     Outputs(save=save).check()
 
 
-def _rule(tables: Tables, threshold: dict[str, Any]) -> tuple[TableRule, NewRows | None]:
+def _rule(
+    tables: Tables, threshold: dict[str, Any]
+) -> tuple[TableRule, NewRows | None, tuple[str, ...]]:
+    """The rule, the rows of NEW that it was fitted on, and what was noticed."""
     from unseen.study import fit_rule, load_rule
 
     if tables.is_saved and (saved := load_rule(Path(tables.train))) is not None:
         if threshold:
             saved.rule.set_threshold(**threshold)
-        return saved, None
+        return saved, None, ()
     training = tables.read_training()
     new = tables.read_new(training)
-    return fit_rule(training, new, threshold, tables.seed), new
+    rule = fit_rule(training, new, threshold, tables.seed)
+    return rule, new, (*training.notices, *new.notices)
 
 
 def _label_all(
@@ -129,7 +133,7 @@ def _label_all(
 
 
 def _show(
-    rule: TableRule, fitted_on: NewRows | None, counts: dict[str, int], files: list[Path]
+    rule: TableRule, notices: tuple[str, ...], counts: dict[str, int], files: list[Path]
 ) -> None:
     from unseen.cli.screen import console, plain, print_remarks, table_of
 
@@ -139,7 +143,7 @@ def _show(
         table.add_row(plain(label), f"{count:,}", f"{count / total:.1%}")
     screen.print(table)
     screen.print(f"Estimated error: {rule.rule.risk_}")
-    notices = () if fitted_on is None else fitted_on.notices
-    print_remarks(rule.rule.warnings_, notices, screen)
+    told = [message for message in rule.rule.warnings_ if "are constant over" not in message]
+    print_remarks(told, notices, screen)
     for file in files:
         screen.print(f"Written: {plain(file)}")

@@ -188,6 +188,8 @@ class ScoresDisplay(Display):
 
     def _verdict(self) -> str:
         rest = percent(min(max(1.0 - self.share, 0.0), 1.0))
+        if rest == percent(0.0):
+            return "nothing unseen" if self.label is None else f"all {self._name()}"
         return f"unseen, {rest}" if self.label is None else f"not {self._name()}, {rest}"
 
     def _name(self) -> str:

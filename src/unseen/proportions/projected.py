@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from unseen import simplex
 from unseen._validation import check_closed_set
-from unseen.base import Estimate, FloatArray
+from unseen.base import BLIND, Estimate, FloatArray
 from unseen.proportions.base import ClassScores, ProportionEstimator
 from unseen.proportions.incomplete import MPEIncomplete
 
@@ -131,5 +131,5 @@ def closed_set_warning(estimator: ProportionEstimator) -> str:
     """What a person must know before trusting a method that takes all classes for known."""
     return (
         f"{type(estimator).__name__} assumes that every new row belongs to a known class: "
-        "it cannot see unseen classes."
+        f"it {BLIND}."
     )

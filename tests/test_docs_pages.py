@@ -1,0 +1,139 @@
+"""Pages do what they say: their code and commands run, and print what the page shows."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from contextlib import chdir, redirect_stdout
+from io import StringIO
+from itertools import pairwise
+from pathlib import Path
+
+import click
+import numpy as np
+import pytest
+
+from unseen.cli import main
+
+DOCS = Path(__file__).parents[1] / "docs"
+BLOCK = re.compile(r"^```(python|text|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+SCRIPT = re.compile(r"^```(?:sh|yaml)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?%?")
+FRAME = re.compile(r"[\u2500-\u257f]+")
+TABLE_COMMANDS = {"estimate", "classify", "monitor", "compare", "diagnose"}
+
+
+class Page:
+    """Runs the blocks of a page in one folder, in the order in which a reader would."""
+
+    def __init__(self, name: str, folder: Path) -> None:
+        self.text = (DOCS / f"{name}.md").read_text(encoding="utf-8")
+        self.folder = folder
+        self.names: dict[str, object] = {"__name__": name}
+        self.last_code = 0
+
+    def run(self) -> int:
+        """Run all, compare all; how many outputs were compared."""
+        blocks = [*BLOCK.findall(self.text), ("", "")]
+        n_compared = 0
+        for (kind, code), (next_kind, next_text) in pairwise(blocks):
+            if kind == "python":
+                shown = next_text if next_kind == "text" else ""
+                assert_same_but_for_rounding(self._python(code), shown)
+                n_compared += bool(shown)
+            elif kind == "console":
+                n_compared += self._session(code)
+        return n_compared
+
+    def _session(self, session: str) -> int:
+        pieces = re.split(r"^\$ ", session, flags=re.MULTILINE)[1:]
+        for piece in pieces:
+            command, _, shown = piece.partition("\n")
+            assert_same_but_for_rounding(self._shell(command), shown)
+        return len(pieces)
+
+    def _python(self, code: str) -> str:
+        printed = StringIO()
+        with redirect_stdout(printed), chdir(self.folder):
+            exec(compile(code, "page", "exec"), self.names)
+        return printed.getvalue()
+
+    def _shell(self, command: str) -> str:
+        """What a terminal shows; ``$?`` is that of the command before."""
+        scripts = Path(sys.executable).parent
+        environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+        environment["PATH"] = f"{scripts}{os.pathsep}{environment['PATH']}"
+        done = subprocess.run(
+            f"(exit {self.last_code}); {command}",
+            shell=True,
+            cwd=self.folder,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            check=False,
+        )
+        self.last_code = done.returncode
+        return done.stdout
+
+
+def assert_same_but_for_rounding(printed: str, shown: str) -> None:
+    """Same words; numbers may move a little with the versions of the libraries below."""
+    bare = [NUMBER.sub("#", FRAME.sub("|", text)).split() for text in (printed, shown)]
+    assert bare[0] == bare[1], printed
+    got, expected = (np.array([*map(_value, NUMBER.findall(text))]) for text in (printed, shown))
+    is_count = expected >= 5  # below, a number is a share or an exit code
+    assert np.all(abs(got - expected) <= np.where(is_count, 0.1 * expected, 0.04)), printed
+
+
+def _value(number: str) -> float:
+    return float(number.rstrip("%")) / (100 if number.endswith("%") else 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "least"), [("tutorial", 4), ("command_line", 4), ("big_data", 2), ("gpu", 2)]
+)
+def test_a_page_prints_what_it_shows(name, least, tmp_path) -> None:
+    assert Page(name, tmp_path).run() >= least
+
+
+@pytest.mark.parametrize(
+    ("printed", "shown"),
+    [("unseen 30%", "unseen 36%"), ("1 row", "2 rows"), ("code 3", "code 1"), ("a 1", "a")],
+)
+def test_what_differs_is_noticed(printed, shown) -> None:
+    with pytest.raises(AssertionError):
+        assert_same_but_for_rounding(printed, shown)
+
+
+def sections() -> dict[str, str]:
+    """Text of the page on the command line under each heading."""
+    page = (DOCS / "command_line.md").read_text(encoding="utf-8")
+    pieces = re.split(r"^## (.*)$", page, flags=re.MULTILINE)
+    return dict(zip(pieces[1::2], pieces[2::2], strict=True))
+
+
+@pytest.mark.parametrize("name", sorted(main.commands))
+def test_every_option_of_a_command_is_on_the_page(name) -> None:
+    described = [text for title, text in sections().items() if f"`{name}`" in title]
+    assert described, name
+    if name in TABLE_COMMANDS:
+        described.append(sections()["Options of all commands with tables"])
+    options = [one for one in main.commands[name].params if isinstance(one, click.Option)]
+    for option in options:
+        for spelling in option.opts:
+            assert any(f"`{spelling}`" in text for text in described), spelling
+
+
+@pytest.mark.parametrize("page", [page.stem for page in sorted(DOCS.glob("*.md"))])
+def test_commands_that_are_only_shown_can_be_parsed(page) -> None:
+    text = (DOCS / f"{page}.md").read_text(encoding="utf-8").replace("\\\n", " ")
+    lines = [line.strip() for block in SCRIPT.findall(text) for line in block.splitlines()]
+    for line in lines:
+        if line.startswith("unseen "):
+            name, *arguments = shlex.split(line)[1:]
+            if name not in ("--help", "--version") and "--help" not in arguments:
+                main.commands[name].make_context(name, arguments)

@@ -18,6 +18,7 @@ myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence"]
 myst_heading_anchors = 3
 html_theme = "furo"
 html_title = "unseen"
+html_show_copyright = False
 autosummary_generate = True
 autodoc_typehints = "none"
 autodoc_default_options = {"members": True, "inherited-members": False}

@@ -104,9 +104,13 @@ def test_a_detector_that_scores_odd_rows_high(rows) -> None:
     share = np.mean(names == "left")
     labels = rule.fit(left, ["left"] * len(left), new, [share]).predict(new)
     assert np.mean(labels == names) > 0.97
-    wrong = RejectionThreshold(Distance(), odd_scores="low", random_state=0)
+    wrong = RejectionThreshold(Distance(), random_state=0)
     wrong.fit(left, ["left"] * len(left), new, [share])
     assert np.mean(wrong.predict(new) == names) < 0.8
+    theirs = type("Theirs", (Distance,), {"__module__": "pyod.models.far"})
+    by_module = RejectionThreshold(theirs(), random_state=0)
+    by_module.fit(left, ["left"] * len(left), new, [share])
+    assert np.mean(by_module.predict(new) == labels) == 1
 
 
 def test_a_classifier_rejects_by_its_largest_probability() -> None:

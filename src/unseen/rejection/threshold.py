@@ -46,9 +46,10 @@ class RejectionThreshold(RejectionRule):
         Labels the rows that are kept, after its probabilities have been corrected to the shares.
         None is the detector, if that is a classifier, or else
         :class:`~unseen.KernelLogisticRegression`.
-    odd_scores : {"low", "high"}, default="low"
-        Whether the detector scores odd rows low, as in scikit-learn, or high, as in PyOD. Plays no
-        part where the detector is a classifier.
+    odd_scores : {"auto", "low", "high"}, default="auto"
+        Whether the detector scores odd rows low, as in scikit-learn, or high, as in PyOD. "auto" is
+        "high" for a detector of PyOD's and "low" for any other. Plays no part where the detector
+        is a classifier.
     unseen_label : label, default="auto"
         What ``predict`` says to rows of unseen classes; "auto" is "unseen" for text labels and -1
         for numbers.
@@ -79,7 +80,7 @@ class RejectionThreshold(RejectionRule):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "detector": [None, HasMethods(["fit", "get_params"])],
         "classifier": [None, HasMethods(["fit", "predict", "get_params"])],
-        "odd_scores": [StrOptions({"low", "high"})],
+        "odd_scores": [StrOptions({"auto", "low", "high"})],
         **RejectionRule._parameter_constraints,
     }
 
@@ -88,7 +89,7 @@ class RejectionThreshold(RejectionRule):
         detector: Any = None,
         classifier: Any = None,
         *,
-        odd_scores: str = "low",
+        odd_scores: str = "auto",
         unseen_label: Any = "auto",
         n_folds: int = 5,
         random_state: Any = None,
@@ -146,7 +147,13 @@ class RejectionThreshold(RejectionRule):
         if detector is None or _classifies(detector):
             return models
         scores = _detector_scores(detector, sample.X_new)
-        return replace(models, scale=Scale.of(scores, self.odd_scores == "high"))
+        return replace(models, scale=Scale.of(scores, self._scores_odd_rows_high()))
+
+    def _scores_odd_rows_high(self) -> bool:
+        if self.odd_scores == "auto":
+            # Both have a decision_function, and mean the opposite by it.
+            return type(self.detector).__module__.partition(".")[0] == "pyod"
+        return self.odd_scores == "high"
 
     def _roles(self, sample: OpenSample, rng: np.random.RandomState) -> Roles:
         if self.classifier is not None:

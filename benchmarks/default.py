@@ -161,9 +161,6 @@ def variants(scores: OpenSetScores) -> dict[str, np.ndarray]:
     shares["best discriminator alone"] = both(
         OpenSetEstimator().from_scores(replace(scores, ratios=alone))
     )
-    shares["without distances"] = both(
-        OpenSetEstimator().from_scores(replace(scores, distances=None))
-    )
     spike = OpenSetEstimator()._spike(scores)
     fit = open_set_fit(scores, spike, n_rounds=0)
     shares["shares of known classes as if closed"] = fit.shares

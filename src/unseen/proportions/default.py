@@ -16,9 +16,7 @@ rows are a sample of, if nothing is unseen: whether that is so is a two-sample p
 **Evidence.** The placement likelihood (:mod:`unseen.mixture.placement`) of the new rows among the
 weighted labelled rows has a Bayes factor for "something is unseen", averaged over discriminators.
 Each discriminator's factor has expectation 1 where nothing is unseen, and so is rarely large by
-chance; the average over them nearly so, as they are weighted by a log-loss of the same rows. With
-several known classes half of the prior weight is that of a score which needs no learning, the
-distance to the nearest labelled rows: where these are few it sees more than any discriminator.
+chance; the average over them nearly so, as they are weighted by a log-loss of the same rows.
 
 **Open.** With other shares rho the mixture H changes, and no new discriminator is needed:
 
@@ -63,15 +61,15 @@ from unseen.intervals import Credible, IntervalMethod
 from unseen.mixture.placement import (
     PlacementPosterior,
     candidate_cells,
+    candidate_prior,
     placement_posterior,
 )
 from unseen.proportions.base import ProportionEstimator, drawn_seed
 from unseen.proportions.em import SaerensEM, labelled_noise, mixture_shares
 from unseen.proportions.open_scores import (
     OpenSetScores,
-    candidates,
     closed_shares,
-    log_prior,
+    moved_ratios,
     open_set_scores,
 )
 from unseen.proportions.posteriors import Posteriors
@@ -324,12 +322,14 @@ def open_set_fit(scores: OpenSetScores, spike: float, n_rounds: int = 3) -> Open
     -------
     OpenSetFit
     """
+    n_rows = len(scores.codes) + scores.n_unlabelled
+    log_prior = candidate_prior(scores.ratios, n_rows)
     closed = np.ones(1) if scores.posteriors is None else closed_shares(scores.posteriors)
-    posterior, known = _placed(scores, closed, spike)
+    posterior, known = _placed(scores, closed, log_prior, spike)
     evidence, among = posterior.log_bayes_factor, closed
     for _ in range(n_rounds if scores.posteriors is not None else 0):
         among = _shares_among(scores, known)
-        posterior, known = _placed(scores, among, spike)
+        posterior, known = _placed(scores, among, log_prior, spike)
     return OpenSetFit(closed, among, replace(posterior, log_bayes_factor=evidence), known)
 
 
@@ -341,14 +341,13 @@ def _shares_among(scores: OpenSetScores, known: FloatArray) -> FloatArray:
 
 
 def _placed(
-    scores: OpenSetScores, among: FloatArray, spike: float
+    scores: OpenSetScores, among: FloatArray, log_prior: FloatArray, spike: float
 ) -> tuple[PlacementPosterior, FloatArray]:
     """Posterior of nu, and probability of each new row to be known, at these shares."""
     among = np.maximum(among, _LEAST_SHARE)
     weight = (among / scores.counts)[scores.codes]
-    prior = log_prior(scores)
-    cells = candidate_cells(candidates(scores, among), prior, weight)
-    posterior = placement_posterior(cells, prior, spike)
+    cells = candidate_cells(moved_ratios(scores, among), log_prior, weight)
+    posterior = placement_posterior(cells, log_prior, spike)
     known = np.take_along_axis(posterior.known, cells.place, axis=1).sum(axis=0)
     return posterior, np.clip(known, _LEAST_RATIO, 1.0)
 
@@ -382,11 +381,11 @@ def _open_draws(
 
 
 def _pooled(scores: OpenSetScores, fit: OpenSetFit) -> RocEvidence:
-    """The ROC of the candidate of the largest posterior weight, at the shares of the answer."""
+    """The ROC of the candidate of least log-loss, at the shares of the answer."""
     *proportions, unseen = fit.shares
     among = np.maximum(proportions, _LEAST_SHARE)
-    found, best = candidates(scores, among / among.sum()), fit.posterior.known.sum(axis=1).argmax()
+    moved, best = moved_ratios(scores, among / among.sum()), scores.ratios.best
     weight = (among / scores.counts)[scores.codes]
     return pooled_evidence(
-        found.unlabelled[:, best], found.labelled[:, best], weight, 1 - float(unseen)
+        moved.unlabelled[:, best], moved.labelled[:, best], weight, 1 - float(unseen)
     )

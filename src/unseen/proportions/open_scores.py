@@ -12,21 +12,12 @@ from typing import Any
 import numpy as np
 
 from unseen.base import FloatArray, IntArray, Matrix
-from unseen.mixture.placement import candidate_prior
 from unseen.proportions.em import mixture_shares
 from unseen.proportions.posteriors import Posteriors
-from unseen.scores.distance import neighbour_distances
 from unseen.scores.klr import KernelLogisticRegression
 from unseen.scores.ratio import RatioScores, ratio_scores
 
-__all__ = [
-    "OpenSetScores",
-    "candidates",
-    "closed_shares",
-    "log_prior",
-    "moved_ratios",
-    "open_set_scores",
-]
+__all__ = ["OpenSetScores", "closed_shares", "moved_ratios", "open_set_scores"]
 
 # A class that EM finds absent keeps so large a part of its weight: it may be needed later.
 _LEAST_PART = 0.01
@@ -49,9 +40,6 @@ class OpenSetScores:
         Log density ratios of the new rows against the labelled ones.
     mixture : ndarray of shape (K,)
         Shares that the labelled rows were weighted to have when the ratios were made.
-    distances : tuple of (ndarray of shape (m,), ndarray of shape (n,)) or None
-        How far the new and the labelled rows lie from the labelled ones; None where there is
-        only one class.
     seed : int or None
         Seed that made them.
     warnings : tuple of str
@@ -63,7 +51,6 @@ class OpenSetScores:
     posteriors: Posteriors | None
     ratios: RatioScores
     mixture: FloatArray
-    distances: tuple[FloatArray, FloatArray] | None = None
     seed: int | None = None
     warnings: tuple[str, ...] = ()
 
@@ -130,8 +117,7 @@ def open_set_scores(
     ratios = ratio_scores(
         X_new, X, weight, classifier, n_folds=n_folds, random_state=random_state, n_jobs=n_jobs
     )
-    distances = None if posteriors is None else neighbour_distances(X, X_new, random_state)
-    return OpenSetScores(classes, codes, posteriors, ratios, mixture, distances, random_state)
+    return OpenSetScores(classes, codes, posteriors, ratios, mixture, random_state)
 
 
 def _mixture(
@@ -150,42 +136,6 @@ def _mixture(
 def closed_shares(posteriors: Posteriors) -> FloatArray:
     """Shares of the known classes by EM, if nothing is unseen."""
     return mixture_shares(posteriors.ratios, start=posteriors.prior)
-
-
-def candidates(scores: OpenSetScores, among: FloatArray) -> RatioScores:
-    """Every score of novelty at these shares: the moved ratios, then the distances.
-
-    Parameters
-    ----------
-    scores : OpenSetScores
-    among : ndarray of shape (K,)
-        Shares of the known classes among themselves.
-
-    Returns
-    -------
-    RatioScores
-        The distances have no log-loss: it is NaN.
-    """
-    moved = moved_ratios(scores, among)
-    if scores.distances is None:
-        return moved
-    new, labelled = scores.distances
-    return RatioScores(
-        np.column_stack([moved.unlabelled, new]),
-        np.column_stack([moved.labelled, labelled]),
-        np.append(moved.log_loss, np.nan),
-    )
-
-
-def log_prior(scores: OpenSetScores) -> FloatArray:
-    """Log prior weights of the candidates: discriminators by their log-loss, distances one half.
-
-    The Bayes factor of distances has expectation 1 where nothing is unseen, as that of each
-    discriminator, and so has the average. To ask both costs at most a factor of two.
-    """
-    n_rows = len(scores.codes) + scores.n_unlabelled
-    ratios = candidate_prior(scores.ratios, n_rows)
-    return ratios if scores.distances is None else np.append(ratios, 0.0) - np.log(2)
 
 
 def moved_ratios(scores: OpenSetScores, among: FloatArray) -> RatioScores:

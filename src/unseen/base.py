@@ -259,6 +259,9 @@ class Estimate:
         >>> Estimate(("cat",), [0.7], 0.3, "m", intervals=[[0.65, 0.75], [0.25, 0.35]],
         ...          **rows).sentence()
         'About 30% of the new rows (25% to 35%) come from classes that training never saw.'
+        >>> Estimate(("cat",), [0.9], 0.1, "m", intervals=[[0.7, 1.0], [0.0, 0.3]],
+        ...          **rows).sentence()
+        'Perhaps 10% of the new rows come from classes that training never saw: it may be none, ...'
         >>> Estimate(("cat",), [1.0], 0.0, "m", **rows).sentence()
         'No sign of classes that training never saw.'
         """
@@ -273,6 +276,12 @@ class Estimate:
         interval = ""
         if self.intervals is not None:
             lower, upper = map(_percent, self.intervals[-1])
+            if self.intervals[-1, 0] < _NO_SHARE:
+                guess = _percent(self.unseen)
+                return (
+                    f"Perhaps {guess} of the new rows come from {never_seen}: "
+                    f"it may be none, and at most {upper}."
+                )
             interval = f" ({lower} to {upper})"
         return f"About {_percent(self.unseen)} of the new rows{interval} come from {never_seen}."
 

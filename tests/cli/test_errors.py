@@ -38,6 +38,7 @@ def bad_tables(folder: Path, tables: Path) -> dict[str, str]:
     }
     for name, text in texts.items():
         (folder / name).write_text(text + ("\n" if text else ""))
+    (folder / "copy.csv").write_text("\n".join(new) + "\n")
     (folder / "garbage.csv").write_bytes(bytes(range(256)) * 50)
     (folder / "garbage.parquet").write_bytes(os.urandom(4000))
     write_csv(folder / "many.csv", ["kind", "x"], [[f"k{i}", i % 7] for i in range(3000)])
@@ -78,6 +79,19 @@ CASES = {
     "rows without a report": (["train.csv", "new.csv", *LABEL, "--show-rows", "3"], "--report"),
     "saved file damaged": (["B/damaged.skops", "new.csv"], "damaged.skops"),
     "save suffix": (["train.csv", "new.csv", *LABEL, "--save", "B/x.pickle"], ".skops"),
+    "a blind method asked": (
+        ["train.csv", "new.csv", *LABEL, "--method", "SaerensEM", "--fail-if", "unseen > 0"],
+        "SaerensEM cannot see",
+    ),
+    "report over a table": (
+        ["train.csv", "B/copy.csv", *LABEL, "--report", "B/copy.csv"],
+        "is a table",
+    ),
+    "two files, one name": (
+        ["train.csv", "new.csv", *LABEL, "--report", "B/x.skops", "--save", "B/x.skops"],
+        "written twice",
+    ),
+    "settled when saved": (["B/damaged.skops", "new.csv", *LABEL], "were settled when TRAIN"),
     "folder for a report": (["train.csv", "new.csv", *LABEL, "--report", "no/x.html"], "no/x.html"),
 }
 

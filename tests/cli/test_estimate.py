@@ -144,3 +144,27 @@ def test_text_of_the_user_is_no_markup(unseen_command, tables, tmp_path) -> None
     result = unseen_command("estimate", str(odd), "new.csv", "--label", "kind")
     assert result.exit_code == 0, result.output
     assert cells_of(result.output, "[bold]ant")[1] == "62.5%"
+
+
+def test_a_column_that_only_new_has_may_be_dropped(unseen_command) -> None:
+    result = unseen_command(*BASIC, "--drop", "day")
+    assert result.exit_code == 0, result.output
+
+
+def test_a_saved_train_does_not_take_windows_for_a_feature(
+    unseen_command, tables, tmp_path
+) -> None:
+    lines = (tables / "train.csv").read_text().splitlines()
+    with_day = [f"{lines[0]},day", *(f"{line},{place % 3}" for place, line in enumerate(lines[1:]))]
+    (tmp_path / "train.csv").write_text("\n".join(with_day) + "\n")
+    saved = str(tmp_path / "train.skops")
+    arguments = ("estimate", str(tmp_path / "train.csv"), "new.csv", "--label", "kind")
+    result = unseen_command(*arguments, "--save", saved)
+    assert result.exit_code == 1
+    assert "'day'" in result.stderr
+    (tmp_path / "new.csv").write_text((tables / "new.csv").read_text().replace("2024-05-0", ""))
+    new = str(tmp_path / "new.csv")
+    assert unseen_command(*arguments[:2], new, *arguments[3:], "--save", saved).exit_code == 0
+    result = unseen_command("monitor", saved, new, "--by", "day")
+    assert result.exit_code == 2
+    assert "the saved TRAIN uses column 'day'" in result.stderr

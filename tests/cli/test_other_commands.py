@@ -7,7 +7,7 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 from numpy.testing import assert_allclose
-from small_tables import cells_of
+from small_tables import cells_of, table, write_csv
 
 import unseen
 from unseen.tables import Columns
@@ -113,3 +113,33 @@ def test_methods_says_who_sees(unseen_command) -> None:
     assert cells_of(output, "SaerensEM")[1] == "no"
     exported = [name for name in unseen.__all__ if name in output]
     assert {"MPEIncomplete", "MPEJoint", "L2Distance"} <= set(exported)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("classify", "-o", "{}/out.csv"), ("estimate", "--by", "day"), ("monitor", "--by", "day")],
+    ids=lambda command: command[0],
+)
+def test_standard_input_can_be_read_twice(command, unseen_command, tables, tmp_path) -> None:
+    name, *options = (part.format(tmp_path) for part in command)
+    arguments = (name, "train.csv", "-", "--label", "kind", *options)
+    result = unseen_command(*arguments, input=(tables / "new.csv").read_bytes())
+    assert result.exit_code == 0, result.output
+
+
+def test_training_as_reference_has_the_shares_of_the_whole_table(unseen_command, tmp_path) -> None:
+    """900 and 100 rows, of which 200 are used: 100 of each class. Nothing has changed."""
+    train = [row[1:] for row in table({"ant": 900, "bee": 100}, 2)]
+    new = [
+        [*row[1:-1], f"w{place // 150}"]
+        for place, row in enumerate(table({"ant": 270, "bee": 30}, 3))
+    ]
+    write_csv(tmp_path / "train.csv", ["length", "width", "colour", "kind"], train)
+    write_csv(tmp_path / "new.csv", ["length", "width", "colour", "week"], new)
+    arguments = ["monitor", str(tmp_path / "train.csv"), str(tmp_path / "new.csv")]
+    arguments += ["--label", "kind", "--by", "week", "--rows", "400", "--reference", "training"]
+    result = unseen_command(*arguments, "--json", str(tmp_path / "out.json"))
+    assert result.exit_code == 0, result.output
+    timeline = json.loads((tmp_path / "out.json").read_text())["timeline"]
+    assert timeline["reference_estimate"]["proportions"] == pytest.approx([0.9, 0.1], abs=0.01)
+    assert timeline["changed"] == [False, False]

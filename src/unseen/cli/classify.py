@@ -66,7 +66,7 @@ def classify(
     if len(threshold) > 1:
         raise click.UsageError("give at most one of --reject-rate, --recall, --fdr and --cost.")
     tables = Tables(**given)
-    _check(out, save)
+    _check(out, save, tables)
     with stages(quiet) as say:
         say("Loading")
         say(f"Fitting a rule to {tables.train} and {tables.new}")
@@ -91,12 +91,11 @@ def _rate(text: str | None) -> float | str | None:
         ) from None
 
 
-def _check(out: Path, save: Path | None) -> None:
-    from unseen.tables import RowWriter, check_writable
+def _check(out: Path, save: Path | None, tables: Tables) -> None:
+    from unseen.tables import RowWriter
 
     RowWriter(out)  # knows the suffixes that can be written
-    check_writable(out)
-    Outputs(save=save).check()
+    Outputs(rows=out, save=save).check(tables)
 
 
 def _rule(
@@ -125,7 +124,7 @@ def _label_all(
 
     counts: Counter[str] = Counter()
     with progress_bar("Labelling", quiet) as progress, RowWriter(out) as writer:
-        for rows in label_rows(rule, tables.new_source(), fitted_on, progress):
+        for rows in label_rows(rule, tables.new_source, fitted_on, progress):
             writer.write(rows)
             place = rows.num_columns - len(rule.rule.classes_) - 2
             counts.update(map(str, rows.column(place).to_pylist()))

@@ -24,7 +24,7 @@ def compare(json_path: str | None, quiet: bool, **given: Any) -> None:
     are all wrong, and often agree.
     """
     tables, outputs = Tables(**given), Outputs(json_path=json_path)
-    outputs.check()
+    outputs.check(tables)
     with stages(quiet) as say:
         say("Loading")
         from unseen.proportions import compare as compare_all

@@ -42,7 +42,7 @@ def diagnose(delta: float, json_path: str | None, quiet: bool, **given: Any) -> 
     holds whatever the distributions, and is often far below the estimate.
     """
     tables, outputs = Tables(**given), Outputs(json_path=json_path)
-    outputs.check()
+    outputs.check(tables)
     with stages(quiet) as say:
         say("Loading")
         from unseen.proportions import MPEIncomplete

@@ -82,7 +82,7 @@ def estimate(
         windowing=None if by is None else Windowing(by),
     )
     outputs = Outputs(report, json_path, save)
-    outputs.check()
+    outputs.check(question.tables)
     study, training = question.ask(quiet)
     failed = sum(condition.holds(study.estimate) for condition in conditions) > 0
     outputs.write(study, training)

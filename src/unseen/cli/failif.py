@@ -58,11 +58,18 @@ class Condition:
         return bool(_COMPARISONS[self.comparison](value, self.limit))
 
     def _value(self, estimate: Estimate) -> float:
+        from unseen.base import BLIND
+
         names = [*map(str, estimate.classes), "unseen"]
         if self.name not in names:
             raise click.UsageError(
                 f"--fail-if must name unseen or a known class ({', '.join(names[:-1])}); "
                 f"got {self.name!r}."
+            )
+        if self.name == "unseen" and any(BLIND in message for message in estimate.warnings):
+            raise click.UsageError(
+                f"--fail-if asks about unseen, which {estimate.method} cannot see: "
+                "choose another --method."
             )
         # Unseen comes last, and a class of that name does not hide it.
         place = len(names) - 1 - names[::-1].index(self.name)

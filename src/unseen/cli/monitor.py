@@ -84,7 +84,7 @@ def monitor(
         windowing=Windowing(by, reference, alpha),
     )
     outputs = Outputs(report, json_path)
-    outputs.check()
+    outputs.check(question.tables)
     study, training = question.ask(quiet)
     timeline = study.timeline
     assert timeline is not None

@@ -6,6 +6,7 @@ import shlex
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -52,6 +53,10 @@ class Tables:
             raise click.UsageError("only one of TRAIN and NEW can be standard input.")
         if self.label is None and not self.is_saved:
             raise click.UsageError("--label must name the column of TRAIN with the classes.")
+        if self.is_saved and (self.label or self.drop or self.keep):
+            raise click.UsageError(
+                "--label, --drop and --keep were settled when TRAIN was saved: leave them out."
+            )
 
     @property
     def is_saved(self) -> bool:
@@ -63,30 +68,65 @@ class Tables:
         from unseen.study import load_training, read_training
 
         if self.is_saved:
-            return load_training(Path(self.train))
-        source = self._source(self.train)
-        present = source.columns()
+            return _without(load_training(Path(self.train)), also_drop)
         assert self.label is not None
-        drop = (*self.drop, *(name for name in also_drop if name in present))
         return read_training(
-            source, self.label, max_rows=self.max_rows, drop=drop, keep=self.keep, seed=self.seed
+            self._train_source,
+            self.label,
+            max_rows=self.max_rows,
+            drop=self._columns_to_drop(also_drop),
+            keep=self.keep,
+            seed=self.seed,
         )
 
+    def _columns_to_drop(self, also: tuple[str, ...]) -> tuple[str, ...]:
+        """Those of TRAIN; a column that only NEW has is not used anyway."""
+        present = self._train_source.columns()
+        unknown = [name for name in self.drop if name not in {*present, *self.new_source.columns()}]
+        if unknown:
+            raise click.UsageError(
+                f"--drop must name columns of TRAIN or NEW; neither has {unknown[0]!r}."
+            )
+        return tuple(name for name in (*self.drop, *also) if name in present)
+
+    @cached_property
     def new_source(self) -> Source:
-        """The new table, found and not read."""
+        """The new table, found and not read; standard input can be taken only once."""
         return self._source(self.new)
+
+    @cached_property
+    def _train_source(self) -> Source:
+        return self._source(self.train)
+
+    @property
+    def files(self) -> set[Path]:
+        """All files that are read."""
+        saved = {Path(self.train).resolve()} if self.is_saved else set()
+        sources = [self.new_source] if self.is_saved else [self._train_source, self.new_source]
+        return saved | {part.path.resolve() for source in sources for part in source.parts}
 
     def read_new(self, training: Training) -> NewRows:
         """Read the new table."""
         from unseen.study import read_new
 
-        source = self.new_source()
-        return read_new(source, training.columns, max_rows=self.max_rows, seed=self.seed)
+        columns, source = training.columns, self.new_source
+        return read_new(source, columns, max_rows=self.max_rows, seed=self.seed)
 
     def _source(self, argument: str) -> Source:
         from unseen.tables import Source
 
         return Source.find(argument, format=self.format)
+
+
+def _without(training: Training, columns: tuple[str, ...]) -> Training:
+    """The same training, if it does not use these columns."""
+    used = [name for name in columns if name in training.columns.feature_names_in_]
+    if used:
+        raise click.UsageError(
+            f"the saved TRAIN uses column {used[0]!r}, which names the windows: "
+            "save it again with --drop."
+        )
+    return training
 
 
 def table_options(command: Command) -> Command:

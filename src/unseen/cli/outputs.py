@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from unseen.cli.options import Tables
     from unseen.study import Study, Training
 
 __all__ = ["Outputs", "write_json"]
@@ -25,15 +26,20 @@ class Outputs:
     report: Path | None = None
     json_path: str | None = None
     save: Path | None = None
+    rows: Path | None = None
 
-    def check(self) -> None:
-        """Say now what could not be written after minutes of work."""
+    def check(self, tables: Tables) -> None:
+        """Say now what could not be written after minutes of work, or would destroy a table."""
         from unseen.tables import check_writable
 
         if self.save is not None and self.save.suffix != ".skops":
             raise click.UsageError(f"--save must name a file that ends in .skops; got {self.save}.")
+        taken = set(tables.files)
         for path in self.files:
             check_writable(path)
+            if path.resolve() in taken:
+                raise click.UsageError(f"{path} is a table, or is to be written twice.")
+            taken.add(path.resolve())
         if self.report is not None:
             _check_installed("matplotlib", "jinja2")
 
@@ -41,7 +47,8 @@ class Outputs:
     def files(self) -> list[Path]:
         """The files, standard output left out."""
         to_file = self.json_path if self.json_path != STANDARD_OUTPUT else None
-        return [Path(path) for path in (self.report, to_file, self.save) if path is not None]
+        paths = (self.report, to_file, self.save, self.rows)
+        return [Path(path) for path in paths if path is not None]
 
     @property
     def leaves_screen_free(self) -> bool:

@@ -79,7 +79,7 @@ class Question:
         from unseen.tables import GroupBy
 
         by, seed = GroupBy.parse(windowing.by), self.tables.seed
-        windows = read_windows(self.tables.new_source(), by, training.columns, seed=seed)
+        windows = read_windows(self.tables.new_source, by, training.columns, seed=seed)
         with progress_bar(f"Windows of {by.column}", quiet) as progress:
             timeline = timeline_of(
                 training,

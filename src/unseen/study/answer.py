@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import unseen
 from unseen.base import UnseenWarning
@@ -30,6 +31,10 @@ from unseen.study.samples import NewRows, Training, Windows
 __all__ = ["answer", "quiet_warnings", "suspects", "timeline_of"]
 
 
+def silent(stage: str) -> None:
+    """Say nothing about what is being done."""
+
+
 def answer(
     training: Training,
     new: NewRows,
@@ -39,7 +44,7 @@ def answer(
     baselines: bool = False,
     command: str = "",
     seed: int = 0,
-    say: Callable[[str], object] = len,
+    say: Callable[[str], None] = silent,
 ) -> Study:
     """Estimate the shares, and gather what a reader of the answer wants to know.
 
@@ -125,10 +130,12 @@ def timeline_of(
     -------
     Timeline
     """
+    whole = slice(None)
+    rows = _as_in_table(training, seed) if reference == "training" else whole
     with quiet_warnings():
         return monitor(
-            training.X,
-            training.y,
+            training.X[rows],
+            training.y[rows],
             windows.X,
             windows.keys,
             reference=reference,
@@ -138,6 +145,23 @@ def timeline_of(
             random_state=seed,
             progress=progress,
         )
+
+
+def _as_in_table(training: Training, seed: int) -> NDArray[Any]:
+    """Labelled rows with the classes in the shares of the whole table, as many as there are.
+
+    A large table is sampled with small classes whole. Held against such a sample, rows in just
+    the shares of the table would seem to have changed.
+    """
+    labels, counts = np.unique(training.y, return_counts=True)
+    wanted = np.array([training.counts[label] for label in labels.tolist()])
+    kept = np.floor(wanted * (counts / wanted).min()).astype(int)
+    shuffled = np.random.default_rng(seed).permutation(len(training.y))
+    parts = [
+        shuffled[training.y[shuffled] == label][:count]
+        for label, count in zip(labels, kept, strict=True)
+    ]
+    return np.sort(np.concatenate(parts))
 
 
 @contextmanager

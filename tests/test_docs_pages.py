@@ -100,6 +100,15 @@ def test_a_page_prints_what_it_shows(name, least, tmp_path) -> None:
     assert Page(name, tmp_path).run() >= least
 
 
+def test_the_readme_prints_what_it_shows(tmp_path) -> None:
+    page = Page("../README", tmp_path)
+    blocks = [block for block in BLOCK.findall(page.text) if block[0] != "console"]
+    (_, example), (_, shown), (_, rule) = blocks
+    assert_same_but_for_rounding(page._python(example), shown)
+    page._python(rule)
+    assert page.names["rule"].risk_.risk < 0.1
+
+
 @pytest.mark.parametrize(
     ("printed", "shown"),
     [("unseen 30%", "unseen 36%"), ("1 row", "2 rows"), ("code 3", "code 1"), ("a 1", "a")],

@@ -32,7 +32,7 @@ def seconds_on_top_of_scikit_learn(statement: str) -> float:
 
 def test_import_is_cheap() -> None:
     assert seconds_on_top_of_scikit_learn("import unseen") <= 0.15
-    assert seconds_on_top_of_scikit_learn("from unseen import *") <= 0.6
+    assert seconds_on_top_of_scikit_learn("from unseen import *") <= 0.8
 
 
 def test_import_pulls_in_nothing_heavy() -> None:

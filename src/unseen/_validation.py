@@ -175,7 +175,9 @@ def check_folds(sample: LabelledRows, n_unlabelled: int, n_folds: int) -> None:
     counts = np.bincount(sample.codes, minlength=len(sample.classes))
     few = np.flatnonzero(counts < n_folds)
     if few.size:
-        short = ", ".join(f"{_quoted([sample.classes[i]])} has {counts[i]}" for i in few)
+        named = few[:_NAMED_AT_MOST]
+        short = ", ".join(f"{_quoted([sample.classes[i]])} has {counts[i]}" for i in named)
+        short += f" and {few.size - named.size} more have too few" * (few.size > named.size)
         raise ValueError(
             f"each class must have at least n_folds={n_folds} rows, so that every fold holds "
             f"one; {short}. Lower n_folds of the estimator, add rows, or leave the class out of "

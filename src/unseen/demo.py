@@ -81,6 +81,7 @@ class Demo:
 def digit_samples(random_state: int) -> tuple[FloatArray, IntArray, FloatArray, IntArray]:
     """Labelled rows and labels; new rows, and the labels they would have."""
     pixels, digits = load_digits(return_X_y=True)
+    pixels = pixels[:, np.ptp(pixels, axis=0) > 0]  # three are white in every picture
     rng = np.random.default_rng(random_state)
     training: list[IntArray] = []
     new: list[IntArray] = []

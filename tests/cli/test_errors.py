@@ -61,7 +61,7 @@ CASES = {
     "column twice": (["train.csv", "B/twice.csv", *LABEL], "'length'"),
     "unknown suffix": (["train.csv", "B/table.xyz", *LABEL], "table.xyz"),
     "no labels": (["B/unlabelled.csv", "new.csv", *LABEL], "'kind' must not be missing"),
-    "rare class": (["B/few.csv", "new.csv", *LABEL], "'dodo'"),
+    "a number for a label": (["train.csv", "new.csv", "--label", "length"], "number or an id"),
     "too many classes": (["B/many.csv", "B/many.csv", *LABEL], "at most 1000 distinct values"),
     "one class, closed set": (
         ["B/one.csv", "new.csv", *LABEL, "--method", "SaerensEM"],

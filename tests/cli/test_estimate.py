@@ -168,3 +168,14 @@ def test_a_saved_train_does_not_take_windows_for_a_feature(
     result = unseen_command("monitor", saved, new, "--by", "day")
     assert result.exit_code == 2
     assert "the saved TRAIN uses column 'day'" in result.stderr
+
+
+def test_a_class_of_a_few_rows_is_left_out_with_a_warning(unseen_command, tables, tmp_path) -> None:
+    rows = (tables / "train.csv").read_text()
+    (tmp_path / "train.csv").write_text(rows + "r,1,1,red,dodo\n" * 3 + "r,1,1,red,NA\n" * 2)
+    result = unseen_command("estimate", str(tmp_path / "train.csv"), "new.csv", "--label", "kind")
+    assert result.exit_code == 0, result.output
+    assert "warning: Classes of fewer than 10 rows cannot be learnt" in result.output
+    assert "'dodo'. Their rows in NEW count as unseen." in result.output
+    assert "warning: 2 rows of" in result.output
+    assert cells_of(result.output, "ant")[1] == "62.5%"

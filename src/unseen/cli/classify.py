@@ -135,6 +135,7 @@ def _show(
     rule: TableRule, notices: tuple[str, ...], counts: dict[str, int], files: list[Path]
 ) -> None:
     from unseen.cli.screen import console, plain, print_remarks, table_of
+    from unseen.study import without_constants
 
     screen, total = console(), sum(counts.values())
     table = table_of("label", ["rows", "share"])
@@ -142,7 +143,6 @@ def _show(
         table.add_row(plain(label), f"{count:,}", f"{count / total:.1%}")
     screen.print(table)
     screen.print(f"Estimated error: {rule.rule.risk_}")
-    told = [message for message in rule.rule.warnings_ if "are constant over" not in message]
-    print_remarks(told, notices, screen)
+    print_remarks(without_constants(rule.rule.warnings_), notices, screen)
     for file in files:
         screen.print(f"Written: {plain(file)}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -46,7 +47,7 @@ def diagnose(delta: float, json_path: str | None, quiet: bool, **given: Any) -> 
     with stages(quiet) as say:
         say("Loading")
         from unseen.proportions import MPEIncomplete
-        from unseen.study import quiet_warnings
+        from unseen.study import quiet_warnings, without_constants
 
         say(f"Reading {tables.train}")
         training = tables.read_training()
@@ -56,6 +57,7 @@ def diagnose(delta: float, json_path: str | None, quiet: bool, **given: Any) -> 
         with quiet_warnings():
             fitted = MPEIncomplete(random_state=tables.seed).fit(training.X, training.y)
             found = fitted.estimate(new.X, diagnose=True, delta=delta)
+        found = replace(found, warnings=without_constants(found.warnings))
     if json_path is not None:
         write_json({"format": 1, "estimate": found.to_dict()}, json_path)
     if not quiet and outputs.leaves_screen_free:

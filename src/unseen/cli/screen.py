@@ -66,6 +66,12 @@ def show_study(study: Study, files: Iterable[Path]) -> None:
             f"* changed {since} (p at most {study.timeline.alpha:g}, adjusted for the number "
             "of windows)"
         )
+        if study.timeline.skipped:
+            n_rows = sum(count for _, count in study.timeline.skipped)
+            screen.print(
+                f"{len(study.timeline.skipped)} windows ({n_rows:,} rows) have too few rows for "
+                "an estimate and are left out."
+            )
     later = study.timeline.warnings if study.timeline is not None else ()
     print_remarks((*estimate.warnings, *later), study.notices, screen)
     for file in files:

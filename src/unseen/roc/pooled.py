@@ -28,7 +28,7 @@ __all__ = ["N_CELLS", "CurveLattice", "PooledCells", "cell_rates", "fitted_latti
 N_CELLS = 200
 _COARSE, _FINE = (41, 13), (61, 21)  # points of γ and of Δ
 _SEPARATIONS = (0.6, 1.0, 4.5)  # the least with few rows, the least with many, the largest
-_FEW_ROWS = 100
+_FEW_ROWS, _MANY_ROWS = 100, 2_000
 # Beyond so many rows the coarse lattice is too coarse to say more than where to look.
 _COARSE_ROWS, _ZOOM = 2000, 50
 _CONCAVE_DELTA = np.array([0.02, 0.05, 0.1, 0.2, 0.35])
@@ -126,9 +126,13 @@ def separation_limits(n_rows: float) -> tuple[float, float]:
     --------
     >>> [separation_limits(n_rows)[0] for n_rows in (30, 196, 1e6)]
     [0.6, 0.84, 1.0]
+    >>> [separation_limits(n_rows)[1] for n_rows in (30, 2000, 32_000)]
+    [4.5, 4.5, 9.0]
     """
     few, many, largest = _SEPARATIONS
-    return min(few * max(1.0, (n_rows / _FEW_ROWS) ** 0.5), many), largest
+    # With very many rows the few that overlap at the largest Δ would show, where none do.
+    growth = min(max(1.0, n_rows / _MANY_ROWS) ** 0.25, 2.0)
+    return min(few * max(1.0, (n_rows / _FEW_ROWS) ** 0.5), many), largest * growth
 
 
 def _zoom_rows(n_rows: float) -> Iterator[float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 
 import unseen
 from unseen.base import UnseenWarning
@@ -28,7 +29,7 @@ from unseen.proportions import (
 from unseen.study.record import Origin, Study, Suspects
 from unseen.study.samples import NewRows, Training, Windows
 
-__all__ = ["answer", "quiet_warnings", "suspects", "timeline_of"]
+__all__ = ["answer", "quiet_warnings", "suspects", "timeline_of", "without_constants"]
 
 
 def silent(stage: str) -> None:
@@ -80,9 +81,8 @@ def answer(
             confidence=confidence,
             random_state=seed,
         )
-        # Columns that never vary have been named by their own names, in the notices.
-        told = tuple(message for message in estimate.warnings if "are constant over" not in message)
-        estimate = replace(estimate, warnings=told)
+        told = without_constants(estimate.warnings)
+        estimate = replace(estimate, warnings=(*training.warnings, *new.warnings, *told))
         others = None
         if baselines:
             say("Running other estimators for comparison")
@@ -133,7 +133,7 @@ def timeline_of(
     whole = slice(None)
     rows = _as_in_table(training, seed) if reference == "training" else whole
     with quiet_warnings():
-        return monitor(
+        timeline = monitor(
             training.X[rows],
             training.y[rows],
             windows.X,
@@ -145,6 +145,7 @@ def timeline_of(
             random_state=seed,
             progress=progress,
         )
+    return replace(timeline, warnings=without_constants(timeline.warnings))
 
 
 def _as_in_table(training: Training, seed: int) -> NDArray[Any]:
@@ -166,10 +167,16 @@ def _as_in_table(training: Training, seed: int) -> NDArray[Any]:
 
 @contextmanager
 def quiet_warnings() -> Iterator[None]:
-    """Leave to the record what it says anyway."""
+    """Leave to the record what it says anyway; a solver's own worries are not the user's."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnseenWarning)
+        warnings.simplefilter("ignore", ConvergenceWarning)
         yield
+
+
+def without_constants(messages: Iterable[str]) -> tuple[str, ...]:
+    """The messages, but for that on constant columns: these have been named in the notices."""
+    return tuple(message for message in messages if "are constant over" not in message)
 
 
 def suspects(training: Training, new: NewRows, n_rows: int, seed: int = 0) -> Suspects:

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import NDArray
 
-from unseen.base import FloatArray
+from unseen.base import BoolArray, FloatArray
 from unseen.persist import load
 from unseen.tables import Columns, GroupBy, Sample, Source, read_groups, read_labelled, read_sample
 
@@ -33,6 +34,10 @@ __all__ = [
 
 MAX_ROWS = 20_000
 WINDOW_ROWS = 2_000
+# Rows that a class must have: one in each fold.
+LEAST_ROWS = 10
+_LEAST_PART = 0.8
+_NAMED_AT_MOST = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +56,8 @@ class Training:
         The file, or files, and the SHA-256 of their bytes.
     notices : tuple of str
         What was noticed about the table.
+    warnings : tuple of str
+        What was noticed and bears on the answer.
     """
 
     X: FloatArray
@@ -60,6 +67,7 @@ class Training:
     name: str
     sha256: str
     notices: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +88,8 @@ class NewRows:
         The file, or files, and the SHA-256 of their bytes.
     notices : tuple of str
         What was noticed about the table.
+    warnings : tuple of str
+        What was noticed and bears on the answer.
     """
 
     X: FloatArray
@@ -89,6 +99,7 @@ class NewRows:
     name: str
     sha256: str
     notices: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,11 +150,50 @@ def read_training(
     Training
     """
     sample = read_labelled(source, label, max_rows, seed)
-    columns = Columns(label=label, keep=tuple(keep), drop=tuple(drop)).fit(sample.table)
     assert sample.keys is not None
-    notices = (*_sampling_notices(sample, source.name, "labelled rows"), *columns.notices_)
-    X = columns.transform(sample.table)
-    return Training(X, sample.keys, columns, sample.counts, source.name, sample.sha256, notices)
+    kept, warnings = _usable_rows(sample, source.name)
+    table = sample.table.filter(kept)
+    columns = Columns(label=label, keep=tuple(keep), drop=tuple(drop)).fit(table)
+    counts = {key: count for key, count in sample.counts.items() if key in sample.keys[kept]}
+    return Training(
+        columns.transform(table),
+        sample.keys[kept],
+        columns,
+        counts,
+        source.name,
+        sample.sha256,
+        notices=(*_sampling_notices(sample, source.name, "labelled rows"), *columns.notices_),
+        warnings=(*_missing_labels(sample, source.name), *warnings),
+    )
+
+
+def _usable_rows(sample: Sample, name: str) -> tuple[BoolArray, tuple[str, ...]]:
+    """Rows of classes that are large enough to be known, and what is lost."""
+    assert sample.keys is not None
+    small = [key for key, count in sample.counts.items() if count < LEAST_ROWS]
+    kept = ~np.isin(sample.keys, small)
+    if not small:
+        return kept, ()
+    shown = ", ".join(repr(key) for key in small[:_NAMED_AT_MOST])
+    more = f" and {len(small) - _NAMED_AT_MOST} more" if len(small) > _NAMED_AT_MOST else ""
+    if kept.mean() < _LEAST_PART:
+        raise ValueError(
+            f"classes of {name} must have at least {LEAST_ROWS} rows each; {shown}{more} have "
+            "fewer. Is the label a number or an id rather than a class?"
+        )
+    return kept, (
+        f"Classes of fewer than {LEAST_ROWS} rows cannot be learnt, and are left out of TRAIN: "
+        f"{shown}{more}. Their rows in NEW count as unseen.",
+    )
+
+
+def _missing_labels(sample: Sample, name: str) -> tuple[str, ...]:
+    if not sample.n_missing:
+        return ()
+    return (
+        f"{_rows(sample.n_missing)} of {name} left out: no label (empty, NA, NaN or null). If one "
+        "of these is the name of a class, give it another.",
+    )
 
 
 def load_training(path: Path) -> Training:
@@ -234,8 +284,6 @@ def read_windows(
 
 def _sampling_notices(sample: Sample, name: str, what: str) -> list[str]:
     notices = []
-    if sample.n_missing:
-        notices.append(f"{_rows(sample.n_missing)} of {name} left out: no label.")
     n_drawn, n_there = len(sample.positions), sample.n_rows - sample.n_missing
     if n_drawn < n_there:
         notices.append(f"{n_drawn:,} of the {n_there:,} {what} of {name} were drawn at random.")

@@ -1,11 +1,11 @@
-"""What labels buy, against closed forms."""
+"""What labels buy, against closed forms and against counting."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy.stats import norm
+from scipy.stats import beta, binom, norm
 
 from unseen.base import Estimate
 from unseen.labelling import LabellingValue, default_sizes, labelling_value
@@ -31,8 +31,36 @@ def test_precisions_add() -> None:
     value = labelling_value(made(), [10, 100, 1000])
     alone, together = value.labels_alone, value.together
     assert_allclose(1 / together**2, 1 / 0.05**2 + 1 / alone**2)
-    share = (400 * 0.3 + 0.5) / 401
-    assert_allclose(alone, Z * np.sqrt(share * (1 - share) / np.array([10, 100, 1000])))
+
+
+@pytest.mark.parametrize("share", [0.0, 0.02, 0.3, 1.0])
+def test_labels_alone_leave_the_spread_of_jeffreys_beta(share) -> None:
+    sizes = np.array([1, 10, 100, 1000])
+    value = LabellingValue(None, share, 0.05, 0.95, sizes)
+    spread = beta(sizes * share + 0.5, sizes * (1 - share) + 0.5).std()
+    assert_allclose(value.labels_alone, Z * spread)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.005, 0.02, 0.1, 0.5, 1.0])
+@pytest.mark.parametrize("size", [10, 50, 1000])
+def test_labels_alone_are_as_wide_as_jeffreys_interval_is_on_average(share, size) -> None:
+    value = LabellingValue(None, share, 0.05, 0.95, np.array([size]))
+    counts = np.arange(size + 1)
+    lower, upper = jeffreys_interval(counts, size)
+    mean = binom.pmf(counts, size, share) @ (upper - lower) / 2
+    assert_allclose(value.labels_alone, mean, rtol=0.15)
+
+
+def jeffreys_interval(counts, size):
+    """At either end it is one-sided: of no row the lower end is 0, and of all the upper one 1."""
+    rows = beta(counts + 0.5, size - counts + 0.5)
+    lower, upper = rows.ppf(0.025), rows.ppf(0.975)
+    return np.where(counts == 0, 0.0, lower), np.where(counts == size, 1.0, upper)
+
+
+def test_many_labels_are_those_of_the_binomial() -> None:
+    value = LabellingValue(None, 0.3, 0.05, 0.95, np.array([10**6]))
+    assert_allclose(value.labels_alone, Z * np.sqrt(0.3 * 0.7 / 10**6), rtol=1e-5)
 
 
 def test_as_many_labels_as_it_is_worth_are_as_precise_as_the_estimate() -> None:
@@ -47,8 +75,7 @@ def test_worth_does_not_hang_on_the_level() -> None:
 
 
 def test_an_estimate_by_counting_labels_is_worth_those_labels() -> None:
-    share = (10**6 * 0.3 + 0.5) / (10**6 + 1)
-    counted = made(0.3, Z * np.sqrt(share * (1 - share) / 250), n_rows=10**6)
+    counted = made(0.3, Z * beta(75.5, 175.5).std())
     assert_allclose(labelling_value(counted).worth, 250)
 
 
@@ -64,14 +91,36 @@ def test_two_independent_estimates_combined_scatter_as_promised() -> None:
 
 
 @pytest.mark.parametrize("unseen", [0.0, 1.0])
-def test_a_share_at_the_end_is_pulled_in_by_half_a_row(unseen) -> None:
-    value = labelling_value(made(unseen))
-    assert_allclose(min(value.share, 1 - value.share), 0.5 / 401)
-    assert 0 < value.worth < 10
+@pytest.mark.parametrize("upper", [0.02, 0.1, 0.22])
+def test_at_the_end_it_is_worth_so_many_labels_as_leave_its_interval(unseen, upper) -> None:
+    """Not one of k labels unseen: the k whose one-sided interval is as wide."""
+    value = labelling_value(made(unseen, upper / 2, n_rows=1000))
+    sizes = np.arange(1, 1000)
+    exact = sizes[np.argmax(jeffreys_interval(0, sizes)[1] <= upper)]
+    assert_allclose(value.worth, exact, rtol=0.15)
+
+
+def test_to_know_that_fewer_than_one_in_fifty_is_unseen_takes_well_over_a_hundred_labels() -> None:
+    value = labelling_value(made(0.0, 0.01, n_rows=1000), [10])
+    assert 120 < value.worth < 180
+    assert 0.1 < value.labels_alone[0] < 0.13  # none of ten leaves 0 to 22%
+    assert_allclose(value.together, 0.01, rtol=0.01)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.3, 0.5])
+def test_more_labels_are_worth_more(share) -> None:
+    value = LabellingValue(None, share, 0.05, 0.95, np.array([10.0]))
+    assert (np.diff(value.half_width_alone(np.geomspace(0.1, 1e6, 200))) < 0).all()
+
+
+def test_what_says_less_than_one_label_is_worth_none() -> None:
+    value = LabellingValue(None, 0.5, 0.9, 0.95, np.array([10.0]))
+    assert value.worth == 0.0
+    assert value.sentence == "This estimate is worth hardly one labelled row"
 
 
 def test_a_known_class_by_name() -> None:
-    assert_allclose(labelling_value(made(), label="cat").share, (400 * 0.7 + 0.5) / 401)
+    assert_allclose(labelling_value(made(), label="cat").share, 0.7)
     with pytest.raises(ValueError, match="label must be None or one of 'cat'; got 'dog'"):
         labelling_value(made(), label="dog")
 

@@ -1,18 +1,23 @@
 """What labelling k more rows by hand would buy.
 
-Draw k of the new rows at random, label them, and count: the share p of a class is then known with
-standard deviation ``sqrt(p (1 - p) / k)``. An estimate without labels has standard deviation s,
-read off its interval: half its width over z. The two are combined by inverse variance,
+Draw k of the new rows at random, label them, and count. If the share of a class is p, about kp of
+the labels are of it, and with Jeffreys' prior, which adds half a row to either side, the share is
+then known up to a Beta(kp + 1/2, k(1 - p) + 1/2) distribution. Its mean and variance are
 
-    1 / sd^2 = 1 / s^2 + k / (p (1 - p)),
+    p_k = (k p + 1/2) / (k + 1),    v_k = p_k (1 - p_k) / (k + 2).
 
-and an estimate is worth the number of labels that would give its own precision,
-``W = p (1 - p) / s^2``.
+For many labels v_k is the binomial's p (1 - p) / k; but of a share of 0 or 1 the binomial would say
+that one label is enough, where in truth none of ten labels leaves 0 to 22%. An estimate without
+labels has standard deviation s, read off its interval: half its width over z. The two are combined
+by inverse variance,
+
+    1 / sd^2 = 1 / s^2 + 1 / v_k,
+
+and an estimate is worth the number of labels that would give its own precision: the k at which
+``v_k = s^2``. v_k falls with k, so there is one; if s is larger than with no label at all, it is 0.
 
 This takes the two as independent, and the centre of the interval as unbiased. Where condition (A)
-fails the estimate is biased, labels are not, and W says too much. Of a share of exactly 0 or 1 the
-binomial would say that one label is enough, so p is pulled in by Jeffreys' half row:
-``p = (m share + 1/2) / (m + 1)`` for m unlabelled rows.
+fails the estimate is biased, labels are not, and it is worth less than this says.
 """
 
 from __future__ import annotations
@@ -23,6 +28,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.optimize import brentq
 from scipy.stats import norm
 
 from unseen.base import Estimate, FloatArray
@@ -39,7 +45,7 @@ class LabellingValue:
     label : label or None
         The class; None is unseen ones.
     share : float
-        Its estimated share, pulled in by Jeffreys' half row.
+        Its estimated share, p.
     half_width : float
         Of the interval of the estimate.
     confidence : float
@@ -53,9 +59,9 @@ class LabellingValue:
     >>> from unseen.labelling import LabellingValue
     >>> value = LabellingValue(None, 0.5, 0.098, 0.95, np.array([100]))
     >>> print(value)
-    This estimate is worth about 100 labelled rows (0.500 ± 0.098)
+    This estimate is worth about 98 labelled rows (0.500 ± 0.098)
     labelled rows  labels alone  with the estimate
-              100       ± 0.098            ± 0.069
+              100       ± 0.097            ± 0.069
     """
 
     label: Any
@@ -66,15 +72,20 @@ class LabellingValue:
 
     @property
     def worth(self) -> float:
-        """Labelled rows that would be as precise as the estimate, W; may be infinite."""
-        if self.half_width == 0:
+        """Labelled rows that would be as precise as the estimate; may be infinite."""
+        variance = (self.half_width / self._quantile) ** 2
+        if variance == 0:
             return float("inf")
-        return self.share * (1 - self.share) * (self._quantile / self.half_width) ** 2
+        if variance >= _label_variance(self.share, 0.0):
+            return 0.0
+        # No share is harder to count than one half, of which 1 / (4 variance) labels are enough.
+        most = 0.25 / variance
+        return float(brentq(lambda size: _label_variance(self.share, size) - variance, 0.0, most))
 
     @property
     def sentence(self) -> str:
         """The worth in words."""
-        return f"This estimate is worth about {_rounded(self.worth)} labelled rows"
+        return f"This estimate is worth {_rounded(self.worth)}"
 
     @property
     def labels_alone(self) -> FloatArray:
@@ -88,8 +99,8 @@ class LabellingValue:
 
     def half_width_alone(self, sizes: ArrayLike) -> FloatArray:
         """Half-width of the interval from so many labels."""
-        spread = np.sqrt(self.share * (1 - self.share) / np.asarray(sizes, dtype=np.float64))
-        return np.asarray(self._quantile * spread)
+        variance = _label_variance(self.share, np.asarray(sizes, dtype=np.float64))
+        return np.asarray(self._quantile * np.sqrt(variance))
 
     def half_width_together(self, sizes: ArrayLike) -> FloatArray:
         """Half-width of the interval from so many labels and the estimate."""
@@ -139,7 +150,7 @@ def labelling_value(
     >>> estimate = Estimate(("cat",), [0.7], 0.3, "made", n_labelled={"cat": 90}, n_unlabelled=400,
     ...                     intervals=[[0.65, 0.75], [0.25, 0.35]], confidence=0.95)
     >>> round(labelling_value(estimate).worth)
-    323
+    321
     """
     if estimate.intervals is None or estimate.confidence is None:
         raise ValueError(
@@ -148,13 +159,12 @@ def labelling_value(
     place = len(estimate.classes) if label is None else _place(estimate, label)
     share = estimate.unseen if label is None else float(estimate.proportions[place])
     lower, upper = estimate.intervals[place]
-    n_rows = estimate.n_unlabelled
     return LabellingValue(
         label=label,
-        share=(n_rows * share + 0.5) / (n_rows + 1),
+        share=share,
         half_width=float(upper - lower) / 2,
         confidence=estimate.confidence,
-        sizes=_checked_sizes(default_sizes(n_rows) if sizes is None else sizes),
+        sizes=_checked_sizes(default_sizes(estimate.n_unlabelled) if sizes is None else sizes),
     )
 
 
@@ -168,6 +178,12 @@ def default_sizes(n_rows: int) -> tuple[int, ...]:
     """
     sizes = (m * 10**power for power in range(1, len(str(n_rows)) + 1) for m in (1, 2, 5))
     return tuple(size for size in sizes if size <= n_rows) or (n_rows,)
+
+
+def _label_variance(share: float, sizes: Any) -> Any:
+    """Variance of the share after so many labels, v_k."""
+    mean = (sizes * share + 0.5) / (sizes + 1)
+    return mean * (1 - mean) / (sizes + 2)
 
 
 def _place(estimate: Estimate, label: Any) -> int:
@@ -187,6 +203,8 @@ def _checked_sizes(sizes: Sequence[int]) -> FloatArray:
 def _rounded(rows: float) -> str:
     """Two digits are more than enough."""
     if not np.isfinite(rows):
-        return "any number of"
-    digits = 1 - int(np.floor(np.log10(max(rows, 1.0))))
-    return f"{round(rows, digits):.0f}"
+        return "any number of labelled rows"
+    if rows < 1.5:
+        return "hardly one labelled row"
+    digits = 1 - int(np.floor(np.log10(rows)))
+    return f"about {round(rows, digits):,.0f} labelled rows"

@@ -2,7 +2,8 @@
 
 import subprocess
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 import matplotlib as mpl
@@ -11,8 +12,9 @@ import pytest
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
 
-from unseen.base import Estimate, RocEvidence
+from unseen.base import RocEvidence
 from unseen.labelling import LabellingValue, labelling_value
+from unseen.monitoring import Timeline
 from unseen.plots import (
     DARK,
     LIGHT,
@@ -34,20 +36,16 @@ from unseen.rejection.risk import open_risk
 NASTY = ["<b>&amp;", "$a$ costs $5", "x" * 200, "two\nlines\x00", "狗"]
 
 
-@dataclass(frozen=True)
-class Timeline:
-    windows: tuple[Any, ...]
-    estimates: tuple[Estimate, ...]
-    reference: int | None
-    changed: np.ndarray
-
-
-def timeline(made, n_windows: int, n_classes: int = 3) -> Timeline:
+def timeline(made, n_windows: int, n_classes: int = 3, reference: tuple[int, ...] = (0,)):
+    """The unseen share grows; in the last window something has changed."""
     names = [f"c{place}" for place in range(n_classes)]
-    shares = np.linspace(0, 0.5, n_windows)
-    changed = np.arange(n_windows) == n_windows - 1
-    windows = tuple(f"week {place}" for place in range(n_windows))
-    return Timeline(windows, tuple(made(names, share) for share in shares), 0, changed)
+    estimates = [made(names, share) for share in np.linspace(0, 0.5, n_windows)]
+    places = np.arange(n_windows)
+    inside = np.isin(places, reference)
+    p_values = np.where(inside, np.nan, np.where(places == n_windows - 1, 1e-9, 0.5))
+    windows = tuple(f"week {place}" for place in places)
+    no_change = np.where(inside, np.nan, 0.5)
+    return Timeline(windows, estimates, inside, estimates[0], p_values, no_change)
 
 
 @pytest.fixture(scope="module")
@@ -259,12 +257,41 @@ def test_of_many_windows_some_are_drawn_and_no_change_is_lost(made) -> None:
     assert "4 smaller classes not drawn" in caption
 
 
+def test_a_change_of_the_unseen_share_alone_is_marked_too(made) -> None:
+    record = timeline(made, 5)
+    p_values = np.array([np.nan, 0.5, 1e-9, 0.5, 0.5])
+    display = TimelineDisplay.from_timeline(replace(record, raw_p_values_unseen=p_values))
+    assert display.ax_.lines[-1].get_xdata().tolist() == [2, 4]
+
+
+@pytest.mark.parametrize(
+    ("reference", "caption"),
+    [
+        ((), "▼ changed since training"),
+        ((0,), "▼ changed since the reference window (dotted)"),
+        ((0, 2), "▼ changed since the reference windows (dotted)"),
+    ],
+)
+def test_every_window_of_the_reference_is_dotted(made, reference, caption) -> None:
+    display = TimelineDisplay.from_timeline(timeline(made, 5, reference=reference))
+    dotted = [line for line in display.ax_.lines if line.get_linestyle() == ":"]
+    assert [line.get_xdata()[0] for line in dotted] == list(reference)
+    assert display.ax_.get_xlabel() == caption
+
+
+def test_without_a_change_the_reference_is_named_all_the_same(made) -> None:
+    record = timeline(made, 5)
+    display = TimelineDisplay.from_timeline(replace(record, raw_p_values=[np.nan] + [0.5] * 4))
+    assert display.ax_.get_xlabel() == "dotted: the reference window"
+
+
 def test_one_window_without_intervals_or_reference(made) -> None:
     estimate = replace(made(["a"]), intervals=None)
-    display = TimelineDisplay.from_timeline(Timeline((2024,), (estimate,), None, np.array([False])))
-    assert display.windows == ("2024",)
+    first = Timeline((datetime(2024, 5, 1),), (estimate,), [False], estimate, [0.5], [0.5])
+    display = TimelineDisplay.from_timeline(first)
+    assert display.windows == ("2024-05-01",)
     with pytest.raises(ValueError, match="at least one window"):
-        TimelineDisplay.from_timeline(Timeline((), (), None, np.array([])))
+        TimelineDisplay.from_timeline(Timeline((), (), [], estimate, [], []))
 
 
 # What labels buy, comparison, regions, risk
@@ -281,7 +308,7 @@ def test_the_curve_of_labels_crosses_the_estimate_at_its_worth() -> None:
 def test_an_exact_estimate_is_worth_any_number_of_labels() -> None:
     value = LabellingValue(None, 0.3, 0.0, 0.95, np.array([10.0, 100.0]))
     title = LabellingDisplay.from_value(value).ax_.get_title("left")
-    assert title == "This estimate is worth about any number of labelled rows"
+    assert title == "This estimate is worth any number of labelled rows"
 
 
 def test_bars_are_the_shares_and_errors_total_variation(made) -> None:

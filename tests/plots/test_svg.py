@@ -2,7 +2,6 @@
 
 import re
 import warnings
-from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -10,6 +9,7 @@ import pytest
 
 from unseen.base import RocEvidence
 from unseen.labelling import labelling_value
+from unseen.monitoring import Timeline
 from unseen.plots import (
     DARK,
     LIGHT,
@@ -38,12 +38,10 @@ def largest(made) -> list:
     roc = RocEvidence(*vertices, 0.7, 10**7, 10**6, thresholds=thresholds)
     names = [f"a class with a rather long name, number {place}" for place in range(60)]
     estimate = made(names, pooled=roc)
-    line = SimpleNamespace(
-        windows=tuple(range(1000)),
-        estimates=[made(names, share) for share in rng.uniform(0, 0.5, 1000)],
-        reference=0,
-        changed=rng.uniform(size=1000) < 0.5,
-    )
+    windows = [made(names, share) for share in rng.uniform(0, 0.5, 1000)]
+    p_values = np.where(rng.uniform(size=1000) < 0.5, 1e-9, 0.5)
+    inside = rng.uniform(size=1000) < 0.1
+    line = Timeline(tuple(range(1000)), windows, inside, windows[0], p_values, p_values)
     return [
         SharesDisplay.from_estimate(estimate, dict.fromkeys(names, 1 / 60)),
         RocDisplay.from_estimate(estimate),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import numpy as np
 
-from unseen.base import Estimate, RocEvidence
+from unseen.base import BLIND, Estimate, RocEvidence
 from unseen.monitoring import Timeline
 from unseen.proportions import Comparison
 from unseen.report import render
@@ -39,7 +40,7 @@ def normal_roc(share: float, distance: float = 2.0) -> RocEvidence:
 
 
 def made_estimate(
-    labels: Any, unseen: float = 0.3, width: float = 0.04, slopes: bool = False, **changes: Any
+    labels: Any, unseen: float = 0.3, width: float = 0.05, slopes: bool = False, **changes: Any
 ) -> Estimate:
     """An estimate with falling shares and intervals, as the default would give it."""
     weights = np.arange(len(labels), 0, -1.0)
@@ -51,7 +52,7 @@ def made_estimate(
         "intervals": np.clip(np.column_stack([both - width, both + width]), 0, 1),
         "confidence": 0.95,
         "pooled": normal_roc(1 - unseen),
-        "diagnostics": {"probability_unseen": 0.999 if unseen else 0.02},
+        "diagnostics": believed(0.999 if unseen else 0.02),
         "seed": 0,
         "versions": VERSIONS,
     }
@@ -60,6 +61,17 @@ def made_estimate(
     contents |= changes
     method = contents.pop("method", "OpenSetEstimator")
     return Estimate(tuple(labels), shares, unseen, method, **contents)
+
+
+def believed(probability: float, before: float = 0.05) -> dict[str, float]:
+    """What the default says of "something is unseen", by Bayes' rule."""
+    factor = probability / (1 - probability) / (before / (1 - before))
+    return {"probability_unseen": probability, "bayes_factor": factor}
+
+
+def blinded(estimate: Estimate) -> Estimate:
+    """As a closed-set method would say it."""
+    return replace(estimate, warnings=(*estimate.warnings, f"{estimate.method} {BLIND}."))
 
 
 def made_timeline(labels: Any, n_windows: int, names: Any = None) -> Timeline:
@@ -85,7 +97,7 @@ def made_baselines(labels: Any, unseen: float = 0.3) -> Comparison:
             "MPEIncomplete": made_estimate(
                 labels, unseen + 0.01, slopes=True, method="MPEIncomplete", **plain
             ),
-            "SaerensEM": made_estimate(labels, 0.0, method="SaerensEM", **plain),
+            "SaerensEM": blinded(made_estimate(labels, 0.0, method="SaerensEM", **plain)),
         }
     )
 

@@ -10,12 +10,31 @@ from html.parser import HTMLParser
 from itertools import pairwise
 
 import example_studies
+import numpy as np
 import pytest
-from example_studies import NASTY, made_estimate, page_of, texts_everywhere
+from example_studies import (
+    NASTY,
+    believed,
+    blinded,
+    made_baselines,
+    made_estimate,
+    made_timeline,
+    page_of,
+    texts_everywhere,
+)
 
-from unseen.base import Estimate
+from unseen.proportions import MPEJoint
+from unseen.proportions.base import ClassScores
 from unseen.report import render, write_report
-from unseen.report.tables import is_blind
+from unseen.report.pictures import history_picture
+from unseen.report.remarks import assumptions, certainty
+from unseen.report.tables import (
+    baselines_table,
+    history_table,
+    is_blind,
+    labelling_table,
+    shares_table,
+)
 from unseen.study import Study, Suspects
 
 VOID = {"meta", "link", "br"}
@@ -125,7 +144,8 @@ def test_texts_from_the_data_are_shown_as_they_are() -> None:
 def test_the_answer_comes_first() -> None:
     study, outline = example_studies.rich(), outline_of("rich")
     assert outline.texts["h1"] == outline.texts["title"][:1] == [study.estimate.sentence()]
-    assert "almost certain (more than 99%)" in outline.texts["header"][0]
+    told = "almost certain: we started from 5%, and the data made it more than 99%"
+    assert told in outline.texts["header"][0]
     assert "450 of 12,345 new rows and 525 of 700 labelled rows" in outline.texts["header"][0]
     first = outline.texts["table"][0]
     assert first.index("ant") < first.index("gnat") < first.index("Unseen classes")
@@ -166,10 +186,35 @@ def test_rows_of_the_data_are_shown_only_on_request() -> None:
 
 
 def test_a_method_that_cannot_see_says_so() -> None:
-    blind = made_estimate(("a", "b"), 0.0, method="SaerensEM", diagnostics={}, pooled=None)
-    text = Outline(render(Study(blind))).texts["body"][0]
-    assert "SaerensEM cannot see unseen classes." in text
+    changes = {"method": "SaerensEM", "diagnostics": {}, "pooled": None}
+    study = Study(blinded(made_estimate(("a", "b"), 0.0, 0.02, **changes)))
+    text = Outline(render(study)).texts["body"][0]
+    assert text.count("SaerensEM cannot see unseen classes") == 2  # first of all, and as a warning
     assert "Nothing is unseen." in text
+    for claim in ("far too large", "a lower one", "No sign", "What labels would buy"):
+        assert claim not in text
+    cells = shares_table(study).rows[-1].cells
+    assert cells == ("Unseen classes", "never", "not estimated", "-", "-")
+
+
+def test_the_history_of_a_method_that_cannot_see_shows_no_unseen_share() -> None:
+    timeline = made_timeline(("a", "b"), 3)
+    estimates = [blinded(made_estimate(("a", "b"), 0.0))] * 3
+    study = Study(
+        estimates[0],
+        timeline=replace(timeline, estimates=estimates, reference_estimate=estimates[0]),
+    )
+    assert "not estimated and stands at 0" in history_picture(study).caption
+    table = history_table(study)
+    assert {row.cells[1:3] for row in table.rows} == {("not estimated", "-")}
+
+
+@pytest.mark.parametrize("fewest", [30, 500])
+def test_the_smallest_class_may_be_as_large_as_others(fewest) -> None:
+    estimate = made_estimate(("a", "b"), n_labelled={"a": fewest, "b": fewest})
+    body = assumptions(Study(estimate))[-1].body
+    assert f"a, has {fewest} labelled rows" in body
+    assert ("every other class at least as many" in body) == (fewest == 500)
 
 
 def test_an_interval_without_level_or_width_is_no_obstacle() -> None:
@@ -197,24 +242,93 @@ def test_the_file_appears_whole_or_not_at_all(tmp_path) -> None:
         write_report(example_studies.minimal(), tmp_path / "none" / "report.html")
 
 
-def test_blind_methods_are_those_that_say_nothing_is_unseen() -> None:
-    """Half of the rows lie far from both classes; every exported estimator is asked."""
-    import numpy as np
-    from sklearn.naive_bayes import GaussianNB
-
-    from unseen.proportions import compare
-    from unseen.proportions.comparison import default_estimators
-
+def made_scores() -> ClassScores:
+    """Scores of two classes, as a classifier would give them."""
     rng = np.random.default_rng(0)
-    X = np.vstack([rng.normal(-3, 1, (60, 2)), rng.normal(3, 1, (60, 2))])
-    X_new = np.vstack([X[::2] + 0.1, rng.normal([-9, 9], 1, (60, 2))])
-    estimators = default_estimators(2)
-    for one in estimators:
-        if "classifier" in one.get_params():
-            one.set_params(classifier=GaussianNB())
-    found = compare(X, ["a"] * 60 + ["b"] * 60, X_new, estimators, random_state=0)
-    blind = {name for name, one in found.items() if one.unseen == 0}
-    assert blind == {name for name, one in found.items() if is_blind(one)}
-    assert {"SaerensEM", "MPEProjected"} <= blind
-    assert isinstance(found["OpenSetEstimator"], Estimate)
-    assert "OpenSetEstimator" not in blind
+    pairs = tuple((rng.normal(0.5, 1, 80), rng.normal(0, 1, 60)) for _ in range(2))
+    return ClassScores(("a", "b"), pairs, 0)
+
+
+def test_blind_is_who_says_so_and_not_who_has_a_certain_name() -> None:
+    scores = made_scores()
+    assert is_blind(MPEJoint().from_scores(scores))
+    assert not is_blind(MPEJoint(closed=False).from_scores(scores))
+    found = baselines_table(Study(made_estimate(("a", "b")), baselines=made_baselines(("a", "b"))))
+    assert {row.cells[0]: row.cells[1] for row in found.rows} == {
+        "OpenSetEstimator": "yes", "MPEIncomplete": "yes", "SaerensEM": "no",
+    }  # fmt: skip
+
+
+# How sure
+
+
+def test_the_probability_stands_beside_the_one_before_the_data() -> None:
+    for before in (0.05, 0.5):
+        found = made_estimate(("a", "b"), diagnostics=believed(0.8, before))
+        assert f"from {before:.0%}, and the data made it about 80%." in certainty(found)[0]
+
+
+@pytest.mark.parametrize("diagnostics", [{}, {"probability_unseen": 0.97}, believed(0.97, 0.98)])
+def test_with_one_class_or_without_its_origin_no_probability_is_told(diagnostics) -> None:
+    labels = ("a",) if "bayes_factor" in diagnostics else ("a", "b")
+    found = certainty(made_estimate(labels, 0.02, diagnostics=diagnostics))
+    assert found == ["Intervals are made to hold the truth 95 times in 100."]
+
+
+@pytest.mark.parametrize(
+    ("factor", "is_told"), [(1e20, True), (float("inf"), True), (3.0, False), (1e-20, False)]
+)
+def test_where_the_probability_is_rounded_off_the_data_speak_for_themselves(
+    factor, is_told
+) -> None:
+    said = {"probability_unseen": 1.0, "bayes_factor": factor}
+    found = certainty(made_estimate(("a", "b"), diagnostics=said))
+    assert ("almost certain, whatever one started from" in found[0]) == is_told
+    assert len(found) == 1 + is_told
+
+
+# Time
+
+
+def test_caption_and_table_mark_the_same_windows() -> None:
+    """The unseen share alone has changed in one window, and something else in another."""
+    timeline = replace(
+        made_timeline(("a", "b"), 4),
+        raw_p_values=[np.nan, 0.6, 1e-4, 0.6],
+        raw_p_values_unseen=[np.nan, 0.6, 0.6, 1e-4],
+    )
+    study = Study(made_estimate(("a", "b")), timeline=timeline)
+    assert "2 windows marked ▼ differ from the reference window" in history_picture(study).caption
+    table = history_table(study)
+    assert [row.marked for row in table.rows] == [False, False, True, True]
+    verdicts = [row.cells[3:5] for row in table.rows]
+    assert verdicts[2:] == [("changed", "< 0.001"), ("unseen changed", "< 0.001")]
+
+
+@pytest.mark.parametrize(
+    ("reference", "name"), [([], "training"), ([0], "the reference window"),
+                            ([0, 1], "the reference windows")],
+)  # fmt: skip
+def test_the_page_says_what_windows_are_compared_with(reference, name) -> None:
+    inside = np.isin(np.arange(4), reference)
+    p_values = np.where(inside, np.nan, 0.6)
+    timeline = replace(
+        made_timeline(("a", "b"), 4),
+        in_reference=inside, raw_p_values=p_values, raw_p_values_unseen=p_values,
+    )  # fmt: skip
+    text = Outline(render(Study(made_estimate(("a", "b")), timeline=timeline))).texts["body"][0]
+    assert f"no window differs clearly from {name}." in text
+    assert f"such a difference from {name}," in text
+    assert f"Since {name}" in text
+
+
+# Labels
+
+
+@pytest.mark.parametrize(
+    ("unseen", "width", "is_said"),
+    [(0.3, 0.05, True), (0.0, 0.02, True), (0.0, 0.002, False), (0.3, 0.02, False)],
+)
+def test_no_worth_beyond_the_rows_that_could_be_labelled(unseen, width, is_said) -> None:
+    found = labelling_table(Study(made_estimate(("a", "b"), unseen, width)))
+    assert (found is not None) == is_said

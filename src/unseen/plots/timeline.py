@@ -2,50 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from unseen.base import BoolArray, Estimate, FloatArray, IntArray
+from unseen.base import BoolArray, FloatArray, IntArray
+from unseen.monitoring import Timeline
+from unseen.monitoring.windows import shown_key
 from unseen.plots.canvas import SMALL, WIDTH, Display, frame, percent_axis, plain, spread
 from unseen.plots.theme import LIGHT, Theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["TimelineDisplay"]
+__all__ = ["TimelineDisplay", "reference_name"]
 
 _MOST_CLASSES = 5
 _MOST_WINDOWS = 120
 _MOST_TICKS = 6
 _LONGEST_NAME = 14
 _DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1.5)), (0, (5, 1.5, 1.5, 1.5)), (0, (8, 2)))
-
-
-class TimelineRecord(Protocol):
-    """What is read of a timeline."""
-
-    @property
-    def windows(self) -> Sequence[Any]:
-        """Names of the windows, in order."""
-        ...
-
-    @property
-    def estimates(self) -> Sequence[Estimate]:
-        """One per window."""
-        ...
-
-    @property
-    def reference(self) -> int | None:
-        """Which window the others are compared with."""
-        ...
-
-    @property
-    def changed(self) -> Any:
-        """Whether each window differs from the reference."""
-        ...
 
 
 @dataclass(eq=False)
@@ -66,21 +43,21 @@ class TimelineDisplay(Display):
     intervals : ndarray of shape (w, n, 2)
         Their ends; NaN where there are none.
     changed : ndarray of shape (w,)
-        Windows that differ from the reference.
-    reference : int or None
-        Place of the reference window.
+        Windows that differ from the reference, in any share or in the unseen one.
+    in_reference : ndarray of shape (w,)
+        Windows of the reference; none of them where it is the training rows.
     n_classes, n_windows : int
         Known classes and windows of the record, drawn or not.
 
     Examples
     --------
-    >>> from types import SimpleNamespace
     >>> from unseen.base import Estimate
+    >>> from unseen.monitoring import Timeline
     >>> from unseen.plots import TimelineDisplay
-    >>> estimates = [Estimate(("cat",), [1 - u], u, "made", n_labelled={"cat": 9}, n_unlabelled=9)
-    ...              for u in (0.0, 0.5)]
-    >>> timeline = SimpleNamespace(windows=("May", "June"), estimates=estimates, reference=0,
-    ...                            changed=[False, True])
+    >>> may, june = (Estimate(("cat",), [1 - u], u, "m", n_labelled={"cat": 9}, n_unlabelled=9)
+    ...              for u in (0.0, 0.5))
+    >>> p_values = [float("nan"), 0.01]
+    >>> timeline = Timeline(("May", "June"), (may, june), [True, False], may, p_values, p_values)
     >>> display = TimelineDisplay.from_timeline(timeline)
     >>> display.names, display.shares[:, -1]
     (('cat', 'unseen'), array([0. , 0.5]))
@@ -91,13 +68,13 @@ class TimelineDisplay(Display):
     shares: FloatArray
     intervals: FloatArray
     changed: BoolArray
-    reference: int | None
+    in_reference: BoolArray
     n_classes: int
     n_windows: int
 
     @classmethod
     def from_timeline(
-        cls, timeline: TimelineRecord, *, ax: Axes | None = None, theme: Theme = LIGHT
+        cls, timeline: Timeline, *, ax: Axes | None = None, theme: Theme = LIGHT
     ) -> Self:
         """Draw a timeline.
 
@@ -124,14 +101,14 @@ class TimelineDisplay(Display):
         columns = np.append(np.sort(largest), len(classes))
         step = -(-len(estimates) // _MOST_WINDOWS)
         starts = np.arange(0, len(estimates), step)
-        reference = timeline.reference
+        changed = timeline.changed | timeline.changed_unseen
         display = cls(
-            windows=tuple(str(timeline.windows[place]) for place in starts.tolist()),
+            windows=tuple(shown_key(timeline.windows[place]) for place in starts.tolist()),
             names=(*(str(classes[place]) for place in columns[:-1]), "unseen"),
             shares=shares[starts][:, columns],
             intervals=intervals[starts][:, columns],
-            changed=np.logical_or.reduceat(np.asarray(timeline.changed, dtype=bool), starts),
-            reference=None if reference is None else int(reference) // step,
+            changed=np.logical_or.reduceat(changed, starts),
+            in_reference=np.logical_or.reduceat(timeline.in_reference, starts),
             n_classes=len(classes),
             n_windows=len(estimates),
         )
@@ -170,8 +147,8 @@ class TimelineDisplay(Display):
 
     def _mark(self, ax: Axes, theme: Theme, places: IntArray) -> None:
         across = ax.get_xaxis_transform()
-        if self.reference is not None:
-            ax.axvline(self.reference, color=theme.muted, linewidth=1, linestyle=":", zorder=1)
+        for place in places[self.in_reference]:
+            ax.axvline(place, color=theme.muted, linewidth=1, linestyle=":", zorder=1)
         marked = places[self.changed]
         ax.plot(
             marked,
@@ -224,8 +201,12 @@ class TimelineDisplay(Display):
 
     def _caption(self) -> str:
         remarks = []
+        dotted = "dotted" if self.in_reference.any() else ""
         if self.changed.any():
-            remarks.append("▼ changed from the reference" + self._dotted())
+            name = reference_name(self.in_reference)
+            remarks.append(f"▼ changed since {name}" + (f" ({dotted})" if dotted else ""))
+        elif dotted:
+            remarks.append(f"{dotted}: {reference_name(self.in_reference)}")
         if self.n_windows > len(self.windows):
             remarks.append(f"{len(self.windows)} of {self.n_windows} windows drawn")
         hidden = self.n_classes - len(self.names) + 1
@@ -233,5 +214,22 @@ class TimelineDisplay(Display):
             remarks.append(f"{hidden} smaller classes not drawn")
         return "\n".join(remarks)
 
-    def _dotted(self) -> str:
-        return "" if self.reference is None else " (dotted)"
+
+def reference_name(in_reference: BoolArray) -> str:
+    """What windows are compared with, within a sentence.
+
+    Parameters
+    ----------
+    in_reference : ndarray of bool of shape (w,)
+        Windows of the reference; none of them where it is the training rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> reference_name(np.array([True, False])), reference_name(np.array([False, False]))
+    ('the reference window', 'training')
+    """
+    n_windows = int(np.sum(in_reference))
+    if n_windows == 0:
+        return "training"
+    return "the reference window" if n_windows == 1 else "the reference windows"

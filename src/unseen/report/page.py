@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from unseen.plots import DARK, LIGHT
+from unseen.plots.timeline import reference_name
 from unseen.report import pictures, remarks, tables, words
 from unseen.study import Origin, Study
 from unseen.tables import write_then_rename
@@ -85,6 +86,7 @@ def _contents(study: Study) -> dict[str, Any]:
         "slopes": pictures.slope_pictures(study),
         "history": tables.history_table(study),
         "history_picture": pictures.history_picture(study),
+        "reference": study.timeline and reference_name(study.timeline.in_reference),
         "worth": "" if value is None else value.sentence,
         "labelling": tables.labelling_table(study),
         "labelling_picture": pictures.labelling_picture(study),

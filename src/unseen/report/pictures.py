@@ -22,8 +22,9 @@ from unseen.plots import (
     TimelineDisplay,
     to_svg,
 )
+from unseen.plots.timeline import reference_name
 from unseen.report import words
-from unseen.report.tables import labelling_value, side_by_side
+from unseen.report.tables import is_blind, labelling_value, side_by_side
 from unseen.study import Study
 
 __all__ = [
@@ -75,7 +76,9 @@ def _picture(display: Display, name: str, title: str, caption: str) -> Picture:
 def shares_picture(study: Study) -> Picture:
     """Shares with intervals, and those in training as ticks."""
     estimate = study.estimate
-    lines, mark = "", "dot"
+    lines, mark, unseen = "", "dot", ""
+    if is_blind(estimate):
+        unseen = " Unseen classes are not estimated: their dot stands at 0 whatever the data."
     if estimate.intervals is not None:
         lines, mark = ", the line its interval", "line"
     return _picture(
@@ -83,7 +86,7 @@ def shares_picture(study: Study) -> Picture:
         "shares",
         "Share of each class among the new rows",
         f"Each dot is a share of the new rows{lines}, and the tick what it was in training: where "
-        f"tick and {mark} stand apart, the share has changed.",
+        f"tick and {mark} stand apart, the share has changed.{unseen}",
     )
 
 
@@ -154,6 +157,12 @@ def _slope(estimate: Estimate, label: Any, name: str) -> Picture:
     who = "all known classes together" if label is None else words.named(label, _IN_CAPTION)
     slope = min(max(display.evidence.right_slope, 0.0), 1.0)
     caption = f"This slope is the share: {words.share(slope)} of the new rows for {who}."
+    if label is None:
+        caption = (
+            f"The dashed line has the estimated share of {who}, {words.share(slope)}, for its "
+            "slope, and the curve should end along it. Known rows count here as often as their "
+            "classes are estimated to occur."
+        )
     return _picture(display, name, f"Right end of the ROC of {who}", caption)
 
 
@@ -180,20 +189,25 @@ def _by_share(estimate: Estimate) -> list[int]:
 
 def history_picture(study: Study) -> Picture | None:
     """Shares over windows; None without a timeline."""
-    if study.timeline is None:
+    timeline = study.timeline
+    if timeline is None:
         return None
-    n_changed = int(study.timeline.changed.sum())
+    n_changed = int((timeline.changed | timeline.changed_unseen).sum())
+    reference = reference_name(timeline.in_reference)
     verdict = (
-        "no window differs clearly from the reference"
+        f"no window differs clearly from {reference}"
         if n_changed == 0
         else f"{words.count(n_changed, 'window')} marked ▼ "
-        f"{'differs' if n_changed == 1 else 'differ'} from the reference beyond chance"
+        f"{'differs' if n_changed == 1 else 'differ'} from {reference} beyond chance"
     )
+    thick = "The thick line is the unseen share"
+    if is_blind(timeline.estimates[0]):
+        thick += ", which is not estimated and stands at 0 whatever the data"
     return _picture(
-        TimelineDisplay.from_timeline(study.timeline),
+        TimelineDisplay.from_timeline(timeline),
         "history",
         "Shares over time",
-        f"The thick line is the unseen share, the bands are intervals: {verdict}.",
+        f"{thick}, the bands are intervals: {verdict}.",
     )
 
 

@@ -16,6 +16,8 @@ __all__ = ["Remark", "assumptions", "at_most", "cautions", "certainty", "source"
 
 MOST_MESSAGES = 15
 _ROUGH_ROWS = 100
+_LEAST_DOUBT = 1e-12
+_OVERWHELMING = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,40 @@ class Remark:
 
     head: str
     body: str
+
+
+_OPEN = (
+    Remark(
+        "Known classes look the same in both tables.",
+        "Only how often each occurs may differ. If the camera, the form or the units have changed "
+        "since training, everything looks new, and the unseen share is far too large.",
+    ),
+    Remark(
+        "No known class hides inside the others (condition (A)).",
+        "If part of a known class could be made by mixing other classes, seen or not, its share is "
+        "an upper bound and the unseen share a lower one.",
+    ),
+    Remark(
+        "The columns can tell unseen rows from known ones, at least a little.",
+        "A new class that looks exactly like a known one is counted as that class; no method can "
+        "see it in these columns.",
+    ),
+)
+_CLOSED = (
+    Remark(
+        "Nothing is unseen.",
+        "This method has no other answer: it counts rows of a new class as the classes that they "
+        "resemble, whose shares are then too large.",
+    ),
+    Remark(
+        "Known classes look the same in both tables.",
+        "Only how often each occurs may differ: not the camera, the form or the units.",
+    ),
+    Remark(
+        "No known class is a mixture of the others.",
+        "If one were, different shares would fit the new rows equally well.",
+    ),
+)
 
 
 def certainty(estimate: Estimate) -> list[str]:
@@ -42,19 +78,12 @@ def certainty(estimate: Estimate) -> list[str]:
     --------
     >>> from unseen.base import Estimate
     >>> from unseen.report.remarks import certainty
-    >>> certainty(Estimate(("cat",), [0.7], 0.3, "made", n_labelled={"cat": 9}, n_unlabelled=9,
-    ...                    diagnostics={"probability_unseen": 0.95}))[0]
-    'That anything is unseen at all is very likely (about 95%).'
+    >>> rows = {"n_labelled": {"cat": 9, "dog": 9}, "n_unlabelled": 9}
+    >>> certainty(Estimate(("cat", "dog"), [0.5, 0.2], 0.3, "made", **rows,
+    ...                    diagnostics={"probability_unseen": 0.95, "bayes_factor": 361}))[0]
+    'That anything is unseen is very likely: we started from 5%, and the data made it about 95%.'
     """
-    sentences = []
-    probability = estimate.diagnostics.get("probability_unseen")
-    if probability is not None:
-        sentences.append(
-            f"That anything is unseen at all is {words.likelihood(probability)} "
-            f"({words.chance(probability)})."
-        )
-    elif is_blind(estimate):
-        sentences.append(f"{words.shown(estimate.method)} cannot see unseen classes.")
+    sentences = _probability(estimate)
     if estimate.unseen_certified is not None and estimate.unseen_certified > 0:
         sentences.append(
             f"At least {words.share(estimate.unseen_certified)} are unseen by a bound that takes "
@@ -63,10 +92,41 @@ def certainty(estimate: Estimate) -> list[str]:
     if estimate.intervals is None:
         sentences.append("No intervals were asked for, so how far it may be off is not known.")
     elif estimate.confidence is not None:
-        sentences.append(
-            f"Intervals are made to hold the truth {100 * estimate.confidence:g} times in 100."
-        )
+        level = f"{100 * estimate.confidence:g} times in 100"
+        only = ", if nothing is unseen" if is_blind(estimate) else ""
+        sentences.append(f"Intervals are made to hold the truth {level}{only}.")
     return sentences
+
+
+def _probability(estimate: Estimate) -> list[str]:
+    """That anything is unseen: never without the probability before the data.
+
+    With one known class that is so high by default that the one after says little about the data.
+    """
+    probability = estimate.diagnostics.get("probability_unseen")
+    factor = estimate.diagnostics.get("bayes_factor")
+    if probability is None or factor is None or len(estimate.classes) == 1:
+        return []
+    before = _probability_before(probability, factor)
+    if before is not None:
+        return [
+            f"That anything is unseen is {words.likelihood(probability)}: we started from "
+            f"{100 * before:.3g}%, and the data made it {words.chance(probability)}."
+        ]
+    if factor > _OVERWHELMING:
+        return [
+            "That anything is unseen is almost certain, whatever one started from: the data "
+            f"favour it by more than {_OVERWHELMING:,} to 1."
+        ]
+    return []
+
+
+def _probability_before(probability: float, factor: float) -> float | None:
+    """Bayes' rule backwards: odds before are odds after over the Bayes factor."""
+    if not _LEAST_DOUBT < probability < 1 - _LEAST_DOUBT or not 0 < factor < float("inf"):
+        return None  # rounded off, or no matter of data
+    odds = probability / (1 - probability) / factor
+    return odds / (1 + odds)
 
 
 def source(study: Study) -> str:
@@ -110,36 +170,19 @@ def assumptions(study: Study) -> list[Remark]:
     smallest = min(estimate.classes, key=lambda label: estimate.n_labelled[label])
     fewest = estimate.n_labelled[smallest]
     rough = (
-        "so its share is rough at best" if fewest < _ROUGH_ROWS else "and every other class more"
+        "so its share is rough at best"
+        if fewest < _ROUGH_ROWS
+        else "and every other class at least as many"
     )
     if len(estimate.classes) == 1:
         rough = "so the estimate is rough at best" if fewest < _ROUGH_ROWS else "and that is all"
-    remarks = [
-        Remark(
-            "Known classes look the same in both tables.",
-            "Only how often each occurs may differ. If the camera, the form or the units have "
-            "changed since training, everything looks new, and the unseen share is far too large.",
-        ),
-        Remark(
-            "No known class hides inside the others (condition (A)).",
-            "If part of a known class could be made by mixing other classes, seen or not, its "
-            "share is an upper bound and the unseen share a lower one.",
-        ),
-        Remark(
-            "The columns can tell unseen rows from known ones, at least a little.",
-            "A new class that looks exactly like a known one is counted as that class; no method "
-            "can see it in these columns.",
-        ),
-        Remark(
-            "Rows are drawn one by one, and there are enough of them.",
-            f"The smallest class, {words.shown(smallest)}, has "
-            f"{words.count(fewest, 'labelled row')}, {rough}. Copies of rows and rows that come "
-            "in clusters make intervals too short.",
-        ),
-    ]
-    if is_blind(estimate):
-        remarks.insert(0, Remark("Nothing is unseen.", "This method has no other answer."))
-    return remarks
+    enough = Remark(
+        "Rows are drawn one by one, and there are enough of them.",
+        f"The smallest class, {words.shown(smallest)}, has "
+        f"{words.count(fewest, 'labelled row')}, {rough}. Copies of rows and rows that come in "
+        "clusters make intervals too short.",
+    )
+    return [*(_CLOSED if is_blind(estimate) else _OPEN), enough]
 
 
 def cautions(study: Study) -> tuple[list[str], list[str]]:

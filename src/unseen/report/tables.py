@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from unseen.base import Estimate, FloatArray
+from unseen.base import BLIND, Estimate, FloatArray
 from unseen.labelling import LabellingValue
 from unseen.monitoring import Timeline
 from unseen.monitoring.windows import shown_key
+from unseen.plots.timeline import reference_name
 from unseen.proportions import Comparison
 from unseen.report import words
 from unseen.study import Study, Suspects
@@ -27,6 +28,7 @@ __all__ = [
     "Table",
     "baselines_table",
     "history_table",
+    "is_blind",
     "labelling_table",
     "labelling_value",
     "largest",
@@ -36,6 +38,8 @@ __all__ = [
 ]
 
 UNSEEN = "Unseen classes"
+_NOT_ESTIMATED = "not estimated"
+_NOTHING = "-"
 MOST_CLASSES = 80
 MOST_WINDOWS = 60
 MOST_METHODS = 12
@@ -45,23 +49,11 @@ _MOST_OVER_TIME = 3
 _MOST_FIELDS = 10
 _LONGEST_VALUE = 30
 _LONGEST_HEAD = 24
+# Of all new rows; widths are rough, and where classes lie apart an estimate is worth all of them.
+_MOST_WORTH = 1.25
 # Of values as HTML; a cell has some bytes besides its value.
 _SUSPECTS_BYTES = 60_000
 _CELL_BYTES = 20
-# These share all rows out among the known classes.
-BLIND = frozenset(
-    {
-        "AdjustedCount",
-        "BinaryRescaled",
-        "ClassifyAndCount",
-        "HallECDF",
-        "KLDivergence",
-        "L2Distance",
-        "MPEJoint",
-        "MPEProjected",
-        "SaerensEM",
-    }
-)
 
 
 @dataclass(frozen=True)
@@ -142,7 +134,7 @@ def shares_table(study: Study) -> Table:
         _share_row(estimate, place, words.shown(estimate.classes[place]), training)
         for place in kept
     ]
-    rows.append(_share_row(estimate, len(estimate.classes), UNSEEN, training))
+    rows.append(_unseen_row(estimate, training))
     columns = [Column("Class", numeric=False), Column("In training"), Column("Now")]
     if estimate.intervals is not None:
         columns.append(Column(_interval_name(estimate)))
@@ -152,6 +144,13 @@ def shares_table(study: Study) -> Table:
         rest = words.share(float(estimate.proportions[list(hidden)].sum()))
         note = f"The {len(hidden)} smaller known classes, {rest} together, are not listed."
     return Table("Share of each class, in training and now", tuple(columns), tuple(rows), note)
+
+
+def _unseen_row(estimate: Estimate, training: dict[Any, float]) -> Row:
+    if not is_blind(estimate):
+        return _share_row(estimate, len(estimate.classes), UNSEEN, training)
+    interval = () if estimate.intervals is None else (_NOTHING,)
+    return Row((UNSEEN, "never", _NOT_ESTIMATED, *interval, _NOTHING), marked=True)
 
 
 def _share_row(estimate: Estimate, place: int, name: str, training: dict[Any, float]) -> Row:
@@ -190,7 +189,8 @@ def history_table(study: Study) -> Table | None:
     columns = [Column("Window", numeric=False), Column(UNSEEN)]
     if with_intervals:
         columns.append(Column(_interval_name(timeline.estimates[0])))
-    columns += [Column("Since the reference", numeric=False), Column("p"), Column("Rows")]
+    since = f"Since {reference_name(timeline.in_reference)}"
+    columns += [Column(since, numeric=False), Column("p"), Column("Rows")]
     columns += [Column(words.named(timeline.classes[place], _LONGEST_HEAD)) for place in classes]
     first = max(0, len(timeline) - MOST_WINDOWS)
     rows = [
@@ -204,12 +204,13 @@ def history_table(study: Study) -> Table | None:
 
 def _window_row(timeline: Timeline, place: int, classes: list[int], with_intervals: bool) -> Row:
     estimate = timeline.estimates[place]
+    blind = is_blind(estimate)
     cells = [
         words.shown(shown_key(timeline.windows[place]), _LONGEST_HEAD),
-        words.share(estimate.unseen),
+        _NOT_ESTIMATED if blind else words.share(estimate.unseen),
     ]
     if with_intervals and estimate.intervals is not None:
-        cells.append(words.interval(*estimate.intervals[-1]))
+        cells.append(_NOTHING if blind else words.interval(*estimate.intervals[-1]))
     cells += [*_verdict(timeline, place), f"{estimate.n_unlabelled:,}"]
     cells += [words.share(float(estimate.proportions[one])) for one in classes]
     return Row(tuple(cells), bool(timeline.changed[place] or timeline.changed_unseen[place]))
@@ -218,19 +219,22 @@ def _window_row(timeline: Timeline, place: int, classes: list[int], with_interva
 def _verdict(timeline: Timeline, place: int) -> tuple[str, str]:
     """What changed, and how often chance would look so."""
     if timeline.in_reference[place]:
-        return "reference", "-"
+        return "reference", _NOTHING
     anything, unseen = timeline.changed[place], timeline.changed_unseen[place]
     value = (timeline.p_values if anything or not unseen else timeline.p_values_unseen)[place]
-    chance = "<0.001" if value < 0.0005 else f"{value:.3f}"
     if not anything:
-        return "unseen changed" if unseen else "no clear change", chance
-    return "changed, unseen too" if unseen else "changed", chance
+        return "unseen changed" if unseen else "no clear change", words.p_value(value)
+    return "changed, unseen too" if unseen else "changed", words.p_value(value)
 
 
 def labelling_value(study: Study) -> LabellingValue | None:
-    """What labels would buy; None without an interval that has a level and a width."""
-    value = study.labelling if study.estimate.confidence is not None else None
-    return value if value is not None and np.isfinite(value.worth) else None
+    """What labels would buy; None where that cannot be said.
+
+    It needs an interval of the unseen share that has a level and a width. One that is far narrower
+    than labels of all new rows could make it owes that to what was assumed beforehand.
+    """
+    value = None if is_blind(study.estimate) else study.labelling
+    return value if value is not None and value.worth <= _MOST_WORTH * study.n_new_rows else None
 
 
 def labelling_table(study: Study) -> Table | None:
@@ -306,15 +310,16 @@ def baselines_table(study: Study) -> Table | None:
 
 
 def is_blind(estimate: Estimate) -> bool:
-    """Whether the method could not have said anything but 0% unseen.
+    """Whether the method could not have said anything but 0% unseen; its warnings say so.
 
     Examples
     --------
-    >>> from unseen.base import Estimate
-    >>> is_blind(Estimate((1,), [1.0], 0.0, "SaerensEM", n_labelled={1: 9}, n_unlabelled=9))
+    >>> from unseen.base import BLIND, Estimate
+    >>> is_blind(Estimate((1,), [1.0], 0.0, "made", n_labelled={1: 9}, n_unlabelled=9,
+    ...                   warnings=(f"This method {BLIND}.",)))
     True
     """
-    return estimate.method in BLIND and estimate.unseen == 0
+    return any(BLIND in message for message in estimate.warnings)
 
 
 def suspects_table(suspects: Suspects) -> Table:

@@ -16,6 +16,8 @@ __all__ = [
     "count",
     "interval",
     "likelihood",
+    "named",
+    "p_value",
     "points",
     "share",
     "shown",
@@ -176,6 +178,17 @@ def chance(probability: float) -> str:
     if probability < 0.01:
         return "less than 1%"
     return f"about {probability:.0%}"
+
+
+def p_value(value: float) -> str:
+    """A p-value with three digits; a smaller one is only said to be smaller.
+
+    Examples
+    --------
+    >>> p_value(0.0312), p_value(0.0009)
+    ('0.031', '< 0.001')
+    """
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def likelihood(probability: float) -> str:

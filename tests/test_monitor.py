@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import date, datetime
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -81,6 +82,9 @@ class TestWindows:
         ("by", "keys"),
         [
             (["b2", "b10", "a", "b2"], ("a", "b2", "b10")),
+            (["10", "-1", "0", "-2"], ("-2", "-1", "0", "10")),
+            (["1.5", "1.25", "-3", "1e1"], ("-3", "1.25", "1.5", "1e1")),
+            ([10, -1, 0, -2], (-2, -1, 0, 10)),
             ([2, 10, 1, 2], (1, 2, 10)),
             ([date(2024, 5, 2), date(2023, 6, 1)] * 2, (date(2023, 6, 1), date(2024, 5, 2))),
             (np.array([True, False, True, True]), (False, True)),
@@ -276,6 +280,23 @@ class TestMonitor:
                          reference="training", **options)  # fmt: skip
         assert called.windows[called.reference] == "training"
 
+    @pytest.mark.parametrize(("n_rows", "is_enough"), [(13, False), (14, True)])
+    def test_training_as_reference_says_how_many_rows_a_class_needs(self, n_rows, is_enough):
+        """Of 13 rows 4 are set aside and 9 are left, for 10 folds."""
+        rng = np.random.default_rng(0)
+        X = drawn(rng, (30, n_rows))
+        y = ["left"] * 30 + ["right"] * n_rows
+        call = partial(
+            monitor, X, y, drawn(rng, (40, 20)), ["day 1"] * 60, reference="training",
+            estimator=unseen.SaerensEM(classifier=GaussianNB()), random_state=0,
+        )  # fmt: skip
+        if is_enough:
+            assert call().windows == ("day 1",)
+        else:
+            told = r"at least 14 rows in X: a third is set aside .*n_folds=10.*; 'right' has 13\."
+            with pytest.raises(ValueError, match=told):
+                call()
+
     def test_several_windows_as_reference(self, stream):
         options = {"estimator": unseen.SaerensEM(classifier=GaussianNB()), "random_state": 0}
         record = monitor(*stream, reference=["day 2", "day 1"], **options)
@@ -345,7 +366,7 @@ class TestMonitor:
             ({"confidence": 95}, ValueError, "confidence must lie strictly between 0 and 1"),
             ({"least_rows": 3}, ValueError, "least_rows must be at least 10.*got 3"),
             ({"least_rows": 1000}, ValueError, "at least 2 windows of least_rows=1000.*got 0"),
-            ({"reference": "day 7"}, ValueError, "got 'day 7', and there are day 1, day 2"),
+            ({"reference": "day 7"}, ValueError, "got 'day 7', and there are 'day 1', 'day 2'"),
             ({"reference": []}, ValueError, "reference must name at least one window"),
             ({"estimator": GaussianNB()}, TypeError, "must be a proportion estimator"),
         ],

@@ -15,6 +15,7 @@ import pytest
 import sklearn
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
+from sklearn.cluster import KMeans
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.naive_bayes import GaussianNB
@@ -25,7 +26,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 import unseen
 from test_contract import ESTIMATORS, answer, default, plain
 from unseen.monitoring import Timeline
-from unseen.persist import FORMAT, load, save
+from unseen.persist import FORMAT, NeighbourRows, load, save
 from unseen.study.labelled import TableRule
 from unseen.tables import Columns
 
@@ -292,6 +293,15 @@ def test_only_estimators_and_records_are_trusted_by_their_name(function, tmp_pat
     with pytest.raises(TypeError, match=rf"path must hold trusted types only; .* holds {function}"):
         load(path)
     assert [file.name for file in tmp_path.iterdir()] == [path.name]
+
+
+def test_rows_of_a_search_build_a_search_and_nothing_else(path) -> None:
+    """To fit KMeans is to run it, even though skops trusts its name."""
+    one = KMeans(n_clusters=1, n_init=1)
+    assert skops_io.get_untrusted_types(data=skops_io.dumps(one)) == []
+    save([NeighbourRows(one, np.zeros((3, 1)))], path)
+    with pytest.raises(ValueError, match="unfitted must be a NearestNeighbors; got KMeans"):
+        load(path)
 
 
 def test_the_call_in_these_files_is_real(tmp_path, path) -> None:

@@ -103,6 +103,10 @@ class NeighbourRows:
 
     def search(self) -> NearestNeighbors:
         """The search, fitted as it was before: the tree follows from rows and parameters."""
+        # A file may have any estimator here, and to fit one is to run it.
+        if type(self.unfitted) is not NearestNeighbors:
+            kind = type(self.unfitted).__name__
+            raise TypeError(f"unfitted must be a NearestNeighbors; got {kind}.")
         return clone(self.unfitted).fit(self.rows)
 
 

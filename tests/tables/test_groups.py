@@ -5,17 +5,19 @@ from datetime import UTC, date, datetime, timedelta
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unseen.tables import GroupBy
 from unseen.tables.groups import UNITS, KeyCodes, natural_order
+from unseen.tables.values import words
 
 moments = st.datetimes(datetime(1900, 1, 1), datetime(2100, 1, 1)).map(
     lambda moment: moment.replace(microsecond=0)
 )
 
 
+@settings(deadline=None)
 @given(st.lists(moments, min_size=1, max_size=20), st.sampled_from(sorted(UNITS)))
 def test_times_and_their_text_fall_into_the_window_that_the_calendar_says(found, unit):
     expected = [moment.strftime(UNITS[unit]) for moment in found]
@@ -82,6 +84,28 @@ def test_codes_do_not_depend_on_batches_and_mark_missing():
     whole, cut = KeyCodes("k", 9, ""), KeyCodes("k", 9, "")
     pieces = np.concatenate([cut.encode(values[:2]), cut.encode(values[2:])])
     assert whole.encode(values).tolist() == pieces.tolist() == [0, -1, 1, -1, 0, -1]
+
+
+def test_text_keys_are_trimmed_and_missing_as_in_any_column():
+    column = pa.array(["a ", " a", "a", " NA ", "#N/A", "<NA>", "None", "  "])
+    codes = KeyCodes("k", 9, "")
+    assert codes.encode(column).tolist() == [0, 0, 0, -1, -1, -1, 1, -1]
+    assert list(codes.known) == ["a", "None"]
+    missing = words(column).is_null().to_pylist()
+    assert missing == [code < 0 for code in codes.encode(column).tolist()]
+    assert KeyCodes("k", 9, "").encode(column.dictionary_encode()).tolist()[:3] == [0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        (["10", "-1", "0", "-2"], ["-2", "-1", "0", "10"]),
+        (["b", "nan", "2", "10"], ["2", "10", "b", "nan"]),
+        ([10**400, 5, 10**399], [5, 10**399, 10**400]),
+    ],
+)
+def test_the_order_a_reader_expects(keys, expected):
+    assert natural_order(keys) == natural_order(keys[::-1]) == expected
 
 
 @given(st.lists(st.integers(-1000, 1000), unique=True))

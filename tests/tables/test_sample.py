@@ -6,6 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.feather as pa_feather
 import pyarrow.parquet as pa_parquet
 import pytest
 from hypothesis import given, settings
@@ -14,14 +15,14 @@ from scipy import stats
 
 from unseen.tables import GroupBy, Source, read_groups, read_labelled, read_sample
 from unseen.tables.join import join
-from unseen.tables.sample import _Reservoir, water_level
+from unseen.tables.sample import _Reservoir, group_level, water_level
 
 SLOW = settings(deadline=None, max_examples=60)
 
 
-def drawn(strata, level, seed, cuts):
+def drawn(strata, level, seed, cuts, slack_bytes):
     """The rows that a reservoir keeps when the source comes in these pieces."""
-    reservoir = _Reservoir(level, seed)
+    reservoir = _Reservoir(level, seed, slack_bytes)
     for piece in np.split(np.arange(len(strata)), cuts):
         batch = pa.RecordBatch.from_pydict({"row": piece})
         reservoir.add(batch, strata[piece])
@@ -48,8 +49,16 @@ def slow_twin(strata, level, seed):
 def test_the_reservoir_is_its_slow_twin_for_any_batches(strata, n_rows, seed, cuts):
     strata = np.array(strata)
     counts = np.bincount(strata[strata >= 0])
-    found = drawn(strata, lambda c: water_level(c, n_rows), seed, np.sort(cuts))
+    found = drawn(strata, lambda c: water_level(c, n_rows), seed, np.sort(cuts), 0)
     assert found.tolist() == slow_twin(strata, water_level(counts, n_rows), seed).tolist()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_reservoir_is_its_slow_twin_when_it_lets_go_after_every_batch(seed):
+    strata = np.random.default_rng(0).choice(4, 2000)
+    cuts = np.arange(10, 2000, 10)
+    found = drawn(strata, lambda counts: water_level(counts, 60), seed, cuts, -(1 << 20))
+    assert found.tolist() == slow_twin(strata, 15, seed).tolist()
 
 
 @pytest.mark.parametrize("n_rows", [3_000, 200_000, 500_000])
@@ -58,7 +67,7 @@ def test_the_reservoir_is_its_slow_twin_when_it_has_to_let_go_on_the_way(n_rows)
     expected = slow_twin(strata, water_level(np.bincount(strata), n_rows), 1)
     for size in (2_000, 70_001):
         cuts = np.arange(size, len(strata), size)
-        found = drawn(strata, lambda counts: water_level(counts, n_rows), 1, cuts)
+        found = drawn(strata, lambda counts: water_level(counts, n_rows), 1, cuts, 1 << 14)
         assert np.array_equal(found, expected)
 
 
@@ -160,6 +169,58 @@ def test_groups_are_in_natural_order_and_bounded(tmp_path):
     assert Counter(sample.keys.tolist()) == {"week 1": 10, "week 9": 3, "week 10": 10}
 
 
+def test_labels_are_trimmed_and_missing_by_the_rule_of_all_columns(tmp_path):
+    file = tmp_path / "t.csv"
+    file.write_text("y,x\ncat,1\n cat,2\ncat ,3\ndog,4\n#N/A,5\n<NA>,6\n NA,7\n,8\n")
+    sample = read_labelled(Source.find(file), "y", 100, seed=0)
+    assert sample.counts == {"cat": 3, "dog": 1}
+    assert sample.keys.tolist() == ["cat"] * 3 + ["dog"]
+    assert sample.n_missing == 4
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "kept"),
+    [
+        (None, {"a": 200, "b": 200, "c": 40}),
+        (10_000, {"a": 200, "b": 200, "c": 40}),
+        (340, {"a": 150, "b": 150, "c": 40}),
+        (90, {"a": 30, "b": 30, "c": 30}),
+        (10, {"a": 30, "b": 30, "c": 30}),
+    ],
+)
+def test_groups_share_a_budget_over_all_of_them(tmp_path, n_rows, kept):
+    keys = np.random.default_rng(0).permutation(["a"] * 900 + ["b"] * 500 + ["c"] * 40)
+    file = tmp_path / "t.csv"
+    file.write_text("w\n" + "".join(f"{key}\n" for key in keys))
+    sample = read_groups(Source.find(file), GroupBy("w"), 200, 1, n_rows=n_rows)
+    assert Counter(sample.keys.tolist()) == kept
+    assert sample.counts == {"a": 900, "b": 500, "c": 40}
+    _, strata = np.unique(keys, return_inverse=True)
+    assert sample.positions.tolist() == slow_twin(strata, max(kept.values()), 1).tolist()
+
+
+def test_few_rows_per_group_stay_few_whatever_the_budget(tmp_path):
+    file = tmp_path / "t.csv"
+    file.write_text("w\n" + "a\n" * 50)
+    sample = read_groups(Source.find(file), GroupBy("w"), 5, 0, n_rows=20)
+    assert len(sample.positions) == 5
+
+
+@given(
+    st.lists(st.integers(0, 500), min_size=1, max_size=8).filter(any),
+    st.lists(st.integers(0, 300), min_size=8, max_size=8),
+    st.integers(1, 100),
+    st.integers(1, 3000),
+)
+def test_the_level_of_groups_keeps_the_budget_and_only_falls(counts, more, per_group, n_rows):
+    counts = np.array(counts)
+    level = group_level(counts, per_group, n_rows)
+    kept = np.minimum(counts, level)
+    assert kept.sum() <= max(n_rows, np.minimum(counts, 30).sum())
+    assert group_level(counts + more[: len(counts)], per_group, n_rows) <= level
+    assert group_level(np.append(counts, more), per_group, n_rows) <= level
+
+
 def test_errors_of_labels_and_groups(tmp_path):
     file = tmp_path / "t.csv"
     file.write_text("id,x,none\n" + "".join(f"r{i},{i}.5,\n" for i in range(2000)))
@@ -176,6 +237,8 @@ def test_errors_of_labels_and_groups(tmp_path):
         read_sample(source, 0, seed=0)
     with pytest.raises(ValueError, match=r"n_rows_per_group must be at least 1; got 0\."):
         read_groups(source, GroupBy("id"), 0, 0)
+    with pytest.raises(ValueError, match=r"n_rows must be at least 1; got -1\."):
+        read_groups(source, GroupBy("id"), 5, 0, n_rows=-1)
     pa_parquet.write_table(pa.table({"y": [0.5, 1.0], "l": [[1], [2]]}), tmp_path / "t.parquet")
     source = Source.find(tmp_path / "t.parquet")
     with pytest.raises(ValueError, match=r"label 'y' must hold classes: .*; got 0\.5\."):
@@ -195,6 +258,35 @@ def test_parts_of_other_types_are_joined():
     batches.append(pa.RecordBatch.from_pydict({"a": [[1]]}))
     with pytest.raises(ValueError, match=r"column 'a' must be of one type throughout; got double"):
         join(batches)
+
+
+def test_memory_follows_the_rows_kept_whatever_their_width():
+    """640 MB of rows with 800 columns pass; 2,000 of them, or 13 MB, are kept."""
+    # In a process of its own, as pyarrow's peak is that of all that came before.
+    code = (
+        "import numpy as np, pyarrow as pa\n"
+        "from unseen.tables.sample import _Reservoir\n"
+        "batch = pa.RecordBatch.from_pydict({f'x{i}': np.zeros(1000) for i in range(800)})\n"
+        "reservoir = _Reservoir(lambda counts: 2000, 0)\n"
+        "for _ in range(100):\n"
+        "    reservoir.add(batch, np.zeros(1000, dtype=np.int64))\n"
+        "kept = reservoir.in_order().table.nbytes\n"
+        "print(kept, pa.default_memory_pool().max_memory())\n"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    kept, peak = map(int, told.stdout.split())
+    assert kept == 2000 * 800 * 8
+    # Twice what is kept with 32 MB of slack and a batch, and what is kept of that once more.
+    assert peak < 3 * kept + (32 << 20) + 2 * 1000 * 800 * 8
+
+
+@pytest.mark.parametrize("write", [pa_parquet.write_table, pa_feather.write_feather])
+def test_wide_tables_come_in_batches_of_fewer_rows(tmp_path, write):
+    file = tmp_path / ("t.parquet" if write is pa_parquet.write_table else "t.feather")
+    write(pa.table({f"x{i}": np.zeros(2000) for i in range(1000)}), file)
+    batches = list(Source.find(file).batches())
+    assert max(batch.num_rows for batch in batches) <= (1 << 20) // 1000
+    assert sum(batch.num_rows for batch in batches) == 2000
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="peak memory is read from /proc")

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from datetime import date
 from pathlib import Path
 
 import pyarrow as pa
@@ -72,6 +73,22 @@ def test_json_lines_are_json(tmp_path):
         writer.write(table)
     rows = [json.loads(line) for line in file.read_text().splitlines()]
     assert rows == [{"x": None, "t": "1970-01-01T00:00:00"}, {"x": 1.5, "t": None}]
+
+
+def test_json_lines_are_json_at_any_depth(tmp_path):
+    file = tmp_path / "o.jsonl"
+    rows = [
+        {"a": [1.5, float("nan")], "b": {"when": date(2024, 1, 31), "how": [float("inf")]}},
+        {"a": None, "b": {"when": None, "how": []}},
+    ]
+    with RowWriter(file) as writer:
+        writer.write(pa.Table.from_pylist(rows))
+    lines = file.read_text().splitlines()
+    found = [json.loads(line, parse_constant=pytest.fail) for line in lines]
+    assert found == [
+        {"a": [1.5, None], "b": {"when": "2024-01-31", "how": [None]}},
+        {"a": None, "b": {"when": None, "how": []}},
+    ]
 
 
 def test_later_batches_take_the_types_of_the_first(tmp_path):

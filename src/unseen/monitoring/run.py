@@ -51,10 +51,16 @@ def monitor(
 ) -> Timeline:
     """Estimate the shares in each window of time, and test each against a reference window.
 
-    Each window's estimate is that of :func:`unseen.estimate` for its rows alone. The tests compare
-    the rows of a window with those of the reference (:mod:`unseen.monitoring.change`); of the
-    estimator they take the classifier only. P-values are adjusted for the number of windows: if
-    nothing ever changes, the probability that any window is marked is at most ``alpha``.
+    Each window's estimate is that of :func:`unseen.estimate` for its rows alone, with one
+    difference: the default, which takes fewer folds where there are many rows, goes by the rows of
+    the largest window in all of them.
+
+    The tests compare the rows of a window with those of the reference
+    (:mod:`unseen.monitoring.change`); of the estimator they take the classifier only. There are two
+    for each window: has anything changed, and has the unseen share? The p-values of each are
+    adjusted for the number of windows: if nothing ever changes, the probability that it marks any
+    window is at most ``alpha``. That either of the two does has a probability of up to
+    ``2 * alpha``.
 
     Parameters
     ----------
@@ -70,7 +76,8 @@ def monitor(
     reference : key, list of keys, "training" or None, default=None
         The window that the others are compared with, or several that are taken together; None is
         the first one. A date may be given as text. "training" compares with the labelled rows: a
-        third of each class is set aside for the tests, as a sample in which nothing is unseen.
+        third of each class is set aside for the tests, as a sample in which nothing is unseen; the
+        rest must have a row for each fold of the estimator.
     estimator : proportion estimator or None, default=None
         How to estimate; None is :class:`~unseen.OpenSetEstimator`. It is copied, not changed.
     confidence : float, default=0.95
@@ -78,7 +85,8 @@ def monitor(
     random_state : int, RandomState instance or None, default=None
         Seed of all randomness; overrides that of ``estimator`` when given.
     alpha : float, default=0.05
-        Probability allowed for one false alarm or more, over all windows together.
+        Probability allowed for one false alarm or more of each of the two tests, over all windows
+        together.
     least_rows : int, default=30
         Windows with fewer rows are skipped. At least the number of folds of the estimator.
     progress : callable or None, default=None

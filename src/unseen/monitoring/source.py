@@ -8,12 +8,13 @@ all windows, a class that is new in one of them would be too rare to be learnt.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from unseen._validation import LabelledRows, check_folds
+from unseen._validation import LabelledRows, _quoted, check_folds
 from unseen.base import Estimate, IntArray, Matrix
 from unseen.monitoring.change import change_p_values, class_probabilities
 from unseen.monitoring.windows import Windows
@@ -153,6 +154,9 @@ def training_reference(source: Source) -> Reference:
     for, so that the reference varies less than a random sample, and tests err on the safe side.
     """
     sample, rng = source.estimator.labelled_, np.random.default_rng(source.seed)
+    _check_enough_to_set_aside(
+        sample, source.estimator.get_params(deep=False).get("n_folds", FOLDS)
+    )
     order = rng.permutation(len(sample.codes))
     place_in_class = np.empty(len(order), dtype=np.intp)
     for code in range(len(sample.classes)):
@@ -164,6 +168,19 @@ def training_reference(source: Source) -> Reference:
     rows = stack_samples(source.rows, sample.rows[aside])[0]
     places = np.arange(source.rows.shape[0], rows.shape[0])
     return Reference(_labels_as_estimate(sample), Source.of(estimator, rows, source.seed), places)
+
+
+def _check_enough_to_set_aside(sample: LabelledRows, n_folds: int) -> None:
+    """What is left of each class must have a row for each fold."""
+    counts = np.bincount(sample.codes, minlength=len(sample.classes))
+    least = next(n for n in count(n_folds) if n - n // _SET_ASIDE >= n_folds)
+    few = np.flatnonzero(counts < least)
+    if few.size:
+        raise ValueError(
+            f'with reference="training" each class must have at least {least} rows in X: a third '
+            f"is set aside for the tests, and n_folds={n_folds} folds need a row of each class; "
+            f"{_quoted(sample.classes[few[:1]])} has {counts[few[0]]}."
+        )
 
 
 def _labels_as_estimate(sample: LabelledRows) -> Estimate:

@@ -39,7 +39,8 @@ class Timeline:
         Of "nothing has changed since the reference" and of "the unseen share has not", before
         they are adjusted for the number of windows; NaN in windows of the reference.
     alpha : float, default=0.05
-        Probability allowed for one false alarm or more, over all windows together.
+        Probability allowed for one false alarm or more, over all windows together, of each of the
+        two tests; of either, up to twice that.
     skipped : tuple of (key, rows)
         Windows with too few rows for an estimate.
     n_missing : int

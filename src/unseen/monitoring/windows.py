@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from unseen._validation import _quoted
 from unseen.base import IntArray
+from unseen.tables.groups import natural_order
 
 __all__ = ["Windows", "find_windows", "shown_key", "windows_of"]
 
@@ -48,7 +50,8 @@ class Windows:
 def windows_of(by: Any, n_rows: int) -> Windows:
     """Rows with equal keys, keys in order; a row without a key is in no window.
 
-    Text is ordered as people do: the numbers in it by their size.
+    Text is ordered as people do: the numbers in it by their size, and text that says numbers
+    throughout by these.
 
     Parameters
     ----------
@@ -75,7 +78,7 @@ def windows_of(by: Any, n_rows: int) -> Windows:
     if not rows:
         raise ValueError(f"by must name a window for at least one row; got {n_rows} missing keys.")
     try:
-        ordered = sorted(rows, key=_order)
+        ordered = _in_order(rows)
     except TypeError as error:
         kinds = ", ".join(sorted({type(key).__name__ for key in rows}))
         raise TypeError(
@@ -118,11 +121,9 @@ def _place(windows: Windows, key: Any) -> int:
     for place, known in enumerate(windows.keys):
         if known == key or shown_key(known) == shown_key(key):
             return place
-    some = ", ".join(shown_key(known) for known in windows.keys[:5])
-    more = f" and {len(windows.keys) - 5} more" if len(windows.keys) > 5 else ""
     raise ValueError(
         "reference must be the key of a window with enough rows; "
-        f"got {shown_key(key)!r}, and there are {some}{more}."
+        f"got {shown_key(key)!r}, and there are {_quoted(map(shown_key, windows.keys))}."
     )
 
 
@@ -160,8 +161,7 @@ def _is_missing(key: Any) -> bool:
         return True
 
 
-def _order(key: Any) -> Any:
-    """Digits inside text count as numbers; between them there is always text, so types agree."""
-    if not isinstance(key, str):
-        return key
-    return [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", key)]
+def _in_order(keys: Iterable[Any]) -> list[Any]:
+    listed = list(keys)
+    is_text = all(isinstance(key, str) for key in listed)
+    return list(natural_order(listed)) if is_text else sorted(listed)

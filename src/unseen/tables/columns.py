@@ -10,14 +10,13 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from unseen._validation import _quoted
 from unseen.tables._arrow import Array, Table, as_table
 from unseen.tables.rules import Constant, Dropped, Rule, encode, feature_names, is_named_like_id
 from unseen.tables.rules import learn as learn_rule
 from unseen.tables.values import LARGEST, NotANumber, numbers, words
 
 __all__ = ["Columns"]
-
-_NAMED_AT_MOST = 5
 
 
 class Columns(TransformerMixin, BaseEstimator):
@@ -217,12 +216,12 @@ class Columns(TransformerMixin, BaseEstimator):
             absent = _absent(names, table)
             if absent:
                 raise ValueError(
-                    f"{argument} must name columns of TRAIN; not there: {_some(absent)}."
+                    f"{argument} must name columns of TRAIN; not there: {_quoted(absent)}."
                 )
         barred = [name for name in self.keep if name in {*self.drop, self.label}]
         if barred:
             raise ValueError(
-                f"keep must name neither the label nor columns to drop; got {_some(barred)}."
+                f"keep must name neither the label nor columns to drop; got {_quoted(barred)}."
             )
         if not table.num_rows:
             raise ValueError("TRAIN must have rows; got none.")
@@ -253,26 +252,26 @@ class Columns(TransformerMixin, BaseEstimator):
         absent = _absent(self.feature_names_in_, table)
         if absent:
             raise ValueError(
-                f"columns of NEW must include those of TRAIN; missing: {_some(absent)}."
+                f"columns of NEW must include those of TRAIN; missing: {_quoted(absent)}."
             )
 
     def _notices_of_train(self) -> list[str]:
         by_reason: dict[str, list[str]] = {}
         for name, reason in self.dropped_.items():
             by_reason.setdefault(reason, []).append(name)
-        notices = [f"Not used: {_some(names)} ({reason})." for reason, names in by_reason.items()]
+        notices = [f"Not used: {_quoted(names)} ({reason})." for reason, names in by_reason.items()]
         like_ids = [name for name in self.feature_names_in_ if is_named_like_id(name)]
         like_ids = [name for name in like_ids if name not in set(self.keep)]
         if like_ids:
             notices.append(
-                f"Used, though named like an id: {_some(like_ids)}. Drop it if it is one."
+                f"Used, though named like an id: {_quoted(like_ids)}. Drop it if it is one."
             )
         return notices
 
     def _notices_of_extra(self, table: Table) -> list[str]:
         known = {*self.feature_names_in_, *self.dropped_, self.label}
         extra = [name for name in table.column_names if name not in known]
-        notices = [f"Ignored, as only NEW has them: {_some(extra)}."] if extra else []
+        notices = [f"Ignored, as only NEW has them: {_quoted(extra)}."] if extra else []
         if self.label is not None and self.label in table.column_names:
             notices.append(f"Ignored: the label {self.label!r}, which NEW has too.")
         return notices
@@ -287,7 +286,7 @@ class Columns(TransformerMixin, BaseEstimator):
         if not varying:
             return []
         return [
-            f"Not used, but may matter: {_some(varying)} has one value in TRAIN, others in NEW."
+            f"Not used, but may matter: {_quoted(varying)} has one value in TRAIN, others in NEW."
         ]
 
     def _statement_of_categories(self, n_categories: int) -> list[str]:
@@ -311,7 +310,7 @@ def _statement_of_numbers(n_numbers: int) -> list[str]:
 
 
 def _statement_of_missing(names: list[str]) -> list[str]:
-    return [f"Whether a value is missing has a 0/1 column for {_some(names)}."]
+    return [f"Whether a value is missing has a 0/1 column for {_quoted(names)}."]
 
 
 def _notices_of_values(rule: Rule, column: Array) -> list[str]:
@@ -353,9 +352,3 @@ def _departs(column: Array, value: float | str) -> bool:
         return bool((numbers(column) != value).any())
     except NotANumber:
         return True
-
-
-def _some(names: Sequence[str]) -> str:
-    shown = ", ".join(repr(str(name)) for name in names[:_NAMED_AT_MOST])
-    more = len(names) - _NAMED_AT_MOST
-    return f"{shown} and {more} more" if more > 0 else shown

@@ -21,7 +21,9 @@ __all__ = ["FORMATS", "Format", "Part", "format_of_bytes", "format_of_name", "kn
 _BLOCK_BYTES = 2 << 20
 _HEADER_BYTES = 1 << 20
 _LINE_BYTES = 32 << 20
+# Of one batch: fewer rows where there are many columns.
 _BATCH_ROWS = 1 << 16
+_BATCH_VALUES = 1 << 20
 _COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
 _COMPRESSED_BEGINS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2"}
 
@@ -152,7 +154,7 @@ class JsonLines:
                 block = pa.table(
                     {name: block[name] if name in held else absent for name in columns}
                 )
-            yield from block.to_batches(max_chunksize=_BATCH_ROWS)
+            yield from block.to_batches(max_chunksize=_batch_rows(block.num_columns))
 
     def _blocks(self, part: Part) -> Iterator[Any]:
         # A line end within a JSON text is escaped: it is safe to cut there.
@@ -183,9 +185,10 @@ class Parquet:
 
     def batches(self, part: Part, columns: Sequence[str] | None) -> Iterator[Batch]:
         """Batches within row groups; a row group is never read as a whole."""
-        settings = {"pre_buffer": False, "buffer_size": 1 << 20}
+        settings = {"pre_buffer": False, "buffer_size": 1 << 16}
         with arrow("parquet").ParquetFile(part.path, **settings) as file:
-            yield from file.iter_batches(_BATCH_ROWS, columns=columns, use_threads=False)
+            n_columns = len(file.schema_arrow.names if columns is None else columns)
+            yield from file.iter_batches(_batch_rows(n_columns), columns=columns, use_threads=False)
 
 
 @dataclass(frozen=True)
@@ -208,8 +211,9 @@ class Feather:
             for batch in whole:
                 chosen = batch if columns is None else batch.select(list(columns))
                 chosen = without_views(chosen)
-                for start in range(0, chosen.num_rows, _BATCH_ROWS):
-                    yield chosen.slice(start, _BATCH_ROWS)
+                n_rows = _batch_rows(chosen.num_columns)
+                for start in range(0, chosen.num_rows, n_rows):
+                    yield chosen.slice(start, n_rows)
 
     def _reader(self, mapped: Any) -> Any:
         ipc = arrow("ipc")
@@ -233,6 +237,10 @@ FORMATS: dict[str, Format] = {
     "arrow": Feather(),
     "ipc": Feather(),
 }
+
+
+def _batch_rows(n_columns: int) -> int:
+    return max(1, min(_BATCH_ROWS, _BATCH_VALUES // max(1, n_columns)))
 
 
 def known_suffixes() -> str:

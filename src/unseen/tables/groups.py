@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unseen.tables._arrow import Array, arrow, told_by_arrow
-from unseen.tables.join import plain
+from unseen.tables.join import is_text, plain
+from unseen.tables.values import words
 
 __all__ = ["UNITS", "GroupBy", "Key", "KeyCodes", "natural_order"]
 
@@ -24,7 +26,6 @@ UNITS = {"hour": "%Y-%m-%d %H:00", "day": "%Y-%m-%d", "week": "%G-W%V", "month":
 # The stretch of an ISO date that says which window it is in.
 _HOUR_LETTERS, _DAY_LETTERS = 13, 10
 _HOUR_FORM, _DAY_FORM = r"^\d{4}-\d{2}-\d{2}[T ]\d{2}$", r"^\d{4}-\d{2}-\d{2}$"
-_MISSING_KEYS = {"", "NA", "N/A", "NaN", "nan", "null", "NULL"}
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ class GroupBy:
     column : str
         Text, whole numbers or dates; with a unit: dates, times, or ISO text such as
         ``2024-01-31T23:59:59``. Text is cut as written: an offset at its end is not applied.
+        Space around text does not count.
     unit : {"hour", "day", "week", "month"} or None, default=None
         None takes the values as they are. A week is that of ISO 8601, from Monday.
 
@@ -80,21 +82,18 @@ class GroupBy:
             return values.cast(pa.timestamp("us", tz=values.type.tz), safe=False)
         if types.is_date(values.type):
             return values.cast(pa.timestamp("us"))
-        if types.is_string(values.type) or types.is_large_string(values.type):
-            return self._from_text(values)
+        if is_text(values.type):
+            return self._from_text(words(values))
         raise ValueError(
             f"column {self.column!r} must hold dates to be cut by the {self.unit}; "
             f"it holds {values.type}."
         )
 
-    def _from_text(self, values: Array) -> Array:
+    def _from_text(self, given: Array) -> Array:
         pa, pc = arrow(), arrow("compute")
         letters, form = (
             (_HOUR_LETTERS, _HOUR_FORM) if self.unit == "hour" else (_DAY_LETTERS, _DAY_FORM)
         )
-        trimmed = pc.utf8_trim_whitespace(values.cast(pa.string()))
-        missing = pc.is_in(trimmed, value_set=pa.array(sorted(_MISSING_KEYS)))
-        given = pc.if_else(missing, None, trimmed)
         begins = pc.utf8_slice_codeunits(given, 0, letters)
         wrong = given.filter(pc.invert(pc.match_substring_regex(begins, form)))
         if len(wrong):
@@ -136,7 +135,10 @@ class KeyCodes:
         self._n_rows = 0
 
     def encode(self, values: Array) -> NDArray[np.int64]:
-        """The number of each value's key; -1 where it is missing."""
+        """The number of each value's key; -1 where it is missing.
+
+        Text is taken without the space around it, and is missing as that of any column is.
+        """
         types = arrow().types
         if types.is_nested(values.type) or types.is_binary(values.type):
             raise ValueError(
@@ -144,7 +146,9 @@ class KeyCodes:
             )
         encoded = plain(values).dictionary_encode()
         self._n_rows += len(values)
-        numbers = [self._number(value) for value in encoded.dictionary.to_pylist()]
+        distinct = encoded.dictionary
+        distinct = words(distinct) if is_text(distinct.type) else distinct
+        numbers = [self._number(value) for value in distinct.to_pylist()]
         if len(self.known) > self.most:
             raise ValueError(
                 f"{self.argument} must have at most {self.most} distinct values; found "
@@ -159,7 +163,7 @@ class KeyCodes:
         return -1 if key is None else self.known.setdefault(key, len(self.known))
 
     def _key(self, value: Any) -> Key | None:
-        if value is None or value != value or value in _MISSING_KEYS:
+        if value is None or value != value:
             return None
         if isinstance(value, Decimal):
             value = float(value)
@@ -181,9 +185,16 @@ def natural_order(keys: Iterable[Key]) -> list[Key]:
     """
     keys = list(keys)
     try:
-        return sorted(keys, key=lambda key: (float(key), str(key)))
-    except ValueError:
+        return sorted(keys, key=lambda key: (_size(key), str(key)))
+    except (ValueError, OverflowError):
         return sorted(keys, key=lambda key: (_pieces(str(key)), str(key)))
+
+
+def _size(key: Key) -> float:
+    size = float(key)
+    if math.isnan(size):
+        raise ValueError("NaN has no place in an order")
+    return size
 
 
 def _pieces(text: str) -> list[tuple[bool, int, str]]:

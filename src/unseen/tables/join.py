@@ -11,7 +11,7 @@ from typing import Any
 
 from unseen.tables._arrow import Batch, Table, arrow
 
-__all__ = ["join", "plain"]
+__all__ = ["is_number", "is_text", "join", "plain"]
 
 
 def join(batches: Sequence[Batch]) -> Table:
@@ -43,6 +43,18 @@ def plain(column: Any) -> Any:
     return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
 
 
+def is_number(kind: Any) -> bool:
+    """Whether a type is that of numbers, whole or decimal."""
+    types = arrow().types
+    return types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
+
+
+def is_text(kind: Any) -> bool:
+    """Whether a type is that of text, however long."""
+    types = arrow().types
+    return types.is_string(kind) or types.is_large_string(kind)
+
+
 def _joined(name: str, chunks: list[Any]) -> Any:
     pa = arrow()
     chunks = [plain(chunk) for chunk in chunks]
@@ -66,13 +78,8 @@ def _common(kinds: set[Any]) -> Any:
         return next(iter(kinds))
     if all(types.is_integer(kind) for kind in kinds):
         return pa.int64()
-    if all(_is_number(kind) for kind in kinds):
+    if all(is_number(kind) for kind in kinds):
         return pa.float64()
     if all(types.is_timestamp(kind) for kind in kinds):
         return pa.timestamp("us", tz=next(iter(kinds)).tz)
     return pa.string()
-
-
-def _is_number(kind: Any) -> bool:
-    types = arrow().types
-    return types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)

@@ -5,7 +5,11 @@ follow the rows, not the batches, so the sample does not depend on how the file 
 
 Labelled rows share their budget by water filling: with class sizes n_1, ..., n_K, class k keeps
 min(n_k, t) rows with the largest level t such that the sum is within the budget. Sizes only grow
-while reading, hence t only falls, and a row once let go is never missed.
+while reading, hence t only falls, and a row once let go is never missed. Rows of groups, such as
+days, are drawn in the same way, where they have a budget over all groups.
+
+What is let go leaves memory when the rows held weigh more than twice those held before, and some
+megabytes more. So memory follows the rows kept, at whatever width, and not the rows read.
 """
 
 from __future__ import annotations
@@ -30,7 +34,11 @@ Level: TypeAlias = Callable[[IntArray], int]
 
 _MOST_CLASSES = 1000
 _MOST_GROUPS = 500
-_SLACK_ROWS = 1 << 16
+# A group with fewer rows says too little to be followed over time.
+_LEAST_ROWS_PER_GROUP = 30
+_SLACK_BYTES = 32 << 20
+# What an array takes beside its values: the values of a few rows may weigh less.
+_ARRAY_BYTES = 512
 
 
 @dataclass(frozen=True)
@@ -136,8 +144,8 @@ def read_labelled(
     source : Source
         Where from.
     label : str
-        The column with the classes: text, whole numbers or booleans. Rows with none (empty, NA,
-        NaN, null) are left out and counted.
+        The column with the classes: text, whole numbers or booleans. Space around text does not
+        count. Rows with none (empty, NA, NaN, null) are left out and counted.
     n_rows : int
         At most so many rows in all.
     seed : int
@@ -180,6 +188,7 @@ def read_groups(
     n_rows_per_group: int,
     seed: int,
     *,
+    n_rows: int | None = None,
     columns: Sequence[str] | None = None,
 ) -> Sample:
     r"""Draw rows of each group, such as each day, up to equally many.
@@ -194,6 +203,9 @@ def read_groups(
         How many of each; smaller groups are kept whole.
     seed : int
         The same seed draws the same rows, whatever the size of the batches.
+    n_rows : int or None, default=None
+        At most so many rows of all groups together, or 30 of each group where that is more: small
+        groups are kept whole, and the large ones share what is left equally. None sets no limit.
     columns : sequence of str or None, default=None
         Only these columns and that of ``by``; None reads all.
 
@@ -215,8 +227,10 @@ def read_groups(
     ({'2024-04-30': 5, '2024-05-01': 30}, 15)
     """
     _check_positive("n_rows_per_group", n_rows_per_group)
+    if n_rows is not None:
+        _check_positive("n_rows", n_rows)
     wanted = _with_column(source, columns, by.column, "by")
-    reservoir = _Reservoir(lambda counts: n_rows_per_group, seed)
+    reservoir = _Reservoir(lambda counts: group_level(counts, n_rows_per_group, n_rows), seed)
     return _read_strata(source, wanted, by, _group_codes(by), reservoir)
 
 
@@ -240,6 +254,21 @@ def water_level(counts: IntArray, n_rows: int) -> int:
     return int((n_rows - taken) // left)
 
 
+def group_level(counts: IntArray, n_rows_per_group: int, n_rows: int | None) -> int:
+    """The most rows that a group may keep, given the rows of each group so far.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> days = np.full(100, 5_000)
+    >>> [group_level(days, 2_000, n_rows) for n_rows in (None, 50_000, 1_000)]
+    [2000, 500, 30]
+    """
+    if n_rows is None:
+        return n_rows_per_group
+    return min(n_rows_per_group, max(_LEAST_ROWS_PER_GROUP, water_level(counts, n_rows)))
+
+
 @dataclass(frozen=True)
 class _Held:
     """Rows with what decides on them: random key, group, place in the source."""
@@ -249,6 +278,11 @@ class _Held:
     strata: IntArray
     positions: IntArray
 
+    @property
+    def n_bytes(self) -> int:
+        beside = self.keys.nbytes + self.strata.nbytes + self.positions.nbytes
+        return int(self.table.nbytes) + _ARRAY_BYTES * self.table.num_columns + beside
+
     def only(self, rows: IntArray) -> _Held:
         table = self.table.take(arrow().array(rows))
         return _Held(table, self.keys[rows], self.strata[rows], self.positions[rows])
@@ -257,15 +291,16 @@ class _Held:
 class _Reservoir:
     """The rows that may still be in the sample, while the source is read."""
 
-    def __init__(self, level: Level, seed: int) -> None:
+    def __init__(self, level: Level, seed: int, slack_bytes: int = _SLACK_BYTES) -> None:
         self.level = level
+        self.slack_bytes = slack_bytes
         self.n_rows = 0
         self.counts = np.zeros(0, dtype=np.int64)
         self._random = np.random.default_rng(seed)
         # Where a group is full: the largest key that is still in it.
         self._bounds = np.zeros(0)
         self._held: list[_Held] = []
-        self._n_settled = 0
+        self._held_bytes = self._settled_bytes = 0
 
     def add(self, batch: Batch, strata: IntArray) -> None:
         """Read on; rows of the stratum -1 are left out."""
@@ -274,10 +309,11 @@ class _Reservoir:
         self.n_rows += batch.num_rows
         self._count(strata[strata >= 0])
         rows = np.flatnonzero(keys < np.append(self._bounds, -np.inf)[strata])
-        if len(rows):
-            self._held.append(_Held(batch, keys, strata, positions).only(rows))
-        n_held = sum(len(held.keys) for held in self._held)
-        if n_held > 2 * self._n_settled + _SLACK_ROWS:
+        if not len(rows):
+            return
+        self._held.append(_Held(batch, keys, strata, positions).only(rows))
+        self._held_bytes += self._held[-1].n_bytes
+        if self._held_bytes > 2 * self._settled_bytes + self.slack_bytes:
             self._settle()
 
     def in_order(self) -> _Held:
@@ -299,7 +335,8 @@ class _Reservoir:
         largest = np.full(len(self.counts), -np.inf)
         np.maximum.at(largest, held.strata, held.keys)
         self._bounds = np.where(self.counts >= level, largest, np.inf)
-        self._held, self._n_settled = [held], len(held.keys)
+        self._held, self._held_bytes = [held], held.n_bytes
+        self._settled_bytes = held.n_bytes
 
 
 def _smallest(keys: NDArray[np.float64], strata: IntArray, level: int) -> IntArray:
@@ -311,8 +348,8 @@ def _smallest(keys: NDArray[np.float64], strata: IntArray, level: int) -> IntArr
 
 
 def _merged(held: list[_Held]) -> _Held:
-    batches = [batch for each in held for batch in _batches(each.table)]
-    table = join(batches).combine_chunks()
+    # Not combined: rows are taken column by column, so that no more than one is in memory twice.
+    table = join([batch for each in held for batch in _batches(each.table)])
     keys, strata, positions = (
         np.concatenate([getattr(each, name) for each in held])
         for name in ("keys", "strata", "positions")

@@ -13,6 +13,7 @@ from glob import glob, has_magic
 from pathlib import Path
 from typing import IO, TypeAlias
 
+from unseen._validation import _quoted
 from unseen.tables._arrow import Batch
 from unseen.tables.formats import FORMATS, Part, format_of_bytes, format_of_name, known_suffixes
 
@@ -21,7 +22,6 @@ __all__ = ["Source"]
 StrPath: TypeAlias = str | os.PathLike[str]
 
 _CHUNK = 1 << 20
-_NAMED_AT_MOST = 5
 
 
 class Source:
@@ -170,15 +170,9 @@ def check_names(argument: str, names: Sequence[str], columns: Sequence[str], nam
     missing = [each for each in names if each not in there]
     if missing:
         raise ValueError(
-            f"{argument} must name columns of {name}; it has no {_listed(missing)}. "
-            f"It has {_listed(columns)}."
+            f"{argument} must name columns of {name}; it has no {_quoted(missing)}. "
+            f"It has {_quoted(columns)}."
         )
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(repr(name) for name in names[:_NAMED_AT_MOST])
-    more = len(names) - _NAMED_AT_MOST
-    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def _matching(argument: str) -> list[Path]:
@@ -247,5 +241,5 @@ def _check_same_columns(first: str, names: Sequence[str], part: Part) -> None:
         if absent:
             other = part.name if name == first else first
             raise ValueError(
-                f"{name} must have the columns of {other}; it lacks {_listed(absent)}."
+                f"{name} must have the columns of {other}; it lacks {_quoted(absent)}."
             )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unseen.tables._arrow import Array, arrow
-from unseen.tables.join import plain
+from unseen.tables.join import is_number, is_text, plain
 
 __all__ = ["LARGEST", "NotANumber", "looks_like_dates", "numbers", "words"]
 
@@ -55,11 +55,11 @@ def numbers(column: Array) -> FloatArray:
     pa, types = arrow(), arrow().types
     column = plain(column)
     kind = column.type
-    if types.is_string(kind) or types.is_large_string(kind):
+    if is_text(kind):
         column = _numbers_in_text(column)
     elif types.is_boolean(kind):
         column = column.cast(pa.int8())
-    elif not (_is_number(kind) or types.is_null(kind)):
+    elif not (is_number(kind) or types.is_null(kind)):
         raise NotANumber(str(kind))
     values = column.cast(pa.float64(), safe=False).to_numpy()
     return np.where(np.abs(values) <= LARGEST, values, np.nan)
@@ -68,15 +68,15 @@ def numbers(column: Array) -> FloatArray:
 def words(column: Array) -> Array:
     """Words of a column as text without space around them, null where missing.
 
+    Classes and windows are read by this rule too: what is missing is so everywhere.
+
     Examples
     --------
     >>> import pyarrow as pa
     >>> words(pa.chunked_array([["red ", "NA", None]])).to_pylist()
     ['red', None, None]
     """
-    pa = arrow()
-    column = plain(column)
-    text = column.cast(pa.string())
+    text = plain(column).cast(arrow().string())
     return _without(text, _MISSING_WORDS)
 
 
@@ -91,11 +91,6 @@ def looks_like_dates(distinct: list[str]) -> bool:
     return bool(distinct) and all(
         _DATE.fullmatch(word) or _TIME.fullmatch(word) for word in distinct
     )
-
-
-def _is_number(kind: Any) -> bool:
-    types = arrow().types
-    return types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
 
 
 def _without(text: Array, missing: tuple[str, ...]) -> Array:

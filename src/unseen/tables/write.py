@@ -177,13 +177,16 @@ class _Sink(Protocol):
 
 
 class _JsonSink:
-    """One object a line; NaN and infinity, which JSON lacks, become null."""
+    """One object a line; NaN and infinity, which JSON lacks, become null, at any depth."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
 
     def write(self, table: Table) -> None:
-        lines = (json.dumps(_json_row(row), ensure_ascii=False) for row in table.to_pylist())
+        lines = (
+            json.dumps(_json_value(row), ensure_ascii=False, allow_nan=False)
+            for row in table.to_pylist()
+        )
         self._stream.write("".join(f"{line}\n" for line in lines).encode())
 
     def close(self) -> None: ...
@@ -222,14 +225,14 @@ def _plain_table(table: Table) -> Table:
     return arrow().table(columns, names=table.column_names)
 
 
-def _json_row(row: dict[str, Any]) -> dict[str, Any]:
-    return {name: _json_value(value) for name, value in row.items()}
-
-
 def _json_value(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _json_value(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_json_value(part) for part in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
-    if value is None or isinstance(value, str | int | float | bool | list | dict):
+    if value is None or isinstance(value, str | int | float):
         return value
     return value.isoformat() if isinstance(value, date | time) else str(value)
 

@@ -12,7 +12,7 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 from numpy.testing import assert_allclose
-from small_tables import cells_of
+from small_tables import cells_of, write_csv
 
 import unseen
 from unseen.tables import Columns
@@ -179,3 +179,20 @@ def test_a_class_of_a_few_rows_is_left_out_with_a_warning(unseen_command, tables
     assert "'dodo'. Their rows in NEW count as unseen." in result.output
     assert "warning: 2 rows of" in result.output
     assert cells_of(result.output, "ant")[1] == "62.5%"
+
+
+def test_a_column_that_drifted_is_named(unseen_command, tables, tmp_path) -> None:
+    """Ants and bees only, but the ruler changed, and the colour is often missing."""
+    header, *rows = (line.split(",") for line in (tables / "train.csv").read_text().splitlines())
+    moved = [
+        [row[0], str(float(row[1]) + 50), row[2], row[3] if place % 3 else "NA"]
+        for place, row in enumerate(rows)
+    ]
+    train = [[*row[:3], row[3] if place % 40 else "NA", row[4]] for place, row in enumerate(rows)]
+    write_csv(tmp_path / "train.csv", header, train)
+    write_csv(tmp_path / "new.csv", header[:-1], moved)
+    files = (str(tmp_path / "train.csv"), str(tmp_path / "new.csv"))
+    output = unseen_command("estimate", *files, "--label", "kind").output
+    assert "warning: Column 'length' lies outside its range in TRAIN in 100%" in output
+    assert "warning: Column 'colour' is missing in 34% of the new rows and in" in output
+    assert "If a column drifted and no class is new, the unseen share is too large" in output

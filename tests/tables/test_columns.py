@@ -202,12 +202,12 @@ def test_errors_of_new_rows():
     told = error_of(lambda: columns.transform(pa.table({"c": SIZES})))
     assert told == "columns of NEW must include those of TRAIN; missing: 'a', 'b'."
     new = {"a": ["1", "2,5"], "b": ["u", "v"], "c": [1.0, 2.0]}
-    for call in (columns.transform, columns.check):
+    for call in (columns.transform, columns.departures):
         told = error_of(lambda call=call: call(pa.table(new)))
         assert told == "column 'a' must hold numbers in NEW as it does in TRAIN; got '2,5'."
-    told = error_of(lambda: columns.check(pa.table({**new, "a": [None, float("nan")]})))
+    told = error_of(lambda: columns.departures(pa.table({**new, "a": [None, float("nan")]})))
     assert told == "column 'a' must have values in NEW as it has in TRAIN; it has none."
-    told = error_of(lambda: columns.check(pa.table({**new, "a": [1, 2], "b": ["", None]})))
+    told = error_of(lambda: columns.departures(pa.table({**new, "a": [1, 2], "b": ["", None]})))
     assert told == "column 'b' must have values in NEW as it has in TRAIN; it has none."
     told = error_of(lambda: columns.transform(pa.table({**new, "a": [1, 2], "b": [[1], [2]]})))
     assert told.startswith("column 'b' must hold text in NEW as it does in TRAIN; it holds neither")
@@ -223,12 +223,17 @@ def test_notices_of_new_rows():
         "Ignored, as only NEW has them: 'extra'.",
         "Ignored: the label 'y', which NEW has too.",
         "Not used, but may matter: 'c' has one value in TRAIN, others in NEW.",
+    ]
+    departures = columns.departures(pa.table(new))
+    assert [one.share for one in departures] == [0.5, 0.5]
+    assert [one.message for one in departures] == [
         "Column 'a' is missing in 50.0% of the new rows and in none of the labelled ones; they "
         "get the median.",
         "Column 'b' holds a category that the labelled rows never show in 50.0% of the new rows, "
         "such as 'w'.",
     ]
     assert columns.check(train.drop_columns("y")) == []
+    assert columns.departures(train.drop_columns("y")) == []
 
 
 @pytest.mark.parametrize(
@@ -298,3 +303,12 @@ def test_skops_saves_and_loads_it():
     loaded = skops_io.loads(saved, trusted=trusted)
     assert loaded.statement() == columns.statement()
     assert_allclose(loaded.transform(table), columns.transform(table))
+
+
+def test_the_index_of_pandas_is_no_feature():
+    frame = pd.DataFrame({"y": ["p", "q"] * 30, "a": SIZES}).sample(frac=1, random_state=0)
+    table = pa.Table.from_pandas(frame)
+    assert "__index_level_0__" in table.column_names
+    columns = Columns(label="y").fit(table)
+    assert list(columns.feature_names_in_) == ["a"]
+    assert "index of a pandas table" in columns.dropped_["__index_level_0__"]

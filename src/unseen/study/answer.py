@@ -26,6 +26,7 @@ from unseen.proportions import (
     SaerensEM,
     compare,
 )
+from unseen.study.drift import column_drift
 from unseen.study.record import Origin, Study, Suspects
 from unseen.study.samples import NewRows, Training, Windows
 
@@ -81,8 +82,8 @@ def answer(
             confidence=confidence,
             random_state=seed,
         )
-        told = without_constants(estimate.warnings)
-        estimate = replace(estimate, warnings=(*training.warnings, *new.warnings, *told))
+        found = (*training.warnings, *new.warnings, *_drift(training, new))
+        estimate = replace(estimate, warnings=(*found, *without_constants(estimate.warnings)))
         others = None
         if baselines:
             say("Running other estimators for comparison")
@@ -208,6 +209,14 @@ def suspects(training: Training, new: NewRows, n_rows: int, seed: int = 0) -> Su
         numbers=tuple((new.positions[worst] + 1).tolist()),
         scores=tuple(novelty[worst].tolist()),
     )
+
+
+def _drift(training: Training, new: NewRows) -> tuple[str, ...]:
+    found = column_drift(training, new)
+    if found:
+        advice = "If a column drifted and no class is new, the unseen share is too large: drop it."
+        return (*found, advice)
+    return ()
 
 
 def _baselines(training: Training, new: NewRows, chosen: str, seed: int) -> Comparison:

@@ -37,6 +37,10 @@ WINDOW_ROWS = 2_000
 # Rows that a class must have: one in each fold.
 LEAST_ROWS = 10
 _LEAST_PART = 0.8
+# Departures in so many rows can move the unseen share.
+_MANY = 0.05
+# Rows of all windows together.
+_ALL_WINDOWS = 100_000
 _NAMED_AT_MOST = 5
 
 
@@ -234,7 +238,7 @@ def read_new(
     NewRows
     """
     sample = read_sample(source, max_rows, seed=seed)
-    notices = (*_sampling_notices(sample, source.name, "rows"), *columns.check(sample.table))
+    departures = columns.departures(sample.table)
     return NewRows(
         columns.transform(sample.table),
         sample.table,
@@ -242,7 +246,12 @@ def read_new(
         sample.n_rows,
         source.name,
         sample.sha256,
-        notices,
+        notices=(
+            *_sampling_notices(sample, source.name, "rows"),
+            *columns.check(sample.table),
+            *(one.message for one in departures if one.share < _MANY),
+        ),
+        warnings=tuple(one.message for one in departures if one.share >= _MANY),
     )
 
 
@@ -268,15 +277,17 @@ def read_windows(
     -------
     Windows
     """
-    sample = read_groups(source, by, max_rows, seed)
+    sample = read_groups(source, by, max_rows, seed, n_rows=_ALL_WINDOWS)
     assert sample.keys is not None
-    notices = columns.check(sample.table)
+    columns.departures(sample.table)
+    notices = []
     if sample.n_missing:
         notices.append(f"{_rows(sample.n_missing)} of {source.name} left out: no {by.column!r}.")
-    larger = sum(count > max_rows for count in sample.counts.values())
+    drawn = int(np.unique(sample.keys, return_counts=True)[1].max())
+    larger = sum(count > drawn for count in sample.counts.values())
     if larger:
         notices.append(
-            f"{larger} of {len(sample.counts)} windows have more than {max_rows:,} rows: "
+            f"{larger} of {len(sample.counts)} windows have more than {drawn:,} rows: "
             "so many were drawn of each at random."
         )
     return Windows(columns.transform(sample.table), sample.keys, tuple(notices))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,14 @@ from unseen.tables.rules import Constant, Dropped, Rule, encode, feature_names, 
 from unseen.tables.rules import learn as learn_rule
 from unseen.tables.values import LARGEST, NotANumber, numbers, words
 
-__all__ = ["Columns"]
+__all__ = ["Columns", "Departure"]
+
+
+class Departure(NamedTuple):
+    """What new rows have and labelled ones lack: in which share of rows, and in words."""
+
+    share: float
+    message: str
 
 
 class Columns(TransformerMixin, BaseEstimator):
@@ -160,21 +167,39 @@ class Columns(TransformerMixin, BaseEstimator):
         Returns
         -------
         list of str
-            Notices: columns ignored, values missing for the first time, categories never seen,
-            columns that were constant in training.
+            Notices: columns ignored, and columns that were constant in training.
 
         Raises
         ------
         ValueError
-            As :meth:`transform`; also when a column is missing in all new rows.
+            As :meth:`transform`.
         """
         check_is_fitted(self, "rules_")
         table = as_table(X)
         self._check_present(table)
-        notices = [*self._notices_of_extra(table), *self._notices_of_constants(table)]
-        for rule in self.rules_:
-            notices += _notices_of_values(rule, table[rule["name"]])
-        return notices
+        return [*self._notices_of_extra(table), *self._notices_of_constants(table)]
+
+    def departures(self, X: Any) -> list[Departure]:
+        """Columns in which new rows have what labelled ones lack: gaps, or new categories.
+
+        Parameters
+        ----------
+        X : pyarrow, pandas or polars table
+            A sample of the new rows.
+
+        Returns
+        -------
+        list of Departure
+
+        Raises
+        ------
+        ValueError
+            As :meth:`transform`; also when a column that training knows is missing throughout.
+        """
+        check_is_fitted(self, "rules_")
+        table = as_table(X)
+        self._check_present(table)
+        return [one for rule in self.rules_ for one in _departures(rule, table[rule["name"]])]
 
     def statement(self) -> list[str]:
         """What was done to the columns, in plain sentences.
@@ -313,7 +338,7 @@ def _statement_of_missing(names: list[str]) -> list[str]:
     return [f"Whether a value is missing has a 0/1 column for {_quoted(names)}."]
 
 
-def _notices_of_values(rule: Rule, column: Array) -> list[str]:
+def _departures(rule: Rule, column: Array) -> list[Departure]:
     encoded = encode(rule, column)
     name = rule["name"]
     is_text = "categories" in rule
@@ -322,21 +347,23 @@ def _notices_of_values(rule: Rule, column: Array) -> list[str]:
         raise ValueError(
             f"column {name!r} must have values in NEW as it has in TRAIN; it has none."
         )
-    notices = []
+    found = []
     if missing.any() and not rule["was_missing"]:
         filler = "the most common category" if is_text else "the median"
-        notices.append(
+        message = (
             f"Column {name!r} is missing in {missing.mean():.1%} of the new rows and in none of "
             f"the labelled ones; they get {filler}."
         )
+        found.append(Departure(float(missing.mean()), message))
     if is_text and encoded[:, -1].any():
         never_seen = encoded[:, -1] > 0
         first = words(column)[int(never_seen.argmax())].as_py()
-        notices.append(
+        message = (
             f"Column {name!r} holds a category that the labelled rows never show in "
             f"{never_seen.mean():.1%} of the new rows, such as {first!r}."
         )
-    return notices
+        found.append(Departure(float(never_seen.mean()), message))
+    return found
 
 
 def _absent(names: Iterable[str], table: Table) -> list[str]:

@@ -42,6 +42,8 @@ _ID_NAME = re.compile(
     r"|.*[a-z](Id|ID)"
 )
 
+_PANDAS_INDEX = re.compile(r"__index_level_\d+__")
+
 
 @final
 class NumberRule(TypedDict):
@@ -110,6 +112,8 @@ def learn(
     (2.0, True)
     """
     _check_kind(column.type)
+    if _PANDAS_INDEX.fullmatch(name) and not keep:
+        raise Dropped("is the index of a pandas table")
     # What is declared to be categories is taken to be, even where they look like numbers.
     if not arrow().types.is_dictionary(column.type):
         try:

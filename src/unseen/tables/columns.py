@@ -318,7 +318,9 @@ class Columns(TransformerMixin, BaseEstimator):
         plural = "column" if n_categories == 1 else "columns"
         return [
             f"{n_categories} text {plural}: one 0/1 column a category, scaled so that two rows "
-            "which differ in it are as far apart as one standard deviation of a number.",
+            "which differ in it are as far apart as one standard deviation of a number. A scorer "
+            "that gives each column the same spread, as the default does, weighs a rare category "
+            "more.",
             f"Categories with fewer than {self.rare_below} labelled rows, or beyond the "
             f"{self.most_categories} most common, share a column. Those that the labelled rows "
             "never show have one of their own.",

@@ -3,7 +3,8 @@
 A number column is centred and divided by its standard deviation, so that a move of one standard
 deviation is a move of 1. A text column becomes one 0/1 column for each category, times
 1/sqrt(2): two rows that differ in it lie (1/sqrt(2)) * sqrt(1 + 1) = 1 apart. One mismatch of
-categories thus weighs as much as one standard deviation of a number.
+categories thus weighs as much as one standard deviation of a number, for whoever takes the columns
+as they are; the kernel scorer gives each the same spread again, and rare categories weigh more.
 
 Rules are plain dictionaries, so that any format can hold them.
 """

@@ -26,7 +26,7 @@ def blobs(n_left: int, n_right: int, n_new: int, seed: int = 0) -> Samples:
 
 
 # They hold no doctests, and as modules they would all have the same name.
-collect_ignore_glob = ["*/conftest.py"]
+collect_ignore_glob = ["*conftest.py"]
 
 
 @pytest.fixture

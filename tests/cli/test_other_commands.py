@@ -49,6 +49,8 @@ def test_a_saved_rule_labels_other_tables_without_a_fit(unseen_command, tables, 
     unseen_command("classify", *TABLES, "-o", str(one), "--save", str(rule))
     result = unseen_command("classify", str(rule), "new.csv", "-o", str(other))
     assert result.exit_code == 0, result.output
+    assert "Estimated error on the rows that the rule was fitted to: risk" in result.output
+    assert "note: Ignored, as only NEW has them: 'day'." in result.output
     first, again = (pyarrow.csv.read_csv(file)["predicted"].to_pylist() for file in (one, other))
     assert np.mean(np.array(first) == np.array(again)) > 0.95
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -70,14 +71,14 @@ def classify(
     with stages(quiet) as say:
         say("Loading")
         say(f"Fitting a rule to {tables.train} and {tables.new}")
-        rule, fitted_on, notices = _rule(tables, threshold)
-    counts = _label_all(rule, fitted_on, tables, out, quiet)
+        ready = _rule(tables, threshold)
+    counts = _label_all(ready, tables, out, quiet)
     if save is not None:
         from unseen.persist import save as save_object
 
-        save_object(rule, save)
+        save_object(ready.rule, save)
     if not quiet:
-        _show(rule, notices, counts, [out, *([save] if save else [])])
+        _show(ready, counts, [out, *([save] if save else [])])
 
 
 def _rate(text: str | None) -> float | str | None:
@@ -98,51 +99,57 @@ def _check(out: Path, save: Path | None, tables: Tables) -> None:
     Outputs(rows=out, save=save).check(tables)
 
 
-def _rule(
-    tables: Tables, threshold: dict[str, Any]
-) -> tuple[TableRule, NewRows | None, tuple[str, ...]]:
-    """The rule, the rows of NEW that it was fitted on, and what was noticed."""
-    from unseen.study import fit_rule, load_rule
+@dataclass(frozen=True)
+class _Ready:
+    """A rule, the rows of NEW that it was fitted on if it was, and what was noticed."""
+
+    rule: TableRule
+    fitted_on: NewRows | None
+    warnings: tuple[str, ...]
+    notices: tuple[str, ...]
+
+
+def _rule(tables: Tables, threshold: dict[str, Any]) -> _Ready:
+    from unseen.study import fit_rule, load_rule, without_constants
 
     if tables.is_saved and (saved := load_rule(Path(tables.train))) is not None:
         if threshold:
             saved.rule.set_threshold(**threshold)
-        return saved, None, ()
+        new = tables.read_new(saved.columns)
+        return _Ready(saved, None, new.warnings, new.notices)
     training = tables.read_training()
-    new = tables.read_new(training)
-    rule = fit_rule(training, new, threshold, tables.seed)
-    return rule, new, (*training.notices, *new.notices)
+    new = tables.read_new(training.columns)
+    fitted = fit_rule(training, new, threshold, tables.seed)
+    told = (*training.warnings, *new.warnings, *without_constants(fitted.rule.warnings_))
+    return _Ready(fitted, new, told, (*training.notices, *new.notices))
 
 
-def _label_all(
-    rule: TableRule, fitted_on: NewRows | None, tables: Tables, out: Path, quiet: bool
-) -> dict[str, int]:
+def _label_all(ready: _Ready, tables: Tables, out: Path, quiet: bool) -> dict[str, int]:
     from collections import Counter
 
     from unseen.study import label_rows
     from unseen.tables import RowWriter
 
     counts: Counter[str] = Counter()
+    labels = ready.rule.rule.classes_
     with progress_bar("Labelling", quiet) as progress, RowWriter(out) as writer:
-        for rows in label_rows(rule, tables.new_source, fitted_on, progress):
+        for rows in label_rows(ready.rule, tables.new_source, ready.fitted_on, progress):
             writer.write(rows)
-            place = rows.num_columns - len(rule.rule.classes_) - 2
+            place = rows.num_columns - len(labels) - 2
             counts.update(map(str, rows.column(place).to_pylist()))
-    return {str(label): counts[str(label)] for label in rule.rule.classes_}
+    return {str(label): counts[str(label)] for label in labels}
 
 
-def _show(
-    rule: TableRule, notices: tuple[str, ...], counts: dict[str, int], files: list[Path]
-) -> None:
+def _show(ready: _Ready, counts: dict[str, int], files: list[Path]) -> None:
     from unseen.cli.screen import console, plain, print_remarks, table_of
-    from unseen.study import without_constants
 
     screen, total = console(), sum(counts.values())
     table = table_of("label", ["rows", "share"])
     for label, count in counts.items():
         table.add_row(plain(label), f"{count:,}", f"{count / total:.1%}")
     screen.print(table)
-    screen.print(f"Estimated error: {rule.rule.risk_}")
-    print_remarks(without_constants(rule.rule.warnings_), notices, screen)
+    where = "" if ready.fitted_on is not None else " on the rows that the rule was fitted to"
+    screen.print(f"Estimated error{where}: {ready.rule.rule.risk_}")
+    print_remarks(ready.warnings, ready.notices, screen)
     for file in files:
         screen.print(f"Written: {plain(file)}")

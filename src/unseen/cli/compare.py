@@ -33,7 +33,7 @@ def compare(json_path: str | None, quiet: bool, **given: Any) -> None:
         say(f"Reading {tables.train}")
         training = tables.read_training()
         say(f"Reading {tables.new}")
-        new = tables.read_new(training)
+        new = tables.read_new(training.columns)
         say("Estimating with every method")
         with quiet_warnings():
             found = compare_all(training.X, training.y, new.X, random_state=tables.seed)
@@ -45,4 +45,6 @@ def compare(json_path: str | None, quiet: bool, **given: Any) -> None:
         screen = console()
         screen.print(shares_of_methods(found))
         screen.print("Closed-set methods say 0.0% unseen whatever the data: see `unseen methods`.")
-        print_remarks((), (*training.notices, *new.notices), screen)
+        print_remarks(
+            (*training.warnings, *new.warnings), (*training.notices, *new.notices), screen
+        )

@@ -52,12 +52,13 @@ def diagnose(delta: float, json_path: str | None, quiet: bool, **given: Any) -> 
         say(f"Reading {tables.train}")
         training = tables.read_training()
         say(f"Reading {tables.new}")
-        new = tables.read_new(training)
+        new = tables.read_new(training.columns)
         say("Checking")
         with quiet_warnings():
             fitted = MPEIncomplete(random_state=tables.seed).fit(training.X, training.y)
             found = fitted.estimate(new.X, diagnose=True, delta=delta)
-        found = replace(found, warnings=without_constants(found.warnings))
+        told = (*training.warnings, *new.warnings, *without_constants(found.warnings))
+        found = replace(found, warnings=told)
     if json_path is not None:
         write_json({"format": 1, "estimate": found.to_dict()}, json_path)
     if not quiet and outputs.leaves_screen_free:

@@ -15,7 +15,7 @@ import click
 if TYPE_CHECKING:
     from unseen.proportions import ProportionEstimator
     from unseen.study import NewRows, Training
-    from unseen.tables import Source
+    from unseen.tables import Columns, Source
 
 __all__ = [
     "Tables",
@@ -105,12 +105,11 @@ class Tables:
         sources = [self.new_source] if self.is_saved else [self._train_source, self.new_source]
         return saved | {part.path.resolve() for source in sources for part in source.parts}
 
-    def read_new(self, training: Training) -> NewRows:
+    def read_new(self, columns: Columns) -> NewRows:
         """Read the new table."""
         from unseen.study import read_new
 
-        columns, source = training.columns, self.new_source
-        return read_new(source, columns, max_rows=self.max_rows, seed=self.seed)
+        return read_new(self.new_source, columns, max_rows=self.max_rows, seed=self.seed)
 
     def _source(self, argument: str) -> Source:
         from unseen.tables import Source

@@ -258,7 +258,7 @@ class Timeline:
         if self.in_reference[place]:
             return "reference"
         value = p_values[place]
-        shown = "<0.001" if value < 0.0005 else f"{value:.3f}"
+        shown = "< 0.001" if value < 0.001 else f"{value:.3f}"
         return shown + ("*" if value <= self.alpha else " ")
 
     def _remarks(self) -> list[str]:

@@ -41,6 +41,7 @@ def bad_tables(folder: Path, tables: Path) -> dict[str, str]:
     (folder / "copy.csv").write_text("\n".join(new) + "\n")
     (folder / "garbage.csv").write_bytes(bytes(range(256)) * 50)
     (folder / "garbage.parquet").write_bytes(os.urandom(4000))
+    write_csv(folder / "sixty.csv", ["kind", "x"], [[f"k{i % 60}", i % 7] for i in range(3000)])
     write_csv(folder / "many.csv", ["kind", "x"], [[f"k{i}", i % 7] for i in range(3000)])
     return texts
 
@@ -61,6 +62,10 @@ CASES = {
     "column twice": (["train.csv", "B/twice.csv", *LABEL], "'length'"),
     "unknown suffix": (["train.csv", "B/table.xyz", *LABEL], "table.xyz"),
     "no labels": (["B/unlabelled.csv", "new.csv", *LABEL], "'kind' must not be missing"),
+    "too few rows": (
+        ["B/sixty.csv", "B/sixty.csv", *LABEL, "--rows", "200"],
+        "at least 10 rows of each",
+    ),
     "a number for a label": (["train.csv", "new.csv", "--label", "length"], "number or an id"),
     "too many classes": (["B/many.csv", "B/many.csv", *LABEL], "at most 1000 distinct values"),
     "one class, closed set": (

@@ -156,6 +156,7 @@ def read_training(
     sample = read_labelled(source, label, max_rows, seed)
     assert sample.keys is not None
     kept, warnings = _usable_rows(sample, source.name)
+    _check_enough(sample.keys[kept], max_rows)
     table = sample.table.filter(kept)
     columns = Columns(label=label, keep=tuple(keep), drop=tuple(drop)).fit(table)
     counts = {key: count for key, count in sample.counts.items() if key in sample.keys[kept]}
@@ -189,6 +190,16 @@ def _usable_rows(sample: Sample, name: str) -> tuple[BoolArray, tuple[str, ...]]
         f"Classes of fewer than {LEAST_ROWS} rows cannot be learnt, and are left out of TRAIN: "
         f"{shown}{more}. Their rows in NEW count as unseen.",
     )
+
+
+def _check_enough(keys: NDArray[Any], max_rows: int) -> None:
+    """A draw that is too small must not be mistaken for a class that is."""
+    labels, counts = np.unique(keys, return_counts=True)
+    if counts.min() < LEAST_ROWS:
+        raise ValueError(
+            f"max_rows must leave at least {LEAST_ROWS} rows of each of {len(labels)} classes; "
+            f"got {max_rows}: raise it (--rows)."
+        )
 
 
 def _missing_labels(sample: Sample, name: str) -> tuple[str, ...]:

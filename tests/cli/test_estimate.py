@@ -110,6 +110,7 @@ def test_report_holds_the_sentence_and_rows_only_on_request(unseen_command, tmp_
 
 def test_by_adds_a_timeline(unseen_command) -> None:
     result = unseen_command(*BASIC, "--by", "day")
+    assert "'day'" not in result.output  # it is used, so nobody need be told that it is not
     assert cells_of(result.output, "2024-05-01")[3] == "reference"
     assert cells_of(result.output, "2024-05-03")[1] == "60"
 

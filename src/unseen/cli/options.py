@@ -105,11 +105,13 @@ class Tables:
         sources = [self.new_source] if self.is_saved else [self._train_source, self.new_source]
         return saved | {part.path.resolve() for source in sources for part in source.parts}
 
-    def read_new(self, columns: Columns) -> NewRows:
+    def read_new(self, columns: Columns, besides: tuple[str, ...] = ()) -> NewRows:
         """Read the new table."""
         from unseen.study import read_new
 
-        return read_new(self.new_source, columns, max_rows=self.max_rows, seed=self.seed)
+        return read_new(
+            self.new_source, columns, besides=besides, max_rows=self.max_rows, seed=self.seed
+        )
 
     def _source(self, argument: str) -> Source:
         from unseen.tables import Source

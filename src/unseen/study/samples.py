@@ -229,7 +229,12 @@ def load_training(path: Path) -> Training:
 
 
 def read_new(
-    source: Source, columns: Columns, *, max_rows: int = MAX_ROWS, seed: int = 0
+    source: Source,
+    columns: Columns,
+    *,
+    besides: Sequence[str] = (),
+    max_rows: int = MAX_ROWS,
+    seed: int = 0,
 ) -> NewRows:
     """Read a new table in bounded memory.
 
@@ -239,6 +244,8 @@ def read_new(
         The table.
     columns : Columns
         What made numbers of the labelled rows.
+    besides : sequence of str
+        Columns that have another use, and are not missed among those used here.
     max_rows : int, default=20000
         At most so many rows are used, drawn at random.
     seed : int, default=0
@@ -259,11 +266,15 @@ def read_new(
         sample.sha256,
         notices=(
             *_sampling_notices(sample, source.name, "rows"),
-            *columns.check(sample.table),
+            *columns.check(sample.table.drop_columns(_present(besides, sample.table))),
             *(one.message for one in departures if one.share < _MANY),
         ),
         warnings=tuple(one.message for one in departures if one.share >= _MANY),
     )
+
+
+def _present(names: Sequence[str], table: pa.Table) -> list[str]:
+    return [name for name in names if name in table.column_names]
 
 
 def read_windows(

@@ -7,8 +7,8 @@ from numpy.testing import assert_allclose
 from scipy.optimize import check_grad, minimize
 from scipy.special import expit
 
-from unseen.rejection.base import HeldOut
 from unseen.rejection.choice import choice_by_other_folds, least
+from unseen.rejection.held_out import HeldOut
 from unseen.rejection.kernel import (
     Logistic,
     RejectionKernel,

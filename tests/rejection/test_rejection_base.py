@@ -15,9 +15,10 @@ from sklearn.linear_model import LogisticRegression
 from unseen import MPEIncomplete, OpenSetEstimator
 from unseen.base import Estimate, UnseenWarning
 from unseen.diagnostics import overfull
-from unseen.rejection.base import HeldOut, RejectionRule
+from unseen.rejection.base import RejectionRule
 from unseen.rejection.checks import negative_mass, overfull_shares
 from unseen.rejection.cut import decide
+from unseen.rejection.held_out import HeldOut
 from unseen.rejection.risk import open_risk
 from unseen.rejection.sample import OpenSample
 from unseen.rejection.sensitivity import reshared, share_sensitivity

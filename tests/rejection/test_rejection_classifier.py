@@ -9,12 +9,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import NearestNeighbors
 
 from unseen import KernelLogisticRegression
-from unseen.rejection.base import HeldOut
 from unseen.rejection.calibration import Calibration, calibrate_held_out, fit_calibration
 from unseen.rejection.choice import Charges, charges, within_one_standard_error
 from unseen.rejection.classifier import RejectionClassifier
 from unseen.rejection.cut import decide
 from unseen.rejection.forest import RejectionForest
+from unseen.rejection.held_out import HeldOut
 from unseen.rejection.kernel import RejectionKernel
 from unseen.rejection.plugin import Pooled, fit_plug_in
 from unseen.rejection.risk import open_risk

@@ -12,8 +12,8 @@ from sklearn.model_selection import GridSearchCV
 
 from unseen.base import Estimate
 from unseen.rejection import CostSensitive, ErrorRate, MinMax, open_set_risk, open_set_scorer
-from unseen.rejection.base import HeldOut
 from unseen.rejection.choice import charges
+from unseen.rejection.held_out import HeldOut
 from unseen.rejection.risk import label_rates, open_risk
 from unseen.rejection.sample import OpenSample, cell_costs
 

@@ -1,8 +1,9 @@
 """Classifiers with the label "unseen", and their risk: multiclass anomaly rejection."""
 
-from unseen.rejection.base import FittedRule, HeldOut, RejectionRule
+from unseen.rejection.base import RejectionRule
 from unseen.rejection.classifier import RejectionClassifier
 from unseen.rejection.forest import RejectionForest
+from unseen.rejection.held_out import FittedRule, HeldOut
 from unseen.rejection.histogram import (
     EqualWidthCells,
     QuantileCells,

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import expit, logit
 
 from unseen.base import FloatArray, Matrix
-from unseen.rejection.base import FittedRule, HeldOut
+from unseen.rejection.held_out import FittedRule, HeldOut
 from unseen.rejection.kernel import Logistic, Surrogate
 from unseen.scores.selection import assign_folds
 

@@ -18,8 +18,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from unseen.base import FloatArray, IntArray
-from unseen.rejection.base import HeldOut
 from unseen.rejection.cut import decide
+from unseen.rejection.held_out import HeldOut
 
 __all__ = [
     "Charges",
@@ -89,7 +89,7 @@ def charges(held_out: HeldOut) -> Charges:
     Examples
     --------
     >>> import numpy as np
-    >>> from unseen.rejection.base import HeldOut
+    >>> from unseen.rejection.held_out import HeldOut
     >>> from unseen.rejection.choice import charges
     >>> sure = HeldOut(np.array([[1.0, 0.0]]), np.array([0]), np.array([[1.0, 0.0], [0.0, 1.0]]))
     >>> charges(sure).labelled, charges(sure).unlabelled

@@ -19,9 +19,10 @@ import numpy as np
 from sklearn.base import clone
 
 from unseen.base import FloatArray
-from unseen.rejection.base import FittedRule, HeldOut, RejectionRule, assign_sample_folds
+from unseen.rejection.base import RejectionRule
 from unseen.rejection.calibration import CalibratedRule, calibrate_held_out, fit_calibration
 from unseen.rejection.choice import charges, choice_by_other_folds, within_one_standard_error
+from unseen.rejection.held_out import FittedRule, HeldOut, assign_sample_folds
 from unseen.rejection.kernel import RejectionKernel
 from unseen.rejection.sample import OpenSample
 from unseen.rejection.stack import RejectionStack, coarse_forest
@@ -177,7 +178,7 @@ def mean_of(held_out: Sequence[HeldOut]) -> HeldOut:
     Examples
     --------
     >>> import numpy as np
-    >>> from unseen.rejection.base import HeldOut
+    >>> from unseen.rejection.held_out import HeldOut
     >>> from unseen.rejection.classifier import mean_of
     >>> one = HeldOut(np.array([[1.0, 0.0]]), np.array([0]), np.array([[0.5, 0.5]]))
     >>> other = HeldOut(np.array([[0.5, 0.5]]), np.array([0]), np.array([[0.0, 1.0]]))

@@ -22,9 +22,10 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from unseen.base import FloatArray, IntArray, Matrix
-from unseen.rejection.base import HeldOut, RejectionRule
+from unseen.rejection.base import RejectionRule
 from unseen.rejection.cells import cell_masses, cell_probabilities, effective_size
 from unseen.rejection.growth import Growth, RankedRows, Trees, grow
+from unseen.rejection.held_out import HeldOut
 from unseen.rejection.sample import OpenSample
 from unseen.rejection.tree import least_leaf, stacked
 

@@ -33,8 +33,9 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from unseen._validation import is_sparse
 from unseen.base import FloatArray, Matrix
 from unseen.engine.threads import one_blas_thread
-from unseen.rejection.base import HeldOut, RejectionRule, assign_sample_folds
+from unseen.rejection.base import RejectionRule
 from unseen.rejection.choice import Charges, Folds, charges, choice_by_other_folds, least
+from unseen.rejection.held_out import HeldOut, assign_sample_folds
 from unseen.rejection.sample import OpenSample
 from unseen.scores.kernel import (
     KernelFactor,

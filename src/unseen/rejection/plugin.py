@@ -26,8 +26,9 @@ from sklearn.utils._param_validation import HasMethods
 
 from unseen.base import FloatArray, Matrix
 from unseen.engine.threads import one_blas_thread
-from unseen.rejection.base import FittedRule, HeldOut, RejectionRule, cross_fit
+from unseen.rejection.base import RejectionRule
 from unseen.rejection.calibration import CalibratedRule, calibrate_held_out, fit_calibration
+from unseen.rejection.held_out import FittedRule, HeldOut, cross_fit
 from unseen.rejection.kernel import stack_rows
 from unseen.rejection.sample import OpenSample
 from unseen.scores.crossfit import seeded

@@ -19,8 +19,9 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils._param_validation import HasMethods
 
 from unseen.base import FloatArray, IntArray, Matrix
-from unseen.rejection.base import FittedRule, HeldOut, RejectionRule, assign_sample_folds
+from unseen.rejection.base import RejectionRule
 from unseen.rejection.forest import RejectionForest
+from unseen.rejection.held_out import FittedRule, HeldOut, assign_sample_folds
 from unseen.rejection.plugin import PlugInRule, Pooled, fit_plug_in, refitted
 from unseen.rejection.sample import OpenSample
 from unseen.rejection.tree import least_leaf

@@ -17,7 +17,8 @@ from sklearn.ensemble import IsolationForest
 from sklearn.utils._param_validation import HasMethods, StrOptions
 
 from unseen.base import BoolArray, FloatArray, IntArray, Matrix
-from unseen.rejection.base import HeldOut, RejectionRule, assign_sample_folds
+from unseen.rejection.base import RejectionRule
+from unseen.rejection.held_out import HeldOut, assign_sample_folds
 from unseen.rejection.sample import OpenSample
 from unseen.scores.crossfit import seeded
 from unseen.scores.klr import KernelLogisticRegression

@@ -10,32 +10,18 @@ of the lattice are where the steps begin.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from unseen.base import BoolArray, FloatArray, IntArray
 from unseen.roc.models import RocModel
+from unseen.roc.newton import Derivatives, End, Objective, newton_in_blocks, row_dot
 from unseen.roc.sketch import RocSketch, make_read_only
 
-# Value (b,), gradient (b, p) and curvature (b, p, p) of the objective of b curves.
-_Derivatives: TypeAlias = tuple[FloatArray, FloatArray, FloatArray]
-# (parameters, rows of the batch) -> derivatives
-_Objective: TypeAlias = Callable[[FloatArray, IntArray], _Derivatives]
-# Parameters (b, p) and deviance (b,) where a fit ended.
-_End: TypeAlias = tuple[FloatArray, FloatArray]
-
-# Coarser tolerances are not safe: 1e-5 moves a slope by up to .007.
-TOLERANCE = 1e-7
-_MAX_ITERATIONS = 200
-_LARGEST_STEP = 2.0
-_LARGEST_DAMPING = 1e10
-_FLOOR = 1e-12
-_ROUNDING = 1e-13
 # A second start must have a slope this far from the first, and not be clearly hopeless.
 _OTHER_SLOPE = 0.15
 _CLEARLY_WORSE = 1.0
@@ -217,7 +203,7 @@ class MaximumLikelihood:
         counts = np.atleast_2d(np.asarray(count, dtype=float))
         log_density = model.log_density_and_gradient(points, model.starts)[0]
 
-        def objective(parameters: FloatArray, rows: IntArray) -> _Derivatives:
+        def objective(parameters: FloatArray, rows: IntArray) -> Derivatives:
             return _log_likelihood(model, parameters, points, counts[rows])
 
         return _fit(model, objective, -2 * counts @ log_density.T, points.size)
@@ -300,7 +286,7 @@ def fit_roc(
     weight = np.ones_like(alpha) if weights is None else _checked_weights(weights, alpha.size)
     hit, miss = weight * curves, weight * (1 - curves)
 
-    def objective(parameters: FloatArray, rows: IntArray) -> _Derivatives:
+    def objective(parameters: FloatArray, rows: IntArray) -> Derivatives:
         return _binomial_deviance(model, parameters, alpha, hit[rows], miss[rows])
 
     value, complement, _ = model.value_and_gradient(alpha, model.starts)
@@ -310,50 +296,39 @@ def fit_roc(
 
 def _binomial_deviance(
     model: RocModel, parameters: FloatArray, alpha: FloatArray, hit: FloatArray, miss: FloatArray
-) -> _Derivatives:
+) -> Derivatives:
     """B_f, its gradient, and its expected curvature (Fisher scoring)."""
     value, complement, gradient = model.value_and_gradient(alpha, parameters)
-    deviance = -2 * (_row_dot(hit, np.log(value)) + _row_dot(miss, np.log(complement)))
+    deviance = -2 * (row_dot(hit, np.log(value)) + row_dot(miss, np.log(complement)))
     score = 2 * (miss / complement - hit / value)
     information = 2 * (hit + miss) / (value * complement)
-    return deviance, _row_dot(gradient, score).T, _outer(gradient, information)
+    return deviance, row_dot(gradient, score).T, _outer(gradient, information)
 
 
 def _log_likelihood(
     model: RocModel, parameters: FloatArray, placement: FloatArray, count: FloatArray
-) -> _Derivatives:
+) -> Derivatives:
     """-2 log-likelihood of placements, its gradient, and the outer product of the scores."""
     log_density, gradient = model.log_density_and_gradient(placement, parameters)
-    score = _row_dot(gradient, -2 * count).T
-    return -2 * _row_dot(count, log_density), score, _outer(gradient, 2 * count)
+    score = row_dot(gradient, -2 * count).T
+    return -2 * row_dot(count, log_density), score, _outer(gradient, 2 * count)
 
 
 def _fit(
-    model: RocModel, objective: _Objective, screened: FloatArray, points_per_curve: int
+    model: RocModel, objective: Objective, screened: FloatArray, points_per_curve: int
 ) -> FittedRoc:
     """Fit from the best point of the lattice, then from another one where it may do better."""
     every = np.arange(screened.shape[0])
     first, second = _best_starts(model, screened)
     block = max(1, _BLOCK_SIZE // points_per_curve)
-    parameters, deviance = _newton_in_blocks(model, objective, model.starts[first], every, block)
+    parameters, deviance = newton_in_blocks(model, objective, model.starts[first], every, block)
     fallen = screened[every, first] - deviance
     hopeful = screened[every, second] < deviance + np.maximum(10 * fallen, _CLEARLY_WORSE)
     rows = every[hopeful]
-    other = _newton_in_blocks(model, objective, model.starts[second[rows]], rows, block)
+    other = newton_in_blocks(model, objective, model.starts[second[rows]], rows, block)
     better = _is_better(model, other, (parameters[rows], deviance[rows]))
     parameters[rows[better]], deviance[rows[better]] = (part[better] for part in other)
     return FittedRoc(parameters, model.right_slope(parameters), deviance)
-
-
-def _newton_in_blocks(
-    model: RocModel, objective: _Objective, start: FloatArray, rows: IntArray, block: int
-) -> _End:
-    """Damped Newton steps for a few rows at a time, so that they stay in the cache."""
-    parameters, deviance = np.empty_like(start), np.empty(rows.size)
-    for first in range(0, rows.size, block):
-        part = slice(first, first + block)
-        parameters[part], deviance[part] = _newton(model, objective, start[part], rows[part])
-    return parameters, deviance
 
 
 def _best_starts(model: RocModel, screened: FloatArray) -> tuple[IntArray, IntArray]:
@@ -364,117 +339,11 @@ def _best_starts(model: RocModel, screened: FloatArray) -> tuple[IntArray, IntAr
     return first, np.argmin(np.where(alike, np.inf, screened), axis=1)
 
 
-def _is_better(model: RocModel, new: _End, old: _End) -> BoolArray:
+def _is_better(model: RocModel, new: End, old: End) -> BoolArray:
     """Smaller deviance; of equals the larger slope, as ν* is the largest share that fits."""
     margin = 1e-9 * (1 + np.abs(old[1]))
     larger = model.right_slope(new[0]) > model.right_slope(old[0])
     return np.where(larger, new[1] < old[1] + margin, new[1] < old[1] - margin)
-
-
-def _newton(model: RocModel, objective: _Objective, start: FloatArray, rows: IntArray) -> _End:
-    """Levenberg-Marquardt inside the bounds, all rows at once; finished rows drop out."""
-    space = _Coordinates(model)
-    place = space.inside(space.from_parameters(start))
-    value, gradient, curvature = space.derivatives(objective, place, rows)
-    damping, growth = np.full(rows.size, 1e-3), np.full(rows.size, 2.0)
-    active = np.arange(rows.size)
-    for _ in range(_MAX_ITERATIONS):
-        move = space.step(place[active], gradient[active], curvature[active], damping[active])
-        trial = space.inside(place[active] + move)
-        new = space.derivatives(objective, trial, rows[active])
-        promised = _promised_fall(move, gradient[active], curvature[active])
-        negligible = _ROUNDING * (1 + np.abs(value[active]))
-        fall = value[active] - new[0]
-        better = fall > 0
-        taken = active[better]
-        place[taken] = trial[better]
-        value[taken], gradient[taken], curvature[taken] = (part[better] for part in new)
-        # The nearer the fall comes to its promise, the more the next step may trust the model.
-        kept_promise = np.clip(fall / np.maximum(promised, negligible), 0.0, 1.0)
-        ease = np.maximum(0.1, 1 - (2 * kept_promise - 1) ** 3)
-        damping[active] *= np.where(better, ease, growth[active])
-        growth[active] = np.where(better, 2.0, 2 * growth[active])
-        still = (np.abs(move).max(axis=1) < TOLERANCE) | (np.abs(promised) < negligible)
-        active = active[~still & (damping[active] < _LARGEST_DAMPING)]
-        if active.size == 0:
-            break
-    return space.to_parameters(place), value
-
-
-def _promised_fall(move: FloatArray, gradient: FloatArray, curvature: FloatArray) -> FloatArray:
-    """How far the quadratic model says that the objective falls."""
-    return -_row_dot(move, gradient + 0.5 * np.einsum("bpq,bq->bp", curvature, move))
-
-
-class _Coordinates:
-    """Parameters as the steps see them: some on the log scale, all inside a box."""
-
-    def __init__(self, model: RocModel) -> None:
-        self.log_scaled = np.array(model.log_scaled)
-        self.bounds = model.bounds
-        self.lower, self.upper = (self.from_parameters(bound) for bound in model.bounds)
-
-    def from_parameters(self, parameters: FloatArray) -> FloatArray:
-        return np.log(parameters, out=np.array(parameters), where=self.log_scaled)
-
-    def to_parameters(self, place: FloatArray) -> FloatArray:
-        parameters = np.exp(place, out=np.array(place), where=self.log_scaled)
-        # The exponential of the logarithm of a bound may lie beyond it by rounding.
-        return np.clip(parameters, *self.bounds)
-
-    def inside(self, place: FloatArray) -> FloatArray:
-        return np.clip(place, self.lower, self.upper)
-
-    def derivatives(self, objective: _Objective, place: FloatArray, rows: IntArray) -> _Derivatives:
-        """Value, gradient and curvature by the coordinates (chain rule)."""
-        parameters = self.to_parameters(place)
-        value, gradient, curvature = objective(parameters, rows)
-        scale = np.where(self.log_scaled, parameters, 1.0)
-        return value, scale * gradient, scale[:, :, None] * scale[:, None, :] * curvature
-
-    def step(
-        self, place: FloatArray, gradient: FloatArray, curvature: FloatArray, damping: FloatArray
-    ) -> FloatArray:
-        """Damped Newton step; a coordinate that would leave the box goes to its wall instead."""
-        lowest = np.maximum(self.lower - place, -_LARGEST_STEP)
-        highest = np.minimum(self.upper - place, _LARGEST_STEP)
-        damped = _damped(curvature, damping)
-        step = np.zeros_like(place)
-        held = ((lowest >= 0) & (gradient > 0)) | ((highest <= 0) & (gradient < 0))
-        for _ in range(place.shape[1]):
-            newton = _solve_free(damped, gradient, step, held)
-            step = np.clip(newton, lowest, highest)
-            excess = np.abs(newton - step)
-            if not excess.any():
-                break
-            held |= (excess > 0) & (excess == excess.max(axis=1, keepdims=True))
-        return step
-
-
-def _damped(curvature: FloatArray, damping: FloatArray) -> FloatArray:
-    """Curvature with its diagonal raised, so that it can always be inverted."""
-    diagonal = np.einsum("bpp->bp", curvature)
-    floor = _FLOOR * (1 + diagonal.max(axis=1, keepdims=True))
-    raised = damping[:, np.newaxis] * diagonal + floor
-    return curvature + raised[:, :, np.newaxis] * np.eye(diagonal.shape[1])
-
-
-def _solve_free(
-    matrix: FloatArray, gradient: FloatArray, step: FloatArray, held: BoolArray
-) -> FloatArray:
-    """Newton step over the free coordinates, given the steps of those that are held."""
-    free = ~held
-    kept = np.where(held, step, 0.0)
-    target = -(gradient + np.einsum("bpq,bq->bp", matrix, kept))
-    coupled = free[:, :, None] & free[:, None, :]
-    reduced = np.where(coupled, matrix, np.eye(matrix.shape[1]) * held[:, None, :])
-    solution = np.linalg.solve(reduced, np.where(free, target, 0.0)[:, :, None])[:, :, 0]
-    return np.where(held, kept, solution)
-
-
-def _row_dot(left: FloatArray, right: FloatArray) -> FloatArray:
-    """Sum of products along the last axis."""
-    return np.einsum("...j,...j->...", left, right)
 
 
 def _outer(gradient: FloatArray, weight: FloatArray) -> FloatArray:

@@ -15,14 +15,11 @@ from unseen.intervals import (
     IntervalEvidence,
     PaperBand,
     Percentile,
-    band_slopes,
     certified_unseen,
-    closed_limits,
-    counting_noise,
-    open_limits,
-    simultaneous_tail,
-    stretched_limits,
 )
+from unseen.intervals.band import band_slopes, closed_limits, open_limits
+from unseen.intervals.calibrated import counting_noise, stretched_limits
+from unseen.intervals.percentile import simultaneous_tail
 from unseen.mixture import BestBin
 from unseen.proportions import ClassScores
 from unseen.roc import BinomialDeviance, Concave, RocSketch, bootstrap_roc

@@ -16,7 +16,7 @@ import numpy as np
 from unseen import simplex
 from unseen.base import Estimate, FloatArray
 from unseen.experiments.trial import OURS, PAPER, Trial, Tuning
-from unseen.intervals import band_slopes, closed_limits
+from unseen.intervals.band import band_slopes, closed_limits
 from unseen.mixture import BestBin, DensityRatio, ROCSlope
 from unseen.mixture.base import MixtureEstimator
 from unseen.mixture.slope import SMOOTHING_REPLICATES

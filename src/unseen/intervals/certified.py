@@ -1,0 +1,66 @@
+"""A lower bound of the unseen share that holds whatever the distributions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sklearn.utils import check_random_state
+
+from unseen.mixture.bound import CertifiedBound, Form
+
+__all__ = ["certified_unseen"]
+
+
+def certified_unseen(
+    samples: Sequence[Any],
+    X_new: Any,
+    delta: float = 0.05,
+    *,
+    form: Form = "clopper-pearson",
+    classifier: Any = None,
+    random_state: Any = None,
+) -> float:
+    """Lower bound of the unseen share that fails with probability at most ``delta``.
+
+    Each known class has at most its certified upper bound (:class:`~unseen.CertifiedBound`, at
+    ``delta / K`` each, on split samples); what the bounds leave must be unseen. No property of
+    the classes is assumed. It is no estimate: with few rows it is 0 and says nothing.
+
+    Parameters
+    ----------
+    samples : sequence of array-like of shape (n_i, n_features)
+        Labelled rows of each known class.
+    X_new : array-like of shape (n_unlabelled, n_features)
+        Unlabelled rows.
+    delta : float, default=0.05
+        Probability with which the bound may fail.
+    form : {"clopper-pearson", "dkw", "vc"}, default="clopper-pearson"
+        Which inequality.
+    classifier : scikit-learn classifier or None, default=None
+        What tells the unlabelled rows from a class; a poor one loosens the bound.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the splits and of the classifier.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen.intervals import certified_unseen
+    >>> rng = np.random.default_rng(0)
+    >>> known = [rng.normal(0, 1, (800, 2))]
+    >>> X_new = np.vstack([rng.normal(0, 1, (400, 2)), rng.normal(9, 1, (400, 2))])
+    >>> 0.3 < certified_unseen(known, X_new, random_state=0) <= 0.5
+    True
+    """
+    rng = check_random_state(random_state)
+    bounds = [
+        CertifiedBound(delta / len(samples), form, classifier, random_state=rng.randint(2**31 - 1))
+        .fit(sample)
+        .bound(X_new)
+        for sample in samples
+    ]
+    return max(0.0, 1.0 - sum(bound.upper for bound in bounds))

@@ -1,0 +1,72 @@
+"""What intervals are made from, and what makes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from unseen.base import FloatArray
+
+__all__ = ["IntervalEvidence", "IntervalMethod", "check_interval", "check_n_replicates"]
+
+
+@dataclass(frozen=True, eq=False)
+class IntervalEvidence:
+    """What intervals are made from.
+
+    Parameters
+    ----------
+    shares : ndarray of shape (K + 1,)
+        The estimate: share of each known class, then of unseen ones.
+    replicates : callable
+        ``replicates(n_replicates, random_state)`` draws shares, shape (B, K + 1).
+    n_unlabelled : int
+        Unlabelled rows.
+    pairs : tuple of (ndarray, ndarray) or None
+        Scores of the unlabelled rows and of the rows of each class, where there are such.
+    seed : int or None
+        Where the randomness comes from.
+    """
+
+    shares: FloatArray
+    replicates: Callable[[int, Any], FloatArray]
+    n_unlabelled: int
+    pairs: tuple[tuple[FloatArray, FloatArray], ...] | None = None
+    seed: int | None = None
+
+
+class IntervalMethod(Protocol):
+    """A way to make intervals."""
+
+    def limits(self, evidence: IntervalEvidence, confidence: float) -> FloatArray:
+        """Lower and upper limit of each share, unseen last: shape (K + 1, 2)."""
+        ...
+
+
+def check_interval(confidence: float | None, interval: Any = None) -> None:
+    """A level strictly between 0 and 1, and a method that makes limits.
+
+    Examples
+    --------
+    >>> check_interval(95)
+    Traceback (most recent call last):
+        ...
+    ValueError: confidence must lie strictly between 0 and 1, such as 0.95; got 95.
+    """
+    if confidence is not None and not 0 < confidence < 1:
+        raise ValueError(
+            f"confidence must lie strictly between 0 and 1, such as 0.95; got {confidence}."
+        )
+    if interval is not None and (isinstance(interval, type) or not hasattr(interval, "limits")):
+        raise TypeError(
+            f"interval must be an interval method such as Calibrated(), or None; got {interval!r}."
+        )
+    if interval is not None and confidence is None:
+        raise ValueError(f"interval needs a confidence, such as 0.95; got {interval!r} and None.")
+
+
+def check_n_replicates(n_replicates: int) -> None:
+    """Enough replicates to have quantiles."""
+    if n_replicates < 20:
+        raise ValueError(f"n_replicates must be >= 20 to have quantiles; got {n_replicates}.")

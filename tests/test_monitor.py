@@ -427,6 +427,15 @@ class TestTimeline:
         timeline.plot(ax=ax)
         assert ax.has_data()
 
+    def test_what_changed_is_decided_after_the_adjustment(self, timeline):
+        """Two windows with p = .03 and .04: Holm makes .06 of both."""
+        one = timeline.estimates[0]
+        p_values = [np.nan, 0.03, 0.04]
+        record = Timeline((1, 2, 3), (one,) * 3, [True, False, False], one, p_values, p_values)
+        np.testing.assert_allclose(record.p_values[1:], 0.06)
+        assert not record.changed.any()
+        assert not record.changed_unseen.any()
+
     def test_html_is_escaped(self, timeline):
         named = Timeline(
             ("<b>", "&"),

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from html import escape
 from importlib import import_module
 from os import PathLike
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from unseen._text import html_table, text_table
 
 FloatArray: TypeAlias = NDArray[np.floating[Any]]
 IntArray: TypeAlias = NDArray[np.integer[Any]]
@@ -228,26 +229,13 @@ class Estimate:
         return float(self.proportions[self.classes.index(label)])
 
     def __str__(self) -> str:
-        header, *rows = self._table()
-        table = [header, *rows]
-        widths = [max(len(row[column]) for row in table) for column in range(len(header))]
-        lines = [
-            "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])])
-            for row in table
-        ]
-        return "\n".join([*lines, *self._remarks()])
+        return text_table(self._table(), self._remarks())
 
     def __repr__(self) -> str:
         return str(self)
 
     def _repr_html_(self) -> str:
-        header, *rows = self._table()
-        head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
-        )
-        remarks = "".join(f"<p>{escape(remark)}</p>" for remark in self._remarks())
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{remarks}"
+        return html_table(self._table(), self._remarks())
 
     def sentence(self) -> str:
         """The answer about unseen classes in one plain sentence.

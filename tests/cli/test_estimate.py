@@ -123,7 +123,7 @@ def test_a_large_table_is_sampled_and_that_is_said(unseen_command) -> None:
 
 
 def test_nothing_moves_on_standard_error_when_piped(tables) -> None:
-    command = [sys.executable, "-m", "unseen", *BASIC]
+    command = [sys.executable, "-m", "unseen", *BASIC, "--by", "day"]
     result = subprocess.run(command, cwd=tables, capture_output=True, text=True, check=True)
     assert result.stderr == ""
     assert "\x1b" not in result.stdout

@@ -200,3 +200,11 @@ def test_bad_values_are_named() -> None:
         OpenSetScores(("a", "b"), np.array([0, 0, 1]), None, ratios, np.ones(2) / 2)
     with pytest.raises(ValueError, match="codes must hold one class per labelled row; got 2 for 3"):
         OpenSetScores(("a",), np.array([0, 0]), None, ratios, np.ones(1))
+
+
+def test_records_that_live_side_by_side_keep_their_own_fits():
+    open_, closed = (exact_scores((400, 300), (200, 100), n_unseen) for n_unseen in (100, 0))
+    first, second = (OpenSetEstimator().from_scores(one).unseen for one in (open_, closed))
+    assert first > 0.1 > second
+    assert OpenSetEstimator(spike=1.0).from_scores(open_).unseen == 0
+    assert OpenSetEstimator().from_scores(open_).unseen == first

@@ -168,3 +168,14 @@ def test_checking_leaves_no_trace(tmp_path):
     file.write_text("before")
     check_writable(file)
     assert file.read_text() == "before"
+
+
+def test_the_draft_itself_becomes_the_file(tmp_path):
+    """A copy could be cut short; a name cannot."""
+    target = tmp_path / "t.txt"
+    target.write_text("before")
+    with write_then_rename(target) as draft:
+        draft.write_text("after")
+        number = draft.stat().st_ino
+        assert target.read_text() == "before"
+    assert (target.stat().st_ino, target.read_text()) == (number, "after")

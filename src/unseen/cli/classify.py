@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -70,8 +71,7 @@ def classify(
     _check(out, save, tables)
     with stages(quiet) as say:
         say("Loading")
-        say(f"Fitting a rule to {tables.train} and {tables.new}")
-        ready = _rule(tables, threshold)
+        ready = _rule(tables, threshold, say)
     counts = _label_all(ready, tables, out, quiet)
     if save is not None:
         from unseen.persist import save as save_object
@@ -109,7 +109,7 @@ class _Ready:
     notices: tuple[str, ...]
 
 
-def _rule(tables: Tables, threshold: dict[str, Any]) -> _Ready:
+def _rule(tables: Tables, threshold: dict[str, Any], say: Callable[[str], None]) -> _Ready:
     from unseen.study import fit_rule, load_rule, without_constants
 
     if tables.is_saved and (saved := load_rule(Path(tables.train))) is not None:
@@ -117,8 +117,8 @@ def _rule(tables: Tables, threshold: dict[str, Any]) -> _Ready:
             saved.rule.set_threshold(**threshold)
         new = tables.read_new(saved.columns)
         return _Ready(saved, None, new.warnings, new.notices)
-    training = tables.read_training()
-    new = tables.read_new(training.columns)
+    training, new = tables.read_both(say)
+    say("Fitting a rule")
     fitted = fit_rule(training, new, threshold, tables.seed)
     told = (*training.warnings, *new.warnings, *without_constants(fitted.rule.warnings_))
     return _Ready(fitted, new, told, (*training.notices, *new.notices))

@@ -30,10 +30,7 @@ def compare(json_path: str | None, quiet: bool, **given: Any) -> None:
         from unseen.proportions import compare as compare_all
         from unseen.study import quiet_warnings
 
-        say(f"Reading {tables.train}")
-        training = tables.read_training()
-        say(f"Reading {tables.new}")
-        new = tables.read_new(training.columns)
+        training, new = tables.read_both(say)
         say("Estimating with every method")
         with quiet_warnings():
             found = compare_all(training.X, training.y, new.X, random_state=tables.seed)

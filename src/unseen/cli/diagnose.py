@@ -49,10 +49,7 @@ def diagnose(delta: float, json_path: str | None, quiet: bool, **given: Any) -> 
         from unseen.proportions import MPEIncomplete
         from unseen.study import quiet_warnings, without_constants
 
-        say(f"Reading {tables.train}")
-        training = tables.read_training()
-        say(f"Reading {tables.new}")
-        new = tables.read_new(training.columns)
+        training, new = tables.read_both(say)
         say("Checking")
         with quiet_warnings():
             fitted = MPEIncomplete(random_state=tables.seed).fit(training.X, training.y)

@@ -79,6 +79,15 @@ class Tables:
             seed=self.seed,
         )
 
+    def read_both(
+        self, say: Callable[[str], None], windows: tuple[str, ...] = ()
+    ) -> tuple[Training, NewRows]:
+        """Read both tables, saying so; columns that name windows are not used."""
+        say(f"Reading {self.train}")
+        training = self.read_training(also_drop=windows)
+        say(f"Reading {self.new}")
+        return training, self.read_new(training.columns, besides=windows)
+
     def _columns_to_drop(self, also: tuple[str, ...]) -> tuple[str, ...]:
         """Those of TRAIN; a column that only NEW has is not used anyway."""
         present = self._train_source.columns()

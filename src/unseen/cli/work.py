@@ -52,10 +52,7 @@ class Question:
             say("Loading")
             from unseen.study import answer, suspects
 
-            say(f"Reading {self.tables.train}")
-            training = self.tables.read_training(also_drop=self._window_column())
-            say(f"Reading {self.tables.new}")
-            new = self.tables.read_new(training.columns, besides=self._window_column())
+            training, new = self.tables.read_both(say, self._window_column())
             study = answer(
                 training,
                 new,

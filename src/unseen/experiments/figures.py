@@ -6,8 +6,7 @@ colour. Nothing here touches pyplot, and matplotlib's settings are as they were 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +24,7 @@ from unseen.experiments.grouping import (
     sorted_methods,
 )
 from unseen.experiments.published import METHODS
+from unseen.plots.canvas import matplotlib_defaults
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,6 +61,8 @@ _OTHER_STYLES = {
 }
 _UNKNOWN_STYLE = (_GREY, "*")
 _FLOOR = "#E2E2E2"
+# A fixed salt makes the names inside an SVG file, and so its bytes, the same each time.
+_SETTINGS = {"svg.hashsalt": "unseen"}
 # Closed-set methods leave a panel of this height early; what is below stays readable.
 _TALLEST = 0.45
 _DOTS_PER_INCH = 150
@@ -153,7 +155,7 @@ def figure1(cells: Iterable[Cell]) -> Figure:
     lines = error_lines(cells, "observed", "binary")
     if not lines:
         raise ValueError("cells must have some of binary sets of setting 'observed'; got none.")
-    with matplotlib_defaults() as matplotlib:
+    with matplotlib_defaults(_SETTINGS) as matplotlib:
         figure = matplotlib.figure.Figure(figsize=(9, 4.6), layout="constrained")
         ax = figure.add_subplot()
         draw_lines(ax, lines)
@@ -189,7 +191,7 @@ def figure2(cells: Iterable[Cell]) -> Figure:
     panels = [lines for group in GROUPS if (lines := error_lines(cells, "unobserved", group))]
     if not panels:
         raise ValueError("cells must have some of setting 'unobserved'; got none.")
-    with matplotlib_defaults() as matplotlib:
+    with matplotlib_defaults(_SETTINGS) as matplotlib:
         figure = matplotlib.figure.Figure(figsize=(9, 4.6), layout="constrained")
         axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
         for ax, lines in zip(axes, panels, strict=True):
@@ -216,7 +218,7 @@ def both_settings(cells: Iterable[Cell]) -> Figure:
     """
     cells = list(cells)
     titles = {"observed": "All classes observed", "unobserved": "Class M not observed"}
-    with matplotlib_defaults() as matplotlib:
+    with matplotlib_defaults(_SETTINGS) as matplotlib:
         figure = matplotlib.figure.Figure(figsize=(9, 7.4), layout="constrained")
         axes = figure.subplots(len(GROUPS), len(titles), sharex=True, squeeze=False)
         for row, group in zip(axes, GROUPS, strict=True):
@@ -387,19 +389,3 @@ def _add_legend(figure: Figure, axes: Iterable[Axes]) -> None:
     for text in legend.get_texts():
         if text.get_text() not in handles:
             text.set_fontweight("bold")
-
-
-@contextmanager
-def matplotlib_defaults() -> Iterator[Any]:
-    """Matplotlib with its own defaults, whatever the user has set, and for a moment only."""
-    try:
-        import matplotlib
-        import matplotlib.figure
-        import matplotlib.style
-    except ImportError as error:
-        raise ImportError(
-            'figures need matplotlib, which is not installed. Try: pip install "unseen[plot]"'
-        ) from error
-    # A fixed salt makes the names inside an SVG file, and so its bytes, the same each time.
-    with matplotlib.style.context(["default", {"svg.hashsalt": "unseen"}]):
-        yield matplotlib

@@ -12,17 +12,12 @@ from typing import Any
 from unseen.datasets import PrescribedSplit, load_dataset
 from unseen.experiments.cell import Cell
 from unseen.experiments.comparisons import signed_rank_table, slope_table
-from unseen.experiments.figures import (
-    both_settings,
-    figure1,
-    figure2,
-    matplotlib_defaults,
-    save_figure,
-)
+from unseen.experiments.figures import both_settings, figure1, figure2, save_figure
 from unseen.experiments.grouping import in_group, sorted_methods
 from unseen.experiments.run import Plan, Timing, run
 from unseen.experiments.store import CellStore, write_text
 from unseen.experiments.tables import error_table, interval_table
+from unseen.plots.canvas import matplotlib_defaults
 
 __all__ = ["TARGETS", "error_csv", "reproduce", "write_results"]
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
+from unseen._text import html_table, text_table
 from unseen.base import BoolArray, Estimate, FloatArray
 from unseen.monitoring.windows import shown_key
 
@@ -158,25 +158,13 @@ class Timeline:
         return self.estimates[self.windows.index(window)]
 
     def __str__(self) -> str:
-        table = self._table()
-        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        lines = [
-            "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip()
-            for row in table
-        ]
-        return "\n".join([*lines, *self._remarks()])
+        return text_table(self._table(), self._remarks())
 
     def __repr__(self) -> str:
         return str(self)
 
     def _repr_html_(self) -> str:
-        header, *rows = self._table()
-        head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
-        )
-        remarks = "".join(f"<p>{escape(remark)}</p>" for remark in self._remarks())
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{remarks}"
+        return html_table(self._table(), self._remarks())
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain types, ready for JSON; ``format`` counts changes of layout.

@@ -6,7 +6,7 @@ Nothing here touches pyplot, and matplotlib's settings are afterwards as they we
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, Self
@@ -94,8 +94,8 @@ class Display(ABC):
 
 
 @contextmanager
-def matplotlib_defaults() -> Iterator[Any]:
-    """Matplotlib with its own defaults, whatever the user has set, and for a moment only."""
+def matplotlib_defaults(settings: Mapping[str, Any] = _SETTINGS) -> Iterator[Any]:
+    """Matplotlib with its own defaults and ours, whatever the user has set, for a moment only."""
     try:
         import matplotlib
         import matplotlib.figure
@@ -104,7 +104,7 @@ def matplotlib_defaults() -> Iterator[Any]:
         raise ImportError(
             'plots need matplotlib, which is not installed. Try: pip install "unseen[plot]"'
         ) from error
-    with matplotlib.style.context(["default", _SETTINGS]):
+    with matplotlib.style.context(["default", dict(settings)]):
         yield matplotlib
 
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from html import escape
 from typing import Any, get_type_hints
 
 import joblib
@@ -21,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from unseen._text import html_table, text_table
 from unseen.base import Estimate
 from unseen.proportions.base import ProportionEstimator, drawn_seed
 from unseen.proportions.posteriors import ClosedSetEstimator
@@ -83,27 +83,13 @@ class Comparison(Mapping[str, Estimate]):
         return len(self.estimates)
 
     def __str__(self) -> str:
-        table = self._table()
-        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        lines = [
-            "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])])
-            for row in table
-        ]
-        return "\n".join([*lines, self._foot()])
+        return text_table(self._table(), [self._foot()])
 
     def __repr__(self) -> str:
         return str(self)
 
     def _repr_html_(self) -> str:
-        header, *rows = self._table()
-        head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
-        )
-        return (
-            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-            f"<p>{escape(self._foot())}</p>"
-        )
+        return html_table(self._table(), [self._foot()])
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain types, ready for JSON."""

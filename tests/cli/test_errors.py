@@ -143,3 +143,16 @@ def test_an_unforeseen_error_is_one_line_too(unseen_command, monkeypatch) -> Non
     monkeypatch.setenv("UNSEEN_TRACEBACK", "1")
     result = unseen_command("estimate", "train.csv", "new.csv", *LABEL)
     assert isinstance(result.exception, RuntimeError)
+
+
+@pytest.mark.parametrize("option", ["--json", "--report"])
+def test_what_cannot_be_written_is_said_before_the_work(
+    unseen_command, monkeypatch, option
+) -> None:
+    def work(*_args, **_kwargs):
+        raise AssertionError("the work has begun")
+
+    monkeypatch.setattr("unseen.study.read_training", work)
+    result = unseen_command("estimate", "train.csv", "new.csv", *LABEL, option, "no/out")
+    assert result.exit_code == 1
+    assert "no/out cannot be written: its folder does not exist." in result.stderr

@@ -5,12 +5,8 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.stats import kstest
 
-from unseen.mixture.placement import (
-    Placement,
-    candidate_cells,
-    candidate_prior,
-    placement_posterior,
-)
+from unseen.mixture.candidates import Candidates
+from unseen.mixture.placement import Placement, placement_posterior
 from unseen.roc.models import Concave, Gaussian
 from unseen.roc.pooled import _ALPHA, N_CELLS, cell_rates
 from unseen.roc.sketch import RocSketch
@@ -19,8 +15,8 @@ from unseen.scores.ratio import RatioScores
 
 def one_score(F, H, spike=0.0, weight=None):
     scores = RatioScores(np.asarray(F)[:, None], np.asarray(H)[:, None], np.zeros(1))
-    prior = candidate_prior(scores, len(F) + len(H))
-    return placement_posterior(candidate_cells(scores, prior, weight), prior, spike)
+    candidates = Candidates.of(scores)
+    return placement_posterior(candidates.cells(weight), candidates.log_prior, spike)
 
 
 @pytest.mark.parametrize("share", [0.2, 0.6])
@@ -99,17 +95,17 @@ def test_a_bounded_density_ratio_counts_to_H() -> None:
 def test_weights_count_as_the_effective_number_of_rows() -> None:
     weight = np.array([1.0, 1, 4, 0.5])
     scores = RatioScores(np.zeros((3, 1)), np.arange(4.0)[:, None], np.zeros(1))
-    cells = candidate_cells(scores, np.zeros(1), weight)
+    cells = Candidates.of(scores).cells(weight)
     effective = weight.sum() ** 2 / np.square(weight).sum()
     assert_allclose(cells.labelled.sum(), effective)
     assert_allclose(cells.share, 3 / (3 + effective))
-    scaled = candidate_cells(scores, np.zeros(1), 7 * weight)
+    scaled = Candidates.of(scores).cells(7 * weight)
     assert_allclose(scaled.labelled, cells.labelled)
 
 
 def test_tied_rows_share_their_cells_evenly() -> None:
     scores = RatioScores(np.zeros((6, 1)), np.zeros((4, 1)), np.zeros(1))
-    cells = candidate_cells(scores, np.zeros(1))
+    cells = Candidates.of(scores).cells()
     assert_allclose(cells.unlabelled, 6 / N_CELLS)
     assert_allclose(cells.labelled, 4 / N_CELLS)
 
@@ -130,8 +126,8 @@ def test_an_informative_candidate_outweighs_a_random_one() -> None:
         np.column_stack([H, rng.normal(size=400)]),
         np.array([0.6, 0.6]),
     )
-    prior = candidate_prior(both, 800)
-    mixed = placement_posterior(candidate_cells(both, prior), prior, 0.0)
+    candidates = Candidates.of(both)
+    mixed = placement_posterior(candidates.cells(), candidates.log_prior, 0.0)
     alone = one_score(F, H)
     assert_allclose(mixed.quantile([0.1, 0.5, 0.9]), alone.quantile([0.1, 0.5, 0.9]), atol=1e-6)
     assert_allclose(mixed.log_bayes_factor, alone.log_bayes_factor - np.log(2), rtol=1e-6)
@@ -141,7 +137,7 @@ def test_the_known_probabilities_add_up_to_the_share() -> None:
     rng = np.random.default_rng(6)
     F = np.append(rng.normal(0, 1, 1200), rng.normal(2.5, 1, 800))
     scores = RatioScores(F[:, None], rng.normal(0, 1, (2000, 1)), np.zeros(1))
-    cells = candidate_cells(scores, np.zeros(1))
+    cells = Candidates.of(scores).cells()
     posterior = placement_posterior(cells, np.zeros(1), 0.0)
     known = np.take_along_axis(posterior.known, cells.place, axis=1)[0]
     assert abs(known.mean() - posterior.quantile(0.5)) < 0.03
@@ -197,5 +193,5 @@ def test_unseen_rows_far_away_are_counted_without_bias_where_rows_are_many():
     rng = np.random.default_rng(0)
     F = np.concatenate([rng.normal(10, 1, 3000), rng.normal(0, 1, 17_000)])
     scores = RatioScores(F[:, None], rng.normal(0, 1, (20_000, 1)), np.zeros(1))
-    posterior = placement_posterior(candidate_cells(scores, np.zeros(1)), np.zeros(1), 0.0)
+    posterior = placement_posterior(Candidates.of(scores).cells(), np.zeros(1), 0.0)
     assert abs(1 - posterior.mixed_quantile(0.5) - 0.15) < 0.0015

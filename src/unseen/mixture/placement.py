@@ -15,9 +15,9 @@ same, and so that the ROC as counts (:class:`~unseen.roc.sketch.RocSketch`) is a
 What is not H is taken to be visible at least a little, or else nothing could be said where F and H
 look alike. ν is the slope of f at the right end, and γ is uniform a priori.
 
-**Candidates.** Which score? Each candidate (bandwidth and C) has a likelihood of the same labels.
-The prior of candidate c is ``q_c ~ exp(-n (loss_c - least loss) / 10)``, by held-out log-loss.
-Its Bayes factor B_c, of "F holds something besides H" against "F is H", where η = r, adds to
+**Candidates.** Which score? Each candidate (:mod:`unseen.mixture.candidates`) has a likelihood of
+the same labels and a prior weight q_c. Its Bayes factor B_c, of "F holds something besides H"
+against "F is H", where η = r, adds to
 
     B = sum_c q_c B_c,
 
@@ -36,26 +36,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import logsumexp
 from sklearn.utils._param_validation import Interval
 
-from unseen.base import BoolArray, FloatArray, IntArray, MixtureEstimate
+from unseen.base import FloatArray, MixtureEstimate
 from unseen.mixture.base import MixtureEstimator, clipped_estimate
+from unseen.mixture.candidates import Candidates
 from unseen.roc.bootstrap import check_generator
-from unseen.roc.pooled import N_CELLS, PooledCells, fitted_lattice, spread_cells
+from unseen.roc.pooled import PooledCells, fitted_lattice, spread_cells
 from unseen.roc.sketch import RocSketch
-from unseen.scores.ratio import RatioScores, ratio_scores
+from unseen.scores.ratio import ratio_scores
 
-__all__ = [
-    "Placement",
-    "PlacementPosterior",
-    "candidate_cells",
-    "candidate_prior",
-    "placement_posterior",
-]
+__all__ = ["Placement", "PlacementPosterior", "placement_posterior"]
 
-_LOSS_WEIGHT = 0.1
-_NEGLIGIBLE = 1e-6
 _LEAST_RATE = 1e-9
 _LARGEST_LOG = 690.0
 
@@ -233,9 +225,8 @@ class Placement(MixtureEstimator):
             n_folds=self.n_folds,
             random_state=self.random_state,
         )
-        n_rows = unlabelled.shape[0] + self.labelled_.shape[0]
-        prior = candidate_prior(scores, n_rows)
-        posterior = placement_posterior(candidate_cells(scores, prior), prior, self.spike)
+        candidates = Candidates.of(scores)
+        posterior = placement_posterior(candidates.cells(), candidates.log_prior, self.spike)
         best = scores.best
         sketch = RocSketch.from_scores(scores.unlabelled[:, best], scores.labelled[:, best])
         return _estimate(sketch, posterior)
@@ -251,82 +242,8 @@ def _estimate(sketch: RocSketch, posterior: PlacementPosterior) -> MixtureEstima
     return clipped_estimate("Placement", sketch, float(median), found)
 
 
-def candidate_prior(scores: RatioScores, n_rows: float) -> FloatArray:
-    """Log prior weights of the candidates, -inf for those that cannot matter.
-
-    Parameters
-    ----------
-    scores : RatioScores
-    n_rows : float
-        Weight of all rows behind the log-loss.
-
-    Returns
-    -------
-    ndarray of shape (C,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from unseen.scores.ratio import RatioScores
-    >>> scores = RatioScores(np.zeros((1, 3)), np.zeros((1, 3)), np.array([0.5, 0.5, 9.0]))
-    >>> np.exp(candidate_prior(scores, 100))
-    array([0.5, 0.5, 0. ])
-    """
-    log_prior = -_LOSS_WEIGHT * n_rows * (scores.log_loss - scores.log_loss.min())
-    log_prior[log_prior < np.log(_NEGLIGIBLE)] = -np.inf
-    return log_prior - logsumexp(log_prior)
-
-
-def candidate_cells(
-    scores: RatioScores, log_prior: FloatArray, weight: FloatArray | None = None
-) -> PooledCells:
-    """Cells of every candidate; those that cannot matter are left empty.
-
-    Parameters
-    ----------
-    scores : RatioScores
-    log_prior : ndarray of shape (C,)
-        Candidates at -inf are left out.
-    weight : ndarray of shape (n_H,), optional
-        Weights of the rows of H; their mass is the effective number of rows
-        ``(sum w)^2 / sum w^2``.
-
-    Returns
-    -------
-    PooledCells
-    """
-    n_labelled = len(scores.labelled)
-    weights = np.ones(n_labelled) if weight is None else weight
-    mass = weights * weights.sum() / np.square(weights).sum()
-    used = np.isfinite(log_prior)
-    parts = [
-        _row_cells(scores.unlabelled[:, column], scores.labelled[:, column], mass)
-        for column in np.flatnonzero(used)
-    ]
-    return PooledCells(*(_filled(used, [part[item] for part in parts]) for item in range(3)))
-
-
-def _filled(used: BoolArray, parts: list[Any]) -> Any:
-    rows = np.zeros((len(used), len(parts[0])), dtype=parts[0].dtype)
-    rows[used] = parts
-    return rows
-
-
-def _row_cells(
-    scores_F: FloatArray, scores_H: FloatArray, mass: FloatArray
-) -> tuple[FloatArray, FloatArray, IntArray]:
-    """Cells of F and H, and the cell of each row of F, by falling score."""
-    steps, step = np.unique(-np.concatenate([scores_F, scores_H]), return_inverse=True)
-    unlabelled = np.bincount(step[: len(scores_F)], minlength=len(steps)).astype(float)
-    labelled = np.bincount(step[len(scores_F) :], mass, minlength=len(steps)).astype(float)
-    pooled = unlabelled + labelled
-    middle = (np.cumsum(pooled) - pooled / 2) / pooled.sum()
-    place = np.minimum((middle * N_CELLS).astype(np.intp), N_CELLS - 1)
-    return *spread_cells(unlabelled, labelled), place[step[: len(scores_F)]]
-
-
 def placement_posterior(
-    cells: PooledCells, log_prior: FloatArray, spike: float
+    cells: PooledCells, log_prior: FloatArray, spike: float, small_share: float = np.inf
 ) -> PlacementPosterior:
     """Sum the likelihood over candidates, curves and γ.
 
@@ -337,12 +254,15 @@ def placement_posterior(
         Log prior weights of the candidates.
     spike : float
         Prior probability that F is H.
+    small_share : float, default=inf
+        Share of what is not H from which on its prior falls, see
+        :func:`~unseen.roc.pooled.share_density`; inf is a uniform prior.
 
     Returns
     -------
     PlacementPosterior
     """
-    lattice = fitted_lattice(cells, log_prior)
+    lattice = fitted_lattice(cells, log_prior, small_share)
     log_bayes_factor, weight = lattice.weights(cells, log_prior)
     order = np.argsort(lattice.slope, kind="stable")
     return PlacementPosterior(

@@ -37,7 +37,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unseen.base import FloatArray, IntArray
-from unseen.mixture.placement import candidate_cells, candidate_prior
+from unseen.mixture.candidates import Candidates
 from unseen.proportions.default import open_set_fit
 from unseen.proportions.open_scores import OpenSetScores, moved_ratios
 
@@ -94,15 +94,13 @@ def class_probabilities(scores: OpenSetScores) -> ClassProbabilities:
     # The spike says how likely "nothing is unseen" is; no row's probability depends on it.
     fit = open_set_fit(scores, spike=0.5)
     among = np.maximum(fit.among_known, _LEAST_SHARE)
-    n_rows = scores.n_unlabelled + len(scores.codes)
-    log_prior = candidate_prior(scores.ratios, n_rows)
-    ratios = moved_ratios(scores, among)
-    cells = candidate_cells(ratios, log_prior, (among / scores.counts)[scores.codes])
+    candidates = Candidates.of(moved_ratios(scores, among))
+    cells = candidates.cells((among / scores.counts)[scores.codes])
     known_labelled = np.zeros(len(scores.codes))
-    for candidate in np.flatnonzero(np.isfinite(log_prior)):
+    for candidate in np.flatnonzero(np.isfinite(candidates.log_prior)):
         known_labelled += _known_at(
-            ratios.labelled[:, candidate],
-            ratios.unlabelled[:, candidate],
+            candidates.labelled[:, candidate],
+            candidates.unlabelled[:, candidate],
             cells.place[candidate],
             fit.posterior.known[candidate],
         )

@@ -58,12 +58,8 @@ from sklearn.utils.validation import check_is_fitted
 from unseen._validation import check_folds, check_unlabelled, remarks
 from unseen.base import Estimate, FloatArray, RocEvidence
 from unseen.intervals import Credible, IntervalMethod
-from unseen.mixture.placement import (
-    PlacementPosterior,
-    candidate_cells,
-    candidate_prior,
-    placement_posterior,
-)
+from unseen.mixture.candidates import Candidates
+from unseen.mixture.placement import PlacementPosterior, placement_posterior
 from unseen.proportions.base import ProportionEstimator, drawn_seed
 from unseen.proportions.em import SaerensEM, labelled_noise, mixture_shares
 from unseen.proportions.open_scores import (
@@ -80,6 +76,7 @@ from unseen.scores.posteriors import crossfit_posteriors
 __all__ = ["OpenSetEstimator", "OpenSetFit", "open_set_fit"]
 
 _SPIKE_ONE, _SPIKE_MORE = 0.02, 0.95
+_SMALL_SHARE = 0.03
 _FOLDS, _FOLDS_FEW, _MANY_ROWS = 10, 5, 5_000
 _LEAST_RATIO = 1e-12
 _LEAST_SHARE = 1e-6
@@ -322,14 +319,12 @@ def open_set_fit(scores: OpenSetScores, spike: float, n_rounds: int = 3) -> Open
     -------
     OpenSetFit
     """
-    n_rows = len(scores.codes) + scores.n_unlabelled
-    log_prior = candidate_prior(scores.ratios, n_rows)
     closed = np.ones(1) if scores.posteriors is None else closed_shares(scores.posteriors)
-    posterior, known = _placed(scores, closed, log_prior, spike)
+    posterior, known = _placed(scores, closed, spike)
     evidence, among = posterior.log_bayes_factor, closed
     for _ in range(n_rounds if scores.posteriors is not None else 0):
         among = _shares_among(scores, known)
-        posterior, known = _placed(scores, among, log_prior, spike)
+        posterior, known = _placed(scores, among, spike)
     return OpenSetFit(closed, among, replace(posterior, log_bayes_factor=evidence), known)
 
 
@@ -341,13 +336,15 @@ def _shares_among(scores: OpenSetScores, known: FloatArray) -> FloatArray:
 
 
 def _placed(
-    scores: OpenSetScores, among: FloatArray, log_prior: FloatArray, spike: float
+    scores: OpenSetScores, among: FloatArray, spike: float
 ) -> tuple[PlacementPosterior, FloatArray]:
     """Posterior of nu, and probability of each new row to be known, at these shares."""
     among = np.maximum(among, _LEAST_SHARE)
     weight = (among / scores.counts)[scores.codes]
-    cells = candidate_cells(moved_ratios(scores, among), log_prior, weight)
-    posterior = placement_posterior(cells, log_prior, spike)
+    candidates = Candidates.of(moved_ratios(scores, among))
+    cells = candidates.cells(weight)
+    small_share = np.inf if scores.posteriors is None else _SMALL_SHARE
+    posterior = placement_posterior(cells, candidates.log_prior, spike, small_share)
     known = np.take_along_axis(posterior.known, cells.place, axis=1).sum(axis=0)
     return posterior, np.clip(known, _LEAST_RATIO, 1.0)
 

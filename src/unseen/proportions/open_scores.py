@@ -6,7 +6,7 @@ Against other shares they need no new discriminator: what changes is known from 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -165,8 +165,8 @@ def moved_ratios(scores: OpenSetScores, among: FloatArray) -> RatioScores:
         )
         return values + (before - after)[:, None]
 
-    return RatioScores(
-        moved(ratios.unlabelled, posteriors.unlabelled),
-        moved(ratios.labelled, posteriors.labelled),
-        ratios.log_loss,
+    return replace(
+        ratios,
+        unlabelled=moved(ratios.unlabelled, posteriors.unlabelled),
+        labelled=moved(ratios.labelled, posteriors.labelled),
     )

@@ -8,7 +8,8 @@ probability η:
 
 Given the order the labels are independent Bernoulli draws with these η: a likelihood of the curve
 f with the noise of both samples in it. The curves are ``f = (1 - γ) g + γ α`` with g binormal, Eq.
-(8), log Δ uniform between limits, and a small prior weight on the concave g of Eq. (9).
+(8), log Δ uniform between limits, and a small prior weight on the concave g of Eq. (9). The share
+1 - γ of what is not H is uniform a priori, or has a prior that favours small shares.
 """
 
 from __future__ import annotations
@@ -97,7 +98,9 @@ def spread_cells(unlabelled: FloatArray, labelled: FloatArray) -> tuple[FloatArr
     return F, H
 
 
-def fitted_lattice(cells: PooledCells, log_prior: FloatArray) -> CurveLattice:
+def fitted_lattice(
+    cells: PooledCells, log_prior: FloatArray, small_share: float = np.inf
+) -> CurveLattice:
     """A lattice that is fine where the posterior has its mass.
 
     Parameters
@@ -105,14 +108,17 @@ def fitted_lattice(cells: PooledCells, log_prior: FloatArray) -> CurveLattice:
     cells : PooledCells
     log_prior : ndarray of shape (C,)
         Log prior weights of the candidates.
+    small_share : float, default=inf
+        See :func:`share_density`.
 
     Returns
     -------
     CurveLattice
     """
     limits = separation_limits(cells.n_rows * cells.share * (1 - cells.share))
+    prior = CurvePrior(limits, small_share)
     lattice = CurveLattice(
-        np.linspace(0, 1, _COARSE[0]), np.geomspace(*limits, _COARSE[1]), cells.share, limits
+        np.linspace(0, 1, _COARSE[0]), np.geomspace(*limits, _COARSE[1]), cells.share, prior
     )
     for most_rows in _zoom_rows(cells.n_rows):
         lattice = lattice.zoomed(lattice.weights(cells, log_prior, most_rows)[1].sum(axis=0))
@@ -133,6 +139,41 @@ def separation_limits(n_rows: float) -> tuple[float, float]:
     # With very many rows the few that overlap at the largest Δ would show, where none do.
     growth = min(max(1.0, n_rows / _MANY_ROWS) ** 0.25, 2.0)
     return min(few * max(1.0, (n_rows / _FEW_ROWS) ** 0.5), many), largest * growth
+
+
+@dataclass(frozen=True)
+class CurvePrior:
+    """What is taken for likely of a curve before any row is seen.
+
+    Parameters
+    ----------
+    limits : tuple of float
+        Least and largest separation Δ; its logarithm is uniform between them.
+    small_share : float
+        See :func:`share_density`.
+    """
+
+    limits: tuple[float, float]
+    small_share: float
+
+
+def share_density(share: FloatArray, small_share: float) -> FloatArray:
+    """Prior density of the share ``u = 1 - γ`` of what is not H: ``~ 1 / (u + small_share)``.
+
+    Shares well above ``small_share`` are as likely to lie in any doubling, those below it in any
+    interval; inf is the uniform density.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> share_density(np.array([0.0, 0.5, 1.0]), np.inf)
+    array([1., 1., 1.])
+    >>> share_density(np.array([0.1, 0.4]), 0.1).round(2)
+    array([2.09, 0.83])
+    """
+    if np.isinf(small_share):
+        return np.ones_like(share)
+    return 1 / ((share + small_share) * np.log1p(1 / small_share))
 
 
 def _zoom_rows(n_rows: float) -> Iterator[float]:
@@ -164,15 +205,16 @@ class CurveLattice:
         gamma: FloatArray,
         separations: FloatArray,
         share: float,
-        limits: tuple[float, float],
+        prior: CurvePrior,
     ) -> None:
-        self.gamma, self.separations, self.share, self.limits = gamma, separations, share, limits
-        shapes = _with_binormal(separations, limits)
+        self.gamma, self.separations, self.share, self.prior = gamma, separations, share, prior
+        shapes = _with_binormal(separations, prior.limits)
         column = gamma[:, None]
         curves = (1 - column[..., None]) * shapes.curves + column[..., None] * _ALPHA
         self.slope = (column + (1 - column) * shapes.slope).ravel()
         self.rate = cell_rates(curves.reshape(-1, _ALPHA.size), share)
-        self.log_prior = np.add.outer(np.log(_trapezoid(gamma)), np.log(shapes.prior)).ravel()
+        by_share = _trapezoid(gamma) * share_density(1 - gamma, prior.small_share)
+        self.log_prior = np.add.outer(np.log(by_share), np.log(shapes.prior)).ravel()
 
     def zoomed(self, mass: FloatArray) -> CurveLattice:
         """A finer lattice over the part of this one that carries the mass (L,)."""
@@ -180,7 +222,7 @@ class CurveLattice:
         gamma = np.linspace(*_span(self.gamma, table.sum(axis=1)), _FINE[0])
         by_separation = table[:, : len(self.separations)].sum(axis=0)
         separations = np.geomspace(*_span(self.separations, by_separation), _FINE[1])
-        return CurveLattice(gamma, separations, self.share, self.limits)
+        return CurveLattice(gamma, separations, self.share, self.prior)
 
     def weights(
         self, cells: PooledCells, log_prior: FloatArray, most_rows: float = np.inf

@@ -13,7 +13,7 @@ things spoil such scores where the samples are small or alike, and each has its 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from unseen.base import FloatArray, IntArray, Matrix
 from unseen.engine.threads import one_blas_thread
 from unseen.scores.crossfit import SCORE_LIMITS, as_rows, crossfit_scores, stack_samples
 from unseen.scores.klr import STRENGTHS, KernelLogisticRegression, Rows, held_out
+from unseen.scores.neighbours import Distances, neighbour_distances
 from unseen.scores.selection import SCORINGS, fold_offsets, training_masks
 
 __all__ = ["RatioScores", "ratio_scores"]
@@ -43,6 +44,9 @@ class RatioScores:
         Log density ratios of F against H, up to a constant; high where a row looks like F.
     log_loss : ndarray of shape (C,)
         Held-out log-loss of each candidate, per unit of weight.
+    distances : Distances or None, default=None
+        How far the rows stand from those of H; None where the classifier is the user's own, who
+        may know better than to compare rows by distance.
 
     Examples
     --------
@@ -55,6 +59,7 @@ class RatioScores:
     unlabelled: FloatArray
     labelled: FloatArray
     log_loss: FloatArray
+    distances: Distances | None = None
 
     @property
     def best(self) -> int:
@@ -119,8 +124,11 @@ def ratio_scores(
         rows = model.prepare(X, weights, rng)
         masks = training_masks(n_folds, unlabelled, rng)
         values, log_loss = _all_candidates(model, rows, unlabelled, masks, n_jobs)
+        as_given = replace(rows.standardise, scale=np.ones(X.shape[1]))
+        scales = [as_given, rows.standardise]
+        distances = neighbour_distances(X[unlabelled == 1], X[unlabelled == 0], scales, rng)
     values -= fold_offsets(masks, unlabelled, weights)[:, None]
-    return RatioScores(values[unlabelled == 1], values[unlabelled == 0], log_loss)
+    return RatioScores(values[unlabelled == 1], values[unlabelled == 0], log_loss, distances)
 
 
 def _all_candidates(

@@ -1,0 +1,96 @@
+"""How far rows stand from the nearest labelled rows: scores that need no training.
+
+A discriminator has to learn what is unseen from the unseen rows themselves, and where these are few
+it learns little. Distances know nothing and need to learn nothing: rows that stand apart from all
+labelled rows stand out from the first one on. But distances hang on the units of the columns, so
+they are taken twice: in the units given, and with all columns of equal spread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.metrics.pairwise import euclidean_distances
+
+from unseen.base import FloatArray, IntArray, Matrix
+from unseen.scores.kernel import Standardisation, row_blocks
+
+__all__ = ["Distances", "neighbour_distances"]
+
+_NEIGHBOURS = 3
+# With so many rows to compare with, more of them would only take longer.
+_MOST_REFERENCES = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class Distances:
+    """Distances to the nearest rows of H, one column for every scale of the features.
+
+    Parameters
+    ----------
+    unlabelled, labelled : ndarray of shape (n_F, S) and (n_H, S)
+        Of the rows of F and of H; high where a row stands apart from H.
+    """
+
+    unlabelled: FloatArray
+    labelled: FloatArray
+
+
+def neighbour_distances(
+    F: Matrix, H: Matrix, scales: Sequence[Standardisation], rng: np.random.RandomState
+) -> Distances:
+    """Mean distance of each row to the three nearest rows of H, itself left out.
+
+    Parameters
+    ----------
+    F, H : ndarray or sparse matrix of shape (n, d)
+        Unlabelled and labelled rows, at least 2 of H.
+    scales : sequence of Standardisation
+        Scales of the features, one column of distances each.
+    rng : RandomState
+        Draws the rows of H to which distances are taken, where it has more than 1,000.
+
+    Returns
+    -------
+    Distances
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen.scores.kernel import Standardisation
+    >>> from unseen.scores.neighbours import neighbour_distances
+    >>> F, H = np.array([[0.0], [9.0]]), np.array([[0.0], [1.0], [2.0], [3.0]])
+    >>> as_given = Standardisation(np.zeros(1), np.ones(1))
+    >>> found = neighbour_distances(F, H, [as_given], np.random.RandomState(0))
+    >>> found.unlabelled[:, 0], found.labelled[:, 0].round(2)
+    (array([1., 7.]), array([2.  , 1.33, 1.33, 2.  ]))
+    """
+    chosen = np.arange(H.shape[0])
+    if len(chosen) > _MOST_REFERENCES:
+        chosen = np.sort(rng.choice(chosen, _MOST_REFERENCES, replace=False))
+    place = np.full(H.shape[0], -1)
+    place[chosen] = np.arange(len(chosen))
+    strangers = np.full(F.shape[0], -1)
+    return Distances(
+        *(
+            np.column_stack([_nearest(rows, own, scale(H[chosen]), scale) for scale in scales])
+            for rows, own in ((F, strangers), (H, place))
+        )
+    )
+
+
+def _nearest(
+    rows: Matrix, own: IntArray, references: FloatArray, scale: Standardisation
+) -> FloatArray:
+    """Mean distance to the nearest references; ``own`` is a row's place among them, or -1."""
+    n_nearest = min(_NEIGHBOURS, len(references) - 1)
+    distances = np.empty(rows.shape[0])
+    for block in row_blocks(rows.shape[0]):
+        squared = euclidean_distances(scale(rows[block]), references, squared=True)
+        inside = np.flatnonzero(own[block] >= 0)
+        squared[inside, own[block][inside]] = np.inf
+        nearest = np.partition(squared, n_nearest - 1, axis=1)[:, :n_nearest]
+        distances[block] = np.sqrt(nearest).mean(axis=1)
+    return distances

@@ -117,8 +117,11 @@ N_LABELLED_DIGITS, N_EXPECTED_DIGITS, N_LARGEST_DIGITS = 80, 70, 94
 def make_problem(number: int) -> Problem:
     rng = np.random.default_rng([2026, number])
     kind = list(KINDS)[number % len(KINDS)]
-    n_known = int(rng.integers(1, 5))
-    unseen = float(rng.choice(UNSEEN_SHARES))
+    return draw_problem(rng, kind, int(rng.integers(1, 5)), float(rng.choice(UNSEEN_SHARES)))
+
+
+def draw_problem(rng: np.random.Generator, kind: str, n_known: int, unseen: float) -> Problem:
+    """200 to 2000 labelled and as many unlabelled rows; shares of the known classes at random."""
     shares = np.append(rng.dirichlet(np.ones(n_known)) * (1 - unseen), unseen)
     n_labelled, n_unlabelled = (int(200 * 10 ** rng.uniform(0, 1)) for _ in range(2))
     per_class = max(LEAST_ROWS, n_labelled // n_known)

@@ -6,31 +6,36 @@ trust is a question that the data can answer. Two hypotheses have prior weights,
     closed   P_0 = sum_i rho_i P_i                                  weight ``spike``
     open     P_0 = nu sum_i rho_i P_i + (1 - nu) P_unseen           weight ``1 - spike``
 
-and everything is read off two sets of out-of-fold scores: the posteriors p_i of a classifier of the
-known classes, and the log density ratios s of the new rows against all labelled rows together.
+and everything is read off three sets of scores: the posteriors p_i of a classifier of the known
+classes and the log density ratios s of the new rows against all labelled rows together, both out of
+fold, and the distances of all rows to the nearest labelled ones.
 
 **Closed.** EM on the posteriors (:class:`~unseen.SaerensEM`) gives the shares rho_0. With the rows
 of class i weighted by ``rho_0i / n_i`` the labelled rows are a sample of the mixture H that the new
 rows are a sample of, if nothing is unseen: whether that is so is a two-sample problem.
 
 **Evidence.** The placement likelihood (:mod:`unseen.mixture.placement`) of the new rows among the
-weighted labelled rows has a Bayes factor for "something is unseen", averaged over discriminators.
-Each discriminator's factor has expectation 1 where nothing is unseen, and so is rarely large by
-chance; the average over them nearly so, as they are weighted by a log-loss of the same rows.
+weighted labelled rows has a Bayes factor for "something is unseen", averaged over discriminators
+and distances (:mod:`unseen.mixture.candidates`). Each one's factor has expectation 1 where nothing
+is unseen, and so is rarely large by chance; the average over them nearly so, as discriminators are
+weighted by a log-loss of the same rows.
 
 **Open.** With other shares rho the mixture H changes, and no new discriminator is needed:
 
     s_rho = s + log sum_i rho_0i p_i / prior_i - log sum_i rho_i p_i / prior_i.
 
-The placement posterior at rho says of each new row with what probability it belongs to a known
-class, and EM on rows weighted so gives the next rho. A few rounds settle it.
+Distances order the rows as before; only the weights of the labelled rows change. The placement
+posterior at rho says of each new row with what probability it belongs to a known class, and EM on
+rows weighted so gives the next rho. A few rounds settle it.
 
 **Both.** nu is the posterior median with the spike at nu = 1 in it, the answer of least expected
 absolute error, and ``pi = nu ((1 - P) rho_0 + P rho)``, P the probability of anything unseen.
 
-**The spike.** With one known class "nothing is unseen" has one possible answer, 1, and nobody who
+**The prior.** With one known class "nothing is unseen" has one possible answer, 1, and nobody who
 expects that asks. With several it is what closed-set methods take for granted, mostly rightly. So
-the prior weight is 0.02 for one class and 0.95 for more.
+the prior weight is 0.02 for one class and 0.9 for more. If something is unseen, its share u is
+uniform with one known class. With several, unseen rows are what all those classes left over, and u
+has the density ``~ 1 / (u + 0.03)``: from a few percent on, all orders of magnitude are alike.
 
 Draws from the posterior mix closed ones (bootstrap of EM) and open ones (nu from its posterior, a
 little widened, rho from a bootstrap of the weighted EM) in proportion to P. :class:`Credible` makes
@@ -75,8 +80,8 @@ from unseen.scores.posteriors import crossfit_posteriors
 
 __all__ = ["OpenSetEstimator", "OpenSetFit", "open_set_fit"]
 
-_SPIKE_ONE, _SPIKE_MORE = 0.02, 0.95
-_SMALL_SHARE = 0.03
+_SPIKE_ONE, _SPIKE_MORE = 0.02, 0.9
+SMALL_SHARE = 0.03
 _FOLDS, _FOLDS_FEW, _MANY_ROWS = 10, 5, 5_000
 _LEAST_RATIO = 1e-12
 _LEAST_SHARE = 1e-6
@@ -124,7 +129,7 @@ class OpenSetEstimator(ProportionEstimator):
     Parameters
     ----------
     spike : float or None, default=None
-        Prior probability that nothing is unseen; None is 0.02 for one known class and 0.95 for
+        Prior probability that nothing is unseen; None is 0.02 for one known class and 0.9 for
         more.
     classifier : scikit-learn classifier or None, default=None
         What tells the known classes apart, and new rows from labelled ones; None is kernel
@@ -304,7 +309,9 @@ def _fit_once(scores: OpenSetScores, spike: float) -> OpenSetFit:
     return fits[spike]
 
 
-def open_set_fit(scores: OpenSetScores, spike: float, n_rounds: int = 3) -> OpenSetFit:
+def open_set_fit(
+    scores: OpenSetScores, spike: float, n_rounds: int = 3, small_share: float = SMALL_SHARE
+) -> OpenSetFit:
     """Evidence at the closed-set shares, then rounds of placement and EM for the open ones.
 
     Parameters
@@ -314,17 +321,21 @@ def open_set_fit(scores: OpenSetScores, spike: float, n_rounds: int = 3) -> Open
         Prior probability that nothing is unseen.
     n_rounds : int, default=3
         Rounds of placement and EM; none keeps the closed shares among the known classes.
+    small_share : float, default=0.03
+        Of the prior of the unseen share where there are several known classes, see
+        :func:`~unseen.roc.pooled.share_density`; inf is a uniform prior.
 
     Returns
     -------
     OpenSetFit
     """
+    prior = spike, np.inf if scores.posteriors is None else small_share
     closed = np.ones(1) if scores.posteriors is None else closed_shares(scores.posteriors)
-    posterior, known = _placed(scores, closed, spike)
+    posterior, known = _placed(scores, closed, *prior)
     evidence, among = posterior.log_bayes_factor, closed
     for _ in range(n_rounds if scores.posteriors is not None else 0):
         among = _shares_among(scores, known)
-        posterior, known = _placed(scores, among, spike)
+        posterior, known = _placed(scores, among, *prior)
     return OpenSetFit(closed, among, replace(posterior, log_bayes_factor=evidence), known)
 
 
@@ -336,14 +347,13 @@ def _shares_among(scores: OpenSetScores, known: FloatArray) -> FloatArray:
 
 
 def _placed(
-    scores: OpenSetScores, among: FloatArray, spike: float
+    scores: OpenSetScores, among: FloatArray, spike: float, small_share: float
 ) -> tuple[PlacementPosterior, FloatArray]:
     """Posterior of nu, and probability of each new row to be known, at these shares."""
     among = np.maximum(among, _LEAST_SHARE)
     weight = (among / scores.counts)[scores.codes]
     candidates = Candidates.of(moved_ratios(scores, among))
     cells = candidates.cells(weight)
-    small_share = np.inf if scores.posteriors is None else _SMALL_SHARE
     posterior = placement_posterior(cells, candidates.log_prior, spike, small_share)
     known = np.take_along_axis(posterior.known, cells.place, axis=1).sum(axis=0)
     return posterior, np.clip(known, _LEAST_RATIO, 1.0)

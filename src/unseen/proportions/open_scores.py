@@ -115,7 +115,14 @@ def open_set_scores(
     """
     mixture, weight = _mixture(posteriors, codes, classifier)
     ratios = ratio_scores(
-        X_new, X, weight, classifier, n_folds=n_folds, random_state=random_state, n_jobs=n_jobs
+        X_new,
+        X,
+        weight,
+        classifier,
+        codes=codes,
+        n_folds=n_folds,
+        random_state=random_state,
+        n_jobs=n_jobs,
     )
     return OpenSetScores(classes, codes, posteriors, ratios, mixture, random_state)
 

@@ -263,7 +263,7 @@ class _KernelScheme:
         best = -np.inf
         chosen: FloatArray = np.empty(0)
         for bandwidth in self.bandwidths:
-            values, measures = held_out(
+            values, measures, _ = held_out(
                 rows, unlabelled, bandwidth, self.strengths, masks, self.scoring, *SCORE_LIMITS
             )
             if measures.max() > best:

@@ -303,8 +303,11 @@ def held_out(
     scoring: Scoring,
     tol: float = GRID_TOL,
     max_iter: int = GRID_STEPS,
-) -> tuple[FloatArray, FloatArray]:
-    """Out-of-fold values (n, Cs, K) and their mean score over folds, for every C at once."""
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Out-of-fold values (n, Cs, K), mean score over folds, and error of the values, by C.
+
+    All values of a C are within its error of those of the exact fits.
+    """
     factor = rows.factor(bandwidth)
     n_folds, dtype = masks.shape[1], factor.design.dtype
     n_classes = int(codes.max()) + 1
@@ -315,7 +318,8 @@ def held_out(
         one_hot(codes, n_classes, dtype)[:, None],
     )
     found = solve(factor, cells, tol=tol, max_iter=max_iter)
-    return _gather(found, codes, rows.weight, masks, strengths.size, scoring)
+    values, scores = _gather(found, codes, rows.weight, masks, strengths.size, scoring)
+    return values, scores, found.error.reshape(strengths.size, n_folds).max(axis=1)
 
 
 def _gather(

@@ -77,11 +77,15 @@ class Solution:
     decrement : ndarray of shape (cells,)
         Newton decrement where the cell stopped, as a share of its null loss: about twice how
         far the objective still is from its minimum.
+    error : ndarray of shape (cells,)
+        How far a value can be from that of the exact fit: the penalty makes the objective rise by
+        half the square of a move in w, and no row's features are longer than 1.
     """
 
     coefficients: FloatArray
     values: FloatArray
     decrement: FloatArray
+    error: FloatArray
 
 
 def solve(factor: KernelFactor, cells: Cells, *, tol: float, max_iter: int) -> Solution:
@@ -91,6 +95,7 @@ def solve(factor: KernelFactor, cells: Cells, *, tol: float, max_iter: int) -> S
     found = Solution(
         np.zeros((rank, *shape)),
         np.empty((n_rows, *shape), dtype=factor.design.dtype),
+        np.zeros(cells.C.size),
         np.zeros(cells.C.size),
     )
     state = _Iteration(factor, cells)
@@ -168,6 +173,7 @@ class _Iteration:
         found.coefficients[:, cells] = _apply(self.factor.whiten, self.w[:, done])
         found.values[:, cells] = self.values[:, done]
         found.decrement[cells] = self.decrement[done] / self.scale[done]
+        found.error[cells] = np.sqrt(np.maximum(self.decrement[done], 0.0))
         self.active = self.active[keep]
         self.by_strength = _by_strength(self.cells.C[self.active])
         for name in ("w", "direction", "gradient", "natural", "values", "probabilities"):

@@ -80,7 +80,7 @@ def _kernel_folds(
         masks = training_masks(n_folds, codes, int(seeds[1]))
         strengths = np.array([model.C_])
         measure = SCORINGS["neg_log_loss"]
-        values, _ = held_out(
+        values, *_ = held_out(
             rows, codes, model.bandwidth_, strengths, masks, measure, *SCORE_LIMITS
         )
     logits = values[:, 0]

@@ -4,11 +4,16 @@ A classifier that tells F from H has the log-odds ``log f(x) / h(x) + log n_F / 
 things spoil such scores where the samples are small or alike, and each has its remedy here.
 
 - The folds cannot all hold the same shares of F and H, so that the second term differs from fold
-  to fold, and it is low just where more of F was held out. It is taken off.
+  to fold, and it is low just where more of F was held out. It is taken off. That is not enough
+  where rows have weights and bandwidths are narrow: such a model follows single rows, its constant
+  does not follow the weight of all, and scores are ordered by fold. So folds hold all classes
+  alike.
 - Bandwidth and C are chosen on the rows that are scored. Instead of one choice there is a column
   of scores for every candidate, with its held-out log-loss; whoever reads them can average.
 - A fit that stops early keeps, through the preconditioner that all folds share, a trace of the
   rows it was not to see, so that two samples of one law seem to differ. These fits are run on.
+  Where held-out rows are out of reach of all others, at narrow bandwidths in many dimensions, the
+  trace is all there is: scores that differ by less than the error of the fit are all 0.
 """
 
 from __future__ import annotations
@@ -32,6 +37,8 @@ __all__ = ["RatioScores", "ratio_scores"]
 
 # The largest C of the classifier takes a third of the time, and hardly ever a part of the weight.
 RATIO_STRENGTHS = STRENGTHS[:-1]
+# Scores that spread by more say something, however uncertain the fit.
+_LEAST_SPREAD = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +80,7 @@ def ratio_scores(
     weight: FloatArray | None = None,
     classifier: Any = None,
     *,
+    codes: IntArray | None = None,
     n_folds: int = 10,
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -88,6 +96,9 @@ def ratio_scores(
     classifier : scikit-learn classifier, optional
         What tells F from H. The candidates are the bandwidths and values of C of a
         :class:`~unseen.KernelLogisticRegression`, the default; any other is the one candidate.
+    codes : ndarray of shape (n_H,), optional
+        Class of each labelled row, 0 ... K - 1; the folds then hold all classes alike. Only kernel
+        logistic regression uses them.
     n_folds : int
         Folds, at least 2.
     random_state : int, RandomState or None
@@ -122,7 +133,8 @@ def ratio_scores(
     weights[unlabelled == 0] = 1.0 if weight is None else weight
     with one_blas_thread():
         rows = model.prepare(X, weights, rng)
-        masks = training_masks(n_folds, unlabelled, rng)
+        classes = np.zeros(H.shape[0], dtype=np.int64) if codes is None else codes
+        masks = training_masks(n_folds, np.append(np.zeros(F.shape[0], np.int64), 1 + classes), rng)
         values, log_loss = _all_candidates(model, rows, unlabelled, masks, n_jobs)
         as_given = replace(rows.standardise, scale=np.ones(X.shape[1]))
         scales = [as_given, rows.standardise]
@@ -153,5 +165,16 @@ def _held_out(
     rows: Rows, unlabelled: IntArray, bandwidth: float, strengths: FloatArray, masks: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     measure = SCORINGS["neg_log_loss"]
-    values, scores = held_out(rows, unlabelled, bandwidth, strengths, masks, measure, *SCORE_LIMITS)
-    return values[..., 0].astype(np.float64), -scores
+    found, scores, error = held_out(
+        rows, unlabelled, bandwidth, strengths, masks, measure, *SCORE_LIMITS
+    )
+    values = found[..., 0].astype(np.float64)
+    values[:, _spread_in_folds(values, masks) < np.minimum(error, _LEAST_SPREAD)] = 0.0
+    return values, -scores
+
+
+def _spread_in_folds(values: FloatArray, masks: FloatArray) -> FloatArray:
+    """Standard deviation (Cs,) of values around the mean of their fold."""
+    out = masks == 0
+    means = (out.T @ values) / np.maximum(out.sum(axis=0), 1)[:, None]
+    return np.sqrt(np.square(values - out @ means).mean(axis=0))

@@ -1,0 +1,77 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import sparse
+from scipy.stats import ks_2samp
+from sklearn.neighbors import NearestNeighbors
+
+from unseen.scores import neighbours
+from unseen.scores.kernel import Standardisation
+from unseen.scores.neighbours import neighbour_distances
+from unseen.scores.ratio import ratio_scores
+
+
+def scales(n_columns, *spreads):
+    return [Standardisation(np.zeros(n_columns), np.full(n_columns, s)) for s in (1.0, *spreads)]
+
+
+@pytest.fixture
+def samples():
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(70, 4)), rng.normal(size=(50, 4))
+
+
+@pytest.mark.parametrize("as_rows", [np.asarray, sparse.csr_matrix])
+def test_distances_are_those_of_scikit_learn(samples, as_rows) -> None:
+    F, H = samples
+    found = neighbour_distances(as_rows(F), as_rows(H), scales(4, 2.0), np.random.RandomState(0))
+    model = NearestNeighbors(n_neighbors=3).fit(H)
+    # Asked for no rows it leaves each row out of its own neighbours.
+    for rows, distances in ((F, found.unlabelled), (None, found.labelled)):
+        twin = model.kneighbors(rows)[0].mean(axis=1)
+        assert_allclose(distances, np.column_stack([twin, twin / 2]), rtol=1e-9)
+
+
+def test_rows_in_several_blocks_are_the_same(samples, monkeypatch) -> None:
+    F, H = samples
+    once = neighbour_distances(F, H, scales(4), np.random.RandomState(0))
+    monkeypatch.setattr("unseen.scores.kernel.BLOCK", 7)
+    again = neighbour_distances(F, H, scales(4), np.random.RandomState(0))
+    assert_allclose(again.labelled, once.labelled)
+    assert_allclose(again.unlabelled, once.unlabelled)
+
+
+def test_a_part_of_many_rows_is_compared_with(samples, monkeypatch) -> None:
+    F, H = samples
+    monkeypatch.setattr(neighbours, "_MOST_REFERENCES", 20)
+    found = neighbour_distances(F, H, scales(4), np.random.RandomState(3))
+    chosen = np.sort(np.random.RandomState(3).choice(50, 20, replace=False))
+    model = NearestNeighbors(n_neighbors=3).fit(H[chosen])
+    assert_allclose(found.unlabelled[:, 0], model.kneighbors(F)[0].mean(axis=1))
+    assert_allclose(found.labelled[chosen, 0], model.kneighbors()[0].mean(axis=1))
+    others = np.setdiff1d(np.arange(50), chosen)
+    assert_allclose(found.labelled[others, 0], model.kneighbors(H[others])[0].mean(axis=1))
+
+
+def test_two_labelled_rows_are_enough() -> None:
+    H = np.array([[0.0], [4.0]])
+    found = neighbour_distances(np.array([[1.0]]), H, scales(1), np.random.RandomState(0))
+    assert found.unlabelled == [[1.0]]
+    assert_allclose(found.labelled, [[4.0], [4.0]])
+
+
+def test_samples_of_one_law_stand_equally_far() -> None:
+    rng = np.random.default_rng(1)
+    F, H = rng.normal(size=(1500, 3)), rng.normal(size=(1000, 3))
+    found = neighbour_distances(F, H, scales(3), np.random.RandomState(0))
+    assert ks_2samp(found.unlabelled[:, 0], found.labelled[:, 0]).pvalue > 0.01
+
+
+def test_ratios_bring_distances_in_the_units_given_and_in_equal_spread(samples) -> None:
+    F, H = samples
+    plain = ratio_scores(F, H, random_state=0).distances
+    stretched = ratio_scores(F * [1, 10, 1, 1], H * [1, 10, 1, 1], random_state=0).distances
+    model = NearestNeighbors(n_neighbors=3).fit(H)
+    assert_allclose(plain.unlabelled[:, 0], model.kneighbors(F)[0].mean(axis=1))
+    assert_allclose(plain.unlabelled[:, 1], stretched.unlabelled[:, 1])
+    assert np.all(stretched.unlabelled[:, 0] > plain.unlabelled[:, 0])

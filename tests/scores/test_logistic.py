@@ -74,6 +74,19 @@ def test_multinomial_cell_equals_a_general_optimiser(moons):
     assert_allclose(ours, centred, atol=1e-4)
 
 
+@pytest.mark.parametrize("tol", [1e-1, 1e-2, 1e-3])
+def test_values_are_within_the_error_of_the_exact_fit(moons, tol):
+    X, y = moons
+    C = np.array([0.1, 10.0, 1000.0])
+    weights, targets = np.ones((len(y), 1)), y[:, None, None].astype(float)
+    cells = Cells(C, np.zeros(3, dtype=int), weights, targets)
+    factor = kernel_factor(X, IDENTITY, X, 0.3)
+    early, late = (solve(factor, cells, tol=t, max_iter=300) for t in (tol, 1e-10))
+    gap = np.abs(early.values - late.values).max(axis=(0, 2))
+    assert np.all(gap <= early.error + 1e-5)
+    assert np.all(late.error < 1e-6)
+
+
 def test_single_precision_agrees_with_double(moons, monkeypatch):
     X, y = make_moons(800, noise=0.3, random_state=3)
     monkeypatch.setitem(RESIDUAL, np.float64, RESIDUAL[np.float32])

@@ -39,6 +39,36 @@ def test_labels_of_held_out_rows_leave_no_trace() -> None:
     assert spread < 0.01
 
 
+@pytest.mark.parametrize("seed", [1, 5, 7])
+def test_weights_leave_no_trace_where_columns_are_many(seed) -> None:
+    """At narrow bandwidths nothing reaches a held-out row, and weights tell the classes apart."""
+    rng = np.random.default_rng([7, seed])
+    centres = rng.normal(size=(3, 60)) / 2
+    codes = np.repeat([0, 1, 2], 80)
+    H = rng.normal(centres[codes], 1)
+    F = rng.normal(centres[np.repeat([0, 1, 2], [40, 120, 240])], 1)
+    weight = np.array([0.3, 0.9, 1.8])[codes]
+    scores = ratio_scores(F, H, weight, codes=codes, random_state=seed)
+    truth, weights = np.repeat([1, 0], [400, 240]), np.append(np.ones(400), weight)
+    for column in np.vstack([scores.unlabelled, scores.labelled]).T:
+        assert 0.42 < roc_auc_score(truth, column, sample_weight=weights) < 0.55
+
+
+def test_folds_hold_all_classes_alike(monkeypatch) -> None:
+    taken_off = []
+
+    def spy(*sample):
+        taken_off.append(fold_offsets(*sample))
+        return taken_off[-1]
+
+    monkeypatch.setattr("unseen.scores.ratio.fold_offsets", spy)
+    rng = np.random.default_rng(8)
+    codes = rng.permutation(np.repeat([0, 1], [10, 50]))
+    F, H, weight = rng.normal(size=(40, 2)), rng.normal(size=(60, 2)), np.array([5.0, 0.2])[codes]
+    ratio_scores(F, H, weight, codes=codes, random_state=0)
+    assert np.ptp(taken_off[0]) < 1e-9
+
+
 def test_scores_are_log_density_ratios() -> None:
     rng = np.random.default_rng(1)
     F, H = rng.normal(1, 1, (900, 1)), rng.normal(0, 1, (300, 1))

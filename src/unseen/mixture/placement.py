@@ -21,7 +21,7 @@ against "F is H", where η = r, adds to
 
     B = sum_c q_c B_c,
 
-and the posterior of ν mixes those of the candidates with weights ``q_c sqrt(B_c)``: their scores
+and the posterior of ν mixes those of the candidates with weights ``q_c B_c^(1/3)``: their scores
 come from the same rows, so that their evidence is not counted in full.
 
 **Spike.** "F is H" is one point, ν = 1, and has a prior weight of its own. The estimate is the

@@ -35,7 +35,7 @@ _COARSE_ROWS, _ZOOM = 2000, 50
 _CONCAVE_DELTA = np.array([0.02, 0.05, 0.1, 0.2, 0.35])
 _CONCAVE_MU = (0.5, 1.0, 2.0)
 _CONCAVE_WEIGHT = 0.02
-_EVIDENCE_POWER = 0.5
+_EVIDENCE_POWER = 1 / 3
 _NEGLIGIBLE = 1e-6
 _LEAST_RATE = 1e-9
 # False-alarm rates at which curves are tabled: dense where a good ROC turns.

@@ -112,6 +112,8 @@ KINDS = {
 # A digit has at least 174 images, which must do for both samples: rows of a class, and
 # expected and largest number of unlabelled rows of a class.
 N_LABELLED_DIGITS, N_EXPECTED_DIGITS, N_LARGEST_DIGITS = 80, 70, 94
+# Six digits or more are unseen, with more than a thousand images.
+N_EXPECTED_UNSEEN = 900
 
 
 def make_problem(number: int) -> Problem:
@@ -128,6 +130,7 @@ def draw_problem(rng: np.random.Generator, kind: str, n_known: int, unseen: floa
     if kind == "digits":
         per_class = min(per_class, N_LABELLED_DIGITS)
         n_unlabelled = min(n_unlabelled, int(N_EXPECTED_DIGITS / shares[:-1].max()))
+        n_unlabelled = min(n_unlabelled, int(N_EXPECTED_UNSEEN / max(unseen, 1e-9)))
     draw = KINDS[kind](rng, n_known + 1)
     X = np.vstack([draw(k, per_class) for k in range(n_known)])
     counts = rng.multinomial(n_unlabelled, shares)

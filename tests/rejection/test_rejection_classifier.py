@@ -197,3 +197,16 @@ def test_neighbours_must_be_counted(n_neighbors):
     X, codes, X_new, _ = samples(40, seed=0)
     with pytest.raises(ValueError, match="n_neighbors must be whole numbers >= 1; got"):
         RejectionStack(classifier=QUICK, n_neighbors=n_neighbors).fit(X, codes, X_new, SHARES[:2])
+
+
+def test_the_default_rule_calls_as_many_rows_unseen_as_are_estimated_to_be() -> None:
+    X, codes, X_new, hidden = samples(400, seed=3)
+    rule = RejectionClassifier([RejectionForest(20)], random_state=0).fit(
+        X, codes, X_new, SHARES[:-1]
+    )
+    called = rule.predict_unlabeled() == -1
+    assert_allclose(called.mean(), SHARES[-1], atol=0.03)
+    assert np.mean(called == (hidden == len(SHARES) - 1)) > 0.7
+    by_argmax = rule.set_threshold(cost=1).predict_unlabeled()
+    assert_array_equal(by_argmax, rule.classes_[rule.held_out_.unlabelled.argmax(axis=1)])
+    assert rule.set_threshold(reject_rate="estimated").threshold_ != 0.5

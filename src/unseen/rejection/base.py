@@ -146,7 +146,7 @@ class RejectionRule(ClassifierMixin, BaseEstimator, ABC):
         self.warnings_ = rare_classes(labelled.classes, labelled.codes, self.n_folds)
         sample = self._sample(labelled, X_unlabeled, proportions, int(seeds[0]))
         self.rule_, self.held_out_ = self._fit_both(sample, np.random.RandomState(seeds[1]))
-        self._set_cut(0.5)
+        self._set_cut(self._first_cut())
         self._warn_of_negative_mass()
         return self
 
@@ -236,8 +236,8 @@ class RejectionRule(ClassifierMixin, BaseEstimator, ABC):
         Parameters
         ----------
         cost : float, optional
-            Cost of calling an unseen row known, where every other error costs 1. 1 is the default
-            cut.
+            Cost of calling an unseen row known, where every other error costs 1. 1 takes the most
+            probable label.
         reject_rate : float or "estimated", optional
             Share of the unlabelled rows to call unseen; "estimated" is the estimated unseen share.
         recall : float, optional
@@ -267,6 +267,10 @@ class RejectionRule(ClassifierMixin, BaseEstimator, ABC):
             raise ValueError("set_threshold needs a fit with X_unlabeled; got a fit without.")
         self._set_cut(self._cut(*given.popitem()))
         return self
+
+    def _first_cut(self) -> float:
+        """The cut after ``fit``: the most probable label."""
+        return 0.5
 
     def _cut(self, aim: str, value: Any) -> float:
         known, new = self.held_out_.novelty

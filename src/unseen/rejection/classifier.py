@@ -7,6 +7,10 @@ error of the difference, row by row (:mod:`unseen.rejection.choice`). That may b
 first member calibrated (:mod:`unseen.rejection.calibration`), which pays where much is unseen and
 costs where little is, or one member alone. The plug-in rule is no member: on problems of
 development the mean was worse with it (``benchmarks/rejection.py`` has it beside the others).
+
+Averages shy away from 0 and 1, so that where little is unseen hardly any row is most probably so.
+The rule therefore calls as many of the unlabelled rows unseen as are estimated to be; the most
+probable label is one call away, ``set_threshold(cost=1)``.
 """
 
 from __future__ import annotations
@@ -73,6 +77,8 @@ class RejectionClassifier(RejectionRule):
 
     Notes
     -----
+    After ``fit`` the cut is that of ``set_threshold(reject_rate="estimated")``.
+
     In ``held_out_`` and ``risk_`` each fold has the candidate that the other folds picked. Features
     of the stack and bags of the forest still overlap: with 300 rows of each sample the risk was too
     small by half of its standard error (24 draws).
@@ -132,6 +138,10 @@ class RejectionClassifier(RejectionRule):
         folds = assign_sample_folds(sample, self.n_folds, rng)
         pick = within_one_standard_error
         return rule, choice_by_other_folds(held_out, folds, sample.shares, pick)
+
+    def _first_cut(self) -> float:
+        """As many of the unlabelled rows are called unseen as are estimated to be."""
+        return self._cut("reject_rate", "estimated") if self._open else super()._first_cut()
 
     def _voice(
         self, name: str, member: RejectionRule, sample: OpenSample, rng: np.random.RandomState

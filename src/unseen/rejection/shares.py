@@ -4,6 +4,10 @@ Plain numbers are taken as they are. An :class:`~unseen.Estimate` with intervals
 be off. Where the library estimates, replicates of the estimator (draws from the posterior, for the
 default :class:`~unseen.OpenSetEstimator`) also say which shares err together; its intervals, made
 from them and seldom narrower, set the size.
+
+The estimate itself is a median: where unseen rows are likely not there it says 0, and a rule that
+believed it would call nothing unseen. The risk is linear in the shares, Eq. (RMul), so that its
+expectation over what they may be is the risk at their mean. Rules take the mean of the draws.
 """
 
 from __future__ import annotations
@@ -25,6 +29,7 @@ __all__ = ["Shares", "find_shares"]
 # An Estimate does not say at which level its intervals were made; this is the usual one.
 _CONFIDENCE = 0.95
 _ROUNDING = 1e-6
+_DRAWS = 500
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,10 +156,12 @@ def _estimated(
         chosen.set_params(random_state=random_state)
     scores = chosen.fit(X, y).scores(X_new)
     estimate = chosen.with_intervals(chosen.from_scores(scores), scores, _CONFIDENCE)
-    draws = chosen.replicates(scores, 200, estimate.seed)[:, :-1]
+    draws = chosen.replicates(scores, _DRAWS, estimate.seed)[:, :-1]
     limits = np.asarray(estimate.intervals)
     covariance = covariance_of_limits(limits, _correlation(draws))
-    return Shares(estimate.proportions, covariance, limits, estimate)
+    from_posterior = isinstance(chosen, OpenSetEstimator)
+    known = draws.mean(axis=0) if from_posterior else estimate.proportions
+    return Shares(known, covariance, limits, estimate)
 
 
 def _correlation(draws: FloatArray) -> FloatArray:

@@ -208,3 +208,15 @@ def test_records_that_live_side_by_side_keep_their_own_fits():
     assert first > 0.1 > second
     assert OpenSetEstimator(spike=1.0).from_scores(open_).unseen == 0
     assert OpenSetEstimator().from_scores(open_).unseen == first
+
+
+def test_expected_shares_lie_between_those_of_the_hypotheses() -> None:
+    scores = exact_scores((300, 200), (80, 40), 12)
+    closed, open_ = (OpenSetEstimator(spike=s).expected_shares(scores) for s in (1.0, 0.0))
+    assert_allclose(closed[:2], closed_shares(scores.posteriors))
+    sides = [OpenSetEstimator(spike=s).from_scores(scores) for s in (1.0, 0.0)]
+    assert_allclose([closed[2], open_[2]], [side.unseen for side in sides])
+    estimator = OpenSetEstimator(spike=0.5)
+    open_weight = estimator.from_scores(scores).diagnostics["probability_unseen"]
+    expected = (1 - open_weight) * closed + open_weight * open_
+    assert_allclose(estimator.expected_shares(scores), expected, atol=1e-12)

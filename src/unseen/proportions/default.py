@@ -119,6 +119,13 @@ class OpenSetFit:
         mixed = (1 - unseen) * self.closed + unseen * self.among_known
         return np.append(nu * mixed / mixed.sum(), 1 - nu)
 
+    @property
+    def expected(self) -> FloatArray:
+        """Mean of what the two hypotheses say: share of each known class, then of unseen ones."""
+        nu, unseen = float(self.posterior.mixed_quantile(0.5)), self.posterior.probability_mixed
+        known = (1 - unseen) * self.closed + unseen * nu * self.among_known
+        return np.append(known, 1 - known.sum())
+
 
 class OpenSetEstimator(ProportionEstimator):
     """Shares of the known classes and of unseen ones, by averaging a closed and an open model.
@@ -254,6 +261,23 @@ class OpenSetEstimator(ProportionEstimator):
             warnings=scores.warnings,
             seed=scores.seed,
         )
+
+    def expected_shares(self, scores: OpenSetScores) -> FloatArray:
+        """Shares on average over both hypotheses, where ``from_scores`` takes a side.
+
+        For what is linear in the shares, such as a risk, they count as one sure answer would.
+
+        Parameters
+        ----------
+        scores : OpenSetScores
+
+        Returns
+        -------
+        ndarray of shape (K + 1,)
+            Share of each known class, then of unseen ones.
+        """
+        self._validate_params()
+        return _fit_once(scores, self._spike(scores)).expected
 
     def replicates(
         self, scores: OpenSetScores, n_replicates: int = 500, random_state: Any = None

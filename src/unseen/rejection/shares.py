@@ -5,9 +5,9 @@ be off. Where the library estimates, replicates of the estimator (draws from the
 default :class:`~unseen.OpenSetEstimator`) also say which shares err together; its intervals, made
 from them and seldom narrower, set the size.
 
-The estimate itself is a median: where unseen rows are likely not there it says 0, and a rule that
-believed it would call nothing unseen. The risk is linear in the shares, Eq. (RMul), so that its
-expectation over what they may be is the risk at their mean. Rules take the mean of the draws.
+The default estimate takes a side: where "nothing is unseen" is the likelier hypothesis it says 0,
+and a rule that believed it would call nothing unseen. The risk is linear in the shares, Eq. (RMul),
+so that its expectation over the hypotheses is the risk at the expected shares. Rules take those.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ __all__ = ["Shares", "find_shares"]
 # An Estimate does not say at which level its intervals were made; this is the usual one.
 _CONFIDENCE = 0.95
 _ROUNDING = 1e-6
-_DRAWS = 500
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,11 +155,12 @@ def _estimated(
         chosen.set_params(random_state=random_state)
     scores = chosen.fit(X, y).scores(X_new)
     estimate = chosen.with_intervals(chosen.from_scores(scores), scores, _CONFIDENCE)
-    draws = chosen.replicates(scores, _DRAWS, estimate.seed)[:, :-1]
+    draws = chosen.replicates(scores, 200, estimate.seed)[:, :-1]
     limits = np.asarray(estimate.intervals)
     covariance = covariance_of_limits(limits, _correlation(draws))
-    from_posterior = isinstance(chosen, OpenSetEstimator)
-    known = draws.mean(axis=0) if from_posterior else estimate.proportions
+    known = estimate.proportions
+    if isinstance(chosen, OpenSetEstimator):
+        known = chosen.expected_shares(scores)[:-1]
     return Shares(known, covariance, limits, estimate)
 
 

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -220,3 +222,18 @@ def test_expected_shares_lie_between_those_of_the_hypotheses() -> None:
     open_weight = estimator.from_scores(scores).diagnostics["probability_unseen"]
     expected = (1 - open_weight) * closed + open_weight * open_
     assert_allclose(estimator.expected_shares(scores), expected, atol=1e-12)
+
+
+def test_small_unseen_shares_are_likelier_a_priori_with_several_classes_only() -> None:
+    several = exact_scores((300, 200), (80, 40), 8)
+    expecting, uniform = (
+        open_set_fit(several, 0.9, small_share=small).posterior for small in (0.03, np.inf)
+    )
+    assert expecting.log_bayes_factor > uniform.log_bayes_factor
+    means = [posterior.share @ posterior.probability for posterior in (expecting, uniform)]
+    assert means[0] > means[1]
+    default = open_set_fit(several, 0.9).posterior
+    assert default.log_bayes_factor == expecting.log_bayes_factor
+    alone = replace(several, classes=("a",), codes=np.zeros(500, dtype=int), posteriors=None)
+    one = [open_set_fit(alone, 0.02, small_share=small).posterior for small in (0.03, np.inf)]
+    assert one[0].log_bayes_factor == one[1].log_bayes_factor

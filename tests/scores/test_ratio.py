@@ -54,6 +54,17 @@ def test_weights_leave_no_trace_where_columns_are_many(seed) -> None:
         assert 0.42 < roc_auc_score(truth, column, sample_weight=weights) < 0.55
 
 
+def test_scores_that_say_nothing_are_ties_where_folds_cannot_be_alike() -> None:
+    rng = np.random.default_rng(9)
+    codes = np.repeat([0, 1, 2], [77, 83, 15])
+    weight = np.array([0.3, 0.9, 4.0])[codes]
+    F, H = rng.normal(size=(200, 60)), rng.normal(size=(175, 60))
+    narrow = KernelLogisticRegression(bandwidth=0.2)
+    scores = ratio_scores(F, H, weight, narrow, codes=codes, random_state=0)
+    assert_array_equal(scores.unlabelled, 0.0)
+    assert_array_equal(scores.labelled, 0.0)
+
+
 def test_folds_hold_all_classes_alike(monkeypatch) -> None:
     taken_off = []
 

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.neighbors import NearestNeighbors
 
-from unseen.base import FloatArray, IntArray, Matrix
+from unseen.base import FloatArray, Matrix
 from unseen.scores.kernel import Standardisation, row_blocks
 
 __all__ = ["Distances", "neighbour_distances"]
@@ -70,27 +70,20 @@ def neighbour_distances(
     chosen = np.arange(H.shape[0])
     if len(chosen) > _MOST_REFERENCES:
         chosen = np.sort(rng.choice(chosen, _MOST_REFERENCES, replace=False))
-    place = np.full(H.shape[0], -1)
-    place[chosen] = np.arange(len(chosen))
-    strangers = np.full(F.shape[0], -1)
-    return Distances(
-        *(
-            np.column_stack([_nearest(rows, own, scale(H[chosen]), scale) for scale in scales])
-            for rows, own in ((F, strangers), (H, place))
-        )
-    )
+    n_nearest = min(_NEIGHBOURS, len(chosen) - 1)
+    unlabelled = np.empty((F.shape[0], len(scales)))
+    labelled = np.empty((H.shape[0], len(scales)))
+    for column, scale in enumerate(scales):
+        model = NearestNeighbors(n_neighbors=n_nearest, algorithm="brute").fit(scale(H[chosen]))
+        unlabelled[:, column] = _mean_distance(model, F, scale)
+        labelled[:, column] = _mean_distance(model, H, scale)
+        # Asked for no rows, it takes its own, and none for its own neighbour.
+        labelled[chosen, column] = model.kneighbors()[0].mean(axis=1)
+    return Distances(unlabelled, labelled)
 
 
-def _nearest(
-    rows: Matrix, own: IntArray, references: FloatArray, scale: Standardisation
-) -> FloatArray:
-    """Mean distance to the nearest references; ``own`` is a row's place among them, or -1."""
-    n_nearest = min(_NEIGHBOURS, len(references) - 1)
-    distances = np.empty(rows.shape[0])
-    for block in row_blocks(rows.shape[0]):
-        squared = euclidean_distances(scale(rows[block]), references, squared=True)
-        inside = np.flatnonzero(own[block] >= 0)
-        squared[inside, own[block][inside]] = np.inf
-        nearest = np.partition(squared, n_nearest - 1, axis=1)[:, :n_nearest]
-        distances[block] = np.sqrt(nearest).mean(axis=1)
-    return distances
+def _mean_distance(model: NearestNeighbors, rows: Matrix, scale: Standardisation) -> FloatArray:
+    parts = [
+        model.kneighbors(scale(rows[block]))[0].mean(axis=1) for block in row_blocks(rows.shape[0])
+    ]
+    return np.concatenate(parts)

@@ -133,13 +133,13 @@ def ratio_scores(
     weights[unlabelled == 0] = 1.0 if weight is None else weight
     with one_blas_thread():
         rows = model.prepare(X, weights, rng)
-        classes = np.zeros(H.shape[0], dtype=np.int64) if codes is None else codes
-        masks = training_masks(n_folds, np.append(np.zeros(F.shape[0], np.int64), 1 + classes), rng)
+        strata = 1 - unlabelled
+        strata[unlabelled == 0] += 0 if codes is None else codes
+        masks = training_masks(n_folds, strata, rng)
         values, log_loss = _all_candidates(model, rows, unlabelled, masks, n_jobs)
         as_given = replace(rows.standardise, scale=np.ones(X.shape[1]))
         scales = [as_given, rows.standardise]
         distances = neighbour_distances(X[unlabelled == 1], X[unlabelled == 0], scales, rng)
-    values -= fold_offsets(masks, unlabelled, weights)[:, None]
     return RatioScores(values[unlabelled == 1], values[unlabelled == 0], log_loss, distances)
 
 
@@ -150,7 +150,7 @@ def _all_candidates(
     masks: FloatArray,
     n_jobs: int | None,
 ) -> tuple[FloatArray, FloatArray]:
-    """Out-of-fold log-odds (n, C) and log-loss (C,), bandwidth by bandwidth."""
+    """Out-of-fold log density ratios (n, C) and log-loss (C,), bandwidth by bandwidth."""
     bandwidths = model.bandwidths(rows)
     strengths = RATIO_STRENGTHS if model.C is None else model.strengths()
     # Threads: the rows are shared, and the products release the interpreter.
@@ -169,7 +169,9 @@ def _held_out(
         rows, unlabelled, bandwidth, strengths, masks, measure, *SCORE_LIMITS
     )
     values = found[..., 0].astype(np.float64)
-    values[:, _spread_in_folds(values, masks) < np.minimum(error, _LEAST_SPREAD)] = 0.0
+    silent = _spread_in_folds(values, masks) < np.minimum(error, _LEAST_SPREAD)
+    values -= fold_offsets(masks, unlabelled, rows.weight)[:, None]
+    values[:, silent] = 0.0  # without offsets, which alone would order rows by fold
     return values, -scores
 
 

@@ -1,6 +1,8 @@
 # Every target sets up what it needs in .venv, and does so once.
 PYTHON ?= python3
 BIN := .venv/bin
+# One test process per core: threads within each would only get in the way of the others.
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/pytest -n auto
 
 .PHONY: demo test check docs bench clean
 
@@ -8,14 +10,14 @@ demo: .venv/.installed
 	@$(BIN)/unseen demo
 
 test: .venv/.dev
-	$(BIN)/pytest -n auto
+	$(PYTEST)
 
 check: .venv/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest -n auto
+	$(PYTEST)
 
 docs: .venv/.docs
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html

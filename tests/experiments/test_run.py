@@ -85,12 +85,14 @@ def test_progress_rises_to_one(tmp_path):
 @pytest.mark.skipif(os.name != "posix", reason="kills a process group")
 def test_a_killed_run_is_taken_up_to_the_bit(tmp_path):
     """SIGKILL to every process in the middle of a run; the same command then ends the same."""
-    command = [sys.executable, "-m", "unseen", "reproduce", "table1", "--dataset", "thyroid"]
-    command += ["--permutations", "1", "--jobs", "1", "--out"]
+    plan = "Plan(('thyroid',), permutations=(0,), proportions=(0.1, 0.5, 0.9))"
+    code = "import sys; from unseen.experiments import Plan, reproduce; "
+    code += f"reproduce('table1', sys.argv[1], {plan}, n_jobs=1)"
+    command = [sys.executable, "-c", code]
     subprocess.run([*command, "whole"], cwd=tmp_path, check=True, capture_output=True)
     killed = subprocess.Popen([*command, "killed"], cwd=tmp_path, start_new_session=True)
     store = CellStore(tmp_path / "killed" / "cells")
-    while len(store.read()) < 20:
+    while not store.read():
         assert killed.poll() is None, "the run ended before it could be killed"
         time.sleep(0.01)
     os.killpg(killed.pid, signal.SIGKILL)
@@ -98,7 +100,8 @@ def test_a_killed_run_is_taken_up_to_the_bit(tmp_path):
     n_left = len(store.read())
     assert not (tmp_path / "killed" / "table1.txt").exists()
     subprocess.run([*command, "killed"], cwd=tmp_path, check=True, capture_output=True)
-    assert n_left < len(store.read()) == len(CellStore(tmp_path / "whole" / "cells").read())
+    assert 0 < n_left < len(store.read()) == len(CellStore(tmp_path / "whole" / "cells").read())
+    assert (tmp_path / "whole" / "table1.txt").exists()
     for file in (tmp_path / "whole").glob("*.*"):
         assert file.read_bytes() == (tmp_path / "killed" / file.name).read_bytes(), file.name
     assert store.read() == CellStore(tmp_path / "whole" / "cells").read()

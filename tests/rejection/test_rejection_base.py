@@ -22,7 +22,7 @@ from unseen.rejection.held_out import HeldOut
 from unseen.rejection.risk import open_risk
 from unseen.rejection.sample import OpenSample
 from unseen.rejection.sensitivity import reshared, share_sensitivity
-from unseen.rejection.shares import Shares, covariance_of_limits
+from unseen.rejection.shares import Shares, covariance_of_limits, find_shares
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,7 +188,7 @@ def test_shares_are_estimated_by_the_default_estimator_and_err_as_its_replicates
     X, y, X_new = rows
     rule = RatioRule(random_state=0).fit(X, y, X_new)
     estimate = rule.shares_.estimate
-    estimator = OpenSetEstimator(random_state=estimate.seed).fit(X, y)
+    estimator = OpenSetEstimator(spike=0.5, random_state=estimate.seed).fit(X, y)
     expected = estimator.estimate(X_new, confidence=0.95)
     assert estimate.method == "OpenSetEstimator"
     assert_array_equal(rule.shares_.limits, expected.intervals)
@@ -206,6 +206,24 @@ def test_shares_are_estimated_by_the_default_estimator_and_err_as_its_replicates
         covariance[0, 1] / np.sqrt(covariance[0, 0] * covariance[1, 1]),
         np.corrcoef(draws[:, 0], draws[:, 1])[0, 1],
     )
+
+
+def test_a_rule_takes_even_odds_where_several_classes_are_known() -> None:
+    # Nothing is unseen, and a few rows leave it in doubt: the prior shows.
+    rng = np.random.default_rng(0)
+    X, X_new = (rng.normal(size=(80, 2)) + np.repeat([[0], [2]], 40, axis=0) for _ in range(2))
+    y = np.repeat(["a", "b"], 40)
+
+    def expected(labels: np.ndarray, spike: float | None) -> np.ndarray:
+        estimator = OpenSetEstimator(spike=spike, random_state=0).fit(X, labels)
+        return estimator.expected_shares(estimator.scores(X_new))[:-1]
+
+    even, usual = expected(y, 0.5), expected(y, None)
+    assert even.sum() < usual.sum() < 1
+    assert_allclose(find_shares(None, X, y, X_new, 0).known, even)
+    assert_allclose(find_shares(OpenSetEstimator(), X, y, X_new, 0).known, usual)
+    one = np.repeat("a", 80)
+    assert_allclose(find_shares(None, X, one, X_new, 0).known, expected(one, None))
 
 
 def test_a_rule_is_fitted_together_with_its_held_out_rows(rows) -> None:

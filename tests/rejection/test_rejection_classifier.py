@@ -6,6 +6,7 @@ from closed_form import BAYES_RISK, CENTRES, SHARES, excess_risk, samples
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit, logit
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
 from sklearn.neighbors import NearestNeighbors
 
 from unseen import KernelLogisticRegression
@@ -20,6 +21,7 @@ from unseen.rejection.plugin import Pooled, fit_plug_in
 from unseen.rejection.risk import open_risk
 from unseen.rejection.sample import OpenSample
 from unseen.rejection.stack import Neighbours, RejectionStack, held_out_answers
+from unseen.scores.kernel import Standardisation
 
 QUICK = KernelLogisticRegression(1.0, 1.0, rank=40)
 
@@ -109,14 +111,32 @@ def test_a_row_is_no_neighbour_of_itself():
     rng = np.random.default_rng(1)
     X, codes = rng.normal(size=(30, 2)), np.repeat([0, 1], [20, 10])
     sample = OpenSample(X, codes, rng.normal(size=(9, 2)), np.array([0.5, 0.3]))
-    neighbours = Neighbours.of(sample, np.array([1, 3]))
-    found = neighbours.distances_of_labelled(sample)
-    rows = neighbours.standardise(X)
+    scale = Standardisation.of(X, np.ones(30))
+    found = Neighbours.of(sample, np.array([1, 3]), scale).distances_of_labelled(sample)
+    rows = scale(X)
     for i in (0, 25):
         for code in (0, 1):
             others = np.flatnonzero((codes == code) & (np.arange(30) != i))
             near, _ = NearestNeighbors(n_neighbors=3).fit(rows[others]).kneighbors(rows[i : i + 1])
             assert_allclose(found[i, 2 * code : 2 * code + 2], near[0, [0, 2]])
+
+
+def test_units_that_carry_the_signal_are_not_scaled_away():
+    # One large column among a hundred of small noise: of equal spread, these drown what is unseen.
+    rng = np.random.default_rng(0)
+    spread = np.append(1.0, np.full(100, 0.001))
+    X, X_new = (rng.normal(size=(200, 101)) * spread for _ in range(2))
+    X_new[:20, 0] += 5
+    sample = OpenSample(X, np.repeat([0, 1], 100), X_new, np.array([0.45, 0.45]))
+    scales = Standardisation.of(np.vstack([X, X_new]), np.ones(400)).both
+    third = np.array([3])
+    given, equal = (Neighbours.of(sample, third, scale).distances(X_new) for scale in scales)
+    unseen_rows = np.arange(200) < 20
+    assert roc_auc_score(unseen_rows, given.min(axis=1)) > 0.99
+    assert roc_auc_score(unseen_rows, equal.min(axis=1)) < 0.95
+    stack = RejectionStack(classifier=QUICK, n_neighbors=[3], random_state=0)
+    described = stack._described(sample, np.random.RandomState(0))[1]
+    assert_allclose(described.X_new[:, -4:], np.hstack([given, equal]))
 
 
 def test_answers_come_from_models_that_did_not_see_the_row():

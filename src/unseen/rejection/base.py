@@ -135,7 +135,8 @@ class RejectionRule(ClassifierMixin, BaseEstimator, ABC):
         proportions : None, shares, mapping, Estimate or proportion estimator, default=None
             Shares of the known classes among the unlabelled rows: K numbers in sorted order of the
             labels (or K + 1, unseen last), a mapping from label to share, an estimate, or the
-            estimator to make one with. None is :class:`~unseen.OpenSetEstimator`.
+            estimator to make one with. None is :class:`~unseen.OpenSetEstimator` at even odds
+            that something is unseen.
 
         Returns
         -------

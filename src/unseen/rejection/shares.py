@@ -7,7 +7,9 @@ from them and seldom narrower, set the size.
 
 The default estimate takes a side: where "nothing is unseen" is the likelier hypothesis it says 0,
 and a rule that believed it would call nothing unseen. The risk is linear in the shares, Eq. (RMul),
-so that its expectation over the hypotheses is the risk at the expected shares. Rules take those.
+so that its expectation over the hypotheses is the risk at the expected shares. Rules take those, at
+even odds where there are several known classes: who asks which rows are unseen, and not only how
+many, does not take it for unlikely that there are some.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ __all__ = ["Shares", "find_shares"]
 
 # An Estimate does not say at which level its intervals were made; this is the usual one.
 _CONFIDENCE = 0.95
+_EVEN_ODDS = 0.5
 _ROUNDING = 1e-6
 
 
@@ -80,7 +83,8 @@ def find_shares(
     Parameters
     ----------
     proportions : None, array-like of K or K + 1 shares, mapping, Estimate or proportion estimator
-        None estimates with :class:`~unseen.OpenSetEstimator`. A mapping goes from label to share.
+        None estimates with :class:`~unseen.OpenSetEstimator` at even odds (``spike=0.5``, for
+        several known classes) of "nothing is unseen". A mapping goes from label to share.
     X, y, X_new : arrays
         Labelled rows, their labels, and unlabelled rows; used only where shares are estimated.
     random_state : int, RandomState instance or None, default=None
@@ -150,7 +154,7 @@ def _estimated(
     X_new: Matrix,
     random_state: Any,
 ) -> Shares:
-    chosen = OpenSetEstimator() if estimator is None else clone(estimator)
+    chosen = _default(len(np.unique(y))) if estimator is None else clone(estimator)
     if chosen.get_params().get("random_state", 0) is None:
         chosen.set_params(random_state=random_state)
     scores = chosen.fit(X, y).scores(X_new)
@@ -162,6 +166,10 @@ def _estimated(
     if isinstance(chosen, OpenSetEstimator):
         known = chosen.expected_shares(scores)[:-1]
     return Shares(known, covariance, limits, estimate)
+
+
+def _default(n_classes: int) -> OpenSetEstimator:
+    return OpenSetEstimator(spike=_EVEN_ODDS if n_classes > 1 else None)
 
 
 def _correlation(draws: FloatArray) -> FloatArray:

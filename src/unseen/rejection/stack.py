@@ -3,8 +3,9 @@
 A forest cuts along one feature at a time, which in many dimensions finds little. Three kinds of
 features tell it where to look: the log-probabilities of the K classes by a classifier that knows
 no others, the log-odds that a row is unlabelled rather than known, and the distances to the nearest
-rows of each class. A feature from a model that has seen the row would say too much, so that rows
-get theirs out of fold, and labelled rows are no neighbours of themselves.
+rows of each class, in the units given and with columns of equal spread, as either may hide what is
+unseen. A feature from a model that has seen the row would say too much, so that rows get theirs out
+of fold, and labelled rows are no neighbours of themselves.
 """
 
 from __future__ import annotations
@@ -38,11 +39,11 @@ LEAF_FACTOR = 2
 
 @dataclass(frozen=True, eq=False)
 class Neighbours:
-    """Rows of each class, to which distances are taken.
+    """Rows of each class, to which distances are taken, in one scale of the features.
 
     Parameters
     ----------
-    standardise : Standardisation
+    scale : Standardisation
         Centre and scale of each feature.
     by_class : list of NearestNeighbors
         The labelled rows of each class.
@@ -50,27 +51,25 @@ class Neighbours:
         Which neighbours of each class to measure, from 1.
     """
 
-    standardise: Standardisation
+    scale: Standardisation
     by_class: list[NearestNeighbors]
     ranks: list[IntArray]
 
     @classmethod
-    def of(cls, sample: OpenSample, wanted: IntArray) -> Neighbours:
-        """Neighbours among the labelled rows, standardised by all rows."""
-        everything = np.vstack([sample.X, sample.X_new])
-        standardise = Standardisation.of(everything, np.ones(len(everything)))
-        rows = standardise(sample.X)
+    def of(cls, sample: OpenSample, wanted: IntArray, scale: Standardisation) -> Neighbours:
+        """Neighbours among the labelled rows."""
+        rows = scale(sample.X)
         counts = np.bincount(sample.codes, minlength=sample.n_classes)
         # A row of the class itself has one neighbour fewer there.
         ranks = [np.unique(np.clip(wanted, 1, max(1, count - 1))) for count in counts]
         by_class = [
             NearestNeighbors().fit(rows[sample.codes == code]) for code in range(sample.n_classes)
         ]
-        return cls(standardise, by_class, ranks)
+        return cls(scale, by_class, ranks)
 
     def distances(self, X: FloatArray) -> FloatArray:
         """From new rows to the neighbours of each class."""
-        rows = self.standardise(X)
+        rows = self.scale(X)
         return np.hstack(
             [
                 class_distances(model, ranks, rows)
@@ -80,7 +79,7 @@ class Neighbours:
 
     def distances_of_labelled(self, sample: OpenSample) -> FloatArray:
         """The same of the labelled rows, none of which is its own neighbour."""
-        found, rows = [], self.standardise(sample.X)
+        found, rows = [], self.scale(sample.X)
         for code, (model, ranks) in enumerate(zip(self.by_class, self.ranks, strict=True)):
             own = sample.codes == code
             distances = np.empty((len(own), len(ranks)))
@@ -156,11 +155,12 @@ class Describer:
     """Makes the stacked features of new rows."""
 
     models: PlugInRule
-    neighbours: Neighbours
+    neighbours: list[Neighbours]
 
     def __call__(self, X: FloatArray) -> FloatArray:
         """The row, the models' answers, the distances."""
-        return np.hstack([X, log_answers(self.models, X), self.neighbours.distances(X)])
+        far = [scale.distances(X) for scale in self.neighbours]
+        return np.hstack([X, log_answers(self.models, X), *far])
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,19 +248,27 @@ class RejectionStack(RejectionRule):
         classifier = KernelLogisticRegression() if self.classifier is None else self.classifier
         form = Pooled()
         models = fit_plug_in(sample, form, [classifier] * len(form.tasks(sample)), rng)
-        neighbours = Neighbours.of(sample, _ranks(self.n_neighbors))
+        ranks = _ranks(self.n_neighbors)
+        neighbours = [Neighbours.of(sample, ranks, scale) for scale in _scales(sample)]
         answers, answers_new = held_out_answers(models, sample, self.n_folds, rng)
-        X = np.hstack([sample.X, answers, neighbours.distances_of_labelled(sample)])
+        far = [scale.distances_of_labelled(sample) for scale in neighbours]
+        X = np.hstack([sample.X, answers, *far])
         if sample.X_new is sample.X:
             X_new = X  # no unlabelled rows: the copies must stay copies
         else:
-            X_new = np.hstack([sample.X_new, answers_new, neighbours.distances(sample.X_new)])
+            far_new = [scale.distances(sample.X_new) for scale in neighbours]
+            X_new = np.hstack([sample.X_new, answers_new, *far_new])
         return Describer(models, neighbours), replace(sample, X=X, X_new=X_new)
 
 
 def coarse_forest(sample: OpenSample) -> RejectionForest:
     """A forest with leaves twice as large as its default for these rows."""
     return RejectionForest(min_leaf=LEAF_FACTOR * least_leaf("auto", sample))
+
+
+def _scales(sample: OpenSample) -> tuple[Standardisation, Standardisation]:
+    everything = np.vstack([sample.X, sample.X_new])
+    return Standardisation.of(everything, np.ones(len(everything))).both
 
 
 def _ranks(n_neighbors: ArrayLike) -> IntArray:

@@ -45,6 +45,11 @@ class Standardisation:
         scale[scale == 0.0] = 1.0
         return cls(centre, scale)
 
+    @property
+    def both(self) -> tuple[Standardisation, Standardisation]:
+        """The units given, centred, and equal spreads: neither is the better one everywhere."""
+        return Standardisation(self.centre, np.ones_like(self.scale)), self
+
     def __call__(self, X: Matrix) -> FloatArray:
         """Standardised rows, dense."""
         return (dense(X) - self.centre) / self.scale

@@ -18,7 +18,7 @@ things spoil such scores where the samples are small or alike, and each has its 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -137,9 +137,8 @@ def ratio_scores(
         strata[unlabelled == 0] += 0 if codes is None else codes
         masks = training_masks(n_folds, strata, rng)
         values, log_loss = _all_candidates(model, rows, unlabelled, masks, n_jobs)
-        as_given = replace(rows.standardise, scale=np.ones(X.shape[1]))
-        scales = [as_given, rows.standardise]
-        distances = neighbour_distances(X[unlabelled == 1], X[unlabelled == 0], scales, rng)
+        far = X[unlabelled == 1], X[unlabelled == 0], rows.standardise.both
+        distances = neighbour_distances(*far, rng)
     return RatioScores(values[unlabelled == 1], values[unlabelled == 0], log_loss, distances)
 
 

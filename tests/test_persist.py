@@ -91,7 +91,11 @@ def test_packing_shows_neither_in_memory_nor_after_loading(samples, path) -> Non
     for one in (through_file(rule, path), rule):
         assert one.rule_.costs == costs
         stack = next(part for part in one.rule_.rules if hasattr(part, "describe"))
-        assert all(type(each) is NearestNeighbors for each in stack.describe.neighbours.by_class)
+        assert all(
+            type(each) is NearestNeighbors
+            for scale in stack.describe.neighbours
+            for each in scale.by_class
+        )
 
 
 @pytest.mark.parametrize(

@@ -135,8 +135,9 @@ def test_units_that_carry_the_signal_are_not_scaled_away():
     assert roc_auc_score(unseen_rows, given.min(axis=1)) > 0.99
     assert roc_auc_score(unseen_rows, equal.min(axis=1)) < 0.95
     stack = RejectionStack(classifier=QUICK, n_neighbors=[3], random_state=0)
-    described = stack._described(sample, np.random.RandomState(0))[1]
-    assert_allclose(described.X_new[:, -4:], np.hstack([given, equal]))
+    describe, described = stack._described(sample, np.random.RandomState(0))
+    for features in (described.X_new, describe(X_new)):
+        assert_allclose(features[:, -4:], np.hstack([given, equal]))
 
 
 def test_answers_come_from_models_that_did_not_see_the_row():

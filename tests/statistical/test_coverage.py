@@ -5,7 +5,7 @@ from functools import cache, partial
 import numpy as np
 import pytest
 
-from unseen import MPEIncomplete
+from unseen import MPEIncomplete, OpenSetEstimator
 from unseen.intervals import Calibrated, IntervalEvidence, Percentile, certified_unseen
 from unseen.proportions import ClassScores
 
@@ -69,6 +69,19 @@ def test_simultaneous_intervals_cover_all_shares_at_once(covered) -> None:
     at_once = covered["simultaneous"].all(axis=1).mean()
     assert at_once >= 0.93
     assert at_once >= covered["calibrated"].all(axis=1).mean()
+
+
+def test_intervals_of_the_default_cover_the_unseen_share() -> None:
+    # The large version, with several known classes too, is benchmarks/calibration.py.
+    hits = []
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        X, X_new = rng.normal(size=(100, 2)), rng.normal(size=(120, 2))
+        X_new[rng.random(120) < 0.4, 0] += 2.5
+        estimator = OpenSetEstimator(random_state=0).fit(X, np.zeros(100, dtype=int))
+        lower, upper = estimator.estimate(X_new, confidence=0.95).intervals[-1]
+        hits.append(lower <= 0.4 <= upper)
+    assert np.mean(hits) >= 0.9
 
 
 def test_certified_bound_is_below_the_unseen_share() -> None:

@@ -141,12 +141,11 @@ def test_square_loss_estimates_the_posterior():
     assert np.abs(rule.predict_proba(x) - truth).mean() < 0.05
 
 
-def test_held_out_rows_do_not_choose_their_own_candidate():
+def test_where_all_folds_agree_held_out_rows_are_those_of_the_one_candidate():
     rule = RejectionKernel(bandwidth=[0.1, 2.0], ridge=[1e-3], rank=50, random_state=0)
     X, codes, X_new, _ = samples(150, seed=2)
     fitted = rule.fit(X, codes, X_new, SHARES[:2])
     assert fitted.rule_.bandwidth == 2.0
-    # Where all folds agree, so do the held-out probabilities and those of the one candidate.
     alone = rule.set_params(bandwidth=2.0).fit(X, codes, X_new, SHARES[:2])
     assert_allclose(fitted.held_out_.unlabelled, alone.held_out_.unlabelled)
 

@@ -90,10 +90,3 @@ def test_forms_agree_when_one_class_is_known():
         for form in (Joint(), Pooled())
     ]
     assert_allclose(*found, atol=1e-6)
-
-
-def test_a_kernel_model_keeps_its_choice_in_every_fold():
-    X, codes, X_new, _ = samples(150, seed=3)
-    rule = RejectionPlugIn(random_state=0).fit(X, codes, X_new, SHARES[:2])
-    assert rule.held_out_.unlabelled.shape == (150, 3)
-    assert all(model.cv_scores_ is not None for model in rule.rule_.rule.models)

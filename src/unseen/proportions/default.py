@@ -62,6 +62,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from unseen._validation import check_folds, check_unlabelled, remarks
 from unseen.base import Estimate, FloatArray, RocEvidence
+from unseen.engine.threads import one_blas_thread
 from unseen.intervals import Credible, IntervalMethod
 from unseen.mixture.candidates import Candidates
 from unseen.mixture.placement import PlacementPosterior, placement_posterior
@@ -307,8 +308,9 @@ class OpenSetEstimator(ProportionEstimator):
         among = np.ones((n_replicates, len(scores.classes)))
         if scores.posteriors is not None:
             n_unseen = int(unseen.sum())
-            among[~unseen] = _closed_draws(scores.posteriors, n_replicates - n_unseen, rng)
-            among[unseen] = _open_draws(scores.posteriors, fit, n_unseen, rng)
+            with one_blas_thread():
+                among[~unseen] = _closed_draws(scores.posteriors, n_replicates - n_unseen, rng)
+                among[unseen] = _open_draws(scores.posteriors, fit, n_unseen, rng)
         return np.column_stack([nu[:, None] * among, 1 - nu])
 
     def _n_folds(self, n_rows: int) -> int:
@@ -329,7 +331,8 @@ _FITS: WeakKeyDictionary[OpenSetScores, dict[float, OpenSetFit]] = WeakKeyDictio
 def _fit_once(scores: OpenSetScores, spike: float) -> OpenSetFit:
     fits = _FITS.setdefault(scores, {})
     if spike not in fits:
-        fits[spike] = open_set_fit(scores, spike)
+        with one_blas_thread():  # or rounding would hang on the number of cores
+            fits[spike] = open_set_fit(scores, spike)
     return fits[spike]
 
 

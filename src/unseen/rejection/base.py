@@ -10,6 +10,7 @@ the unlabelled rows themselves (the transductive setting), and every threshold.
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -30,9 +31,14 @@ from unseen._validation import (
     is_sparse,
     remarks,
 )
-from unseen.base import FloatArray, IntArray, Matrix
+from unseen.base import FloatArray, IntArray, Matrix, UnseenWarning
 from unseen.rejection import cut
-from unseen.rejection.checks import negative_mass, overfull_shares, rare_classes
+from unseen.rejection.checks import (
+    negative_mass,
+    overfull_shares,
+    rare_classes,
+    uncertain_shares,
+)
 from unseen.rejection.held_out import FittedRule, HeldOut, cross_fit
 from unseen.rejection.labels import with_unseen
 from unseen.rejection.risk import open_risk
@@ -205,6 +211,8 @@ class RejectionRule(ClassifierMixin, BaseEstimator, ABC):
         ndarray of shape (m,)
         """
         check_is_fitted(self)
+        if not self._open:
+            raise ValueError("predict_unlabeled needs a fit with X_unlabeled; got a fit without.")
         return self._labels(self.held_out_.unlabelled)
 
     def fit_predict_unlabeled(
@@ -330,6 +338,8 @@ class RejectionRule(ClassifierMixin, BaseEstimator, ABC):
             X = np.asarray(X)
         labelled = check_labelled(self, X, y)
         check_classification_targets(labelled.classes[labelled.codes])
+        if np.bincount(labelled.codes).max() == 1:
+            raise ValueError("y must hold at least 2 rows of some class; got n_samples=1 of each.")
         return labelled._replace(rows=labelled.rows.astype(np.float64, copy=False))
 
     def _sample(
@@ -366,11 +376,15 @@ class RejectionRule(ClassifierMixin, BaseEstimator, ABC):
     ) -> Shares:
         labels = labelled.classes[labelled.codes]
         shares = find_shares(proportions, labelled.rows, labels, rows_new, seed)
-        if shares.estimate is not None and shares.estimate is not proportions:
-            self.warnings_ += shares.estimate.warnings  # it has looked at the rows
-        else:
+        estimate = None if shares.estimate is proportions else shares.estimate
+        told = () if estimate is None else estimate.warnings
+        with warnings.catch_warnings():
+            if told:  # the estimator has warned, but does not know what the user calls the rows
+                warnings.simplefilter("ignore", UnseenWarning)
             self.warnings_ += remarks(self, labelled.rows, rows_new, given, name="X_unlabeled")
+        self.warnings_ += [text for text in told if "X_new" not in text]
         self._warn(overfull_shares(shares))
+        self._warn(uncertain_shares(shares, self.classes_))
         return shares
 
     def _warn_of_negative_mass(self) -> None:

@@ -19,14 +19,16 @@ from unseen.base import FloatArray, IntArray
 from unseen.rejection.cut import novelty
 from unseen.rejection.shares import Shares
 
-__all__ = ["NegativeMass", "negative_mass", "overfull_shares", "rare_classes"]
+__all__ = ["NegativeMass", "negative_mass", "overfull_shares", "rare_classes", "uncertain_shares"]
 
 _BINS = 5
-# With as many cells as there are, all at once, one fit in a hundred is warned about by chance.
+# With as many cells as there are, all at once, one fit in a hundred is warned about by chance; a
+# few with a few dozen rows.
 _FALSE_ALARMS = 0.01
 # Below a tenth of the known mass the labels hardly feel it: there the rows are called known anyway.
 _MUCH = 0.1
 _ROUNDING = 1e-6
+_WIDE = 0.5
 
 
 @dataclass(frozen=True)
@@ -96,6 +98,30 @@ def overfull_shares(shares: Shares) -> str | None:
     return (
         f"the known shares sum to {shares.total:.3f}, more than 1: nothing is left for unseen "
         "classes, and some share is too large. Check proportions."
+    )
+
+
+def uncertain_shares(shares: Shares, classes: NDArray[Any]) -> str | None:
+    """A sentence where the interval of some share is wider than one half.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen.rejection.shares import Shares
+    >>> limits = np.array([[0.3, 0.5], [0.0, 0.7], [0.1, 0.3]])
+    >>> shares = Shares(np.array([0.4, 0.4]), limits=limits)
+    >>> uncertain_shares(shares, np.array(["a", "b", "unseen"]))[:47]
+    "the share of 'b' may be anything from 0% to 70%"
+    """
+    if shares.limits is None or np.ptp(shares.limits, axis=1).max() <= _WIDE:
+        return None
+    widest = int(np.ptp(shares.limits, axis=1).argmax())
+    lower, upper = shares.limits[widest]
+    return (
+        f"the share of {classes.tolist()[widest]!r} may be anything from {lower:.0%} to "
+        f"{upper:.0%}, "
+        "and labels are no better than the shares: add unlabelled rows, or give proportions that "
+        "you know."
     )
 
 

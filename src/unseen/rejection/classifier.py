@@ -65,7 +65,8 @@ class RejectionClassifier(RejectionRule):
     ----------
     members : sequence of RejectionRule or None, default=None
         Rules to mix or to choose from; None is a forest on stacked features
-        (:class:`RejectionStack`), a :class:`RejectionForest` and a :class:`RejectionKernel`.
+        (:class:`RejectionStack`), a :class:`RejectionForest` and a :class:`RejectionKernel`. Their
+        own ``random_state`` and ``unseen_label`` are not used.
     unseen_label, n_folds, random_state
         As for every rule. Members that are given have folds of their own.
 
@@ -121,9 +122,11 @@ class RejectionClassifier(RejectionRule):
     ) -> tuple[MixedRule, HeldOut]:
         """Held-out rows choose whom to ask, and so are there anyway."""
         members = self._members(sample)
+        # Each has its own: how often one draws must not change what the next one does.
+        seeds = rng.randint(2**31 - 1, size=len(members))
         voices = [
-            self._voice(name, member, sample, rng)
-            for name, member in zip(distinct_names(members), members, strict=True)
+            self._voice(name, member, sample, np.random.RandomState(seed))
+            for name, member, seed in zip(distinct_names(members), members, seeds, strict=True)
         ]
         candidates = blends(voices, self._calibrated(voices[0], sample, rng))
         held_out = [mean_of([voice.held_out for voice in voices]) for voices in candidates]
@@ -162,6 +165,8 @@ class RejectionClassifier(RejectionRule):
             return [RejectionStack(n_folds=self.n_folds), coarse_forest(sample), kernel]
         if not self.members or not all(isinstance(one, RejectionRule) for one in self.members):
             raise TypeError(f"members must be one or more rejection rules; got {self.members!r}.")
+        for member in self.members:
+            member._validate_params()
         return [clone(member) for member in self.members]
 
 

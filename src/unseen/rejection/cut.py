@@ -26,6 +26,8 @@ __all__ = [
     "reject_rate_threshold",
 ]
 
+_NOTHING = float(np.nextafter(1.0, np.inf))  # no novelty is as high
+
 
 def novelty(probabilities: FloatArray) -> FloatArray:
     """Probability of unseen against the best known class, in [0, 1].
@@ -90,7 +92,7 @@ def cost_threshold(cost: float) -> float:
 
 
 def reject_rate_threshold(new: FloatArray, rate: float) -> float:
-    """Cut that calls this share of the unlabelled rows unseen, up to ties.
+    """Cut that calls this share of the unlabelled rows unseen, or as near to it as ties allow.
 
     Parameters
     ----------
@@ -107,10 +109,10 @@ def reject_rate_threshold(new: FloatArray, rate: float) -> float:
     """
     if not 0 <= rate <= 1:
         raise ValueError(f"reject_rate must lie in [0, 1]; got {rate}.")
-    n_rejected = round(rate * len(new))
-    if n_rejected == 0:
-        return float(np.nextafter(new.max(), np.inf))
-    return float(np.sort(new)[len(new) - n_rejected])
+    if rate == 0:
+        return _NOTHING
+    cuts = np.append(np.unique(new), _NOTHING)
+    return float(cuts[np.abs(_at_least(new, cuts) - rate).argmin()])
 
 
 def recall_threshold(

@@ -36,6 +36,7 @@ from unseen.rejection.cells import (
     growing_cells,
 )
 from unseen.rejection.sample import OpenSample
+from unseen.scores.kernel import Standardisation
 
 __all__ = [
     "EqualWidthCells",
@@ -77,6 +78,8 @@ class Axes:
         """The features, or the leading principal axes where there are too many."""
         if X.shape[1] <= max_axes:
             return cls(None)
+        if len(X) == 1:
+            return cls(np.eye(X.shape[1])[:, :max_axes])
         scale = nonzero_scale(X)
         _, directions = np.linalg.eigh(np.cov(X / scale, rowvar=False))
         return cls(directions[:, : -max_axes - 1 : -1] / scale[:, None])
@@ -329,5 +332,4 @@ def cells_along(n_cells: float, n_axes: int) -> int:
 
 def nonzero_scale(X: FloatArray) -> FloatArray:
     """Standard deviation of each feature, 1 for a constant one."""
-    scale = X.std(axis=0)
-    return np.where(scale > 0, scale, 1.0)
+    return Standardisation.of(X, np.ones(len(X))).scale

@@ -158,7 +158,8 @@ def fit_plug_in(
     with one_blas_thread():
         models = [
             seeded(classifier, rng.randint(2**31 - 1)).fit(X, codes)
-            for classifier, (X, codes) in zip(classifiers, form.tasks(sample), strict=True)
+            # A fold without a class may have fewer tasks than there are classifiers.
+            for classifier, (X, codes) in zip(classifiers, form.tasks(sample), strict=False)
         ]
     counts = np.bincount(sample.codes, minlength=sample.n_classes)
     return PlugInRule(models, form, sample.shares * sample.X_new.shape[0] / counts)

@@ -79,10 +79,11 @@ class OpenSample:
         return masses
 
     def subset(self, labelled: BoolArray, unlabelled: BoolArray) -> OpenSample:
-        """The same shares, with some of the rows."""
-        return OpenSample(
-            self.X[labelled], self.codes[labelled], self.X_new[unlabelled], self.shares
-        )
+        """The same shares, with some of the rows; rows and their copies stay so."""
+        X = self.X[labelled]
+        copied = self.X_new is self.X and bool((labelled == unlabelled).all())
+        X_new = X if copied else self.X_new[unlabelled]
+        return OpenSample(X, self.codes[labelled], X_new, self.shares)
 
 
 def cell_costs(masses: Any) -> FloatArray:

@@ -28,9 +28,9 @@ from unseen.proportions import OpenSetEstimator, ProportionEstimator
 
 __all__ = ["Shares", "find_shares"]
 
-# An Estimate does not say at which level its intervals were made; this is the usual one.
 _CONFIDENCE = 0.95
 _EVEN_ODDS = 0.5
+_FOLDS = 10  # that the estimator takes at most
 _ROUNDING = 1e-6
 
 
@@ -111,16 +111,20 @@ def find_shares(
     return Shares(_checked(proportions, len(classes)))
 
 
-def covariance_of_limits(limits: FloatArray, correlation: FloatArray | None = None) -> FloatArray:
+def covariance_of_limits(
+    limits: FloatArray, correlation: FloatArray | None = None, confidence: float = _CONFIDENCE
+) -> FloatArray:
     """Covariance of the known shares whose normal intervals have these ends.
 
     Parameters
     ----------
     limits : ndarray of shape (K + 1, 2)
-        Ends of the 95% interval of each share, unseen last.
+        Ends of the interval of each share, unseen last.
     correlation : ndarray of shape (K, K) or None, default=None
         Correlation of the known shares. None takes one common value, the one that gives the
         unseen share, one minus their sum, the width of its own interval.
+    confidence : float, default=0.95
+        Of the intervals.
 
     Examples
     --------
@@ -130,7 +134,7 @@ def covariance_of_limits(limits: FloatArray, correlation: FloatArray | None = No
     array([[0.0009, 0.    ],
            [0.    , 0.0016]])
     """
-    deviation = np.ptp(limits, axis=1) / (2 * norm.isf((1 - _CONFIDENCE) / 2))
+    deviation = np.ptp(limits, axis=1) / (2 * norm.isf((1 - confidence) / 2))
     sd, sd_sum = deviation[:-1], deviation[-1]
     if correlation is None:
         correlation = _common_correlation(sd, sd_sum)
@@ -154,7 +158,7 @@ def _estimated(
     X_new: Matrix,
     random_state: Any,
 ) -> Shares:
-    chosen = _default(len(np.unique(y))) if estimator is None else clone(estimator)
+    chosen = _default(y, X_new.shape[0]) if estimator is None else clone(estimator)
     if chosen.get_params().get("random_state", 0) is None:
         chosen.set_params(random_state=random_state)
     scores = chosen.fit(X, y).scores(X_new)
@@ -168,8 +172,14 @@ def _estimated(
     return Shares(known, covariance, limits, estimate)
 
 
-def _default(n_classes: int) -> OpenSetEstimator:
-    return OpenSetEstimator(spike=_EVEN_ODDS if n_classes > 1 else None)
+def _default(y: NDArray[Any], n_new: int) -> OpenSetEstimator:
+    """Even odds for several classes, and where rows are few no more folds than they can fill."""
+    counts = np.unique(y, return_counts=True)[1]
+    least = min(int(counts.min()), n_new)
+    return OpenSetEstimator(
+        spike=_EVEN_ODDS if len(counts) > 1 else None,
+        n_folds=None if least >= _FOLDS else max(2, least),
+    )
 
 
 def _correlation(draws: FloatArray) -> FloatArray:
@@ -189,7 +199,8 @@ def _from_estimate(estimate: Estimate, classes: NDArray[Any]) -> Shares:
         return Shares(known, estimate=estimate)
     order = [estimate.classes.index(label) for label in classes.tolist()]
     limits = estimate.intervals[[*order, -1]]
-    return Shares(known, covariance_of_limits(limits), limits, estimate)
+    covariance = covariance_of_limits(limits, confidence=estimate.confidence or _CONFIDENCE)
+    return Shares(known, covariance, limits, estimate)
 
 
 def _in_order(by_label: dict[Any, float], classes: NDArray[Any]) -> list[float]:
@@ -203,7 +214,7 @@ def _in_order(by_label: dict[Any, float], classes: NDArray[Any]) -> list[float]:
 
 def _checked(proportions: Any, n_classes: int) -> FloatArray:
     try:
-        shares = np.asarray(proportions, dtype=np.float64)
+        shares = np.array(proportions, dtype=np.float64)  # a copy, as the rule keeps it
     except (TypeError, ValueError) as error:
         raise TypeError(
             "proportions must be None, shares, a dict from label to share, an Estimate or a "

@@ -33,6 +33,7 @@ __all__ = ["RejectionStack", "StackRule", "class_distances"]
 
 LEAST = 1e-6  # smallest probability whose logarithm is told from that of 0
 NEIGHBOURS = (1, 3, 8)
+_SAME = 1e-6  # of the usual distance; what rounding leaves of 0
 # Stacked features are good at telling rows apart, noise included: leaves must be larger.
 LEAF_FACTOR = 2
 
@@ -49,11 +50,14 @@ class Neighbours:
         The labelled rows of each class.
     ranks : list of ndarray
         Which neighbours of each class to measure, from 1.
+    copies : list of float
+        How near to one of each class a row is a copy of it, see :func:`copy_distance`.
     """
 
     scale: Standardisation
     by_class: list[NearestNeighbors]
     ranks: list[IntArray]
+    copies: list[float]
 
     @classmethod
     def of(cls, sample: OpenSample, wanted: IntArray, scale: Standardisation) -> Neighbours:
@@ -65,16 +69,14 @@ class Neighbours:
         by_class = [
             NearestNeighbors().fit(rows[sample.codes == code]) for code in range(sample.n_classes)
         ]
-        return cls(scale, by_class, ranks)
+        return cls(scale, by_class, ranks, [copy_distance(model) for model in by_class])
 
     def distances(self, X: FloatArray) -> FloatArray:
         """From new rows to the neighbours of each class."""
         rows = self.scale(X)
+        parts = zip(self.by_class, self.ranks, self.copies, strict=True)
         return np.hstack(
-            [
-                class_distances(model, ranks, rows)
-                for model, ranks in zip(self.by_class, self.ranks, strict=True)
-            ]
+            [class_distances(model, ranks, rows, copy) for model, ranks, copy in parts]
         )
 
     def distances_of_labelled(self, sample: OpenSample) -> FloatArray:
@@ -90,8 +92,30 @@ class Neighbours:
         return np.hstack(found)
 
 
+def copy_distance(model: NearestNeighbors) -> float:
+    """How near to a row of the model another one is its copy; 0 where rows repeat by themselves.
+
+    A labelled row is no neighbour of itself. Nor may it be one of its copy among the unlabelled
+    rows, or copies would all stand nearer than any labelled row does, and look unseen.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.neighbors import NearestNeighbors
+    >>> copy_distance(NearestNeighbors().fit(np.array([[0.0], [1.0], [3.0]])))
+    1e-06
+    >>> copy_distance(NearestNeighbors().fit(np.array([[0.0], [1.0], [1.0]])))
+    0.0
+    """
+    if model.n_samples_fit_ == 1:
+        return 0.0
+    nearest = model.kneighbors(n_neighbors=1)[0]
+    limit = _SAME * float(np.median(nearest))
+    return limit if nearest.min() > limit else 0.0
+
+
 def class_distances(
-    model: NearestNeighbors, ranks: IntArray, rows: FloatArray | None = None
+    model: NearestNeighbors, ranks: IntArray, rows: FloatArray | None = None, copy: float = 0.0
 ) -> FloatArray:
     """Distance to the neighbours of these ranks; None asks for the rows of the model themselves.
 
@@ -103,6 +127,8 @@ def class_distances(
         Which neighbours, from 1.
     rows : ndarray of shape (n, d) or None, default=None
         From where; None takes each row of the model, without itself.
+    copy : float, default=0.0
+        A row that is nearer than this to one of the model counts as that one, without itself too.
 
     Examples
     --------
@@ -117,8 +143,11 @@ def class_distances(
     """
     if rows is None and model.n_samples_fit_ == 1:
         return np.zeros((1, len(ranks)))  # a class of one row: nothing else to compare it with
-    distances, _ = model.kneighbors(rows, n_neighbors=int(ranks.max()))
-    return np.asarray(distances[:, ranks - 1])
+    if copy == 0:
+        return np.asarray(model.kneighbors(rows, n_neighbors=int(ranks.max()))[0][:, ranks - 1])
+    distances = model.kneighbors(rows, n_neighbors=int(ranks.max()) + 1)[0]
+    is_copy = distances[:, :1] < copy
+    return np.where(is_copy, distances[:, ranks], distances[:, ranks - 1])
 
 
 def log_answers(rule: PlugInRule, X: Matrix) -> FloatArray:
@@ -186,8 +215,8 @@ class RejectionStack(RejectionRule):
     classifier : scikit-learn classifier with ``predict_proba`` or None, default=None
         Whose log-probabilities are features; None is :class:`~unseen.KernelLogisticRegression`.
     n_neighbors : array-like of int, default=(1, 3, 8)
-        Which neighbours' distances are features; those that a class has too few rows for are left
-        out.
+        Which neighbours' distances are features; in a class with too few rows the last one there
+        is.
     unseen_label, n_folds, random_state
         As for every rule.
 
@@ -239,7 +268,10 @@ class RejectionStack(RejectionRule):
         return StackRule(describe, rule), held_out
 
     def _reader(self, sample: OpenSample) -> RejectionRule:
-        return coarse_forest(sample) if self.rule is None else clone(self.rule)
+        if self.rule is None:
+            return coarse_forest(sample)
+        self.rule._validate_params()
+        return clone(self.rule)
 
     def _described(
         self, sample: OpenSample, rng: np.random.RandomState

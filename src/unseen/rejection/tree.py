@@ -147,7 +147,8 @@ def hold_out(
 ) -> tuple[OpenSample, OpenSample]:
     """Divide every class and the unlabelled rows into a part to learn from and one held out.
 
-    A class of a single row has it in both parts: without it neither could say what the class costs.
+    A class of a single row, or a single unlabelled row, is in both parts: without it neither could
+    say what it costs.
     """
     labelled = np.zeros(len(sample.codes), dtype=bool)
     for code in range(sample.n_classes):
@@ -157,7 +158,8 @@ def hold_out(
         return sample.subset(rest, rest), sample.subset(labelled, labelled)
     unlabelled = np.zeros(sample.X_new.shape[0], dtype=bool)
     unlabelled[drawn(np.arange(len(unlabelled)), share, rng)] = True
-    return sample.subset(rest, ~unlabelled), sample.subset(labelled, unlabelled)
+    rest_new = ~unlabelled if len(unlabelled) > 1 else unlabelled
+    return sample.subset(rest, rest_new), sample.subset(labelled, unlabelled)
 
 
 def drawn(rows: IntArray, share: float, rng: np.random.RandomState) -> IntArray:

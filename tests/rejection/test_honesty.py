@@ -1,0 +1,85 @@
+"""What is said of a row comes from rows of other folds, whatever was chosen on the way."""
+
+import numpy as np
+import pytest
+from closed_form import SHARES, samples
+from numpy.testing import assert_allclose
+
+from unseen import KernelLogisticRegression, RejectionClassifier, RejectionKernel, RejectionPlugIn
+from unseen.rejection import classifier, kernel
+from unseen.rejection.calibration import calibrate_held_out, fit_calibration
+from unseen.rejection.forest import RejectionForest
+from unseen.rejection.held_out import HeldOut
+from unseen.rejection.sample import OpenSample
+from unseen.rejection.threshold import Scored, choose_cut, cut_by_other_folds
+from unseen.scores.selection import assign_folds
+
+
+@pytest.mark.parametrize(
+    ("module", "rule"),
+    [
+        (kernel, RejectionKernel(bandwidth=[0.5, 2.0], ridge=[1e-3], rank=40)),
+        (classifier, RejectionClassifier([RejectionForest(10), RejectionForest(5)])),
+    ],
+    ids=["kernel", "classifier"],
+)
+def test_held_out_rows_have_the_candidate_that_other_folds_chose(module, rule, monkeypatch) -> None:
+    told = []
+    choose = module.choice_by_other_folds
+
+    def spy(*arguments: object) -> HeldOut:
+        told.append(choose(*arguments))
+        return told[-1]
+
+    monkeypatch.setattr(module, "choice_by_other_folds", spy)
+    X, codes, X_new, _ = samples(100, seed=0)
+    fitted = rule.set_params(random_state=0).fit(X, codes, X_new, SHARES[:2])
+    assert fitted.held_out_ is told[0]
+
+
+def test_calibration_of_a_fold_comes_from_the_others() -> None:
+    rng = np.random.default_rng(0)
+    labelled, unlabelled = rng.dirichlet([2, 1, 1], 60), rng.dirichlet([1, 1, 2], 80)
+    held_out = HeldOut(labelled, np.repeat([0, 1], 30), unlabelled)
+    found = calibrate_held_out(held_out, SHARES[:2], 3, np.random.RandomState(0))
+    again = np.random.RandomState(0)
+    folds = assign_folds(held_out.codes, 3, again)
+    folds_new = assign_folds(np.zeros(80, dtype=np.int64), 3, again)
+    for fold in range(3):
+        out, out_new = folds == fold, folds_new == fold
+        rest = HeldOut(labelled[~out], held_out.codes[~out], unlabelled[~out_new])
+        calibration = fit_calibration(rest, SHARES[:2])
+        assert_allclose(found.labelled[out], calibration(labelled[out]))
+        assert_allclose(found.unlabelled[out_new], calibration(unlabelled[out_new]))
+
+
+def test_the_cut_of_a_fold_comes_from_the_others() -> None:
+    # In the first fold odd rows are known, in the second unseen: each gets the other's cut.
+    sample = OpenSample(np.zeros((4, 1)), np.zeros(4, dtype=int), np.zeros((4, 1)), np.array([0.5]))
+    best = np.ones((4, 1))
+    known = Scored(np.array([0.9, 0.9, 0.1, 0.1]), best)
+    new = Scored(np.array([0.9, 0.1, 0.9, 0.1]), best)
+    folds = np.array([0, 0, 1, 1]), np.array([0, 0, 1, 1])
+    found = cut_by_other_folds(known, new, sample, folds)
+    for fold in (0, 1):
+        mine, others = folds[0] == fold, folds[0] != fold
+        cut = choose_cut(known.of(others), sample.codes[others], new.of(others), sample.shares)
+        assert_allclose(found.labelled[mine], cut.probabilities(known.of(mine)))
+        own = choose_cut(known.of(mine), sample.codes[mine], new.of(mine), sample.shares)
+        assert own != cut
+
+
+def test_what_the_classifier_chose_holds_in_every_fold(monkeypatch) -> None:
+    chosen = []
+    fit = KernelLogisticRegression.fit
+
+    def spy(self, *arguments: object, **options: object) -> KernelLogisticRegression:
+        fitted = fit(self, *arguments, **options)
+        chosen.append((fitted.bandwidth_, fitted.C_))
+        return fitted
+
+    monkeypatch.setattr(KernelLogisticRegression, "fit", spy)
+    X, codes, X_new, _ = samples(100, seed=0)
+    RejectionPlugIn(random_state=0, n_folds=4).fit(X, codes, X_new, SHARES[:2])
+    assert len(chosen) == 5
+    assert len(set(chosen)) == 1

@@ -1,12 +1,13 @@
 """``classify``, ``monitor``, ``compare``, ``diagnose`` and ``methods``."""
 
 import json
+import re
 
 import numpy as np
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from small_tables import cells_of, table, write_csv
 
 import unseen
@@ -30,6 +31,27 @@ def test_classify_labels_every_row_in_place(unseen_command, tables, tmp_path) ->
     assert sum(counts.values()) == new.num_rows
     assert counts["unseen"] == labelled["predicted"].to_pylist().count("unseen")
     assert counts["unseen"] == pytest.approx(60, abs=10)
+    # csv has only text, parquet has not.
+    assert_allclose(labelled["length"].to_numpy(), new["length"].to_numpy())
+    pattern = r"share: ([\d.]+)% \(([\d.]+)% to ([\d.]+)%\)\.\s.*\sfrom\s([\d.]+)\son"
+    said = re.search(pattern, result.output)
+    share, lower, upper, cut = map(float, said.groups())
+    assert lower < share < upper
+    assert share == pytest.approx(100 * counts["unseen"] / new.num_rows, abs=0.5)
+    called = labelled["novelty"].to_numpy() >= cut - 0.005
+    assert_array_equal(called, np.array(labelled["predicted"].to_pylist()) == "unseen")
+    assert re.search(r"Estimated error rate: 0\.0\d\d, standard error 0\.\d{3}\.", result.output)
+
+
+def test_a_class_called_unseen_is_refused(unseen_command, tables, tmp_path) -> None:
+    odd = tmp_path / "train.csv"
+    odd.write_text((tables / "train.csv").read_text().replace("bee", "unseen"))
+    for command in ("estimate", "classify", "compare"):
+        options = ("-o", str(tmp_path / "out.csv")) if command == "classify" else ()
+        result = unseen_command(command, str(odd), "new.csv", "--label", "kind", *options)
+        assert result.exit_code == 1
+        assert "must have other names than 'unseen'" in result.output
+        assert "rename it in column 'kind'" in result.output
 
 
 def test_classify_says_what_the_rule_says_out_of_fold(unseen_command, tables, tmp_path) -> None:
@@ -49,7 +71,7 @@ def test_a_saved_rule_labels_other_tables_without_a_fit(unseen_command, tables, 
     unseen_command("classify", *TABLES, "-o", str(one), "--save", str(rule))
     result = unseen_command("classify", str(rule), "new.csv", "-o", str(other))
     assert result.exit_code == 0, result.output
-    assert "Estimated error on the rows that the rule was fitted to: risk" in result.output
+    assert "Of the rows that the rule was fitted to:" in result.output
     assert "note: Ignored, as only NEW has them: 'day'." in result.output
     first, again = (pyarrow.csv.read_csv(file)["predicted"].to_pylist() for file in (one, other))
     assert np.mean(np.array(first) == np.array(again)) > 0.95

@@ -208,6 +208,8 @@ def test_a_format_that_is_none():
 
 def test_a_column_that_is_not_there(written):
     source = Source.find(written(TABLE, "t.csv"))
+    with pytest.raises(ValueError, match=r"it has no 'Naem'\. Did you mean 'name'\?"):
+        list(source.batches(["Naem"]))
     with pytest.raises(ValueError, match=r"it has no 'colour'\. It has 'name', 'count'\."):
         list(source.batches(["colour"]))
 

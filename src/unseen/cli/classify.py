@@ -30,11 +30,16 @@ __all__ = ["classify"]
 )
 @click.option(
     "--reject-rate",
-    help='Share of rows to call unseen; "estimated" is the estimated unseen share.',
+    help="Share of rows to call unseen, of those that the rule is fitted to; "
+    '"estimated", the default, is the estimated unseen share.',
 )
-@click.option("--recall", type=click.FloatRange(0, 1), help="Share of unseen rows to find.")
 @click.option(
-    "--fdr", type=click.FloatRange(0, 1), help="Largest share of known rows among those rejected."
+    "--recall", type=click.FloatRange(0, 1, min_open=True), help="Share of unseen rows to find."
+)
+@click.option(
+    "--fdr",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="Largest share of known rows among those rejected.",
 )
 @click.option(
     "--cost", type=click.FloatRange(0, min_open=True), help="Cost of missing an unseen row."
@@ -134,10 +139,21 @@ def _label_all(ready: _Ready, tables: Tables, out: Path, quiet: bool) -> dict[st
     labels = ready.rule.rule.classes_
     with progress_bar("Labelling", quiet) as progress, RowWriter(out) as writer:
         for rows in label_rows(ready.rule, tables.new_source, ready.fitted_on, progress):
-            writer.write(rows)
+            writer.write(ready.rule.columns.typed(rows) if writer.keeps_types else rows)
             place = rows.num_columns - len(labels) - 2
             counts.update(map(str, rows.column(place).to_pylist()))
     return {str(label): counts[str(label)] for label in labels}
+
+
+def _account(rule: Any) -> list[str]:
+    """What the rule believes, where it cuts, and how often it errs."""
+    shares, risk = rule.shares_, rule.risk_
+    lower, upper = shares.limits[-1]
+    return [
+        f"Estimated unseen share: {shares.unseen:.1%} ({lower:.1%} to {upper:.1%}). "
+        f"Called unseen: novelty from {rule.threshold_:.2f} on.",
+        f"Estimated error rate: {max(risk.risk, 0.0):.3f}, standard error {risk.standard_error:.3f}.",
+    ]
 
 
 def _show(ready: _Ready, counts: dict[str, int], files: list[Path]) -> None:
@@ -148,8 +164,10 @@ def _show(ready: _Ready, counts: dict[str, int], files: list[Path]) -> None:
     for label, count in counts.items():
         table.add_row(plain(label), f"{count:,}", f"{count / total:.1%}")
     screen.print(table)
-    where = "" if ready.fitted_on is not None else " on the rows that the rule was fitted to"
-    screen.print(f"Estimated error{where}: {ready.rule.rule.risk_}")
+    if ready.fitted_on is None:
+        screen.print("Of the rows that the rule was fitted to:")
+    for line in _account(ready.rule.rule):
+        screen.print(line)
     print_remarks(ready.warnings, ready.notices, screen)
     for file in files:
         screen.print(f"Written: {plain(file)}")

@@ -157,6 +157,11 @@ def read_training(
     assert sample.keys is not None
     kept, warnings = _usable_rows(sample, source.name)
     _check_enough(sample.keys[kept], max_rows)
+    if "unseen" in sample.counts:
+        raise ValueError(
+            f"classes of {source.name} must have other names than 'unseen', which is what rows of "
+            f"no class are called here; rename it in column {label!r}."
+        )
     table = sample.table.filter(kept)
     columns = Columns(label=label, keep=tuple(keep), drop=tuple(drop)).fit(table)
     counts = {key: count for key, count in sample.counts.items() if key in sample.keys[kept]}

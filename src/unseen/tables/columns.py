@@ -11,7 +11,8 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from unseen._validation import _quoted
-from unseen.tables._arrow import Array, Table, as_table
+from unseen.tables._arrow import Array, Table, arrow, as_table
+from unseen.tables.join import is_text, plain
 from unseen.tables.rules import Constant, Dropped, Rule, encode, feature_names, is_named_like_id
 from unseen.tables.rules import learn as learn_rule
 from unseen.tables.values import LARGEST, NotANumber, numbers, words
@@ -153,6 +154,37 @@ class Columns(TransformerMixin, BaseEstimator):
         table = as_table(X)
         self._check_present(table)
         return np.column_stack([encode(rule, table[rule["name"]]) for rule in self.rules_])
+
+    def typed(self, X: Any) -> Table:
+        """The same table, with numbers where a number column came as text, as from csv.
+
+        Parameters
+        ----------
+        X : pyarrow, pandas or polars table
+            Rows with the columns of the labelled rows.
+
+        Returns
+        -------
+        pyarrow.Table
+            What is missing or infinite there is null.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> from unseen.tables import Columns
+        >>> columns = Columns().fit(pa.table({"size": ["1", "2", "4"] * 4}))
+        >>> columns.typed(pa.table({"id": ["007"], "size": ["3"]})).to_pylist()
+        [{'id': '007', 'size': 3.0}]
+        """
+        check_is_fitted(self, "rules_")
+        table = as_table(X)
+        for rule in self.rules_:
+            column = table[rule["name"]]
+            if "median" in rule and is_text(plain(column).type):
+                found = arrow().array(numbers(column), from_pandas=True)
+                place = table.column_names.index(rule["name"])
+                table = table.set_column(place, rule["name"], found)
+        return table
 
     def check(self, X: Any) -> list[str]:
         """Hold new rows against the labelled ones, and say what a user should know.

@@ -9,6 +9,7 @@ import sys
 import tempfile
 import weakref
 from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
 from glob import glob, has_magic
 from pathlib import Path
 from typing import IO, TypeAlias
@@ -169,9 +170,11 @@ def check_names(argument: str, names: Sequence[str], columns: Sequence[str], nam
     there = set(columns)
     missing = [each for each in names if each not in there]
     if missing:
+        like = {each.casefold(): each for each in columns}
+        close = get_close_matches(missing[0].casefold(), like, n=1)
+        told = f"Did you mean {like[close[0]]!r}?" if close else f"It has {_quoted(columns)}."
         raise ValueError(
-            f"{argument} must name columns of {name}; it has no {_quoted(missing)}. "
-            f"It has {_quoted(columns)}."
+            f"{argument} must name columns of {name}; it has no {_quoted(missing)}. {told}"
         )
 
 

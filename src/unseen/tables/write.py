@@ -131,6 +131,11 @@ class RowWriter:
         self._stack = ExitStack()
         self._schema: Any = None
 
+    @property
+    def keeps_types(self) -> bool:
+        """Whether the format tells numbers from text."""
+        return not isinstance(FORMATS[self._kind], Delimited)
+
     def __enter__(self) -> RowWriter:
         arrow()
         self._draft = self._stack.enter_context(write_then_rename(self.path))

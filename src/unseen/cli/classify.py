@@ -147,12 +147,12 @@ def _label_all(ready: _Ready, tables: Tables, out: Path, quiet: bool) -> dict[st
 
 def _account(rule: Any) -> list[str]:
     """What the rule believes, where it cuts, and how often it errs."""
-    shares, risk = rule.shares_, rule.risk_
+    shares, error = rule.shares_, max(rule.risk_.risk, 0.0)
     lower, upper = shares.limits[-1]
     return [
         f"Estimated unseen share: {shares.unseen:.1%} ({lower:.1%} to {upper:.1%}). "
         f"Called unseen: novelty from {rule.threshold_:.2f} on.",
-        f"Estimated error rate: {max(risk.risk, 0.0):.3f}, standard error {risk.standard_error:.3f}.",
+        f"Estimated error rate: {error:.3f}, standard error {rule.risk_.standard_error:.3f}.",
     ]
 
 

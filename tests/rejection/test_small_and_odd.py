@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.exceptions import NotFittedError
 from threadpoolctl import threadpool_limits
 
 import unseen
@@ -188,3 +189,27 @@ def test_members_are_checked() -> None:
     ):
         with pytest.raises(ValueError, match="n_trees"):
             rule.fit(X, y, X_new, SHARES)
+
+
+@pytest.mark.parametrize(("labels", "unseen_label"), [([3, 7], -1), (["a", "b"], "unseen")])
+def test_labels_in_an_array_of_objects_are_what_they_are(labels, unseen_label) -> None:
+    X, y, X_new = drawn()
+    objects = np.array(labels, dtype=object)[(y == "b").astype(int)]
+    rule = RejectionForest(5, random_state=0).fit(X, objects, X_new, SHARES)
+    assert rule.classes_.tolist() == [*labels, unseen_label]
+
+
+def test_booleans_come_back_as_numbers() -> None:
+    X, y, X_new = drawn()
+    rule = RejectionForest(5, random_state=0).fit(X, y == "b", X_new, SHARES)
+    assert rule.classes_.dtype.kind == "i"
+    assert rule.classes_.tolist() == [0, 1, -1]
+
+
+def test_a_fit_that_failed_is_no_fit() -> None:
+    X, y, X_new = drawn()
+    rule = RejectionForest(5, random_state=0)
+    with pytest.raises(ValueError, match="proportions"):
+        rule.fit(X, y, X_new, [0.1, 0.2, 0.3, 0.4])
+    with pytest.raises(NotFittedError):
+        rule.predict(X)

@@ -134,7 +134,8 @@ class RejectionRule(ClassifierMixin, BaseEstimator, ABC):
         X : array-like of shape (n, d)
             Rows of the known classes.
         y : array-like of shape (n,)
-            Their labels: text, whole numbers or booleans. One class is enough.
+            Their labels: text, whole numbers or booleans. One class is enough. Booleans come back
+            as 0 and 1, beside -1 for unseen.
         X_unlabeled : array-like of shape (m, d) or None, default=None
             Rows that may hold unseen classes. Without them nothing can be unseen, and this is an
             ordinary classifier.
@@ -337,6 +338,8 @@ class RejectionRule(ClassifierMixin, BaseEstimator, ABC):
         if hasattr(X, "__array__") and not hasattr(X, "shape"):
             X = np.asarray(X)
         labelled = check_labelled(self, X, y)
+        # Of one kind, as has been checked, though their array may be one of objects.
+        labelled = labelled._replace(classes=np.array(labelled.classes.tolist()))
         check_classification_targets(labelled.classes[labelled.codes])
         if np.bincount(labelled.codes).max() == 1:
             raise ValueError("y must hold at least 2 rows of some class; got n_samples=1 of each.")
@@ -396,6 +399,10 @@ class RejectionRule(ClassifierMixin, BaseEstimator, ABC):
         if message is not None:
             self.warnings_.append(message)
             _warn(message)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether a fit has ended; one that failed leaves some attributes too."""
+        return hasattr(self, "risk_")
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -13,7 +13,15 @@ from sklearn.utils.validation import check_is_fitted
 from unseen._validation import _quoted
 from unseen.tables._arrow import Array, Table, arrow, as_table
 from unseen.tables.join import is_text, plain
-from unseen.tables.rules import Constant, Dropped, Rule, encode, feature_names, is_named_like_id
+from unseen.tables.rules import (
+    Constant,
+    Dropped,
+    Rule,
+    encode,
+    feature_names,
+    in_given_units,
+    is_named_like_id,
+)
 from unseen.tables.rules import learn as learn_rule
 from unseen.tables.values import LARGEST, NotANumber, numbers, words
 
@@ -30,10 +38,10 @@ class Departure(NamedTuple):
 class Columns(TransformerMixin, BaseEstimator):
     """Turn a table with columns of any kind into numbers.
 
-    Fit it on the labelled rows. Numbers (also as text) are standardised; missing and infinite
-    ones become the median, with a 0/1 column that says so. Text becomes one column for each
-    category, with one more for categories that training never saw. Constants, ids, dates and
-    free text are left out, and ``notices_`` says so.
+    Fit it on the labelled rows. Numbers (also as text) are centred, and all divided by one number;
+    missing and infinite ones become the median, with a 0/1 column that says so. Text becomes one
+    column for each category, with one more for categories that training never saw. Constants, ids,
+    dates and free text are left out, and ``notices_`` says so.
 
     Parameters
     ----------
@@ -128,6 +136,7 @@ class Columns(TransformerMixin, BaseEstimator):
             raise ValueError(
                 f"TRAIN must have a column to use; {'; '.join(reasons) or 'got none'}."
             )
+        self.rules_ = in_given_units(self.rules_)
         self.feature_names_in_ = np.array([rule["name"] for rule in self.rules_], dtype=object)
         self.n_features_in_ = len(self.rules_)
         self.notices_ = self._notices_of_train()
@@ -360,10 +369,13 @@ class Columns(TransformerMixin, BaseEstimator):
 
 
 def _statement_of_numbers(n_numbers: int) -> list[str]:
-    subject = "1 number column" if n_numbers == 1 else f"{n_numbers} number columns"
-    own = "its" if n_numbers == 1 else "their"
+    one = "1 number column: centred, and divided by its standard deviation in the labelled rows."
+    more = (
+        f"{n_numbers} number columns: centred, and all divided by one number, the root mean square "
+        "of their standard deviations in the labelled rows, so that their units stay as given."
+    )
     return [
-        f"{subject}: centred, and divided by {own} standard deviation in the labelled rows.",
+        one if n_numbers == 1 else more,
         f"Missing, infinite and huge (over {LARGEST:g}) numbers are replaced by the median.",
     ]
 

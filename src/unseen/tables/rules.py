@@ -1,10 +1,12 @@
 """How one column becomes numbers: learn a rule from labelled rows, apply it to any rows.
 
-A number column is centred and divided by its standard deviation, so that a move of one standard
-deviation is a move of 1. A text column becomes one 0/1 column for each category, times
-1/sqrt(2): two rows that differ in it lie (1/sqrt(2)) * sqrt(1 + 1) = 1 apart. One mismatch of
-categories thus weighs as much as one standard deviation of a number, for whoever takes the columns
-as they are; the kernel scorer gives each the same spread again, and rare categories weigh more.
+Number columns are centred, and all divided by one number, the root mean square of their standard
+deviations. Their units stay as they are given, since columns of one unit (pixels, spectra, counts)
+say more so, and whoever wants equal spreads can make them. A text column becomes one 0/1 column for
+each category, times 1/sqrt(2): two rows that differ in it lie (1/sqrt(2)) * sqrt(1 + 1) = 1 apart.
+One mismatch of categories thus weighs as much as one standard deviation of a middling number, for
+whoever takes the columns as they are; the kernel scorer gives each the same spread, and rare
+categories weigh more.
 
 Rules are plain dictionaries, so that any format can hold them.
 """
@@ -29,6 +31,7 @@ __all__ = [
     "Rule",
     "encode",
     "feature_names",
+    "in_given_units",
     "is_named_like_id",
     "learn",
 ]
@@ -48,12 +51,12 @@ _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 
 @final
 class NumberRule(TypedDict):
-    """A number column; with a deviation of 0, only whether it was missing is used."""
+    """A number column; with a scale of 0, only whether it was missing is used."""
 
     name: str
     median: float
     mean: float
-    deviation: float
+    scale: float
     was_missing: bool
 
 
@@ -124,13 +127,37 @@ def learn(
     return _category_rule(name, words(column), rare_below, most_categories, keep)
 
 
+def in_given_units(rules: list[Rule]) -> list[Rule]:
+    """The same rules, with one scale for all number columns.
+
+    Examples
+    --------
+    >>> rules = [
+    ...     NumberRule(name=name, median=0.0, mean=0.0, scale=scale, was_missing=False)
+    ...     for name, scale in (("a", 1.0), ("b", 7.0))
+    ... ]
+    >>> [rule["scale"] for rule in in_given_units(rules)]
+    [5.0, 5.0]
+    """
+    spreads = np.array([rule["scale"] for rule in rules if "median" in rule and rule["scale"]])
+    if not len(spreads):
+        return rules
+    widest = spreads.max()  # so that no square is too large
+    common = float(widest * np.sqrt(np.mean(np.square(spreads / widest))))
+    return [_rescaled(rule, common) for rule in rules]
+
+
+def _rescaled(rule: Rule, scale: float) -> Rule:
+    return {**rule, "scale": scale} if "median" in rule and rule["scale"] else rule
+
+
 def encode(rule: Rule, column: Array) -> FloatArray:
     """The columns that a rule makes of one, side by side.
 
     Examples
     --------
     >>> import pyarrow as pa
-    >>> rule = NumberRule(name="a", median=2.0, mean=2.0, deviation=0.5, was_missing=True)
+    >>> rule = NumberRule(name="a", median=2.0, mean=2.0, scale=0.5, was_missing=True)
     >>> encode(rule, pa.chunked_array([[3.0, None]])).tolist()
     [[2.0, 0.0], [0.0, 1.0]]
     """
@@ -144,7 +171,7 @@ def feature_names(rule: Rule) -> list[str]:
     name = rule["name"]
     missing = [f"{name}=missing"] if rule["was_missing"] else []
     if "categories" not in rule:
-        return [*([name] if rule["deviation"] else []), *missing]
+        return [*([name] if rule["scale"] else []), *missing]
     rare = [f"{name}=rare"] if rule["rare"] else []
     known = [f"{name}={category}" for category in rule["categories"]]
     return [*known, *rare, *missing, f"{name}=never seen"]
@@ -184,12 +211,12 @@ def _number_rule(name: str, values: FloatArray, keep: bool) -> NumberRule:
         raise Constant(median)
     if not keep and _numbers_like_ids(name, given):
         raise Dropped("looks like an id: whole numbers, no two the same")
-    constant_deviation = 1.0 if keep else 0.0
+    scale_of_constant = 1.0 if keep else 0.0
     return NumberRule(
         name=name,
         median=median,
         mean=median if is_constant else float(filled.mean()),
-        deviation=constant_deviation if is_constant else deviation,
+        scale=scale_of_constant if is_constant else deviation,
         was_missing=has_gaps,
     )
 
@@ -247,8 +274,8 @@ def _encode_numbers(rule: NumberRule, column: Array) -> FloatArray:
     missing = np.isnan(values)
     filled = np.where(missing, rule["median"], values)
     blocks = []
-    if rule["deviation"]:
-        blocks.append((filled - rule["mean"]) / rule["deviation"])
+    if rule["scale"]:
+        blocks.append((filled - rule["mean"]) / rule["scale"])
     if rule["was_missing"]:
         blocks.append(missing.astype(np.float64))
     return np.column_stack(blocks)

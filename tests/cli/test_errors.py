@@ -33,6 +33,7 @@ def bad_tables(folder: Path, tables: Path) -> dict[str, str]:
         "unlabelled.csv": "\n".join(
             [lines[0], *(line.rpartition(",")[0] + "," for line in lines[1:])]
         ),
+        "nine.csv": "\n".join(new[:10]),
         "table.xyz": "a,b\n1,2\n",
         "damaged.skops": "not a zip",
     }
@@ -65,6 +66,10 @@ CASES = {
     "too few rows": (
         ["B/sixty.csv", "B/sixty.csv", *LABEL, "--rows", "200"],
         "at least 10 rows of each",
+    ),
+    "too few new rows": (
+        ["train.csv", "B/nine.csv", *LABEL],
+        "at least 10 rows to estimate shares",
     ),
     "a number for a label": (["train.csv", "new.csv", "--label", "length"], "number or an id"),
     "too many classes": (["B/many.csv", "B/many.csv", *LABEL], "at most 1000 distinct values"),

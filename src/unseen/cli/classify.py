@@ -148,10 +148,12 @@ def _label_all(ready: _Ready, tables: Tables, out: Path, quiet: bool) -> dict[st
 def _account(rule: Any) -> list[str]:
     """What the rule believes, where it cuts, and how often it errs."""
     shares, error = rule.shares_, max(rule.risk_.risk, 0.0)
-    lower, upper = shares.limits[-1]
+    # The share is a mean over "something is unseen" and "nothing is", the interval is not.
+    lower, *_, upper = sorted([shares.unseen, *shares.limits[-1]])
+    called = f"novelty from {rule.threshold_:.2f} on" if rule.threshold_ <= 1 else "nothing"
     return [
         f"Estimated unseen share: {shares.unseen:.1%} ({lower:.1%} to {upper:.1%}). "
-        f"Called unseen: novelty from {rule.threshold_:.2f} on.",
+        f"Called unseen: {called}.",
         f"Estimated error rate: {error:.3f}, standard error {rule.risk_.standard_error:.3f}.",
     ]
 

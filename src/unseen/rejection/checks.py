@@ -119,9 +119,8 @@ def uncertain_shares(shares: Shares, classes: NDArray[Any]) -> str | None:
     lower, upper = shares.limits[widest]
     return (
         f"the share of {classes.tolist()[widest]!r} may be anything from {lower:.0%} to "
-        f"{upper:.0%}, "
-        "and labels are no better than the shares: add unlabelled rows, or give proportions that "
-        "you know."
+        f"{upper:.0%}, and labels are no better than the shares: add unlabelled rows, or give "
+        "proportions that you know."
     )
 
 

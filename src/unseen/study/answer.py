@@ -28,7 +28,7 @@ from unseen.proportions import (
 )
 from unseen.study.drift import column_drift
 from unseen.study.record import Origin, Study, Suspects
-from unseen.study.samples import NewRows, Training, Windows
+from unseen.study.samples import LEAST_ROWS, NewRows, Training, Windows
 
 __all__ = ["answer", "quiet_warnings", "suspects", "timeline_of", "without_constants"]
 
@@ -71,6 +71,10 @@ def answer(
     -------
     Study
     """
+    if len(new.X) < LEAST_ROWS:
+        raise ValueError(
+            f"{new.name} must have at least {LEAST_ROWS} rows to estimate shares; got {len(new.X)}."
+        )
     chosen = OpenSetEstimator() if estimator is None else estimator
     with quiet_warnings():
         say(f"Estimating with {type(chosen).__name__}")

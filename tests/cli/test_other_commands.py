@@ -43,6 +43,23 @@ def test_classify_labels_every_row_in_place(unseen_command, tables, tmp_path) ->
     assert re.search(r"Estimated error rate: 0\.0\d\d, standard error 0\.\d{3}\.", result.output)
 
 
+def test_classify_tells_programs_what_it_tells_people(unseen_command, tmp_path) -> None:
+    out = str(tmp_path / "out.csv")
+    shown = unseen_command("classify", *TABLES, "-o", out).output
+    told = json.loads(unseen_command("classify", *TABLES, "-o", out, "--json", "-").output)
+    assert told["format"] == 1
+    assert told["rows"] == {
+        label: int(cells_of(shown, label)[1]) for label in ("ant", "bee", "unseen")
+    }
+    unseen_share = told["unseen"]
+    assert unseen_share["low"] <= unseen_share["share"] <= unseen_share["high"]
+    assert f"share: {unseen_share['share']:.1%}" in shown
+    assert f"from {told['novelty_cut']:.2f} on" in shown
+    assert f"standard error {told['error_rate']['standard_error']:.3f}" in shown
+    assert told["fitted_on_these_rows"]
+    assert all(f"note: {text}" in shown.replace("\n", " ") for text in told["notices"])
+
+
 def test_a_class_called_unseen_is_refused(unseen_command, tables, tmp_path) -> None:
     odd = tmp_path / "train.csv"
     odd.write_text((tables / "train.csv").read_text().replace("bee", "unseen"))

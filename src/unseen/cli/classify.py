@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unseen.cli.options import Tables, output_path, quiet_option, table_options
-from unseen.cli.outputs import Outputs
+from unseen.cli.options import Tables, json_option, output_path, quiet_option, table_options
+from unseen.cli.outputs import Outputs, write_json
 from unseen.cli.progress import progress_bar, stages
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ __all__ = ["classify"]
 @click.option(
     "--save", type=output_path, help="Save the rule; as TRAIN it labels other tables without a fit."
 )
+@json_option
 @quiet_option
 def classify(
     out: Path,
@@ -55,6 +56,7 @@ def classify(
     fdr: float | None,
     cost: float | None,
     save: Path | None,
+    json_path: str | None,
     quiet: bool,
     **given: Any,
 ) -> None:
@@ -72,8 +74,8 @@ def classify(
     threshold = {name: value for name, value in asked.items() if value is not None}
     if len(threshold) > 1:
         raise click.UsageError("give at most one of --reject-rate, --recall, --fdr and --cost.")
-    tables = Tables(**given)
-    _check(out, save, tables)
+    tables, outputs = Tables(**given), Outputs(rows=out, save=save, json_path=json_path)
+    _check(outputs, tables)
     with stages(quiet) as say:
         say("Loading")
         ready = _rule(tables, threshold, say)
@@ -82,8 +84,11 @@ def classify(
         from unseen.persist import save as save_object
 
         save_object(ready.rule, save)
-    if not quiet:
-        _show(ready, counts, [out, *([save] if save else [])])
+    account = _account(ready, counts)
+    if json_path is not None:
+        write_json(account, json_path)
+    if not quiet and outputs.leaves_screen_free:
+        _show(account, outputs.files)
 
 
 def _rate(text: str | None) -> float | str | None:
@@ -97,11 +102,12 @@ def _rate(text: str | None) -> float | str | None:
         ) from None
 
 
-def _check(out: Path, save: Path | None, tables: Tables) -> None:
+def _check(outputs: Outputs, tables: Tables) -> None:
     from unseen.tables import RowWriter
 
-    RowWriter(out)  # knows the suffixes that can be written
-    Outputs(rows=out, save=save).check(tables)
+    assert outputs.rows is not None
+    RowWriter(outputs.rows)  # knows the suffixes that can be written
+    outputs.check(tables)
 
 
 @dataclass(frozen=True)
@@ -145,31 +151,46 @@ def _label_all(ready: _Ready, tables: Tables, out: Path, quiet: bool) -> dict[st
     return {str(label): counts[str(label)] for label in labels}
 
 
-def _account(rule: Any) -> list[str]:
-    """What the rule believes, where it cuts, and how often it errs."""
-    shares, error = rule.shares_, max(rule.risk_.risk, 0.0)
+def _account(ready: _Ready, counts: dict[str, int]) -> dict[str, Any]:
+    """What was called what, what the rule believes, where it cuts, and how often it errs."""
+    rule = ready.rule.rule
     # The share is a mean over "something is unseen" and "nothing is", the interval is not.
-    lower, *_, upper = sorted([shares.unseen, *shares.limits[-1]])
-    called = f"novelty from {rule.threshold_:.2f} on" if rule.threshold_ <= 1 else "nothing"
-    return [
-        f"Estimated unseen share: {shares.unseen:.1%} ({lower:.1%} to {upper:.1%}). "
-        f"Called unseen: {called}.",
-        f"Estimated error rate: {error:.3f}, standard error {rule.risk_.standard_error:.3f}.",
-    ]
+    low, *_, high = sorted([rule.shares_.unseen, *rule.shares_.limits[-1].tolist()])
+    return {
+        "format": 1,
+        "rows": counts,
+        "fitted_on_these_rows": ready.fitted_on is not None,
+        "unseen": {"share": rule.shares_.unseen, "low": low, "high": high},
+        "novelty_cut": rule.threshold_,
+        "error_rate": {
+            "estimate": float(rule.risk_.risk),
+            "standard_error": float(rule.risk_.standard_error),
+        },
+        "warnings": list(ready.warnings),
+        "notices": list(ready.notices),
+    }
 
 
-def _show(ready: _Ready, counts: dict[str, int], files: list[Path]) -> None:
+def _show(account: dict[str, Any], files: list[Path]) -> None:
     from unseen.cli.screen import console, plain, print_remarks, table_of
 
-    screen, total = console(), sum(counts.values())
+    screen, total = console(), sum(account["rows"].values())
     table = table_of("label", ["rows", "share"])
-    for label, count in counts.items():
+    for label, count in account["rows"].items():
         table.add_row(plain(label), f"{count:,}", f"{count / total:.1%}")
     screen.print(table)
-    if ready.fitted_on is None:
+    if not account["fitted_on_these_rows"]:
         screen.print("Of the rows that the rule was fitted to:")
-    for line in _account(ready.rule.rule):
-        screen.print(line)
-    print_remarks(ready.warnings, ready.notices, screen)
+    unseen, cut, error = account["unseen"], account["novelty_cut"], account["error_rate"]
+    called = f"novelty from {cut:.2f} on" if cut <= 1 else "nothing"
+    screen.print(
+        f"Estimated unseen share: {unseen['share']:.1%} ({unseen['low']:.1%} to "
+        f"{unseen['high']:.1%}). Called unseen: {called}."
+    )
+    screen.print(
+        f"Estimated error rate: {max(error['estimate'], 0.0):.3f}, "
+        f"standard error {error['standard_error']:.3f}."
+    )
+    print_remarks(account["warnings"], account["notices"], screen)
     for file in files:
         screen.print(f"Written: {plain(file)}")

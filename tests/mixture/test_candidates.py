@@ -48,3 +48,13 @@ def test_few_unseen_rows_among_many_columns_are_found(units) -> None:
     fitted = OpenSetEstimator(random_state=0).fit(X * scale, np.repeat([0, 1], 100))
     estimate = fitted.estimate(X_new * scale)
     assert_allclose(np.append(estimate.proportions, estimate.unseen), [0.5, 0.4, 0.1], atol=0.05)
+
+
+def test_no_row_counts_as_more_than_two() -> None:
+    # Ten rows with most of the weight: by the effective number of rows each would count as six.
+    weight = np.repeat([0.9 / 3000, 0.1 / 10], [3000, 10])
+    scores = RatioScores(np.zeros((50, 1)), np.arange(3010.0)[:, None], np.zeros(1))
+    cells = Candidates.of(scores).cells(weight)
+    assert_allclose(cells.labelled.sum(), 2 / weight.max() * weight.sum())
+    even = Candidates.of(scores).cells(np.ones(3010))
+    assert_allclose(even.labelled.sum(), 3010)

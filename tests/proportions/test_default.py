@@ -49,6 +49,39 @@ def test_a_moved_ratio_is_the_ratio_against_the_other_mixture() -> None:
     assert_allclose(moved.labelled, from_other.ratios.labelled, atol=1e-9)
 
 
+def test_candidates_that_say_nothing_stay_tied() -> None:
+    # Posteriors of labelled rows are out of fold, those of new rows are not: a small difference
+    # everywhere, which must not order the rows of a candidate that has no order of its own.
+    rng = np.random.default_rng(0)
+    scores = (
+        OpenSetEstimator(random_state=0)
+        .fit(rng.normal(size=(60, 2)) + np.repeat([[0], [3]], 30, axis=0), np.repeat([0, 1], 30))
+        .scores(rng.normal(size=(40, 2)))
+    )
+    ratios = scores.ratios
+    silent = replace(
+        ratios,
+        unlabelled=np.column_stack([np.zeros(40), ratios.unlabelled[:, 0]]),
+        labelled=np.column_stack([np.zeros(60), ratios.labelled[:, 0]]),
+        log_loss=np.zeros(2),
+    )
+    moved = moved_ratios(replace(scores, ratios=silent), np.array([0.9, 0.1]))
+    assert not moved.unlabelled[:, 0].any()
+    assert not moved.labelled[:, 0].any()
+    assert not np.allclose(moved.labelled[:, 1], silent.labelled[:, 1])
+
+
+def test_a_rare_known_class_that_has_become_common_is_not_unseen() -> None:
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(np.repeat([[-2.0], [2.0]], [2000, 20], axis=0), 1, (2020, 2))
+        X_new = rng.normal(np.repeat([[-2.0], [2.0]], [900, 100], axis=0), 1, (1000, 2))
+        y = np.repeat(["a", "b"], [2000, 20])
+        found = OpenSetEstimator(random_state=0).fit(X, y).estimate(X_new)
+        assert found.unseen == 0
+        assert found.diagnostics["bayes_factor"] < 1
+
+
 def test_the_mixture_that_made_the_ratios_makes_no_difference() -> None:
     fits = [
         open_set_fit(exact_scores((400, 300), (200, 100), 100, mixture=m), 0.95)

@@ -25,6 +25,7 @@ __all__ = ["Candidates"]
 _DISTANCE_WEIGHT = 0.5
 _LOSS_WEIGHT = 0.1
 _NEGLIGIBLE = 1e-6
+_MOST_MASS = 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,14 +80,17 @@ class Candidates:
         ----------
         weight : ndarray of shape (n_H,), optional
             Weights of the rows of H; their mass is the effective number of rows
-            ``(sum w)^2 / sum w^2``.
+            ``(sum w)^2 / sum w^2``, or less, so that none counts as more than two.
 
         Returns
         -------
         PooledCells
         """
         weights = np.ones(len(self.labelled)) if weight is None else weight
-        mass = weights * weights.sum() / np.square(weights).sum()
+        # The effective number is right for means over all rows; where the few rows of one class
+        # have most of the weight, it would take each of them for many.
+        scale = min(weights.sum() / np.square(weights).sum(), _MOST_MASS / weights.max())
+        mass = weights * scale
         used = np.isfinite(self.log_prior)
         parts = [
             _row_cells(self.unlabelled[:, column], self.labelled[:, column], mass)

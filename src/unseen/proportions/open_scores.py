@@ -164,13 +164,17 @@ def moved_ratios(scores: OpenSetScores, among: FloatArray) -> RatioScores:
     prior = posteriors.prior
     assert prior is not None
 
+    # What is moved comes from another model for labelled rows than for new ones. A candidate that
+    # says nothing must stay so, or this difference alone would order its rows.
+    speaks = ratios.labelled.any(axis=0) | ratios.unlabelled.any(axis=0)
+
     def moved(values: FloatArray, rows: FloatArray) -> FloatArray:
         densities = rows / prior
         before, after = (
             np.log(np.maximum(densities @ shares, _LEAST_RATIO))
             for shares in (scores.mixture, among)
         )
-        return values + (before - after)[:, None]
+        return values + np.outer(before - after, speaks)
 
     return replace(
         ratios,

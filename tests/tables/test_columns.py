@@ -260,8 +260,8 @@ def test_the_statement_says_what_was_done():
         "1 number column: centred, and divided by its standard deviation in the labelled rows.",
         "Missing, infinite and huge (over 1e+100) numbers are replaced by the median.",
         "1 text column: one 0/1 column a category, scaled so that two rows which differ in it are "
-        "as far apart as one standard deviation of a number. A scorer that gives each column the "
-        "same spread, as the default does, weighs a rare category more.",
+        "as far apart as one standard deviation of a middling number. A scorer that gives each "
+        "column the same spread, as the default does, weighs a rare category more.",
         "Categories with fewer than 5 labelled rows, or beyond the 100 most common, share a "
         "column. Those that the labelled rows never show have one of their own.",
         "Whether a value is missing has a 0/1 column for 'b'.",

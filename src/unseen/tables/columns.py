@@ -256,7 +256,7 @@ class Columns(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self, "rules_")
         n_categories = sum("categories" in rule for rule in self.rules_)
-        n_numbers = len(self.rules_) - n_categories
+        n_numbers = sum("median" in rule and rule["scale"] > 0 for rule in self.rules_)
         flagged = [rule["name"] for rule in self.rules_ if rule["was_missing"]]
         return [
             *(_statement_of_numbers(n_numbers) if n_numbers else []),
@@ -359,9 +359,9 @@ class Columns(TransformerMixin, BaseEstimator):
         plural = "column" if n_categories == 1 else "columns"
         return [
             f"{n_categories} text {plural}: one 0/1 column a category, scaled so that two rows "
-            "which differ in it are as far apart as one standard deviation of a number. A scorer "
-            "that gives each column the same spread, as the default does, weighs a rare category "
-            "more.",
+            "which differ in it are as far apart as one standard deviation of a middling number. A "
+            "scorer that gives each column the same spread, as the default does, weighs a rare "
+            "category more.",
             f"Categories with fewer than {self.rare_below} labelled rows, or beyond the "
             f"{self.most_categories} most common, share a column. Those that the labelled rows "
             "never show have one of their own.",

@@ -44,10 +44,13 @@ def test_classify_labels_every_row_in_place(unseen_command, tables, tmp_path) ->
 
 
 def test_classify_tells_programs_what_it_tells_people(unseen_command, tmp_path) -> None:
-    out = str(tmp_path / "out.csv")
-    shown = unseen_command("classify", *TABLES, "-o", out).output
-    told = json.loads(unseen_command("classify", *TABLES, "-o", out, "--json", "-").output)
+    command = ("classify", *TABLES, "-o", str(tmp_path / "out.csv"), "--reject-rate", "0.5")
+    shown = unseen_command(*command).output
+    told = json.loads(unseen_command(*command, "--json", "-").output)
     assert told["format"] == 1
+    labelled = pyarrow.csv.read_csv(tmp_path / "out.csv")
+    called = np.array(labelled["predicted"].to_pylist()) == "unseen"
+    assert_array_equal(labelled["novelty"].to_numpy() >= told["novelty_cut"], called)
     assert told["rows"] == {
         label: int(cells_of(shown, label)[1]) for label in ("ant", "bee", "unseen")
     }

@@ -83,7 +83,7 @@ __all__ = ["OpenSetEstimator", "OpenSetFit", "open_set_fit"]
 
 _SPIKE_ONE, _SPIKE_MORE = 0.02, 0.9
 SMALL_SHARE = 0.03
-_FOLDS, _FOLDS_FEW, _MANY_ROWS = 10, 5, 5_000
+FOLDS, _FOLDS_FEW, _MANY_ROWS = 10, 5, 5_000
 _LEAST_RATIO = 1e-12
 _LEAST_SHARE = 1e-6
 _BLOCK_SIZE = 2_000_000
@@ -315,7 +315,7 @@ class OpenSetEstimator(ProportionEstimator):
 
     def _n_folds(self, n_rows: int) -> int:
         if self.n_folds is None:
-            return _FOLDS_FEW if n_rows >= _MANY_ROWS else _FOLDS
+            return _FOLDS_FEW if n_rows >= _MANY_ROWS else FOLDS
         return self.n_folds
 
     def _spike(self, scores: OpenSetScores) -> float:

@@ -22,8 +22,8 @@ from unseen.rejection.shares import Shares
 __all__ = ["NegativeMass", "negative_mass", "overfull_shares", "rare_classes", "uncertain_shares"]
 
 _BINS = 5
-# With as many cells as there are, all at once, one fit in a hundred is warned about by chance; a
-# few with a few dozen rows.
+# With as many cells as there are, all at once, one fit in a hundred is warned about by chance, and
+# more where rows are few.
 _FALSE_ALARMS = 0.01
 # Below a tenth of the known mass the labels hardly feel it: there the rows are called known anyway.
 _MUCH = 0.1

@@ -25,12 +25,12 @@ from sklearn.base import clone
 
 from unseen.base import Estimate, FloatArray, Matrix
 from unseen.proportions import OpenSetEstimator, ProportionEstimator
+from unseen.proportions.default import FOLDS
 
 __all__ = ["Shares", "find_shares"]
 
 _CONFIDENCE = 0.95
 _EVEN_ODDS = 0.5
-_FOLDS = 10  # that the estimator takes at most
 _ROUNDING = 1e-6
 
 
@@ -178,7 +178,7 @@ def _default(y: NDArray[Any], n_new: int) -> OpenSetEstimator:
     least = min(int(counts.min()), n_new)
     return OpenSetEstimator(
         spike=_EVEN_ODDS if len(counts) > 1 else None,
-        n_folds=None if least >= _FOLDS else max(2, least),
+        n_folds=None if least >= FOLDS else max(2, least),
     )
 
 

@@ -188,7 +188,7 @@ class Describer:
 
     def __call__(self, X: FloatArray) -> FloatArray:
         """The row, the models' answers, the distances."""
-        far = [scale.distances(X) for scale in self.neighbours]
+        far = [each.distances(X) for each in self.neighbours]
         return np.hstack([X, log_answers(self.models, X), *far])
 
 
@@ -283,12 +283,12 @@ class RejectionStack(RejectionRule):
         ranks = _ranks(self.n_neighbors)
         neighbours = [Neighbours.of(sample, ranks, scale) for scale in _scales(sample)]
         answers, answers_new = held_out_answers(models, sample, self.n_folds, rng)
-        far = [scale.distances_of_labelled(sample) for scale in neighbours]
+        far = [each.distances_of_labelled(sample) for each in neighbours]
         X = np.hstack([sample.X, answers, *far])
         if sample.X_new is sample.X:
             X_new = X  # no unlabelled rows: the copies must stay copies
         else:
-            far_new = [scale.distances(sample.X_new) for scale in neighbours]
+            far_new = [each.distances(sample.X_new) for each in neighbours]
             X_new = np.hstack([sample.X_new, answers_new, *far_new])
         return Describer(models, neighbours), replace(sample, X=X, X_new=X_new)
 

@@ -23,7 +23,7 @@ from scipy.optimize import minimize
 from sklearn.metrics import roc_curve
 from threadpoolctl import threadpool_limits
 
-from unseen.base import FloatArray
+from unseen._types import FloatArray
 from unseen.roc import BinomialDeviance, Concave, RocModel, RocSketch, bootstrap_roc, fit_roc
 
 N_REPLICATES = 1000

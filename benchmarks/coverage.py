@@ -1,7 +1,7 @@
 """Do nominal 95% intervals cover the true shares 95% of the time, and how wide are they?
 
 200 simulated problems of five kinds: 1 to 4 known classes, 200 to 2000 labelled and as many
-unlabelled rows, 0 to 60% of them unseen. The factor of the default interval was chosen on
+new rows, 0 to 60% of them unseen. The factor of the default interval was chosen on
 400 other draws, half of them of these kinds and half of four others. Open-set intervals are
 read off one set of scores; closed-set estimators join in where nothing is unseen and there are
 two classes or more.
@@ -26,7 +26,7 @@ from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 
 from unseen import AdjustedCount, MPEIncomplete, SaerensEM
-from unseen.base import FloatArray, IntArray
+from unseen._types import FloatArray, IntArray
 from unseen.intervals import Calibrated, IntervalEvidence, PaperBand, Percentile
 
 RESULTS = Path(__file__).parent / "results" / "coverage.csv"
@@ -45,7 +45,7 @@ Draw = Callable[[int, int], FloatArray]
 
 @dataclass(frozen=True)
 class Problem:
-    """Labelled rows, unlabelled rows, and the shares that the latter were drawn with."""
+    """Labelled rows, new rows, and the shares that the latter were drawn with."""
 
     kind: str
     X: FloatArray
@@ -110,7 +110,7 @@ KINDS = {
     "digits": digits,
 }
 # A digit has at least 174 images, which must do for both samples: rows of a class, and
-# expected and largest number of unlabelled rows of a class.
+# expected and largest number of new rows of a class.
 N_LABELLED_DIGITS, N_EXPECTED_DIGITS, N_LARGEST_DIGITS = 80, 70, 94
 # Six digits or more are unseen, with more than a thousand images.
 N_EXPECTED_UNSEEN = 900
@@ -123,17 +123,17 @@ def make_problem(number: int) -> Problem:
 
 
 def draw_problem(rng: np.random.Generator, kind: str, n_known: int, unseen: float) -> Problem:
-    """200 to 2000 labelled and as many unlabelled rows; shares of the known classes at random."""
+    """200 to 2000 labelled and as many new rows; shares of the known classes at random."""
     shares = np.append(rng.dirichlet(np.ones(n_known)) * (1 - unseen), unseen)
-    n_labelled, n_unlabelled = (int(200 * 10 ** rng.uniform(0, 1)) for _ in range(2))
+    n_labelled, n_new = (int(200 * 10 ** rng.uniform(0, 1)) for _ in range(2))
     per_class = max(LEAST_ROWS, n_labelled // n_known)
     if kind == "digits":
         per_class = min(per_class, N_LABELLED_DIGITS)
-        n_unlabelled = min(n_unlabelled, int(N_EXPECTED_DIGITS / shares[:-1].max()))
-        n_unlabelled = min(n_unlabelled, int(N_EXPECTED_UNSEEN / max(unseen, 1e-9)))
+        n_new = min(n_new, int(N_EXPECTED_DIGITS / shares[:-1].max()))
+        n_new = min(n_new, int(N_EXPECTED_UNSEEN / max(unseen, 1e-9)))
     draw = KINDS[kind](rng, n_known + 1)
     X = np.vstack([draw(k, per_class) for k in range(n_known)])
-    counts = rng.multinomial(n_unlabelled, shares)
+    counts = rng.multinomial(n_new, shares)
     if kind == "digits":
         counts[:-1] = np.minimum(counts[:-1], N_LARGEST_DIGITS)
     X_new = np.vstack([draw(k, count) for k, count in enumerate(counts)])
@@ -148,7 +148,7 @@ def open_set_limits(problem: Problem) -> Iterator[tuple[str, FloatArray]]:
     evidence = IntervalEvidence(
         np.append(estimate.proportions, estimate.unseen),
         cache(lambda n, seed: estimator.replicates(scores, n, seed)),
-        estimate.n_unlabelled,
+        estimate.n_new,
         scores.pairs,
         0,
     )

@@ -33,8 +33,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from paper.published import DATA_SETS
+from paper.trial import OURS, PROPORTIONS, SETTINGS, Block, Trial
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine, make_blobs
 
+from paper import Cell, CellStore
 from unseen import (
     KernelLogisticRegression,
     MPEIncomplete,
@@ -43,12 +46,9 @@ from unseen import (
     UnseenWarning,
 )
 from unseen.datasets import available_datasets, draw_with_proportions, load_dataset
-from unseen.experiments import Cell, CellStore
-from unseen.experiments.published import DATA_SETS
-from unseen.experiments.trial import OURS, PROPORTIONS, SETTINGS, Block, Trial
 from unseen.proportions import OpenSetScores
-from unseen.proportions.default import open_set_fit
-from unseen.proportions.open_scores import open_set_scores
+from unseen.proportions.open_set.estimator import open_set_fit
+from unseen.proportions.open_set.scores import open_set_scores
 from unseen.scores.ratio import RatioScores
 
 DEVELOPED_ON = (
@@ -158,7 +158,7 @@ def variants(scores: OpenSetScores) -> dict[str, np.ndarray]:
     others = {
         "no distances": replace(ratios, distances=None),
         "best discriminator alone": RatioScores(
-            ratios.unlabelled[:, best], ratios.labelled[:, best], np.zeros(1)
+            ratios.new[:, best], ratios.labelled[:, best], np.zeros(1)
         ),
     }
     for name, other in others.items():

@@ -22,7 +22,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from coverage import FloatArray, IntArray, make_problem
 from unseen import MPEIncomplete
-from unseen.base import Estimate
+from unseen.records import Estimate
 
 RESULTS = Path(__file__).parent / "results" / "false_alarms.csv"
 FIRST_CLEAN = 30_000  # problems on which nothing was tuned

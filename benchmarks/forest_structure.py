@@ -4,11 +4,11 @@
 
 scikit-learn's trees take no negative weights, so that they cannot minimise the impurity of masses.
 They can be grown on a task with positive weights, though, and their leaves be filled with masses as
-ours are. Two such tasks: ``classes``, unlabelled rows as one more class beside the known ones, rows
+ours are. Two such tasks: ``classes``, new rows as one more class beside the known ones, rows
 weighted by their masses; and ``signed targets``, a regression on vectors whose weighted sums are
 the masses (a_1 ... a_K, e). Splits are at the best cuts, or, ``random cuts``, at the best of one
 random cut for each feature (extra trees). Everything else is equal: bags, features tried, rows in
-a leaf, averages, and out-of-bag labels for the unlabelled rows. Macro-F1 over known classes and
+a leaf, averages, and out-of-bag labels for the new rows. Macro-F1 over known classes and
 unseen, true shares given; 3 problems x unseen share .1, .3, .5 x 3 seeds, for several sizes of
 leaf, and for ours for several costs of negative unseen mass. The defaults of ``RejectionForest``
 were chosen here. Writes results/forest_structure.csv.
@@ -36,9 +36,9 @@ from sklearn.tree import (
     ExtraTreeRegressor,
 )
 
-from unseen.rejection.cells import cell_masses, cell_probabilities, effective_size
+from unseen.rejection.cells.cells import cell_masses, cell_probabilities, effective_size
 from unseen.rejection.forest import RejectionForest, bootstrap_counts
-from unseen.rejection.sample import OpenSample
+from unseen.rejection.learning.sample import OpenSample
 from unseen.rejection.tree import stacked
 
 N_TREES = 100
@@ -75,7 +75,7 @@ def rows_of(name: str, rng: np.random.RandomState) -> tuple[np.ndarray, np.ndarr
 
 
 def draw(name: str, unseen: float, seed: int) -> tuple[OpenSample, np.ndarray]:
-    """A sample, and the hidden labels of its unlabelled rows."""
+    """A sample, and the hidden labels of its new rows."""
     rng = np.random.RandomState(seed)
     X, y, n_known = rows_of(name, rng)
     n_labelled, n_new = (400, 500) if name == "digits" else (500, 1000)
@@ -92,7 +92,7 @@ def draw(name: str, unseen: float, seed: int) -> tuple[OpenSample, np.ndarray]:
 
 def ours(sample: OpenSample, cost: float, min_leaf: int | str, seed: int) -> np.ndarray:
     forest = RejectionForest(N_TREES, min_leaf, negative_cost=cost)
-    return forest._held_out(sample, np.random.RandomState(seed)).unlabelled.argmax(axis=1)
+    return forest._held_out(sample, np.random.RandomState(seed)).new.argmax(axis=1)
 
 
 def theirs(sample: OpenSample, kind: str, min_leaf: int, seed: int) -> np.ndarray:

@@ -5,7 +5,7 @@
     python benchmarks/klr.py --only growth    one part: peers, flops or growth
 
 Two problems, both from the waveform data (Breiman et al.; 21 features). ``pair`` is what the
-classifier is for in this library: unlabelled rows F against rows of one class H, where half of F
+classifier is for in this library: new rows F against rows of one class H, where half of F
 is H itself, so that no classifier can tell them well apart. ``waveform`` is the easy opposite:
 class 1 against the rest. Everyone gets the same standardised rows, the same grid of 6 bandwidths
 x 6 C, 3 folds and a refit, and one BLAS thread. Each contender runs in a process of its own,

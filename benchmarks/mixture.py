@@ -5,7 +5,7 @@ Three experiments, each written to ``benchmarks/results/mixture_<name>.csv``:
 ``problems``
     Seven problems, five shares, several seeds; about 1000 + 1000 rows, or what the data allow.
 ``pulsnar``
-    The synthetic SCAR problem of PULSNAR: 2000 labelled and 6000 unlabelled rows.
+    The synthetic SCAR problem of PULSNAR: 2000 labelled and 6000 new rows.
 ``laplace``
     The Laplace grid of DEDPUL with the true likelihood ratio as the score.
 
@@ -29,7 +29,7 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer, load_digits, make_classification, make_moons
 from sklearn.preprocessing import StandardScaler
 
-from unseen.base import FloatArray
+from unseen._types import FloatArray
 from unseen.mixture import BestBin, DensityRatio, KernelMean, Placement, ROCSlope
 from unseen.mixture.base import MixtureEstimator
 from unseen.roc.fit import MaximumLikelihood
@@ -52,17 +52,17 @@ class Problem:
     draw_labelled: Draw
     draw_other: Draw
     n_labelled: int
-    n_unlabelled: int
+    n_new: int
     least_ratio: float = 0.0
 
     def sample(
         self, share: float, rng: np.random.Generator
     ) -> tuple[FloatArray, FloatArray, float]:
         """F, H and ν* for this share of H in F."""
-        n_both = round(share * self.n_unlabelled)
+        n_both = round(share * self.n_new)
         from_H = self.draw_labelled(rng, self.n_labelled + n_both)
-        F = np.vstack([from_H[self.n_labelled :], self.draw_other(rng, self.n_unlabelled - n_both)])
-        nu = n_both / self.n_unlabelled
+        F = np.vstack([from_H[self.n_labelled :], self.draw_other(rng, self.n_new - n_both)])
+        nu = n_both / self.n_new
         return F, from_H[: self.n_labelled], nu + (1 - nu) * self.least_ratio
 
 

@@ -25,7 +25,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from unseen import SaerensEM
-from unseen.base import FloatArray
+from unseen._types import FloatArray
 from unseen.monitoring import Timeline, monitor
 
 RESULTS = Path(__file__).parent / "results" / "monitor.csv"

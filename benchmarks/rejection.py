@@ -4,12 +4,12 @@
     python benchmarks/rejection.py digits segment     only these sets
 
 Protocol: the first half of the classes (rounded up) is known. 500 labelled rows of them, 1000
-unlabelled rows and 1000 fresh test rows of all classes at their natural shares, no row twice; where
+new rows and 1000 fresh test rows of all classes at their natural shares, no row twice; where
 a set is too small, all three are cut by one factor. On digits the unseen share is set to .1, .3 and
 .5. Every rule gets the shares that the default estimates, and in a second column the true ones.
 The detectors get the true unseen share of the test rows as their cut, and a closed-set classifier
 for the labels. The oracles, a random forest and kernel logistic regression, learn from the true
-labels of the unlabelled rows too.
+labels of the new rows too.
 
 Hyper-parameters of the rules were chosen on digits, segment and synthetic problems; the other sets
 were run once. "splice" is the Statlog dna set with each base as one number (A 1, G 2, C 3, T 4) and
@@ -46,8 +46,8 @@ from unseen.rejection.classifier import RejectionClassifier
 from unseen.rejection.forest import RejectionForest
 from unseen.rejection.histogram import RejectionHistogram
 from unseen.rejection.kernel import Logistic, RejectionKernel
+from unseen.rejection.learning.shares import find_shares
 from unseen.rejection.plugin import Joint, Pooled, RejectionPlugIn
-from unseen.rejection.shares import find_shares
 from unseen.rejection.stack import RejectionStack
 from unseen.rejection.tree import RejectionTree
 
@@ -149,9 +149,9 @@ def detectors(problem: Problem, seed: int) -> Iterator[tuple[str, np.ndarray]]:
 
 
 def oracles(problem: Problem, seed: int) -> Iterator[tuple[str, np.ndarray]]:
-    """With the labels of the unlabelled rows: what no rule here can have."""
+    """With the labels of the new rows: what no rule here can have."""
     X, y = np.vstack([problem.X, problem.X_new]), np.append(problem.y, problem.y_new)
-    # Weights give the labelled rows the shares of the unlabelled ones: label shift.
+    # Weights give the labelled rows the shares of the new ones: label shift.
     factor = np.append(problem.shares / np.bincount(problem.y) * len(problem.y), 0)
     weight = np.append(factor[problem.y], np.ones(len(problem.y_new)))
     for name, model in (

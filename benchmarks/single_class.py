@@ -20,10 +20,10 @@ import csv
 from pathlib import Path
 
 import numpy as np
+from paper.trial import PROPORTIONS, Block, Trial
 
 from unseen import KernelLogisticRegression, ROCSlope
 from unseen.datasets import load_dataset
-from unseen.experiments.trial import PROPORTIONS, Block, Trial
 from unseen.scores.crossfit import class_scores
 
 CHOSEN_ON = ("thyroid", "saheart", "german", "image", "splice")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from unseen.base import Estimate, MixtureEstimate, RocEvidence
+from unseen.records import Estimate, MixtureEstimate, RocEvidence
 
 
 def an_estimate(**changes) -> Estimate:
@@ -19,7 +19,7 @@ def an_estimate(**changes) -> Estimate:
         "unseen": 0.3,
         "method": "MPEIncomplete",
         "n_labelled": {"cat": np.int64(80), "dog": 9},
-        "n_unlabelled": 400,
+        "n_new": 400,
         "roc": {
             "cat": RocEvidence(np.array([0.0, 1]), np.array([0.0, 1]), 0.5, 400, 80, {"mu": 1})
         },
@@ -35,7 +35,7 @@ def test_prints_an_aligned_table() -> None:
         "cat     0.500             80",
         "dog     0.200              9",
         "unseen  0.300              -",
-        "MPEIncomplete, 400 unlabelled rows",
+        "MPEIncomplete, 400 new rows",
         "warning: look twice",
     ]
 

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from unseen import ROCSlope, UnseenWarning, mixture_proportion
-from unseen._copies import remarks_on_copies
+from unseen.samples.copies import remarks_on_copies
 
 
 def said(X, X_new) -> list[str]:

@@ -97,7 +97,7 @@ def test_a_table_gives_the_labels_of_its_numbers(table, sizes) -> None:
     rule = unseen.RejectionForest(n_trees=10, random_state=0)
     expected = clone(rule).fit(X, y, X_new, [0.6, 0.0])
     found = clone(rule).fit(table(X), y, table(X_new), [0.6, 0.0])
-    assert_array_equal(found.predict_unlabeled(), expected.predict_unlabeled())
+    assert_array_equal(found.predict_new(), expected.predict_new())
     assert_array_equal(found.predict(table(X_new)), expected.predict(X_new))
     assert_allclose(found.predict_proba(table(X_new)), expected.predict_proba(X_new), atol=1e-12)
 
@@ -205,24 +205,24 @@ def test_what_set_output_makes_is_read_with_its_names(output) -> None:
 
 
 def open_pipeline(rule: unseen.RejectionForest) -> Pipeline:
-    rule.set_fit_request(X_unlabeled=True, proportions=True)
-    return Pipeline([("columns", columns()), ("rule", rule)], transform_input=["X_unlabeled"])
+    rule.set_fit_request(X_new=True, proportions=True)
+    return Pipeline([("columns", columns()), ("rule", rule)], transform_input=["X_new"])
 
 
-def test_a_rule_ends_a_pipeline_and_gets_prepared_unlabelled_rows() -> None:
+def test_a_rule_ends_a_pipeline_and_gets_prepared_new_rows() -> None:
     X, y, X_new = goods()
     given = {"left": 150 / 240, "right": 0.0}
     prepared = columns().fit(X)
     rule = unseen.RejectionForest(n_trees=20, random_state=0)
     expected = clone(rule).fit(prepared.transform(X), y, prepared.transform(X_new), given)
     with sklearn.config_context(enable_metadata_routing=True):
-        pipeline = open_pipeline(rule).fit(X, y, X_unlabeled=X_new, proportions=given)
-    assert_array_equal(pipeline[-1].predict_unlabeled(), expected.predict_unlabeled())
+        pipeline = open_pipeline(rule).fit(X, y, X_new=X_new, proportions=given)
+    assert_array_equal(pipeline[-1].predict_new(), expected.predict_new())
     assert_array_equal(pipeline.predict(X_new), expected.predict(prepared.transform(X_new)))
     assert set(pipeline.predict(X_new)) == {"left", "unseen"}
 
 
-def test_without_unlabelled_rows_a_rule_in_a_pipeline_is_an_ordinary_classifier() -> None:
+def test_without_new_rows_a_rule_in_a_pipeline_is_an_ordinary_classifier() -> None:
     X, y, _ = goods()
     pipeline = make_pipeline(columns(), unseen.RejectionForest(n_trees=20, random_state=0))
     assert pipeline.fit(X, y).score(X, y) > 0.95
@@ -271,10 +271,10 @@ def test_a_search_over_a_rule_itself_with_rows_held_back_for_the_scorer(sizes) -
     given = {"left": 0.6, "right": 0.0}
     rule = unseen.RejectionHistogram(random_state=0)
     with sklearn.config_context(enable_metadata_routing=True):
-        rule.set_fit_request(X_unlabeled=True, proportions=True)
+        rule.set_fit_request(X_new=True, proportions=True)
         scorer = unseen.open_set_scorer(X_new[1::2], given)
         search = GridSearchCV(rule, {"n_folds": [2, 5]}, scoring=scorer, cv=3, error_score="raise")
-        search.fit(X, y, X_unlabeled=X_new[::2], proportions=given)
+        search.fit(X, y, X_new=X_new[::2], proportions=given)
     assert -search.best_score_ < 0.3
 
 
@@ -331,7 +331,7 @@ def test_the_order_of_memory_changes_nothing(sizes) -> None:
 @pytest.mark.parametrize("kind", list(KINDS))
 def test_frames_of_any_labels_can_be_written(kind, tmp_path) -> None:
     known = tuple(sorted(KINDS[kind]))
-    rows = {"n_labelled": dict.fromkeys(known, 5), "n_unlabelled": 9}
+    rows = {"n_labelled": dict.fromkeys(known, 5), "n_new": 9}
     frame = unseen.Estimate(known, [0.4, 0.3], 0.3, "m", **rows).to_frame()
     frame.to_parquet(tmp_path / "shares.parquet")
     again = pd.read_parquet(tmp_path / "shares.parquet")

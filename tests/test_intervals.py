@@ -41,7 +41,7 @@ def normal_evidence(n_replicates: int = 20_000, correlation: float = 0.0) -> Int
 def gaussian_pairs(
     shares: list[float], n: int = 800, seed: int = 0, n_labelled: int | None = None
 ) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
-    """Unlabelled rows of classes far apart on a line; the score of a class is the distance."""
+    """New rows of classes far apart on a line; the score of a class is the distance."""
     rng = np.random.default_rng(seed)
     counts = rng.multinomial(n, [*shares, 1 - sum(shares)])
     centres = 8.0 * np.arange(len(shares) + 1)
@@ -180,9 +180,9 @@ def test_large_samples_are_drawn_apart_and_so_have_sums_that_vary_more() -> None
     assert abs(np.corrcoef(weight.T)[0, 1]) < 0.25
 
 
-def test_pairs_must_share_their_unlabelled_rows() -> None:
+def test_pairs_must_share_their_new_rows() -> None:
     pairs = [(np.zeros(5), np.zeros(3)), (np.zeros(4), np.zeros(3))]
-    with pytest.raises(ValueError, match=r"same unlabelled rows in each; got \[4, 5\]"):
+    with pytest.raises(ValueError, match=r"same new rows in each; got \[4, 5\]"):
         bootstrap_rocs(pairs, [0.5], 10)
 
 

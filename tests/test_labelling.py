@@ -7,8 +7,8 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import beta, binom, norm
 
-from unseen.base import Estimate
 from unseen.labelling import LabellingValue, default_sizes, labelling_value
+from unseen.records import Estimate
 
 Z = norm.ppf(0.975)
 
@@ -21,7 +21,7 @@ def made(unseen: float = 0.3, half_width: float = 0.05, n_rows: int = 400) -> Es
         unseen,
         "made",
         n_labelled={"cat": 90},
-        n_unlabelled=n_rows,
+        n_new=n_rows,
         intervals=np.column_stack([ends - half_width, ends + half_width]),
         confidence=0.95,
     )

@@ -17,7 +17,6 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
 import unseen
-from unseen.base import Estimate
 from unseen.monitoring import Timeline, monitor
 from unseen.monitoring.change import (
     ClassProbabilities,
@@ -27,6 +26,7 @@ from unseen.monitoring.change import (
 )
 from unseen.monitoring.timeline import holm
 from unseen.monitoring.windows import find_windows, windows_of
+from unseen.records import Estimate
 
 CENTRES = np.array([[-3.0, 0.0], [3.0, 0.0], [0.0, 5.0]])
 
@@ -302,7 +302,7 @@ class TestMonitor:
         record = monitor(*stream, reference=["day 2", "day 1"], **options)
         assert record.reference is None
         np.testing.assert_array_equal(record.in_reference, [True, True, False, False])
-        assert record.reference_estimate.n_unlabelled == 300
+        assert record.reference_estimate.n_new == 300
         np.testing.assert_array_equal(np.isnan(record.p_values), [True, True, False, False])
         np.testing.assert_array_equal(record.changed, [False, False, True, True])
 
@@ -462,7 +462,7 @@ class TestTimeline:
 
     def test_parts_must_agree(self, timeline):
         one = timeline.estimates[0]
-        other = Estimate(("a",), [1.0], 0.0, "m", n_labelled={"a": 5}, n_unlabelled=5)
+        other = Estimate(("a",), [1.0], 0.0, "m", n_labelled={"a": 5}, n_new=5)
         with pytest.raises(ValueError, match="one value per window, 2; got 1"):
             Timeline((1, 2), (one, one), [True, False], one, [0.1], [0.1, 0.1])
         with pytest.raises(ValueError, match="share their classes"):

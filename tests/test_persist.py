@@ -44,7 +44,7 @@ def through_file(obj: Any, path: Path, trusted: Any = ()) -> Any:
 
 
 def fitted(kind: type, samples: Any) -> Any:
-    """Fitted as it would be used: a rejection rule learns from the unlabelled rows too."""
+    """Fitted as it would be used: a rejection rule learns from the new rows too."""
     X, y, X_new = samples
     if not issubclass(kind, unseen.rejection.base.RejectionRule):
         return default(kind).fit(X, y)
@@ -71,9 +71,9 @@ def test_a_fitted_estimator_answers_the_same_bit_for_bit(kind, samples, path) ->
     after = through_file(before, path)
     assert type(after) is kind
     assert answer(after, samples[2]) == answer(before, samples[2])
-    if hasattr(before, "predict_unlabeled"):
+    if hasattr(before, "predict_new"):
         assert_array_equal(after.predict(samples[2]), before.predict(samples[2]))
-        assert_array_equal(after.predict_unlabeled(), before.predict_unlabeled())
+        assert_array_equal(after.predict_new(), before.predict_new())
         assert plain(after.risk_) == plain(before.risk_)
         assert after.set_threshold(cost=3).threshold_ == before.set_threshold(cost=3).threshold_
 
@@ -159,15 +159,15 @@ def test_what_a_rule_asks_of_its_pipeline_survives(samples, path) -> None:
     given = {"left": 0.5, "right": 0.2}
     rule = unseen.RejectionForest(n_trees=5, random_state=0)
     with sklearn.config_context(enable_metadata_routing=True):
-        rule.set_fit_request(X_unlabeled=True, proportions=True)
+        rule.set_fit_request(X_new=True, proportions=True)
         steps = [("scale", StandardScaler()), ("rule", rule)]
-        before = Pipeline(steps, transform_input=["X_unlabeled"])
-        before.fit(X, y, X_unlabeled=X_new, proportions=given)
+        before = Pipeline(steps, transform_input=["X_new"])
+        before.fit(X, y, X_new=X_new, proportions=given)
         after = through_file(before, path)
         assert_array_equal(after.predict_proba(X_new), before.predict_proba(X_new))
-        again = clone(after).fit(X, y, X_unlabeled=X_new, proportions=given)
+        again = clone(after).fit(X, y, X_new=X_new, proportions=given)
     assert_array_equal(again.predict_proba(X_new), before.predict_proba(X_new))
-    assert before[-1].get_metadata_routing().fit.requests["X_unlabeled"] is True
+    assert before[-1].get_metadata_routing().fit.requests["X_new"] is True
 
 
 def test_a_rule_for_tables_survives(samples, path) -> None:
@@ -182,7 +182,7 @@ def test_a_rule_for_tables_survives(samples, path) -> None:
 
 
 def test_a_timeline_survives_and_is_read_only_again(path) -> None:
-    rows = {"n_labelled": {True: 80, False: 90}, "n_unlabelled": 400}
+    rows = {"n_labelled": {True: 80, False: 90}, "n_new": 400}
     months = [unseen.Estimate((False, True), [0.5, 0.5 - p], p, "m", **rows) for p in (0.0, 0.2)]
     before = Timeline(
         (1, 2), tuple(months), [True, False], months[0], [np.nan, 0.01], [np.nan, 0.5]

@@ -11,16 +11,16 @@ from sklearn.exceptions import DataConversionWarning
 
 import unseen
 from unseen import KernelMean, mixture_proportion
-from unseen._validation import (
+from unseen.records import UnseenWarning
+from unseen.samples.checks import (
     LabelledRows,
     check_closed_set,
     check_folds,
     check_labelled,
-    check_unlabelled,
+    check_new,
     column_names,
     remarks,
 )
-from unseen.base import UnseenWarning
 
 X = np.arange(12.0).reshape(6, 2) ** 1.5
 Y = ["a", "b", "a", "b", "a", "b"]
@@ -157,7 +157,7 @@ def test_label_column_is_flattened_with_scikit_learns_warning() -> None:
         assert Keeper().fit(X, np.array(Y)[:, None]).labelled_.codes.tolist() == [0, 1] * 3
 
 
-# --- the unlabelled sample -------------------------------------------------------------------
+# --- the new sample -------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -206,9 +206,9 @@ def test_label_column_is_flattened_with_scikit_learns_warning() -> None:
         ),
     ],
 )
-def test_bad_unlabelled_sample(fitted_on, X_new, message) -> None:
+def test_bad_new_sample(fitted_on, X_new, message) -> None:
     with pytest.raises(ValueError, match=message):
-        check_unlabelled(Keeper().fit(fitted_on, Y), X_new)
+        check_new(Keeper().fit(fitted_on, Y), X_new)
 
 
 @pytest.mark.parametrize(("place", "word"), [(2, "last"), (0, "first")])
@@ -217,20 +217,20 @@ def test_unnamed_label_column_is_spotted(place, word) -> None:
     X_new = np.insert(X + 0.5, place, labels, axis=1)
     message = rf"must have the 2 columns of X; got 3\. Its {word} column holds class labels"
     with pytest.raises(ValueError, match=message):
-        check_unlabelled(Keeper().fit(X, labels), X_new)
+        check_new(Keeper().fit(X, labels), X_new)
 
 
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, np.ndarray.tolist, sparse.csr_array])
 def test_every_container_gives_the_same_rows(kind) -> None:
     keeper = Keeper().fit(X, Y)
-    assert_array_equal(check_unlabelled(keeper, kind(X + 1)), X + 1)
+    assert_array_equal(check_new(keeper, kind(X + 1)), X + 1)
     rows = Keeper().fit(kind(X), Y).labelled_.rows
     assert_array_equal(rows.toarray() if sparse.issparse(rows) else rows, X)
 
 
 def test_new_rows_are_stored_like_the_labelled_ones() -> None:
-    assert sparse.issparse(check_unlabelled(Keeper().fit(sparse.csr_array(X), Y), X))
-    assert isinstance(check_unlabelled(Keeper().fit(X, Y), sparse.csc_matrix(X)), np.ndarray)
+    assert sparse.issparse(check_new(Keeper().fit(sparse.csr_array(X), Y), X))
+    assert isinstance(check_new(Keeper().fit(X, Y), sparse.csc_matrix(X)), np.ndarray)
 
 
 class Tensor:
@@ -259,9 +259,9 @@ def test_tensors_are_fetched_from_their_device() -> None:
     keeper = Keeper().fit(Tensor(X), Tensor(np.arange(6) % 2))
     assert_array_equal(keeper.labelled_.rows, X)
     assert keeper.classes_.tolist() == [0, 1]
-    assert_array_equal(check_unlabelled(keeper, Tensor(X + 1)), X + 1)
+    assert_array_equal(check_new(keeper, Tensor(X + 1)), X + 1)
     with pytest.raises(ValueError, match="got 6 values in 1-d, all of them class labels"):
-        check_unlabelled(keeper, Tensor(np.arange(6) % 2))
+        check_new(keeper, Tensor(np.arange(6) % 2))
 
 
 def test_tensors_reach_the_mixture_estimators() -> None:
@@ -292,7 +292,7 @@ def test_pyarrow_tables() -> None:
     keeper = Keeper().fit(table, pyarrow.array(Y))
     assert_array_equal(keeper.labelled_.rows, X)
     with pytest.raises(ValueError, match="it lacks 'dose'"):
-        check_unlabelled(keeper, table.select(["age"]))
+        check_new(keeper, table.select(["age"]))
 
 
 DATES = pd.DataFrame({"day": pd.date_range("2024-01-01", periods=6)})

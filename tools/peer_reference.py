@@ -41,27 +41,27 @@ def posteriors(x, centres, prior):
     return np.abs(np.round(rows, DECIMALS))
 
 
-def quapy_em(prior, unlabelled):
+def quapy_em(prior, new):
     """EM run to its end: by default it stops early."""
     qp.EMQ.MAX_ITER = 1_000_000
-    return qp.EMQ.EM(prior, unlabelled, epsilon=1e-13)[0]
+    return qp.EMQ.EM(prior, new, epsilon=1e-13)[0]
 
 
-def mlquantify_em(prior, unlabelled):
+def mlquantify_em(prior, new):
     """EM run to its end: by default it stops early."""
-    return EMQ.EM(unlabelled, prior, tolerance=1e-13, max_iter=1_000_000)[0]
+    return EMQ.EM(new, prior, tolerance=1e-13, max_iter=1_000_000)[0]
 
 
-def quapy_adjusted(codes, labelled, unlabelled, soft, solver):
+def quapy_adjusted(codes, labelled, new, soft, solver):
     """ACC or PACC with QuaPy's rates, solver and normalisation."""
     n_classes = labelled.shape[1]
     classes = np.arange(n_classes)
     if soft:
         rates = qp.PACC.getPteCondEstim(classes, codes, labelled)
-        counted = unlabelled.mean(axis=0)
+        counted = new.mean(axis=0)
     else:
         rates = qp.ACC.getPteCondEstim(classes, codes, labelled.argmax(axis=1))
-        counted = np.bincount(unlabelled.argmax(axis=1), minlength=n_classes) / len(unlabelled)
+        counted = np.bincount(new.argmax(axis=1), minlength=n_classes) / len(new)
     shares = qp.ACC.solve_adjustment(rates, counted, method="inversion", solver=solver)
     return functional.normalize_prevalence(shares, method="clip")
 
@@ -72,14 +72,14 @@ def main(folder):
         rng = np.random.default_rng(seed)
         codes, x = sample(rng, centres, prior, N_LABELLED)
         _, x_new = sample(rng, centres, shares, N_NEW)
-        labelled, unlabelled = (posteriors(rows, centres, prior) for rows in (x, x_new))
+        labelled, new = (posteriors(rows, centres, prior) for rows in (x, x_new))
         prior = np.bincount(codes) / len(codes)
         answers = {
-            "quapy EMQ": quapy_em(prior, unlabelled),
-            "mlquantify EMQ": mlquantify_em(prior, unlabelled),
+            "quapy EMQ": quapy_em(prior, new),
+            "mlquantify EMQ": mlquantify_em(prior, new),
             **{
                 f"quapy {'PACC' if soft else 'ACC'} {solver}": quapy_adjusted(
-                    codes, labelled, unlabelled, soft, solver
+                    codes, labelled, new, soft, solver
                 )
                 for soft in (True, False)
                 for solver in ("minimize", "exact-raise")
@@ -89,7 +89,7 @@ def main(folder):
             "versions": {peer: version(peer) for peer in ("quapy", "mlquantify", "numpy")},
             "codes": codes.tolist(),
             "labelled": labelled.tolist(),
-            "unlabelled": unlabelled.tolist(),
+            "new": new.tolist(),
             "answers": {peer: np.asarray(shares).tolist() for peer, shares in answers.items()},
         }
         Path(folder, f"{name}.json").write_text(json.dumps(record) + "\n")

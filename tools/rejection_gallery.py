@@ -120,7 +120,7 @@ def draw(target: Path) -> None:
     figure = Figure(figsize=(6, 6.0), dpi=150, layout="constrained")
     figure.get_layout_engine().set(w_pad=0.03, h_pad=0.03, wspace=0.02, hspace=0.02)
     places = figure.subplots(4, 4).ravel()
-    panel(places[0], "labelled and\nunlabelled rows", None)
+    panel(places[0], "labelled and\nnew rows", None)
     places[0].scatter(*X_new.T, s=1.2, c=STRONG[-1], linewidths=0)
     for code in range(N_CLASSES):
         places[0].scatter(*X[codes == code].T, s=1.8, c=STRONG[code], linewidths=0)
@@ -151,7 +151,7 @@ def legend(places: Any) -> None:
         for pale, strong, name in zip(PALE, STRONG, NAMES, strict=True)
     ]
     keys.append(Line2D([], [], color="black", linewidth=0.7, label="borders of the Bayes rule"))
-    keys.append(Line2D([], [], color=STRONG[-1], marker=".", linestyle="", label="unlabelled row"))
+    keys.append(Line2D([], [], color=STRONG[-1], marker=".", linestyle="", label="new row"))
     key = places[0].legend(handles=keys, loc="upper left", fontsize=8, frameon=False)
     key.set_in_layout(False)  # it may reach into the next, empty place
 

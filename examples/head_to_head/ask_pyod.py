@@ -38,7 +38,7 @@ def ask(work: Path, case: Case) -> list[Answer]:
     model = joblib.load(case.folder / "model.joblib")
     rule = RejectionThreshold(KNN(), model, odd_scores="high", random_state=case.seed)
     rule.fit(X, y, X_new, estimated_shares(work, case))
-    labels = rule.predict_unlabeled()
+    labels = rule.predict_new()
     closed = case.new.labels("predicted")
     return [
         case.answer("PyOD", "rows flagged", flagged.mean()),

@@ -1,4 +1,4 @@
-"""The share of each known class in unlabelled rows, and the share of classes never seen.
+"""The share of each known class in new rows, and the share of classes never seen.
 
 Names are loaded on first use, so that ``import unseen`` stays light.
 """
@@ -13,7 +13,6 @@ from unseen._version import __version__
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from unseen.base import Estimate, MixtureEstimate, UnseenWarning, UpperBound
     from unseen.intervals import Calibrated, PaperBand, Percentile
     from unseen.labelling import LabellingValue, labelling_value
     from unseen.mixture import (
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
         SaerensEM,
         compare,
     )
+    from unseen.records import Estimate, MixtureEstimate, UnseenWarning, UpperBound
     from unseen.rejection import (
         RejectionClassifier,
         RejectionForest,
@@ -137,8 +137,8 @@ def estimate(
         Rows of the known classes: NumPy, sparse, or a pandas, polars or pyarrow table.
     y : array-like of shape (n_labelled,)
         Their labels: text, whole numbers or booleans. One class is enough.
-    X_new : array-like of shape (n_unlabelled, n_features)
-        Unlabelled rows, with the columns of X.
+    X_new : array-like of shape (n_new, n_features)
+        New rows, with the columns of X.
     estimator : proportion estimator or None, default=None
         How to estimate; None is :class:`OpenSetEstimator`. It is copied, not changed.
     confidence : float or None, default=None

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.datasets import load_digits
 
-from unseen.base import Estimate, FloatArray, IntArray
+from unseen._types import FloatArray, IntArray
 from unseen.proportions import OpenSetEstimator
+from unseen.records import Estimate
 from unseen.scores.klr import KernelLogisticRegression
 
 __all__ = ["Demo", "total_variation"]
@@ -84,14 +85,14 @@ def digit_samples(random_state: int) -> tuple[FloatArray, IntArray, FloatArray, 
     pixels = pixels[:, np.ptp(pixels, axis=0) > 0]  # three are white in every picture
     rng = np.random.default_rng(random_state)
     training: list[IntArray] = []
-    new: list[IntArray] = []
+    later: list[IntArray] = []
     for digit, n_new in _NEW_ROWS.items():
         rows = rng.permutation(np.flatnonzero(digits == digit))
         n_training = 0 if digit in _HIDDEN else _TRAINING_ROWS
         training.append(rows[:n_training])
-        new.append(rows[n_training : n_training + n_new])
-    labelled, unlabelled = np.concatenate(training), np.concatenate(new)
-    return pixels[labelled] / 16, digits[labelled], pixels[unlabelled] / 16, digits[unlabelled]
+        later.append(rows[n_training : n_training + n_new])
+    labelled, new = np.concatenate(training), np.concatenate(later)
+    return pixels[labelled] / 16, digits[labelled], pixels[new] / 16, digits[new]
 
 
 def known_shares(labels: IntArray, classes: tuple[int, ...]) -> FloatArray:

@@ -28,7 +28,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy.stats import norm, rankdata
 
-from unseen.base import FloatArray, RocEvidence
+from unseen._types import FloatArray
+from unseen.records import Notice, RocEvidence
 from unseen.roc.bootstrap import bootstrap_rocs, bootstrap_slopes
 from unseen.roc.fit import BinomialDeviance
 from unseen.roc.models import Concave
@@ -100,6 +101,11 @@ class Finding:
     def fires(self) -> bool:
         """Whether a person should know."""
         return self.message is not None
+
+    @property
+    def notice(self) -> Notice | None:
+        """The sentence as a notice, with the name of the check as its code."""
+        return None if self.message is None else Notice(self.name, self.message, about=self.label)
 
 
 def right_end_bend(label: Any, pair: ScorePair, n_classes: int = 1) -> Finding:
@@ -235,7 +241,7 @@ def overfull(slopes: FloatArray, spread: float) -> Finding:
     return Finding("overfull", total, limit, message)
 
 
-def effective_rows(label: Any, n_labelled: int, n_unlabelled: int) -> Finding:
+def effective_rows(label: Any, n_labelled: int, n_new: int) -> Finding:
     """Rows of one sample that would be as noisy as the two samples together.
 
     The noise of a ROC falls with ``1 / n_i + 1 / m``; its inverse counts rows. The check fires
@@ -245,8 +251,8 @@ def effective_rows(label: Any, n_labelled: int, n_unlabelled: int) -> Finding:
     ----------
     label : object
         The class.
-    n_labelled, n_unlabelled : int
-        Labelled rows of the class, and unlabelled rows.
+    n_labelled, n_new : int
+        Labelled rows of the class, and new rows.
 
     Returns
     -------
@@ -257,11 +263,11 @@ def effective_rows(label: Any, n_labelled: int, n_unlabelled: int) -> Finding:
     >>> effective_rows("a", 60, 30).value
     20.0
     """
-    value = n_labelled * n_unlabelled / (n_labelled + n_unlabelled)
+    value = n_labelled * n_new / (n_labelled + n_new)
     message = None
     if value < _FEWEST_ROWS:
         message = (
-            f"class {label!r}: {n_labelled} labelled and {n_unlabelled} unlabelled rows are few; "
+            f"class {label!r}: {n_labelled} labelled and {n_new} new rows are few; "
             "its share may be off by a fifth or more."
         )
     return Finding("effective_rows", float(value), float(_FEWEST_ROWS), message, label)
@@ -333,7 +339,7 @@ def attribution(pair: ScorePair, at: float = 0.3) -> FloatArray:
 
     Returns
     -------
-    ndarray of shape (n_unlabelled,)
+    ndarray of shape (n_new,)
 
     Examples
     --------
@@ -368,7 +374,7 @@ def class_drift(
     rows : array or sparse matrix of shape (n_i, d)
         Labelled rows of the class.
     new_rows : array or sparse matrix of shape (m, d)
-        Unlabelled rows.
+        New rows.
     weight : ndarray of shape (m,)
         Their probabilities to belong to the class; see :func:`attribution`.
     n_classes : int, default=1
@@ -424,7 +430,7 @@ def quick_checks(
     classes : sequence
         Labels of the known classes.
     pairs : sequence of (scores_F, scores_H)
-        Scores of the unlabelled rows and of the rows of each class.
+        Scores of the new rows and of the rows of each class.
     roc : dict
         The ROC evidence of each class. Where the concave model was fitted to each class on its
         own, its fit and the sum of its slopes are checked too.

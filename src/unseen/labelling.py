@@ -31,7 +31,8 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-from unseen.base import Estimate, FloatArray
+from unseen._types import FloatArray
+from unseen.records import Estimate
 
 __all__ = ["LabellingValue", "labelling_value"]
 
@@ -135,7 +136,7 @@ def labelling_value(
         With intervals.
     sizes : sequence of int or None, default=None
         Numbers of rows that might be labelled; None is 10, 20, 50, 100, ... up to the number of
-        unlabelled rows.
+        new rows.
     label : label or None, default=None
         The class whose share is wanted; None is unseen ones.
 
@@ -145,9 +146,9 @@ def labelling_value(
 
     Examples
     --------
-    >>> from unseen.base import Estimate
+    >>> from unseen.records import Estimate
     >>> from unseen.labelling import labelling_value
-    >>> estimate = Estimate(("cat",), [0.7], 0.3, "made", n_labelled={"cat": 90}, n_unlabelled=400,
+    >>> estimate = Estimate(("cat",), [0.7], 0.3, "made", n_labelled={"cat": 90}, n_new=400,
     ...                     intervals=[[0.65, 0.75], [0.25, 0.35]], confidence=0.95)
     >>> round(labelling_value(estimate).worth)
     321
@@ -164,7 +165,7 @@ def labelling_value(
         share=share,
         half_width=float(upper - lower) / 2,
         confidence=estimate.confidence,
-        sizes=_checked_sizes(default_sizes(estimate.n_unlabelled) if sizes is None else sizes),
+        sizes=_checked_sizes(default_sizes(estimate.n_new) if sizes is None else sizes),
     )
 
 

@@ -30,10 +30,11 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from unseen._validation import _warn
+from unseen._files import check_writable, write_then_rename
+from unseen._types import Matrix
 from unseen._version import __version__
-from unseen.base import Matrix, library_versions
-from unseen.tables.write import check_writable, write_then_rename
+from unseen.records import library_versions
+from unseen.samples.checks import _warn
 
 __all__ = ["load", "save"]
 
@@ -44,8 +45,8 @@ _ASKED = "_metadata_request"  # where scikit-learn keeps the requests of an esti
 # Where the estimators and records are that a file may name: to build one computes, and does
 # nothing else.
 _TRUSTED_HOMES = (
-    "unseen._validation",
-    "unseen.base",
+    "unseen.samples.checks",
+    "unseen.records",
     "unseen.diagnostics",
     "unseen.intervals",
     "unseen.labelling",
@@ -60,7 +61,7 @@ _TRUSTED_HOMES = (
     "unseen.tables.columns",
 )
 # Records that make their arrays read-only when they are made.
-_FROZEN_HOMES = ("unseen.base", "unseen.monitoring.timeline")
+_FROZEN_HOMES = ("unseen.records", "unseen.monitoring.timeline")
 # A dtype is a name and flags; skops saves one and leaves it to the reader to trust it.
 _TRUSTED_TYPES = frozenset({"numpy.dtype"})
 

@@ -11,7 +11,8 @@ from typing import Any, Literal, Self
 import numpy as np
 from sklearn.base import clone
 
-from unseen.base import Estimate, FloatArray, Matrix
+from unseen._types import FloatArray, Matrix
+from unseen.records import Estimate
 
 try:
     from quapy.method.base import BaseQuantifier

@@ -30,9 +30,7 @@ def bad_tables(folder: Path, tables: Path) -> dict[str, str]:
         "twice.csv": "length,length\n1,2\n",
         "one.csv": "\n".join([lines[0], *(line for line in lines if line.endswith("ant"))]),
         "few.csv": "\n".join([*lines, "r,1,1,red,dodo"]),
-        "unlabelled.csv": "\n".join(
-            [lines[0], *(line.rpartition(",")[0] + "," for line in lines[1:])]
-        ),
+        "new.csv": "\n".join([lines[0], *(line.rpartition(",")[0] + "," for line in lines[1:])]),
         "nine.csv": "\n".join(new[:10]),
         "table.xyz": "a,b\n1,2\n",
         "damaged.skops": "not a zip",
@@ -62,7 +60,7 @@ CASES = {
     "ragged": (["train.csv", "B/ragged.csv", *LABEL], "ragged.csv"),
     "column twice": (["train.csv", "B/twice.csv", *LABEL], "'length'"),
     "unknown suffix": (["train.csv", "B/table.xyz", *LABEL], "table.xyz"),
-    "no labels": (["B/unlabelled.csv", "new.csv", *LABEL], "'kind' must not be missing"),
+    "no labels": (["B/new.csv", "new.csv", *LABEL], "'kind' must not be missing"),
     "too few rows": (
         ["B/sixty.csv", "B/sixty.csv", *LABEL, "--rows", "200"],
         "at least 10 rows of each",

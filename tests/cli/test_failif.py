@@ -2,8 +2,8 @@
 
 import pytest
 
-from unseen.base import Estimate
 from unseen.cli.failif import Condition
+from unseen.records import Estimate
 
 ESTIMATE = Estimate(
     ("cat", "dog.low"),
@@ -11,7 +11,7 @@ ESTIMATE = Estimate(
     0.3,
     "m",
     n_labelled={"cat": 80, "dog.low": 90},
-    n_unlabelled=400,
+    n_new=400,
     intervals=[[0.4, 0.6], [0.1, 0.3], [0.25, 0.35]],
 )
 

@@ -80,7 +80,7 @@ def test_classify_says_what_the_rule_says_out_of_fold(unseen_command, tables, tm
     train, new = (pyarrow.csv.read_csv(tables / name) for name in ("train.csv", "new.csv"))
     columns = Columns(label="kind").fit(train)
     rule = unseen.RejectionClassifier(random_state=1)
-    labels = rule.fit_predict_unlabeled(
+    labels = rule.fit_predict_new(
         columns.transform(train), train["kind"].to_pylist(), columns.transform(new)
     )
     assert pyarrow.csv.read_csv(out)["predicted"].to_pylist() == labels.tolist()

@@ -9,7 +9,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from reference.mixture_twins import uniform_bound_over_all_scores
-from unseen.base import UpperBound
 from unseen.mixture import CertifiedBound
 from unseen.mixture.bound import (
     clopper_pearson_bound,
@@ -18,6 +17,7 @@ from unseen.mixture.bound import (
     uniform_bound,
     vc_epsilon,
 )
+from unseen.records import UpperBound
 from unseen.roc.sketch import RocSketch
 
 FORMS = ["clopper-pearson", "dkw", "vc"]
@@ -38,10 +38,8 @@ def gaussian_sketch(n: int, share: float = 0.25, seed: int = 0) -> RocSketch:
     st.floats(0.001, 0.2),
 )
 def test_uniform_forms_equal_the_search_over_all_thresholds(F, H, eps_F, eps_H) -> None:
-    labelled, unlabelled = (c[::-1] for c in RocSketch.from_scores(F, H).increments())
-    found = uniform_bound(
-        np.cumsum(unlabelled) / len(F), np.cumsum(labelled) / len(H), eps_F, eps_H
-    )
+    labelled, new = (c[::-1] for c in RocSketch.from_scores(F, H).increments())
+    found = uniform_bound(np.cumsum(new) / len(F), np.cumsum(labelled) / len(H), eps_F, eps_H)
     twin = uniform_bound_over_all_scores(np.array(F), np.array(H), eps_F, eps_H)
     assert_allclose(min(found, 1.0), twin)
 
@@ -55,10 +53,10 @@ def test_epsilons_in_closed_form() -> None:
 @pytest.mark.parametrize("n_below", [0, 5, 79, 80])
 def test_exact_limits_invert_the_binomial_tails(rank, n_below) -> None:
     m, n, delta = 60, 80, 0.1
-    labelled, unlabelled = np.ones(m + 1, int), np.zeros(m + 1, int)
+    labelled, new = np.ones(m + 1, int), np.zeros(m + 1, int)
     labelled[-1] = 0
-    unlabelled[rank - 1], unlabelled[-1] = n_below, n - n_below
-    bound = clopper_pearson_bound(labelled, unlabelled, np.array([rank]), delta)
+    new[rank - 1], new[-1] = n_below, n - n_below
+    bound = clopper_pearson_bound(labelled, new, np.array([rank]), delta)
     shares = np.linspace(1e-6, 1 - 1e-6, 200_001)
     lower_H = shares[np.flatnonzero(binom.sf(rank - 1, m, shares) <= delta / 2).max()]
     upper_F = shares[np.flatnonzero(binom.cdf(n_below, n, shares) >= delta / 2).max()]
@@ -67,9 +65,9 @@ def test_exact_limits_invert_the_binomial_tails(rank, n_below) -> None:
 
 def test_tied_scores_of_H_count_all_rows_of_F_up_to_the_tie() -> None:
     sketch = RocSketch.from_scores([0.0] * 30 + [1.0] * 70, [0.0] * 100)
-    labelled, unlabelled = (c[::-1] for c in sketch.increments())
-    at_tie = clopper_pearson_bound(labelled, unlabelled, np.array([100]), 0.05)
-    lower_ranks = clopper_pearson_bound(labelled, unlabelled, np.array([50]), 0.05)
+    labelled, new = (c[::-1] for c in sketch.increments())
+    at_tie = clopper_pearson_bound(labelled, new, np.array([100]), 0.05)
+    lower_ranks = clopper_pearson_bound(labelled, new, np.array([50]), 0.05)
     assert 0.3 < at_tie < lower_ranks
 
 

@@ -19,7 +19,7 @@ def test_prior_weights_fall_with_the_log_loss_and_half_is_with_distances() -> No
     assert_allclose(weights.sum(), 1.0)
     assert_allclose(weights[2:], 0.25)
     assert_allclose(weights[0] / weights[1], np.exp(50 * 0.1 / 10))
-    assert_allclose(candidates.unlabelled, np.hstack([scores.unlabelled, far.unlabelled]))
+    assert_allclose(candidates.new, np.hstack([scores.new, far.new]))
     assert_allclose(candidates.labelled, np.hstack([scores.labelled, far.labelled]))
 
 

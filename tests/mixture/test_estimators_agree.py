@@ -110,7 +110,7 @@ def test_the_order_of_rows_does_not_matter(method) -> None:
 def test_the_roc_comes_with_the_estimate_thinned(method) -> None:
     estimate = method.from_scores(*gaussian_scores(5000, 0.4, 2))
     assert 50 < estimate.roc.false_alarm.size < 500
-    assert estimate.roc.n_unlabelled == estimate.roc.n_labelled == 5000
+    assert estimate.roc.n_new == estimate.roc.n_labelled == 5000
     assert np.clip(estimate.roc.right_slope, 0, 1) == estimate.proportion
     assert estimate.method == type(method).__name__
 
@@ -119,6 +119,6 @@ def test_scores_drawn_back_from_a_sketch_have_that_sketch() -> None:
     F, H = (sample.round(1) for sample in gaussian_scores(200, 0.4, 2))
     sketch = RocSketch.from_scores(F, H)
     again = RocSketch.from_scores(*sketch_scores(sketch))
-    assert_allclose(again.gap_unlabelled, sketch.gap_unlabelled)
-    assert_allclose(again.edge_unlabelled, sketch.edge_unlabelled)
+    assert_allclose(again.gap_new, sketch.gap_new)
+    assert_allclose(again.edge_new, sketch.edge_new)
     assert_allclose(again.edge_labelled, sketch.edge_labelled)

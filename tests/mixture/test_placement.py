@@ -106,7 +106,7 @@ def test_weights_count_as_the_effective_number_of_rows() -> None:
 def test_tied_rows_share_their_cells_evenly() -> None:
     scores = RatioScores(np.zeros((6, 1)), np.zeros((4, 1)), np.zeros(1))
     cells = Candidates.of(scores).cells()
-    assert_allclose(cells.unlabelled, 6 / N_CELLS)
+    assert_allclose(cells.new, 6 / N_CELLS)
     assert_allclose(cells.labelled, 4 / N_CELLS)
 
 

@@ -6,7 +6,6 @@ from scipy import sparse
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
-from unseen.base import UnseenWarning
 from unseen.mixture import (
     BestBin,
     CertifiedBound,
@@ -15,6 +14,7 @@ from unseen.mixture import (
     ROCSlope,
     mixture_proportion,
 )
+from unseen.records import UnseenWarning
 from unseen.scores.crossfit import crossfit_scores
 
 

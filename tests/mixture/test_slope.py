@@ -56,7 +56,7 @@ def test_the_record_holds_the_curve() -> None:
     gamma, delta = evidence.parameters["gamma"], evidence.parameters["Delta"]
     assert_allclose(evidence.right_slope, (1 - gamma) * delta + gamma)
     assert estimate.proportion == evidence.right_slope
-    assert (evidence.n_unlabelled, evidence.n_labelled) == (500, 500)
+    assert (evidence.n_new, evidence.n_labelled) == (500, 500)
     assert evidence.false_alarm.size <= 202
     assert (evidence.detection[0], evidence.detection[-1]) == (0, 1)
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from unseen.base import Estimate, RocEvidence
+from unseen.records import Estimate, RocEvidence
 
 pytest.importorskip("matplotlib")
 
@@ -26,7 +26,7 @@ def made() -> Maker:
             unseen,
             "made",
             n_labelled=dict.fromkeys(classes, 50),
-            n_unlabelled=400,
+            n_new=400,
             intervals=np.column_stack([np.maximum(ends - 0.03, 0), np.minimum(ends + 0.05, 1)]),
             confidence=0.95,
             **fields,

@@ -12,7 +12,6 @@ import pytest
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
 
-from unseen.base import RocEvidence
 from unseen.labelling import LabellingValue, labelling_value
 from unseen.monitoring import Timeline
 from unseen.plots import (
@@ -29,9 +28,10 @@ from unseen.plots import (
 )
 from unseen.plots.canvas import percent, plain, spread
 from unseen.plots.scores import binned_masses, squeezed
+from unseen.records import RocEvidence
 from unseen.rejection import RejectionTree
-from unseen.rejection.cut import decide
-from unseen.rejection.risk import open_risk
+from unseen.rejection.learning.threshold import decide
+from unseen.rejection.risk.estimate import open_risk
 
 NASTY = ["<b>&amp;", "$a$ costs $5", "x" * 200, "two\nlines\x00", "狗"]
 
@@ -363,7 +363,7 @@ def test_risk_at_each_cut_is_that_of_the_cut(fitted) -> None:
     display = RiskDisplay.from_cut(rule, n_cuts=5)
     held_out = rule.held_out_
     found = open_risk(
-        decide(held_out.labelled, 0.25), held_out.codes, decide(held_out.unlabelled, 0.25),
+        decide(held_out.labelled, 0.25), held_out.codes, decide(held_out.new, 0.25),
         rule.shares_.known,
     )  # fmt: skip
     assert_allclose(display.risks[1], found.risk)
@@ -373,9 +373,9 @@ def test_risk_at_each_cut_is_that_of_the_cut(fitted) -> None:
     assert_allclose(mark.get_xydata(), [[0.5, rule.risk_.risk]])
 
 
-def test_risk_needs_unlabelled_rows() -> None:
+def test_risk_needs_new_rows() -> None:
     rule = RejectionTree(random_state=0).fit(np.arange(40.0)[:, None], np.repeat(["a", "b"], 20))
-    with pytest.raises(ValueError, match="fitted with X_unlabeled"):
+    with pytest.raises(ValueError, match="fitted with X_new"):
         RiskDisplay.from_cut(rule)
 
 
@@ -429,8 +429,8 @@ def test_nothing_imports_pyplot_and_importing_draws_nothing() -> None:
 import sys
 import unseen.plots
 assert "matplotlib" not in sys.modules
-from unseen.base import Estimate
-e = Estimate(("a",), [0.7], 0.3, "m", n_labelled={"a": 1}, n_unlabelled=1)
+from unseen.records import Estimate
+e = Estimate(("a",), [0.7], 0.3, "m", n_labelled={"a": 1}, n_new=1)
 unseen.plots.to_svg(unseen.plots.SharesDisplay.from_estimate(e).figure_, "shares")
 assert "matplotlib.figure" in sys.modules
 assert "matplotlib.pyplot" not in sys.modules

@@ -7,7 +7,6 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from unseen.base import RocEvidence
 from unseen.labelling import labelling_value
 from unseen.monitoring import Timeline
 from unseen.plots import (
@@ -21,6 +20,7 @@ from unseen.plots import (
     TimelineDisplay,
     to_svg,
 )
+from unseen.records import RocEvidence
 
 LIMIT = 40_000
 SVG = "{http://www.w3.org/2000/svg}"

@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose
 from reference.closed_twins import PEERS, gaussian_record, on_simplex, peer_problem
 from unseen import AdjustedCount
 from unseen.proportions import adjusted_shares
-from unseen.proportions.count import votes
-from unseen.proportions.quadratic import class_means
+from unseen.proportions.closed_set.count import votes
+from unseen.proportions.closed_set.matching import class_means
 
 CENTRES = [[-1.0, 0.0], [1.0, 0.0], [0.0, 1.5]]
 
@@ -25,7 +25,7 @@ def test_it_agrees_with_quapy(name, soft, peer, constrained, solver) -> None:
     # Their general solver stops some 1e-4 short of the minimum; their matrix inverse does not.
     assert_allclose(estimate.proportions, theirs, atol=2e-4 if constrained else 1e-9)
     if constrained:
-        rows = [votes(part, soft) for part in (record.labelled, record.unlabelled)]
+        rows = [votes(part, soft) for part in (record.labelled, record.new)]
         rates = class_means(rows[0], record.codes, len(record.classes)).T
         misfit = [
             np.sum((rates @ pi - rows[1].mean(axis=0)) ** 2)

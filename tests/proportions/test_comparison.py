@@ -22,8 +22,8 @@ from unseen import (
     compare,
 )
 from unseen.proportions import PerClassEstimator, ProportionEstimator
+from unseen.proportions.closed_set.posteriors import ClosedSetEstimator
 from unseen.proportions.comparison import default_estimators
-from unseen.proportions.posteriors import ClosedSetEstimator
 
 
 @pytest.fixture
@@ -155,7 +155,7 @@ def test_the_table_and_its_other_forms(samples) -> None:
     assert lines[0].split() == ["left", "right", "unseen"]
     expected = [f"{share:.3f}" for share in (*one.proportions, one.unseen)]
     assert lines[1].split() == ["MPEIncomplete", *expected]
-    assert lines[-1] == "100 unlabelled rows"
+    assert lines[-1] == "100 new rows"
     assert repr(comparison) == str(comparison)
     assert f"<td>{expected[0]}</td>" in comparison._repr_html_()
     frame = comparison.to_frame()

@@ -9,9 +9,9 @@ from sklearn.linear_model import LogisticRegression
 
 from unseen import SaerensEM
 from unseen.intervals import Credible, Percentile
-from unseen.proportions.default import OpenSetEstimator, open_set_fit
-from unseen.proportions.open_scores import OpenSetScores, closed_shares, moved_ratios
-from unseen.proportions.posteriors import Posteriors
+from unseen.proportions.closed_set.posteriors import Posteriors
+from unseen.proportions.open_set.estimator import OpenSetEstimator, open_set_fit
+from unseen.proportions.open_set.scores import OpenSetScores, closed_shares, moved_ratios
 from unseen.scores.ratio import RatioScores
 
 MEANS = np.array([-1.5, 1.5])
@@ -45,7 +45,7 @@ def test_a_moved_ratio_is_the_ratio_against_the_other_mixture() -> None:
     from_even = exact_scores((300, 200), (150, 50), 0, mixture=[0.5, 0.5])
     from_other = exact_scores((300, 200), (150, 50), 0, mixture=[0.2, 0.8])
     moved = moved_ratios(from_even, np.array([0.2, 0.8]))
-    assert_allclose(moved.unlabelled, from_other.ratios.unlabelled, atol=1e-9)
+    assert_allclose(moved.new, from_other.ratios.new, atol=1e-9)
     assert_allclose(moved.labelled, from_other.ratios.labelled, atol=1e-9)
 
 
@@ -61,12 +61,12 @@ def test_candidates_that_say_nothing_stay_tied() -> None:
     ratios = scores.ratios
     silent = replace(
         ratios,
-        unlabelled=np.column_stack([np.zeros(40), ratios.unlabelled[:, 0]]),
+        new=np.column_stack([np.zeros(40), ratios.new[:, 0]]),
         labelled=np.column_stack([np.zeros(60), ratios.labelled[:, 0]]),
         log_loss=np.zeros(2),
     )
     moved = moved_ratios(replace(scores, ratios=silent), np.array([0.9, 0.1]))
-    assert not moved.unlabelled[:, 0].any()
+    assert not moved.new[:, 0].any()
     assert not moved.labelled[:, 0].any()
     assert not np.allclose(moved.labelled[:, 1], silent.labelled[:, 1])
 

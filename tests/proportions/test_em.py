@@ -75,7 +75,7 @@ def test_the_prior_of_the_classifier_is_corrected_for() -> None:
     """The same rows seen by classifiers trained on other shares give the same answer."""
     even = gaussian_record(CENTRES, [0.6, 0.3, 0.1], 30, 500, seed=2)
     prior = np.array([0.1, 0.3, 0.6])
-    tilted = [rows * prior / (rows @ prior)[:, None] for rows in (even.labelled, even.unlabelled)]
+    tilted = [rows * prior / (rows @ prior)[:, None] for rows in (even.labelled, even.new)]
     skewed = Posteriors(even.classes, even.codes, *tilted, prior=prior)
     answers = [SaerensEM().from_scores(record).proportions for record in (even, skewed)]
     assert_allclose(answers[0], answers[1], atol=1e-7)
@@ -126,7 +126,7 @@ def test_calibration_mends_posteriors_that_are_too_sure() -> None:
     errors = {None: [], Temperature(): [], BiasCorrectedTemperature(): []}
     for seed in range(5):
         record = gaussian_record(CENTRES, truth, 2000, 2000, seed)
-        sure = [softmax(3 * np.log(rows), axis=1) for rows in (record.labelled, record.unlabelled)]
+        sure = [softmax(3 * np.log(rows), axis=1) for rows in (record.labelled, record.new)]
         skewed = Posteriors(record.classes, record.codes, *sure)
         for calibration, found in errors.items():
             estimate = SaerensEM(calibration).from_scores(skewed)

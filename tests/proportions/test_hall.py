@@ -7,8 +7,8 @@ from numpy.testing import assert_allclose
 from reference.closed_twins import ecdf_distance, gaussian_record, gaussian_rows, grid, on_simplex
 from unseen import HallECDF
 from unseen.proportions import Posteriors
-from unseen.proportions.hall import ecdf_products
-from unseen.proportions.quadratic import matching
+from unseen.proportions.closed_set.hall import ecdf_products
+from unseen.proportions.closed_set.matching import matching
 
 CENTRES = [[-2.0], [0.0], [2.0]]
 
@@ -62,7 +62,7 @@ def test_only_the_order_of_values_matters() -> None:
 def test_two_posteriors_are_one_score() -> None:
     record = gaussian_record([[-1.0], [1.0]], [0.8, 0.2], 100, 100, seed=0)
     estimate = HallECDF().from_scores(record).proportions
-    score = record.labelled[:, 1].round(2), record.unlabelled[:, 1].round(2)
+    score = record.labelled[:, 1].round(2), record.new[:, 1].round(2)
     twin = on_simplex(lambda pi: ecdf_distance(pi, score[0], record.codes, score[1]), 2)
     assert_allclose(estimate, twin, atol=1e-5)
 
@@ -81,7 +81,7 @@ def test_several_scores_are_summed() -> None:
     record = gaussian_record([[-1.0, 0], [1.0, 0], [0, 2.0]], [0.6, 0.3, 0.1], 100, 100, seed=1)
 
     def total(pi):
-        scores = zip(record.labelled.round(2).T, record.unlabelled.round(2).T, strict=True)
+        scores = zip(record.labelled.round(2).T, record.new.round(2).T, strict=True)
         return sum(ecdf_distance(pi, own, record.codes, new) for own, new in scores)
 
     assert_allclose(HallECDF().from_scores(record).proportions, on_simplex(total, 3), atol=1e-4)
@@ -89,9 +89,7 @@ def test_several_scores_are_summed() -> None:
 
 def test_classes_swapped_are_shares_swapped() -> None:
     record = gaussian_record([[-1.0], [1.0]], [0.8, 0.2], 200, 200, seed=2)
-    swapped = Posteriors(
-        (1, 0), 1 - record.codes, record.labelled[:, ::-1], record.unlabelled[:, ::-1]
-    )
+    swapped = Posteriors((1, 0), 1 - record.codes, record.labelled[:, ::-1], record.new[:, ::-1])
     shares = HallECDF().from_scores(record).proportions
     assert_allclose(HallECDF().from_scores(swapped).proportions, shares[::-1], atol=0.01)
 

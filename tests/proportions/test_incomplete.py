@@ -135,7 +135,7 @@ def test_any_classifier_can_score(draws) -> None:
 def test_counts_of_rows_are_kept(samples) -> None:
     estimate = unseen.estimate(*samples, random_state=0)
     assert estimate.n_labelled == {"left": 60, "right": 50}
-    assert estimate.n_unlabelled == 100
+    assert estimate.n_new == 100
 
 
 def test_the_recorded_seed_repeats_the_estimate(samples) -> None:

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from reference.closed_twins import divergence, gaussian_rows, on_simplex
 from unseen import KLDivergence
-from unseen.proportions.kl import fit_density_ratio
+from unseen.proportions.closed_set.kl import fit_density_ratio
 
 CENTRES = [[-1.0, 0.0], [1.0, 0.0], [0.0, 1.5]]
 
@@ -23,25 +23,25 @@ def kernels(shares, seed=0, n_rows=150, n_landmarks=12):
 def test_it_solves_the_minimax_problem(shares) -> None:
     record = kernels(shares)
     penalty = 0.01
-    fit = fit_density_ratio(record.labelled, record.codes, record.unlabelled, penalty)
+    fit = fit_density_ratio(record.labelled, record.codes, record.new, penalty)
 
     def bound(theta):
-        return divergence(theta, record.labelled, record.codes, record.unlabelled, penalty)
+        return divergence(theta, record.labelled, record.codes, record.new, penalty)
 
     twin = on_simplex(bound, 3, tol=1e-13)
     assert bound(fit.shares) <= bound(twin) + 1e-8
     assert_allclose(fit.shares, twin, atol=2e-3)
     # At the saddle both ways of putting the problem have the same value.
-    value = (record.unlabelled @ fit.alpha).mean() - fit.heights.max()
+    value = (record.new @ fit.alpha).mean() - fit.heights.max()
     assert value - penalty * fit.alpha @ fit.alpha / 2 == pytest.approx(bound(fit.shares), abs=1e-7)
 
 
 def test_classes_with_a_share_attain_the_maximum() -> None:
     record = kernels([0.6, 0.4, 0.0], seed=1)
-    fit = fit_density_ratio(record.labelled, record.codes, record.unlabelled, 0.01)
+    fit = fit_density_ratio(record.labelled, record.codes, record.new, 0.01)
     held = fit.shares > 1e-6
     assert_allclose(fit.heights[held], fit.heights.max(), atol=1e-7)
-    slope = fit.shares @ fit.slopes - record.unlabelled.mean(axis=0) + 0.01 * fit.alpha
+    slope = fit.shares @ fit.slopes - record.new.mean(axis=0) + 0.01 * fit.alpha
     assert_allclose(slope, 0, atol=1e-7)
 
 

@@ -7,9 +7,10 @@ from numpy.testing import assert_allclose
 from reference.closed_twins import gaussian_rows, grid, l2_distance, on_simplex
 from unseen import L2Distance
 from unseen.proportions import l2
-from unseen.proportions.l2 import density_products
-from unseen.proportions.quadratic import matching, minimise_on_simplex
+from unseen.proportions.closed_set.l2 import density_products
+from unseen.proportions.closed_set.matching import matching
 from unseen.scores.kernel import Standardisation
+from unseen.simplex import minimise_on_simplex
 
 
 def one_dimension(seed, n=60):
@@ -69,7 +70,7 @@ def test_unconstrained_shares_solve_the_normal_equations() -> None:
     X, codes, X_new = one_dimension(3)
     estimator = L2Distance(constrained=False, bandwidth=0.5, random_state=0).fit(X, codes)
     record = estimator.scores(X_new)
-    program = matching(record.labelled, record.codes, record.unlabelled)
+    program = matching(record.labelled, record.codes, record.new)
     free = np.array(estimator.from_scores(record).diagnostics["unconstrained"])
     assert_allclose(program.gram @ free, program.linear, atol=1e-10)
 
@@ -136,7 +137,7 @@ def test_above_the_limit_a_random_part_is_used_and_it_says_so(monkeypatch) -> No
     part = estimator.estimate(X_new)
     assert part.warnings[0].startswith("a random part of the rows was used: 150")
     assert part.warnings[0].endswith(" of 4000.")
-    assert part.n_unlabelled == 750
+    assert part.n_new == 750
     assert_allclose(part.proportions, full.proportions, atol=0.1)
     assert estimator.estimate(X_new).to_dict() == part.to_dict()
 

@@ -151,7 +151,7 @@ def test_a_forest_may_vote_0_and_1(samples) -> None:
 
 def test_fewer_new_rows_than_folds_are_enough() -> None:
     X, codes, X_new, _ = problem(100, 7)
-    assert SaerensEM(random_state=0).fit(X, codes).estimate(X_new[:1]).n_unlabelled == 1
+    assert SaerensEM(random_state=0).fit(X, codes).estimate(X_new[:1]).n_new == 1
 
 
 def test_a_classifier_without_posteriors_is_named(samples) -> None:
@@ -169,17 +169,17 @@ GOOD = [[0.8, 0.2], [0.4, 0.6]]
         ({"codes": [0]}, "one class per labelled row"),
         ({"codes": [0, 0]}, "each of the 2 classes at least once"),
         ({"labelled": [[0.8, 0.1], [0.4, 0.6]]}, "labelled must hold posteriors"),
-        ({"unlabelled": [[1.2, -0.2]]}, "unlabelled must hold posteriors"),
-        ({"unlabelled": [[np.nan, 0.2]]}, "unlabelled must be finite"),
-        ({"unlabelled": [[0.2, 0.3, 0.5]]}, "same columns; got 2 and 3"),
-        ({"unlabelled": [0.2, 0.8]}, r"unlabelled must be 2-d and not empty; got shape \(2,\)"),
+        ({"new": [[1.2, -0.2]]}, "new must hold posteriors"),
+        ({"new": [[np.nan, 0.2]]}, "new must be finite"),
+        ({"new": [[0.2, 0.3, 0.5]]}, "same columns; got 2 and 3"),
+        ({"new": [0.2, 0.8]}, r"new must be 2-d and not empty; got shape \(2,\)"),
         ({"prior": [0.5, 0.0]}, "prior must hold 2 shares > 0"),
         ({"classes": ("a",)}, "at least 2 classes"),
     ],
 )
 def test_a_bad_record_is_refused(change, message) -> None:
-    parts = {"classes": ("a", "b"), "codes": [0, 1], "labelled": GOOD, "unlabelled": GOOD}
-    assert Posteriors(**parts).n_unlabelled == 2
+    parts = {"classes": ("a", "b"), "codes": [0, 1], "labelled": GOOD, "new": GOOD}
+    assert Posteriors(**parts).n_new == 2
     with pytest.raises(ValueError, match=message):
         Posteriors(**{**parts, **change})
 

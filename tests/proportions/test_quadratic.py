@@ -8,12 +8,9 @@ from numpy.testing import assert_allclose
 
 from reference.closed_twins import on_simplex
 from unseen.proportions import quadratic
-from unseen.proportions.quadratic import (
-    bootstrap_means,
-    matching_replicates,
-    minimise_on_plane,
-    minimise_on_simplex,
-)
+from unseen.proportions.closed_set.matching import bootstrap_means, matching_replicates
+from unseen.simplex import minimise_on_simplex
+from unseen.simplex.programs import minimise_on_plane
 
 
 def programs(seed, n_classes, n_programs=20, rank=None):

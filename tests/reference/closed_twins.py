@@ -16,9 +16,9 @@ PEERS = {path.stem: path for path in sorted(Path(__file__).with_name("peers").gl
 def peer_problem(name):
     """Posteriors of a frozen problem, and what other libraries answered."""
     frozen = json.loads(PEERS[name].read_text())
-    labelled, unlabelled = (np.array(frozen[key]) for key in ("labelled", "unlabelled"))
+    labelled, new = (np.array(frozen[key]) for key in ("labelled", "new"))
     codes = np.array(frozen["codes"])
-    record = Posteriors(tuple(range(labelled.shape[1])), codes, labelled, unlabelled)
+    record = Posteriors(tuple(range(labelled.shape[1])), codes, labelled, new)
     return record, {peer: np.array(shares) for peer, shares in frozen["answers"].items()}
 
 
@@ -42,8 +42,8 @@ def gaussian_record(centres, shares, n_labelled, n_new, seed, prior=None):
     prior = np.full(n_classes, 1 / n_classes) if prior is None else np.asarray(prior)
     X, codes = gaussian_rows(centres, prior, n_labelled, rng)
     X_new, _ = gaussian_rows(centres, shares, n_new, rng)
-    labelled, unlabelled = (gaussian_posteriors(rows, centres, prior) for rows in (X, X_new))
-    return Posteriors(tuple(range(n_classes)), codes, labelled, unlabelled, prior=prior)
+    labelled, new = (gaussian_posteriors(rows, centres, prior) for rows in (X, X_new))
+    return Posteriors(tuple(range(n_classes)), codes, labelled, new, prior=prior)
 
 
 def em(posteriors, prior, n_steps=200_000, tol=1e-14):
@@ -104,15 +104,15 @@ def ecdf_distance(shares, x, codes, x_new):
     return np.mean((new - shares @ np.array(known)) ** 2)
 
 
-def divergence(shares, labelled, codes, unlabelled, penalty):
+def divergence(shares, labelled, codes, new, penalty):
     """Max over alpha of E_0[log r] - log sum_i theta_i E_i[r] - penalty, by a general solver."""
     weight = shares[codes] / np.bincount(codes)[codes]
 
     def negative(alpha):
         tilted = weight * np.exp(labelled @ alpha)
         total = tilted.sum()
-        value = (unlabelled @ alpha).mean() - np.log(total) - penalty * alpha @ alpha / 2
-        return -value, -(unlabelled.mean(axis=0) - tilted @ labelled / total - penalty * alpha)
+        value = (new @ alpha).mean() - np.log(total) - penalty * alpha @ alpha / 2
+        return -value, -(new.mean(axis=0) - tilted @ labelled / total - penalty * alpha)
 
     options = {"maxiter": 5000, "ftol": 1e-15, "gtol": 1e-10}
     start = np.zeros(labelled.shape[1])

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterable
 
-from unseen.experiments.cell import Cell
-from unseen.experiments.published import DATA_SETS
+from paper.cell import Cell
+from paper.published import DATA_SETS
 
 PROPORTIONS = (0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99)
 ErrorRule = Callable[[str, int, float], float]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import norm
 
-from unseen.rejection.sample import OpenSample
+from unseen.rejection.learning.sample import OpenSample
 
 CENTRES = np.array([-2.0, 2.0, 0.0])
 SHARES = np.array([0.3, 0.3, 0.4])  # of two known classes, then of the unseen one
@@ -15,7 +15,7 @@ BAYES_RISK = 1 - 2 * SHARES[0] * norm.cdf(2 - CUT) - SHARES[2] * (2 * norm.cdf(C
 
 
 def samples(n, seed):
-    """n labelled rows with their codes, and n unlabelled rows; the second feature is noise."""
+    """n labelled rows with their codes, and n new rows; the second feature is noise."""
     rng = np.random.RandomState(seed)
     codes, hidden = rng.randint(2, size=n), rng.choice(3, p=SHARES, size=n)
     X, X_new = rng.normal(size=(2, n, 2))

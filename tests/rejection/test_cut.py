@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from unseen.rejection.cut import (
+from unseen.rejection.learning.threshold import (
     cost_threshold,
     decide,
     false_discovery_threshold,

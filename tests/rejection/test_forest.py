@@ -8,9 +8,9 @@ from closed_form import SHARES, excess_by_size, samples
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import f1_score
 
-from unseen.rejection.cells import cell_masses, cell_probabilities, effective_size
+from unseen.rejection.cells.cells import cell_masses, cell_probabilities, effective_size
 from unseen.rejection.forest import RejectionForest, bootstrap_counts, draw_counts
-from unseen.rejection.sample import OpenSample
+from unseen.rejection.learning.sample import OpenSample
 from unseen.rejection.tree import RejectionTree, stacked
 
 
@@ -37,7 +37,7 @@ def test_probabilities_are_the_mean_of_leaf_posteriors(sample):
             n_out[count == 0] += 1
     assert_allclose(rule.probabilities(X), expected)
     found = forest._held_out(sample, np.random.RandomState(0))
-    both = np.concatenate([found.labelled, found.unlabelled])
+    both = np.concatenate([found.labelled, found.new])
     seen_by_all = n_out[:, 0] == 0
     assert_allclose(both[~seen_by_all], (held_out / np.maximum(n_out, 1))[~seen_by_all])
 
@@ -56,7 +56,7 @@ def test_draws_are_those_of_a_bootstrap():
     assert_allclose(counts.var(axis=0).mean(), 39 / 40, rtol=0.02)
 
 
-def test_nothing_unlabelled_means_a_row_and_its_copy_are_drawn_together():
+def test_nothing_new_means_a_row_and_its_copy_are_drawn_together():
     X = np.arange(20.0)[:, None]
     sample = OpenSample(X, np.repeat([0, 1], 10), X, np.array([0.5, 0.5]))
     counts = bootstrap_counts(sample, 5, np.random.RandomState(0))
@@ -66,10 +66,10 @@ def test_nothing_unlabelled_means_a_row_and_its_copy_are_drawn_together():
 def test_out_of_bag_risk_is_that_of_the_hidden_labels():
     X, codes, X_new, hidden = samples(2000, seed=2)
     rule = RejectionForest(n_trees=50, random_state=0).fit(X, codes, X_new, SHARES[:2])
-    predicted = rule.predict_unlabeled()
+    predicted = rule.predict_new()
     error = np.mean(np.where(predicted == -1, 2, predicted) != hidden)
     assert abs(rule.risk_.risk - error) < 3 * rule.risk_.standard_error
-    # The trees have learnt that the rows are unlabelled: in their bags they reject more of them.
+    # The trees have learnt that the rows are new: in their bags they reject more of them.
     assert (rule.predict(X_new) == -1).mean() > (predicted == -1).mean()
 
 
@@ -89,7 +89,7 @@ def test_digits_never_seen_are_found():
     truth = np.where(y[new] < 5, y[new], -1)
     shares = np.bincount(truth[truth >= 0]) / len(truth)
     rule = RejectionForest(random_state=0)
-    predicted = rule.fit_predict_unlabeled(X[known[:400]], y[known[:400]], X[new], shares)
+    predicted = rule.fit_predict_new(X[known[:400]], y[known[:400]], X[new], shares)
     assert f1_score(truth, predicted, average="macro") > 0.88
 
 
@@ -102,14 +102,14 @@ def test_same_seed_same_forest_and_nothing_is_left_over(sample):
     assert first.rule_.n_trees == 15
     assert not [name for name in vars(first) if name.startswith("_")]
     assert_array_equal(first.predict_proba(sample.X_new), second.predict_proba(sample.X_new))
-    assert_array_equal(first.held_out_.unlabelled, second.held_out_.unlabelled)
+    assert_array_equal(first.held_out_.new, second.held_out_.new)
 
 
 def test_rows_that_every_tree_has_seen_have_the_shares(sample):
     forest = RejectionForest(n_trees=1)
     counts = bootstrap_counts(sample, 1, np.random.RandomState(0))[0]
     held_out = forest._held_out(sample, np.random.RandomState(0))
-    both = np.concatenate([held_out.labelled, held_out.unlabelled])
+    both = np.concatenate([held_out.labelled, held_out.new])
     prior = np.append(sample.shares, sample.unseen)
     assert_allclose(both[counts > 0], np.tile(prior, ((counts > 0).sum(), 1)))
     assert not np.allclose(both[counts == 0], prior)

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from unseen.rejection.cells import (
+from unseen.rejection.cells.cells import (
     cell_labels,
     cell_masses,
     cell_probabilities,
@@ -23,8 +23,8 @@ from unseen.rejection.histogram import (
     VoronoiCells,
     label_cells,
 )
-from unseen.rejection.risk import open_risk
-from unseen.rejection.sample import OpenSample
+from unseen.rejection.learning.sample import OpenSample
+from unseen.rejection.risk.estimate import open_risk
 
 PARTITIONS = [EqualWidthCells(), QuantileCells(), VoronoiCells()]
 

@@ -7,10 +7,10 @@ from numpy.testing import assert_allclose
 
 from unseen import KernelLogisticRegression, RejectionClassifier, RejectionKernel, RejectionPlugIn
 from unseen.rejection import classifier, kernel
-from unseen.rejection.calibration import calibrate_held_out, fit_calibration
 from unseen.rejection.forest import RejectionForest
-from unseen.rejection.held_out import HeldOut
-from unseen.rejection.sample import OpenSample
+from unseen.rejection.learning.calibration import calibrate_held_out, fit_calibration
+from unseen.rejection.learning.folds import HeldOut
+from unseen.rejection.learning.sample import OpenSample
 from unseen.rejection.threshold import Scored, choose_cut, cut_by_other_folds
 from unseen.scores.selection import assign_folds
 
@@ -39,18 +39,18 @@ def test_held_out_rows_have_the_candidate_that_other_folds_chose(module, rule, m
 
 def test_calibration_of_a_fold_comes_from_the_others() -> None:
     rng = np.random.default_rng(0)
-    labelled, unlabelled = rng.dirichlet([2, 1, 1], 60), rng.dirichlet([1, 1, 2], 80)
-    held_out = HeldOut(labelled, np.repeat([0, 1], 30), unlabelled)
+    labelled, new = rng.dirichlet([2, 1, 1], 60), rng.dirichlet([1, 1, 2], 80)
+    held_out = HeldOut(labelled, np.repeat([0, 1], 30), new)
     found = calibrate_held_out(held_out, SHARES[:2], 3, np.random.RandomState(0))
     again = np.random.RandomState(0)
     folds = assign_folds(held_out.codes, 3, again)
     folds_new = assign_folds(np.zeros(80, dtype=np.int64), 3, again)
     for fold in range(3):
         out, out_new = folds == fold, folds_new == fold
-        rest = HeldOut(labelled[~out], held_out.codes[~out], unlabelled[~out_new])
+        rest = HeldOut(labelled[~out], held_out.codes[~out], new[~out_new])
         calibration = fit_calibration(rest, SHARES[:2])
         assert_allclose(found.labelled[out], calibration(labelled[out]))
-        assert_allclose(found.unlabelled[out_new], calibration(unlabelled[out_new]))
+        assert_allclose(found.new[out_new], calibration(new[out_new]))
 
 
 def test_the_cut_of_a_fold_comes_from_the_others() -> None:

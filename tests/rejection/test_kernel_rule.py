@@ -7,8 +7,6 @@ from numpy.testing import assert_allclose
 from scipy.optimize import check_grad, minimize
 from scipy.special import expit
 
-from unseen.rejection.choice import choice_by_other_folds, least
-from unseen.rejection.held_out import HeldOut
 from unseen.rejection.kernel import (
     Logistic,
     RejectionKernel,
@@ -17,16 +15,18 @@ from unseen.rejection.kernel import (
     label_probabilities,
     surrogate_risk,
 )
+from unseen.rejection.learning.folds import HeldOut
+from unseen.rejection.learning.selection import choice_by_other_folds, least
 
 
 @pytest.fixture
 def problem():
     """Two known classes in four features and a constant."""
     rng = np.random.default_rng(0)
-    labelled, unlabelled = rng.normal(size=(60, 5)), rng.normal(0.5, 1, size=(80, 5))
-    labelled[:, -1] = unlabelled[:, -1] = 1.0
+    labelled, new = rng.normal(size=(60, 5)), rng.normal(0.5, 1, size=(80, 5))
+    labelled[:, -1] = new[:, -1] = 1.0
     codes = np.repeat([0, 1], [25, 35])
-    return labelled, codes, unlabelled, np.array([0.3, 0.45])
+    return labelled, codes, new, np.array([0.3, 0.45])
 
 
 def penalised(loss, surrogate, ridge, w, label):
@@ -43,17 +43,17 @@ def test_losses_turn_the_open_risk_into_expectations_over_samples_at_hand():
 
 
 def test_surrogate_is_the_sum_of_one_against_the_rest_losses(problem):
-    labelled, codes, unlabelled, shares = problem
+    labelled, codes, new, shares = problem
     surrogate = Surrogate.of(*problem)
     w = np.random.default_rng(1).normal(size=(5, 3))
     for loss in (Square(), Logistic()):
         risks = surrogate_risk(loss, surrogate, w)
         for k in range(2):
             own = shares[k] * labelled[codes == k] @ w[:, k] / (codes == k).sum()
-            direct = loss.losses(unlabelled @ w[:, k]).mean() - own.sum()
+            direct = loss.losses(new @ w[:, k]).mean() - own.sum()
             assert_allclose(risks[k], direct)
         known = sum(shares[k] * (labelled[codes == k] @ w[:, 2]).mean() for k in range(2))
-        assert_allclose(risks[2], loss.losses(unlabelled @ w[:, 2]).mean() - known)
+        assert_allclose(risks[2], loss.losses(new @ w[:, 2]).mean() - known)
 
 
 @pytest.mark.parametrize("ridge", [1.0, 1e-3])
@@ -101,7 +101,7 @@ def test_logistic_loss_ends_where_the_gradient_is_zero(problem, ridge):
 
 
 def test_logistic_loss_needs_its_ridge():
-    # Twice as much known mass at the second point as there is unlabelled mass.
+    # Twice as much known mass at the second point as there is new mass.
     rows = np.array([[-1.0, 1.0], [1.0, 1.0], [-1.0, 1.0], [-1.0, 1.0]])
     surrogate = Surrogate(rows, np.array([[0.5, 0.5], [0.5, 0.5]]))
     sizes = [
@@ -147,7 +147,7 @@ def test_where_all_folds_agree_held_out_rows_are_those_of_the_one_candidate():
     fitted = rule.fit(X, codes, X_new, SHARES[:2])
     assert fitted.rule_.bandwidth == 2.0
     alone = rule.set_params(bandwidth=2.0).fit(X, codes, X_new, SHARES[:2])
-    assert_allclose(fitted.held_out_.unlabelled, alone.held_out_.unlabelled)
+    assert_allclose(fitted.held_out_.new, alone.held_out_.new)
 
 
 def test_each_fold_gets_the_candidate_that_the_others_like():

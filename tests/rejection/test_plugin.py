@@ -13,7 +13,7 @@ from unseen.rejection.plugin import Joint, Pooled, RejectionPlugIn, posterior
 
 
 def densities(X):
-    """Of two known classes and of the unlabelled rows."""
+    """Of two known classes and of the new rows."""
     parts = norm.pdf(np.asarray(X)[:, :1] - CENTRES)
     return np.column_stack([parts[:, :2], parts @ SHARES])
 
@@ -66,7 +66,7 @@ def test_fitted_posteriors_come_close_to_the_bayes_risk_and_are_calibrated(form)
     smooth = KernelLogisticRegression(1.0, 10.0, rank=60)
     rule = RejectionPlugIn(smooth, form, random_state=0).fit(X, codes, X_new, SHARES[:2])
     assert excess_risk(rule.rule_) < 0.04
-    chances = rule.held_out_.unlabelled
+    chances = rule.held_out_.new
     for label in range(3):
         for low in (0.1, 0.4, 0.7):
             inside = (chances[:, label] >= low) & (chances[:, label] < low + 0.2)

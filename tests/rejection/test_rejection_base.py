@@ -13,16 +13,16 @@ from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression
 
 from unseen import MPEIncomplete, OpenSetEstimator
-from unseen.base import Estimate, UnseenWarning
 from unseen.diagnostics import overfull
+from unseen.records import Estimate, UnseenWarning
 from unseen.rejection.base import RejectionRule
-from unseen.rejection.checks import negative_mass, overfull_shares
-from unseen.rejection.cut import decide
-from unseen.rejection.held_out import HeldOut
-from unseen.rejection.risk import open_risk
-from unseen.rejection.sample import OpenSample
-from unseen.rejection.sensitivity import reshared, share_sensitivity
-from unseen.rejection.shares import Shares, covariance_of_limits, find_shares
+from unseen.rejection.learning.folds import HeldOut
+from unseen.rejection.learning.notices import negative_mass, overfull_shares
+from unseen.rejection.learning.sample import OpenSample
+from unseen.rejection.learning.shares import Shares, covariance_of_limits, find_shares
+from unseen.rejection.learning.threshold import decide
+from unseen.rejection.risk.estimate import open_risk
+from unseen.rejection.risk.sensitivity import reshared, share_sensitivity
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ class RatioRule(RejectionRule):
 
 @dataclass(frozen=True, eq=False)
 class Memory:
-    """Calls exactly the unlabelled rows it has seen unseen: least risk in-sample, and useless."""
+    """Calls exactly the new rows it has seen unseen: least risk in-sample, and useless."""
 
     rows: frozenset[float]
 
@@ -102,24 +102,24 @@ def test_held_out_rows_are_held_out(rows) -> None:
     one = X[y == "left"]
     rule = Memoriser(random_state=0).fit(one, ["left"] * len(one), X_new, [0.5])
     assert (rule.predict(X_new) == "unseen").all()
-    assert (rule.predict_unlabeled() == "left").all()
+    assert (rule.predict_new() == "left").all()
     # In-sample the memoriser has risk -0.5 + 0.5; held out it misses everything unseen.
     assert_allclose(rule.risk_.risk, 0.5)
     assert_allclose(rule.risk_.unseen_error, 1.0)
 
 
-def test_without_unlabelled_rows_a_row_and_its_copy_leave_together(rows) -> None:
+def test_without_new_rows_a_row_and_its_copy_leave_together(rows) -> None:
     X = rows[0]
     rule = Memoriser(random_state=0).fit(X[:, :1], ["all"] * len(X))
-    assert_array_equal(rule.held_out_.unlabelled[:, 1], 0.0)
+    assert_array_equal(rule.held_out_.new[:, 1], 0.0)
     assert_array_equal(rule.predict(X[:, :1]), "all")
     assert rule.classes_.tolist() == ["all"]
     assert_array_equal(rule.novelty_score(X[:, :1]), 0.0)
-    with pytest.raises(ValueError, match="set_threshold needs a fit with X_unlabeled"):
+    with pytest.raises(ValueError, match="set_threshold needs a fit with X_new"):
         rule.set_threshold(cost=2)
 
 
-def test_without_unlabelled_rows_the_risk_is_the_held_out_error(rows) -> None:
+def test_without_new_rows_the_risk_is_the_held_out_error(rows) -> None:
     X, y, _ = rows
     rule = RatioRule(random_state=0).fit(X, y)
     labels = rule.classes_[rule.held_out_.labelled[:, :2].argmax(axis=1)]
@@ -136,7 +136,7 @@ def test_risk_is_that_of_the_held_out_labels(rows) -> None:
         expected = open_risk(
             decide(held_out.labelled, rule.threshold_),
             held_out.codes,
-            decide(held_out.unlabelled, rule.threshold_),
+            decide(held_out.new, rule.threshold_),
             SHARES,
         )
         assert rule.risk_.risk == expected.risk
@@ -145,7 +145,7 @@ def test_risk_is_that_of_the_held_out_labels(rows) -> None:
             RatioRule(random_state=0)
             .fit(X, y, X_new, SHARES)
             .set_threshold(reject_rate="estimated")
-            .predict_unlabeled()
+            .predict_new()
             == "unseen"
         ),
         0.3,
@@ -155,8 +155,8 @@ def test_risk_is_that_of_the_held_out_labels(rows) -> None:
 def test_transductive_labels_are_those_of_the_held_out_rows(rows) -> None:
     X, y, X_new = rows
     rule = RatioRule(random_state=0)
-    labels = rule.fit_predict_unlabeled(X, y, X_new, SHARES)
-    assert_array_equal(labels, rule.classes_[rule.held_out_.unlabelled.argmax(axis=1)])
+    labels = rule.fit_predict_new(X, y, X_new, SHARES)
+    assert_array_equal(labels, rule.classes_[rule.held_out_.new.argmax(axis=1)])
 
 
 def test_every_way_to_give_shares_is_the_same(rows) -> None:
@@ -235,12 +235,12 @@ def test_a_rule_is_fitted_together_with_its_held_out_rows(rows) -> None:
         def _fit_both(self, sample: OpenSample, rng: np.random.RandomState) -> Any:
             rule = self._fit_rule(sample, rng)
             ones = np.ones((len(sample.codes), 1)), np.ones((len(sample.X_new), 1))
-            labelled, unlabelled = (np.column_stack([0.25 * one, 0.75 * one]) for one in ones)
-            return rule, HeldOut(labelled, sample.codes, unlabelled)
+            labelled, new = (np.column_stack([0.25 * one, 0.75 * one]) for one in ones)
+            return rule, HeldOut(labelled, sample.codes, new)
 
     rule = Together(random_state=0).fit(X, ["all"] * len(X), X_new, [0.75])
     assert_array_equal(rule.held_out_.novelty[1], 0.75)
-    assert (rule.predict_unlabeled() == "unseen").all()
+    assert (rule.predict_new() == "unseen").all()
     assert (rule.predict(X) == "all").all()
 
 
@@ -324,9 +324,9 @@ def test_bad_calls_are_named(rows) -> None:
     X, y, X_new = rows
     with pytest.raises(TypeError, match="X must be dense for Memoriser"):
         Memoriser().fit(sparse.csr_array(X), y)
-    with pytest.raises(ValueError, match="X_unlabeled must hold at least 2 rows"):
+    with pytest.raises(ValueError, match="X_new must hold at least 2 rows"):
         RatioRule().fit(X, y, X_new[:1], SHARES)
-    with pytest.raises(ValueError, match="proportions must come with X_unlabeled"):
+    with pytest.raises(ValueError, match="proportions must come with X_new"):
         RatioRule().fit(X, y, proportions=SHARES)
     rule = RatioRule(random_state=0).fit(X, y, X_new, SHARES)
     with pytest.raises(ValueError, match="exactly one of cost, reject_rate, recall, fdr; got none"):
@@ -382,8 +382,8 @@ def test_negative_mass_is_found_where_a_share_is_too_large_and_seldom_where_it_i
         X, codes, X_new = drawn(rng)
         for share, count in alarms.items():
             shares = np.array([0.5, share])
-            labelled, unlabelled = (exact(rows, shares, 0.3) for rows in (X, X_new))
-            found = negative_mass(labelled, codes, unlabelled, Shares(shares))
+            labelled, new = (exact(rows, shares, 0.3) for rows in (X, X_new))
+            found = negative_mass(labelled, codes, new, Shares(shares))
             alarms[share] = count + (found.message is not None)
     # One in a hundred by chance: more than six of 200 would be one chance in 200.
     assert alarms[0.2] <= 6

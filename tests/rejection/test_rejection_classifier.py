@@ -10,16 +10,16 @@ from sklearn.metrics import roc_auc_score
 from sklearn.neighbors import NearestNeighbors
 
 from unseen import KernelLogisticRegression
-from unseen.rejection.calibration import Calibration, calibrate_held_out, fit_calibration
-from unseen.rejection.choice import Charges, charges, within_one_standard_error
 from unseen.rejection.classifier import RejectionClassifier
-from unseen.rejection.cut import decide
 from unseen.rejection.forest import RejectionForest
-from unseen.rejection.held_out import HeldOut
 from unseen.rejection.kernel import RejectionKernel
+from unseen.rejection.learning.calibration import Calibration, calibrate_held_out, fit_calibration
+from unseen.rejection.learning.folds import HeldOut
+from unseen.rejection.learning.sample import OpenSample
+from unseen.rejection.learning.selection import Charges, charges, within_one_standard_error
+from unseen.rejection.learning.threshold import decide
 from unseen.rejection.plugin import Pooled, fit_plug_in
-from unseen.rejection.risk import open_risk
-from unseen.rejection.sample import OpenSample
+from unseen.rejection.risk.estimate import open_risk
 from unseen.rejection.stack import Neighbours, RejectionStack, held_out_answers
 from unseen.scores.kernel import Standardisation
 
@@ -42,24 +42,20 @@ def truth():
 def sure(held_out):
     """The same labels, said with certainty."""
     labels = np.eye(held_out.labelled.shape[1])
-    return HeldOut(
-        labels[decide(held_out.labelled)], held_out.codes, labels[decide(held_out.unlabelled)]
-    )
+    return HeldOut(labels[decide(held_out.labelled)], held_out.codes, labels[decide(held_out.new)])
 
 
 def test_charges_of_sure_labels_are_the_risk_and_its_standard_error(truth):
     certain = sure(truth[0])
     found = charges(certain)
-    risk = open_risk(
-        decide(certain.labelled), certain.codes, decide(certain.unlabelled), SHARES[:2]
-    )
+    risk = open_risk(decide(certain.labelled), certain.codes, decide(certain.new), SHARES[:2])
     assert_allclose(found.total(SHARES[:2]), risk.risk)
     assert_allclose(found.standard_error(SHARES[:2]), risk.standard_error, rtol=1e-3)
 
 
 def test_charges_estimate_risk_and_brier_score_without_an_unseen_label(truth):
     held_out, hidden = truth
-    brier = ((held_out.unlabelled - np.eye(3)[hidden]) ** 2).sum(axis=1).mean()
+    brier = ((held_out.new - np.eye(3)[hidden]) ** 2).sum(axis=1).mean()
     found = charges(held_out)
     assert abs(found.total(SHARES[:2]) - (BAYES_RISK + brier / 2) / 2) < 3 * (
         found.standard_error(SHARES[:2])
@@ -70,7 +66,7 @@ def test_the_true_probabilities_cost_least(truth):
     held_out, _ = truth
     best = charges(held_out).total(SHARES[:2])
     for wrong in (Calibration(0.3, 0.0), Calibration(1.0, 1.0), Calibration(1.0, -1.0)):
-        bent = HeldOut(wrong(held_out.labelled), held_out.codes, wrong(held_out.unlabelled))
+        bent = HeldOut(wrong(held_out.labelled), held_out.codes, wrong(held_out.new))
         assert charges(bent).total(SHARES[:2]) > best
 
 
@@ -90,7 +86,7 @@ def test_the_favoured_rule_gives_way_only_beyond_one_standard_error():
 @pytest.mark.parametrize("bent", [Calibration(0.4, 0.0), Calibration(1.0, 0.8)])
 def test_calibration_undoes_what_bent_the_probabilities(truth, bent):
     held_out, _ = truth
-    spoilt = HeldOut(bent(held_out.labelled), held_out.codes, bent(held_out.unlabelled))
+    spoilt = HeldOut(bent(held_out.labelled), held_out.codes, bent(held_out.new))
     found = fit_calibration(spoilt, SHARES[:2])
     t = np.array([0.2, 0.5, 0.8])
     mended = expit(found.slope * (bent.slope * logit(t) + bent.constant) + found.constant)
@@ -160,7 +156,7 @@ def test_stack_and_default_come_close_to_the_bayes_risk():
         risk = rule.risk_
         assert abs(risk.risk - BAYES_RISK - excess_risk(rule.rule_)) < 3 * risk.standard_error
         # Out of bag and in the end the rule says much the same: the transductive labels are usable.
-        assert (rule.predict_unlabeled() == rule.predict(X_new)).mean() > 0.85
+        assert (rule.predict_new() == rule.predict(X_new)).mean() > 0.85
 
 
 def test_the_default_is_the_mean_of_those_it_names():
@@ -225,9 +221,9 @@ def test_the_default_rule_calls_as_many_rows_unseen_as_are_estimated_to_be() -> 
     rule = RejectionClassifier([RejectionForest(20)], random_state=0).fit(
         X, codes, X_new, SHARES[:-1]
     )
-    called = rule.predict_unlabeled() == -1
+    called = rule.predict_new() == -1
     assert_allclose(called.mean(), SHARES[-1], atol=0.03)
     assert np.mean(called == (hidden == len(SHARES) - 1)) > 0.7
-    by_argmax = rule.set_threshold(cost=1).predict_unlabeled()
-    assert_array_equal(by_argmax, rule.classes_[rule.held_out_.unlabelled.argmax(axis=1)])
+    by_argmax = rule.set_threshold(cost=1).predict_new()
+    assert_array_equal(by_argmax, rule.classes_[rule.held_out_.new.argmax(axis=1)])
     assert rule.set_threshold(reject_rate="estimated").threshold_ != 0.5

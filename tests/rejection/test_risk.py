@@ -10,12 +10,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import confusion_matrix
 from sklearn.model_selection import GridSearchCV
 
-from unseen.base import Estimate
+from unseen.records import Estimate
 from unseen.rejection import CostSensitive, ErrorRate, MinMax, open_set_risk, open_set_scorer
-from unseen.rejection.choice import charges
-from unseen.rejection.held_out import HeldOut
-from unseen.rejection.risk import label_rates, open_risk
-from unseen.rejection.sample import OpenSample, cell_costs
+from unseen.rejection.learning.folds import HeldOut
+from unseen.rejection.learning.sample import OpenSample, cell_costs
+from unseen.rejection.learning.selection import charges
+from unseen.rejection.risk.estimate import label_rates, open_risk
 
 COSTS = np.array([[0.0, 1.0, 0.5], [2.0, 0.0, 0.25], [4.0, 3.0, 0.1]])
 MEANS = np.array([-1.5, 1.5, 4.5])

@@ -11,12 +11,12 @@ from threadpoolctl import threadpool_limits
 
 import unseen
 from unseen import RejectionClassifier, RejectionForest, RejectionPlugIn, RejectionTree
-from unseen.base import UnseenWarning
-from unseen.rejection.cut import reject_rate_threshold
+from unseen.records import UnseenWarning
 from unseen.rejection.histogram import QuantileCells, RejectionHistogram
+from unseen.rejection.learning.sample import OpenSample
+from unseen.rejection.learning.shares import find_shares
+from unseen.rejection.learning.threshold import reject_rate_threshold
 from unseen.rejection.plugin import Pooled
-from unseen.rejection.sample import OpenSample
-from unseen.rejection.shares import find_shares
 from unseen.rejection.stack import Neighbours, RejectionStack
 from unseen.rejection.tree import hold_out
 from unseen.scores.kernel import Standardisation
@@ -39,7 +39,7 @@ def test_copies_of_labelled_rows_do_not_look_unseen() -> None:
     rule = RejectionStack(classifier=QUICK, random_state=0)
     with pytest.warns(UnseenWarning, match="also in X"):
         rule.fit(X, y, X.copy(), [0.5, 0.5])
-    assert (rule.predict_unlabeled() != "unseen").all()
+    assert (rule.predict_new() != "unseen").all()
     assert rule.risk_.risk > -0.02
 
 
@@ -113,7 +113,7 @@ def test_a_constant_column_counts_for_nothing_though_its_spread_is_rounding(valu
 @pytest.mark.parametrize(
     "rule", [RejectionTree(), RejectionHistogram(QuantileCells())], ids=["tree", "histogram"]
 )
-def test_two_unlabelled_rows_are_enough(rule) -> None:
+def test_two_new_rows_are_enough(rule) -> None:
     X, y, X_new = drawn(n_columns=5)
     assert rule.set_params(random_state=0).fit(X, y, X_new[[0, 199]], SHARES).predict(X).size == 120
 
@@ -157,10 +157,10 @@ def test_rows_and_their_copies_stay_so_in_every_part() -> None:
         assert each.X_new is each.X
 
 
-def test_labels_of_unlabelled_rows_need_some() -> None:
+def test_labels_of_new_rows_need_some() -> None:
     X, y, _ = drawn()
-    with pytest.raises(ValueError, match="predict_unlabeled needs a fit with X_unlabeled"):
-        RejectionForest(5).fit(X, y).predict_unlabeled()
+    with pytest.raises(ValueError, match="predict_new needs a fit with X_new"):
+        RejectionForest(5).fit(X, y).predict_new()
 
 
 def test_a_small_batch_is_labelled_with_a_warning() -> None:
@@ -168,7 +168,7 @@ def test_a_small_batch_is_labelled_with_a_warning() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnseenWarning)
         rule = RejectionForest(20, random_state=0).fit(X, y, X_new[[0, 80, 81, 199]])
-    assert rule.predict_unlabeled().shape == (4,)
+    assert rule.predict_new().shape == (4,)
     assert any("labels are no better than the shares" in text for text in rule.warnings_)
     large = RejectionForest(20, random_state=0).fit(X, y, X_new)
     assert not any("no better" in text for text in large.warnings_)
@@ -178,8 +178,8 @@ def test_columns_are_called_as_the_user_calls_them() -> None:
     X, y, X_new = drawn()
     table = pd.DataFrame(X, columns=["p", "q", "r"]).assign(k=1.0)
     rule = RejectionForest(5, random_state=0).fit(table, y, np.column_stack([X_new, np.ones(200)]))
-    assert "X has column names and X_unlabeled has none" in rule.warnings_[0]
-    assert "constant over X and X_unlabeled" in rule.warnings_[1]
+    assert "X has column names and X_new has none" in rule.warnings_[0]
+    assert "constant over X and X_new" in rule.warnings_[1]
     assert "'k'" in rule.warnings_[1]
     assert len(rule.warnings_) == 2
 

@@ -13,8 +13,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, OneClassSVM
 
-from unseen.rejection.metrics import known_accuracy, open_macro_f1
-from unseen.rejection.risk import open_risk
+from unseen.rejection.risk.estimate import open_risk
+from unseen.rejection.risk.metrics import known_accuracy, open_macro_f1
 from unseen.rejection.threshold import RejectionThreshold, risk_by_cut
 
 SHARES = [0.45, 0.25]
@@ -48,7 +48,7 @@ def test_risk_by_cut_is_the_risk_at_every_cut(seed) -> None:
     cuts, risks = risk_by_cut(known, codes, labels == codes, new, shares)
     assert (np.diff(cuts) > 0).all()
     for cut, risk in zip(cuts, risks, strict=True):
-        # Which known label an unlabelled row gets does not enter the risk.
+        # Which known label a new row gets does not enter the risk.
         predicted, new_codes = np.where(known >= cut, 2, labels), np.where(new >= cut, 2, 0)
         assert_allclose(open_risk(predicted, codes, new_codes, shares).risk, risk, atol=1e-12)
 
@@ -77,7 +77,7 @@ def test_the_cut_finds_the_best_one_of_a_closed_form() -> None:
 def test_detectors_become_rules(rows, detector) -> None:
     X, y, X_new, truth = rows
     rule = RejectionThreshold(detector, GaussianNB(), random_state=0)
-    labels = rule.fit_predict_unlabeled(X, y, X_new, SHARES)
+    labels = rule.fit_predict_new(X, y, X_new, SHARES)
     assert open_macro_f1(truth, labels) > 0.85
     assert abs(rule.risk_.risk - np.mean(labels != truth)) < 3 * rule.risk_.standard_error
     # The detector of all rows scores on the scale of those of the folds.
@@ -121,7 +121,7 @@ def test_a_classifier_rejects_by_its_largest_probability() -> None:
     X_new = rng.normal(np.array([-4.0, 4.0, 0.0])[hidden], 1)[:, None]
     truth = np.array([0, 1, -1])[hidden]
     rule = RejectionThreshold(LogisticRegression(C=0.05), random_state=0)
-    assert np.mean(rule.fit_predict_unlabeled(X, y, X_new, SHARES) == truth) > 0.93
+    assert np.mean(rule.fit_predict_new(X, y, X_new, SHARES) == truth) > 0.93
     top = LogisticRegression(C=0.05).fit(X, y).predict_proba(X_new).max(axis=1)
     assert spearmanr(rule.novelty_score(X_new), -top).statistic > 0.999
 

@@ -8,8 +8,8 @@ from closed_form import excess_by_size
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from unseen.rejection.cells import cell_labels
-from unseen.rejection.growth import (
+from unseen.rejection.cells.cells import cell_labels
+from unseen.rejection.cells.growth import (
     LEAF,
     Growth,
     RankedRows,
@@ -18,8 +18,8 @@ from unseen.rejection.growth import (
     grow,
     order_within,
 )
-from unseen.rejection.risk import open_risk
-from unseen.rejection.sample import OpenSample, cell_costs
+from unseen.rejection.learning.sample import OpenSample, cell_costs
+from unseen.rejection.risk.estimate import open_risk
 from unseen.rejection.tree import RejectionTree, hold_out, node_masses, prune, stacked
 
 
@@ -49,15 +49,15 @@ def gini_mass(masses):
 
 
 def worth(masses, negative_cost=0.75):
-    known, unlabelled = masses[:-1].sum(), masses[-1]
-    negative = max(known - unlabelled, 0.0)
-    return max(known, unlabelled) - gini_mass(masses) - negative_cost * negative
+    known, new = masses[:-1].sum(), masses[-1]
+    negative = max(known - new, 0.0)
+    return max(known, new) - gini_mass(masses) - negative_cost * negative
 
 
 def uneven(sample):
     """Masses of the rows, each changed, so that no two partitions are equally good.
 
-    Where known classes outweigh the unlabelled rows these make no difference: so they weigh little.
+    Where known classes outweigh the new rows these make no difference: so they weigh little.
     """
     factor = np.random.RandomState(0).uniform(0.5, 1.5, size=(len(sample.masses), 1))
     factor[: len(sample.codes)] *= 0.1
@@ -99,7 +99,7 @@ def test_worth_is_mass_less_mass_times_gini_less_negative_mass():
     for cost in (0.0, 0.75, 1.0):
         found = cell_worth((known**2).sum(axis=1), known.sum(axis=1), masses[:, -1], cost)
         assert_allclose(found, [worth(row, cost) for row in masses])
-    # At cost 1 a split is worth what it takes off mass x Gini, as unlabelled mass adds up.
+    # At cost 1 a split is worth what it takes off mass x Gini, as new mass adds up.
     assert_allclose(found, [row[-1] - gini_mass(row) for row in masses])
 
 
@@ -242,7 +242,7 @@ def test_both_parts_of_a_divided_sample_know_every_class():
     assert not np.intersect1d(kept.X_new, out.X_new).size
 
 
-def test_nothing_unlabelled_means_a_row_and_its_copy_are_held_out_together():
+def test_nothing_new_means_a_row_and_its_copy_are_held_out_together():
     X = np.arange(20.0)[:, None]
     sample = OpenSample(X, np.repeat([0, 1], 10), X, np.array([0.5, 0.5]))
     for part in hold_out(sample, 0.3, np.random.RandomState(0)):

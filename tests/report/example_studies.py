@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from unseen.base import BLIND, Estimate, RocEvidence
 from unseen.monitoring import Timeline
 from unseen.proportions import Comparison
+from unseen.records import BLIND, Estimate, RocEvidence
 from unseen.report import render
 from unseen.study import Origin, Study, Suspects
 
@@ -48,7 +48,7 @@ def made_estimate(
     both = np.append(shares, unseen)
     contents: dict[str, Any] = {
         "n_labelled": {label: 60 + 5 * place for place, label in enumerate(labels)},
-        "n_unlabelled": 450,
+        "n_new": 450,
         "intervals": np.clip(np.column_stack([both - width, both + width]), 0, 1),
         "confidence": 0.95,
         "pooled": normal_roc(1 - unseen),
@@ -135,7 +135,7 @@ def minimal() -> Study:
     return Study(
         Estimate(
             ("cat",), [0.7], 0.3, "MPEIncomplete",
-            n_labelled={"cat": 25}, n_unlabelled=90, versions=VERSIONS,
+            n_labelled={"cat": 25}, n_new=90, versions=VERSIONS,
         )
     )  # fmt: skip
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 import unseen
-from unseen.base import RocEvidence
+from unseen.records import RocEvidence
 from unseen.roc.evidence import pooled_evidence, scored_evidence
 
 scores = st.lists(st.integers(-30, 30).map(float), min_size=1, max_size=60).map(np.array)
@@ -56,4 +56,4 @@ def test_the_pooled_curve_of_the_default_ends_with_the_slope_of_the_known_share(
     assert pooled.right_slope == pytest.approx(1 - estimate.unseen)
     rest = 1 - np.interp(0.2, pooled.false_alarm, pooled.detection)
     assert rest / 0.8 == pytest.approx(1 - estimate.unseen, abs=0.03)
-    assert estimate.to_dict()["pooled"]["n_unlabelled"] == 800
+    assert estimate.to_dict()["pooled"]["n_new"] == 800

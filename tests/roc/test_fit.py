@@ -76,9 +76,9 @@ def test_likelihood_ends_where_scipy_ends_from_many_starts(model: RocModel, n: i
     for seed in range(6):
         sketch = gaussian_sketch(seed, n)
         fitted = MaximumLikelihood().fit_sketch(sketch, model)
-        labelled, unlabelled = sketch.increments()
+        labelled, new = sketch.increments()
         placement = (np.cumsum(labelled) + 1) / (sketch.n_labelled + 2)
-        twin = maximise_likelihood(model, placement, unlabelled, model.starts[::20])
+        twin = maximise_likelihood(model, placement, new, model.starts[::20])
         assert_allclose(fitted.deviance[0], twin.fun, rtol=1e-6, atol=1e-6)
         assert_allclose(fitted.right_slope[0], model.right_slope(twin.x), atol=1e-3)
 

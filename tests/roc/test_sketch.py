@@ -32,9 +32,9 @@ def test_merged_chunks_equal_the_whole(
 ) -> None:
     merged = RocSketch.from_scores(first, H) + RocSketch.from_scores(second, H)
     whole = RocSketch.from_scores(np.concatenate([first, second]), H)
-    assert_array_equal(merged.edge_unlabelled, whole.edge_unlabelled)
-    assert_array_equal(merged.gap_unlabelled, whole.gap_unlabelled)
-    assert merged.n_unlabelled == first.size + second.size
+    assert_array_equal(merged.edge_new, whole.edge_new)
+    assert_array_equal(merged.gap_new, whole.gap_new)
+    assert merged.n_new == first.size + second.size
 
 
 @quick
@@ -68,13 +68,11 @@ def test_hull_keeps_the_foot_of_a_first_vertical_step() -> None:
 def test_coarse_cells_lie_on_the_roc() -> None:
     rng = np.random.default_rng(0)
     sketch = RocSketch.from_scores(rng.normal(1, 1, 3000), rng.normal(0, 1, 2000))
-    labelled, unlabelled = sketch.coarse_increments(100)
+    labelled, new = sketch.coarse_increments(100)
     assert labelled.size <= 101
-    assert (labelled.sum(), unlabelled.sum()) == (2000, 3000)
+    assert (labelled.sum(), new.sum()) == (2000, 3000)
     whole = {tuple(vertex) for vertex in np.column_stack(sketch.roc()).round(12)}
-    assert {
-        tuple(v) for v in np.column_stack(cumulative_roc(labelled, unlabelled)).round(12)
-    } <= whole
+    assert {tuple(v) for v in np.column_stack(cumulative_roc(labelled, new)).round(12)} <= whole
 
 
 def test_sketches_of_other_labelled_rows_do_not_merge() -> None:

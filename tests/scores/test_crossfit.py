@@ -14,7 +14,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 from unseen import KernelLogisticRegression
-from unseen.scores.crossfit import class_scores, crossfit_scores, seeded
+from unseen._random import seeded
+from unseen.scores.crossfit import class_scores, crossfit_scores
 from unseen.scores.selection import assign_folds
 
 

@@ -27,7 +27,7 @@ def test_distances_are_means_over_the_three_nearest_others(samples, as_rows) -> 
     F, H = samples
     found = neighbour_distances(as_rows(F), as_rows(H), scales(4, 2.0), np.random.RandomState(0))
     for distances, table in (
-        (found.unlabelled, np.sort(cdist(F, H), axis=1)[:, :3]),
+        (found.new, np.sort(cdist(F, H), axis=1)[:, :3]),
         (found.labelled, np.sort(cdist(H, H), axis=1)[:, 1:4]),  # after the row itself
     ):
         twin = table.mean(axis=1)
@@ -40,7 +40,7 @@ def test_rows_in_several_blocks_are_the_same(samples, monkeypatch) -> None:
     monkeypatch.setattr("unseen.scores.kernel.BLOCK", 7)
     again = neighbour_distances(F, H, scales(4), np.random.RandomState(0))
     assert_allclose(again.labelled, once.labelled)
-    assert_allclose(again.unlabelled, once.unlabelled)
+    assert_allclose(again.new, once.new)
 
 
 def test_a_part_of_many_rows_is_compared_with(samples, monkeypatch) -> None:
@@ -49,7 +49,7 @@ def test_a_part_of_many_rows_is_compared_with(samples, monkeypatch) -> None:
     found = neighbour_distances(F, H, scales(4), np.random.RandomState(3))
     chosen = np.sort(np.random.RandomState(3).choice(50, 20, replace=False))
     model = NearestNeighbors(n_neighbors=3).fit(H[chosen])
-    assert_allclose(found.unlabelled[:, 0], model.kneighbors(F)[0].mean(axis=1))
+    assert_allclose(found.new[:, 0], model.kneighbors(F)[0].mean(axis=1))
     assert_allclose(found.labelled[chosen, 0], model.kneighbors()[0].mean(axis=1))
     others = np.setdiff1d(np.arange(50), chosen)
     assert_allclose(found.labelled[others, 0], model.kneighbors(H[others])[0].mean(axis=1))
@@ -58,7 +58,7 @@ def test_a_part_of_many_rows_is_compared_with(samples, monkeypatch) -> None:
 def test_two_labelled_rows_are_enough() -> None:
     H = np.array([[0.0], [4.0]])
     found = neighbour_distances(np.array([[1.0]]), H, scales(1), np.random.RandomState(0))
-    assert found.unlabelled == [[1.0]]
+    assert found.new == [[1.0]]
     assert_allclose(found.labelled, [[4.0], [4.0]])
 
 
@@ -66,7 +66,7 @@ def test_samples_of_one_law_stand_equally_far() -> None:
     rng = np.random.default_rng(1)
     F, H = rng.normal(size=(1500, 3)), rng.normal(size=(1000, 3))
     found = neighbour_distances(F, H, scales(3), np.random.RandomState(0))
-    assert ks_2samp(found.unlabelled[:, 0], found.labelled[:, 0]).pvalue > 0.01
+    assert ks_2samp(found.new[:, 0], found.labelled[:, 0]).pvalue > 0.01
 
 
 def test_ratios_bring_distances_in_the_units_given_and_in_equal_spread(samples) -> None:
@@ -74,6 +74,6 @@ def test_ratios_bring_distances_in_the_units_given_and_in_equal_spread(samples) 
     plain = ratio_scores(F, H, random_state=0).distances
     stretched = ratio_scores(F * [1, 10, 1, 1], H * [1, 10, 1, 1], random_state=0).distances
     model = NearestNeighbors(n_neighbors=3).fit(H)
-    assert_allclose(plain.unlabelled[:, 0], model.kneighbors(F)[0].mean(axis=1))
-    assert_allclose(plain.unlabelled[:, 1], stretched.unlabelled[:, 1])
-    assert np.all(stretched.unlabelled[:, 0] > plain.unlabelled[:, 0])
+    assert_allclose(plain.new[:, 0], model.kneighbors(F)[0].mean(axis=1))
+    assert_allclose(plain.new[:, 1], stretched.new[:, 1])
+    assert np.all(stretched.new[:, 0] > plain.new[:, 0])

@@ -13,8 +13,8 @@ from unseen.scores.selection import training_masks
 
 
 def areas(scores) -> np.ndarray:
-    truth = np.repeat([1, 0], [len(scores.unlabelled), len(scores.labelled)])
-    both = np.vstack([scores.unlabelled, scores.labelled])
+    truth = np.repeat([1, 0], [len(scores.new), len(scores.labelled)])
+    both = np.vstack([scores.new, scores.labelled])
     return np.array([roc_auc_score(truth, column) for column in both.T])
 
 
@@ -35,7 +35,7 @@ def test_labels_of_held_out_rows_leave_no_trace() -> None:
     rows = 100.0 * np.arange(60)[:, None]
     classifier = KernelLogisticRegression(bandwidth=0.01, C=1000.0, standardize=False)
     scores = ratio_scores(rows[::3], np.delete(rows, np.s_[::3], 0), None, classifier, n_folds=10)
-    spread = np.ptp(np.vstack([scores.unlabelled, scores.labelled]))
+    spread = np.ptp(np.vstack([scores.new, scores.labelled]))
     assert spread < 0.01
 
 
@@ -50,7 +50,7 @@ def test_weights_leave_no_trace_where_columns_are_many(seed) -> None:
     weight = np.array([0.3, 0.9, 1.8])[codes]
     scores = ratio_scores(F, H, weight, codes=codes, random_state=seed)
     truth, weights = np.repeat([1, 0], [400, 240]), np.append(np.ones(400), weight)
-    for column in np.vstack([scores.unlabelled, scores.labelled]).T:
+    for column in np.vstack([scores.new, scores.labelled]).T:
         assert 0.42 < roc_auc_score(truth, column, sample_weight=weights) < 0.55
 
 
@@ -61,7 +61,7 @@ def test_scores_that_say_nothing_are_ties_where_folds_cannot_be_alike() -> None:
     F, H = rng.normal(size=(200, 60)), rng.normal(size=(175, 60))
     narrow = KernelLogisticRegression(bandwidth=0.2)
     scores = ratio_scores(F, H, weight, narrow, codes=codes, random_state=0)
-    assert_array_equal(scores.unlabelled, 0.0)
+    assert_array_equal(scores.new, 0.0)
     assert_array_equal(scores.labelled, 0.0)
 
 
@@ -84,19 +84,19 @@ def test_scores_are_log_density_ratios() -> None:
     rng = np.random.default_rng(1)
     F, H = rng.normal(1, 1, (900, 1)), rng.normal(0, 1, (300, 1))
     scores = ratio_scores(F, H, random_state=0)
-    found = scores.unlabelled[:, scores.best]
+    found = scores.new[:, scores.best]
     middle = np.abs(F[:, 0] - 1) < 2
     assert_allclose(found[middle], F[middle, 0] - 0.5, atol=0.5)
     assert abs(np.mean(found - (F[:, 0] - 0.5))) < 0.15
 
 
 def test_offsets_are_the_log_odds_of_the_training_rows() -> None:
-    unlabelled = np.repeat([1, 0], [7, 12])
+    new = np.repeat([1, 0], [7, 12])
     weights = np.arange(1.0, 20)
-    masks = training_masks(3, unlabelled, 0)
-    for row, offset in enumerate(fold_offsets(masks, unlabelled, weights)):
+    masks = training_masks(3, new, 0)
+    for row, offset in enumerate(fold_offsets(masks, new, weights)):
         trained = masks[:, masks[row].argmin()] == 1
-        share = np.average(unlabelled[trained], weights=weights[trained])
+        share = np.average(new[trained], weights=weights[trained])
         assert_allclose(expit(offset), share)
 
 
@@ -107,17 +107,13 @@ def test_weights_make_another_labelled_sample() -> None:
     weight = np.repeat([1.8, 0.2], 300)
     plain, weighted = (ratio_scores(F, H, w, random_state=0) for w in (None, weight))
     assert areas(plain)[plain.best] > 0.6
-    assert (
-        np.std(weighted.unlabelled[:, weighted.best])
-        < 0.3
-        < np.std(plain.unlabelled[:, plain.best])
-    )
+    assert np.std(weighted.new[:, weighted.best]) < 0.3 < np.std(plain.new[:, plain.best])
 
 
 def test_every_bandwidth_and_C_is_a_candidate() -> None:
     rows = np.random.default_rng(3).normal(size=(60, 2))
     some = KernelLogisticRegression(bandwidth=[0.5, 2.0], C=[0.1, 1.0, 10.0])
-    assert ratio_scores(rows[:30], rows[30:], None, some, n_folds=3).unlabelled.shape == (30, 6)
+    assert ratio_scores(rows[:30], rows[30:], None, some, n_folds=3).new.shape == (30, 6)
     every = ratio_scores(rows[:30], rows[30:], n_folds=3)
     assert every.labelled.shape == (30, 6 * len(RATIO_STRENGTHS))
     assert every.log_loss.shape == (30,)
@@ -127,7 +123,7 @@ def test_any_other_classifier_is_the_one_candidate() -> None:
     rows = np.random.default_rng(4).normal(size=(60, 2))
     scores = ratio_scores(rows[:25], rows[25:], None, LogisticRegression(), random_state=0)
     pair = crossfit_scores(rows[:25], rows[25:], LogisticRegression(), random_state=0)
-    assert_array_equal(scores.unlabelled[:, 0], pair[0])
+    assert_array_equal(scores.new[:, 0], pair[0])
     assert_array_equal(scores.labelled[:, 0], pair[1])
     assert scores.best == 0
 
@@ -138,5 +134,5 @@ def test_jobs_and_storage_make_no_difference(n_jobs) -> None:
     first = ratio_scores(rows[:30], rows[30:], n_folds=4, random_state=0)
     stored = (sparse.csr_matrix(part) for part in (rows[:30], rows[30:]))
     again = ratio_scores(*stored, n_folds=4, random_state=0, n_jobs=n_jobs)
-    assert_allclose(again.unlabelled, first.unlabelled, atol=1e-6)
+    assert_allclose(again.new, first.new, atol=1e-6)
     assert_allclose(again.log_loss, first.log_loss, atol=1e-8)

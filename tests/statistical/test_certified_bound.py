@@ -49,8 +49,8 @@ def test_without_its_margins_the_bound_would_fail_this_test() -> None:
     failures = 0
     for _ in range(N_DRAWS):
         F, H = draw(rng, *CASES["overlapping"])
-        labelled, unlabelled = (c[::-1] for c in RocSketch.from_scores(F, H).increments())
-        shares = np.cumsum(unlabelled) / F.size, np.cumsum(labelled) / H.size
+        labelled, new = (c[::-1] for c in RocSketch.from_scores(F, H).increments())
+        shares = np.cumsum(new) / F.size, np.cumsum(labelled) / H.size
         failures += uniform_bound(*shares, 0.0, 0.0) < CASES["overlapping"][2]
     assert failures / N_DRAWS > 3 * DELTA
 
@@ -79,8 +79,8 @@ def test_each_exact_limit_alone_is_not_wasteful(m, n, about) -> None:
     delta, rank, n_draws, below = 0.4, m // 2, 2000, 0
     for _ in range(n_draws):
         H, F = rng.random(m), rng.random(n)
-        labelled, unlabelled = (c[::-1] for c in RocSketch.from_scores(F, H).increments())
-        below += clopper_pearson_bound(labelled, unlabelled, np.array([rank]), delta) < 1.0
+        labelled, new = (c[::-1] for c in RocSketch.from_scores(F, H).increments())
+        below += clopper_pearson_bound(labelled, new, np.array([rank]), delta) < 1.0
     chance = chance_that_one_rank_fails(m, n, rank, delta)
     assert abs(below / n_draws - chance) < 3 * np.sqrt(chance * (1 - chance) / n_draws)
     assert_allclose(chance, about, atol=0.01)

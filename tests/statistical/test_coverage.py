@@ -48,7 +48,7 @@ def covered() -> dict[str, np.ndarray]:
         evidence = IntervalEvidence(
             np.append(estimate.proportions, estimate.unseen),
             cache(partial(estimator.replicates, scores)),
-            scores.n_unlabelled,
+            scores.n_new,
             seed=seed,
         )
         for name, method in methods.items():

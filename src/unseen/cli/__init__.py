@@ -25,7 +25,7 @@ __all__ = ["main"]
 @click.group(cls=OneLineErrors, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, "--version", "-V", prog_name="unseen")
 def main() -> None:
-    """Find the share of each known class in unlabelled data, and the share of unseen ones.
+    """Find the share of each known class in new data, and the share of unseen ones.
 
     \b
     Exit codes: 0 fine, 1 an error, 2 wrong usage, 3 a --fail-if came true.

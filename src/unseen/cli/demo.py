@@ -63,7 +63,7 @@ def footer(record: Demo) -> str:
     estimate = record.estimate
     lines = [
         f"{estimate.method} on {sum(estimate.n_labelled.values())} labelled rows (digits 0 to 6) "
-        f"and {estimate.n_unlabelled} new rows.",
+        f"and {estimate.n_new} new rows.",
         "Closed-set method: classify and count with kernel logistic regression.",
         "Total error: total variation, the share of rows that would have to move.",
         f"Took {record.seconds:.1f} s.",

@@ -12,7 +12,7 @@ from unseen.cli.outputs import Outputs, write_json
 from unseen.cli.progress import stages
 
 if TYPE_CHECKING:
-    from unseen.base import Estimate
+    from unseen.records import Estimate
 
 __all__ = ["diagnose"]
 

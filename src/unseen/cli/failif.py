@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from unseen.base import Estimate
+    from unseen.records import Estimate
 
 __all__ = ["Condition", "fail_if_option"]
 
@@ -30,9 +30,9 @@ class Condition:
 
     Examples
     --------
-    >>> from unseen.base import Estimate
+    >>> from unseen.records import Estimate
     >>> estimate = Estimate(("cat",), [0.7], 0.3, "m", intervals=[[0.65, 0.75], [0.25, 0.35]],
-    ...                     n_labelled={"cat": 80}, n_unlabelled=400)
+    ...                     n_labelled={"cat": 80}, n_new=400)
     >>> Condition.parse("unseen.low > 20%").holds(estimate)
     True
     >>> Condition.parse("cat <= 0.5").holds(estimate)
@@ -58,15 +58,13 @@ class Condition:
         return bool(_COMPARISONS[self.comparison](value, self.limit))
 
     def _value(self, estimate: Estimate) -> float:
-        from unseen.base import BLIND
-
         names = [*map(str, estimate.classes), "unseen"]
         if self.name not in names:
             raise click.UsageError(
                 f"--fail-if must name unseen or a known class ({', '.join(names[:-1])}); "
                 f"got {self.name!r}."
             )
-        if self.name == "unseen" and any(BLIND in message for message in estimate.warnings):
+        if self.name == "unseen" and not estimate.sees_unseen:
             raise click.UsageError(
                 f"--fail-if asks about unseen, which {estimate.method} cannot see: "
                 "choose another --method."

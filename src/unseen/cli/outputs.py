@@ -30,7 +30,7 @@ class Outputs:
 
     def check(self, tables: Tables) -> None:
         """Say now what could not be written after minutes of work, or would destroy a table."""
-        from unseen.tables import check_writable
+        from unseen._files import check_writable
 
         if self.save is not None and self.save.suffix != ".skops":
             raise click.UsageError(f"--save must name a file that ends in .skops; got {self.save}.")
@@ -80,7 +80,7 @@ def _check_installed(*modules: str) -> None:
 
 def write_json(record: dict[str, Any], path: str) -> None:
     """Write a record as JSON, whole or not at all."""
-    from unseen.tables import write_then_rename
+    from unseen._files import write_then_rename
 
     text = json.dumps(record, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
     if path == STANDARD_OUTPUT:

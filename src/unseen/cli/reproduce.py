@@ -40,8 +40,8 @@ def reproduce(
 
     Without options: all data sets that need no download, 10 permutations, 11 class shares.
     """
-    from unseen.experiments import Plan
-    from unseen.experiments import reproduce as run
+    from paper import Plan
+    from paper import reproduce as run
 
     plan = Plan.quick() if quick else Plan()
     if datasets:

@@ -55,9 +55,9 @@ def show_study(study: Study, files: Iterable[Path]) -> None:
     screen, estimate = console(), study.estimate
     screen.print(f"[bold]{plain(estimate.sentence())}[/bold]\n")
     screen.print(_then_and_now(study))
-    sampled = estimate.n_unlabelled < study.n_new_rows
+    sampled = estimate.n_new < study.n_new_rows
     drawn = f" of {study.n_new_rows:,}" if sampled else ""
-    screen.print(f"{estimate.method}, {estimate.n_unlabelled:,}{drawn} new rows.")
+    screen.print(f"{estimate.method}, {estimate.n_new:,}{drawn} new rows.")
     if study.timeline is not None:
         screen.print()
         screen.print(_windows(study.timeline))
@@ -116,7 +116,7 @@ def _windows(timeline: Timeline) -> Table:
         estimate = timeline.estimates[place]
         table.add_row(
             plain(shown_key(window)),
-            f"{estimate.n_unlabelled:,}",
+            f"{estimate.n_new:,}",
             f"{estimate.unseen:.1%}",
             _p_value(timeline.p_values_unseen[place], timeline.alpha),
             plain(_largest_move(timeline, place)),

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unseen.base import FloatArray, IntArray
+from unseen._types import FloatArray, IntArray
 
 __all__ = ["PrescribedSplit", "allot", "draw_with_proportions"]
 

@@ -1,7 +1,7 @@
 """Confidence intervals of class proportions, for any estimator that can be bootstrapped.
 
 Every estimator of class proportions makes replicates: its shares under Bayesian-bootstrap
-weights of the labelled and the unlabelled rows. From those, and from the ROCs behind them:
+weights of the labelled and the new rows. From those, and from the ROCs behind them:
 
 - :class:`Percentile`: the quantiles of the replicates. They know the sampling noise of the
   scores that were made, and nothing else, and so cover too little.

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from unseen.base import FloatArray
+from unseen._types import FloatArray
 from unseen.intervals.evidence import IntervalEvidence, check_n_replicates
 from unseen.roc.bootstrap import bootstrap_rocs
 from unseen.roc.fit import BinomialDeviance, RocFit

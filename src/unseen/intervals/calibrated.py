@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import norm
 
-from unseen.base import FloatArray
+from unseen._types import FloatArray
 from unseen.intervals.evidence import IntervalEvidence, check_n_replicates
 from unseen.intervals.percentile import percentile_limits, simultaneous_tail
 
@@ -76,7 +76,7 @@ class Calibrated:
         draws = evidence.replicates(self.n_replicates, evidence.seed)
         tail = simultaneous_tail(draws, confidence) if self.simultaneous else (1 - confidence) / 2
         quantiles = percentile_limits(draws, tail)
-        noise = counting_noise(evidence.shares, evidence.n_unlabelled, tail)
+        noise = counting_noise(evidence.shares, evidence.n_new, tail)
         # An unseen share that no replicate moves was assumed and not estimated: a closed set.
         if np.ptp(draws[:, -1]) == 0:
             noise[-1] = 0.0
@@ -125,7 +125,7 @@ class Credible:
         """
         draws = evidence.replicates(self.n_replicates, evidence.seed)
         tail = (1 - confidence) / 2
-        noise = counting_noise(evidence.shares, evidence.n_unlabelled, tail)
+        noise = counting_noise(evidence.shares, evidence.n_new, tail)
         return stretched_limits(evidence.shares, percentile_limits(draws, tail), 1.0, noise)
 
 

@@ -31,14 +31,14 @@ def certified_unseen(
     ----------
     samples : sequence of array-like of shape (n_i, n_features)
         Labelled rows of each known class.
-    X_new : array-like of shape (n_unlabelled, n_features)
-        Unlabelled rows.
+    X_new : array-like of shape (n_new, n_features)
+        New rows.
     delta : float, default=0.05
         Probability with which the bound may fail.
     form : {"clopper-pearson", "dkw", "vc"}, default="clopper-pearson"
         Which inequality.
     classifier : scikit-learn classifier or None, default=None
-        What tells the unlabelled rows from a class; a poor one loosens the bound.
+        What tells the new rows from a class; a poor one loosens the bound.
     random_state : int, RandomState instance or None, default=None
         Seed of the splits and of the classifier.
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from unseen.base import FloatArray
+from unseen._types import FloatArray
 
 __all__ = ["IntervalEvidence", "IntervalMethod", "check_interval", "check_n_replicates"]
 
@@ -21,17 +21,17 @@ class IntervalEvidence:
         The estimate: share of each known class, then of unseen ones.
     replicates : callable
         ``replicates(n_replicates, random_state)`` draws shares, shape (B, K + 1).
-    n_unlabelled : int
-        Unlabelled rows.
+    n_new : int
+        New rows.
     pairs : tuple of (ndarray, ndarray) or None
-        Scores of the unlabelled rows and of the rows of each class, where there are such.
+        Scores of the new rows and of the rows of each class, where there are such.
     seed : int or None
         Where the randomness comes from.
     """
 
     shares: FloatArray
     replicates: Callable[[int, Any], FloatArray]
-    n_unlabelled: int
+    n_new: int
     pairs: tuple[tuple[FloatArray, FloatArray], ...] | None = None
     seed: int | None = None
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import rankdata
 
-from unseen.base import FloatArray
+from unseen._types import FloatArray
 from unseen.intervals.evidence import IntervalEvidence, check_n_replicates
 
 __all__ = ["Percentile", "percentile_limits", "simultaneous_tail"]
@@ -15,7 +15,7 @@ __all__ = ["Percentile", "percentile_limits", "simultaneous_tail"]
 
 @dataclass(frozen=True)
 class Percentile:
-    """Quantiles of the bootstrap replicates, the unlabelled and labelled rows both reweighted.
+    """Quantiles of the bootstrap replicates, the new and labelled rows both reweighted.
 
     They hold the noise of the rows, given the scores. That another draw of the folds gives
     other scores, and that a ROC model has a bias, they do not know: expect them to cover

@@ -14,34 +14,34 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
-from sklearn.base import BaseEstimator, _fit_context
-from sklearn.utils._param_validation import HasMethods, Interval
-from sklearn.utils._tags import Tags
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from unseen._validation import (
+from unseen._sklearn import HasMethods, Interval, Tags, fit_context
+from unseen._types import FloatArray
+from unseen.records import MixtureEstimate, Notice, RocEvidence
+from unseen.roc.sketch import RocSketch, cumulative_roc
+from unseen.samples.checks import (
     check_fold_rows,
     check_labelled_rows,
-    check_unlabelled,
+    check_new,
     is_sparse,
     remarks,
 )
-from unseen.base import FloatArray, MixtureEstimate, RocEvidence
-from unseen.roc.sketch import RocSketch, cumulative_roc
 from unseen.scores.crossfit import crossfit_scores
 
 _EVIDENCE_CELLS = 200
 
 
 class LabelledSample(BaseEstimator):
-    """Keeps the labelled sample H and checks the unlabelled sample F against it."""
+    """Keeps the labelled sample H and checks the new sample F against it."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "classifier": [None, HasMethods(["fit", "get_params"])],
         "random_state": ["random_state"],
     }
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Keep the labelled sample H.
 
@@ -66,7 +66,7 @@ class LabelledSample(BaseEstimator):
     def _unlabelled(self, X_new: ArrayLike, name: str = "X_new", known: str = "X") -> Any:
         """Check the sample of F: same columns as H, finite, not empty; stored as H is."""
         check_is_fitted(self)
-        return check_unlabelled(self, X_new, name, known)
+        return check_new(self, X_new, name, known)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -102,11 +102,11 @@ class MixtureEstimator(LabelledSample, ABC):
         self.random_state = random_state
 
     def estimate(self, X_new: ArrayLike) -> MixtureEstimate:
-        """Estimate the share of H in the unlabelled sample.
+        """Estimate the share of H in the new sample.
 
         Parameters
         ----------
-        X_new : array-like of shape (n_unlabelled, n_features)
+        X_new : array-like of shape (n_new, n_features)
             The sample of F, with the columns of the labelled sample.
 
         Returns
@@ -117,20 +117,20 @@ class MixtureEstimator(LabelledSample, ABC):
 
     def _estimate(self, X_new: ArrayLike, name: str, known: str) -> MixtureEstimate:
         """Estimate from samples of F and H, which the user calls by these names."""
-        unlabelled = self._unlabelled(X_new, name, known)
+        new = self._unlabelled(X_new, name, known)
         n_folds = getattr(self, "n_folds", 1)
-        check_fold_rows(unlabelled.shape[0], name, n_folds)
+        check_fold_rows(new.shape[0], name, n_folds)
         check_fold_rows(self.labelled_.shape[0], known, n_folds)
-        found = remarks(self, self.labelled_, unlabelled, X_new, name, known)
-        estimate = self._from_rows(unlabelled)
-        return replace(estimate, warnings=(*found, *estimate.warnings))
+        found = remarks(self, self.labelled_, new, X_new, name, known)
+        estimate = self._from_rows(new)
+        return replace(estimate, notices=(*found, *estimate.notices))
 
     def from_scores(self, scores_F: ArrayLike, scores_H: ArrayLike) -> MixtureEstimate:
         """Estimate from scores that are high where a row looks like F; needs no ``fit``.
 
         Parameters
         ----------
-        scores_F, scores_H : array-like of shape (n_unlabelled,) and (n_labelled,)
+        scores_F, scores_H : array-like of shape (n_new,) and (n_labelled,)
             Out-of-fold scores. In-sample scores destroy every estimator here.
 
         Returns
@@ -140,10 +140,10 @@ class MixtureEstimator(LabelledSample, ABC):
         self._validate_params()
         return self.from_sketch(RocSketch.from_scores(scores_F, scores_H))
 
-    def _from_rows(self, unlabelled: Any) -> MixtureEstimate:
+    def _from_rows(self, new: Any) -> MixtureEstimate:
         """Score the rows of F against those of H out of fold, then go on from the scores."""
         scores = crossfit_scores(
-            unlabelled,
+            new,
             self.labelled_,
             self.classifier,
             n_folds=self.n_folds,
@@ -174,7 +174,7 @@ def roc_evidence(
         false_alarm,
         detection,
         float(right_slope),
-        sketch.n_unlabelled,
+        sketch.n_new,
         sketch.n_labelled,
         dict(parameters or {}),
     )
@@ -185,12 +185,12 @@ def clipped_estimate(
     sketch: RocSketch,
     right_slope: float,
     parameters: dict[str, float] | None = None,
-    warnings: tuple[str, ...] = (),
+    notices: tuple[Notice, ...] = (),
 ) -> MixtureEstimate:
     """Clip the slope to [0, 1] and attach the ROC behind it."""
     proportion = float(np.clip(right_slope, 0.0, 1.0))
     return MixtureEstimate(
-        proportion, method, roc_evidence(sketch, right_slope, parameters), warnings
+        proportion, method, roc_evidence(sketch, right_slope, parameters), notices
     )
 
 
@@ -210,7 +210,7 @@ def sketch_scores(sketch: RocSketch) -> tuple[FloatArray, FloatArray]:
     middles = (edges[1:] + edges[:-1]) / 2
     gaps = np.concatenate([[edges[0] - step / 2], middles, [edges[-1] + step / 2]])
     places = np.concatenate([gaps, edges])
-    counts = np.concatenate([sketch.gap_unlabelled, sketch.edge_unlabelled])
+    counts = np.concatenate([sketch.gap_new, sketch.edge_new])
     return np.sort(np.repeat(places, counts)), np.repeat(edges, sketch.edge_labelled)
 
 

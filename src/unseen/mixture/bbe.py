@@ -16,21 +16,20 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
 
-from unseen.base import FloatArray, IntArray, MixtureEstimate
+from unseen._sklearn import Interval
+from unseen._types import FloatArray, IntArray
 from unseen.mixture.base import MixtureEstimator, clipped_estimate
+from unseen.records import MixtureEstimate
 from unseen.roc.sketch import RocSketch
 
 
-def best_bin(
-    labelled: IntArray, unlabelled: IntArray, delta: float, gamma: float
-) -> tuple[float, float]:
+def best_bin(labelled: IntArray, new: IntArray, delta: float, gamma: float) -> tuple[float, float]:
     """Minimise the upper limit of F(C) / H(C) over ``C = {score <= c}``, Eq. (4) of [1]_.
 
     Parameters
     ----------
-    labelled, unlabelled : ndarray
+    labelled, new : ndarray
         Rows of H and of F in each cell, by rising score.
     delta : float
         Probability of error allowed to the two limits together.
@@ -50,19 +49,19 @@ def best_bin(
     >>> best_bin(np.array([50, 50]), np.array([20, 80]), delta=0.1, gamma=0.01)
     (0.4, 0.5)
     """
-    n_labelled, n_unlabelled = labelled.sum(), unlabelled.sum()
+    n_labelled, n_new = labelled.sum(), new.sum()
     share_H = np.cumsum(labelled) / n_labelled
-    share_F = np.cumsum(unlabelled) / n_unlabelled
+    share_F = np.cumsum(new) / n_new
     candidates = np.flatnonzero(labelled)  # in between F(C) grows and H(C) stands still
     share_H, share_F = share_H[candidates], share_F[candidates]
-    upper = share_F / share_H + (1 + gamma) / share_H * _deviation(delta, n_unlabelled, n_labelled)
+    upper = share_F / share_H + (1 + gamma) / share_H * _deviation(delta, n_new, n_labelled)
     best = int(np.argmin(upper))
     return float(share_F[best] / share_H[best]), float(share_H[best])
 
 
-def _deviation(delta: float, n_unlabelled: int, n_labelled: int) -> FloatArray:
+def _deviation(delta: float, n_new: int, n_labelled: int) -> FloatArray:
     """Dvoretzky-Kiefer-Wolfowitz limits of both samples, added."""
-    return np.sqrt(np.log(4 / delta) / 2) * (n_unlabelled**-0.5 + n_labelled**-0.5)
+    return np.sqrt(np.log(4 / delta) / 2) * (n_new**-0.5 + n_labelled**-0.5)
 
 
 class BestBin(MixtureEstimator):
@@ -89,7 +88,7 @@ class BestBin(MixtureEstimator):
     >>> H = rng.normal(0, 1, 2000)
     >>> F = np.r_[rng.normal(0, 1, 600), rng.normal(4, 1, 1400)]
     >>> print(BestBin().from_scores(F, H))
-    0.295 of the unlabelled rows look like the labelled sample (BestBin)
+    0.295 of the new rows look like the labelled sample (BestBin)
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -122,6 +121,6 @@ class BestBin(MixtureEstimator):
         MixtureEstimate
         """
         self._validate_params()
-        labelled, unlabelled = sketch.increments()
-        ratio, share = best_bin(labelled[::-1], unlabelled[::-1], self.delta, self.gamma)
+        labelled, new = sketch.increments()
+        ratio, share = best_bin(labelled[::-1], new[::-1], self.delta, self.gamma)
         return clipped_estimate("BestBin", sketch, ratio, {"labelled_share": share})

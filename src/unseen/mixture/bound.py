@@ -32,12 +32,14 @@ from numpy.typing import ArrayLike
 from scipy.stats import beta
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 
-from unseen.base import FloatArray, IntArray, UpperBound
+from unseen._random import seeded
+from unseen._sklearn import Interval, StrOptions
+from unseen._types import FloatArray, IntArray
 from unseen.mixture.base import LabelledSample, stack_rows
+from unseen.records import UpperBound
 from unseen.roc.sketch import RocSketch
-from unseen.scores.crossfit import log_odds, seeded
+from unseen.scores.crossfit import log_odds
 from unseen.scores.klr import KernelLogisticRegression
 
 Form = Literal["clopper-pearson", "dkw", "vc"]
@@ -79,13 +81,13 @@ def fixed_ranks(n_labelled: int) -> IntArray:
 
 
 def clopper_pearson_bound(
-    labelled: IntArray, unlabelled: IntArray, ranks: IntArray, delta: float
+    labelled: IntArray, new: IntArray, ranks: IntArray, delta: float
 ) -> float:
     """Least ratio of exact limits at the k-th smallest scores of H, union bound over k.
 
     Parameters
     ----------
-    labelled, unlabelled : ndarray
+    labelled, new : ndarray
         Rows of H and of F in each cell, by rising score.
     ranks : ndarray of int
         The ranks k, chosen without a look at the scores.
@@ -100,14 +102,14 @@ def clopper_pearson_bound(
     0.0037
     """
     level = delta / (2 * ranks.size)
-    n_labelled, n_unlabelled = int(labelled.sum()), int(unlabelled.sum())
+    n_labelled, n_new = int(labelled.sum()), int(new.sum())
     cell = np.searchsorted(np.cumsum(labelled), ranks)  # holds the k-th smallest score of H
-    below = np.cumsum(unlabelled)[cell]
+    below = np.cumsum(new)[cell]
     lower_H = beta.ppf(level, ranks, n_labelled - ranks + 1)
     # With every row below, the upper limit is 1; the law Beta(n + 1, 0) does not exist.
     upper_F = np.where(
-        below < n_unlabelled,
-        beta.ppf(1 - level, below + 1, np.maximum(n_unlabelled - below, 1)),
+        below < n_new,
+        beta.ppf(1 - level, below + 1, np.maximum(n_new - below, 1)),
         1.0,
     )
     return float(np.min(upper_F / lower_H))
@@ -163,11 +165,11 @@ class CertifiedBound(LabelledSample):
         self.random_state = random_state
 
     def bound(self, X_new: ArrayLike) -> UpperBound:
-        """Bound the share of H in the unlabelled sample.
+        """Bound the share of H in the new sample.
 
         Parameters
         ----------
-        X_new : array-like of shape (n_unlabelled, n_features)
+        X_new : array-like of shape (n_new, n_features)
             The sample of F, with the columns of the labelled sample.
 
         Returns
@@ -194,22 +196,22 @@ class CertifiedBound(LabelledSample):
         return UpperBound(upper, self.delta, self.form, vacuous=upper >= 1.0)
 
     def _upper(self, sketch: RocSketch) -> float:
-        labelled, unlabelled = (counts[::-1] for counts in sketch.increments())
-        m, n = sketch.n_labelled, sketch.n_unlabelled
+        labelled, new = (counts[::-1] for counts in sketch.increments())
+        m, n = sketch.n_labelled, sketch.n_new
         if self.form == "clopper-pearson":
-            return clopper_pearson_bound(labelled, unlabelled, fixed_ranks(m), self.delta)
+            return clopper_pearson_bound(labelled, new, fixed_ranks(m), self.delta)
         epsilon = dkw_epsilon if self.form == "dkw" else vc_epsilon
         return uniform_bound(
-            np.cumsum(unlabelled) / n,
+            np.cumsum(new) / n,
             np.cumsum(labelled) / m,
             epsilon(n, self.delta / 2),
             epsilon(m, self.delta / 2),
         )
 
-    def _held_out_sketch(self, unlabelled: Any) -> RocSketch:
+    def _held_out_sketch(self, new: Any) -> RocSketch:
         """Learn on one half of both samples, score the other half."""
         rng = check_random_state(self.random_state)
-        learn_F, count_F = _halves(unlabelled, "X_new", rng)
+        learn_F, count_F = _halves(new, "X_new", rng)
         learn_H, count_H = _halves(self.labelled_, "X", rng)
         is_F = np.repeat([1, 0], [learn_F.shape[0], learn_H.shape[0]])
         classifier = self._fresh_classifier(rng).fit(stack_rows(learn_F, learn_H), is_F)

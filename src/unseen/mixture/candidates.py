@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy.special import logsumexp
 
-from unseen.base import BoolArray, FloatArray, IntArray
+from unseen._types import BoolArray, FloatArray, IntArray
 from unseen.roc.pooled import N_CELLS, PooledCells, spread_cells
 from unseen.scores.ratio import RatioScores
 
@@ -34,7 +34,7 @@ class Candidates:
 
     Parameters
     ----------
-    unlabelled, labelled : ndarray of shape (n_F, C) and (n_H, C)
+    new, labelled : ndarray of shape (n_F, C) and (n_H, C)
         Scores of the rows, one column for every candidate.
     log_prior : ndarray of shape (C,)
         Log prior weights; -inf for candidates that cannot matter.
@@ -49,23 +49,23 @@ class Candidates:
     array([0.5, 0.5, 0. ])
     """
 
-    unlabelled: FloatArray
+    new: FloatArray
     labelled: FloatArray
     log_prior: FloatArray
 
     @classmethod
     def of(cls, scores: RatioScores) -> Candidates:
         """The discriminators, and the distances where there are any."""
-        n_rows = len(scores.unlabelled) + len(scores.labelled)
+        n_rows = len(scores.new) + len(scores.labelled)
         log_prior = -_LOSS_WEIGHT * n_rows * (scores.log_loss - scores.log_loss.min())
         log_prior[log_prior < np.log(_NEGLIGIBLE)] = -np.inf
         log_prior -= logsumexp(log_prior)
         far = scores.distances
         if far is None:
-            return cls(scores.unlabelled, scores.labelled, log_prior)
+            return cls(scores.new, scores.labelled, log_prior)
         n_far = far.labelled.shape[1]
         return cls(
-            np.hstack([scores.unlabelled, far.unlabelled]),
+            np.hstack([scores.new, far.new]),
             np.hstack([scores.labelled, far.labelled]),
             np.append(
                 log_prior + np.log1p(-_DISTANCE_WEIGHT),
@@ -93,7 +93,7 @@ class Candidates:
         mass = weights * scale
         used = np.isfinite(self.log_prior)
         parts = [
-            _row_cells(self.unlabelled[:, column], self.labelled[:, column], mass)
+            _row_cells(self.new[:, column], self.labelled[:, column], mass)
             for column in np.flatnonzero(used)
         ]
         return PooledCells(*(_filled(used, [part[item] for part in parts]) for item in range(3)))
@@ -110,9 +110,9 @@ def _row_cells(
 ) -> tuple[FloatArray, FloatArray, IntArray]:
     """Cells of F and H, and the cell of each row of F, by falling score."""
     steps, step = np.unique(-np.concatenate([scores_F, scores_H]), return_inverse=True)
-    unlabelled = np.bincount(step[: len(scores_F)], minlength=len(steps)).astype(float)
+    new = np.bincount(step[: len(scores_F)], minlength=len(steps)).astype(float)
     labelled = np.bincount(step[len(scores_F) :], mass, minlength=len(steps)).astype(float)
-    pooled = unlabelled + labelled
+    pooled = new + labelled
     middle = (np.cumsum(pooled) - pooled / 2) / pooled.sum()
     place = np.minimum((middle * N_CELLS).astype(np.intp), N_CELLS - 1)
-    return *spread_cells(unlabelled, labelled), place[step[: len(scores_F)]]
+    return *spread_cells(new, labelled), place[step[: len(scores_F)]]

@@ -33,10 +33,11 @@ from scipy.ndimage import gaussian_filter1d
 from scipy.special import ndtri
 from sklearn.isotonic import isotonic_regression
 from sklearn.metrics import auc
-from sklearn.utils._param_validation import Interval
 
-from unseen.base import FloatArray, MixtureEstimate
+from unseen._sklearn import Interval
+from unseen._types import FloatArray
 from unseen.mixture.base import MixtureEstimator, clipped_estimate
+from unseen.records import MixtureEstimate
 from unseen.roc.sketch import RocSketch
 
 _CELLS_PER_BANDWIDTH = 16
@@ -56,13 +57,13 @@ def normal_scores(sketch: RocSketch) -> tuple[FloatArray, FloatArray]:
     >>> F.round(2), H.round(2)
     (array([0.32, 1.15]), array([-1.15, -0.32]))
     """
-    labelled, unlabelled = (counts[::-1] for counts in sketch.increments())
+    labelled, new = (counts[::-1] for counts in sketch.increments())
     # A gap of k rows of F is k atoms of one row; an edge is one atom, whoever is tied there.
     is_edge = np.arange(labelled.size) % 2 == 1
-    atoms = np.where(is_edge, 1, unlabelled)
-    atom_F = np.repeat(np.where(is_edge, unlabelled, 1), atoms)
+    atoms = np.where(is_edge, 1, new)
+    atom_F = np.repeat(np.where(is_edge, new, 1), atoms)
     atom_H = np.repeat(labelled, atoms)
-    mass = (atom_F / sketch.n_unlabelled + atom_H / sketch.n_labelled) / 2
+    mass = (atom_F / sketch.n_new + atom_H / sketch.n_labelled) / 2
     scores = ndtri(np.cumsum(mass) - mass / 2)
     return np.repeat(scores, atom_F), np.repeat(scores, atom_H)
 
@@ -162,7 +163,7 @@ class DensityRatio(MixtureEstimator):
     >>> H = rng.normal(0, 1, 2000)
     >>> F = np.r_[rng.normal(0, 1, 600), rng.normal(4, 1, 1400)]
     >>> print(DensityRatio().from_scores(F, H))
-    0.299 of the unlabelled rows look like the labelled sample (DensityRatio)
+    0.299 of the new rows look like the labelled sample (DensityRatio)
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -195,7 +196,7 @@ class DensityRatio(MixtureEstimator):
         MixtureEstimate
         """
         self._validate_params()
-        spread = 1 / sketch.n_unlabelled + 1 / sketch.n_labelled
+        spread = 1 / sketch.n_new + 1 / sketch.n_labelled
         bandwidth = self.bandwidth or 0.45 * (spread / 4) ** 0.2
         tolerance = 0.5 * np.sqrt(spread) if self.tolerance is None else self.tolerance
         ratio = falling_ratio(*normal_scores(sketch), bandwidth)

@@ -27,12 +27,13 @@ import numpy as np
 from scipy.optimize import nnls
 from scipy.spatial.distance import cdist
 from sklearn.utils import check_random_state, resample
-from sklearn.utils._param_validation import Interval, StrOptions
 
-from unseen._validation import is_sparse
-from unseen.base import FloatArray, MixtureEstimate
+from unseen._sklearn import Interval, StrOptions
+from unseen._types import FloatArray
 from unseen.mixture.base import MixtureEstimator, clipped_estimate, sketch_scores, stack_rows
+from unseen.records import MixtureEstimate
 from unseen.roc.sketch import RocSketch
+from unseen.samples.checks import is_sparse
 
 _WIDTHS = np.logspace(-1, 1, 5)
 _TOLERANCE = 1e-3
@@ -69,16 +70,16 @@ class HullDistance:
     ----------
     kernel : ndarray of shape (n + m, n + m)
         Kernel of the rows of F, then of H.
-    n_unlabelled : int
+    n_new : int
         Rows of F.
     """
 
-    def __init__(self, kernel: FloatArray, n_unlabelled: int) -> None:
-        self.n_unlabelled = n_unlabelled
+    def __init__(self, kernel: FloatArray, n_new: int) -> None:
+        self.n_new = n_new
         # Points whose inner products are the kernel; the ridge keeps duplicates apart.
         self.points = np.linalg.cholesky(kernel + _RIDGE * np.eye(kernel.shape[0])).T
-        self.mean_F = self.points[:, :n_unlabelled].mean(axis=1)
-        self.mean_H = self.points[:, n_unlabelled:].mean(axis=1)
+        self.mean_F = self.points[:, :n_new].mean(axis=1)
+        self.mean_H = self.points[:, n_new:].mean(axis=1)
 
     @property
     def final_slope(self) -> float:
@@ -88,8 +89,8 @@ class HullDistance:
     @property
     def ridge_slope(self) -> float:
         """What the ridge alone adds to ||F - H||: one and the same sample is that far apart."""
-        n_labelled = self.points.shape[1] - self.n_unlabelled
-        return float(np.sqrt(_RIDGE * (1 / self.n_unlabelled + 1 / n_labelled)))
+        n_labelled = self.points.shape[1] - self.n_new
+        return float(np.sqrt(_RIDGE * (1 / self.n_new + 1 / n_labelled)))
 
     def residual(self, lam: float) -> FloatArray:
         """From the hull to ``λ F + (1 - λ) H``."""
@@ -117,15 +118,15 @@ def slope_threshold(hull: HullDistance, variant: str, n_smaller: int) -> float:
     return 0.8 * first_slope + 0.2 * hull.final_slope
 
 
-def gaussian_kernel(squared: FloatArray, n_unlabelled: int, bandwidth: float | None) -> FloatArray:
+def gaussian_kernel(squared: FloatArray, n_new: int, bandwidth: float | None) -> FloatArray:
     """Gaussian kernel; None takes the width that sets F and H furthest apart.
 
     The widths on offer are 0.1 to 10 times the median distance, Sec. 6 of [1]_.
     """
     if bandwidth is not None:
         return np.exp(-squared / (2 * bandwidth**2))
-    n_labelled = squared.shape[0] - n_unlabelled
-    contrast = np.repeat([1 / n_unlabelled, -1 / n_labelled], [n_unlabelled, n_labelled])
+    n_labelled = squared.shape[0] - n_new
+    contrast = np.repeat([1 / n_new, -1 / n_labelled], [n_new, n_labelled])
     # Most rows may coincide; then the median of the distances that are not zero.
     middle = np.median(squared) or np.median(squared[squared > 0])
     kernels = (np.exp(-squared / (2 * middle * width**2)) for width in _WIDTHS)
@@ -187,7 +188,7 @@ class KernelMean(MixtureEstimator):
     >>> H = rng.normal(0, 1, (300, 2))
     >>> F = np.vstack([rng.normal(0, 1, (90, 2)), rng.normal(4, 1, (210, 2))])
     >>> print(KernelMean().fit(H).estimate(F))
-    0.287 of the unlabelled rows look like the labelled sample (KernelMean)
+    0.287 of the new rows look like the labelled sample (KernelMean)
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -209,9 +210,9 @@ class KernelMean(MixtureEstimator):
         self.max_rows = max_rows
         self.random_state = random_state
 
-    def _from_rows(self, unlabelled: Any) -> MixtureEstimate:
+    def _from_rows(self, new: Any) -> MixtureEstimate:
         """Estimate from the rows themselves; there is no ROC to show."""
-        return MixtureEstimate(self._proportion(unlabelled, self.labelled_), "KernelMean")
+        return MixtureEstimate(self._proportion(new, self.labelled_), "KernelMean")
 
     def from_sketch(self, sketch: RocSketch) -> MixtureEstimate:
         """Estimate from scores as if they were the only feature; needs no ``fit``.

@@ -36,12 +36,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils._param_validation import Interval
 
-from unseen.base import FloatArray, MixtureEstimate
+from unseen._random import generator
+from unseen._sklearn import Interval
+from unseen._types import FloatArray
 from unseen.mixture.base import MixtureEstimator, clipped_estimate
 from unseen.mixture.candidates import Candidates
-from unseen.roc.bootstrap import check_generator
+from unseen.records import MixtureEstimate
 from unseen.roc.pooled import PooledCells, fitted_lattice, spread_cells
 from unseen.roc.sketch import RocSketch
 from unseen.scores.ratio import ratio_scores
@@ -113,7 +114,7 @@ class PlacementPosterior:
 
     def draws(self, n_draws: int, random_state: Any = None) -> FloatArray:
         """Draws of ν, the spike at 1 included."""
-        return self.quantile(check_generator(random_state).random(n_draws))
+        return self.quantile(generator(random_state).random(n_draws))
 
 
 class Placement(MixtureEstimator):
@@ -166,7 +167,7 @@ class Placement(MixtureEstimator):
 
         Parameters
         ----------
-        scores_F, scores_H : array-like of shape (n_unlabelled,) and (n_labelled,)
+        scores_F, scores_H : array-like of shape (n_new,) and (n_labelled,)
             Out-of-fold scores, high where a row looks like F.
 
         Returns
@@ -211,14 +212,14 @@ class Placement(MixtureEstimator):
 
     def _posterior(self, sketch: RocSketch) -> PlacementPosterior:
         self._validate_params()
-        labelled, unlabelled = sketch.increments()
-        F, H = spread_cells(unlabelled.astype(float), labelled.astype(float))
+        labelled, new = sketch.increments()
+        F, H = spread_cells(new.astype(float), labelled.astype(float))
         cells = PooledCells(F[None], H[None], np.zeros((1, 0), dtype=np.intp))
         return placement_posterior(cells, np.zeros(1), self.spike)
 
-    def _from_rows(self, unlabelled: Any) -> MixtureEstimate:
+    def _from_rows(self, new: Any) -> MixtureEstimate:
         scores = ratio_scores(
-            unlabelled,
+            new,
             self.labelled_,
             None,
             self.classifier,
@@ -228,7 +229,7 @@ class Placement(MixtureEstimator):
         candidates = Candidates.of(scores)
         posterior = placement_posterior(candidates.cells(), candidates.log_prior, self.spike)
         best = scores.best
-        sketch = RocSketch.from_scores(scores.unlabelled[:, best], scores.labelled[:, best])
+        sketch = RocSketch.from_scores(scores.new[:, best], scores.labelled[:, best])
         return _estimate(sketch, posterior)
 
 

@@ -7,10 +7,10 @@ from typing import Any
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from unseen.base import MixtureEstimate
 from unseen.mixture.base import MixtureEstimator
 from unseen.mixture.bound import CertifiedBound
 from unseen.mixture.slope import ROCSlope
+from unseen.records import MixtureEstimate
 
 
 def mixture_proportion(
@@ -23,8 +23,8 @@ def mixture_proportion(
 
     Parameters
     ----------
-    F : array-like of shape (n_unlabelled, n_features)
-        The mixture: unlabelled rows.
+    F : array-like of shape (n_new, n_features)
+        The mixture: new rows.
     H : array-like of shape (n_labelled, n_features)
         The component that is known, with the same columns.
     method : MixtureEstimator or None, default=None
@@ -53,7 +53,7 @@ def mixture_proportion(
     >>> H = rng.normal(0, 1, (500, 2))
     >>> F = np.vstack([rng.normal(0, 1, (150, 2)), rng.normal(4, 1, (350, 2))])
     >>> print(mixture_proportion(F, H, BestBin(), random_state=0))
-    0.294 of the unlabelled rows look like the labelled sample (BestBin)
+    0.294 of the new rows look like the labelled sample (BestBin)
     """
     chosen = _checked_method(method)
     if random_state is not None:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from sklearn.utils._param_validation import HasMethods
-
-from unseen.base import FloatArray, MixtureEstimate
+from unseen._sklearn import HasMethods
+from unseen._types import FloatArray
 from unseen.mixture.base import MixtureEstimator, clipped_estimate
+from unseen.records import MixtureEstimate
 from unseen.roc.bootstrap import bootstrap_roc
 from unseen.roc.fit import BinomialDeviance, FittedRoc, RocFit
 from unseen.roc.models import Concave, RocModel

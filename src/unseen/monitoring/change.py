@@ -36,10 +36,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unseen.base import FloatArray, IntArray
+from unseen._types import FloatArray, IntArray
 from unseen.mixture.candidates import Candidates
-from unseen.proportions.default import open_set_fit
-from unseen.proportions.open_scores import OpenSetScores, moved_ratios
+from unseen.proportions.open_set.estimator import open_set_fit
+from unseen.proportions.open_set.scores import OpenSetScores, moved_ratios
 
 __all__ = ["ClassProbabilities", "change_p_values", "class_probabilities"]
 
@@ -100,7 +100,7 @@ def class_probabilities(scores: OpenSetScores) -> ClassProbabilities:
     for candidate in np.flatnonzero(np.isfinite(candidates.log_prior)):
         known_labelled += _known_at(
             candidates.labelled[:, candidate],
-            candidates.unlabelled[:, candidate],
+            candidates.new[:, candidate],
             cells.place[candidate],
             fit.posterior.known[candidate],
         )
@@ -121,8 +121,8 @@ def _among_known(scores: OpenSetScores, among: FloatArray) -> tuple[FloatArray, 
     """Posteriors of the known classes at the shares ``among``, of new and of labelled rows."""
     posteriors = scores.posteriors
     if posteriors is None or posteriors.prior is None:
-        return np.ones((scores.n_unlabelled, 1)), np.ones((len(scores.codes), 1))
-    parts = posteriors.unlabelled, posteriors.labelled
+        return np.ones((scores.n_new, 1)), np.ones((len(scores.codes), 1))
+    parts = posteriors.new, posteriors.labelled
     moved = [rows / posteriors.prior * among for rows in parts]
     known, labelled = (rows / rows.sum(axis=1, keepdims=True) for rows in moved)
     return known, labelled

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from unseen._validation import check_unlabelled, remarks
-from unseen.base import Estimate, FloatArray, Matrix, UnseenWarning
+from unseen._random import whole_seed
+from unseen._types import FloatArray, Matrix
 from unseen.intervals import check_interval
 from unseen.monitoring.source import (
     FOLDS,
@@ -25,7 +25,8 @@ from unseen.monitoring.source import (
 from unseen.monitoring.timeline import Timeline
 from unseen.monitoring.windows import Windows, find_windows, windows_of
 from unseen.proportions import OpenSetEstimator, ProportionEstimator
-from unseen.proportions.base import drawn_seed
+from unseen.records import Estimate, UnseenWarning
+from unseen.samples.checks import check_new, remarks
 
 __all__ = ["monitor"]
 
@@ -68,9 +69,9 @@ def monitor(
         Rows of the known classes: NumPy, sparse, or a pandas, polars or pyarrow table.
     y : array-like of shape (n_labelled,)
         Their labels: text, whole numbers or booleans. One class is enough.
-    X_new : array-like of shape (n_unlabelled, n_features)
-        Unlabelled rows of all windows, with the columns of X.
-    by : array-like of shape (n_unlabelled,)
+    X_new : array-like of shape (n_new, n_features)
+        New rows of all windows, with the columns of X.
+    by : array-like of shape (n_new,)
         The window of each new row: text, numbers, dates, or anything else that can be sorted.
         Rows whose key is missing are counted and left out.
     reference : key, list of keys, "training" or None, default=None
@@ -116,7 +117,7 @@ def monitor(
     """
     _check(confidence, alpha, estimator)
     chosen = OpenSetEstimator() if estimator is None else clone(estimator)
-    seed = drawn_seed(chosen.get_params()["random_state"] if random_state is None else random_state)
+    seed = whole_seed(chosen.get_params()["random_state"] if random_state is None else random_state)
     chosen.set_params(random_state=seed)
     _check_least_rows(least_rows, chosen)
     rows, odd = _checked_rows(chosen, X, y, X_new)
@@ -203,10 +204,10 @@ def _check_least_rows(least_rows: int, estimator: ProportionEstimator) -> None:
 
 def _checked_rows(
     estimator: ProportionEstimator, X: Any, y: Any, X_new: Any
-) -> tuple[Matrix, tuple[str, ...]]:
+) -> tuple[Matrix, tuple[Notice, ...]]:
     """New rows as numbers, and what is odd about them; leaves the estimator fitted to numbers."""
     estimator.fit(X, y)
-    rows = check_unlabelled(estimator, X_new)
+    rows = check_new(estimator, X_new)
     odd = remarks(estimator, estimator.labelled_.rows, rows, given=X_new)
     # Windows are rows of an array: with column names on one side only, each would be remarked on.
     estimator.fit(estimator.labelled_.rows, y)

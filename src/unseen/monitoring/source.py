@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from unseen._validation import LabelledRows, _quoted, check_folds
-from unseen.base import Estimate, IntArray, Matrix
+from unseen._types import IntArray, Matrix
 from unseen.monitoring.change import change_p_values, class_probabilities
 from unseen.monitoring.windows import Windows
 from unseen.proportions import OpenSetEstimator, ProportionEstimator
-from unseen.proportions.open_scores import OpenSetScores, open_set_scores
-from unseen.proportions.posteriors import ClosedSetEstimator, Posteriors
+from unseen.proportions.closed_set.posteriors import ClosedSetEstimator, Posteriors
+from unseen.proportions.open_set.scores import OpenSetScores, open_set_scores
+from unseen.records import Estimate
+from unseen.samples.checks import LabelledRows, _quoted, check_folds
 from unseen.scores.crossfit import stack_samples
 from unseen.scores.klr import KernelLogisticRegression
 from unseen.scores.posteriors import crossfit_posteriors
@@ -100,7 +101,7 @@ class Source:
     def _posteriors(self, places: IntArray) -> Posteriors | None:
         if self.posteriors is None:
             return None
-        return replace(self.posteriors, unlabelled=self.posteriors.unlabelled[places])
+        return replace(self.posteriors, new=self.posteriors.new[places])
 
     def p_values(
         self, window: IntArray, reference: IntArray, n_permutations: int, rng: np.random.Generator
@@ -192,5 +193,5 @@ def _labels_as_estimate(sample: LabelledRows) -> Estimate:
         unseen=0.0,
         method="labels of training",
         n_labelled=dict(zip(classes, counts.tolist(), strict=True)),
-        n_unlabelled=0,
+        n_new=0,
     )

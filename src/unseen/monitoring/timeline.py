@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from unseen._text import html_table, text_table
-from unseen.base import BoolArray, Estimate, FloatArray
+from unseen._types import BoolArray, FloatArray
+from unseen._wording import html_table, text_table
 from unseen.monitoring.windows import shown_key
+from unseen.records import Estimate
 
 __all__ = ["Timeline", "holm"]
 
@@ -64,9 +65,9 @@ class Timeline:
 
     Examples
     --------
-    >>> from unseen.base import Estimate
+    >>> from unseen.records import Estimate
     >>> from unseen.monitoring import Timeline
-    >>> rows = {"n_labelled": {"cat": 80, "dog": 90}, "n_unlabelled": 400}
+    >>> rows = {"n_labelled": {"cat": 80, "dog": 90}, "n_new": 400}
     >>> may = Estimate(("cat", "dog"), [0.7, 0.3], 0.0, "m", **rows)
     >>> june = Estimate(("cat", "dog"), [0.5, 0.2], 0.3, "m", **rows)
     >>> timeline = Timeline(("May", "June"), (may, june), [True, False], may,
@@ -204,7 +205,7 @@ class Timeline:
 
         for place, frame in enumerate(frames):
             frame.insert(0, "window", [self.windows[place]] * len(frame))
-            frame["rows"] = self.estimates[place].n_unlabelled
+            frame["rows"] = self.estimates[place].n_new
             frame["reference"] = bool(self.in_reference[place])
             frame["difference"] = self.differences[place]
             frame["p_value"] = self.p_values[place]
@@ -232,7 +233,7 @@ class Timeline:
         rows = [
             [
                 shown_key(window),
-                str(estimate.n_unlabelled),
+                str(estimate.n_new),
                 *(f"{share:.3f}" for share in shares),
                 *(self._shown_p(place, values) for values in (self.p_values, self.p_values_unseen)),
             ]

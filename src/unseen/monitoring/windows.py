@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from unseen._validation import _quoted
-from unseen.base import IntArray
+from unseen._types import IntArray
+from unseen.samples.checks import _quoted
 from unseen.tables.groups import natural_order
 
 __all__ = ["Windows", "find_windows", "shown_key", "windows_of"]

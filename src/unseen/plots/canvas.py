@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from unseen.base import FloatArray
+from unseen._types import FloatArray
 from unseen.plots.theme import LIGHT, Theme
 
 if TYPE_CHECKING:

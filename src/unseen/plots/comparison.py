@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from unseen.base import Estimate, FloatArray
+from unseen._types import FloatArray
 from unseen.plots.canvas import SMALL, WIDTH, Display, frame, percent, percent_axis, plain
 from unseen.plots.theme import LIGHT, Theme
+from unseen.records import Estimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,9 +44,9 @@ class ComparisonDisplay(Display):
 
     Examples
     --------
-    >>> from unseen.base import Estimate
+    >>> from unseen.records import Estimate
     >>> from unseen.plots import ComparisonDisplay
-    >>> rows = {"n_labelled": {"cat": 80}, "n_unlabelled": 400}
+    >>> rows = {"n_labelled": {"cat": 80}, "n_new": 400}
     >>> estimates = {"open": Estimate(("cat",), [0.7], 0.3, "open", **rows),
     ...              "closed": Estimate(("cat",), [1.0], 0.0, "closed", **rows)}
     >>> display = ComparisonDisplay.from_comparison(estimates, truth={"cat": 0.75})

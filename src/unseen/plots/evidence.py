@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from unseen.base import Estimate, RocEvidence
+from unseen.records import Estimate, RocEvidence
 
 __all__ = ["chosen_evidence"]
 

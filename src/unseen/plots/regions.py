@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unseen.base import FloatArray, IntArray
+from unseen._types import FloatArray, IntArray
 from unseen.plots.canvas import SMALL, WIDTH, Display, frame, plain
 from unseen.plots.theme import LIGHT, Theme
 
@@ -84,7 +84,7 @@ class RegionsDisplay(Display):
         X : array-like of shape (n, 2)
             Rows that say where to look, and that are drawn.
         labels : array-like of shape (n,) or None, default=None
-            Their labels; rows of none of the rule's labels are drawn as unlabelled ones are.
+            Their labels; rows of none of the rule's labels are drawn as new ones are.
         n_across : int, default=100
             Points of the lattice in each direction.
         ax, theme

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from unseen.base import FloatArray
+from unseen._types import FloatArray
 from unseen.plots.canvas import SMALL, Display, frame, patch_of_paper, percent, percent_axis
 from unseen.plots.theme import LIGHT, Theme
-from unseen.rejection.cut import decide
-from unseen.rejection.risk import open_risk
+from unseen.rejection.learning.threshold import decide
+from unseen.rejection.risk.estimate import open_risk
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -68,7 +68,7 @@ class RiskDisplay(Display):
         Parameters
         ----------
         rule : RejectionRule
-            Fitted with unlabelled rows.
+            Fitted with new rows.
         n_cuts : int, default=81
             Cuts to try, evenly from 0 to 1.
         ax, theme
@@ -79,7 +79,7 @@ class RiskDisplay(Display):
         RiskDisplay
         """
         if len(rule.classes_) == len(rule.shares_.known):
-            raise ValueError("rule must be fitted with X_unlabeled; got a fit without.")
+            raise ValueError("rule must be fitted with X_new; got a fit without.")
         if n_cuts < 2:
             raise ValueError(f"n_cuts must be at least 2; got {n_cuts}.")
         held_out, shares = rule.held_out_, rule.shares_
@@ -88,7 +88,7 @@ class RiskDisplay(Display):
             open_risk(
                 decide(held_out.labelled, cut),
                 held_out.codes,
-                decide(held_out.unlabelled, cut),
+                decide(held_out.new, cut),
                 shares.known,
                 shares.covariance,
             )

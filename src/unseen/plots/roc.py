@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from unseen.base import Estimate, FloatArray, RocEvidence
+from unseen._types import FloatArray
 from unseen.plots.canvas import SMALL, Display, frame, percent, percent_axis, plain
 from unseen.plots.evidence import chosen_evidence
 from unseen.plots.theme import LIGHT, Theme
+from unseen.records import Estimate, RocEvidence
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,7 +40,7 @@ class RocDisplay(Display):
 
     Examples
     --------
-    >>> from unseen.base import RocEvidence
+    >>> from unseen.records import RocEvidence
     >>> from unseen.plots import RocDisplay
     >>> evidence = RocEvidence([0.0, 0.0, 1.0], [0.0, 0.3, 1.0], 0.7, 400, 170)
     >>> RocDisplay(evidence).plot().ax_.get_title("left")

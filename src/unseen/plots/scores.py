@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from unseen.base import Estimate, FloatArray, RocEvidence
+from unseen._types import FloatArray
 from unseen.plots.canvas import SMALL, Display, frame, patch_of_paper, percent, plain
 from unseen.plots.evidence import chosen_evidence
 from unseen.plots.theme import LIGHT, Theme
+from unseen.records import Estimate, RocEvidence
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,7 +52,7 @@ class ScoresDisplay(Display):
 
     Examples
     --------
-    >>> from unseen.base import RocEvidence
+    >>> from unseen.records import RocEvidence
     >>> from unseen.plots import ScoresDisplay
     >>> evidence = RocEvidence([0, 0, 1], [0, 0.5, 1], 0.5, 40, 40, thresholds=[2.0, 1.0, 0.0])
     >>> display = ScoresDisplay.from_evidence(evidence)
@@ -218,7 +219,7 @@ def binned_masses(
 
     Examples
     --------
-    >>> from unseen.base import RocEvidence
+    >>> from unseen.records import RocEvidence
     >>> from unseen.plots.scores import binned_masses
     >>> evidence = RocEvidence([0, 0, 1], [0, 0.5, 1], 0.5, 40, 40, thresholds=[2.0, 1.0, 0.0])
     >>> edges, new, known = binned_masses(evidence, 4)
@@ -226,7 +227,7 @@ def binned_masses(
     (array([0.25, 0.25, 0.25, 0.25]), array([0.5, 0.5, 0. , 0. ]))
     """
     thresholds, below_new, below_known = _rising(evidence)
-    rows = min(evidence.n_unlabelled, evidence.n_labelled)
+    rows = min(evidence.n_new, evidence.n_labelled)
     if n_bins is None:
         n_bins = int(np.clip(round(3 * rows ** (1 / 3)), _FEWEST_BINS, _MOST_BINS))
     low, high = _range(thresholds, below_new, below_known)
@@ -254,7 +255,7 @@ def squeezed(evidence: RocEvidence) -> RocEvidence:
 
     Examples
     --------
-    >>> from unseen.base import RocEvidence
+    >>> from unseen.records import RocEvidence
     >>> evidence = RocEvidence([0, 0.5, 1], [0, 0.5, 1], 1.0, 9, 9, thresholds=[2.0, 0.0, -2.0])
     >>> squeezed(evidence).thresholds.round(2)
     array([ 0.88,  0.  , -0.88])

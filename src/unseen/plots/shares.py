@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from unseen.base import Estimate, FloatArray
+from unseen._types import FloatArray
 from unseen.plots.canvas import SMALL, WIDTH, Display, frame, percent, percent_axis, plain
 from unseen.plots.theme import LIGHT, Theme
+from unseen.records import Estimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,10 +44,10 @@ class SharesDisplay(Display):
 
     Examples
     --------
-    >>> from unseen.base import Estimate
+    >>> from unseen.records import Estimate
     >>> from unseen.plots import SharesDisplay
     >>> estimate = Estimate(("cat", "dog"), [0.5, 0.2], 0.3, "MPEIncomplete",
-    ...                     n_labelled={"cat": 80, "dog": 90}, n_unlabelled=400)
+    ...                     n_labelled={"cat": 80, "dog": 90}, n_new=400)
     >>> display = SharesDisplay.from_estimate(estimate, training={"cat": 0.4, "dog": 0.6})
     >>> display.names, display.training
     (('cat', 'dog', 'unseen'), array([0.4, 0.6, 0. ]))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from unseen.base import BoolArray, FloatArray, IntArray
+from unseen._types import BoolArray, FloatArray, IntArray
 from unseen.monitoring import Timeline
 from unseen.monitoring.windows import shown_key
 from unseen.plots.canvas import SMALL, WIDTH, Display, frame, percent_axis, plain, spread
@@ -51,10 +51,10 @@ class TimelineDisplay(Display):
 
     Examples
     --------
-    >>> from unseen.base import Estimate
+    >>> from unseen.records import Estimate
     >>> from unseen.monitoring import Timeline
     >>> from unseen.plots import TimelineDisplay
-    >>> may, june = (Estimate(("cat",), [1 - u], u, "m", n_labelled={"cat": 9}, n_unlabelled=9)
+    >>> may, june = (Estimate(("cat",), [1 - u], u, "m", n_labelled={"cat": 9}, n_new=9)
     ...              for u in (0.0, 0.5))
     >>> p_values = [float("nan"), 0.01]
     >>> timeline = Timeline(("May", "June"), (may, june), [True, False], may, p_values, p_values)

@@ -1,26 +1,26 @@
 """Estimators of class proportions, one idea per file."""
 
-from unseen.proportions.adjusted import AdjustedCount, adjusted_shares
 from unseen.proportions.base import ClassScores, PerClassEstimator, ProportionEstimator
-from unseen.proportions.binary import BinaryRescaled, BinaryScores, rescaled_proportions
-from unseen.proportions.comparison import Comparison, compare
-from unseen.proportions.count import ClassifyAndCount
-from unseen.proportions.default import OpenSetEstimator
-from unseen.proportions.em import (
+from unseen.proportions.closed_set.adjusted import AdjustedCount, adjusted_shares
+from unseen.proportions.closed_set.count import ClassifyAndCount
+from unseen.proportions.closed_set.em import (
     BiasCorrectedTemperature,
     Rescaling,
     SaerensEM,
     Temperature,
-    mixture_shares,
 )
-from unseen.proportions.hall import HallECDF
-from unseen.proportions.incomplete import MPEIncomplete, incomplete_proportions
-from unseen.proportions.joint import MPEJoint
-from unseen.proportions.kl import KLDivergence
-from unseen.proportions.l2 import L2Distance
-from unseen.proportions.open_scores import OpenSetScores
-from unseen.proportions.posteriors import ClosedSetEstimator, Posteriors, RowScores
-from unseen.proportions.projected import MPEProjected
+from unseen.proportions.closed_set.hall import HallECDF
+from unseen.proportions.closed_set.kl import KLDivergence
+from unseen.proportions.closed_set.l2 import L2Distance
+from unseen.proportions.closed_set.posteriors import ClosedSetEstimator, Posteriors, RowScores
+from unseen.proportions.comparison import Comparison, compare
+from unseen.proportions.open_set.estimator import OpenSetEstimator
+from unseen.proportions.open_set.scores import OpenSetScores
+from unseen.proportions.per_class.binary import BinaryRescaled, BinaryScores, rescaled_proportions
+from unseen.proportions.per_class.incomplete import MPEIncomplete, incomplete_proportions
+from unseen.proportions.per_class.joint import MPEJoint
+from unseen.proportions.per_class.projected import MPEProjected
+from unseen.simplex import mixture_shares
 
 __all__ = [
     "AdjustedCount",

@@ -16,13 +16,13 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, _fit_context
-from sklearn.utils import Tags, check_random_state
-from sklearn.utils._param_validation import HasMethods, Interval
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from unseen._validation import check_folds, check_labelled, check_unlabelled, remarks
-from unseen.base import Estimate, FloatArray, Matrix, MixtureEstimate, RocEvidence
+from unseen._random import whole_seed
+from unseen._sklearn import HasMethods, Interval, fit_context
+from unseen._types import FloatArray, Matrix
 from unseen.diagnostics import Finding
 from unseen.intervals import (
     Calibrated,
@@ -31,7 +31,9 @@ from unseen.intervals import (
     certified_unseen,
     check_interval,
 )
+from unseen.records import Estimate, MixtureEstimate, Notice, RocEvidence
 from unseen.roc.evidence import scored_evidence
+from unseen.samples.checks import check_folds, check_labelled, check_new, remarks
 from unseen.scores.crossfit import class_scores
 
 __all__ = ["ClassScores", "PerClassEstimator", "ProportionEstimator"]
@@ -39,33 +41,33 @@ __all__ = ["ClassScores", "PerClassEstimator", "ProportionEstimator"]
 
 @dataclass(frozen=True, eq=False)
 class ClassScores:
-    """Out-of-fold scores of the unlabelled rows (F) against each known class (H).
+    """Out-of-fold scores of the new rows (F) against each known class (H).
 
     Parameters
     ----------
     classes : tuple
         Labels of the known classes.
     pairs : tuple of (ndarray, ndarray)
-        For each class, the scores of the unlabelled rows and of the rows of that class;
-        high where a row looks unlabelled, low where it looks like the class.
+        For each class, the scores of the new rows and of the rows of that class;
+        high where a row looks new, low where it looks like the class.
     seed : int or None
         Seed that made them.
-    warnings : tuple of str
-        What was odd about the rows.
+    notices : tuple of Notice
+        What a person should know about the rows.
 
     Examples
     --------
     >>> import numpy as np
     >>> from unseen.proportions import ClassScores
     >>> scores = ClassScores(("a", "b"), ((np.zeros(5), np.ones(2)), (np.zeros(5), np.ones(3))))
-    >>> scores.n_labelled, scores.n_unlabelled
+    >>> scores.n_labelled, scores.n_new
     ({'a': 2, 'b': 3}, 5)
     """
 
     classes: tuple[Any, ...]
     pairs: tuple[tuple[FloatArray, FloatArray], ...]
     seed: int | None = None
-    warnings: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
 
     def __post_init__(self) -> None:
         if len(self.classes) != len(self.pairs) or not self.pairs:
@@ -75,8 +77,8 @@ class ClassScores:
             )
 
     @property
-    def n_unlabelled(self) -> int:
-        """Unlabelled rows."""
+    def n_new(self) -> int:
+        """New rows."""
         return len(self.pairs[0][0])
 
     @property
@@ -95,7 +97,7 @@ class ProportionEstimator(BaseEstimator, ABC):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Keep the labelled sample.
 
@@ -116,7 +118,7 @@ class ProportionEstimator(BaseEstimator, ABC):
 
     @abstractmethod
     def scores(self, X_new: ArrayLike) -> Any:
-        """Score unlabelled rows; the record can be read by every estimator of its kind."""
+        """Score new rows; the record can be read by every estimator of its kind."""
 
     @abstractmethod
     def from_scores(self, scores: Any) -> Estimate:
@@ -154,13 +156,13 @@ class ProportionEstimator(BaseEstimator, ABC):
         """Estimate the share of each known class, and of unseen ones.
 
         Checks that read what the estimate has made anyway are part of :meth:`from_scores`, and
-        leave a sentence in ``warnings`` where they fire. Those that need new scores cost about
+        leave a notice where they fire. Those that need new scores cost about
         as much as the estimate itself, as does the certified bound: they are run on request.
 
         Parameters
         ----------
-        X_new : array-like of shape (n_unlabelled, n_features)
-            Unlabelled rows, with the columns of X.
+        X_new : array-like of shape (n_new, n_features)
+            New rows, with the columns of X.
         confidence : float or None, default=None
             Level of the intervals, such as 0.95; None makes no intervals.
         interval : interval method or None, default=None
@@ -181,12 +183,12 @@ class ProportionEstimator(BaseEstimator, ABC):
         scores = self.scores(X_new)
         estimate = self.from_scores(scores)
         if diagnose:
-            found = self._deep_findings(scores, estimate, check_unlabelled(self, X_new))
+            found = self._deep_findings(scores, estimate, check_new(self, X_new))
             estimate = with_findings(estimate, found)
         if confidence is not None:
             estimate = self.with_intervals(estimate, scores, confidence, interval)
         if delta is not None:
-            bound = self._certified(check_unlabelled(self, X_new), delta, scores.seed)
+            bound = self._certified(check_new(self, X_new), delta, scores.seed)
             estimate = replace(estimate, unseen_certified=bound)
         return estimate
 
@@ -219,7 +221,7 @@ class ProportionEstimator(BaseEstimator, ABC):
         evidence = IntervalEvidence(
             shares=np.append(estimate.proportions, estimate.unseen),
             replicates=partial(self.replicates, scores),
-            n_unlabelled=estimate.n_unlabelled,
+            n_new=estimate.n_new,
             pairs=getattr(scores, "pairs", None),
             seed=scores.seed,
         )
@@ -250,12 +252,12 @@ class ProportionEstimator(BaseEstimator, ABC):
 
 
 class PerClassEstimator(ProportionEstimator):
-    """Base of the estimators that set each known class against the unlabelled rows.
+    """Base of the estimators that set each known class against the new rows.
 
     Parameters
     ----------
     classifier : scikit-learn classifier or None, default=None
-        What tells the unlabelled rows from a class; None is kernel logistic regression.
+        What tells the new rows from a class; None is kernel logistic regression.
     n_folds : int, default=10
         Folds of the out-of-fold scores.
     n_repeats : int, default=1
@@ -289,12 +291,12 @@ class PerClassEstimator(ProportionEstimator):
         self.n_jobs = n_jobs
 
     def scores(self, X_new: ArrayLike) -> ClassScores:
-        """Score unlabelled rows against each known class, out of fold.
+        """Score new rows against each known class, out of fold.
 
         Parameters
         ----------
-        X_new : array-like of shape (n_unlabelled, n_features)
-            Unlabelled rows, with the columns of X.
+        X_new : array-like of shape (n_new, n_features)
+            New rows, with the columns of X.
 
         Returns
         -------
@@ -302,10 +304,10 @@ class PerClassEstimator(ProportionEstimator):
             A record that this and any other such estimator can read.
         """
         check_is_fitted(self)
-        rows = check_unlabelled(self, X_new)
+        rows = check_new(self, X_new)
         check_folds(self.labelled_, rows.shape[0], self.n_folds)
         odd = remarks(self, self.labelled_.rows, rows, given=X_new)
-        seed = drawn_seed(self.random_state)
+        seed = whole_seed(self.random_state)
         pairs = class_scores(
             self.labelled_.rows,
             self.labelled_.codes,
@@ -345,15 +347,15 @@ def class_evidence(
 
 
 def with_findings(estimate: Estimate, findings: Sequence[Finding]) -> Estimate:
-    """The same estimate, with what checks found: numbers in diagnostics, sentences in warnings.
+    """The same estimate, with what checks found: numbers in diagnostics, sentences in notices.
 
     Examples
     --------
-    >>> from unseen.base import Estimate
+    >>> from unseen.records import Estimate
     >>> from unseen.diagnostics import effective_rows
-    >>> estimate = Estimate(("cat",), [0.5], 0.5, "m", n_labelled={"cat": 20}, n_unlabelled=20)
+    >>> estimate = Estimate(("cat",), [0.5], 0.5, "m", n_labelled={"cat": 20}, n_new=20)
     >>> checked = with_findings(estimate, [effective_rows("cat", 20, 20)])
-    >>> checked.diagnostics, len(checked.warnings)
+    >>> checked.diagnostics, len(checked.notices)
     ({'effective_rows': {'cat': 10.0}}, 1)
     """
     found: dict[str, Any] = dict(estimate.diagnostics)
@@ -363,8 +365,8 @@ def with_findings(estimate: Estimate, findings: Sequence[Finding]) -> Estimate:
             found[finding.name] = value
         else:
             found.setdefault(finding.name, {})[finding.label] = value
-    messages = (finding.message for finding in findings if finding.message)
-    return replace(estimate, diagnostics=found, warnings=(*estimate.warnings, *messages))
+    notices = (finding.notice for finding in findings if finding.notice is not None)
+    return replace(estimate, diagnostics=found, notices=(*estimate.notices, *notices))
 
 
 def _check_delta(delta: float | None) -> None:
@@ -372,8 +374,10 @@ def _check_delta(delta: float | None) -> None:
         raise ValueError(f"delta must lie strictly between 0 and 1, such as 0.05; got {delta}.")
 
 
-def drawn_seed(random_state: Any) -> int:
-    """One whole number for the whole run, so that the record can say how to repeat it."""
-    if isinstance(random_state, Integral):
-        return int(random_state)
-    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+def closed_set_notice(method: str) -> Notice:
+    """What a person must know before trusting a method that takes all classes for known."""
+    return Notice(
+        "closed_set",
+        f"{method} assumes that every new row belongs to a known class: it cannot see unseen "
+        "classes.",
+    )

@@ -20,10 +20,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from unseen._text import html_table, text_table
-from unseen.base import Estimate
-from unseen.proportions.base import ProportionEstimator, drawn_seed
-from unseen.proportions.posteriors import ClosedSetEstimator
+from unseen._random import whole_seed
+from unseen._wording import html_table, text_table
+from unseen.proportions.base import ProportionEstimator
+from unseen.proportions.closed_set.posteriors import ClosedSetEstimator
+from unseen.records import Estimate
 from unseen.scores.klr import KernelLogisticRegression
 
 __all__ = ["Comparison", "compare"]
@@ -40,9 +41,9 @@ class Comparison(Mapping[str, Estimate]):
 
     Examples
     --------
-    >>> from unseen.base import Estimate
+    >>> from unseen.records import Estimate
     >>> from unseen.proportions import Comparison
-    >>> rows = {"n_labelled": {"cat": 80, "dog": 90}, "n_unlabelled": 400}
+    >>> rows = {"n_labelled": {"cat": 80, "dog": 90}, "n_new": 400}
     >>> comparison = Comparison({
     ...     "open": Estimate(("cat", "dog"), [0.5, 0.2], 0.3, "open", **rows),
     ...     "closed": Estimate(("cat", "dog"), [0.7, 0.3], 0.0, "closed", **rows),
@@ -51,7 +52,7 @@ class Comparison(Mapping[str, Estimate]):
               cat    dog  unseen
     open    0.500  0.200   0.300
     closed  0.700  0.300   0.000
-    400 unlabelled rows
+    400 new rows
     >>> comparison["open"].unseen
     0.3
     """
@@ -112,7 +113,7 @@ class Comparison(Mapping[str, Estimate]):
         return [["", *map(str, self.classes), "unseen"], *rows]
 
     def _foot(self) -> str:
-        return f"{next(iter(self.estimates.values())).n_unlabelled} unlabelled rows"
+        return f"{next(iter(self.estimates.values())).n_new} new rows"
 
 
 def compare(
@@ -131,8 +132,8 @@ def compare(
         Rows of the known classes: NumPy, sparse, or a pandas, polars or pyarrow table.
     y : array-like of shape (n_labelled,)
         Their labels: text, whole numbers or booleans.
-    X_new : array-like of shape (n_unlabelled, n_features)
-        Unlabelled rows, with the columns of X.
+    X_new : array-like of shape (n_new, n_features)
+        New rows, with the columns of X.
     estimators : iterable or dict of proportion estimators, or None, default=None
         Which, perhaps by names of your own; None is every one of this library that applies to
         the number of classes. They are copied, not changed.
@@ -236,7 +237,7 @@ def _named(
 
 def _seed(estimators: Iterable[ProportionEstimator], random_state: Any) -> None:
     """One seed for all; without one, only for those that have none of their own."""
-    seed = drawn_seed(random_state)
+    seed = whole_seed(random_state)
     for estimator in estimators:
         if random_state is not None or estimator.get_params()["random_state"] is None:
             estimator.set_params(random_state=seed)

@@ -3,7 +3,6 @@
 from unseen.rejection.base import RejectionRule
 from unseen.rejection.classifier import RejectionClassifier
 from unseen.rejection.forest import RejectionForest
-from unseen.rejection.held_out import FittedRule, HeldOut
 from unseen.rejection.histogram import (
     EqualWidthCells,
     QuantileCells,
@@ -11,8 +10,13 @@ from unseen.rejection.histogram import (
     VoronoiCells,
 )
 from unseen.rejection.kernel import Logistic, RejectionKernel, Square
-from unseen.rejection.measures import CostSensitive, ErrorRate, MinMax
-from unseen.rejection.metrics import (
+from unseen.rejection.learning.folds import FittedRule, HeldOut
+from unseen.rejection.learning.sample import OpenSample, cell_costs
+from unseen.rejection.learning.shares import Shares
+from unseen.rejection.plugin import Joint, Pooled, RejectionPlugIn
+from unseen.rejection.risk.estimate import RiskEstimate, open_risk
+from unseen.rejection.risk.measures import CostSensitive, ErrorRate, MinMax
+from unseen.rejection.risk.metrics import (
     known_accuracy,
     novelty_auc,
     open_auc,
@@ -20,12 +24,8 @@ from unseen.rejection.metrics import (
     unseen_precision,
     unseen_recall,
 )
-from unseen.rejection.plugin import Joint, Pooled, RejectionPlugIn
-from unseen.rejection.risk import RiskEstimate, open_risk
-from unseen.rejection.sample import OpenSample, cell_costs
-from unseen.rejection.scorer import OpenSetScorer, open_set_risk, open_set_scorer
-from unseen.rejection.sensitivity import Sensitivity, share_sensitivity
-from unseen.rejection.shares import Shares
+from unseen.rejection.risk.scorer import OpenSetScorer, open_set_risk, open_set_scorer
+from unseen.rejection.risk.sensitivity import Sensitivity, share_sensitivity
 from unseen.rejection.stack import RejectionStack
 from unseen.rejection.threshold import RejectionThreshold
 from unseen.rejection.tree import RejectionTree

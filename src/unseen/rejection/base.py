@@ -1,11 +1,11 @@
 """What every rule with the label "unseen" shares: samples, shares, held-out rows, the threshold.
 
 A rule says for each row how probable each known class is, and how probable unseen ones. It learns
-that from three samples at once: labelled rows, unlabelled rows, and the shares of the classes among
-the latter. Its risk can be estimated without a single unseen label (:mod:`unseen.rejection.risk`),
-but only on rows that it did not learn from: in-sample the least risk is to reject every unlabelled
+that from three samples at once: labelled rows, new rows, and the shares of the classes among
+the latter. Its risk can be estimated without a single unseen label (:mod:`unseen.rejection.risk.estimate`),
+but only on rows that it did not learn from: in-sample the least risk is to reject every new
 row. So ``fit`` also scores every row out of fold. From those scores come the risk, the labels of
-the unlabelled rows themselves (the transductive setting), and every threshold.
+the new rows themselves (the transductive setting), and every threshold.
 """
 
 from __future__ import annotations
@@ -17,33 +17,34 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, check_random_state
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from unseen._validation import (
-    LabelledRows,
-    _warn,
-    check_labelled,
-    check_unlabelled,
-    is_sparse,
-    remarks,
-)
-from unseen.base import FloatArray, IntArray, Matrix, UnseenWarning
-from unseen.rejection import cut
-from unseen.rejection.checks import (
+from unseen._sklearn import Interval, fit_context
+from unseen._types import FloatArray, IntArray, Matrix
+from unseen.records import UnseenWarning
+from unseen.rejection.learning import threshold as cut
+from unseen.rejection.learning.folds import FittedRule, HeldOut, cross_fit
+from unseen.rejection.learning.labels import with_unseen
+from unseen.rejection.learning.notices import (
     negative_mass,
     overfull_shares,
     rare_classes,
     uncertain_shares,
 )
-from unseen.rejection.held_out import FittedRule, HeldOut, cross_fit
-from unseen.rejection.labels import with_unseen
-from unseen.rejection.risk import open_risk
-from unseen.rejection.sample import OpenSample
-from unseen.rejection.shares import Shares, find_shares
+from unseen.rejection.learning.sample import OpenSample
+from unseen.rejection.learning.shares import Shares, find_shares
+from unseen.rejection.risk.estimate import open_risk
+from unseen.samples.checks import (
+    LabelledRows,
+    _warn,
+    check_labelled,
+    check_new,
+    is_sparse,
+    remarks,
+)
 
 __all__ = ["RejectionRule"]
 
@@ -64,9 +65,9 @@ class RejectionRule(ClassifierMixin, BaseEstimator, ABC):
     Attributes
     ----------
     classes_ : ndarray of shape (K + 1,)
-        The known labels, then the unseen one. Without unlabelled rows, the known labels only.
+        The known labels, then the unseen one. Without new rows, the known labels only.
     shares_ : Shares
-        Shares of the known classes among the unlabelled rows.
+        Shares of the known classes among the new rows.
     rule_ : FittedRule
         What was learnt from all rows.
     held_out_ : HeldOut
@@ -105,7 +106,7 @@ class RejectionRule(ClassifierMixin, BaseEstimator, ABC):
         """Probabilities of all rows by rules that did not learn from them: by folds.
 
         A rule with a cheaper way (bags of rows) may override it. Where ``sample.X_new is sample.X``
-        nothing is unlabelled, and a labelled row must be left out together with its copy.
+        nothing is new, and a labelled row must be left out together with its copy.
         """
         return cross_fit(self._fit_rule, sample, self.n_folds, rng)
 
@@ -119,12 +120,12 @@ class RejectionRule(ClassifierMixin, BaseEstimator, ABC):
         held_out = self._held_out(sample, rng)
         return self._fit_rule(sample, rng), held_out
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(
         self,
         X: ArrayLike,
         y: ArrayLike,
-        X_unlabeled: ArrayLike | None = None,
+        X_new: ArrayLike | None = None,
         proportions: Any = None,
     ) -> Self:
         """Learn the rule, and score all rows out of fold.
@@ -136,11 +137,11 @@ class RejectionRule(ClassifierMixin, BaseEstimator, ABC):
         y : array-like of shape (n,)
             Their labels: text, whole numbers or booleans. One class is enough. Booleans come back
             as 0 and 1, beside -1 for unseen.
-        X_unlabeled : array-like of shape (m, d) or None, default=None
+        X_new : array-like of shape (m, d) or None, default=None
             Rows that may hold unseen classes. Without them nothing can be unseen, and this is an
             ordinary classifier.
         proportions : None, shares, mapping, Estimate or proportion estimator, default=None
-            Shares of the known classes among the unlabelled rows: K numbers in sorted order of the
+            Shares of the known classes among the new rows: K numbers in sorted order of the
             labels (or K + 1, unseen last), a mapping from label to share, an estimate, or the
             estimator to make one with. None is :class:`~unseen.OpenSetEstimator` at even odds
             that something is unseen.
@@ -152,7 +153,7 @@ class RejectionRule(ClassifierMixin, BaseEstimator, ABC):
         labelled = self._checked_labelled(X, y)
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=2)
         self.warnings_ = rare_classes(labelled.classes, labelled.codes, self.n_folds)
-        sample = self._sample(labelled, X_unlabeled, proportions, int(seeds[0]))
+        sample = self._sample(labelled, X_new, proportions, int(seeds[0]))
         self.rule_, self.held_out_ = self._fit_both(sample, np.random.RandomState(seeds[1]))
         self._set_cut(self._first_cut())
         self._warn_of_negative_mass()
@@ -204,8 +205,8 @@ class RejectionRule(ClassifierMixin, BaseEstimator, ABC):
         """
         return self._labels(self._probabilities(X))
 
-    def predict_unlabeled(self) -> NDArray[Any]:
-        """Labels of the unlabelled rows of ``fit``, each by a rule that did not learn from it.
+    def predict_new(self) -> NDArray[Any]:
+        """Labels of the new rows of ``fit``, each by a rule that did not learn from it.
 
         Returns
         -------
@@ -213,25 +214,25 @@ class RejectionRule(ClassifierMixin, BaseEstimator, ABC):
         """
         check_is_fitted(self)
         if not self._open:
-            raise ValueError("predict_unlabeled needs a fit with X_unlabeled; got a fit without.")
-        return self._labels(self.held_out_.unlabelled)
+            raise ValueError("predict_new needs a fit with X_new; got a fit without.")
+        return self._labels(self.held_out_.new)
 
-    def fit_predict_unlabeled(
-        self, X: ArrayLike, y: ArrayLike, X_unlabeled: ArrayLike, proportions: Any = None
+    def fit_predict_new(
+        self, X: ArrayLike, y: ArrayLike, X_new: ArrayLike, proportions: Any = None
     ) -> NDArray[Any]:
-        """Learn, and label the unlabelled rows themselves: the transductive setting.
+        """Learn, and label the new rows themselves: the transductive setting.
 
         Parameters
         ----------
-        X, y, X_unlabeled, proportions
+        X, y, X_new, proportions
             As for ``fit``.
 
         Returns
         -------
         ndarray of shape (m,)
-            Cross-fitted labels; those of ``predict(X_unlabeled)`` would reject too much.
+            Cross-fitted labels; those of ``predict(X_new)`` would reject too much.
         """
-        return self.fit(X, y, X_unlabeled, proportions).predict_unlabeled()
+        return self.fit(X, y, X_new, proportions).predict_new()
 
     def set_threshold(
         self,
@@ -249,7 +250,7 @@ class RejectionRule(ClassifierMixin, BaseEstimator, ABC):
             Cost of calling an unseen row known, where every other error costs 1. 1 takes the most
             probable label.
         reject_rate : float or "estimated", optional
-            Share of the unlabelled rows to call unseen; "estimated" is the estimated unseen share.
+            Share of the new rows to call unseen; "estimated" is the estimated unseen share.
         recall : float, optional
             Share of the unseen rows to find.
         fdr : float, optional
@@ -262,7 +263,7 @@ class RejectionRule(ClassifierMixin, BaseEstimator, ABC):
         Raises
         ------
         ValueError
-            When not exactly one is given, when fit had no unlabelled rows, or when the sample is
+            When not exactly one is given, when fit had no new rows, or when the sample is
             too small for the ``fdr``.
         """
         check_is_fitted(self)
@@ -274,7 +275,7 @@ class RejectionRule(ClassifierMixin, BaseEstimator, ABC):
                 f"got {list(given) or 'none'}."
             )
         if not self._open:
-            raise ValueError("set_threshold needs a fit with X_unlabeled; got a fit without.")
+            raise ValueError("set_threshold needs a fit with X_new; got a fit without.")
         self._set_cut(self._cut(*given.popitem()))
         return self
 
@@ -304,7 +305,7 @@ class RejectionRule(ClassifierMixin, BaseEstimator, ABC):
         self.risk_ = open_risk(
             self._codes(self.held_out_.labelled),
             self.held_out_.codes,
-            self._codes(self.held_out_.unlabelled),
+            self._codes(self.held_out_.new),
             self.shares_.known,
             self.shares_.covariance,
         )
@@ -346,30 +347,30 @@ class RejectionRule(ClassifierMixin, BaseEstimator, ABC):
         return labelled._replace(rows=labelled.rows.astype(np.float64, copy=False))
 
     def _sample(
-        self, labelled: LabelledRows, X_unlabeled: Any, proportions: Any, seed: int
+        self, labelled: LabelledRows, X_new: Any, proportions: Any, seed: int
     ) -> OpenSample:
         """The rows and shares to learn from; notes labels and shares on the rule."""
-        if X_unlabeled is not None:
+        if X_new is not None:
             self.classes_ = with_unseen(labelled.classes, self.unseen_label)
-            rows_new = self._checked_unlabelled(labelled, X_unlabeled)
-            self.shares_ = self._find_shares(labelled, rows_new, X_unlabeled, proportions, seed)
+            rows_new = self._checked_new(labelled, X_new)
+            self.shares_ = self._find_shares(labelled, rows_new, X_new, proportions, seed)
         elif proportions is None:
             self.classes_, rows_new = labelled.classes, labelled.rows
             self.shares_ = Shares(np.bincount(labelled.codes) / len(labelled.codes))
         else:
             raise ValueError(
-                "proportions must come with X_unlabeled, whose shares they are; got None for it."
+                "proportions must come with X_new, whose shares they are; got None for it."
             )
         return OpenSample(labelled.rows, labelled.codes, rows_new, self.shares_.known)
 
-    def _checked_unlabelled(self, labelled: LabelledRows, X_unlabeled: Any) -> Matrix:
+    def _checked_new(self, labelled: LabelledRows, X_new: Any) -> Matrix:
         # The check compares with the labelled rows; it needs their format only, not the rows.
         self.labelled_ = labelled.rows[:0]
-        rows = check_unlabelled(self, X_unlabeled, name="X_unlabeled")
+        rows = check_new(self, X_new, name="X_new")
         del self.labelled_
         if rows.shape[0] < 2:
             raise ValueError(
-                f"X_unlabeled must hold at least 2 rows, so that one can be held out; "
+                f"X_new must hold at least 2 rows, so that one can be held out; "
                 f"got {rows.shape[0]}."
             )
         return rows.astype(np.float64, copy=False)
@@ -384,7 +385,7 @@ class RejectionRule(ClassifierMixin, BaseEstimator, ABC):
         with warnings.catch_warnings():
             if told:  # the estimator has warned, but does not know what the user calls the rows
                 warnings.simplefilter("ignore", UnseenWarning)
-            self.warnings_ += remarks(self, labelled.rows, rows_new, given, name="X_unlabeled")
+            self.warnings_ += remarks(self, labelled.rows, rows_new, given, name="X_new")
         self.warnings_ += [text for text in told if "X_new" not in text]
         self._warn(overfull_shares(shares))
         self._warn(uncertain_shares(shares, self.classes_))
@@ -392,7 +393,7 @@ class RejectionRule(ClassifierMixin, BaseEstimator, ABC):
 
     def _warn_of_negative_mass(self) -> None:
         held_out = self.held_out_
-        found = negative_mass(held_out.labelled, held_out.codes, held_out.unlabelled, self.shares_)
+        found = negative_mass(held_out.labelled, held_out.codes, held_out.new, self.shares_)
         self._warn(found.message)
 
     def _warn(self, message: str | None) -> None:

@@ -3,13 +3,13 @@
 No rule wins everywhere: a forest on stacked features does on digits, kernel functions on smooth
 clouds. The mean of their probabilities is nearly as good as the best on each problem, and is
 favoured: something else is taken only where held-out rows cost it less by more than one standard
-error of the difference, row by row (:mod:`unseen.rejection.choice`). That may be the mean with the
-first member calibrated (:mod:`unseen.rejection.calibration`), which pays where much is unseen and
+error of the difference, row by row (:mod:`unseen.rejection.learning.selection`). That may be the mean with the
+first member calibrated (:mod:`unseen.rejection.learning.calibration`), which pays where much is unseen and
 costs where little is, or one member alone. The plug-in rule is no member: on problems of
 development the mean was worse with it (``benchmarks/rejection.py`` has it beside the others).
 
 Averages shy away from 0 and 1, so that where little is unseen hardly any row is most probably so.
-The rule therefore calls as many of the unlabelled rows unseen as are estimated to be; the most
+The rule therefore calls as many of the new rows unseen as are estimated to be; the most
 probable label is one call away, ``set_threshold(cost=1)``.
 """
 
@@ -22,13 +22,21 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import clone
 
-from unseen.base import FloatArray
+from unseen._types import FloatArray
 from unseen.rejection.base import RejectionRule
-from unseen.rejection.calibration import CalibratedRule, calibrate_held_out, fit_calibration
-from unseen.rejection.choice import charges, choice_by_other_folds, within_one_standard_error
-from unseen.rejection.held_out import FittedRule, HeldOut, assign_sample_folds
 from unseen.rejection.kernel import RejectionKernel
-from unseen.rejection.sample import OpenSample
+from unseen.rejection.learning.calibration import (
+    CalibratedRule,
+    calibrate_held_out,
+    fit_calibration,
+)
+from unseen.rejection.learning.folds import FittedRule, HeldOut, assign_sample_folds
+from unseen.rejection.learning.sample import OpenSample
+from unseen.rejection.learning.selection import (
+    charges,
+    choice_by_other_folds,
+    within_one_standard_error,
+)
 from unseen.rejection.stack import RejectionStack, coarse_forest
 
 __all__ = ["MixedRule", "RejectionClassifier"]
@@ -91,8 +99,8 @@ class RejectionClassifier(RejectionRule):
     >>> rng = np.random.RandomState(0)
     >>> y = np.repeat(["left", "right"], 100)
     >>> X = rng.normal(size=(200, 1)) + np.where(y == "left", -4, 4)[:, None]
-    >>> X_unlabeled = rng.normal(size=(300, 1)) + np.repeat([-4, 4, 0], 100)[:, None]
-    >>> rule = RejectionClassifier(random_state=0).fit(X, y, X_unlabeled, [1 / 3, 1 / 3])
+    >>> X_new = rng.normal(size=(300, 1)) + np.repeat([-4, 4, 0], 100)[:, None]
+    >>> rule = RejectionClassifier(random_state=0).fit(X, y, X_new, [1 / 3, 1 / 3])
     >>> rule.predict([[-4.0], [0.0], [4.0]])
     array(['left', 'unseen', 'right'], dtype='<U6')
     """
@@ -143,7 +151,7 @@ class RejectionClassifier(RejectionRule):
         return rule, choice_by_other_folds(held_out, folds, sample.shares, pick)
 
     def _first_cut(self) -> float:
-        """As many of the unlabelled rows are called unseen as are estimated to be."""
+        """As many of the new rows are called unseen as are estimated to be."""
         return self._cut("reject_rate", "estimated") if self._open else super()._first_cut()
 
     def _voice(
@@ -193,16 +201,16 @@ def mean_of(held_out: Sequence[HeldOut]) -> HeldOut:
     Examples
     --------
     >>> import numpy as np
-    >>> from unseen.rejection.held_out import HeldOut
+    >>> from unseen.rejection.learning.folds import HeldOut
     >>> from unseen.rejection.classifier import mean_of
     >>> one = HeldOut(np.array([[1.0, 0.0]]), np.array([0]), np.array([[0.5, 0.5]]))
     >>> other = HeldOut(np.array([[0.5, 0.5]]), np.array([0]), np.array([[0.0, 1.0]]))
-    >>> mean_of([one, other]).unlabelled
+    >>> mean_of([one, other]).new
     array([[0.25, 0.75]])
     """
     labelled = np.mean([each.labelled for each in held_out], axis=0)
-    unlabelled = np.mean([each.unlabelled for each in held_out], axis=0)
-    return HeldOut(labelled, held_out[0].codes, unlabelled)
+    new = np.mean([each.new for each in held_out], axis=0)
+    return HeldOut(labelled, held_out[0].codes, new)
 
 
 def distinct_names(members: Sequence[RejectionRule]) -> list[str]:

@@ -1,12 +1,12 @@
 """Bagged trees with the label "unseen", and their out-of-bag probabilities.
 
-Each tree is grown, without pruning, from a bootstrap of every class and of the unlabelled rows, and
-tries a few features at each node (:mod:`unseen.rejection.growth`). The probabilities in its leaves,
+Each tree is grown, without pruning, from a bootstrap of every class and of the new rows, and
+tries a few features at each node (:mod:`unseen.rejection.cells.growth`). The probabilities in its leaves,
 masses (a_1 ... a_K, max(e, 0)) over their sum, are averaged over trees. About 37% of the trees have
 not seen a given row; their average is its held-out probability, so that the forest needs no folds.
 
 Why not scikit-learn's forest: its weights must not be negative, so that it could grow only from
-telling unlabelled rows and classes apart, and would split noise (:mod:`unseen.rejection.growth`).
+telling new rows and classes apart, and would split noise (:mod:`unseen.rejection.cells.growth`).
 The trees here take 1 to 2 times as long to grow as its forest on the same rows
 (``benchmarks/forest_speed.py``).
 """
@@ -19,14 +19,14 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
-from unseen.base import FloatArray, IntArray, Matrix
+from unseen._sklearn import Interval, StrOptions
+from unseen._types import FloatArray, IntArray, Matrix
 from unseen.rejection.base import RejectionRule
-from unseen.rejection.cells import cell_masses, cell_probabilities, effective_size
-from unseen.rejection.growth import Growth, RankedRows, Trees, grow
-from unseen.rejection.held_out import HeldOut
-from unseen.rejection.sample import OpenSample
+from unseen.rejection.cells.cells import cell_masses, cell_probabilities, effective_size
+from unseen.rejection.cells.growth import Growth, RankedRows, Trees, grow
+from unseen.rejection.learning.folds import HeldOut
+from unseen.rejection.learning.sample import OpenSample
 from unseen.rejection.tree import least_leaf, stacked
 
 __all__ = ["ForestRule", "RejectionForest"]
@@ -101,7 +101,7 @@ class RejectionForest(RejectionRule):
         Features tried at each node; those that are constant there do not count.
     negative_cost : float, default=0.75
         What negative unseen mass costs a split, from 0 to 1: the larger, the fewer splits inside
-        known classes (:mod:`unseen.rejection.growth`).
+        known classes (:mod:`unseen.rejection.cells.growth`).
     unseen_label, random_state
         As for every rule.
     n_folds : int, default=5
@@ -114,8 +114,8 @@ class RejectionForest(RejectionRule):
     >>> rng = np.random.RandomState(0)
     >>> y = np.repeat(["left", "right"], 200)
     >>> X = rng.normal(size=(400, 1)) + np.where(y == "left", -4, 4)[:, None]
-    >>> X_unlabeled = rng.normal(size=(600, 1)) + np.repeat([-4, 4, 0], 200)[:, None]
-    >>> rule = RejectionForest(random_state=0).fit(X, y, X_unlabeled, [1 / 3, 1 / 3])
+    >>> X_new = rng.normal(size=(600, 1)) + np.repeat([-4, 4, 0], 200)[:, None]
+    >>> rule = RejectionForest(random_state=0).fit(X, y, X_new, [1 / 3, 1 / 3])
     >>> rule.predict([[-4.0], [0.0], [4.0]])
     array(['left', 'unseen', 'right'], dtype='<U6')
     """
@@ -167,8 +167,8 @@ class RejectionForest(RejectionRule):
         # A row that every tree has seen has no held-out probabilities but the shares.
         total[total.sum(axis=1) == 0] = prior
         total /= total.sum(axis=1, keepdims=True)
-        labelled, unlabelled = np.split(total, [len(sample.codes)])
-        return ForestRule(tuple(batches)), HeldOut(labelled, sample.codes, unlabelled)
+        labelled, new = np.split(total, [len(sample.codes)])
+        return ForestRule(tuple(batches)), HeldOut(labelled, sample.codes, new)
 
     def _grow(
         self, sample: OpenSample, rng: np.random.RandomState
@@ -197,14 +197,14 @@ class RejectionForest(RejectionRule):
 def bootstrap_counts(sample: OpenSample, n_trees: int, rng: np.random.RandomState) -> IntArray:
     """How often each tree holds each row: draws with replacement from each class and from the rest.
 
-    Every class keeps its number of rows, and so its share. Where nothing is unlabelled, a row and
+    Every class keeps its number of rows, and so its share. Where nothing is new, a row and
     its copy are drawn together.
 
     Examples
     --------
     >>> import numpy as np
     >>> from unseen.rejection.forest import bootstrap_counts
-    >>> from unseen.rejection.sample import OpenSample
+    >>> from unseen.rejection.learning.sample import OpenSample
     >>> X = np.zeros((3, 1))
     >>> sample = OpenSample(X, np.array([0, 0, 1]), np.zeros((4, 1)), np.array([0.5, 0.2]))
     >>> counts = bootstrap_counts(sample, 5, np.random.RandomState(0))

@@ -9,7 +9,7 @@ more cells than there are rows.
 **Theorem** (Sec. "Anomaly Rejection"). If labellings of the cells can approach any classifier, the
 number of cells grows, and ``V log n_i / n_i -> 0`` for every sample, then the risk tends to the
 Bayes risk. By default there are ``m = n^(d / (d + 2))`` cells for n rows' worth and d features (at
-most 4 counted), so that ``V log n / n`` tends to 0 (:mod:`unseen.rejection.cells`). Grids over
+most 4 counted), so that ``V log n / n`` tends to 0 (:mod:`unseen.rejection.cells.cells`). Grids over
 more than ``max_axes`` features see principal axes only and give up the first condition.
 """
 
@@ -23,11 +23,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.cluster import KMeans
 from sklearn.metrics import pairwise_distances_argmin
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
-from unseen.base import FloatArray, IntArray
+from unseen._sklearn import HasMethods, Interval, StrOptions
+from unseen._types import FloatArray, IntArray
 from unseen.rejection.base import RejectionRule
-from unseen.rejection.cells import (
+from unseen.rejection.cells.cells import (
     CellRule,
     Cells,
     cell_masses,
@@ -35,7 +35,7 @@ from unseen.rejection.cells import (
     effective_size,
     growing_cells,
 )
-from unseen.rejection.sample import OpenSample
+from unseen.rejection.learning.sample import OpenSample
 from unseen.scores.kernel import Standardisation
 
 __all__ = [
@@ -148,7 +148,7 @@ class EqualWidthCells:
     ----------
     low, high : float, array-like of shape (d,) or None, default=None
         Corners of the box that is divided; cells at its sides reach beyond. None is the range of
-        the unlabelled rows.
+        the new rows.
     max_axes : int, default=3
         With more features than this the leading principal axes are cut instead, and no corners can
         be given.
@@ -187,7 +187,7 @@ class EqualWidthCells:
 
 @dataclass(frozen=True)
 class QuantileCells:
-    """Boxes between quantiles of the unlabelled rows along each axis: a data-dependent partition.
+    """Boxes between quantiles of the new rows along each axis: a data-dependent partition.
 
     Parameters
     ----------
@@ -251,10 +251,10 @@ class RejectionHistogram(RejectionRule):
     partition : Partition or None, default=None
         :class:`EqualWidthCells`, :class:`QuantileCells`, :class:`VoronoiCells`, or any object with
         ``fit(X, n_cells, rng)``. None is quantiles in up to three features, else Voronoi cells.
-        It is fitted to the unlabelled rows, whose distribution the risk is about.
+        It is fitted to the new rows, whose distribution the risk is about.
     n_cells : int or "auto", default="auto"
         How many cells. "auto" is ``n^(d / (d + 2))``, where n is about the number of rows
-        (:func:`~unseen.rejection.cells.effective_size`) and d the number of features, at most 4:
+        (:func:`~unseen.rejection.cells.cells.effective_size`) and d the number of features, at most 4:
         it grows, and ``V log n / n`` tends to 0, as the theorem asks.
     unseen_label, n_folds, random_state
         As for every rule.
@@ -266,8 +266,8 @@ class RejectionHistogram(RejectionRule):
     >>> rng = np.random.RandomState(0)
     >>> y = np.repeat(["left", "right"], 200)
     >>> X = rng.normal(size=(400, 1)) + np.where(y == "left", -4, 4)[:, None]
-    >>> X_unlabeled = rng.normal(size=(600, 1)) + np.repeat([-4, 4, 0], 200)[:, None]
-    >>> rule = RejectionHistogram(random_state=0).fit(X, y, X_unlabeled, [1 / 3, 1 / 3])
+    >>> X_new = rng.normal(size=(600, 1)) + np.repeat([-4, 4, 0], 200)[:, None]
+    >>> rule = RejectionHistogram(random_state=0).fit(X, y, X_new, [1 / 3, 1 / 3])
     >>> rule.predict([[-4.0], [0.0], [4.0]])
     array(['left', 'unseen', 'right'], dtype='<U6')
     """
@@ -307,7 +307,7 @@ def label_cells(cells: Cells, sample: OpenSample) -> CellRule:
     --------
     >>> import numpy as np
     >>> from unseen.rejection.histogram import Axes, Grid, label_cells
-    >>> from unseen.rejection.sample import OpenSample
+    >>> from unseen.rejection.learning.sample import OpenSample
     >>> X_new = np.array([[0.0], [1.0], [5.0], [6.0]])
     >>> sample = OpenSample(X_new[:2], np.array([0, 0]), X_new, np.array([0.5]))
     >>> rule = label_cells(Grid(Axes(None), (np.array([3.0]),)), sample)

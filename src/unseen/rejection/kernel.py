@@ -28,15 +28,21 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
-from unseen._validation import is_sparse
-from unseen.base import FloatArray, Matrix
-from unseen.engine.threads import one_blas_thread
+from unseen._random import one_blas_thread
+from unseen._sklearn import HasMethods, Interval, StrOptions
+from unseen._types import FloatArray, Matrix
 from unseen.rejection.base import RejectionRule
-from unseen.rejection.choice import Charges, Folds, charges, choice_by_other_folds, least
-from unseen.rejection.held_out import HeldOut, assign_sample_folds
-from unseen.rejection.sample import OpenSample
+from unseen.rejection.learning.folds import HeldOut, assign_sample_folds
+from unseen.rejection.learning.sample import OpenSample
+from unseen.rejection.learning.selection import (
+    Charges,
+    Folds,
+    charges,
+    choice_by_other_folds,
+    least,
+)
+from unseen.samples.checks import is_sparse
 from unseen.scores.kernel import (
     KernelFactor,
     ShiftedKernel,
@@ -58,7 +64,7 @@ class Surrogate:
     Parameters
     ----------
     rows : ndarray of shape (m, r + 1)
-        Whitened features of the unlabelled rows, and a last column of ones.
+        Whitened features of the new rows, and a last column of ones.
     pull : ndarray of shape (r + 1, K + 1)
         ``c(f) = pull[:, k] @ w``: one column a class, and their sum.
     """
@@ -67,13 +73,13 @@ class Surrogate:
     pull: FloatArray
 
     @classmethod
-    def of(cls, labelled: FloatArray, codes: Any, unlabelled: FloatArray, shares: Any) -> Surrogate:
+    def of(cls, labelled: FloatArray, codes: Any, new: FloatArray, shares: Any) -> Surrogate:
         """The problems of a sample whose rows are given as features."""
         counts = np.bincount(codes, minlength=len(shares))
         # A class that a fold has no row of pulls nowhere.
         weight = (shares / np.maximum(counts, 1))[codes]
         pull = labelled.T @ (weight[:, None] * (codes[:, None] == np.arange(len(shares))))
-        return cls(unlabelled, np.column_stack([pull, pull.sum(axis=1)]))
+        return cls(new, np.column_stack([pull, pull.sum(axis=1)]))
 
 
 class Loss(Protocol):
@@ -305,12 +311,12 @@ def candidates(
 ) -> list[Candidate]:
     """Held-out probabilities of every ridge at one bandwidth."""
     features = _whitened(rows.factor(bandwidth))
-    labelled, unlabelled = np.split(features, [len(sample.codes)])
+    labelled, new = np.split(features, [len(sample.codes)])
     every = np.concatenate(folds)
     values = np.empty((len(ridges), len(every), sample.n_classes + 1))
     for fold in np.unique(every):
-        mine, new = folds[0] != fold, folds[1] != fold
-        problem = Surrogate.of(labelled[mine], sample.codes[mine], unlabelled[new], sample.shares)
+        mine, mine_new = folds[0] != fold, folds[1] != fold
+        problem = Surrogate.of(labelled[mine], sample.codes[mine], new[mine_new], sample.shares)
         for place, coefficients in enumerate(loss.minimisers(problem, ridges)):
             values[place, every == fold] = features[every == fold] @ coefficients
     return [
@@ -322,8 +328,8 @@ def candidates(
 def _candidate(
     sample: OpenSample, bandwidth: float, ridge: float, probabilities: FloatArray
 ) -> Candidate:
-    labelled, unlabelled = np.split(probabilities, [len(sample.codes)])
-    held_out = HeldOut(labelled, sample.codes, unlabelled)
+    labelled, new = np.split(probabilities, [len(sample.codes)])
+    held_out = HeldOut(labelled, sample.codes, new)
     return Candidate(bandwidth, float(ridge), held_out, charges(held_out))
 
 
@@ -335,8 +341,8 @@ def best_of(found: list[Candidate], shares: FloatArray) -> Candidate:
 def fit_kernel_rule(sample: OpenSample, rows: Rows, loss: Loss, best: Candidate) -> KernelRule:
     """The rule at one bandwidth and ridge, from all rows."""
     factor = rows.factor(best.bandwidth)
-    labelled, unlabelled = np.split(_whitened(factor), [len(sample.codes)])
-    problem = Surrogate.of(labelled, sample.codes, unlabelled, sample.shares)
+    labelled, new = np.split(_whitened(factor), [len(sample.codes)])
+    problem = Surrogate.of(labelled, sample.codes, new, sample.shares)
     (coefficients,) = loss.minimisers(problem, np.array([best.ridge]))
     return KernelRule(
         rows.standardise,
@@ -381,8 +387,8 @@ class RejectionKernel(RejectionRule):
     >>> rng = np.random.RandomState(0)
     >>> y = np.repeat(["left", "right"], 100)
     >>> X = rng.normal(size=(200, 1)) + np.where(y == "left", -4, 4)[:, None]
-    >>> X_unlabeled = rng.normal(size=(300, 1)) + np.repeat([-4, 4, 0], 100)[:, None]
-    >>> rule = RejectionKernel(random_state=0).fit(X, y, X_unlabeled, [1 / 3, 1 / 3])
+    >>> X_new = rng.normal(size=(300, 1)) + np.repeat([-4, 4, 0], 100)[:, None]
+    >>> rule = RejectionKernel(random_state=0).fit(X, y, X_new, [1 / 3, 1 / 3])
     >>> rule.predict([[-4.0], [0.0], [4.0]])
     array(['left', 'unseen', 'right'], dtype='<U6')
     """

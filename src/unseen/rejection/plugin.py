@@ -1,14 +1,14 @@
 """A rule from Bayes' theorem, with ratios of densities from ordinary classifiers put in.
 
-The probability of class i at x among the unlabelled rows is ``eta_i = pi_i p_i(x) / p_0(x)``, and
+The probability of class i at x among the new rows is ``eta_i = pi_i p_i(x) / p_0(x)``, and
 that of unseen what these leave. A classifier that tells samples apart knows the ratios of their
-densities. One model of the K classes and the unlabelled sample as one more gives
+densities. One model of the K classes and the new sample as one more gives
 
-    eta_i = pi_i (n_0 / n_i) P(i | x) / P(unlabelled | x).                         (:class:`Joint`)
+    eta_i = pi_i (n_0 / n_i) P(i | x) / P(new | x).                         (:class:`Joint`)
 
-Two models, of known rows against unlabelled ones and of the K classes among themselves, give
+Two models, of known rows against new ones and of the K classes among themselves, give
 
-    eta_i = pi_i (n_0 / n_i) P(i | x, known) P(known | x) / P(unlabelled | x):     (:class:`Pooled`)
+    eta_i = pi_i (n_0 / n_i) P(i | x, known) P(known | x) / P(new | x):     (:class:`Pooled`)
 
 two tasks, each easier than the one, but their errors multiply. Where noise makes the sum of the
 eta_i exceed 1 nothing is unseen, and they are divided by their sum.
@@ -22,21 +22,24 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils._param_validation import HasMethods
 
-from unseen.base import FloatArray, Matrix
-from unseen.engine.threads import one_blas_thread
+from unseen._random import one_blas_thread, seeded
+from unseen._sklearn import HasMethods
+from unseen._types import FloatArray, Matrix
 from unseen.rejection.base import RejectionRule
-from unseen.rejection.calibration import CalibratedRule, calibrate_held_out, fit_calibration
-from unseen.rejection.held_out import FittedRule, HeldOut, cross_fit
 from unseen.rejection.kernel import stack_rows
-from unseen.rejection.sample import OpenSample
-from unseen.scores.crossfit import seeded
+from unseen.rejection.learning.calibration import (
+    CalibratedRule,
+    calibrate_held_out,
+    fit_calibration,
+)
+from unseen.rejection.learning.folds import FittedRule, HeldOut, cross_fit
+from unseen.rejection.learning.sample import OpenSample
 from unseen.scores.klr import KernelLogisticRegression
 
 __all__ = ["Joint", "PlugInRule", "Pooled", "RejectionPlugIn", "posterior"]
 
-LEAST = 1e-12  # a classifier that is sure that a row is not unlabelled has no ratio
+LEAST = 1e-12  # a classifier that is sure that a row is not new has no ratio
 
 
 class Form(Protocol):
@@ -47,13 +50,13 @@ class Form(Protocol):
         ...
 
     def ratios(self, answers: list[FloatArray], n_classes: int) -> FloatArray:
-        """``P(i | x) / P(unlabelled | x)``, up to a common model of both: shape (n, K)."""
+        """``P(i | x) / P(new | x)``, up to a common model of both: shape (n, K)."""
         ...
 
 
 @dataclass(frozen=True)
 class Joint:
-    """One model of the K classes, with the unlabelled sample as one more class.
+    """One model of the K classes, with the new sample as one more class.
 
     Examples
     --------
@@ -69,14 +72,14 @@ class Joint:
         return [(stack_rows(sample), np.append(sample.codes, new))]
 
     def ratios(self, answers: list[FloatArray], n_classes: int) -> FloatArray:
-        """``P(i | x) / P(unlabelled | x)``."""
+        """``P(i | x) / P(new | x)``."""
         (chances,) = answers
         return chances[:, :-1] / np.maximum(chances[:, -1:], LEAST)
 
 
 @dataclass(frozen=True)
 class Pooled:
-    """A model of known against unlabelled rows, times one of the K classes.
+    """A model of known against new rows, times one of the K classes.
 
     Examples
     --------
@@ -93,7 +96,7 @@ class Pooled:
         return [(stack_rows(sample), origin), *known]
 
     def ratios(self, answers: list[FloatArray], n_classes: int) -> FloatArray:
-        """``P(i | x, known) P(known | x) / P(unlabelled | x)``."""
+        """``P(i | x, known) P(known | x) / P(new | x)``."""
         origin, *among_known = answers
         odds = origin[:, :1] / np.maximum(origin[:, 1:], LEAST)
         return odds * (among_known[0] if among_known else np.ones((len(odds), n_classes)))
@@ -195,7 +198,7 @@ class RejectionPlugIn(RejectionRule):
         What the classifier is asked; None is :class:`Joint`, the better one on average
         (``benchmarks/rejection.py``).
     calibrate : bool, default=True
-        Mend P(known) by held-out rows (:mod:`unseen.rejection.calibration`).
+        Mend P(known) by held-out rows (:mod:`unseen.rejection.learning.calibration`).
     unseen_label, n_folds, random_state
         As for every rule.
 
@@ -206,8 +209,8 @@ class RejectionPlugIn(RejectionRule):
     >>> rng = np.random.RandomState(0)
     >>> y = np.repeat(["left", "right"], 100)
     >>> X = rng.normal(size=(200, 1)) + np.where(y == "left", -4, 4)[:, None]
-    >>> X_unlabeled = rng.normal(size=(300, 1)) + np.repeat([-4, 4, 0], 100)[:, None]
-    >>> rule = RejectionPlugIn(random_state=0).fit(X, y, X_unlabeled, [1 / 3, 1 / 3])
+    >>> X_new = rng.normal(size=(300, 1)) + np.repeat([-4, 4, 0], 100)[:, None]
+    >>> rule = RejectionPlugIn(random_state=0).fit(X, y, X_new, [1 / 3, 1 / 3])
     >>> rule.predict([[-4.0], [0.0], [4.0]])
     array(['left', 'unseen', 'right'], dtype='<U6')
     """

@@ -2,7 +2,7 @@
 
 A forest cuts along one feature at a time, which in many dimensions finds little. Three kinds of
 features tell it where to look: the log-probabilities of the K classes by a classifier that knows
-no others, the log-odds that a row is unlabelled rather than known, and the distances to the nearest
+no others, the log-odds that a row is new rather than known, and the distances to the nearest
 rows of each class, in the units given and with columns of equal spread, as either may hide what is
 unseen. A feature from a model that has seen the row would say too much, so that rows get theirs out
 of fold, and labelled rows are no neighbours of themselves.
@@ -17,14 +17,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.neighbors import NearestNeighbors
-from sklearn.utils._param_validation import HasMethods
 
-from unseen.base import FloatArray, IntArray, Matrix
+from unseen._sklearn import HasMethods
+from unseen._types import FloatArray, IntArray, Matrix
 from unseen.rejection.base import RejectionRule
 from unseen.rejection.forest import RejectionForest
-from unseen.rejection.held_out import FittedRule, HeldOut, assign_sample_folds
+from unseen.rejection.learning.folds import FittedRule, HeldOut, assign_sample_folds
+from unseen.rejection.learning.sample import OpenSample
 from unseen.rejection.plugin import PlugInRule, Pooled, fit_plug_in, refitted
-from unseen.rejection.sample import OpenSample
 from unseen.rejection.tree import least_leaf
 from unseen.scores.kernel import Standardisation
 from unseen.scores.klr import KernelLogisticRegression
@@ -95,7 +95,7 @@ class Neighbours:
 def copy_distance(model: NearestNeighbors) -> float:
     """How near to a row of the model another one is its copy; 0 where rows repeat by themselves.
 
-    A labelled row is no neighbour of itself. Nor may it be one of its copy among the unlabelled
+    A labelled row is no neighbour of itself. Nor may it be one of its copy among the new
     rows, or copies would all stand nearer than any labelled row does, and look unseen.
 
     Examples
@@ -151,7 +151,7 @@ def class_distances(
 
 
 def log_answers(rule: PlugInRule, X: Matrix) -> FloatArray:
-    """Log-odds of unlabelled against known, and log-probability of each known class."""
+    """Log-odds of new against known, and log-probability of each known class."""
     origin, *known = (np.clip(model.predict_proba(X), LEAST, 1.0) for model in rule.models)
     logs = [np.log(chances) for chances in known]
     return np.hstack([np.log(origin[:, 1:] / origin[:, :1]), *logs])
@@ -166,17 +166,17 @@ def held_out_answers(
     # A class of one row is never held out: its fold would not know it.
     lonely = np.bincount(sample.codes)[sample.codes] == 1
     folds[lonely] = -1
-    labelled, unlabelled = log_answers(rule, sample.X), log_answers(rule, sample.X_new)
+    labelled, new = log_answers(rule, sample.X), log_answers(rule, sample.X_new)
     for fold in range(int(max(folds.max(), folds_new.max())) + 1):
         out, out_new = folds == fold, folds_new == fold
         part = fit(sample.subset(~out, ~out_new), rng)
         for mask, rows, answers in (
             (out, sample.X, labelled),
-            (out_new, sample.X_new, unlabelled),
+            (out_new, sample.X_new, new),
         ):
             if mask.any():
                 answers[mask] = log_answers(part, rows[mask])
-    return labelled, unlabelled
+    return labelled, new
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,8 +227,8 @@ class RejectionStack(RejectionRule):
     >>> rng = np.random.RandomState(0)
     >>> y = np.repeat(["left", "right"], 100)
     >>> X = rng.normal(size=(200, 1)) + np.where(y == "left", -4, 4)[:, None]
-    >>> X_unlabeled = rng.normal(size=(300, 1)) + np.repeat([-4, 4, 0], 100)[:, None]
-    >>> rule = RejectionStack(random_state=0).fit(X, y, X_unlabeled, [1 / 3, 1 / 3])
+    >>> X_new = rng.normal(size=(300, 1)) + np.repeat([-4, 4, 0], 100)[:, None]
+    >>> rule = RejectionStack(random_state=0).fit(X, y, X_new, [1 / 3, 1 / 3])
     >>> rule.predict([[-4.0], [0.0], [4.0]])
     array(['left', 'unseen', 'right'], dtype='<U6')
     """
@@ -286,7 +286,7 @@ class RejectionStack(RejectionRule):
         far = [each.distances_of_labelled(sample) for each in neighbours]
         X = np.hstack([sample.X, answers, *far])
         if sample.X_new is sample.X:
-            X_new = X  # no unlabelled rows: the copies must stay copies
+            X_new = X  # no new rows: the copies must stay copies
         else:
             far_new = [each.distances(sample.X_new) for each in neighbours]
             X_new = np.hstack([sample.X_new, answers_new, *far_new])

@@ -14,13 +14,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.ensemble import IsolationForest
-from sklearn.utils._param_validation import HasMethods, StrOptions
 
-from unseen.base import BoolArray, FloatArray, IntArray, Matrix
+from unseen._random import seeded
+from unseen._sklearn import HasMethods, StrOptions
+from unseen._types import BoolArray, FloatArray, IntArray, Matrix
 from unseen.rejection.base import RejectionRule
-from unseen.rejection.held_out import HeldOut, assign_sample_folds
-from unseen.rejection.sample import OpenSample
-from unseen.scores.crossfit import seeded
+from unseen.rejection.learning.folds import HeldOut, assign_sample_folds
+from unseen.rejection.learning.sample import OpenSample
 from unseen.scores.klr import KernelLogisticRegression
 
 __all__ = ["RejectionThreshold", "risk_by_cut"]
@@ -32,7 +32,7 @@ _SLOPES = 2.0 ** np.arange(-2, 7)
 class RejectionThreshold(RejectionRule):
     """Turn a detector or a closed-set classifier into a rule with the label "unseen".
 
-    The detector and the classifier learn from the labelled rows only. The unlabelled rows, and
+    The detector and the classifier learn from the labelled rows only. The new rows, and
     labelled ones out of fold, choose the cut of the score by the estimated risk, and how fast
     probability passes from known to unseen around it by an estimated square loss.
 
@@ -140,7 +140,7 @@ class RejectionThreshold(RejectionRule):
         if detector is not None:
             target = (codes,) if _classifies(detector) else ()
             detector = seeded(detector, seed).fit(sample.X, *target)
-        # Posteriors of the labelled sample become those of the unlabelled one: Bayes.
+        # Posteriors of the labelled sample become those of the new one: Bayes.
         correction = sample.shares[present] / np.bincount(codes)
         if not correction.any():
             correction = np.ones(len(present))
@@ -174,7 +174,7 @@ class Scale(NamedTuple):
 
     Some detectors score higher the more rows they learn from (OneClassSVM sums over them), so that
     a cut found out of fold would be off for the detector of all rows. Each is therefore measured by
-    its own scores of the unlabelled rows, which it does not learn from.
+    its own scores of the new rows, which it does not learn from.
     """
 
     centre: float
@@ -311,11 +311,11 @@ def choose_cut(known: Scored, codes: IntArray, new: Scored, shares: FloatArray) 
     Parameters
     ----------
     known, new : Scored
-        Held-out scores of the labelled and of the unlabelled rows.
+        Held-out scores of the labelled and of the new rows.
     codes : ndarray of shape (n,)
         Classes of the labelled rows.
     shares : ndarray of shape (K,)
-        Shares of the known classes among the unlabelled rows.
+        Shares of the known classes among the new rows.
 
     Returns
     -------
@@ -336,17 +336,19 @@ def choose_cut(known: Scored, codes: IntArray, new: Scored, shares: FloatArray) 
 
 
 def cut_by_other_folds(
-    known: Scored, new: Scored, sample: OpenSample, folds: tuple[IntArray, IntArray]
+    scored: Scored, scored_new: Scored, sample: OpenSample, folds: tuple[IntArray, IntArray]
 ) -> HeldOut:
     """Held-out probabilities: scores out of fold, and the cut for each fold from the others."""
-    labelled = np.zeros((len(known.score), sample.n_classes + 1))
-    unlabelled = np.zeros((len(new.score), sample.n_classes + 1))
+    labelled = np.zeros((len(scored.score), sample.n_classes + 1))
+    new = np.zeros((len(scored_new.score), sample.n_classes + 1))
     for fold in range(int(max(part.max() for part in folds)) + 1):
         out, out_new = (part == fold for part in folds)
-        cut = choose_cut(known.of(~out), sample.codes[~out], new.of(~out_new), sample.shares)
-        labelled[out] = cut.probabilities(known.of(out))
-        unlabelled[out_new] = cut.probabilities(new.of(out_new))
-    return HeldOut(labelled, sample.codes, unlabelled)
+        cut = choose_cut(
+            scored.of(~out), sample.codes[~out], scored_new.of(~out_new), sample.shares
+        )
+        labelled[out] = cut.probabilities(scored.of(out))
+        new[out_new] = cut.probabilities(scored_new.of(out_new))
+    return HeldOut(labelled, sample.codes, new)
 
 
 def risk_by_cut(
@@ -363,9 +365,9 @@ def risk_by_cut(
     right : ndarray of shape (n,)
         Whether the classifier labels them right.
     new : ndarray of shape (m,)
-        Scores of the unlabelled rows.
+        Scores of the new rows.
     shares : ndarray of shape (K,)
-        Shares of the known classes among the unlabelled rows.
+        Shares of the known classes among the new rows.
 
     Returns
     -------
@@ -384,7 +386,7 @@ def risk_by_cut(
     """
     values, place = np.unique(np.concatenate([known, new]), return_inverse=True)
     mass = _row_masses(codes, shares)
-    # Keeping an unlabelled row costs its mass; a known row that is kept takes its own mass back,
+    # Keeping a new row costs its mass; a known row that is kept takes its own mass back,
     # and once more if its label is right: it costs -1, 0 or +1 masses.
     kept_known = np.bincount(place[: len(known)], -mass * (1.0 + right), minlength=len(values))
     kept_new = np.bincount(place[len(known) :], minlength=len(values)) / len(new)

@@ -1,16 +1,16 @@
 """A classification tree with the label "unseen".
 
-Splits divide the masses of the labels (:mod:`unseen.rejection.growth`), each leaf gets the
+Splits divide the masses of the labels (:mod:`unseen.rejection.cells.growth`), each leaf gets the
 label of least cost by the masses in it, and the tree is pruned from the bottom up: rows that it was
 not grown from say what every node would cost as a leaf, and a node whose branches cost no less
-becomes one. In-sample costs cannot say that, as a tree that isolates every unlabelled row has the
+becomes one. In-sample costs cannot say that, as a tree that isolates every new row has the
 least estimated risk of all.
 
 **Theorem** (Sec. "Anomaly Rejection"). If trees can approach any classifier as leaves are added,
 the number of leaves grows, and ``V log n_i / n_i -> 0`` for every sample, then the risk of the best
 tree tends to the Bayes risk. By default leaves hold so many rows that there are at most
 ``2 n^(d / (d + 2))`` for n rows' worth and d features (at most 4 counted), so that V, of order
-m log m for m leaves, makes ``V log n / n`` tend to 0 (:mod:`unseen.rejection.cells`). Growth is
+m log m for m leaves, makes ``V log n / n`` tend to 0 (:mod:`unseen.rejection.cells.cells`). Growth is
 greedy: like any tree it may miss the best one, and the theorem is about that one.
 """
 
@@ -20,20 +20,20 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
-from unseen.base import BoolArray, FloatArray, IntArray
+from unseen._sklearn import Interval, StrOptions
+from unseen._types import BoolArray, FloatArray, IntArray
 from unseen.rejection.base import RejectionRule
-from unseen.rejection.cells import (
+from unseen.rejection.cells.cells import (
     CellRule,
     cell_labels,
     cell_masses,
     effective_size,
     growing_cells,
 )
-from unseen.rejection.growth import LEAF, Growth, RankedRows, Trees, grow
+from unseen.rejection.cells.growth import LEAF, Growth, RankedRows, Trees, grow
 from unseen.rejection.histogram import label_cells
-from unseen.rejection.sample import OpenSample, cell_costs
+from unseen.rejection.learning.sample import OpenSample, cell_costs
 
 __all__ = ["RejectionTree", "node_masses", "prune"]
 
@@ -45,7 +45,7 @@ class RejectionTree(RejectionRule):
     ----------
     min_leaf : int or "auto", default="auto"
         Rows that a leaf holds at least. "auto" allows at most ``2 n^(d / (d + 2))`` leaves, where n
-        is about the number of rows (:func:`~unseen.rejection.cells.effective_size`) and d the
+        is about the number of rows (:func:`~unseen.rejection.cells.cells.effective_size`) and d the
         number of features, at most 4: that grows, and ``V log n / n`` tends to 0, as the theorem
         asks.
     pruning : float, default=0.3
@@ -53,7 +53,7 @@ class RejectionTree(RejectionRule):
         leaves are filled from all rows in the end.
     negative_cost : float, default=0.75
         What negative unseen mass costs a split, from 0 to 1: the larger, the fewer splits inside
-        known classes (:mod:`unseen.rejection.growth`).
+        known classes (:mod:`unseen.rejection.cells.growth`).
     unseen_label, n_folds, random_state
         As for every rule.
 
@@ -64,8 +64,8 @@ class RejectionTree(RejectionRule):
     >>> rng = np.random.RandomState(0)
     >>> y = np.repeat(["left", "right"], 200)
     >>> X = rng.normal(size=(400, 1)) + np.where(y == "left", -4, 4)[:, None]
-    >>> X_unlabeled = rng.normal(size=(600, 1)) + np.repeat([-4, 4, 0], 200)[:, None]
-    >>> rule = RejectionTree(random_state=0).fit(X, y, X_unlabeled, [1 / 3, 1 / 3])
+    >>> X_new = rng.normal(size=(600, 1)) + np.repeat([-4, 4, 0], 200)[:, None]
+    >>> rule = RejectionTree(random_state=0).fit(X, y, X_new, [1 / 3, 1 / 3])
     >>> rule.predict([[-4.0], [0.0], [4.0]])
     array(['left', 'unseen', 'right'], dtype='<U6')
     >>> rule.rule_.cells.n_leaves
@@ -130,7 +130,7 @@ def least_leaf(min_leaf: int | str, sample: OpenSample, factor: float = 2.0) -> 
     Examples
     --------
     >>> import numpy as np
-    >>> from unseen.rejection.sample import OpenSample
+    >>> from unseen.rejection.learning.sample import OpenSample
     >>> from unseen.rejection.tree import least_leaf
     >>> X = np.zeros((2000, 4))
     >>> least_leaf("auto", OpenSample(X, np.zeros(2000, dtype=int), X, np.array([1.0])))
@@ -145,21 +145,21 @@ def least_leaf(min_leaf: int | str, sample: OpenSample, factor: float = 2.0) -> 
 def hold_out(
     sample: OpenSample, share: float, rng: np.random.RandomState
 ) -> tuple[OpenSample, OpenSample]:
-    """Divide every class and the unlabelled rows into a part to learn from and one held out.
+    """Divide every class and the new rows into a part to learn from and one held out.
 
-    A class of a single row, or a single unlabelled row, is in both parts: without it neither could
+    A class of a single row, or a single new row, is in both parts: without it neither could
     say what it costs.
     """
     labelled = np.zeros(len(sample.codes), dtype=bool)
     for code in range(sample.n_classes):
         labelled[drawn(np.flatnonzero(sample.codes == code), share, rng)] = True
     rest = ~labelled | (np.bincount(sample.codes)[sample.codes] == 1)
-    if sample.X_new is sample.X:  # nothing is unlabelled: a row and its copy stay together
+    if sample.X_new is sample.X:  # nothing is new: a row and its copy stay together
         return sample.subset(rest, rest), sample.subset(labelled, labelled)
-    unlabelled = np.zeros(sample.X_new.shape[0], dtype=bool)
-    unlabelled[drawn(np.arange(len(unlabelled)), share, rng)] = True
-    rest_new = ~unlabelled if len(unlabelled) > 1 else unlabelled
-    return sample.subset(rest, rest_new), sample.subset(labelled, unlabelled)
+    new = np.zeros(sample.X_new.shape[0], dtype=bool)
+    new[drawn(np.arange(len(new)), share, rng)] = True
+    rest_new = ~new if len(new) > 1 else new
+    return sample.subset(rest, rest_new), sample.subset(labelled, new)
 
 
 def drawn(rows: IntArray, share: float, rng: np.random.RandomState) -> IntArray:

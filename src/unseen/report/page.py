@@ -11,11 +11,11 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from unseen._files import write_then_rename
 from unseen.plots import DARK, LIGHT
 from unseen.plots.timeline import reference_name
 from unseen.report import pictures, remarks, tables, words
 from unseen.study import Origin, Study
-from unseen.tables import write_then_rename
 
 __all__ = ["render", "write_report"]
 
@@ -37,11 +37,11 @@ def render(study: Study) -> str:
 
     Examples
     --------
-    >>> from unseen.base import Estimate
+    >>> from unseen.records import Estimate
     >>> from unseen.report import render
     >>> from unseen.study import Study
     >>> estimate = Estimate(("cat", "<b>"), [0.5, 0.2], 0.3, "MPEIncomplete",
-    ...                     n_labelled={"cat": 80, "<b>": 20}, n_unlabelled=400)
+    ...                     n_labelled={"cat": 80, "<b>": 20}, n_new=400)
     >>> page = render(Study(estimate))
     >>> "<h1>About 30% of the new rows come from classes" in page, "<b>" in page
     (True, False)

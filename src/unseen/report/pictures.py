@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from unseen.base import Estimate
 from unseen.plots import (
     ComparisonDisplay,
     Display,
@@ -23,6 +22,7 @@ from unseen.plots import (
     to_svg,
 )
 from unseen.plots.timeline import reference_name
+from unseen.records import Estimate
 from unseen.report import words
 from unseen.report.tables import is_blind, labelling_value, side_by_side
 from unseen.study import Study

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from unseen.base import Estimate
 from unseen.monitoring import Timeline
 from unseen.monitoring.windows import shown_key
+from unseen.records import Estimate
 from unseen.report import words
 from unseen.report.tables import is_blind
 from unseen.study import Study
@@ -76,9 +76,9 @@ def certainty(estimate: Estimate) -> list[str]:
 
     Examples
     --------
-    >>> from unseen.base import Estimate
+    >>> from unseen.records import Estimate
     >>> from unseen.report.remarks import certainty
-    >>> rows = {"n_labelled": {"cat": 9, "dog": 9}, "n_unlabelled": 9}
+    >>> rows = {"n_labelled": {"cat": 9, "dog": 9}, "n_new": 9}
     >>> certainty(Estimate(("cat", "dog"), [0.5, 0.2], 0.3, "made", **rows,
     ...                    diagnostics={"probability_unseen": 0.95, "bayes_factor": 361}))[0]
     'That anything is unseen is very likely: we started from 5%, and the data made it about 95%.'
@@ -134,14 +134,14 @@ def source(study: Study) -> str:
 
     Examples
     --------
-    >>> from unseen.base import Estimate
+    >>> from unseen.records import Estimate
     >>> from unseen.study import Study
-    >>> rows = {"n_labelled": {"cat": 9}, "n_unlabelled": 7}
+    >>> rows = {"n_labelled": {"cat": 9}, "n_new": 7}
     >>> source(Study(Estimate(("cat",), [0.7], 0.3, "made", **rows), n_new=1000))
     'made, from 7 of 1,000 new rows and 9 labelled rows of 1 known class.'
     """
     estimate = study.estimate
-    new = _part(estimate.n_unlabelled, study.n_new_rows, "new")
+    new = _part(estimate.n_new, study.n_new_rows, "new")
     labelled = _part(
         sum(estimate.n_labelled.values()), sum(study.training_rows.values()), "labelled"
     )

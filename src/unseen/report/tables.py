@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from unseen.base import BLIND, Estimate, FloatArray
+from unseen._types import FloatArray
 from unseen.labelling import LabellingValue
 from unseen.monitoring import Timeline
 from unseen.monitoring.windows import shown_key
 from unseen.plots.timeline import reference_name
 from unseen.proportions import Comparison
+from unseen.records import Estimate
 from unseen.report import words
 from unseen.study import Study, Suspects
 
@@ -119,10 +120,10 @@ def shares_table(study: Study) -> Table:
 
     Examples
     --------
-    >>> from unseen.base import Estimate
+    >>> from unseen.records import Estimate
     >>> from unseen.report.tables import shares_table
     >>> from unseen.study import Study
-    >>> estimate = Estimate(("cat",), [0.7], 0.3, "made", n_labelled={"cat": 9}, n_unlabelled=9)
+    >>> estimate = Estimate(("cat",), [0.7], 0.3, "made", n_labelled={"cat": 9}, n_new=9)
     >>> for row in shares_table(Study(estimate)).rows:
     ...     print(*row.cells, sep=" | ")
     cat | 100.0% | 70.0% | ↓ −30.0 points
@@ -211,7 +212,7 @@ def _window_row(timeline: Timeline, place: int, classes: list[int], with_interva
     ]
     if with_intervals and estimate.intervals is not None:
         cells.append(_NOTHING if blind else words.interval(*estimate.intervals[-1]))
-    cells += [*_verdict(timeline, place), f"{estimate.n_unlabelled:,}"]
+    cells += [*_verdict(timeline, place), f"{estimate.n_new:,}"]
     cells += [words.share(float(estimate.proportions[one])) for one in classes]
     return Row(tuple(cells), bool(timeline.changed[place] or timeline.changed_unseen[place]))
 
@@ -314,12 +315,12 @@ def is_blind(estimate: Estimate) -> bool:
 
     Examples
     --------
-    >>> from unseen.base import BLIND, Estimate
-    >>> is_blind(Estimate((1,), [1.0], 0.0, "made", n_labelled={1: 9}, n_unlabelled=9,
+    >>> from unseen.records import Estimate
+    >>> is_blind(Estimate((1,), [1.0], 0.0, "made", n_labelled={1: 9}, n_new=9,
     ...                   warnings=(f"This method {BLIND}.",)))
     True
     """
-    return any(BLIND in message for message in estimate.warnings)
+    return not estimate.sees_unseen
 
 
 def suspects_table(suspects: Suspects) -> Table:

@@ -6,7 +6,7 @@ as their sum, and the sum over ``count`` rows is Gamma(count) before normalisati
 are drawn per cell: the law is the same, and the cost does not depend on the number of rows.
 Large samples first sum their cells to about two thousand, inside which a replicate is straight.
 
-The ROCs of several classes share their unlabelled rows, and so their weights: a row that counts
+The ROCs of several classes share their new rows, and so their weights: a row that counts
 double counts double for every class. :func:`bootstrap_rocs` keeps that, so that sums over
 classes vary as they should.
 """
@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import check_random_state
 
-from unseen.base import FloatArray, IntArray
+from unseen._random import generator
+from unseen._types import FloatArray, IntArray
 from unseen.roc.fit import RocFit
 from unseen.roc.models import RocModel
 from unseen.roc.sketch import RocSketch, check_scores, cumulative_roc, make_read_only
@@ -108,15 +108,15 @@ def bootstrap_roc(
     if n_replicates < 1:
         raise ValueError(f"n_replicates must be >= 1; got {n_replicates}.")
     grid = np.asarray(false_alarm, dtype=float)
-    labelled, unlabelled = _cells(sketch, max_cells)
-    generator = check_generator(random_state)
+    labelled, new = _cells(sketch, max_cells)
+    rng = generator(random_state)
     replicates = np.empty((n_replicates, grid.size))
     block = max(1, _BLOCK_SIZE // labelled.size)
     for first in range(0, n_replicates, block):
         rows = range(first, min(first + block, n_replicates))
         curves = cumulative_roc(
-            _gamma_weights(generator, labelled, len(rows)),
-            _gamma_weights(generator, unlabelled, len(rows)),
+            _gamma_weights(rng, labelled, len(rows)),
+            _gamma_weights(rng, new, len(rows)),
         )
         for row, vertices in zip(rows, zip(*curves, strict=True), strict=True):
             replicates[row] = np.interp(grid, *vertices)
@@ -129,9 +129,9 @@ def bootstrap_rocs(
     n_replicates: int = 1000,
     random_state: Any = None,
 ) -> FloatArray:
-    """Draw replicates of the ROCs of several classes against the same unlabelled rows.
+    """Draw replicates of the ROCs of several classes against the same new rows.
 
-    Within a replicate an unlabelled row has one weight, whichever class it is set against.
+    Within a replicate a new row has one weight, whichever class it is set against.
     Above 20,000 rows of F and H in a pair, weights are drawn per cell and apart for each class:
     each ROC then has the right law, but its dependence on the others is lost. Shares of one
     mixture vary against each other, so that their sum then varies too much rather than too
@@ -140,7 +140,7 @@ def bootstrap_rocs(
     Parameters
     ----------
     pairs : sequence of (scores_F, scores_H)
-        For each class, scores of the unlabelled rows, always in the same order, and of the
+        For each class, scores of the new rows, always in the same order, and of the
         rows of the class.
     false_alarm : array-like of shape (G,)
         Where to read the replicates.
@@ -165,24 +165,24 @@ def bootstrap_rocs(
     """
     if n_replicates < 1:
         raise ValueError(f"n_replicates must be >= 1; got {n_replicates}.")
-    grid, generator = np.asarray(false_alarm, dtype=float), check_generator(random_state)
+    grid, rng = np.asarray(false_alarm, dtype=float), generator(random_state)
     samples = [
         (check_scores(scores_F, "scores_F"), check_scores(scores_H, "scores_H"))
         for scores_F, scores_H in pairs
     ]
-    n_unlabelled = _shared_rows([scores_F for scores_F, _ in samples])
-    if max(n_unlabelled + scores_H.size for _, scores_H in samples) > EXACT_ROWS:
+    n_new = _shared_rows([scores_F for scores_F, _ in samples])
+    if max(n_new + scores_H.size for _, scores_H in samples) > EXACT_ROWS:
         sketches = [RocSketch.from_scores(*pair) for pair in samples]
-        curves = [bootstrap_roc(one, grid, n_replicates, generator) for one in sketches]
+        curves = [bootstrap_roc(one, grid, n_replicates, rng) for one in sketches]
         return np.stack([one.replicates for one in curves], axis=1)
     cells = [_RowCells.from_scores(*pair) for pair in samples]
     replicates = np.empty((n_replicates, len(cells), grid.size))
     block = max(1, _BLOCK_SIZE // max(one.n_cells for one in cells))
     for first in range(0, n_replicates, block):
         part = replicates[first : first + block]
-        weight = generator.standard_exponential((len(part), n_unlabelled))
+        weight = rng.standard_exponential((len(part), n_new))
         for label, one in enumerate(cells):
-            part[:, label] = one.curves(weight, grid, generator)
+            part[:, label] = one.curves(weight, grid, rng)
     return replicates
 
 
@@ -243,34 +243,32 @@ class _RowCells:
 
     @classmethod
     def from_scores(cls, scores_F: FloatArray, scores_H: FloatArray) -> _RowCells:
-        labelled, unlabelled = RocSketch.from_scores(scores_F, scores_H).increments()
-        used = labelled + unlabelled > 0
-        labelled, unlabelled = labelled[used], unlabelled[used]
-        held = np.flatnonzero(unlabelled)
-        starts = np.cumsum(unlabelled) - unlabelled
+        labelled, new = RocSketch.from_scores(scores_F, scores_H).increments()
+        used = labelled + new > 0
+        labelled, new = labelled[used], new[used]
+        held = np.flatnonzero(new)
+        starts = np.cumsum(new) - new
         return cls(np.argsort(-scores_F), starts[held], held, labelled)
 
     @property
     def n_cells(self) -> int:
         return int(self.labelled.size + self.order.size)
 
-    def curves(
-        self, weight: FloatArray, grid: FloatArray, generator: np.random.Generator
-    ) -> FloatArray:
+    def curves(self, weight: FloatArray, grid: FloatArray, rng: np.random.Generator) -> FloatArray:
         """One replicate on the grid per row of weights of the rows of F."""
-        unlabelled = np.zeros((len(weight), self.labelled.size))
-        unlabelled[:, self.held] = np.add.reduceat(weight[:, self.order], self.starts, axis=1)
-        steps = _gamma_weights(generator, self.labelled, len(weight)), unlabelled
+        new = np.zeros((len(weight), self.labelled.size))
+        new[:, self.held] = np.add.reduceat(weight[:, self.order], self.starts, axis=1)
+        steps = _gamma_weights(rng, self.labelled, len(weight)), new
         vertices = zip(*cumulative_roc(*steps), strict=True)
         return np.array([np.interp(grid, *one) for one in vertices])
 
 
-def _shared_rows(unlabelled: list[FloatArray]) -> int:
-    """How many unlabelled rows all classes were set against."""
-    sizes = {scores.size for scores in unlabelled}
+def _shared_rows(new: list[FloatArray]) -> int:
+    """How many new rows all classes were set against."""
+    sizes = {scores.size for scores in new}
     if len(sizes) != 1:
         raise ValueError(
-            "pairs must hold at least one pair, and score the same unlabelled rows in each; "
+            "pairs must hold at least one pair, and score the same new rows in each; "
             f"got {sorted(sizes)} of them."
         )
     return sizes.pop()
@@ -280,25 +278,18 @@ def _cells(sketch: RocSketch, max_cells: int | None) -> tuple[IntArray, IntArray
     """Rows of H and F in each cell that holds any."""
     if max_cells is not None and max_cells < 1:
         raise ValueError(f"max_cells must be >= 1; got {max_cells}.")
-    if max_cells is None and sketch.n_labelled + sketch.n_unlabelled > EXACT_ROWS:
+    if max_cells is None and sketch.n_labelled + sketch.n_new > EXACT_ROWS:
         max_cells = COARSE_CELLS
-    labelled, unlabelled = (
+    labelled, new = (
         sketch.increments() if max_cells is None else sketch.coarse_increments(max_cells)
     )
-    held = labelled + unlabelled > 0
-    return labelled[held], unlabelled[held]
+    held = labelled + new > 0
+    return labelled[held], new[held]
 
 
-def _gamma_weights(generator: np.random.Generator, count: IntArray, n_draws: int) -> FloatArray:
+def _gamma_weights(rng: np.random.Generator, count: IntArray, n_draws: int) -> FloatArray:
     """Sum of ``count`` standard exponential weights per cell; 0 where a cell is empty."""
     weights = np.zeros((n_draws, count.size))
     held = np.flatnonzero(count)
-    weights[:, held] = generator.standard_gamma(count[held], size=(n_draws, held.size))
+    weights[:, held] = rng.standard_gamma(count[held], size=(n_draws, held.size))
     return weights
-
-
-def check_generator(random_state: Any) -> np.random.Generator:
-    """Accept what scikit-learn accepts, and a Generator; draw with NumPy's faster generator."""
-    if isinstance(random_state, np.random.Generator):
-        return random_state
-    return np.random.default_rng(check_random_state(random_state).randint(2**31 - 1, size=4))

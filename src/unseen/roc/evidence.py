@@ -10,7 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from unseen.base import FloatArray, IntArray, RocEvidence
+from unseen._types import FloatArray, IntArray
+from unseen.records import RocEvidence
 from unseen.roc.sketch import cumulative_roc
 
 __all__ = ["pooled_evidence", "scored_evidence"]
@@ -26,7 +27,7 @@ def scored_evidence(
     Examples
     --------
     >>> import numpy as np
-    >>> from unseen.base import RocEvidence
+    >>> from unseen.records import RocEvidence
     >>> bare = RocEvidence([0.0, 1.0], [0.0, 1.0], 0.5, 3, 2)
     >>> scored = scored_evidence(bare, np.array([0.0, 2.0, 3.0]), np.array([0.0, 1.0]))
     >>> scored.thresholds
@@ -79,12 +80,12 @@ def _scored_roc(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Vertices (false_alarm, detection, threshold) of the ROC, by falling threshold."""
     values, place = np.unique(np.concatenate([scores_F, scores_H]), return_inverse=True)
-    unlabelled = np.bincount(place[: len(scores_F)], minlength=len(values))
+    new = np.bincount(place[: len(scores_F)], minlength=len(values))
     labelled = np.bincount(place[len(scores_F) :], weight_H, minlength=len(values))
     falling = values[::-1]
     middles = (falling[1:] + falling[:-1]) / 2
     thresholds = np.concatenate([falling[:1], middles, falling[-1:]])
-    false_alarm, detection = cumulative_roc(labelled[::-1], unlabelled[::-1])
+    false_alarm, detection = cumulative_roc(labelled[::-1], new[::-1])
     kept = _kept_vertices(false_alarm, detection)
     return false_alarm[kept], detection[kept], thresholds[kept]
 

@@ -17,7 +17,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unseen.base import BoolArray, FloatArray, IntArray
+from unseen._types import BoolArray, FloatArray, IntArray
 from unseen.roc.models import RocModel
 from unseen.roc.newton import Derivatives, End, Objective, newton_in_blocks, row_dot
 from unseen.roc.sketch import RocSketch, make_read_only
@@ -180,8 +180,8 @@ class MaximumLikelihood:
 
     def fit_sketch(self, sketch: RocSketch, model: RocModel) -> FittedRoc:
         """Fit the expected placements of the rows of F among those of H."""
-        labelled, unlabelled = sketch.coarse_increments(5 * self.n_points)
-        return self.fit_placements(*expected_placements(labelled, unlabelled, self.n_points), model)
+        labelled, new = sketch.coarse_increments(5 * self.n_points)
+        return self.fit_placements(*expected_placements(labelled, new, self.n_points), model)
 
     def fit_placements(self, placement: ArrayLike, count: ArrayLike, model: RocModel) -> FittedRoc:
         """Maximise ``sum_j count_j log f'(u_j)`` for every row of counts.
@@ -210,7 +210,7 @@ class MaximumLikelihood:
 
 
 def expected_placements(
-    labelled: ArrayLike, unlabelled: ArrayLike, n_points: int = 400
+    labelled: ArrayLike, new: ArrayLike, n_points: int = 400
 ) -> tuple[FloatArray, FloatArray]:
     """Placement values of the rows of F among those of H, and how many rows stand at each.
 
@@ -220,7 +220,7 @@ def expected_placements(
 
     Parameters
     ----------
-    labelled, unlabelled : array-like of shape (K,)
+    labelled, new : array-like of shape (K,)
         Rows of H and of F in each cell, by falling score; see :meth:`RocSketch.increments`.
     n_points : int, default=400
         One over the widest step.
@@ -235,7 +235,7 @@ def expected_placements(
     >>> placement, count
     (array([0.25, 0.5 ]), array([2., 1.]))
     """
-    tied, rows = np.asarray(labelled, dtype=float), np.asarray(unlabelled, dtype=float)
+    tied, rows = np.asarray(labelled, dtype=float), np.asarray(new, dtype=float)
     n_labelled, above = tied.sum(), np.cumsum(tied) - tied
     held = rows > 0
     tied, rows, above = tied[held], rows[held], above[held]

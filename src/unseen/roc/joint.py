@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unseen import simplex
-from unseen.base import BoolArray, FloatArray, IntArray
+from unseen._types import BoolArray, FloatArray, IntArray
 from unseen.roc.models import Concave, Gaussian, RocModel
 
 __all__ = ["JointFit", "fit_jointly"]

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
-from unseen.base import FloatArray
+from unseen._types import FloatArray
 
 # Largest x with exp(x) well inside the float range.
 _LARGEST_EXPONENT = 700.0

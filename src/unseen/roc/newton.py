@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from unseen.base import BoolArray, FloatArray, IntArray
+from unseen._types import BoolArray, FloatArray, IntArray
 from unseen.roc.models import RocModel
 
 __all__ = ["Derivatives", "End", "Objective", "newton_in_blocks", "row_dot"]

@@ -21,7 +21,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import logsumexp
 
-from unseen.base import FloatArray, IntArray
+from unseen._types import FloatArray, IntArray
 from unseen.roc.models import Concave, Gaussian
 
 __all__ = ["N_CELLS", "CurveLattice", "PooledCells", "cell_rates", "fitted_lattice", "spread_cells"]
@@ -57,28 +57,28 @@ class PooledCells:
 
     Parameters
     ----------
-    unlabelled, labelled : ndarray of shape (C, cells)
+    new, labelled : ndarray of shape (C, cells)
         Mass of F and of H in each cell, for each candidate score.
     place : ndarray of shape (C, n_F)
         The cell in which each row of F stands.
     """
 
-    unlabelled: FloatArray
+    new: FloatArray
     labelled: FloatArray
     place: IntArray
 
     @property
     def n_rows(self) -> float:
         """Pooled mass of F and H."""
-        return float((self.unlabelled + self.labelled).sum(axis=1).max())
+        return float((self.new + self.labelled).sum(axis=1).max())
 
     @property
     def share(self) -> float:
         """Share of F in the pooled mass, r."""
-        return float(self.unlabelled.sum(axis=1).max()) / self.n_rows
+        return float(self.new.sum(axis=1).max()) / self.n_rows
 
 
-def spread_cells(unlabelled: FloatArray, labelled: FloatArray) -> tuple[FloatArray, FloatArray]:
+def spread_cells(new: FloatArray, labelled: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Masses of steps, by falling score, in equal cells; a tie or a split step is shared evenly.
 
     Examples
@@ -88,12 +88,11 @@ def spread_cells(unlabelled: FloatArray, labelled: FloatArray) -> tuple[FloatArr
     >>> F[: N_CELLS // 4].sum().round(6), H[N_CELLS // 4 :].sum().round(6)
     (np.float64(1.0), np.float64(2.0))
     """
-    pooled = unlabelled + labelled
+    pooled = new + labelled
     edges = np.append(0.0, np.cumsum(pooled)) / pooled.sum()
     grid = np.linspace(0, 1, N_CELLS + 1)
     F, H = (
-        np.diff(np.interp(grid, edges, np.append(0.0, np.cumsum(mass))))
-        for mass in (unlabelled, labelled)
+        np.diff(np.interp(grid, edges, np.append(0.0, np.cumsum(mass)))) for mass in (new, labelled)
     )
     return F, H
 
@@ -232,7 +231,7 @@ class CurveLattice:
         More rows than ``most_rows`` count as so many.
         """
         used = np.isfinite(log_prior)
-        F, H = cells.unlabelled[used], cells.labelled[used]
+        F, H = cells.new[used], cells.labelled[used]
         null = F.sum(axis=1) * np.log(self.share) + H.sum(axis=1) * np.log1p(-self.share)
         gain = F @ np.log(self.rate).T + H @ np.log1p(-self.rate).T - null[:, None]
         fit = gain * min(1.0, most_rows / cells.n_rows) + self.log_prior

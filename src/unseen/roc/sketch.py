@@ -1,6 +1,6 @@
 """A ROC as counts: lossless, and mergeable by addition.
 
-Scores are high where a row looks like F (unlabelled) and low where it looks like H
+Scores are high where a row looks like F (new) and low where it looks like H
 (labelled). The ROC has H as the null and F as the alternative: the threshold rule
 ``score > t`` has false alarm ``H(score > t)`` and detection ``F(score > t)``.
 
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import isotonic_regression
 
-from unseen.base import FloatArray, IntArray
+from unseen._types import FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,26 +32,26 @@ class RocSketch:
         Distinct scores of H, rising.
     edge_labelled : ndarray of shape (m,)
         Rows of H at each edge.
-    edge_unlabelled : ndarray of shape (m,)
+    edge_new : ndarray of shape (m,)
         Rows of F tied with each edge.
-    gap_unlabelled : ndarray of shape (m + 1,)
+    gap_new : ndarray of shape (m + 1,)
         Rows of F below the first edge, between neighbours, and above the last.
 
     Examples
     --------
     >>> from unseen.roc.sketch import RocSketch
     >>> sketch = RocSketch.from_scores([0.5, 2.0, 3.0], [0.0, 1.0])
-    >>> sketch.gap_unlabelled
+    >>> sketch.gap_new
     array([0, 1, 2])
     >>> merged = sketch + RocSketch.from_scores([-1.0], [0.0, 1.0])
-    >>> merged.gap_unlabelled
+    >>> merged.gap_new
     array([1, 1, 2])
     """
 
     edges: FloatArray
     edge_labelled: IntArray
-    edge_unlabelled: IntArray
-    gap_unlabelled: IntArray
+    edge_new: IntArray
+    gap_new: IntArray
 
     def __post_init__(self) -> None:
         make_read_only(self)
@@ -60,10 +60,10 @@ class RocSketch:
     def from_scores(cls, scores_F: ArrayLike, scores_H: ArrayLike) -> RocSketch:
         """Count the scores of F against the scores of H."""
         edges, edge_labelled = np.unique(check_scores(scores_H, "scores_H"), return_counts=True)
-        unlabelled = np.sort(check_scores(scores_F, "scores_F"))
-        below = np.searchsorted(unlabelled, edges, side="left")
-        up_to = np.searchsorted(unlabelled, edges, side="right")
-        gaps = np.append(below, unlabelled.size) - np.append(0, up_to)
+        new = np.sort(check_scores(scores_F, "scores_F"))
+        below = np.searchsorted(new, edges, side="left")
+        up_to = np.searchsorted(new, edges, side="right")
+        gaps = np.append(below, new.size) - np.append(0, up_to)
         return cls(edges, edge_labelled, up_to - below, gaps)
 
     def __add__(self, other: RocSketch) -> RocSketch:
@@ -79,8 +79,8 @@ class RocSketch:
         return RocSketch(
             self.edges,
             self.edge_labelled,
-            self.edge_unlabelled + other.edge_unlabelled,
-            self.gap_unlabelled + other.gap_unlabelled,
+            self.edge_new + other.edge_new,
+            self.gap_new + other.gap_new,
         )
 
     @property
@@ -89,9 +89,9 @@ class RocSketch:
         return int(self.edge_labelled.sum())
 
     @property
-    def n_unlabelled(self) -> int:
+    def n_new(self) -> int:
         """Rows of F."""
-        return int(self.edge_unlabelled.sum() + self.gap_unlabelled.sum())
+        return int(self.edge_new.sum() + self.gap_new.sum())
 
     def increments(self) -> tuple[IntArray, IntArray]:
         """Rows of H and of F in each cell (gap, edge, gap, ..., gap), by falling score.
@@ -99,32 +99,32 @@ class RocSketch:
         Their cumulative sums are the vertices of the ROC.
         """
         labelled = np.zeros(2 * self.edges.size + 1, dtype=np.int64)
-        unlabelled = np.zeros_like(labelled)
+        new = np.zeros_like(labelled)
         labelled[1::2] = self.edge_labelled[::-1]
-        unlabelled[1::2] = self.edge_unlabelled[::-1]
-        unlabelled[0::2] = self.gap_unlabelled[::-1]
-        return labelled, unlabelled
+        new[1::2] = self.edge_new[::-1]
+        new[0::2] = self.gap_new[::-1]
+        return labelled, new
 
     def coarse_increments(self, max_cells: int) -> tuple[IntArray, IntArray]:
         """Increments summed over runs of cells, finer towards both ends; exact at the joints."""
-        labelled, unlabelled = self.increments()
+        labelled, new = self.increments()
         if labelled.size <= max_cells:
-            return labelled, unlabelled
+            return labelled, new
         # The spread of a ROC at α goes with sqrt(α (1 - α)), so that runs which are equal in the
         # angle asin(sqrt(α)) keep it at the ends as well. A cell belongs to the run it ends in.
-        angle = sum(np.arcsin(np.sqrt(share[1:])) for share in cumulative_roc(labelled, unlabelled))
+        angle = sum(np.arcsin(np.sqrt(share[1:])) for share in cumulative_roc(labelled, new))
         run = np.ceil(angle * max_cells / np.pi - 1e-9).astype(np.int64)
         starts = np.flatnonzero(np.diff(run, prepend=-1))
-        return np.add.reduceat(labelled, starts), np.add.reduceat(unlabelled, starts)
+        return np.add.reduceat(labelled, starts), np.add.reduceat(new, starts)
 
     def roc(self) -> tuple[FloatArray, FloatArray]:
         """Vertices (false_alarm, detection) of the empirical ROC from (0, 0) to (1, 1)."""
         return cumulative_roc(*self.increments())
 
 
-def cumulative_roc(labelled: ArrayLike, unlabelled: ArrayLike) -> tuple[FloatArray, FloatArray]:
+def cumulative_roc(labelled: ArrayLike, new: ArrayLike) -> tuple[FloatArray, FloatArray]:
     """Vertices of the ROC whose steps are given, along the last axis."""
-    return _cumulative_share(np.asarray(labelled)), _cumulative_share(np.asarray(unlabelled))
+    return _cumulative_share(np.asarray(labelled)), _cumulative_share(np.asarray(new))
 
 
 def concave_hull(false_alarm: ArrayLike, detection: ArrayLike) -> tuple[FloatArray, FloatArray]:

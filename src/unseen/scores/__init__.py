@@ -1,1 +1,1 @@
-"""Out-of-fold scores that tell the unlabelled sample from a labelled one."""
+"""Out-of-fold scores that tell the new sample from a labelled one."""

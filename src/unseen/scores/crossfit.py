@@ -1,4 +1,4 @@
-"""Out-of-fold scores of the unlabelled rows F against labelled rows H.
+"""Out-of-fold scores of the new rows F against labelled rows H.
 
 A score from a model that saw the row is worthless here: every estimator built on such scores
 collapses. So each row is scored by a model fitted without its fold. Any scikit-learn classifier
@@ -20,8 +20,8 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from unseen.base import FloatArray, IntArray, Matrix
-from unseen.engine.threads import one_blas_thread
+from unseen._random import one_blas_thread, seeded
+from unseen._types import FloatArray, IntArray, Matrix
 from unseen.scores.klr import KernelLogisticRegression, Rows, held_out
 from unseen.scores.selection import SCORINGS, assign_folds, fold_offsets, training_masks
 
@@ -49,7 +49,7 @@ def crossfit_scores(
     Parameters
     ----------
     F, H : array-like or sparse matrix of shape (n, d)
-        Unlabelled and labelled rows, at least 2 of each.
+        New and labelled rows, at least 2 of each.
     classifier : scikit-learn classifier, optional
         What tells F from H; default :class:`~unseen.KernelLogisticRegression`.
     n_folds, n_repeats : int
@@ -103,14 +103,14 @@ def class_scores(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> list[ScorePair]:
-    """Out-of-fold log-odds of the unlabelled rows against each class in turn.
+    """Out-of-fold log-odds of the new rows against each class in turn.
 
     Parameters
     ----------
     X, codes : array-like of shape (n, d), ndarray of shape (n,)
         Labelled rows and their class codes 0 ... K - 1.
     X_new : array-like of shape (m, d)
-        Unlabelled rows.
+        New rows.
     classifier, n_folds, n_repeats, random_state, n_jobs
         As in :func:`crossfit_scores`.
 
@@ -152,11 +152,11 @@ class _AnyClassifier:
     def _pair(self, label: int, n_folds: int, seed: int) -> ScorePair:
         rng = np.random.RandomState(seed)
         own = self.X[self.codes == label]
-        rows, unlabelled = stack_samples(self.X_new, own)
-        folds = assign_folds(unlabelled, n_folds, rng)
+        rows, new = stack_samples(self.X_new, own)
+        folds = assign_folds(new, n_folds, rng)
         seeds = rng.randint(2**31 - 1, size=folds.max() + 1)
         parts = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fit_and_score)(self.classifier, seed, rows, unlabelled, folds != fold)
+            delayed(_fit_and_score)(self.classifier, seed, rows, new, folds != fold)
             for fold, seed in enumerate(seeds)
         )
         scores = np.empty(len(folds))
@@ -164,31 +164,15 @@ class _AnyClassifier:
             scores[folds == fold] = part
         if hasattr(self.classifier, "predict_proba"):
             masks = (folds[:, None] != np.arange(len(seeds))).astype(np.float64)
-            scores += np.log(self.X_new.shape[0] / own.shape[0]) - fold_offsets(masks, unlabelled)
-        return scores[unlabelled == 1], scores[unlabelled == 0]
+            scores += np.log(self.X_new.shape[0] / own.shape[0]) - fold_offsets(masks, new)
+        return scores[new == 1], scores[new == 0]
 
 
 def _fit_and_score(
-    classifier: Any, seed: int, rows: Matrix, unlabelled: IntArray, train: Any
+    classifier: Any, seed: int, rows: Matrix, new: IntArray, train: Any
 ) -> FloatArray:
-    model = seeded(classifier, seed).fit(rows[train], unlabelled[train])
+    model = seeded(classifier, seed).fit(rows[train], new[train])
     return log_odds(model, rows[~train])
-
-
-def seeded(classifier: Any, seed: int) -> Any:
-    """A fresh copy of a classifier that draws all its randomness, nested too, from the seed.
-
-    Examples
-    --------
-    >>> from sklearn.ensemble import BaggingClassifier
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> copy = seeded(BaggingClassifier(DecisionTreeClassifier()), 7)
-    >>> copy.random_state, copy.estimator.random_state
-    (7, 7)
-    """
-    model = clone(classifier)
-    names = [name for name in model.get_params() if name.endswith("random_state")]
-    return model.set_params(**dict.fromkeys(names, int(seed)))
 
 
 def log_odds(model: Any, X: Matrix) -> FloatArray:
@@ -252,19 +236,19 @@ class _KernelScheme:
         labelled = self.n_new + np.flatnonzero(self.codes == label)
         members = np.concatenate([np.arange(self.n_new), labelled])
         rows = replace(self.rows, X=self.rows.X[members], weight=self.rows.weight[members])
-        unlabelled = (np.arange(len(members)) < self.n_new).astype(np.int64)
-        masks = training_masks(n_folds, unlabelled, int(seed))
-        scores = self._best_held_out(rows, unlabelled, masks)
-        scores += np.log(self.n_new / len(labelled)) - fold_offsets(masks, unlabelled)
+        new = (np.arange(len(members)) < self.n_new).astype(np.int64)
+        masks = training_masks(n_folds, new, int(seed))
+        scores = self._best_held_out(rows, new, masks)
+        scores += np.log(self.n_new / len(labelled)) - fold_offsets(masks, new)
         return scores[: self.n_new], scores[self.n_new :]
 
-    def _best_held_out(self, rows: Rows, unlabelled: IntArray, masks: FloatArray) -> FloatArray:
+    def _best_held_out(self, rows: Rows, new: IntArray, masks: FloatArray) -> FloatArray:
         """Out-of-fold scores at the bandwidth and C that held-out rows like best."""
         best = -np.inf
         chosen: FloatArray = np.empty(0)
         for bandwidth in self.bandwidths:
             values, measures, _ = held_out(
-                rows, unlabelled, bandwidth, self.strengths, masks, self.scoring, *SCORE_LIMITS
+                rows, new, bandwidth, self.strengths, masks, self.scoring, *SCORE_LIMITS
             )
             if measures.max() > best:
                 best, chosen = measures.max(), values[:, measures.argmax(), 0].copy()
@@ -281,11 +265,11 @@ def as_rows(X: Matrix) -> Matrix:
 
 
 def stack_samples(X_new: Matrix, X: Matrix) -> tuple[Matrix, IntArray]:
-    """Unlabelled rows on top of labelled ones, and which are which."""
-    unlabelled = np.repeat([1, 0], [X_new.shape[0], X.shape[0]])
+    """New rows on top of labelled ones, and which are which."""
+    new = np.repeat([1, 0], [X_new.shape[0], X.shape[0]])
     if sparse.issparse(X) or sparse.issparse(X_new):
-        return sparse.vstack([X_new, X]).tocsr(), unlabelled
-    return np.vstack([X_new, X]), unlabelled
+        return sparse.vstack([X_new, X]).tocsr(), new
+    return np.vstack([X_new, X]), new
 
 
 def _check_pair(F: Matrix, H: Matrix) -> None:

@@ -15,7 +15,7 @@ from scipy import sparse
 from scipy.linalg.lapack import dpstrf, dtrtri
 from sklearn.metrics.pairwise import euclidean_distances
 
-from unseen.base import FloatArray, IntArray, Matrix
+from unseen._types import FloatArray, IntArray, Matrix
 
 BLOCK = 4096  # rows whose kernel values stay in the cache between two passes over them
 EXACT_CELLS = 2**18  # below this size of the factor double precision costs nothing that shows

@@ -14,15 +14,15 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import softmax
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from unseen.base import FloatArray, IntArray, Matrix
-from unseen.engine.threads import one_blas_thread
+from unseen._random import one_blas_thread
+from unseen._sklearn import Interval, StrOptions, check_sample_weight, fit_context
+from unseen._types import FloatArray, IntArray, Matrix
 from unseen.scores.kernel import (
     KernelFactor,
     Standardisation,
@@ -138,7 +138,7 @@ class KernelLogisticRegression(ClassifierMixin, BaseEstimator):
         self.standardize = standardize
         self.random_state = random_state
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Choose bandwidth and C where several are open, then fit all rows.
 
@@ -162,7 +162,7 @@ class KernelLogisticRegression(ClassifierMixin, BaseEstimator):
             raise ValueError(
                 f"y must hold at least two classes; got one class, {self.classes_.tolist()[0]!r}."
             )
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        weight = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         with one_blas_thread():
             rng = check_random_state(self.random_state)
             rows = self.prepare(X, weight, rng)

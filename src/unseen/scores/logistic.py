@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
 
-from unseen.base import BoolArray, FloatArray, IntArray
+from unseen._types import BoolArray, FloatArray, IntArray
 from unseen.scores.kernel import KernelFactor, row_blocks
 
 SAMPLE = 4  # rows per coefficient behind the preconditioner

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.neighbors import NearestNeighbors
 
-from unseen.base import FloatArray, Matrix
+from unseen._types import FloatArray, Matrix
 from unseen.scores.kernel import Standardisation, row_blocks
 
 __all__ = ["Distances", "neighbour_distances"]
@@ -30,11 +30,11 @@ class Distances:
 
     Parameters
     ----------
-    unlabelled, labelled : ndarray of shape (n_F, S) and (n_H, S)
+    new, labelled : ndarray of shape (n_F, S) and (n_H, S)
         Of the rows of F and of H; high where a row stands apart from H.
     """
 
-    unlabelled: FloatArray
+    new: FloatArray
     labelled: FloatArray
 
 
@@ -46,7 +46,7 @@ def neighbour_distances(
     Parameters
     ----------
     F, H : ndarray or sparse matrix of shape (n, d)
-        Unlabelled and labelled rows, at least 2 of H.
+        New and labelled rows, at least 2 of H.
     scales : sequence of Standardisation
         Scales of the features, one column of distances each.
     rng : RandomState
@@ -64,22 +64,22 @@ def neighbour_distances(
     >>> F, H = np.array([[0.0], [9.0]]), np.array([[0.0], [1.0], [2.0], [3.0]])
     >>> as_given = Standardisation(np.zeros(1), np.ones(1))
     >>> found = neighbour_distances(F, H, [as_given], np.random.RandomState(0))
-    >>> found.unlabelled[:, 0], found.labelled[:, 0].round(2)
+    >>> found.new[:, 0], found.labelled[:, 0].round(2)
     (array([1., 7.]), array([2.  , 1.33, 1.33, 2.  ]))
     """
     chosen = np.arange(H.shape[0])
     if len(chosen) > _MOST_REFERENCES:
         chosen = np.sort(rng.choice(chosen, _MOST_REFERENCES, replace=False))
     n_nearest = min(_NEIGHBOURS, len(chosen) - 1)
-    unlabelled = np.empty((F.shape[0], len(scales)))
+    new = np.empty((F.shape[0], len(scales)))
     labelled = np.empty((H.shape[0], len(scales)))
     for column, scale in enumerate(scales):
         model = NearestNeighbors(n_neighbors=n_nearest, algorithm="brute").fit(scale(H[chosen]))
-        unlabelled[:, column] = _mean_distance(model, F, scale)
+        new[:, column] = _mean_distance(model, F, scale)
         labelled[:, column] = _mean_distance(model, H, scale)
         # Asked for no rows, it takes its own, and none for its own neighbour.
         labelled[chosen, column] = model.kneighbors()[0].mean(axis=1)
-    return Distances(unlabelled, labelled)
+    return Distances(new, labelled)
 
 
 def _mean_distance(model: NearestNeighbors, rows: Matrix, scale: Standardisation) -> FloatArray:

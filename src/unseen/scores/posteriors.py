@@ -9,9 +9,9 @@ from joblib import Parallel, delayed
 from scipy.special import softmax
 from sklearn.utils import check_random_state
 
-from unseen.base import FloatArray, IntArray, Matrix
-from unseen.engine.threads import one_blas_thread
-from unseen.scores.crossfit import SCORE_LIMITS, seeded
+from unseen._random import one_blas_thread, seeded
+from unseen._types import FloatArray, IntArray, Matrix
+from unseen.scores.crossfit import SCORE_LIMITS
 from unseen.scores.klr import KernelLogisticRegression, held_out
 from unseen.scores.selection import SCORINGS, assign_folds, training_masks
 
@@ -48,7 +48,7 @@ def crossfit_posteriors(
 
     Returns
     -------
-    labelled, unlabelled : ndarray of shape (n, K), ndarray of shape (m, K)
+    labelled, new : ndarray of shape (n, K), ndarray of shape (m, K)
 
     Examples
     --------

@@ -26,8 +26,8 @@ from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from unseen.base import FloatArray, IntArray, Matrix
-from unseen.engine.threads import one_blas_thread
+from unseen._random import one_blas_thread
+from unseen._types import FloatArray, IntArray, Matrix
 from unseen.scores.crossfit import SCORE_LIMITS, as_rows, crossfit_scores, stack_samples
 from unseen.scores.klr import STRENGTHS, KernelLogisticRegression, Rows, held_out
 from unseen.scores.neighbours import Distances, neighbour_distances
@@ -47,7 +47,7 @@ class RatioScores:
 
     Parameters
     ----------
-    unlabelled, labelled : ndarray of shape (n_F, C) and (n_H, C)
+    new, labelled : ndarray of shape (n_F, C) and (n_H, C)
         Log density ratios of F against H, up to a constant; high where a row looks like F.
     log_loss : ndarray of shape (C,)
         Held-out log-loss of each candidate, per unit of weight.
@@ -63,7 +63,7 @@ class RatioScores:
     1
     """
 
-    unlabelled: FloatArray
+    new: FloatArray
     labelled: FloatArray
     log_loss: FloatArray
     distances: Distances | None = None
@@ -90,7 +90,7 @@ def ratio_scores(
     Parameters
     ----------
     F, H : array-like or sparse matrix of shape (n, d)
-        Unlabelled and labelled rows, at least 2 of each.
+        New and labelled rows, at least 2 of each.
     weight : ndarray of shape (n_H,), optional
         Positive weights of the labelled rows; only kernel logistic regression uses them.
     classifier : scikit-learn classifier, optional
@@ -117,7 +117,7 @@ def ratio_scores(
     >>> rng = np.random.default_rng(0)
     >>> F, H = rng.normal(2, 1, (100, 1)), rng.normal(0, 1, (80, 1))
     >>> scores = ratio_scores(F, H, random_state=0)
-    >>> scores.unlabelled.shape, scores.labelled.shape
+    >>> scores.new.shape, scores.labelled.shape
     ((100, 30), (80, 30))
     """
     model = KernelLogisticRegression() if classifier is None else clone(classifier)
@@ -128,24 +128,24 @@ def ratio_scores(
         return RatioScores(pair[0][:, None], pair[1][:, None], np.zeros(1))
     model._validate_params()
     rng = check_random_state(random_state)
-    X, unlabelled = stack_samples(as_rows(F), as_rows(H))
-    weights = np.ones(len(unlabelled))
-    weights[unlabelled == 0] = 1.0 if weight is None else weight
+    X, new = stack_samples(as_rows(F), as_rows(H))
+    weights = np.ones(len(new))
+    weights[new == 0] = 1.0 if weight is None else weight
     with one_blas_thread():
         rows = model.prepare(X, weights, rng)
-        strata = 1 - unlabelled
-        strata[unlabelled == 0] += 0 if codes is None else codes
+        strata = 1 - new
+        strata[new == 0] += 0 if codes is None else codes
         masks = training_masks(n_folds, strata, rng)
-        values, log_loss = _all_candidates(model, rows, unlabelled, masks, n_jobs)
-        far = X[unlabelled == 1], X[unlabelled == 0], rows.standardise.both
+        values, log_loss = _all_candidates(model, rows, new, masks, n_jobs)
+        far = X[new == 1], X[new == 0], rows.standardise.both
         distances = neighbour_distances(*far, rng)
-    return RatioScores(values[unlabelled == 1], values[unlabelled == 0], log_loss, distances)
+    return RatioScores(values[new == 1], values[new == 0], log_loss, distances)
 
 
 def _all_candidates(
     model: KernelLogisticRegression,
     rows: Rows,
-    unlabelled: IntArray,
+    new: IntArray,
     masks: FloatArray,
     n_jobs: int | None,
 ) -> tuple[FloatArray, FloatArray]:
@@ -154,22 +154,19 @@ def _all_candidates(
     strengths = RATIO_STRENGTHS if model.C is None else model.strengths()
     # Threads: the rows are shared, and the products release the interpreter.
     parts = Parallel(n_jobs=n_jobs, require="sharedmem")(
-        delayed(_held_out)(rows, unlabelled, bandwidth, strengths, masks)
-        for bandwidth in bandwidths
+        delayed(_held_out)(rows, new, bandwidth, strengths, masks) for bandwidth in bandwidths
     )
     return np.hstack([values for values, _ in parts]), np.concatenate([loss for _, loss in parts])
 
 
 def _held_out(
-    rows: Rows, unlabelled: IntArray, bandwidth: float, strengths: FloatArray, masks: FloatArray
+    rows: Rows, new: IntArray, bandwidth: float, strengths: FloatArray, masks: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     measure = SCORINGS["neg_log_loss"]
-    found, scores, error = held_out(
-        rows, unlabelled, bandwidth, strengths, masks, measure, *SCORE_LIMITS
-    )
+    found, scores, error = held_out(rows, new, bandwidth, strengths, masks, measure, *SCORE_LIMITS)
     values = found[..., 0].astype(np.float64)
     silent = _spread_in_folds(values, masks) < np.minimum(error, _LEAST_SPREAD)
-    values -= fold_offsets(masks, unlabelled, rows.weight)[:, None]
+    values -= fold_offsets(masks, new, rows.weight)[:, None]
     values[:, silent] = 0.0  # without offsets, which alone would order rows by fold
     return values, -scores
 

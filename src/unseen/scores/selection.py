@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import StratifiedKFold, check_cv
 
-from unseen.base import BoolArray, FloatArray, IntArray
+from unseen._types import BoolArray, FloatArray, IntArray
 
 Scoring = Callable[[FloatArray, IntArray, FloatArray], FloatArray]
 
@@ -98,9 +98,7 @@ SCORINGS: dict[str, Scoring] = {
 }
 
 
-def fold_offsets(
-    masks: FloatArray, unlabelled: IntArray, weights: FloatArray | None = None
-) -> FloatArray:
+def fold_offsets(masks: FloatArray, new: IntArray, weights: FloatArray | None = None) -> FloatArray:
     """Log-odds of F in the rows that the model of each row was trained on.
 
     Folds cannot all hold the same shares of F and H. A model's log-odds are high where more of F
@@ -111,7 +109,7 @@ def fold_offsets(
     ----------
     masks : ndarray of shape (n, folds)
         1 where a row trains.
-    unlabelled : ndarray of shape (n,)
+    new : ndarray of shape (n,)
         1 for rows of F, 0 for rows of H.
     weights : ndarray of shape (n,), optional
         Weights of the rows.
@@ -127,7 +125,7 @@ def fold_offsets(
     >>> np.exp(fold_offsets(masks, np.array([1, 1, 0, 0])))[:3].round(3)
     array([0.5, 1. , 1. ])
     """
-    weights = np.ones(len(unlabelled)) if weights is None else weights
+    weights = np.ones(len(new)) if weights is None else weights
     trained = masks == 1
-    odds = np.log((weights * unlabelled) @ trained) - np.log((weights * (1 - unlabelled)) @ trained)
+    odds = np.log((weights * new) @ trained) - np.log((weights * (1 - new)) @ trained)
     return np.asarray(odds[masks.argmin(axis=1)])

@@ -1,8 +1,8 @@
 """From two tables to one record: read, estimate, and keep all that a reader wants to know."""
 
-from unseen.study.answer import answer, quiet_warnings, suspects, timeline_of, without_constants
 from unseen.study.labelled import TableRule, fit_rule, label_rows, load_rule
 from unseen.study.record import Origin, Study, Suspects
+from unseen.study.run import answer, quiet_warnings, suspects, timeline_of, without_constants
 from unseen.study.samples import (
     MAX_ROWS,
     NewRows,

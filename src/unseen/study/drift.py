@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unseen.base import FloatArray
+from unseen._types import FloatArray
 from unseen.study.samples import NewRows, Training
 
 __all__ = ["column_drift"]

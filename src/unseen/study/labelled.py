@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unseen.base import FloatArray
+from unseen._types import FloatArray
 from unseen.persist import load
 from unseen.rejection import RejectionClassifier
-from unseen.rejection.cut import decide, novelty
-from unseen.study.answer import quiet_warnings
+from unseen.rejection.learning.threshold import decide, novelty
+from unseen.study.run import quiet_warnings
 from unseen.study.samples import NewRows, Training
 from unseen.tables import Columns, Source
 
@@ -122,7 +122,7 @@ def _put_held_out(
     probabilities: FloatArray, first: int, rule: Any, positions: NDArray[Any]
 ) -> None:
     begin, end = np.searchsorted(positions, [first, first + len(probabilities)])
-    probabilities[positions[begin:end] - first] = rule.held_out_.unlabelled[begin:end]
+    probabilities[positions[begin:end] - first] = rule.held_out_.new[begin:end]
 
 
 def _results(rule: Any, probabilities: FloatArray) -> list[NDArray[Any]]:

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from unseen.base import Estimate
 from unseen.labelling import LabellingValue, labelling_value
 from unseen.monitoring import Timeline
 from unseen.proportions import Comparison
+from unseen.records import Estimate
 
 __all__ = ["Origin", "Study", "Suspects"]
 
@@ -89,10 +89,10 @@ class Study:
 
     Examples
     --------
-    >>> from unseen.base import Estimate
+    >>> from unseen.records import Estimate
     >>> from unseen.study import Study
     >>> estimate = Estimate(("cat", "dog"), [0.5, 0.2], 0.3, "MPEIncomplete",
-    ...                     n_labelled={"cat": 80, "dog": 20}, n_unlabelled=400)
+    ...                     n_labelled={"cat": 80, "dog": 20}, n_new=400)
     >>> study = Study(estimate)
     >>> study.training_shares["cat"], study.n_new_rows
     (0.8, 400)
@@ -122,7 +122,7 @@ class Study:
     @property
     def n_new_rows(self) -> int:
         """Rows of the whole new table."""
-        return self.estimate.n_unlabelled if self.n_new is None else self.n_new
+        return self.estimate.n_new if self.n_new is None else self.n_new
 
     @property
     def slopes(self) -> Estimate | None:

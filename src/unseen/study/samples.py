@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unseen.base import BoolArray, FloatArray
+from unseen._types import BoolArray, FloatArray
 from unseen.persist import load
 from unseen.tables import Columns, GroupBy, Sample, Source, read_groups, read_labelled, read_sample
 

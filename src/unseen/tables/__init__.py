@@ -4,7 +4,7 @@ from unseen.tables.columns import Columns
 from unseen.tables.groups import GroupBy
 from unseen.tables.sample import Sample, read_groups, read_labelled, read_sample
 from unseen.tables.source import Source
-from unseen.tables.write import RowWriter, check_writable, write_then_rename
+from unseen.tables.write import RowWriter
 
 __all__ = [
     "Columns",
@@ -12,9 +12,7 @@ __all__ = [
     "RowWriter",
     "Sample",
     "Source",
-    "check_writable",
     "read_groups",
     "read_labelled",
     "read_sample",
-    "write_then_rename",
 ]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from unseen._validation import _quoted
+from unseen.samples.checks import _quoted
 from unseen.tables._arrow import Array, Table, arrow, as_table
 from unseen.tables.join import is_text, plain
 from unseen.tables.rules import (

@@ -14,7 +14,7 @@ from glob import glob, has_magic
 from pathlib import Path
 from typing import IO, TypeAlias
 
-from unseen._validation import _quoted
+from unseen.samples.checks import _quoted
 from unseen.tables._arrow import Batch
 from unseen.tables.formats import FORMATS, Part, format_of_bytes, format_of_name, known_suffixes
 

@@ -1,98 +1,20 @@
-"""Files that appear whole or not at all.
-
-What is written goes to a draft beside the target, which takes the target's name only when it is
-complete and on disk. A process that is killed may leave the draft, whose name begins with a dot,
-but never half a target.
-"""
+"""Rows written to a table, batch by batch; the file appears when the last is written."""
 
 from __future__ import annotations
 
 import json
 import math
-import os
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from datetime import date, time
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
-from uuid import uuid4
+from typing import Any, Protocol
 
+from unseen._files import StrPath, write_then_rename
 from unseen.tables._arrow import Batch, Table, arrow, as_table, told_by_arrow
 from unseen.tables.formats import FORMATS, Delimited, Feather, Format, Parquet, format_of_name
 from unseen.tables.join import plain
 
-__all__ = ["RowWriter", "check_writable", "write_then_rename"]
-
-StrPath: TypeAlias = str | os.PathLike[str]
-
-
-def check_writable(path: StrPath) -> None:
-    """Raise at once what writing a file would raise at the end.
-
-    Parameters
-    ----------
-    path : path
-        Where a file is to go; what is there stays as it is.
-
-    Raises
-    ------
-    OSError
-        When its folder does not exist or may not be written to, or when it is no plain file.
-
-    Examples
-    --------
-    >>> from unseen.tables import check_writable
-    >>> check_writable("no such folder/out.csv")
-    Traceback (most recent call last):
-        ...
-    FileNotFoundError: no such folder/out.csv cannot be written: its folder does not exist.
-    """
-    target = Path(os.path.realpath(path))
-    try:
-        _check_target(target)
-        draft = _draft_beside(target)
-        draft.touch(exist_ok=False)
-        draft.unlink()
-    except OSError as error:
-        # Without its number an error is its sentence and nothing else.
-        raise type(error)(f"{path} cannot be written: {_reason(error)}.") from None
-
-
-@contextmanager
-def write_then_rename(path: StrPath) -> Iterator[Path]:
-    """Yield a draft to write to; it becomes the file when all went well, else goes.
-
-    Parameters
-    ----------
-    path : path
-        The file to make or replace.
-
-    Yields
-    ------
-    Path
-        The draft, in the same folder and with the same suffix.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> from unseen.tables import write_then_rename
-    >>> with TemporaryDirectory() as folder:
-    ...     target = Path(folder, "note.txt")
-    ...     with write_then_rename(target) as draft:
-    ...         _ = draft.write_text("all of it")
-    ...     print(target.read_text(), len(list(Path(folder).iterdir())))
-    all of it 1
-    """
-    check_writable(path)
-    target = Path(os.path.realpath(path))
-    draft = _draft_beside(target)
-    try:
-        yield draft
-        _to_disk(draft)
-        draft.replace(target)
-    finally:
-        draft.unlink(missing_ok=True)
+__all__ = ["RowWriter"]
 
 
 class RowWriter:
@@ -240,29 +162,3 @@ def _json_value(value: Any) -> Any:
     if value is None or isinstance(value, str | int | float):
         return value
     return value.isoformat() if isinstance(value, date | time) else str(value)
-
-
-def _check_target(target: Path) -> None:
-    if not target.parent.exists():
-        raise FileNotFoundError("its folder does not exist")
-    if not target.parent.is_dir():
-        raise NotADirectoryError("it would lie within a file")
-    if target.is_dir():
-        raise IsADirectoryError("it is a folder")
-    # Renaming over a device such as /dev/null would replace it.
-    if target.exists() and not target.is_file():
-        raise OSError("it is no plain file")
-
-
-def _draft_beside(target: Path) -> Path:
-    # Some writers, such as matplotlib's, go by the suffix.
-    return target.with_name(f".{uuid4().hex}{target.suffix}")
-
-
-def _to_disk(file: Path) -> None:
-    with file.open("rb") as opened:
-        os.fsync(opened.fileno())
-
-
-def _reason(error: OSError) -> str:
-    return error.strerror.lower() if error.strerror else str(error)

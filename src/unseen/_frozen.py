@@ -1,0 +1,84 @@
+"""Values that nobody can change by accident, and the same values in plain types for JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Frozen", "frozen", "frozen_array", "plain"]
+
+
+class Frozen:
+    """Base of frozen dataclasses whose arrays and mappings are read-only too, copies included."""
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            object.__setattr__(self, name, frozen(value))
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A mapping proxy cannot be pickled.
+        return {name: _thawed(value) for name, value in vars(self).items()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update({name: frozen(value) for name, value in state.items()})
+
+
+def frozen(value: Any) -> Any:
+    """A read-only view of arrays and mappings, at any depth; anything else as it is.
+
+    Examples
+    --------
+    >>> frozen({"a": [1, 2]})
+    mappingproxy({'a': (1, 2)})
+    """
+    if isinstance(value, np.ndarray):
+        return frozen_array(value)
+    if isinstance(value, Mapping) and not isinstance(value, Frozen):
+        return MappingProxyType({key: frozen(item) for key, item in value.items()})
+    if type(value) in (list, tuple):
+        return tuple(frozen(item) for item in value)
+    return value
+
+
+def frozen_array(value: Any, dtype: Any = None) -> Any:
+    """A read-only array that nobody else can write to: a copy where somebody could.
+
+    Examples
+    --------
+    >>> frozen_array([1.0, 2.0]).flags.writeable
+    False
+    """
+    array = np.asarray(value, dtype=dtype)
+    # A read-only view of memory that its owner can write to would not stay what it is.
+    owner = array if array.base is None else array.base
+    if array.flags.writeable or not isinstance(owner, np.ndarray) or owner.flags.writeable:
+        array = array.copy()
+        array.flags.writeable = False
+    return array
+
+
+def plain(value: Any) -> Any:
+    """The same value in types that JSON and every reader know.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> plain({1: np.arange(2), "b": (np.float64(0.5),)})
+    {'1': [0, 1], 'b': [0.5]}
+    """
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return value
+
+
+def _thawed(value: Any) -> Any:
+    if isinstance(value, MappingProxyType):
+        return {key: _thawed(item) for key, item in value.items()}
+    return tuple(map(_thawed, value)) if type(value) is tuple else value

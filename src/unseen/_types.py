@@ -1,0 +1,16 @@
+"""Names for the kinds of array that pass between the folders."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["BoolArray", "FloatArray", "IntArray", "Matrix", "ScorePair"]
+
+FloatArray: TypeAlias = NDArray[np.floating[Any]]
+IntArray: TypeAlias = NDArray[np.integer[Any]]
+BoolArray: TypeAlias = NDArray[np.bool_]
+Matrix: TypeAlias = Any  # rows by columns: a dense array or a CSR matrix
+ScorePair: TypeAlias = tuple[FloatArray, FloatArray]  # scores of F, then of H

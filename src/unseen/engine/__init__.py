@@ -1,1 +1,0 @@
-"""How work is run; knows no statistics."""

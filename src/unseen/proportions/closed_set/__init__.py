@@ -1,0 +1,1 @@
+"""Methods that take every new row for one of a known class."""

@@ -1,0 +1,208 @@
+"""Matching distribution functions (Hall, 1981).
+
+For one feature, or one score, with distribution functions ``F_i`` of the classes and ``F_0`` of
+the new rows, the shares are those that bring the mixture nearest to the new rows,
+
+    min integral (F_0(t) - sum_i pi_i F_i(t))^2 dm(t),
+
+with m the measure of all rows together, so that only the order of values matters. It needs no
+bandwidth. Two samples have the inner product ``integral F G dm``, and a single row at x has with
+a sample F the inner product ``integral_{t >= x} F(t) dm(t)``: the quadratic program of
+:mod:`unseen.proportions.closed_set.matching`.
+
+Hall wrote it for one feature. Several scores are matched one by one, and their criteria summed:
+each is a true statement about the shares, so their sum is one too.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from unseen._random import whole_seed
+from unseen._types import FloatArray, IntArray
+from unseen.proportions.closed_set.matching import matching, matching_replicates
+from unseen.proportions.closed_set.posteriors import (
+    ClosedSetEstimator,
+    Posteriors,
+    RowScores,
+    closed,
+)
+from unseen.records import Estimate
+from unseen.scores.kernel import dense
+from unseen.simplex import minimise_on_simplex
+
+__all__ = ["HallECDF", "ecdf_products"]
+
+_DECIMALS = 2
+
+
+class HallECDF(ClosedSetEstimator):
+    """Shares of the known classes by matching distribution functions of a score.
+
+    Parameters
+    ----------
+    raw : bool, default=False
+        False matches the posteriors of a classifier, to two decimals: one score with two
+        classes, one per class with more. True matches the features as they are, which with
+        one feature is Hall's own method, and with several matches their marginals.
+    classifier : scikit-learn classifier or None, default=None
+        What tells the known classes apart, with ``predict_proba``; None is kernel logistic
+        regression. Not used when ``raw`` is True.
+    n_folds : int, default=10
+        Folds of the out-of-fold posteriors.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the folds and of the classifier.
+    n_jobs : int or None, default=None
+        Folds that are fitted at the same time; does not change the result.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (K,)
+        Labels of the known classes.
+    labelled_ : LabelledRows
+        The labelled sample.
+    n_features_in_ : int
+        Columns of X.
+    feature_names_in_ : ndarray of str
+        Their names, where X had names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen import HallECDF
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.append(rng.normal(-1, 1, 500), rng.normal(1, 1, 500))[:, None]
+    >>> y = ["left"] * 500 + ["right"] * 500
+    >>> X_new = np.append(rng.normal(-1, 1, 800), rng.normal(1, 1, 200))[:, None]
+    >>> estimate = HallECDF(raw=True).fit(X, y).estimate(X_new)
+    >>> print(f"left {estimate['left']:.1f}")
+    left 0.8
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "raw": ["boolean"],
+        **ClosedSetEstimator._parameter_constraints,
+    }
+
+    def __init__(
+        self,
+        raw: bool = False,
+        classifier: Any = None,
+        n_folds: int = 10,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(classifier, n_folds, random_state, n_jobs)
+        self.raw = raw
+
+    def scores(self, X_new: ArrayLike) -> RowScores:  # type: ignore[override]
+        """Posteriors of the rows, or the rows themselves when ``raw`` is True.
+
+        Parameters
+        ----------
+        X_new : array-like of shape (n_new, n_features)
+            New rows, with the columns of X.
+
+        Returns
+        -------
+        Posteriors or RowScores
+        """
+        if not self.raw:
+            return super().scores(X_new)
+        rows, odd = self._checked(X_new)
+        sample = self.labelled_
+        classes = tuple(self.classes_.tolist())
+        seed = whole_seed(self.random_state)
+        return RowScores(classes, sample.codes, dense(sample.rows), dense(rows), seed, odd)
+
+    def from_scores(self, scores: RowScores) -> Estimate:
+        """Read the shares off scores that have been made before; needs no ``fit``.
+
+        Parameters
+        ----------
+        scores : Posteriors or RowScores
+
+        Returns
+        -------
+        Estimate
+        """
+        labelled, new = _products(scores)
+        shares = minimise_on_simplex(*matching(labelled, scores.codes, new))
+        return self._estimate(scores, shares)
+
+    def replicates(
+        self, scores: RowScores, n_replicates: int = 500, random_state: Any = None
+    ) -> FloatArray:
+        """Shares under Bayesian-bootstrap weights of the rows; nothing is refitted.
+
+        Parameters
+        ----------
+        scores : Posteriors or RowScores
+        n_replicates : int, default=500
+            Number of replicates, B.
+        random_state : int, RandomState, Generator or None, default=None
+            Where all randomness comes from.
+
+        Returns
+        -------
+        ndarray of shape (B, K + 1)
+            Share of each known class, then of unseen ones: 0.
+        """
+        labelled, new = _products(scores)
+        return closed(matching_replicates(labelled, scores.codes, new, n_replicates, random_state))
+
+
+def ecdf_products(
+    labelled: FloatArray, codes: IntArray, new: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Inner products ``integral_{t >= x} F(t) dm(t)`` of each row with each sample.
+
+    Parameters
+    ----------
+    labelled : ndarray of shape (n, S)
+        Scores of the labelled rows.
+    codes : ndarray of shape (n,)
+        Their classes, 0 to K - 1.
+    new : ndarray of shape (m, S)
+        Scores of the new rows.
+
+    Returns
+    -------
+    labelled : ndarray of shape (n, K + 1)
+        For each labelled row: with each class and, last, with the new rows; summed over scores.
+    new : ndarray of shape (m, K + 1)
+        The same for each new row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> new = ecdf_products(np.array([[0.0], [2.0]]), np.array([0, 1]), np.array([[1.0]]))[1]
+    >>> new.round(3)
+    array([[0.667, 0.333, 0.667]])
+    """
+    n_rows, n_classes = len(labelled), int(codes.max()) + 1
+    samples = np.append(codes, np.full(len(new), n_classes))
+    sizes = np.bincount(samples)
+    products = np.zeros((len(samples), n_classes + 1))
+    for column in np.concatenate([labelled, new]).T:
+        _, place, ties = np.unique(column, return_inverse=True, return_counts=True)
+        counts = np.zeros((len(ties), n_classes + 1))
+        np.add.at(counts, (place, samples), 1)
+        functions = np.cumsum(counts, axis=0) / sizes
+        mass = ties[:, None] / len(samples)
+        beyond = np.cumsum((functions * mass)[::-1], axis=0)[::-1]
+        products += beyond[place]
+    return products[:n_rows], products[n_rows:]
+
+
+def _products(scores: RowScores) -> tuple[FloatArray, FloatArray]:
+    labelled, new = scores.labelled, scores.new
+    if isinstance(scores, Posteriors):
+        # Two posteriors are one score: the second column mirrors the first. And the order of
+        # values all but equal to 0 or 1 tells which model made them more than anything else.
+        first = 1 if len(scores.classes) == 2 else 0
+        labelled, new = (np.round(rows[:, first:], _DECIMALS) for rows in (labelled, new))
+    return ecdf_products(labelled, scores.codes, new)

@@ -1,0 +1,313 @@
+"""Matching in Kullback-Leibler divergence by density ratios (after du Plessis & Sugiyama, 2012).
+
+The shares are those with the least ``KL(P_0 || sum_i theta_i P_i)``. No density is estimated: for
+every function r > 0 the divergence is at least
+
+    E_0[log r] - log sum_i theta_i E_i[r],
+
+and it is equal where r is the ratio of ``p_0`` to the mixture. With means over rows for
+expectations and ``log r(x) = sum_l alpha_l k(x, z_l)`` over Gaussian kernels at landmarks, this is
+concave in alpha, and the least over theta is at the class with the largest ``E_i[r]``. So
+``min over theta of max over alpha`` is
+
+    min over alpha of   max_i log E_i[r] - E_0[log r] + penalty |alpha|^2 / 2,
+
+and the shares are the weights with which the classes that attain the maximum hold the slope at 0.
+Each step is a quadratic program in the shares, and the rows enter only through sums: the cost is
+linear in their number. (With r itself a sum of kernels with weights >= 0 the problem is convex
+too, but such an r can rise above its base and never fall below it, and fails where a class is so
+wide that no landmark is near its rows.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import cho_factor, cho_solve
+from sklearn.metrics.pairwise import rbf_kernel
+
+from unseen._random import generator, one_blas_thread, whole_seed
+from unseen._sklearn import Interval
+from unseen._types import FloatArray, IntArray
+from unseen.proportions.closed_set.matching import gradient_noise
+from unseen.proportions.closed_set.posteriors import (
+    RowScores,
+    RowScoresEstimator,
+    closed,
+)
+from unseen.records import Estimate
+from unseen.scores.kernel import Standardisation, dense, median_bandwidth
+from unseen.simplex import minimise_on_simplex
+
+__all__ = ["KLDivergence", "RatioFit", "fit_density_ratio"]
+
+_SHARE_TOL = 1e-9
+_MAX_STEPS = 100
+
+
+class KLDivergence(RowScoresEstimator):
+    """Shares of the known classes by the least Kullback-Leibler divergence to the new rows.
+
+    Parameters
+    ----------
+    bandwidth : float or None, default=None
+        Standard deviation of the kernels, on standardised features. None makes the kernel
+        ``exp(-distance^2 / median^2)`` with the median distance between landmarks.
+    penalty : float, default=10.0
+        Weight of ``|alpha|^2 / 2``, divided by the number of labelled rows.
+    n_landmarks : int, default=200
+        Rows, drawn at random from all, that a kernel sits on.
+    random_state : int, RandomState instance or None, default=None
+        Draws the landmarks.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (K,)
+        Labels of the known classes.
+    labelled_ : LabelledRows
+        The labelled sample.
+    n_features_in_ : int
+        Columns of X.
+    feature_names_in_ : ndarray of str
+        Their names, where X had names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen import KLDivergence
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.vstack([rng.normal(-1, 1, (300, 2)), rng.normal(1, 1, (300, 2))])
+    >>> y = ["left"] * 300 + ["right"] * 300
+    >>> X_new = np.vstack([rng.normal(-1, 1, (400, 2)), rng.normal(1, 1, (100, 2))])
+    >>> estimate = KLDivergence(random_state=0).fit(X, y).estimate(X_new)
+    >>> print(f"left {estimate['left']:.1f}")
+    left 0.8
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "bandwidth": [Interval(Real, 0, None, closed="neither"), None],
+        "penalty": [Interval(Real, 0, None, closed="neither")],
+        "n_landmarks": [Interval(Integral, 2, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        bandwidth: float | None = None,
+        penalty: float = 10.0,
+        n_landmarks: int = 200,
+        random_state: Any = None,
+    ) -> None:
+        self.bandwidth = bandwidth
+        self.penalty = penalty
+        self.n_landmarks = n_landmarks
+        self.random_state = random_state
+
+    def scores(self, X_new: ArrayLike) -> RowScores:
+        """Kernel values of all rows at the landmarks.
+
+        Parameters
+        ----------
+        X_new : array-like of shape (n_new, n_features)
+            New rows, with the columns of X.
+
+        Returns
+        -------
+        RowScores
+        """
+        rows, odd = self._checked(X_new)
+        seed = whole_seed(self.random_state)
+        codes = self.labelled_.codes
+        both = np.concatenate([dense(self.labelled_.rows), dense(rows)])
+        both = Standardisation.of(both, np.ones(len(both)))(both)
+        drawn = np.random.RandomState(seed).permutation(len(both))[: self.n_landmarks]
+        landmarks = both[np.sort(drawn)]
+        bandwidth = self.bandwidth or median_bandwidth(landmarks) / np.sqrt(2)
+        with one_blas_thread():
+            kernels = rbf_kernel(both, landmarks, gamma=0.5 / bandwidth**2)
+        classes = tuple(self.classes_.tolist())
+        return RowScores(classes, codes, kernels[: len(codes)], kernels[len(codes) :], seed, odd)
+
+    def from_scores(self, scores: RowScores) -> Estimate:
+        """Read the shares off kernel values that have been made before; needs no ``fit``.
+
+        Parameters
+        ----------
+        scores : RowScores
+            As made by :meth:`scores`.
+
+        Returns
+        -------
+        Estimate
+        """
+        fit = self._fit(scores)
+        divergence = float((scores.new @ fit.alpha).mean() - fit.heights.max())
+        return self._estimate(scores, fit.shares, divergence=divergence)
+
+    def replicates(
+        self, scores: RowScores, n_replicates: int = 500, random_state: Any = None
+    ) -> FloatArray:
+        """Shares under Bayesian-bootstrap weights of the rows, to first order in the weights.
+
+        The last step of the fit was a quadratic program in the shares. Weights move its linear
+        term; its curvature is held fixed.
+
+        Parameters
+        ----------
+        scores : RowScores
+        n_replicates : int, default=500
+            Number of replicates, B.
+        random_state : int, RandomState, Generator or None, default=None
+            Where all randomness comes from.
+
+        Returns
+        -------
+        ndarray of shape (B, K + 1)
+            Share of each known class, then of unseen ones: 0.
+        """
+        fit = self._fit(scores)
+        response = cho_solve(cho_factor(fit.curvature), fit.slopes.T)
+        gram = fit.slopes @ response
+        codes = scores.codes
+        tilt = np.exp(scores.labelled @ fit.alpha - fit.heights[codes])
+        off_centre = (scores.labelled - fit.slopes[codes]) * tilt[:, None]
+        noise = gradient_noise(
+            np.column_stack([off_centre @ response, tilt]),
+            codes,
+            scores.new @ response,
+            fit.shares,
+            n_replicates,
+            generator(random_state),
+        )
+        linear = gram @ fit.shares + fit.heights + noise
+        return closed(minimise_on_simplex(np.tile(gram, (n_replicates, 1, 1)), linear))
+
+    def _fit(self, scores: RowScores) -> RatioFit:
+        penalty = self.penalty / len(scores.codes)
+        return fit_density_ratio(scores.labelled, scores.codes, scores.new, penalty)
+
+
+@dataclass(frozen=True, eq=False)
+class RatioFit:
+    """The ratio with the highest bound on the divergence, and the shares.
+
+    Parameters
+    ----------
+    alpha : ndarray of shape (L,)
+        Weights of the kernels in ``log r``.
+    shares : ndarray of shape (K,)
+        The shares.
+    heights : ndarray of shape (K,)
+        ``log E_i[r]`` of each class.
+    slopes : ndarray of shape (K, L)
+        Their slopes in alpha: the mean kernels of each class, weighted by r.
+    curvature : ndarray of shape (L, L)
+        Second derivative of the objective at the shares.
+    """
+
+    alpha: FloatArray
+    shares: FloatArray
+    heights: FloatArray
+    slopes: FloatArray
+    curvature: FloatArray
+
+
+def fit_density_ratio(
+    labelled: FloatArray, codes: IntArray, new: FloatArray, penalty: float
+) -> RatioFit:
+    """Minimise ``max_i log E_i[r] - E_0[log r] + penalty |alpha|^2 / 2`` over alpha.
+
+    Sequential quadratic programming: each step minimises the maximum of the linearised
+    ``log E_i[r]`` with the curvature of their mixture, which is a program in the shares.
+
+    Parameters
+    ----------
+    labelled : ndarray of shape (n, L)
+        Kernels at the labelled rows.
+    codes : ndarray of shape (n,)
+        Their classes, 0 to K - 1.
+    new : ndarray of shape (m, L)
+        Kernels at the new rows.
+    penalty : float
+        Above 0.
+
+    Returns
+    -------
+    RatioFit
+
+    Examples
+    --------
+    Two kernels that tell two classes apart for certain:
+
+    >>> import numpy as np
+    >>> new = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
+    >>> fit_density_ratio(np.eye(2), np.array([0, 1]), new, penalty=1e-6).shares.round(3)
+    array([0.75, 0.25])
+    """
+    n_classes = int(codes.max()) + 1
+    classes = [labelled[codes == code] for code in range(n_classes)]
+    mean_new = new.mean(axis=0)
+    alpha = np.zeros(labelled.shape[1])
+    shares = np.full(n_classes, 1 / n_classes)
+    for _ in range(_MAX_STEPS):
+        heights, slopes, curvature = _log_means(classes, alpha, shares)
+        curvature[np.diag_indices_from(curvature)] += penalty
+        factor = cho_factor(curvature)
+        free = cho_solve(factor, mean_new - penalty * alpha)
+        response = cho_solve(factor, slopes.T)
+        last, shares = shares, minimise_on_simplex(slopes @ response, heights + slopes @ free)
+        move = free - response @ shares
+        length = _descent(classes, alpha, move, mean_new, penalty)
+        alpha = alpha + length * move
+        if length == 1 and np.abs(shares - last).max() < _SHARE_TOL:
+            break
+    heights, slopes, curvature = _log_means(classes, alpha, shares)
+    curvature[np.diag_indices_from(curvature)] += penalty
+    return RatioFit(alpha, shares, heights, slopes, curvature)
+
+
+def _log_means(
+    classes: list[FloatArray], alpha: FloatArray, shares: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """``log E_i[r]``, their slopes, and the mixture of their second derivatives."""
+    heights, slopes = np.empty(len(classes)), np.empty((len(classes), len(alpha)))
+    curvature = np.zeros((len(alpha), len(alpha)))
+    for code, kernels in enumerate(classes):
+        logs = kernels @ alpha
+        top = logs.max()
+        tilt = np.exp(logs - top)
+        heights[code] = top + np.log(tilt.mean())
+        tilt /= tilt.sum()
+        slopes[code] = tilt @ kernels
+        spread = (kernels - slopes[code]) * np.sqrt(tilt)[:, None]
+        curvature += shares[code] * (spread.T @ spread)
+    return heights, slopes, curvature
+
+
+def _descent(
+    classes: list[FloatArray],
+    alpha: FloatArray,
+    move: FloatArray,
+    mean_new: FloatArray,
+    penalty: float,
+) -> float:
+    """The longest of 1, 1/2, 1/4 ... of the move that does not climb."""
+    logs = [(kernels @ alpha, kernels @ move) for kernels in classes]
+
+    def objective(length: float) -> float:
+        at = alpha + length * move
+        heights = [
+            np.logaddexp.reduce(start + length * change) - np.log(len(start))
+            for start, change in logs
+        ]
+        return float(max(heights) - at @ mean_new + penalty * (at @ at) / 2)
+
+    length, start = 1.0, objective(0.0)
+    # Near the bottom a descent is lost in rounding: there the full step is safe.
+    while objective(length) > start + 1e-12 * (1 + abs(start)) and length > 1e-6:
+        length /= 2
+    return length

@@ -1,0 +1,271 @@
+"""Matching kernel densities in L2 (Titterington, 1983).
+
+Each class and the new rows get a Gaussian kernel density estimate with one bandwidth b, and the
+shares bring the mixture nearest to the new rows,
+
+    min integral (p_0(x) - sum_i pi_i p_i(x))^2 dx.
+
+Two Gaussians of variance b^2 have the inner product of one of variance 2 b^2 at their distance,
+so every integral is a mean over pairs of rows, in closed form, and this is the quadratic program
+of :mod:`unseen.proportions.closed_set.matching`.
+"""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.metrics.pairwise import rbf_kernel
+
+from unseen import simplex
+from unseen._random import one_blas_thread, whole_seed
+from unseen._sklearn import Interval
+from unseen._types import FloatArray, IntArray
+from unseen.proportions.closed_set.matching import matching, matching_replicates
+from unseen.proportions.closed_set.posteriors import (
+    RowScores,
+    RowScoresEstimator,
+    closed,
+)
+from unseen.records import Estimate
+from unseen.scores.kernel import (
+    Standardisation,
+    choose_landmarks,
+    dense,
+    median_bandwidth,
+)
+from unseen.simplex import minimise_on_simplex
+
+__all__ = ["L2Distance", "density_products"]
+
+# The cost grows with the square of the rows. Up to so many in all, every row is used.
+MAX_ROWS = 20_000
+# So many distances give their median to about one per cent.
+_MEDIAN_ROWS = 1_000
+# Above so many rows single precision is close enough, and twice as fast.
+_EXACT_ROWS = 4_000
+_BLOCK = 512
+
+
+class L2Distance(RowScoresEstimator):
+    """Shares of the known classes by matching kernel densities of the features in L2.
+
+    Parameters
+    ----------
+    constrained : bool, default=True
+        True looks for shares on the simplex. False solves the program without constraints
+        and then takes the nearest point of the simplex; ``diagnostics["unconstrained"]`` of the
+        estimate holds the solution itself, whose sum shows how well the classes fit.
+    bandwidth : float or None, default=None
+        Standard deviation of the density kernels, on standardised features. None takes half
+        the median distance between rows.
+    leave_one_out : bool, default=True
+        True leaves out the overlap of each labelled row with itself, which would make small
+        classes look denser than they are and lose shares to large ones. False gives the L2
+        distance between the density estimates to the letter.
+    random_state : int, RandomState instance or None, default=None
+        Draws the rows for that median and, above 20,000 rows in all, the rows to be used.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (K,)
+        Labels of the known classes.
+    labelled_ : LabelledRows
+        The labelled sample.
+    n_features_in_ : int
+        Columns of X.
+    feature_names_in_ : ndarray of str
+        Their names, where X had names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen import L2Distance
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.vstack([rng.normal(-1, 1, (300, 2)), rng.normal(1, 1, (300, 2))])
+    >>> y = ["left"] * 300 + ["right"] * 300
+    >>> X_new = np.vstack([rng.normal(-1, 1, (400, 2)), rng.normal(1, 1, (100, 2))])
+    >>> estimate = L2Distance(random_state=0).fit(X, y).estimate(X_new)
+    >>> print(f"left {estimate['left']:.1f}")
+    left 0.8
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "constrained": ["boolean"],
+        "bandwidth": [Interval(Real, 0, None, closed="neither"), None],
+        "leave_one_out": ["boolean"],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        constrained: bool = True,
+        bandwidth: float | None = None,
+        leave_one_out: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        self.leave_one_out = leave_one_out
+        self.constrained = constrained
+        self.bandwidth = bandwidth
+        self.random_state = random_state
+
+    def scores(self, X_new: ArrayLike) -> RowScores:
+        """Inner products of each row with each class and, last, with the new rows.
+
+        Parameters
+        ----------
+        X_new : array-like of shape (n_new, n_features)
+            New rows, with the columns of X.
+
+        Returns
+        -------
+        RowScores
+            With K + 1 columns.
+        """
+        rows, odd = self._checked(X_new)
+        seed = whole_seed(self.random_state)
+        rng = np.random.RandomState(seed)
+        keep, keep_new, said = _kept(self.labelled_.codes, rows.shape[0], rng)
+        labelled, new = dense(self.labelled_.rows[keep]), dense(rows[keep_new])
+        codes = self.labelled_.codes[keep]
+        both = np.concatenate([labelled, new])
+        standardise = Standardisation.of(both, np.ones(len(both)))
+        both = standardise(both)
+        bandwidth = self.bandwidth or half_median(both, rng)
+        labelled, new = both[: len(codes)], both[len(codes) :]
+        products = density_products(
+            labelled, codes, new, bandwidth, leave_one_out=self.leave_one_out
+        )
+        return RowScores(tuple(self.classes_.tolist()), codes, *products, seed, (*odd, *said))
+
+    def from_scores(self, scores: RowScores) -> Estimate:
+        """Read the shares off inner products that have been made before; needs no ``fit``.
+
+        Parameters
+        ----------
+        scores : RowScores
+            As made by :meth:`scores`.
+
+        Returns
+        -------
+        Estimate
+        """
+        program = matching(scores.labelled, scores.codes, scores.new)
+        free = np.linalg.lstsq(program.gram, program.linear)[0]
+        shares = minimise_on_simplex(*program) if self.constrained else simplex.project(free)
+        return self._estimate(scores, shares, unconstrained=free.tolist())
+
+    def replicates(
+        self, scores: RowScores, n_replicates: int = 500, random_state: Any = None
+    ) -> FloatArray:
+        """Shares under Bayesian-bootstrap weights of the rows, at the same bandwidth.
+
+        Parameters
+        ----------
+        scores : RowScores
+        n_replicates : int, default=500
+            Number of replicates, B.
+        random_state : int, RandomState, Generator or None, default=None
+            Where all randomness comes from.
+
+        Returns
+        -------
+        ndarray of shape (B, K + 1)
+            Share of each known class, then of unseen ones: 0.
+        """
+        minimise = minimise_on_simplex if self.constrained else _free_then_project
+        return closed(
+            matching_replicates(
+                scores.labelled,
+                scores.codes,
+                scores.new,
+                n_replicates,
+                random_state,
+                minimise,
+            )
+        )
+
+
+def density_products(
+    labelled: FloatArray,
+    codes: IntArray,
+    new: FloatArray,
+    bandwidth: float,
+    *,
+    leave_one_out: bool = False,
+) -> tuple[FloatArray, FloatArray]:
+    """Inner product of the kernel at each row with each sample's density, block by block.
+
+    The common factor ``(4 pi bandwidth^2)^(-d / 2)`` is left out: it has no say in the shares.
+
+    Parameters
+    ----------
+    labelled : ndarray of shape (n, d)
+        Labelled rows.
+    codes : ndarray of shape (n,)
+        Their classes, 0 to K - 1.
+    new : ndarray of shape (m, d)
+        New rows.
+    bandwidth : float
+        Standard deviation of the density kernels.
+    leave_one_out : bool, default=False
+        Whether a labelled row is left out of its own class.
+
+    Returns
+    -------
+    labelled : ndarray of shape (n, K + 1)
+        For each labelled row: with each class and, last, with the new rows.
+    new : ndarray of shape (m, K + 1)
+        The same for each new row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x, codes, x_new = np.array([[0.0], [2.0]]), np.array([0, 1]), np.array([[0.0]])
+    >>> density_products(x, codes, x_new, bandwidth=1.0)[1].round(3)
+    array([[1.   , 0.368, 1.   ]])
+    """
+    n_classes, n_rows = int(codes.max()) + 1, len(labelled) + len(new)
+    dtype = np.float64 if n_rows <= _EXACT_ROWS else np.float32
+    rows = np.concatenate([labelled, new]).astype(dtype)
+    samples = np.append(codes, np.full(len(new), n_classes))
+    share = (samples[:, None] == np.arange(n_classes + 1)) / np.bincount(samples)
+    share = share.astype(dtype)
+    products = np.empty((len(rows), n_classes + 1))
+    with one_blas_thread():
+        for start in range(0, len(rows), _BLOCK):
+            block = slice(start, start + _BLOCK)
+            products[block] = rbf_kernel(rows[block], rows, gamma=0.25 / bandwidth**2) @ share
+    if leave_one_out:
+        own, size = products[np.arange(len(codes)), codes], np.bincount(codes)[codes]
+        products[np.arange(len(codes)), codes] = (own * size - 1) / np.maximum(size - 1, 1)
+    return products[: len(codes)], products[len(codes) :]
+
+
+def half_median(rows: FloatArray, rng: np.random.RandomState) -> float:
+    """Half the median distance between rows."""
+    some = choose_landmarks(rows, np.ones(len(rows)), _MEDIAN_ROWS, rng)
+    return median_bandwidth(some) / 2
+
+
+def _free_then_project(gram: FloatArray, linear: FloatArray) -> FloatArray:
+    return simplex.project(np.linalg.solve(gram, linear[..., None])[..., 0])
+
+
+def _kept(
+    codes: IntArray, n_new: int, rng: np.random.RandomState
+) -> tuple[IntArray, IntArray, tuple[str, ...]]:
+    """Which labelled and new rows to use: all, or an equal part of each sample."""
+    n_rows = len(codes) + n_new
+    if n_rows <= MAX_ROWS:
+        return np.arange(len(codes)), np.arange(n_new), ()
+    samples = [*(np.flatnonzero(codes == code) for code in range(codes.max() + 1))]
+    samples.append(np.arange(n_new))
+    drawn = [
+        np.sort(rng.choice(rows, -(-len(rows) * MAX_ROWS // n_rows), replace=False))
+        for rows in samples
+    ]
+    said = f"a random part of the rows was used: {sum(map(len, drawn))} of {n_rows}."
+    return np.sort(np.concatenate(drawn[:-1])), drawn[-1], (said,)

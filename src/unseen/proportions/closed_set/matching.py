@@ -1,0 +1,187 @@
+"""Distribution matching as a quadratic program on the simplex, and bootstrap means of rows.
+
+Distribution matching asks for the shares whose mixture of the known classes lies nearest to the
+new rows, in some norm:
+
+    min || P_0 - sum_i pi_i P_i ||^2   over   pi >= 0, sum pi = 1.
+
+With the inner products ``G_ik = <P_i, P_k>`` and ``h_k = <P_k, P_0>`` this is the program
+``min pi' G pi / 2 - h' pi``. Norms differ only in what an inner product of two samples is: a sum
+over kernel densities (Titterington), over distribution functions (Hall), over a classifier's
+votes (adjusted counts).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from unseen._random import generator
+from unseen._types import FloatArray, IntArray
+from unseen.simplex import minimise_on_simplex
+
+__all__ = [
+    "Matching",
+    "bootstrap_means",
+    "class_bootstrap_means",
+    "class_means",
+    "gradient_noise",
+    "matching",
+    "matching_replicates",
+]
+
+# Up to so many rows each row draws its own weight. Above, a weighted mean is drawn from the
+# normal law that it then follows: the sum of that many weights has no other shape left.
+EXACT_ROWS = 20_000
+_BLOCK_SIZE = 2_000_000
+
+
+class Matching(NamedTuple):
+    """Inner products of the known classes with each other, and with the new rows."""
+
+    gram: FloatArray
+    linear: FloatArray
+
+
+def class_means(rows: FloatArray, codes: IntArray, n_classes: int) -> FloatArray:
+    """Mean row of each class, (K, S)."""
+    return np.stack([rows[codes == code].mean(axis=0) for code in range(n_classes)])
+
+
+def matching(labelled: FloatArray, codes: IntArray, new: FloatArray) -> Matching:
+    """The program of distribution matching, from inner products row by row.
+
+    Parameters
+    ----------
+    labelled : ndarray of shape (n, K + 1)
+        Inner product of each labelled row, taken as a point mass, with the sample of each class
+        and, last, with the sample of new rows.
+    codes : ndarray of shape (n,)
+        Classes of the labelled rows.
+    new : ndarray of shape (m, K + 1)
+        The same for the new rows.
+
+    Returns
+    -------
+    Matching
+
+    Examples
+    --------
+    The inner product of two points is their product: only means are matched.
+
+    >>> import numpy as np
+    >>> x, codes, x_new = np.array([0.0, 2.0, 4.0]), np.array([0, 0, 1]), np.array([2.0])
+    >>> means = np.array([1.0, 4.0, 2.0])
+    >>> program = matching(np.outer(x, means), codes, np.outer(x_new, means))
+    >>> minimise_on_simplex(*program).round(3)
+    array([0.667, 0.333])
+    """
+    n_classes = labelled.shape[1] - 1
+    gram = class_means(labelled[:, :-1], codes, n_classes)
+    # Inner products without the overlap of a row with itself need not be those of a norm.
+    values, vectors = np.linalg.eigh((gram + gram.T) / 2)
+    gram = (vectors * np.maximum(values, 0.0)) @ vectors.T
+    return Matching(gram, new[:, :-1].mean(axis=0))
+
+
+def matching_replicates(
+    labelled: FloatArray,
+    codes: IntArray,
+    new: FloatArray,
+    n_replicates: int,
+    random_state: Any,
+    minimise: Callable[[FloatArray, FloatArray], FloatArray] | None = None,
+) -> FloatArray:
+    """Shares that match under Bayesian-bootstrap weights of the rows, (B, K).
+
+    Weights move the gradient ``h - G pi`` at the shares found. Inner products are linear in the
+    weights of either sample, so to first order the move is a sum of weighted means over rows.
+    With G held fixed it belongs into h, and every replicate is one more program.
+
+    Parameters
+    ----------
+    labelled, codes, new
+        As in :func:`matching`.
+    n_replicates : int
+        Number of replicates, B.
+    random_state : int, RandomState, Generator or None
+        Where all randomness comes from.
+    minimise : callable, optional
+        Solves the programs; :func:`minimise_on_simplex` when left out.
+
+    Returns
+    -------
+    ndarray of shape (B, K)
+    """
+    minimise = minimise_on_simplex if minimise is None else minimise
+    program = matching(labelled, codes, new)
+    shares = minimise(*program)
+    # Each row's inner product with every class, and with what the mixture leaves unmatched.
+    rows = np.column_stack([labelled[:, :-1], labelled[:, -1] - labelled[:, :-1] @ shares])
+    rng = generator(random_state)
+    noise = gradient_noise(rows, codes, new[:, :-1], shares, n_replicates, rng)
+    return minimise(np.tile(program.gram, (n_replicates, 1, 1)), program.linear + noise)
+
+
+def gradient_noise(
+    labelled: FloatArray,
+    codes: IntArray,
+    new: FloatArray,
+    shares: FloatArray,
+    n_replicates: int,
+    rng: np.random.Generator,
+) -> FloatArray:
+    """How weights of the rows move ``E_0[v_k] - sum_i pi_i E_i[v_k] + E_k[w]``; (B, K).
+
+    Parameters
+    ----------
+    labelled : ndarray of shape (n, K + 1)
+        ``v_1 ... v_K`` and ``w`` at the labelled rows.
+    codes : ndarray of shape (n,)
+        Their classes.
+    new : ndarray of shape (m, K)
+        ``v_1 ... v_K`` at the new rows.
+    shares : ndarray of shape (K,)
+        The shares pi.
+    n_replicates : int
+        Number of replicates, B.
+    rng : Generator
+        Where all randomness comes from.
+    """
+    args = (labelled, codes, len(shares))
+    moved = class_bootstrap_means(*args, n_replicates, rng) - class_means(*args)
+    moved_new = bootstrap_means(new, n_replicates, rng) - new.mean(axis=0)
+    return moved_new - np.einsum("i,bik->bk", shares, moved[..., :-1]) + moved[..., -1]
+
+
+def bootstrap_means(rows: FloatArray, n_replicates: int, rng: np.random.Generator) -> FloatArray:
+    """Means of the rows (n, S) under Bayesian-bootstrap weights, (B, S)."""
+    n_rows = len(rows)
+    if n_rows > EXACT_ROWS:
+        spread = rows - rows.mean(axis=0)
+        values, vectors = np.linalg.eigh(spread.T @ spread)
+        root = vectors * np.sqrt(np.maximum(values, 0.0)) / n_rows
+        return rows.mean(axis=0) + rng.standard_normal((n_replicates, rows.shape[1])) @ root.T
+    means = np.empty((n_replicates, rows.shape[1]))
+    block = max(1, _BLOCK_SIZE // n_rows)
+    for first in range(0, n_replicates, block):
+        part = slice(first, min(first + block, n_replicates))
+        weights = rng.standard_exponential((part.stop - first, n_rows))
+        means[part] = weights @ rows / weights.sum(axis=1, keepdims=True)
+    return means
+
+
+def class_bootstrap_means(
+    rows: FloatArray,
+    codes: IntArray,
+    n_classes: int,
+    n_replicates: int,
+    rng: np.random.Generator,
+) -> FloatArray:
+    """The same within each class, (B, K, S)."""
+    return np.stack(
+        [bootstrap_means(rows[codes == code], n_replicates, rng) for code in range(n_classes)],
+        axis=1,
+    )

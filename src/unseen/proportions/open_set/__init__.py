@@ -1,0 +1,1 @@
+"""The default: is anything unseen, and how much?"""

@@ -1,0 +1,250 @@
+"""MPE-Incomplete: each known class on its own, and the rest is unseen.
+
+The new rows are a mixture of the known classes and of others. Under condition (A) the
+share of class i is the largest share of its distribution that fits into the new one,
+
+    pi_i = nu(P_0, P_i),                                               Eq. (4)
+
+so that one mixture proportion per class answers the question, with no model of the other
+classes, seen or unseen. What the known classes leave over is the unseen share,
+``1 - sum_i pi_i`` (Sec. "New MPE-based Algorithms for CPE").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import clone
+
+from unseen import simplex
+from unseen._random import generator
+from unseen._sklearn import HasMethods
+from unseen._types import FloatArray, Matrix
+from unseen.diagnostics import Finding, attribution, class_drift, hidden_share, quick_checks
+from unseen.mixture.slope import ROCSlope
+from unseen.proportions.base import ClassScores, PerClassEstimator, class_evidence, with_findings
+from unseen.records import Estimate, EstimatesMixture, MixtureEstimate, Notice
+from unseen.roc.bootstrap import bootstrap_slopes
+from unseen.scores.crossfit import crossfit_scores
+
+__all__ = ["MPEIncomplete", "incomplete_proportions"]
+
+
+class MPEIncomplete(PerClassEstimator):
+    """Shares of the known classes by one ROC slope each, Eq. (4); what is left is unseen.
+
+    Parameters
+    ----------
+    method : mixture estimator or None, default=None
+        Reads the share of one class off its scores; None is :class:`~unseen.ROCSlope`. Its
+        own ``classifier`` and ``n_folds`` play no part here.
+    classifier : scikit-learn classifier or None, default=None
+        What tells the new rows from a class; None is kernel logistic regression.
+    n_folds : int, default=10
+        Folds of the out-of-fold scores.
+    n_repeats : int, default=1
+        Times the folds are drawn anew.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the folds and of the classifier.
+    n_jobs : int or None, default=None
+        Jobs that score at the same time; does not change the result.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (K,)
+        Labels of the known classes.
+    labelled_ : LabelledRows
+        The labelled sample.
+    n_features_in_ : int
+        Columns of X.
+    feature_names_in_ : ndarray of str
+        Their names, where X had names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen import MPEIncomplete
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.vstack([rng.normal(-4, 1, (300, 2)), rng.normal(4, 1, (300, 2))])
+    >>> y = ["left"] * 300 + ["right"] * 300
+    >>> X_new = np.vstack([rng.normal(-4, 1, (350, 2)), rng.normal([-4, 4], 1, (150, 2))])
+    >>> estimate = MPEIncomplete(random_state=0).fit(X, y).estimate(X_new)
+    >>> print(f"left {estimate['left']:.1f}, unseen {estimate.unseen:.1f}")
+    left 0.7, unseen 0.3
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "method": [None, HasMethods(["from_scores", "get_params"])],
+        **PerClassEstimator._parameter_constraints,
+    }
+
+    def __init__(
+        self,
+        method: EstimatesMixture | None = None,
+        classifier: Any = None,
+        n_folds: int = 10,
+        n_repeats: int = 1,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(classifier, n_folds, n_repeats, random_state, n_jobs)
+        self.method = method
+
+    def from_scores(self, scores: ClassScores) -> Estimate:
+        """Read the shares off scores that have been made before; needs no ``fit``.
+
+        Parameters
+        ----------
+        scores : ClassScores
+
+        Returns
+        -------
+        Estimate
+        """
+        method = self._seeded_method(scores.seed)
+        mixtures = [method.from_scores(*pair) for pair in scores.pairs]
+        slopes = np.array([mixture.proportion for mixture in mixtures])
+        proportions, unseen = incomplete_proportions(slopes)
+        by_class = dict(zip(scores.classes, mixtures, strict=True))
+        estimate = Estimate(
+            classes=scores.classes,
+            proportions=proportions,
+            unseen=unseen,
+            method=type(self).__name__,
+            n_labelled=scores.n_labelled,
+            n_new=scores.n_new,
+            roc=class_evidence(scores, mixtures),
+            diagnostics={"slope_total": float(slopes.sum())},
+            notices=(*scores.notices, *_notices(by_class)),
+            seed=scores.seed,
+        )
+        found = quick_checks(scores.classes, scores.pairs, estimate.roc, scores.seed)
+        return with_findings(estimate, found)
+
+    def replicates(
+        self, scores: ClassScores, n_replicates: int = 500, random_state: Any = None
+    ) -> FloatArray:
+        """Shares under Bayesian-bootstrap weights of the scored rows; nothing is refitted.
+
+        Parameters
+        ----------
+        scores : ClassScores
+        n_replicates : int, default=500
+            Number of replicates, B.
+        random_state : int, RandomState, Generator or None, default=None
+            Where all randomness comes from; None is the seed of the scores.
+
+        Returns
+        -------
+        ndarray of shape (B, K + 1)
+            Share of each known class, then of unseen ones.
+        """
+        slopes = replicate_slopes(
+            self._seeded_method(scores.seed),
+            scores.pairs,
+            n_replicates,
+            scores.seed if random_state is None else random_state,
+        )
+        proportions = simplex.project_open(slopes)
+        return np.column_stack([proportions, np.maximum(0.0, 1.0 - proportions.sum(axis=1))])
+
+    def _deep_findings(
+        self, scores: ClassScores, estimate: Estimate, rows: Matrix
+    ) -> list[Finding]:
+        n_classes = len(scores.classes)
+        findings = []
+        for code, (label, pair) in enumerate(zip(scores.classes, scores.pairs, strict=True)):
+            own = self._labelled_rows(code)
+            findings.append(class_drift(label, own, rows, attribution(pair), n_classes))
+            if n_classes > 1:
+                others = self.labelled_.rows[self.labelled_.codes != code]
+                against = self._scored(others, own, scores.seed)
+                findings.append(hidden_share(label, against, n_classes, scores.seed))
+        return findings
+
+    def _scored(self, F: Matrix, H: Matrix, seed: int | None) -> tuple[FloatArray, FloatArray]:
+        return crossfit_scores(
+            F, H, self.classifier, n_folds=self.n_folds, random_state=seed, n_jobs=self.n_jobs
+        )
+
+    def _seeded_method(self, seed: int | None) -> EstimatesMixture:
+        """A copy of the method that draws, where it draws at all, from the one seed."""
+        method = ROCSlope() if self.method is None else clone(self.method)
+        if method.get_params().get("random_state", seed) is None:
+            method.set_params(random_state=seed)
+        return method
+
+
+def incomplete_proportions(slopes: Sequence[float] | FloatArray) -> tuple[FloatArray, float]:
+    """Shares of the known classes and of unseen ones, from one slope per class, Eq. (4).
+
+    Parameters
+    ----------
+    slopes : array-like of shape (K,)
+        The mixture proportion of each class.
+
+    Returns
+    -------
+    proportions : ndarray of shape (K,)
+        The slopes; where they sum to more than 1, the nearest shares that do not.
+    unseen : float
+        ``1 - sum(proportions)``.
+
+    Examples
+    --------
+    >>> from unseen.proportions import incomplete_proportions
+    >>> incomplete_proportions([0.5, 0.25])
+    (array([0.5 , 0.25]), 0.25)
+    >>> incomplete_proportions([0.75, 0.5])
+    (array([0.625, 0.375]), 0.0)
+    """
+    proportions = simplex.project_open(slopes)
+    return proportions, max(0.0, 1.0 - float(proportions.sum()))
+
+
+def replicate_slopes(
+    method: EstimatesMixture,
+    pairs: Sequence[tuple[FloatArray, FloatArray]],
+    n_replicates: int,
+    random_state: Any,
+) -> FloatArray:
+    """Mixture proportions of every class in every bootstrap replicate.
+
+    Slopes of a ROC model are fitted in one batch, with shared weights of the new rows
+    (:func:`~unseen.roc.bootstrap_slopes`). Any other method reads scores that are drawn with
+    replacement, the new rows once for all classes, one replicate after another.
+
+    Parameters
+    ----------
+    method : mixture estimator
+    pairs : sequence of (scores_F, scores_H)
+    n_replicates : int
+    random_state : int, RandomState, Generator or None
+
+    Returns
+    -------
+    ndarray of shape (B, K)
+    """
+    if isinstance(method, ROCSlope):
+        return bootstrap_slopes(
+            pairs, method._model(), method._criterion(), n_replicates, random_state
+        )
+    rng = generator(random_state)
+    slopes = np.empty((n_replicates, len(pairs)))
+    for replicate in slopes:
+        rows = rng.integers(len(pairs[0][0]), size=len(pairs[0][0]))
+        for label, (scores_F, scores_H) in enumerate(pairs):
+            drawn = rng.choice(scores_H, size=len(scores_H))
+            replicate[label] = method.from_scores(scores_F[rows], drawn).proportion
+    return slopes
+
+
+def _notices(mixtures: dict[Any, MixtureEstimate]) -> list[Notice]:
+    return [
+        replace(notice, text=f"class {label!r}: {notice.text}", about=label)
+        for label, mixture in mixtures.items()
+        for notice in mixture.notices
+    ]

@@ -1,0 +1,204 @@
+"""MPE-Joint: the ROCs of all classes fitted at once, their slopes bound to share out the whole.
+
+One ROC per class, F = P_0 against H = P_i, one model curve each, and one condition that ties
+them together (Sec. "New MPE-based Algorithms for CPE"):
+
+    minimise  sum_i B_f(ROC_i)   subject to   sum_i slope_i = 1,
+
+or ``sum_i slope_i <= 1`` where classes may be unseen. How it is solved stands in
+:mod:`unseen.roc.joint`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from unseen._types import FloatArray
+from unseen.mixture.base import roc_evidence
+from unseen.mixture.slope import SMOOTHING_REPLICATES
+from unseen.proportions.base import ClassScores, PerClassEstimator, closed_set_notice
+from unseen.records import Estimate, Notice
+from unseen.roc.bootstrap import bootstrap_rocs
+from unseen.roc.evidence import scored_evidence
+from unseen.roc.fit import BinomialDeviance
+from unseen.roc.joint import by_slope_of, fit_jointly
+from unseen.roc.models import Concave, Gaussian, RocModel
+from unseen.roc.sketch import RocSketch
+from unseen.samples.checks import check_closed_set
+
+__all__ = ["MPEJoint"]
+
+
+class MPEJoint(PerClassEstimator):
+    """Shares of the known classes from all their ROCs at once (MPE-Joint).
+
+    Parameters
+    ----------
+    model : RocModel or None, default=None
+        The regression model; None is the paper's ``Gaussian()`` where ``closed``, and else
+        ``Concave()``: on the ROC of a class that makes up nearly all rows the Gaussian slope is
+        a lottery, from which only the condition that all slopes sum to 1 saves it.
+    closed : bool, default=True
+        True as in the paper: the shares sum to 1, and no class is unseen. False lets them sum
+        to less, and the rest is unseen.
+    smooth : bool, default=False
+        Fit the mean of Bayesian-bootstrap replicates, as the paper's appendix does, instead of
+        the empirical ROCs.
+    classifier : scikit-learn classifier or None, default=None
+        What tells the new rows from a class; None is kernel logistic regression.
+    n_folds : int, default=10
+        Folds of the out-of-fold scores.
+    n_repeats : int, default=1
+        Times the folds are drawn anew.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the folds and of the classifier.
+    n_jobs : int or None, default=None
+        Jobs that score at the same time; does not change the result.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (K,)
+        Labels of the known classes.
+    labelled_ : LabelledRows
+        The labelled sample.
+    n_features_in_ : int
+        Columns of X.
+    feature_names_in_ : ndarray of str
+        Their names, where X had names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen import MPEJoint
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.vstack([rng.normal(-2, 1, (300, 2)), rng.normal(2, 1, (300, 2))])
+    >>> y = ["left"] * 300 + ["right"] * 300
+    >>> X_new = np.vstack([rng.normal(-2, 1, (350, 2)), rng.normal(2, 1, (150, 2))])
+    >>> estimate = MPEJoint(random_state=0).fit(X, y).estimate(X_new)
+    >>> print(f"left {estimate['left']:.1f}, right {estimate['right']:.1f}")
+    left 0.7, right 0.3
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "model": [None, RocModel],
+        "closed": ["boolean"],
+        "smooth": ["boolean"],
+        **PerClassEstimator._parameter_constraints,
+    }
+
+    def __init__(
+        self,
+        model: RocModel | None = None,
+        closed: bool = True,
+        smooth: bool = False,
+        classifier: Any = None,
+        n_folds: int = 10,
+        n_repeats: int = 1,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(classifier, n_folds, n_repeats, random_state, n_jobs)
+        self.model = model
+        self.closed = closed
+        self.smooth = smooth
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Keep the labelled sample.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_labelled, n_features)
+            Rows of the known classes; dense, sparse or a table.
+        y : array-like of shape (n_labelled,)
+            Their labels: text, whole numbers or booleans; at least two classes if ``closed``.
+
+        Returns
+        -------
+        self
+        """
+        super().fit(X, y)
+        by_slope_of(self._model())
+        if self.closed:
+            check_closed_set(self.classes_)
+        return self
+
+    def from_scores(self, scores: ClassScores) -> Estimate:
+        """Read the shares off scores that have been made before; needs no ``fit``.
+
+        Parameters
+        ----------
+        scores : ClassScores
+
+        Returns
+        -------
+        Estimate
+            With the deviance of the joint fit in ``diagnostics``.
+        """
+        if self.closed:
+            check_closed_set(np.asarray(scores.classes))
+        model, grid = self._model(), BinomialDeviance().grid
+        sketches = [RocSketch.from_scores(*pair) for pair in scores.pairs]
+        if self.smooth:
+            curves = bootstrap_rocs(scores.pairs, grid, SMOOTHING_REPLICATES, scores.seed).mean(0)
+        else:
+            curves = np.array([np.interp(grid, *sketch.roc()) for sketch in sketches])
+        fitted = fit_jointly(grid, curves, model, self.closed)
+        slopes, parameters = fitted.slopes[0], fitted.parameters[0]
+        return Estimate(
+            classes=scores.classes,
+            proportions=slopes,
+            unseen=float(_unseen(fitted.slopes)[0]),
+            method=type(self).__name__,
+            n_labelled=scores.n_labelled,
+            n_new=scores.n_new,
+            roc={
+                label: scored_evidence(roc_evidence(sketch, slope, model.named(row)), *pair)
+                for label, pair, sketch, slope, row in zip(
+                    scores.classes, scores.pairs, sketches, slopes, parameters, strict=True
+                )
+            },
+            diagnostics={"deviance": float(fitted.deviance[0])},
+            sees_unseen=not self.closed,
+            notices=(*scores.notices, *self._blindness()),
+            seed=scores.seed,
+        )
+
+    def replicates(
+        self, scores: ClassScores, n_replicates: int = 500, random_state: Any = None
+    ) -> FloatArray:
+        """Shares under Bayesian-bootstrap weights of the scored rows; nothing is refitted.
+
+        Parameters
+        ----------
+        scores : ClassScores
+        n_replicates : int, default=500
+            Number of replicates, B.
+        random_state : int, RandomState, Generator or None, default=None
+            Where all randomness comes from; None is the seed of the scores.
+
+        Returns
+        -------
+        ndarray of shape (B, K + 1)
+            Share of each known class, then of unseen ones.
+        """
+        grid, seed = BinomialDeviance().grid, scores.seed if random_state is None else random_state
+        curves = bootstrap_rocs(scores.pairs, grid, n_replicates, seed)
+        slopes = fit_jointly(grid, curves, self._model(), self.closed).slopes
+        return np.column_stack([slopes, _unseen(slopes)])
+
+    def _model(self) -> RocModel:
+        if self.model is not None:
+            return self.model
+        return Gaussian() if self.closed else Concave()
+
+    def _blindness(self) -> list[Notice]:
+        return [closed_set_notice(type(self).__name__)] if self.closed else []
+
+
+def _unseen(slopes: FloatArray) -> FloatArray:
+    rest: FloatArray = 1 - slopes.sum(axis=-1)
+    # What rounding leaves over is nothing.
+    return np.where(rest > 1e-13, rest, 0.0)

@@ -1,0 +1,449 @@
+"""The records that the library hands back, and the small protocol behind them.
+
+A record is frozen, holds no raw rows, and knows how to print itself. Nothing here computes
+an estimate; nothing here draws a picture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from os import PathLike
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from unseen._frozen import Frozen, frozen_array, plain
+from unseen._types import FloatArray
+from unseen._wording import html_table, text_table
+
+# A share below this reads as none.
+_NO_SHARE = 0.0005
+
+
+class UnseenWarning(UserWarning):
+    """The data look wrong in a way that the user must know about, such as a leak."""
+
+
+@dataclass(frozen=True)
+class Notice:
+    """Something that a person should know before trusting a number.
+
+    A program looks at ``code``, a person reads ``text``. ``docs/notices.md`` lists the codes.
+
+    Parameters
+    ----------
+    code : str
+        What kind of notice this is, such as ``"constant_columns"``; the same for every wording.
+    text : str
+        One plain sentence or two.
+    severity : {"note", "warning"}, default="warning"
+        A warning bears on the answer; a note says what was done.
+    about : label, column name or None, default=None
+        The class or column that the notice is about, where there is one.
+
+    Examples
+    --------
+    >>> from unseen.records import Notice
+    >>> notice = Notice("few_rows", "class 'cat': 9 labelled rows are few.", about="cat")
+    >>> print(notice)
+    warning: class 'cat': 9 labelled rows are few.
+    """
+
+    code: str
+    text: str
+    severity: Literal["note", "warning"] = "warning"
+    about: Any = None
+
+    def __str__(self) -> str:
+        return f"{self.severity}: {self.text}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain types, ready for JSON."""
+        return {
+            "code": self.code,
+            "text": self.text,
+            "severity": self.severity,
+            "about": plain(self.about),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class RocEvidence(Frozen):
+    """The empirical ROC of one pair (F against H) and the slope read off its right end.
+
+    Parameters
+    ----------
+    false_alarm, detection : ndarray
+        Vertices of the empirical ROC, thinned to at most a few hundred.
+    right_slope : float
+        Slope at the right end: the mixture proportion before any clipping or projection.
+    n_new, n_labelled : int
+        Rows of F and of H behind the curve.
+    parameters : mapping
+        Parameters of the fitted curve by the paper's names; empty where no curve was fitted.
+    thresholds : ndarray or None
+        The score at each vertex, falling: between two neighbours lie the scores of the rows that
+        are counted between these vertices. None where the scores were not kept.
+    """
+
+    false_alarm: FloatArray
+    detection: FloatArray
+    right_slope: float
+    n_new: int
+    n_labelled: int
+    parameters: Mapping[str, float] = field(default_factory=dict)
+    thresholds: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.thresholds is not None and self.thresholds.shape != self.false_alarm.shape:
+            raise ValueError(
+                f"thresholds must have shape {self.false_alarm.shape}; got {self.thresholds.shape}."
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class MixtureEstimate(Frozen):
+    """Estimate of ν in ``F = (1 - ν) G + ν H``, Eq. (3).
+
+    Parameters
+    ----------
+    proportion : float
+        The estimate, in [0, 1].
+    method : str
+        Name of the estimator that made it.
+    roc : RocEvidence or None
+        The ROC behind it, where the method has one.
+    notices : tuple of Notice
+        What a person should know before trusting the number.
+
+    Examples
+    --------
+    >>> from unseen.records import MixtureEstimate
+    >>> print(MixtureEstimate(0.25, "ROCSlope"))
+    0.250 of the new rows look like the labelled sample (ROCSlope)
+    """
+
+    proportion: float
+    method: str
+    roc: RocEvidence | None = None
+    notices: tuple[Notice, ...] = ()
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.proportion:.3f} of the new rows look like the labelled sample ({self.method})"
+        ]
+        return "\n".join(lines + list(map(str, self.notices)))
+
+
+@dataclass(frozen=True)
+class UpperBound:
+    """A bound on ν* that holds with probability at least ``1 - delta``; not an estimate.
+
+    Parameters
+    ----------
+    upper : float
+        ν* is at most this, with probability at least ``1 - delta``.
+    delta : float
+        The probability of error that was allowed.
+    form : str
+        Which inequality gave it: ``"vc"``, ``"dkw"`` or ``"clopper-pearson"``.
+    vacuous : bool
+        True when ``upper`` is 1, so that the bound says nothing at this sample size.
+
+    Examples
+    --------
+    >>> from unseen.records import UpperBound
+    >>> print(UpperBound(0.31, 0.05, "dkw", False))
+    at most 0.310 with probability >= 0.95 (dkw)
+    """
+
+    upper: float
+    delta: float
+    form: str
+    vacuous: bool
+
+    def __str__(self) -> str:
+        if self.vacuous:
+            return f"says nothing at this sample size: the bound is 1 ({self.form})"
+        return f"at most {self.upper:.3f} with probability >= {1 - self.delta:g} ({self.form})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Estimate(Frozen):
+    """Shares of the known classes in new rows, and the share of unseen classes.
+
+    Parameters
+    ----------
+    classes : tuple
+        Labels of the known classes, sorted.
+    proportions : ndarray of shape (K,)
+        Share of each known class, in the order of ``classes``; sums to at most 1.
+    unseen : float
+        Share of rows from classes that training never saw.
+    method : str
+        Name of the estimator that made it.
+    n_labelled : mapping
+        Labelled rows of each class.
+    n_new : int
+        New rows.
+    intervals : ndarray of shape (K + 1, 2) or None
+        Lower and upper ends, for each class and then for unseen.
+    confidence : float or None
+        Level of the intervals.
+    sees_unseen : bool
+        Whether the method could have found unseen classes; a closed-set method cannot.
+    unseen_certified : float or None
+        A lower bound on the unseen share that holds without assumptions on the classes.
+    roc : mapping
+        The ROC evidence of each class, for plots.
+    pooled : RocEvidence or None
+        The ROC of the new rows against all known classes together, in the estimated shares; its
+        slope at the right end is the share of all known classes.
+    diagnostics : mapping
+        Numbers by which the estimate can be judged; plain types.
+    notices : tuple of Notice
+        What a person should know before trusting the numbers.
+    seed : int or None
+        As ``random_state``, this gives the same estimate again.
+    versions : mapping
+        Versions of this library and of those under it.
+
+    Examples
+    --------
+    >>> from unseen.records import Estimate
+    >>> estimate = Estimate(("cat", "dog"), [0.5, 0.2], 0.3, "MPEIncomplete",
+    ...                     n_labelled={"cat": 80, "dog": 90}, n_new=400)
+    >>> print(estimate)
+    class   share  labelled rows
+    cat     0.500             80
+    dog     0.200             90
+    unseen  0.300              -
+    MPEIncomplete, 400 new rows
+    >>> float(estimate["cat"])
+    0.5
+    """
+
+    classes: tuple[Any, ...]
+    proportions: FloatArray
+    unseen: float
+    method: str
+    n_labelled: Mapping[Any, int]
+    n_new: int
+    intervals: FloatArray | None = None
+    confidence: float | None = None
+    sees_unseen: bool = True
+    unseen_certified: float | None = None
+    roc: Mapping[Any, RocEvidence] = field(default_factory=dict)
+    pooled: RocEvidence | None = None
+    diagnostics: Mapping[str, Any] = field(default_factory=dict)
+    notices: tuple[Notice, ...] = ()
+    seed: int | None = None
+    versions: Mapping[str, str] = field(default_factory=lambda: library_versions())
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "classes", tuple(plain(label) for label in self.classes))
+        n_classes = len(self.classes)
+        self._keep_numbers("proportions", (n_classes,))
+        if self.intervals is not None:
+            self._keep_numbers("intervals", (n_classes + 1, 2))
+        super().__post_init__()
+
+    def _keep_numbers(self, name: str, shape: tuple[int, ...]) -> None:
+        array = frozen_array(getattr(self, name), np.float64)
+        if array.shape != shape:
+            raise ValueError(f"{name} must have shape {shape}; got {array.shape}.")
+        object.__setattr__(self, name, array)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The sentences of the notices."""
+        return tuple(notice.text for notice in self.notices)
+
+    def __getitem__(self, label: Any) -> float:
+        """Share of one known class."""
+        if label not in self.classes:
+            known = ", ".join(map(repr, self.classes))
+            raise KeyError(f"no class {label!r}; the known classes are {known}.")
+        return float(self.proportions[self.classes.index(label)])
+
+    def __str__(self) -> str:
+        return text_table(self._table(), self._remarks())
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return html_table(self._table(), self._remarks())
+
+    def sentence(self) -> str:
+        """The answer about unseen classes in one plain sentence.
+
+        Examples
+        --------
+        >>> from unseen.records import Estimate
+        >>> rows = {"n_labelled": {"cat": 80}, "n_new": 400}
+        >>> Estimate(("cat",), [0.7], 0.3, "m", intervals=[[0.65, 0.75], [0.25, 0.35]],
+        ...          **rows).sentence()
+        'About 30% of the new rows (25% to 35%) come from classes that training never saw.'
+        >>> Estimate(("cat",), [0.9], 0.1, "m", intervals=[[0.7, 1.0], [0.0, 0.3]],
+        ...          **rows).sentence()
+        'Perhaps 10% of the new rows come from classes that training never saw: it may be none, ...'
+        >>> Estimate(("cat",), [1.0], 0.0, "m", **rows).sentence()
+        'No sign of classes that training never saw.'
+        """
+        never_seen = "classes that training never saw"
+        if not self.sees_unseen:
+            return (
+                f"{self.method} cannot see unseen classes: it takes every new row for one of a "
+                "known class."
+            )
+        if self.unseen < _NO_SHARE:
+            if self.intervals is None or self.intervals[-1, 1] < _NO_SHARE:
+                return f"No sign of {never_seen}."
+            most = _percent(self.intervals[-1, 1])
+            return f"No sign of {never_seen}: at most {most} of the new rows."
+        interval = ""
+        if self.intervals is not None:
+            lower, upper = map(_percent, self.intervals[-1])
+            if self.intervals[-1, 0] < _NO_SHARE:
+                guess = _percent(self.unseen)
+                return (
+                    f"Perhaps {guess} of the new rows come from {never_seen}: "
+                    f"it may be none, and at most {upper}."
+                )
+            interval = f" ({lower} to {upper})"
+        return f"About {_percent(self.unseen)} of the new rows{interval} come from {never_seen}."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain types, ready for JSON; ``format`` counts changes of layout."""
+        return {
+            "format": 2,
+            "method": self.method,
+            "classes": list(self.classes),
+            "proportions": self.proportions.tolist(),
+            "unseen": float(self.unseen),
+            "intervals": plain(self.intervals),
+            "confidence": plain(self.confidence),
+            "sees_unseen": self.sees_unseen,
+            "unseen_certified": plain(self.unseen_certified),
+            "n_labelled": [int(self.n_labelled[label]) for label in self.classes],
+            "n_new": int(self.n_new),
+            "roc": [
+                {"class": label, **plain(vars(self.roc[label]))}
+                for label in self.classes
+                if label in self.roc
+            ],
+            "pooled": None if self.pooled is None else plain(vars(self.pooled)),
+            "diagnostics": plain(self.diagnostics),
+            "notices": [notice.to_dict() for notice in self.notices],
+            "seed": plain(self.seed),
+            "versions": dict(self.versions),
+        }
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame: one row per known class, and a last row for unseen.
+
+        The column ``known`` is False in the last row only, so that a class which happens to
+        be called "unseen" is not mistaken for it. Where labels are numbers, ``class`` is missing
+        there.
+        """
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ImportError(
+                'to_frame needs pandas, which is not installed. Try: pip install "unseen[io]"'
+            ) from error
+        is_text = all(isinstance(label, str) for label in self.classes)
+        labels = pd.Series([*self.classes, "unseen" if is_text else None])
+        columns: dict[str, Any] = {
+            # Numbers beside text in one column could not be written to a file.
+            "class": labels if is_text else labels.astype(object).convert_dtypes(),
+            "share": [*self.proportions.tolist(), float(self.unseen)],
+            "known": [True] * len(self.classes) + [False],
+            "labelled_rows": [*(self.n_labelled[label] for label in self.classes), 0],
+        }
+        if self.intervals is not None:
+            columns |= {"lower": self.intervals[:, 0], "upper": self.intervals[:, 1]}
+        return pd.DataFrame(columns)
+
+    def plot(self, **options: Any) -> Any:
+        """Draw the shares with their intervals; ``options`` are those of SharesDisplay.
+
+        Returns
+        -------
+        unseen.plots.SharesDisplay
+        """
+        return _above("plots").SharesDisplay.from_estimate(self, **options)
+
+    def report(self, path: str | PathLike[str]) -> None:
+        """Write one self-contained HTML page about this estimate.
+
+        Parameters
+        ----------
+        path : str or path
+            Where to; an existing file is replaced only by a whole new one.
+        """
+        _above("report").write_report(_above("study").Study(self), path)
+
+    def _table(self) -> list[list[str]]:
+        """Header and rows, as text."""
+        labels = [*map(str, self.classes), "unseen"]
+        shares = [*self.proportions, self.unseen]
+        counts = [*(str(self.n_labelled[label]) for label in self.classes), "-"]
+        header = ["class", "share", "labelled rows"]
+        rows = [
+            [label, f"{share:.3f}", count]
+            for label, share, count in zip(labels, shares, counts, strict=True)
+        ]
+        if self.intervals is not None:
+            header.insert(2, "interval")
+            for row, (lower, upper) in zip(rows, self.intervals, strict=True):
+                row.insert(2, f"{lower:.3f} to {upper:.3f}")
+        return [header, *rows]
+
+    def _remarks(self) -> list[str]:
+        """What stands under the table."""
+        remarks = [f"{self.method}, {self.n_new} new rows"]
+        if self.unseen_certified is not None:
+            remarks.append(f"certified: the unseen share is at least {self.unseen_certified:.3f}")
+        return remarks + list(map(str, self.notices))
+
+
+def library_versions() -> dict[str, str]:
+    """Versions that an estimate depends on."""
+    import platform
+
+    import scipy
+    import sklearn
+
+    from unseen._version import __version__
+
+    return {
+        "unseen": __version__,
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "scikit-learn": sklearn.__version__,
+        "python": platform.python_version(),
+    }
+
+
+class EstimatesMixture(Protocol):
+    """Reads ν off out-of-fold scores of F and H; high scores look like F."""
+
+    def from_scores(self, scores_F: ArrayLike, scores_H: ArrayLike) -> MixtureEstimate:
+        """Estimate the share of H in F."""
+        ...
+
+
+def _above(module: str) -> Any:
+    """A module that draws records: those stand above, and are loaded only when called upon."""
+    return import_module(f"unseen.{module}")
+
+
+def _percent(share: float) -> str:
+    """A share as people say it; below ten per cent the first digit after the point matters."""
+    return f"{share:.0%}" if share >= 0.0995 or share < _NO_SHARE else f"{share:.1%}"

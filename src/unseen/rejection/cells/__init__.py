@@ -1,0 +1,1 @@
+"""Partitions of the rows into cells, each with one label."""

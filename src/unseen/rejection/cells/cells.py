@@ -1,0 +1,162 @@
+"""Rules that are constant on cells: masses, labels, probabilities, and how many cells to have.
+
+Over a partition the risk is a sum over cells, so that the best label of a cell is found by looking
+at its masses alone (:func:`unseen.rejection.learning.sample.cell_costs`): the known class of largest mass
+a_k, or unseen where ``e = u - sum_i a_i`` is larger still. That is the empirical risk minimiser of
+Sec. "Anomaly Rejection" over all labellings of the cells, with no search.
+
+The theorem of that section asks for two things as the samples grow: ever more cells, so that any
+classifier can be approached, and ``V log n_i / n_i -> 0`` for the VC dimension V of the family and
+every sample size n_i, so that R_hat is uniformly close to R. :func:`growing_cells` has both. It
+counts in rows' worth, n (:func:`effective_size`), which exceeds no sample by more than a constant
+factor. Labellings of m fixed cells have V = m, those of trees with m leaves, or of m Voronoi cells,
+V of order m log m for a fixed number of features, and with ``m = n^(d / (d + 2))`` cells, too,
+``m log^2 n / n`` tends to 0. (That power balances bias and noise of a histogram where posteriors
+are Lipschitz.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from unseen._types import FloatArray, IntArray, Matrix
+from unseen.rejection.learning.sample import OpenSample, cell_costs
+
+__all__ = [
+    "CellRule",
+    "Cells",
+    "cell_labels",
+    "cell_masses",
+    "cell_probabilities",
+    "effective_size",
+    "growing_cells",
+]
+
+# Beyond this many features the power d / (d + 2) is nearly 1 and cells would hold a row each.
+FEATURES_COUNTED = 4
+
+
+class Cells(Protocol):
+    """A partition of the space of rows."""
+
+    @property
+    def n_cells(self) -> int:
+        """How many cells there are; some may hold no row."""
+        ...
+
+    def cell(self, X: Matrix) -> IntArray:
+        """Cell of each row, from 0 to n_cells - 1."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class CellRule:
+    """A rule that gives all rows of a cell the same probabilities.
+
+    Parameters
+    ----------
+    cells : Cells
+        The partition.
+    table : ndarray of shape (n_cells, K + 1)
+        Probabilities of the labels in each cell, unseen last.
+    """
+
+    cells: Cells
+    table: FloatArray
+
+    def probabilities(self, X: Matrix) -> FloatArray:
+        """Probability of each known class and, last, of unseen ones: shape (n, K + 1)."""
+        return self.table[self.cells.cell(X)]
+
+
+def cell_masses(cell: IntArray, masses: FloatArray, n_cells: int) -> FloatArray:
+    """Masses a_1 ... a_K and u of each cell: sums of the masses of its rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen.rejection.cells.cells import cell_masses
+    >>> cell_masses(np.array([0, 2, 0]), np.array([[0.5, 0], [0.25, 0], [0, 1.0]]), 3)
+    array([[0.5 , 1.  ],
+           [0.  , 0.  ],
+           [0.25, 0.  ]])
+    """
+    return np.stack([np.bincount(cell, column, n_cells) for column in masses.T], axis=1)
+
+
+def cell_labels(masses: FloatArray) -> IntArray:
+    """The label of least cost in each cell; K stands for unseen.
+
+    Examples
+    --------
+    >>> from unseen.rejection.cells.cells import cell_labels
+    >>> cell_labels([[0.2, 0.1, 0.3], [0.2, 0.1, 0.9]])
+    array([0, 2])
+    """
+    return cell_costs(masses).argmin(axis=-1)
+
+
+def cell_probabilities(masses: FloatArray, prior: FloatArray, pseudo_mass: float) -> FloatArray:
+    """Probability of each label in each cell: masses a_1 ... a_K and max(e, 0) over their sum.
+
+    Parameters
+    ----------
+    masses : ndarray of shape (n_cells, K + 1)
+        Columns a_1 ... a_K and u.
+    prior : ndarray of shape (K + 1,)
+        Probabilities in a cell without rows.
+    pseudo_mass : float
+        Mass added to every cell, spread evenly over the labels so that the most probable label
+        stays the one of least cost.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen.rejection.cells.cells import cell_probabilities
+    >>> masses, prior = np.array([[0.25, 0.75], [0.5, 0.25], [0, 0]]), np.array([0.75, 0.25])
+    >>> cell_probabilities(masses, prior, 0.0)
+    array([[0.33333333, 0.66666667],
+           [1.        , 0.        ],
+           [0.75      , 0.25      ]])
+    """
+    labels = masses.copy()
+    labels[:, -1] = np.maximum(masses[:, -1] - masses[:, :-1].sum(axis=1), 0.0)
+    empty = labels.sum(axis=1) <= 0
+    labels += pseudo_mass / labels.shape[1]
+    labels[empty] = prior
+    return labels / labels.sum(axis=1, keepdims=True)
+
+
+def effective_size(sample: OpenSample) -> float:
+    """Rows' worth of a sample: ``1 / (1 / n_0 + sum_i pi_i^2 / n_i)``.
+
+    The variance of R_hat(f) is at most one over this, up to a constant, whatever the classifier f.
+    It is at most n_0, and at most ``n_i / pi_i^2``: of order n_i for every class with a share.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen.rejection.cells.cells import effective_size
+    >>> from unseen.rejection.learning.sample import OpenSample
+    >>> codes, shares = np.repeat([0, 1], 25), np.array([0.5, 0.5])
+    >>> effective_size(OpenSample(np.zeros((50, 1)), codes, np.zeros((50, 1)), shares))
+    25.0
+    """
+    counts = np.bincount(sample.codes, minlength=sample.n_classes)
+    return float(1 / (1 / sample.X_new.shape[0] + (sample.shares**2 / counts).sum()))
+
+
+def growing_cells(size: float, n_features: int) -> float:
+    """How many cells to have for samples of this size: ``n^(d / (d + 2))``, d taken at most 4.
+
+    Examples
+    --------
+    >>> from unseen.rejection.cells.cells import growing_cells
+    >>> [round(growing_cells(size, 2)) for size in (100, 10_000, 1_000_000)]
+    [10, 100, 1000]
+    """
+    counted = min(n_features, FEATURES_COUNTED)
+    return float(size ** (counted / (counted + 2)))

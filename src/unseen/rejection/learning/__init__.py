@@ -1,0 +1,1 @@
+"""What rules learn from, and how: samples, shares, folds, calibration, thresholds."""

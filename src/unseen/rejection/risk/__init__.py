@@ -1,0 +1,1 @@
+"""What errors cost, and how their cost is estimated without unseen labels."""

@@ -1,0 +1,251 @@
+"""How good labels with "unseen" among them are, where the truth is known: for benchmarks.
+
+They follow scikit-learn: ``metric(y_true, y_pred)`` or ``metric(y_true, y_score)``, higher is
+better. In ``y_true`` a row is of an unseen class if it bears the unseen label or, where ``known``
+lists the known labels, any label that is not among them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.metrics import f1_score, precision_score, recall_score, roc_auc_score
+
+from unseen._types import BoolArray
+from unseen.rejection.learning.labels import with_unseen
+
+__all__ = [
+    "known_accuracy",
+    "novelty_auc",
+    "open_auc",
+    "open_macro_f1",
+    "unseen_precision",
+    "unseen_recall",
+]
+
+
+def open_macro_f1(
+    y_true: ArrayLike, y_pred: ArrayLike, *, unseen_label: Any = "auto", known: Any = None
+) -> float:
+    """Mean F1 over the known classes and unseen, K + 1 labels of equal weight.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        True labels.
+    y_pred : array-like of shape (n,)
+        Predicted labels.
+    unseen_label : label, default="auto"
+        The label of unseen classes; "auto" is "unseen" for text and -1 for numbers.
+    known : array-like of shape (K,) or None, default=None
+        The known labels; None takes all labels but the unseen one.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from unseen.rejection.risk.metrics import open_macro_f1
+    >>> open_macro_f1(["a", "a", "b", "zebra"], ["a", "a", "b", "unseen"], known=["a", "b"])
+    1.0
+    """
+    truth, predicted, labels = _aligned(y_true, y_pred, unseen_label, known)
+    return float(f1_score(truth, predicted, labels=labels, average="macro", zero_division=0.0))
+
+
+def known_accuracy(
+    y_true: ArrayLike, y_pred: ArrayLike, *, unseen_label: Any = "auto", known: Any = None
+) -> float:
+    """Share of the rows of known classes that get their label; to call one unseen is an error.
+
+    Parameters
+    ----------
+    y_true, y_pred, unseen_label, known
+        As for :func:`open_macro_f1`.
+
+    Returns
+    -------
+    float
+        NaN where no row is of a known class.
+
+    Examples
+    --------
+    >>> from unseen.rejection.risk.metrics import known_accuracy
+    >>> known_accuracy([0, 1, 1, -1], [0, 1, -1, 0]).__round__(3)
+    0.667
+    """
+    truth, predicted, labels = _aligned(y_true, y_pred, unseen_label, known)
+    of_known = truth != labels[-1]
+    return float(np.mean((truth == predicted)[of_known])) if of_known.any() else float("nan")
+
+
+def unseen_precision(
+    y_true: ArrayLike, y_pred: ArrayLike, *, unseen_label: Any = "auto", known: Any = None
+) -> float:
+    """Share of the rows called unseen that are; 0 where none is called so.
+
+    Parameters
+    ----------
+    y_true, y_pred, unseen_label, known
+        As for :func:`open_macro_f1`.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from unseen.rejection.risk.metrics import unseen_precision
+    >>> unseen_precision([0, 1, -1, -1], [0, -1, -1, 0])
+    0.5
+    """
+    truth, predicted, labels = _aligned(y_true, y_pred, unseen_label, known)
+    unseen = labels[-1]
+    return float(precision_score(truth == unseen, predicted == unseen, zero_division=0.0))
+
+
+def unseen_recall(
+    y_true: ArrayLike, y_pred: ArrayLike, *, unseen_label: Any = "auto", known: Any = None
+) -> float:
+    """Share of the rows of unseen classes that are called so; 0 where there are none.
+
+    Parameters
+    ----------
+    y_true, y_pred, unseen_label, known
+        As for :func:`open_macro_f1`.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from unseen.rejection.risk.metrics import unseen_recall
+    >>> unseen_recall([0, 1, -1, -1], [0, -1, -1, 0])
+    0.5
+    """
+    truth, predicted, labels = _aligned(y_true, y_pred, unseen_label, known)
+    unseen = labels[-1]
+    return float(recall_score(truth == unseen, predicted == unseen, zero_division=0.0))
+
+
+def novelty_auc(
+    y_true: ArrayLike, y_score: ArrayLike, *, unseen_label: Any = "auto", known: Any = None
+) -> float:
+    """Probability that a row of an unseen class has a higher novelty than one of a known class.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        True labels.
+    y_score : array-like of shape (n,)
+        Novelty, such as ``rule.novelty_score(X)``.
+    unseen_label, known
+        As for :func:`open_macro_f1`.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from unseen.rejection.risk.metrics import novelty_auc
+    >>> novelty_auc([0, 1, -1, -1], [0.1, 0.4, 0.3, 0.9])
+    0.75
+    """
+    truth, labels = _truth(y_true, unseen_label, known)
+    return _auc(truth == labels[-1], np.asarray(y_score, dtype=np.float64))
+
+
+def open_auc(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    unseen_label: Any = "auto",
+    known: Any = None,
+) -> float:
+    """OpenAUC: a known row must get its class right *and* lie below an unseen one.
+
+    Over all pairs of a known and an unseen row: the share in which the known one is labelled right
+    and has the lower novelty, equal ones counted by half. It is the AUROC of novelty where all
+    known rows are labelled right, and at most the accuracy among known classes.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        True labels.
+    y_pred : array-like of shape (n,)
+        Best *known* label of each row, before anything is rejected: the score does the rejecting.
+    y_score : array-like of shape (n,)
+        Novelty.
+    unseen_label, known
+        As for :func:`open_macro_f1`.
+
+    Returns
+    -------
+    float
+
+    References
+    ----------
+    Z. Wang, Q. Xu, Z. Yang, Y. He, X. Cao and Q. Huang, "OpenAUC: towards AUC-oriented
+       open-set recognition", NeurIPS 2022.
+
+    Examples
+    --------
+    >>> from unseen.rejection.risk.metrics import open_auc
+    >>> open_auc([0, 1, -1, -1], [0, 0, 0, 1], [0.1, 0.2, 0.3, 0.9])
+    0.5
+    """
+    truth, predicted, labels = _aligned(y_true, y_pred, unseen_label, known)
+    score = np.asarray(y_score, dtype=np.float64)
+    unseen = truth == labels[-1]
+    # A wrong label loses every pair, as if the row stood above all others.
+    wrong = ~unseen & (truth != predicted)
+    ranked = np.where(wrong, score.max() + 1.0, score)
+    return _auc(unseen, ranked)
+
+
+def _auc(unseen: BoolArray, score: NDArray[Any]) -> float:
+    if unseen.all() or not unseen.any():
+        raise ValueError(
+            "y_true must hold rows of known and of unseen classes; "
+            f"got {int(unseen.sum())} unseen of {len(unseen)}."
+        )
+    return float(roc_auc_score(unseen, score))
+
+
+def _truth(y_true: ArrayLike, unseen_label: Any, known: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """True labels with one name for all unseen classes, and the K + 1 labels."""
+    truth = np.asarray(y_true)
+    labels = _labels(truth, unseen_label, known)
+    strange = ~np.isin(truth, labels)
+    return np.where(strange, labels[-1], truth), labels
+
+
+def _aligned(
+    y_true: ArrayLike, y_pred: ArrayLike, unseen_label: Any, known: Any
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """True and predicted labels, unseen classes under one name, and the K + 1 labels."""
+    predicted = np.asarray(y_pred)
+    if predicted.shape != np.shape(y_true) or predicted.ndim != 1:
+        raise ValueError(
+            "y_true and y_pred must be 1-d and of one length; "
+            f"got shapes {np.shape(y_true)} and {predicted.shape}."
+        )
+    if known is None:
+        labels = _labels(np.concatenate([np.asarray(y_true), predicted]), unseen_label, None)
+        return np.asarray(y_true), predicted, labels
+    truth, labels = _truth(y_true, unseen_label, known)
+    return truth, predicted, labels
+
+
+def _labels(values: NDArray[Any], unseen_label: Any, known: Any) -> NDArray[Any]:
+    if known is not None:
+        return with_unseen(np.unique(np.asarray(known)), unseen_label)
+    found = np.unique(values)
+    unseen = with_unseen(found[:0], unseen_label)[-1]
+    return with_unseen(found[found != unseen], unseen_label)

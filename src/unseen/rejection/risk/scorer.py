@@ -1,0 +1,175 @@
+"""The risk of anybody's classifier, in one call or as a scorer for scikit-learn's searches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import check_random_state
+
+from unseen.rejection.learning.labels import codes_of, with_unseen
+from unseen.rejection.learning.shares import find_shares
+from unseen.rejection.risk.estimate import RiskEstimate, open_risk
+from unseen.rejection.risk.measures import RiskMeasure
+
+__all__ = ["OpenSetScorer", "open_set_risk", "open_set_scorer"]
+
+
+def open_set_risk(
+    classifier: Any,
+    X: Any,
+    y: ArrayLike,
+    X_new: Any,
+    proportions: Any = None,
+    *,
+    measure: RiskMeasure | None = None,
+    unseen_label: Any = "auto",
+    random_state: Any = None,
+) -> RiskEstimate:
+    """Risk of any fitted classifier when new rows may hold unseen classes.
+
+    Parameters
+    ----------
+    classifier : object with ``predict``
+        Fitted, on other rows than these. It may or may not use the unseen label.
+    X : array-like of shape (n, d)
+        Labelled rows.
+    y : array-like of shape (n,)
+        Their labels.
+    X_new : array-like of shape (m, d)
+        New rows.
+    proportions : None, shares, mapping, Estimate or proportion estimator, default=None
+        Shares of the known classes in X_new, as for the rejection rules. None estimates them.
+    measure : RiskMeasure or None, default=None
+        What to estimate: ``ErrorRate()`` (None), ``CostSensitive(costs)`` or ``MinMax()``.
+    unseen_label : label, default="auto"
+        What the classifier says to rows of unseen classes; "auto" is "unseen" for text labels, -1
+        for numbers.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the estimated shares.
+
+    Returns
+    -------
+    RiskEstimate
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from unseen.rejection.risk.scorer import open_set_risk
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([0, 1], 200)
+    >>> X = rng.normal(np.where(y, 4, -4)[:, None], 1)
+    >>> X_new = np.r_[rng.normal(-4, 1, (200, 1)), rng.normal(30, 1, (200, 1))]
+    >>> closed = LogisticRegression().fit(X[::2], y[::2])
+    >>> round(open_set_risk(closed, X[1::2], y[1::2], X_new, {0: 0.5, 1: 0.0}).risk, 2)
+    0.5
+    """
+    labels = np.asarray(y)
+    classes, codes = np.unique(labels, return_inverse=True)
+    seed = check_random_state(random_state).randint(2**31 - 1)
+    shares = find_shares(proportions, X, labels, X_new, seed)
+    everything = with_unseen(classes, unseen_label)
+    return open_risk(
+        codes_of(classifier.predict(X), everything),
+        codes,
+        codes_of(classifier.predict(X_new), everything),
+        shares.known,
+        shares.covariance,
+        measure,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class OpenSetScorer:
+    """A scikit-learn scorer: minus the risk of :func:`open_set_risk`, so that higher is better.
+
+    Parameters
+    ----------
+    X_new : array-like of shape (m, d)
+        New rows that no candidate learns from.
+    proportions : shares, mapping or Estimate
+        Shares of the known classes in X_new.
+    measure : RiskMeasure or None, default=None
+        What to estimate.
+    unseen_label : label, default="auto"
+        What a classifier says to rows of unseen classes.
+
+    Examples
+    --------
+    >>> from unseen.rejection.risk.scorer import OpenSetScorer
+    >>> OpenSetScorer([[0.0]], None)
+    Traceback (most recent call last):
+        ...
+    ValueError: proportions must be given, so that all candidates are judged by the same shares; ...
+    """
+
+    X_new: Any
+    proportions: Any
+    measure: RiskMeasure | None = None
+    unseen_label: Any = "auto"
+
+    def __post_init__(self) -> None:
+        if self.proportions is None:
+            raise ValueError(
+                "proportions must be given, so that all candidates are judged by the same shares; "
+                "got None. Estimate them once: unseen.estimate(X, y, X_new)."
+            )
+
+    def __call__(self, estimator: Any, X: Any, y: Any) -> float:
+        """Minus the risk on held-out labelled rows and on X_new."""
+        return -open_set_risk(
+            estimator,
+            X,
+            y,
+            self.X_new,
+            self.proportions,
+            measure=self.measure,
+            unseen_label=self.unseen_label,
+        ).risk
+
+
+def open_set_scorer(
+    X_new: Any,
+    proportions: Any,
+    *,
+    measure: RiskMeasure | None = None,
+    unseen_label: Any = "auto",
+) -> OpenSetScorer:
+    """Scorer for GridSearchCV and its like, with no unseen label needed.
+
+    A candidate must not have learnt from ``X_new``. For a rule that learns from new rows
+    itself, split them: one part for its fit, the other for the scorer.
+
+    Parameters
+    ----------
+    X_new : array-like of shape (m, d)
+        New rows that no candidate learns from.
+    proportions : shares, mapping or Estimate
+        Shares of the known classes in X_new.
+    measure : RiskMeasure or None, default=None
+        What to estimate; None is the paper's risk.
+    unseen_label : label, default="auto"
+        What a classifier says to rows of unseen classes.
+
+    Returns
+    -------
+    OpenSetScorer
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from unseen.rejection.risk.scorer import open_set_scorer
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat(["a", "b"], [60, 40])
+    >>> X = rng.normal(np.where(y == "a", -1, 1)[:, None], 1, (100, 2))
+    >>> scorer = open_set_scorer(rng.normal(1, 1, (80, 2)), {"a": 0.0, "b": 1.0})
+    >>> search = GridSearchCV(LogisticRegression(), {"C": [1e-4, 1.0]}, scoring=scorer).fit(X, y)
+    >>> search.best_params_  # the other one calls every row a
+    {'C': 1.0}
+    """
+    return OpenSetScorer(X_new, proportions, measure, unseen_label)

@@ -17,25 +17,28 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils import check_array, column_or_1d
+from sklearn.utils import check_array
 from sklearn.utils.sparsefuncs import min_max_axis
 from sklearn.utils.validation import validate_data
 
-from unseen._types import BoolArray, IntArray
+from unseen._types import BoolArray
 from unseen.records import Notice, UnseenWarning
-from unseen.samples.copies import remarks_on_copies
+from unseen.samples.copies import copy_notices
+from unseen.samples.labelled import LabelledRows
+from unseen.samples.labels import check_labels, on_host
 
 __all__ = [
-    "LabelledRows",
     "check_closed_set",
     "check_fold_rows",
     "check_folds",
     "check_labelled",
-    "check_labelled_rows",
+    "check_n_classes",
     "check_new",
     "check_rows",
+    "check_sample",
     "is_sparse",
-    "remarks",
+    "sample_notices",
+    "warn",
 ]
 
 # A dense array or a CSR matrix; scipy's sparse types differ too much to be named here.
@@ -49,7 +52,7 @@ _ROW_CHECKS: dict[str, Any] = {
     "ensure_all_finite": False,
 }
 _NAMED_AT_MOST = 5
-_PACKAGE = str(Path(__file__).parent)
+_PACKAGE = str(Path(__file__).parents[1])
 
 
 class _Called(NamedTuple):
@@ -57,14 +60,6 @@ class _Called(NamedTuple):
 
     known: str
     new: str
-
-
-class LabelledRows(NamedTuple):
-    """The labelled sample, checked: rows, distinct labels, and each row's place among them."""
-
-    rows: Rows
-    classes: NDArray[Any]
-    codes: IntArray
 
 
 def check_rows(X: Any, name: str, columns: Iterable[str] | None = None) -> Rows:
@@ -93,14 +88,16 @@ def check_rows(X: Any, name: str, columns: Iterable[str] | None = None) -> Rows:
     return rows
 
 
-def check_labelled_rows(estimator: Any, X: Any, name: str = "X") -> Rows:
-    """Check the labelled rows as given to ``fit``; notes the columns on the estimator."""
-    X = _on_host(X, name)
-    rows = check_rows(X, name, column_names(X))
+def check_sample(estimator: Any, X: Any, name: str = "X") -> LabelledRows:
+    """Check a sample without labels as given to ``fit``; notes the columns on the estimator."""
+    X = on_host(X, name)
+    names = column_names(X)
+    rows = check_rows(X, name, names)
     if rows.shape[0] < 2:
         raise ValueError(f"{name} must hold at least 2 rows; got n_samples={rows.shape[0]}.")
     validate_data(estimator, X, skip_check_array=True)
-    return rows
+    codes = np.zeros(rows.shape[0], dtype=np.intp)
+    return LabelledRows(rows, np.array([]), codes, None if names is None else tuple(names))
 
 
 def check_labelled(estimator: Any, X: Any, y: Any) -> LabelledRows:
@@ -114,21 +111,21 @@ def check_labelled(estimator: Any, X: Any, y: Any) -> LabelledRows:
     TypeError
         When X holds dates, or the labels are of kinds that cannot be sorted together.
     """
-    rows = check_labelled_rows(estimator, X)
+    sample = check_sample(estimator, X)
     if y is None:
         name = type(estimator).__name__
         raise ValueError(f"{name} requires y to be passed, but the target y is None.")
-    classes, codes = _check_labels(y, rows.shape[0])
-    return LabelledRows(rows, classes, codes)
+    classes, codes = check_labels(y, sample.rows.shape[0])
+    return LabelledRows(sample.rows, classes, codes, sample.names)
 
 
-def check_new(estimator: Any, X_new: Any, name: str = "X_new", known: str = "X") -> Rows:
-    """Check X_new against the columns and labels that a fitted estimator has noted.
+def check_new(labelled: LabelledRows, X_new: Any, name: str = "X_new", known: str = "X") -> Rows:
+    """Check new rows against the columns and labels of the labelled ones.
 
     Parameters
     ----------
-    estimator : fitted estimator
-        Holds ``labelled_``, rows with or without labels.
+    labelled : LabelledRows
+        The labelled sample.
     X_new : array-like of shape (m, d)
         The sample to check.
     name, known : str
@@ -139,18 +136,15 @@ def check_new(estimator: Any, X_new: Any, name: str = "X_new", known: str = "X")
     ValueError
         When X_new holds labels, lacks or adds columns, is empty, or is not finite numbers.
     """
-    X_new = _on_host(X_new, name)
-    called = _Called(known, name)
-    names = getattr(estimator, "feature_names_in_", None)
+    X_new = on_host(X_new, name)
+    called, width = _Called(known, name), labelled.rows.shape[1]
     new_names = column_names(X_new)
-    classes = getattr(estimator, "classes_", np.array([]))
-    if names is not None and new_names is not None:
-        _check_same_names(list(names), new_names, X_new, classes, called)
-    _check_not_labels(X_new, estimator.n_features_in_, classes, called)
-    rows = check_rows(X_new, name, names)
-    _check_width(rows, estimator.n_features_in_, classes, called)
-    labelled = estimator.labelled_
-    return _stored_like(rows, labelled.rows if isinstance(labelled, LabelledRows) else labelled)
+    if labelled.names is not None and new_names is not None:
+        _check_same_names(list(labelled.names), new_names, X_new, labelled.classes, called)
+    _check_not_labels(X_new, width, labelled.classes, called)
+    rows = check_rows(X_new, name, labelled.names)
+    _check_width(rows, width, labelled.classes, called)
+    return _stored_like(rows, labelled.rows)
 
 
 def check_closed_set(classes: NDArray[Any]) -> None:
@@ -171,9 +165,21 @@ def check_closed_set(classes: NDArray[Any]) -> None:
         )
 
 
-def check_folds(sample: LabelledRows, n_new: int, n_folds: int) -> None:
-    """Every fold must hold a row of each class, and a new one."""
-    counts = np.bincount(sample.codes, minlength=len(sample.classes))
+def check_n_classes(method: str, classes: Any, limits: tuple[int, int | None]) -> None:
+    """Raise where a method cannot work with so few, or so many, known classes."""
+    fewest, most = limits
+    if most is not None and not fewest <= len(classes) <= most:
+        raise ValueError(
+            f"y must hold exactly {most} classes for {method}; got {len(classes)}. "
+            "With more classes use MPEJoint or MPEIncomplete."
+        )
+    if len(classes) < fewest:
+        check_closed_set(np.asarray(classes))
+
+
+def check_folds(sample: LabelledRows, n_folds: int) -> None:
+    """Every fold must hold a row of each class."""
+    counts = sample.counts
     few = np.flatnonzero(counts < n_folds)
     if few.size:
         named = few[:_NAMED_AT_MOST]
@@ -184,7 +190,6 @@ def check_folds(sample: LabelledRows, n_new: int, n_folds: int) -> None:
             f"one; {short}. Lower n_folds of the estimator, add rows, or leave the class out of "
             "X and y."
         )
-    check_fold_rows(n_new, "X_new", n_folds)
 
 
 def check_fold_rows(n_rows: int, name: str, n_folds: int) -> None:
@@ -196,26 +201,21 @@ def check_fold_rows(n_rows: int, name: str, n_folds: int) -> None:
         )
 
 
-def remarks(
-    estimator: Any,
-    X: Rows,
-    X_new: Rows,
-    given: Any = None,
-    name: str = "X_new",
-    known: str = "X",
+def sample_notices(
+    labelled: LabelledRows, rows: Rows, given: Any = None, name: str = "X_new", known: str = "X"
 ) -> tuple[Notice, ...]:
     """What a person should know about two samples that passed every check.
 
     Parameters
     ----------
-    estimator : fitted estimator
-        Knows the columns of X.
-    X, X_new : array or CSR matrix
-        The checked samples.
+    labelled : LabelledRows
+        The labelled sample.
+    rows : array or CSR matrix
+        The checked new rows.
     given : object
-        X_new as the user gave it, to see whether it had column names.
+        The new rows as the user gave them, to see whether they had column names.
     name, known : str
-        What the user calls X_new and X.
+        What the user calls the new rows and the labelled ones.
 
     Raises
     ------
@@ -225,15 +225,17 @@ def remarks(
     Warns
     -----
     UnseenWarning
-        When rows of X are found again in X_new, or a sample looks oversampled.
+        When rows of one sample are found again in the other, or a sample looks oversampled.
     """
     called = _Called(known, name)
-    names = getattr(estimator, "feature_names_in_", None)
-    copies = remarks_on_copies(X, X_new, *called)
-    for remark in copies:
-        _warn(remark.text)
-    odd = [_remark_on_names(names, given, called), _remark_on_constants(X, X_new, names, called)]
-    return (*filter(None, odd), *copies)
+    copies = copy_notices(labelled.rows, rows, *called)
+    for notice in copies:
+        warn(notice.text)
+    found = [
+        _notice_of_names(labelled.names, given, called),
+        _notice_of_constants(labelled.rows, rows, labelled.names, called),
+    ]
+    return (*filter(None, found), *copies)
 
 
 def column_names(X: Any) -> list[str] | None:
@@ -244,16 +246,6 @@ def column_names(X: Any) -> list[str] | None:
     if columns is None or not all(isinstance(column, str) for column in columns):
         return None
     return list(columns)
-
-
-def _on_host(X: Any, name: str) -> Any:
-    """A tensor on a graphics card, or with a gradient, must be asked for its numbers."""
-    if hasattr(X, "collect"):
-        kind = type(X).__name__
-        raise TypeError(f"{name} must be a table in memory; got {kind}. Call its collect() first.")
-    if hasattr(X, "detach") and hasattr(X, "cpu"):
-        return np.asarray(X.detach().cpu())
-    return X
 
 
 def is_sparse(X: Any) -> bool:
@@ -320,56 +312,6 @@ def _first_bad(rows: Rows, finite: BoolArray) -> tuple[int, int]:
     return int(np.searchsorted(rows.indptr, place, side="right") - 1), int(rows.indices[place])
 
 
-def _check_labels(y: Any, n_rows: int) -> tuple[NDArray[Any], IntArray]:
-    y = _on_host(y, "y")
-    if hasattr(y, "dtype"):
-        # What scikit-learn makes of nullable and categorical labels is floats.
-        y = np.asarray(y)
-    try:
-        labels = column_or_1d(y, warn=True)
-    except ValueError as error:
-        raise ValueError(f"y must hold one label per row of X; {error}") from error
-    if len(labels) != n_rows:
-        raise ValueError(
-            f"y must have one label per row of X; got {len(labels)} labels for {n_rows} rows."
-        )
-    # Of a list of text, NumPy makes a missing label the text "nan".
-    given = np.asarray(y, dtype=object).ravel() if isinstance(y, list | tuple) else labels
-    missing = sum(map(_is_missing, given)) if given.dtype.kind in "fO" else 0
-    if missing:
-        raise ValueError(
-            f"y must have no missing labels (NaN or None); got {missing} of {n_rows}. "
-            "Rows without a label belong in X_new."
-        )
-    _check_not_measurements(labels)
-    try:
-        classes, codes = np.unique(labels, return_inverse=True)
-    except TypeError as error:
-        kinds = ", ".join(sorted({type(label).__name__ for label in labels}))
-        raise TypeError(f"y must hold labels of one kind; got {kinds}.") from error
-    return classes, codes.astype(np.intp)
-
-
-def _is_missing(label: Any) -> bool:
-    if label is None:
-        return True
-    try:
-        return bool(label != label)
-    except TypeError:  # pandas.NA refuses to say whether it equals itself
-        return True
-
-
-def _check_not_measurements(labels: NDArray[Any]) -> None:
-    if labels.dtype.kind != "f":
-        return
-    fractions = labels[~np.isfinite(labels) | (labels != np.floor(labels))]
-    if fractions.size:
-        raise ValueError(
-            "y must hold class labels (text, whole numbers or booleans); got continuous values "
-            f"such as {fractions[0]:g}."
-        )
-
-
 def _check_same_names(
     names: list[str], new: list[str], X_new: Any, classes: NDArray[Any], called: _Called
 ) -> None:
@@ -424,7 +366,7 @@ def _holds_labels(column: Any, classes: NDArray[Any]) -> bool:
     return all(isinstance(value, Hashable) and value in known for value in values)
 
 
-def _remark_on_names(names: Any, given: Any, called: _Called) -> Notice | None:
+def _notice_of_names(names: Any, given: Any, called: _Called) -> Notice | None:
     if names is None or given is None or column_names(given) is not None:
         return None
     return Notice(
@@ -434,7 +376,7 @@ def _remark_on_names(names: Any, given: Any, called: _Called) -> Notice | None:
     )
 
 
-def _remark_on_constants(X: Rows, X_new: Rows, names: Any, called: _Called) -> Notice | None:
+def _notice_of_constants(X: Rows, X_new: Rows, names: Any, called: _Called) -> Notice | None:
     lowest, highest = _range(X)
     new_lowest, new_highest = _range(X_new)
     # A feature may be constant in X and still give away an unseen class in X_new.
@@ -461,7 +403,7 @@ def _range(rows: Rows) -> tuple[NDArray[Any], NDArray[Any]]:
     return rows.min(axis=0), rows.max(axis=0)
 
 
-def _warn(message: str) -> None:
+def warn(message: str) -> None:
     """Warn at the line that called this library."""
     levels = enumerate(walk_stack(sys._getframe()), start=1)
     level = next(

@@ -1,37 +1,207 @@
-"""Out-of-fold scores of the new rows F against labelled rows H.
+"""Out-of-fold scores by any classifier.
 
 A score from a model that saw the row is worthless here: every estimator built on such scores
-collapses. So each row is scored by a model fitted without its fold. Any scikit-learn classifier
-will do. For kernel logistic regression there is the paper's scheme (Appendix C): the bandwidth
-comes from telling the known classes apart, C is chosen anew for the AUC of F against each H,
-and one kernel factor serves every class, fold and C. A single known class leaves nothing to tell
-apart, and the bandwidth is chosen on the pair, near the median distance between rows.
+collapses. So each row is scored by a model fitted without its fold. A classifier may bring a way
+of its own to do that (``cross_fitter``), as kernel logistic regression does; every other classifier
+is refitted fold by fold.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from numbers import Integral
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from joblib import Parallel, delayed
 from scipy import sparse
-from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from unseen._random import one_blas_thread, seeded
-from unseen._types import FloatArray, IntArray, Matrix
-from unseen.scores.klr import KernelLogisticRegression, Rows, held_out
-from unseen.scores.selection import SCORINGS, assign_folds, fold_offsets, training_masks
+from unseen._random import seeded
+from unseen._types import BoolArray, FloatArray, IntArray, Matrix, ScorePair
+from unseen.scores.klr import KernelLogisticRegression
+from unseen.scores.ratios import RatioScores
+from unseen.scores.selection import assign_folds, fold_offsets
 
-ScorePair = tuple[FloatArray, FloatArray]
-# Tolerance and steps. All folds share a preconditioner, through which a fit that stops early keeps
-# a trace of the rows it was not to see: ten times looser, and held-out labels begin to show.
-SCORE_LIMITS = (2e-4, 60)
-# Times the median distance. With one known class the bandwidth can only be chosen on the very
-# pair that is then scored; a wider choice there takes twice the time and brings nothing.
-PAIR_BANDWIDTHS = 2.0 ** np.arange(1, -2, -1)
+__all__ = [
+    "AnyClassifier",
+    "CrossFitter",
+    "as_rows",
+    "cross_fitter",
+    "crossfit_scores",
+    "log_odds",
+    "stack_samples",
+]
+
+
+class CrossFitter(Protocol):
+    """Makes out-of-fold scores of three kinds from one classifier.
+
+    ``takes_weights`` says whether :meth:`ratios` can weigh the labelled rows.
+    """
+
+    takes_weights: bool
+
+    def posteriors(
+        self, X: Matrix, codes: IntArray, X_new: Matrix, n_folds: int | None, seed: int
+    ) -> tuple[FloatArray | None, FloatArray]:
+        """Posteriors of labelled rows out of fold (None without folds), and of new rows."""
+        ...
+
+    def pairs(
+        self, X: Matrix, codes: IntArray, X_new: Matrix, n_folds: int, n_repeats: int, seed: Any
+    ) -> list[ScorePair]:
+        """Log-odds of the new rows against each class in turn."""
+        ...
+
+    def ratios(
+        self,
+        X_new: Matrix,
+        X: Matrix,
+        weight: FloatArray | None,
+        codes: IntArray | None,
+        n_folds: int,
+        seed: Any,
+    ) -> RatioScores:
+        """Log density ratios of the new rows against all labelled rows, by every candidate."""
+        ...
+
+
+def cross_fitter(classifier: Any = None, n_jobs: int | None = None) -> CrossFitter:
+    """The classifier's own way to score out of fold, or the way that suits every classifier.
+
+    Parameters
+    ----------
+    classifier : scikit-learn classifier or None, default=None
+        None is :class:`~unseen.KernelLogisticRegression`.
+    n_jobs : int or None, default=None
+        Fits that run at the same time.
+
+    Returns
+    -------
+    CrossFitter
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> type(cross_fitter(GaussianNB())).__name__
+    'AnyClassifier'
+    """
+    chosen = KernelLogisticRegression() if classifier is None else classifier
+    brings: Callable[[int | None], CrossFitter] | None = getattr(chosen, "cross_fitter", None)
+    return AnyClassifier(chosen, n_jobs) if brings is None else brings(n_jobs)
+
+
+@dataclass(frozen=True, eq=False)
+class AnyClassifier:
+    """Refits a classifier on every fold.
+
+    Parameters
+    ----------
+    classifier : scikit-learn classifier
+    n_jobs : int or None, default=None
+        Folds that are fitted at the same time.
+    """
+
+    classifier: Any
+    n_jobs: int | None = None
+    takes_weights: bool = False
+
+    def posteriors(
+        self, X: Matrix, codes: IntArray, X_new: Matrix, n_folds: int | None, seed: int
+    ) -> tuple[FloatArray | None, FloatArray]:
+        """Posteriors of labelled rows out of fold (None without folds), and of new rows."""
+        seeds = np.random.RandomState(seed).randint(2**31 - 1, size=(n_folds or 0) + 2)
+        model = seeded(self.classifier, seeds[0]).fit(X, codes)
+        labelled = None
+        if n_folds is not None:
+            folds = assign_folds(codes, n_folds, int(seeds[1]))
+            labelled = self._out_of_fold(_posteriors, X, codes, folds, seeds[2:])
+        return labelled, _posteriors(model, X_new)
+
+    def pairs(
+        self, X: Matrix, codes: IntArray, X_new: Matrix, n_folds: int, n_repeats: int, seed: Any
+    ) -> list[ScorePair]:
+        """Log-odds of the new rows against each class in turn, averaged over repeats."""
+        X, X_new, rng = as_rows(X), as_rows(X_new), check_random_state(seed)
+        n_classes = int(codes.max()) + 1
+        drawn = [rng.randint(2**31 - 1, size=n_classes) for _ in range(n_repeats)]
+        return [
+            mean_pair([self._pair(X[codes == code], X_new, n_folds, seeds[code]) for seeds in drawn])
+            for code in range(n_classes)
+        ]
+
+    def ratios(
+        self,
+        X_new: Matrix,
+        X: Matrix,
+        weight: FloatArray | None,
+        codes: IntArray | None,
+        n_folds: int,
+        seed: Any,
+    ) -> RatioScores:
+        """Log density ratios of the new rows against all labelled rows: one candidate."""
+        one_class = np.zeros(X.shape[0], dtype=np.intp)
+        new, labelled = self.pairs(X, one_class, X_new, n_folds, 1, seed)[0]
+        return RatioScores(new[:, None], labelled[:, None], np.zeros(1))
+
+    def _pair(self, own: Matrix, X_new: Matrix, n_folds: int, seed: int) -> ScorePair:
+        rng = np.random.RandomState(seed)
+        rows, is_new = stack_samples(X_new, own)
+        folds = assign_folds(is_new, n_folds, rng)
+        seeds = rng.randint(2**31 - 1, size=folds.max() + 1)
+        scores = self._out_of_fold(log_odds, rows, is_new, folds, seeds)
+        if hasattr(self.classifier, "predict_proba"):
+            masks = (folds[:, None] != np.arange(len(seeds))).astype(np.float64)
+            scores += np.log(X_new.shape[0] / own.shape[0]) - fold_offsets(masks, is_new)
+        return scores[is_new == 1], scores[is_new == 0]
+
+    def _out_of_fold(
+        self, ask: Any, X: Matrix, codes: IntArray, folds: IntArray, seeds: IntArray
+    ) -> FloatArray:
+        """What models say of the rows that they were not fitted to."""
+        n_folds = int(folds.max()) + 1
+        parts = Parallel(n_jobs=self.n_jobs)(
+            delayed(_fit_and_ask)(ask, self.classifier, seed, X, codes, folds != fold)
+            for fold, seed in zip(range(n_folds), seeds, strict=False)
+        )
+        answers = np.empty((len(codes), *parts[0].shape[1:]))
+        for fold, part in enumerate(parts):
+            answers[folds == fold] = part
+        return answers
+
+
+def _fit_and_ask(
+    ask: Any, classifier: Any, seed: int, X: Matrix, codes: IntArray, train: BoolArray
+) -> FloatArray:
+    answer: FloatArray = ask(seeded(classifier, seed).fit(X[train], codes[train]), X[~train])
+    return answer
+
+
+def _posteriors(model: Any, X: Matrix) -> FloatArray:
+    if not hasattr(model, "predict_proba"):
+        name = type(model).__name__
+        raise TypeError(
+            f"classifier must have predict_proba; got {name}, which has none. "
+            f"CalibratedClassifierCV({name}()) adds it."
+        )
+    return np.asarray(model.predict_proba(X), dtype=np.float64)
+
+
+def log_odds(model: Any, X: Matrix) -> FloatArray:
+    """Score of the second class: its log-odds, or the decision function where that is all."""
+    if hasattr(model, "predict_proba"):
+        positive = np.asarray(model.predict_proba(X), dtype=np.float64)[:, 1]
+        # A forest's vote of 0 or 1 has infinite log-odds; the clip keeps it the extreme score.
+        positive = np.clip(positive, 1e-12, 1 - 1e-12)
+        return np.log(positive) - np.log1p(-positive)
+    if hasattr(model, "decision_function"):
+        return np.asarray(model.decision_function(X), dtype=np.float64)
+    raise TypeError(
+        "classifier must have predict_proba or decision_function; "
+        f"got {type(model).__name__}, which has neither."
+    )
 
 
 def crossfit_scores(
@@ -57,8 +227,7 @@ def crossfit_scores(
     random_state : int, RandomState or None
         Draws folds and whatever the classifier draws.
     n_jobs : int or None
-        Folds, or classes for the kernel scheme, fitted side by side; the scores do not depend
-        on it.
+        Fits that run at the same time; the scores do not depend on it.
 
     Returns
     -------
@@ -77,199 +246,33 @@ def crossfit_scores(
     """
     F, H = as_rows(F), as_rows(H)
     _check_pair(F, H)
-    _check_at_least(2, "n_folds", n_folds)
-    _check_at_least(1, "n_repeats", n_repeats)
-    codes = np.zeros(H.shape[0], dtype=np.int64)
-    return class_scores(
-        H,
-        codes,
-        F,
-        classifier,
-        n_folds=n_folds,
-        n_repeats=n_repeats,
-        random_state=random_state,
-        n_jobs=n_jobs,
-    )[0]
+    for name, value, least in (("n_folds", n_folds, 2), ("n_repeats", n_repeats, 1)):
+        if not isinstance(value, Integral) or value < least:
+            raise ValueError(f"{name} must be a whole number >= {least}; got {value!r}.")
+    one_class = np.zeros(H.shape[0], dtype=np.int64)
+    fitter = cross_fitter(classifier, n_jobs)
+    return fitter.pairs(H, one_class, F, n_folds, n_repeats, check_random_state(random_state))[0]
 
 
-def class_scores(
-    X: Matrix,
-    codes: IntArray,
-    X_new: Matrix,
-    classifier: Any = None,
-    *,
-    n_folds: int = 10,
-    n_repeats: int = 1,
-    random_state: Any = None,
-    n_jobs: int | None = None,
-) -> list[ScorePair]:
-    """Out-of-fold log-odds of the new rows against each class in turn.
-
-    Parameters
-    ----------
-    X, codes : array-like of shape (n, d), ndarray of shape (n,)
-        Labelled rows and their class codes 0 ... K - 1.
-    X_new : array-like of shape (m, d)
-        New rows.
-    classifier, n_folds, n_repeats, random_state, n_jobs
-        As in :func:`crossfit_scores`.
-
-    Returns
-    -------
-    list of (scores_new, scores_class)
-        One pair a class.
-    """
-    X, X_new = as_rows(X), as_rows(X_new)
-    classifier = KernelLogisticRegression() if classifier is None else clone(classifier)
-    rng = check_random_state(random_state)
-    scheme: _KernelScheme | _AnyClassifier
-    if isinstance(classifier, KernelLogisticRegression):
-        scheme = _KernelScheme(classifier, X, codes, X_new, rng, n_jobs)
-    else:
-        scheme = _AnyClassifier(classifier, X, codes, X_new, n_jobs)
-    labels = range(int(codes.max()) + 1)
-    repeats = [
-        scheme.pairs(n_folds, rng.randint(2**31 - 1, size=len(labels))) for _ in range(n_repeats)
-    ]
-    return [
-        (np.mean([new for new, _ in pairs], axis=0), np.mean([own for _, own in pairs], axis=0))
-        for pairs in zip(*repeats, strict=True)
-    ]
-
-
-class _AnyClassifier:
-    """Refit the classifier on every fold of every pair."""
-
-    def __init__(
-        self, classifier: Any, X: Matrix, codes: IntArray, X_new: Matrix, n_jobs: int | None
-    ) -> None:
-        self.classifier, self.X, self.codes, self.X_new = classifier, X, codes, X_new
-        self.n_jobs = n_jobs
-
-    def pairs(self, n_folds: int, seeds: IntArray) -> list[ScorePair]:
-        return [self._pair(label, n_folds, seed) for label, seed in enumerate(seeds)]
-
-    def _pair(self, label: int, n_folds: int, seed: int) -> ScorePair:
-        rng = np.random.RandomState(seed)
-        own = self.X[self.codes == label]
-        rows, new = stack_samples(self.X_new, own)
-        folds = assign_folds(new, n_folds, rng)
-        seeds = rng.randint(2**31 - 1, size=folds.max() + 1)
-        parts = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fit_and_score)(self.classifier, seed, rows, new, folds != fold)
-            for fold, seed in enumerate(seeds)
-        )
-        scores = np.empty(len(folds))
-        for fold, part in enumerate(parts):
-            scores[folds == fold] = part
-        if hasattr(self.classifier, "predict_proba"):
-            masks = (folds[:, None] != np.arange(len(seeds))).astype(np.float64)
-            scores += np.log(self.X_new.shape[0] / own.shape[0]) - fold_offsets(masks, new)
-        return scores[new == 1], scores[new == 0]
-
-
-def _fit_and_score(
-    classifier: Any, seed: int, rows: Matrix, new: IntArray, train: Any
-) -> FloatArray:
-    model = seeded(classifier, seed).fit(rows[train], new[train])
-    return log_odds(model, rows[~train])
-
-
-def log_odds(model: Any, X: Matrix) -> FloatArray:
-    """Score of the second class: its log-odds, or the decision function where that is all."""
-    if hasattr(model, "predict_proba"):
-        positive = np.asarray(model.predict_proba(X), dtype=np.float64)[:, 1]
-        # A forest's vote of 0 or 1 has infinite log-odds; the clip keeps it the extreme score.
-        positive = np.clip(positive, 1e-12, 1 - 1e-12)
-        return np.log(positive) - np.log1p(-positive)
-    if hasattr(model, "decision_function"):
-        return np.asarray(model.decision_function(X), dtype=np.float64)
-    raise TypeError(
-        "classifier must have predict_proba or decision_function; "
-        f"got {type(model).__name__}, which has neither."
-    )
-
-
-class _KernelScheme:
-    """The paper's scheme: bandwidth from the known classes, C chosen anew on each pair.
-
-    Both by the classifier's ``scoring``; but accuracy says nothing of a ROC, so it gives way to
-    the AUC on pairs. ``KernelLogisticRegression(scoring="accuracy")`` with ``n_folds=3`` makes
-    scores as the paper does; what it then does with them, see :class:`~unseen.ROCSlope`.
-    """
-
-    def __init__(
-        self,
-        classifier: KernelLogisticRegression,
-        X: Matrix,
-        codes: IntArray,
-        X_new: Matrix,
-        rng: np.random.RandomState,
-        n_jobs: int | None,
-    ) -> None:
-        classifier._validate_params()
-        self.codes, self.n_new, self.n_jobs = codes, X_new.shape[0], n_jobs
-        everything, _ = stack_samples(X_new, X)
-        with one_blas_thread():
-            self.rows = classifier.prepare(everything, np.ones(everything.shape[0]), rng)
-        self.strengths = classifier.strengths()
-        by = "roc_auc" if classifier.scoring == "accuracy" else classifier.scoring
-        self.scoring = SCORINGS[by]
-        self.bandwidths = classifier.bandwidths(self.rows)
-        if codes.max() == 0 and classifier.bandwidth is None:
-            self.bandwidths = PAIR_BANDWIDTHS * self.rows.median
-        elif codes.max() > 0 and self.bandwidths.size > 1:
-            with one_blas_thread():
-                known = classifier.prepare(X, np.ones(X.shape[0]), rng)
-                self.bandwidths = np.array([classifier.choose(known, codes, rng)[0]])
-
-    def pairs(self, n_folds: int, seeds: IntArray) -> list[ScorePair]:
-        # Threads: the rows are shared, and the products release the interpreter.
-        with one_blas_thread():
-            return list(
-                Parallel(n_jobs=self.n_jobs, require="sharedmem")(
-                    delayed(self._pair)(label, n_folds, seed) for label, seed in enumerate(seeds)
-                )
-            )
-
-    def _pair(self, label: int, n_folds: int, seed: int) -> ScorePair:
-        labelled = self.n_new + np.flatnonzero(self.codes == label)
-        members = np.concatenate([np.arange(self.n_new), labelled])
-        rows = replace(self.rows, X=self.rows.X[members], weight=self.rows.weight[members])
-        new = (np.arange(len(members)) < self.n_new).astype(np.int64)
-        masks = training_masks(n_folds, new, int(seed))
-        scores = self._best_held_out(rows, new, masks)
-        scores += np.log(self.n_new / len(labelled)) - fold_offsets(masks, new)
-        return scores[: self.n_new], scores[self.n_new :]
-
-    def _best_held_out(self, rows: Rows, new: IntArray, masks: FloatArray) -> FloatArray:
-        """Out-of-fold scores at the bandwidth and C that held-out rows like best."""
-        best = -np.inf
-        chosen: FloatArray = np.empty(0)
-        for bandwidth in self.bandwidths:
-            values, measures, _ = held_out(
-                rows, new, bandwidth, self.strengths, masks, self.scoring, *SCORE_LIMITS
-            )
-            if measures.max() > best:
-                best, chosen = measures.max(), values[:, measures.argmax(), 0].copy()
-        return chosen
+def mean_pair(pairs: list[ScorePair]) -> ScorePair:
+    """Scores of new and of labelled rows, averaged over repeats."""
+    return np.mean([new for new, _ in pairs], axis=0), np.mean([own for _, own in pairs], axis=0)
 
 
 def as_rows(X: Matrix) -> Matrix:
     """Rows as CSR or as a 2-d array of float64; one number a row is one column."""
-    is_sparse = sparse.issparse(X)
-    if is_sparse:
+    if sparse.issparse(X):
         return X.tocsr()
     values = np.asarray(X, dtype=np.float64)
     return values[:, None] if values.ndim == 1 else values
 
 
 def stack_samples(X_new: Matrix, X: Matrix) -> tuple[Matrix, IntArray]:
-    """New rows on top of labelled ones, and which are which."""
-    new = np.repeat([1, 0], [X_new.shape[0], X.shape[0]])
+    """New rows on top of labelled ones, and a 1 for each new row, a 0 for each labelled one."""
+    is_new = np.repeat([1, 0], [X_new.shape[0], X.shape[0]])
     if sparse.issparse(X) or sparse.issparse(X_new):
-        return sparse.vstack([X_new, X]).tocsr(), new
-    return np.vstack([X_new, X]), new
+        return sparse.vstack([X_new, X]).tocsr(), is_new
+    return np.vstack([X_new, X]), is_new
 
 
 def _check_pair(F: Matrix, H: Matrix) -> None:
@@ -285,8 +288,3 @@ def _check_pair(F: Matrix, H: Matrix) -> None:
         raise ValueError(
             f"F and H must have the same columns; got {F.shape[1]} and {H.shape[1]} of them."
         )
-
-
-def _check_at_least(least: int, name: str, value: Any) -> None:
-    if not isinstance(value, Integral) or value < least:
-        raise ValueError(f"{name} must be a whole number >= {least}; got {value!r}.")

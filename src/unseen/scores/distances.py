@@ -2,7 +2,7 @@
 
 A discriminator has to learn what is unseen from the unseen rows themselves, and where these are few
 it learns little. Distances know nothing and need to learn nothing: rows that stand apart from all
-labelled rows stand out from the first one on. But distances hang on the units of the columns, so
+labelled rows stand out from the first one on. But distances depend on the units of the columns, so
 they are taken twice: in the units given, and with all columns of equal spread.
 """
 
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.neighbors import NearestNeighbors
 
+from unseen._frozen import Frozen
 from unseen._types import FloatArray, Matrix
 from unseen.scores.kernel import Standardisation, row_blocks
 
@@ -25,13 +26,13 @@ _MOST_REFERENCES = 1000
 
 
 @dataclass(frozen=True, eq=False)
-class Distances:
+class Distances(Frozen):
     """Distances to the nearest rows of H, one column for every scale of the features.
 
     Parameters
     ----------
     new, labelled : ndarray of shape (n_F, S) and (n_H, S)
-        Of the rows of F and of H; high where a row stands apart from H.
+        Distances of the rows of F and of H; high where a row stands apart from H.
     """
 
     new: FloatArray
@@ -60,7 +61,7 @@ def neighbour_distances(
     --------
     >>> import numpy as np
     >>> from unseen.scores.kernel import Standardisation
-    >>> from unseen.scores.neighbours import neighbour_distances
+    >>> from unseen.scores.distances import neighbour_distances
     >>> F, H = np.array([[0.0], [9.0]]), np.array([[0.0], [1.0], [2.0], [3.0]])
     >>> as_given = Standardisation(np.zeros(1), np.ones(1))
     >>> found = neighbour_distances(F, H, [as_given], np.random.RandomState(0))
@@ -77,7 +78,7 @@ def neighbour_distances(
         model = NearestNeighbors(n_neighbors=n_nearest, algorithm="brute").fit(scale(H[chosen]))
         new[:, column] = _mean_distance(model, F, scale)
         labelled[:, column] = _mean_distance(model, H, scale)
-        # Asked for no rows, it takes its own, and none for its own neighbour.
+        # Without an argument no row counts as its own neighbour.
         labelled[chosen, column] = model.kneighbors()[0].mean(axis=1)
     return Distances(new, labelled)
 

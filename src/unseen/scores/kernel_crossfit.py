@@ -1,0 +1,218 @@
+"""Out-of-fold scores by kernel logistic regression: one kernel factor serves all folds and C.
+
+The paper's scheme (Appendix C): the bandwidth comes from telling the known classes apart, and C is
+chosen anew for each class against the new rows. The default estimator keeps every candidate
+instead of one choice. docs/theory.md says what spoils such scores in small samples and how each
+fault is mended here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from scipy.special import softmax
+from sklearn.utils import check_random_state
+
+from unseen._random import one_blas_thread, seeded
+from unseen._types import FloatArray, IntArray, Matrix, ScorePair
+from unseen.scores.crossfit import as_rows, mean_pair, stack_samples
+from unseen.scores.distances import neighbour_distances
+from unseen.scores.klr import C_VALUES, KernelLogisticRegression, PreparedRows, held_out
+from unseen.scores.ratios import RatioScores
+from unseen.scores.selection import SCORINGS, fold_offsets, training_masks
+
+__all__ = ["KernelCrossFitter"]
+
+# All folds share a preconditioner, through which a fit that stops early keeps a trace of the rows
+# it was not to see: with ten times this tolerance held-out labels begin to show.
+SCORE_TOLERANCE, SCORE_STEPS = 2e-4, 60
+# Times the median distance. With one known class the bandwidth can only be chosen on the very
+# pair that is then scored; a wider choice there takes twice the time and brings nothing.
+PAIR_BANDWIDTHS = 2.0 ** np.arange(1, -2, -1)
+# The largest C takes a third of the time, and hardly ever a part of the weight.
+RATIO_C_VALUES = C_VALUES[:-1]
+# Scores that spread by more say something, however uncertain the fit.
+_MIN_SPREAD = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class KernelCrossFitter:
+    """Out-of-fold scores on shared kernel factors.
+
+    Parameters
+    ----------
+    classifier : KernelLogisticRegression
+    n_jobs : int or None, default=None
+        Classes, or bandwidths, that are fitted at the same time, in threads.
+    """
+
+    classifier: KernelLogisticRegression
+    n_jobs: int | None = None
+    takes_weights: bool = True
+
+    def posteriors(
+        self, X: Matrix, codes: IntArray, X_new: Matrix, n_folds: int | None, seed: int
+    ) -> tuple[FloatArray | None, FloatArray]:
+        """Posteriors of labelled rows out of fold (None without folds), and of new rows.
+
+        Bandwidth and C are chosen once, on all labelled rows.
+        """
+        seeds = np.random.RandomState(seed).randint(2**31 - 1, size=(n_folds or 0) + 2)
+        model = seeded(self.classifier, seeds[0]).fit(X, codes)
+        labelled = None if n_folds is None else _fold_posteriors(model, X, codes, n_folds, seeds)
+        return labelled, model.predict_proba(X_new)
+
+    def pairs(
+        self, X: Matrix, codes: IntArray, X_new: Matrix, n_folds: int, n_repeats: int, seed: Any
+    ) -> list[ScorePair]:
+        """Log-odds of the new rows against each class in turn, averaged over repeats."""
+        X, X_new, rng = as_rows(X), as_rows(X_new), check_random_state(seed)
+        rows, bandwidths = self._prepared(X, codes, X_new, rng)
+        n_new, n_classes = X_new.shape[0], int(codes.max()) + 1
+        repeats = []
+        for _ in range(n_repeats):
+            seeds = rng.randint(2**31 - 1, size=n_classes)
+            with one_blas_thread():
+                # Threads: the rows are shared, and the products release the interpreter.
+                repeats.append(
+                    Parallel(n_jobs=self.n_jobs, require="sharedmem")(
+                        delayed(self._pair)(
+                            _against_class(rows, codes, code, n_new), n_new, bandwidths, n_folds, s
+                        )
+                        for code, s in enumerate(seeds)
+                    )
+                )
+        return [mean_pair(list(pairs)) for pairs in zip(*repeats, strict=True)]
+
+    def ratios(
+        self,
+        X_new: Matrix,
+        X: Matrix,
+        weight: FloatArray | None,
+        codes: IntArray | None,
+        n_folds: int,
+        seed: Any,
+    ) -> RatioScores:
+        """Log density ratios of the new rows against all labelled rows, and distances.
+
+        There is a column for every bandwidth and C, with its held-out log-loss; whoever reads the
+        scores can average. With ``codes`` the folds hold all classes alike.
+        """
+        self.classifier._validate_params()
+        rng = check_random_state(seed)
+        rows_new, rows_old = as_rows(X_new), as_rows(X)
+        stacked, is_new = stack_samples(rows_new, rows_old)
+        weights = np.ones(len(is_new))
+        weights[is_new == 0] = 1.0 if weight is None else weight
+        with one_blas_thread():
+            rows = self.classifier.prepare(stacked, weights, rng)
+            strata = 1 - is_new
+            strata[is_new == 0] += 0 if codes is None else codes
+            masks = training_masks(n_folds, strata, rng)
+            values, log_loss = self._all_candidates(rows, is_new, masks)
+            scales = rows.standardise.raw_and_standardised
+            distances = neighbour_distances(rows_new, rows_old, scales, rng)
+        return RatioScores(values[is_new == 1], values[is_new == 0], log_loss, distances)
+
+    def _prepared(
+        self, X: Matrix, codes: IntArray, X_new: Matrix, rng: np.random.RandomState
+    ) -> tuple[PreparedRows, FloatArray]:
+        """All rows with their landmarks, and the bandwidths to try on each pair."""
+        classifier = self.classifier
+        classifier._validate_params()
+        everything, _ = stack_samples(X_new, X)
+        with one_blas_thread():
+            rows = classifier.prepare(everything, np.ones(everything.shape[0]), rng)
+            bandwidths = classifier.bandwidths(rows)
+            if codes.max() == 0 and classifier.bandwidth is None:
+                bandwidths = PAIR_BANDWIDTHS * rows.median
+            elif codes.max() > 0 and bandwidths.size > 1:
+                known = classifier.prepare(X, np.ones(X.shape[0]), rng)
+                bandwidths = np.array([classifier.choose(known, codes, rng)[0]])
+        return rows, bandwidths
+
+    def _pair(
+        self, rows: PreparedRows, n_new: int, bandwidths: FloatArray, n_folds: int, seed: int
+    ) -> ScorePair:
+        """Scores at the bandwidth and C that held-out rows like best."""
+        is_new = (np.arange(len(rows.weight)) < n_new).astype(np.int64)
+        masks = training_masks(n_folds, is_new, int(seed))
+        # Accuracy says nothing of a ROC.
+        by = "roc_auc" if self.classifier.scoring == "accuracy" else self.classifier.scoring
+        C_values, best = self.classifier.C_values(), -np.inf
+        scores: FloatArray = np.empty(0)
+        for bandwidth in bandwidths:
+            values, measures, _ = _held_out(rows, is_new, bandwidth, C_values, masks, by)
+            if measures.max() > best:
+                best, scores = measures.max(), values[:, measures.argmax(), 0].copy()
+        n_old = len(rows.weight) - n_new
+        scores += np.log(n_new / n_old) - fold_offsets(masks, is_new)
+        return scores[:n_new], scores[n_new:]
+
+    def _all_candidates(
+        self, rows: PreparedRows, is_new: IntArray, masks: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Out-of-fold log density ratios (n, C) and log-loss (C,), bandwidth by bandwidth."""
+        classifier = self.classifier
+        C_values = RATIO_C_VALUES if classifier.C is None else classifier.C_values()
+        parts = Parallel(n_jobs=self.n_jobs, require="sharedmem")(
+            delayed(_candidates_at)(rows, is_new, bandwidth, C_values, masks)
+            for bandwidth in classifier.bandwidths(rows)
+        )
+        values, losses = zip(*parts, strict=True)
+        return np.hstack(values), np.concatenate(losses)
+
+
+def _fold_posteriors(
+    model: KernelLogisticRegression, X: Matrix, codes: IntArray, n_folds: int, seeds: IntArray
+) -> FloatArray:
+    """All folds at once, on the one kernel factor of the fitted model."""
+    with one_blas_thread():
+        rows = model.prepare(X, np.ones(len(codes)), np.random.RandomState(seeds[0]))
+        masks = training_masks(n_folds, codes, int(seeds[1]))
+        C_value = np.array([model.C_])
+        values = _held_out(rows, codes, model.bandwidth_, C_value, masks, "neg_log_loss")[0]
+    logits = values[:, 0]
+    if logits.shape[1] == 1:
+        logits = np.column_stack([np.zeros(len(logits)), logits])
+    return np.asarray(softmax(logits, axis=1))
+
+
+def _against_class(rows: PreparedRows, codes: IntArray, code: int, n_new: int) -> PreparedRows:
+    """The new rows and those of one class, with the landmarks of all."""
+    members = np.concatenate([np.arange(n_new), n_new + np.flatnonzero(codes == code)])
+    return replace(rows, X=rows.X[members], weight=rows.weight[members])
+
+
+def _candidates_at(
+    rows: PreparedRows, is_new: IntArray, bandwidth: float, C_values: FloatArray, masks: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    found, measures, error = _held_out(rows, is_new, bandwidth, C_values, masks, "neg_log_loss")
+    values = found[..., 0].astype(np.float64)
+    # Where held-out rows are out of reach of all others, the error of the fit is all that differs.
+    silent = _spread_in_folds(values, masks) < np.minimum(error, _MIN_SPREAD)
+    values -= fold_offsets(masks, is_new, rows.weight)[:, None]
+    values[:, silent] = 0.0  # without offsets, which alone would order rows by fold
+    return values, -measures
+
+
+def _held_out(
+    rows: PreparedRows,
+    codes: IntArray,
+    bandwidth: float,
+    C_values: FloatArray,
+    masks: FloatArray,
+    scoring: str,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    limits = SCORE_TOLERANCE, SCORE_STEPS
+    return held_out(rows, codes, bandwidth, C_values, masks, SCORINGS[scoring], *limits)
+
+
+def _spread_in_folds(values: FloatArray, masks: FloatArray) -> FloatArray:
+    """Standard deviation (Cs,) of values around the mean of their fold."""
+    out = masks == 0
+    means = (out.T @ values) / np.maximum(out.sum(axis=0), 1)[:, None]
+    return np.sqrt(np.square(values - out @ means).mean(axis=0))

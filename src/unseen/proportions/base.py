@@ -1,8 +1,8 @@
 """What every estimator of class proportions shares.
 
 Scorer -> Scores -> Reading -> Estimate. An estimator declares the scores that it reads and whether
-it sees the unseen, names its scorer, and writes :meth:`ProportionEstimator.read`. Scoring, intervals
-and the record are written once, here.
+it sees the unseen, names its scorer, and writes :meth:`ProportionEstimator.read`. Scoring,
+intervals and the record are written once, here.
 """
 
 from __future__ import annotations

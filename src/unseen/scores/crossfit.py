@@ -31,6 +31,7 @@ __all__ = [
     "cross_fitter",
     "crossfit_scores",
     "log_odds",
+    "ratio_scores",
     "stack_samples",
 ]
 
@@ -128,7 +129,9 @@ class AnyClassifier:
         n_classes = int(codes.max()) + 1
         drawn = [rng.randint(2**31 - 1, size=n_classes) for _ in range(n_repeats)]
         return [
-            mean_pair([self._pair(X[codes == code], X_new, n_folds, seeds[code]) for seeds in drawn])
+            mean_pair(
+                [self._pair(X[codes == code], X_new, n_folds, seeds[code]) for seeds in drawn]
+            )
             for code in range(n_classes)
         ]
 
@@ -252,6 +255,42 @@ def crossfit_scores(
     one_class = np.zeros(H.shape[0], dtype=np.int64)
     fitter = cross_fitter(classifier, n_jobs)
     return fitter.pairs(H, one_class, F, n_folds, n_repeats, check_random_state(random_state))[0]
+
+
+def ratio_scores(
+    F: Matrix,
+    H: Matrix,
+    classifier: Any = None,
+    *,
+    n_folds: int = 10,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> RatioScores:
+    """Out-of-fold log density ratios of F against H, by every candidate discriminator.
+
+    Parameters
+    ----------
+    F, H, classifier, n_folds, random_state, n_jobs
+        As in :func:`crossfit_scores`.
+
+    Returns
+    -------
+    RatioScores
+        One column for every bandwidth and C of kernel logistic regression; for any other
+        classifier one column.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen.scores.crossfit import ratio_scores
+    >>> rng = np.random.default_rng(0)
+    >>> F, H = rng.normal(2, 1, (100, 1)), rng.normal(0, 1, (80, 1))
+    >>> scores = ratio_scores(F, H, random_state=0)
+    >>> scores.new.shape, scores.labelled.shape
+    ((100, 30), (80, 30))
+    """
+    fitter = cross_fitter(classifier, n_jobs)
+    return fitter.ratios(F, H, None, None, n_folds, check_random_state(random_state))
 
 
 def mean_pair(pairs: list[ScorePair]) -> ScorePair:

@@ -194,7 +194,7 @@ class PosteriorScorer(Scorer):
         return self == other or replace(self, n_folds=None) == other
 
     def posterior_scorer(self) -> PosteriorScorer:
-        """This scorer itself."""
+        """The scorer itself."""
         return self
 
     def score_window(

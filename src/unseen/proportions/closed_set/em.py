@@ -16,7 +16,7 @@ It is also the minimum of ``KL(P_0 || sum_k pi_k P_k)`` with the classifier's de
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,14 +26,15 @@ from scipy.special import softmax
 from unseen._random import generator
 from unseen._sklearn import HasMethods
 from unseen._types import FloatArray, IntArray
+from unseen.proportions.closed_set.base import PosteriorEstimator
 from unseen.proportions.closed_set.matching import (
     EXACT_ROWS,
     bootstrap_means,
     class_bootstrap_means,
     class_means,
 )
-from unseen.proportions.closed_set.posteriors import ClosedSetEstimator, Posteriors, closed
-from unseen.records import Estimate
+from unseen.proportions.reading import Reading, append_zero_unseen
+from unseen.scores import Posteriors
 from unseen.simplex import minimise_on_simplex, mixture_shares
 
 __all__ = ["BiasCorrectedTemperature", "Rescaling", "SaerensEM", "Temperature"]
@@ -109,7 +110,7 @@ class BiasCorrectedTemperature:
         return _least_log_loss(posteriors, codes, with_bias=True)
 
 
-class SaerensEM(ClosedSetEstimator):
+class SaerensEM(PosteriorEstimator):
     """Shares of the known classes by maximum likelihood on a classifier's posteriors.
 
     Parameters
@@ -128,17 +129,6 @@ class SaerensEM(ClosedSetEstimator):
     n_jobs : int or None, default=None
         Folds that are fitted at the same time; does not change the result.
 
-    Attributes
-    ----------
-    classes_ : ndarray of shape (K,)
-        Labels of the known classes.
-    labelled_ : LabelledRows
-        The labelled sample.
-    n_features_in_ : int
-        Columns of X.
-    feature_names_in_ : ndarray of str
-        Their names, where X had names.
-
     Examples
     --------
     >>> import numpy as np
@@ -154,7 +144,7 @@ class SaerensEM(ClosedSetEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "calibration": [None, HasMethods(["fit"])],
-        **ClosedSetEstimator._parameter_constraints,
+        **PosteriorEstimator._parameter_constraints,
     }
 
     def __init__(
@@ -168,71 +158,74 @@ class SaerensEM(ClosedSetEstimator):
         super().__init__(classifier, n_folds, random_state, n_jobs)
         self.calibration = calibration
 
-    def from_scores(self, scores: Posteriors) -> Estimate:
-        """Read the shares off posteriors that have been made before; needs no ``fit``.
-
-        Parameters
-        ----------
-        scores : Posteriors
-
-        Returns
-        -------
-        Estimate
-        """
+    def read(self, scores: Posteriors) -> Reading:
+        """Climb the likelihood of the shares."""
         record = self._calibrated(scores)
         shares = mixture_shares(record.ratios, start=record.prior)
         height = float(np.log(record.ratios @ shares).mean())
-        return self._estimate(scores, shares, log_likelihood=height)
 
-    def replicates(
-        self, scores: Posteriors, n_replicates: int = 500, random_state: Any = None
-    ) -> FloatArray:
-        """Shares under Bayesian-bootstrap weights of the rows; nothing is refitted.
+        def replicates(n_replicates: int, random_state: Any = None) -> FloatArray:
+            return append_zero_unseen(
+                em_replicates(record, shares, n_replicates, generator(random_state))
+            )
 
-        New rows are weighted in the likelihood. Labelled rows stand behind the class densities:
-        by moving those, their weights add a linear term to it (:func:`labelled_noise`).
-
-        Parameters
-        ----------
-        scores : Posteriors
-        n_replicates : int, default=500
-            Number of replicates, B.
-        random_state : int, RandomState, Generator or None, default=None
-            Where all randomness comes from.
-
-        Returns
-        -------
-        ndarray of shape (B, K + 1)
-            Share of each known class, then of unseen ones: 0.
-        """
-        rng = generator(random_state)
-        record = self._calibrated(scores)
-        shares = mixture_shares(record.ratios, start=record.prior)
-        noise = labelled_noise(record, shares, n_replicates, rng)
-        if record.n_new > EXACT_ROWS:
-            return closed(_one_step(record.ratios, shares, noise, n_replicates, rng))
-        found = np.empty((n_replicates, len(shares)))
-        block = max(1, _BLOCK_SIZE // record.n_new)
-        for first in range(0, n_replicates, block):
-            part = slice(first, min(first + block, n_replicates))
-            weights = rng.standard_exponential((part.stop - first, record.n_new))
-            weights /= weights.sum(axis=1, keepdims=True)
-            found[part] = mixture_shares(record.ratios, weights, noise[part], start=shares)
-        return closed(found)
+        found = {"log_likelihood": height}
+        return Reading(append_zero_unseen(shares), replicates, diagnostics=found)
 
     def _calibrated(self, scores: Posteriors) -> Posteriors:
         if self.calibration is None:
             return scores
-        rescaling = self.calibration.fit(scores.labelled, scores.codes)
-        return Posteriors(
-            scores.classes,
-            scores.codes,
-            rescaling(scores.labelled),
-            rescaling(scores.new),
-            scores.seed,
-            scores.notices,
-            scores.prior,
-        )
+        rescaling = self.calibration.fit(scores.of_labelled, scores.codes)
+        return replace(scores, labelled=rescaling(scores.of_labelled), new=rescaling(scores.new))
+
+
+def em_replicates(
+    record: Posteriors,
+    shares: FloatArray,
+    n_replicates: int,
+    rng: np.random.Generator,
+    known: FloatArray | None = None,
+) -> FloatArray:
+    """Shares under Bayesian-bootstrap weights of all rows, (B, K), from the shares found.
+
+    New rows are weighted in the likelihood. Labelled rows stand behind the class densities:
+    by moving those, their weights add a linear term to it (:func:`labelled_noise`).
+
+    Parameters
+    ----------
+    record : Posteriors
+    shares : ndarray of shape (K,)
+        Where the likelihood is highest.
+    n_replicates : int
+        Number of replicates, B.
+    rng : Generator
+        Where all randomness comes from.
+    known : ndarray of shape (m,) or None, default=None
+        Probability of each new row to belong to a known class, by which the row counts; None
+        is 1 for all.
+
+    Returns
+    -------
+    ndarray of shape (B, K)
+    """
+    ratios, n_rows = record.ratios, record.n_new
+    if known is None and n_rows > EXACT_ROWS:
+        noise = labelled_noise(record, shares, n_replicates, rng)
+        return _one_step(ratios, shares, noise, n_replicates, rng)
+    if known is not None and n_rows > EXACT_ROWS:
+        # Of very many rows a part is enough: intervals come out wider, never narrower.
+        some = rng.permutation(n_rows)[:EXACT_ROWS]
+        ratios, known, n_rows = ratios[some], known[some], EXACT_ROWS
+    noise = labelled_noise(record, shares, n_replicates, rng)
+    found = np.empty((n_replicates, len(shares)))
+    block = max(1, _BLOCK_SIZE // n_rows)
+    for first in range(0, n_replicates, block):
+        part = slice(first, min(first + block, n_replicates))
+        weights = rng.standard_exponential((part.stop - first, n_rows))
+        weights = weights if known is None else known * weights
+        weights /= weights.sum(axis=1, keepdims=True)
+        found[part] = mixture_shares(ratios, weights, noise[part], start=shares)
+    return found
 
 
 def labelled_noise(
@@ -245,8 +238,7 @@ def labelled_noise(
     ``d_i`` the move of a class's sample under its weights this is a weighted mean over labelled
     rows, taken at their out-of-fold posteriors.
     """
-    assert record.prior is not None
-    ratios = record.labelled / record.prior
+    ratios = record.of_labelled / record.prior
     slopes = ratios / np.maximum(ratios @ shares, _LEAST_POSTERIOR)[:, None]
     args = (slopes, record.codes, len(shares))
     moved = class_bootstrap_means(*args, n_replicates, rng) - class_means(*args)

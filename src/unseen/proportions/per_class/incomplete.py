@@ -195,9 +195,7 @@ def _replicates(
     return np.column_stack([proportions, np.maximum(0.0, 1.0 - proportions.sum(axis=1))])
 
 
-def _mixture_notices(
-    classes: Sequence[Any], mixtures: Sequence[MixtureEstimate]
-) -> list[Notice]:
+def _mixture_notices(classes: Sequence[Any], mixtures: Sequence[MixtureEstimate]) -> list[Notice]:
     return [
         replace(notice, text=f"class {label!r}: {notice.text}", about=label)
         for label, mixture in zip(classes, mixtures, strict=True)

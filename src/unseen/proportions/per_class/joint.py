@@ -21,14 +21,13 @@ from unseen.mixture.base import roc_evidence
 from unseen.mixture.slope import SMOOTHING_REPLICATES
 from unseen.proportions.per_class.base import PerClassEstimator
 from unseen.proportions.reading import Reading
-from unseen.scores import PairScores
 from unseen.roc.bootstrap import bootstrap_rocs
 from unseen.roc.evidence import scored_evidence
 from unseen.roc.fit import BinomialDeviance
 from unseen.roc.joint import by_slope_of, fit_jointly
 from unseen.roc.models import Concave, Gaussian, RocModel
 from unseen.roc.sketch import RocSketch
-from unseen.samples.checks import check_closed_set
+from unseen.scores import PairScores
 
 __all__ = ["MPEJoint"]
 
@@ -107,8 +106,9 @@ class MPEJoint(PerClassEstimator):
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Keep the labelled sample; as in :meth:`ProportionEstimator.fit`."""
+        super().fit(X, y)
         by_slope_of(self._model())
-        return super().fit(X, y)
+        return self
 
     def read(self, scores: PairScores) -> Reading:
         """Fit all ROCs at once, under the constraint on the sum of their slopes."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import joblib
 import numpy as np
@@ -88,6 +88,10 @@ class Scorer(ABC):
         if self.n_folds is not None:
             check_folds(labelled, self.n_folds)
             check_fold_rows(n_new, "X_new", self.n_folds)
+
+    def settled(self, n_rows: int) -> Self:
+        """The same scorer, with everything chosen that depends on the number of rows."""
+        return self
 
     def serves(self, other: Scorer) -> bool:
         """Whether the other's estimators can read the scores that this one makes."""

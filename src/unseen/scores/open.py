@@ -7,7 +7,7 @@ classes. Against other shares they need no new discriminator: the posteriors say
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -114,7 +114,7 @@ class OpenScorer(Scorer):
     seed: int = 0
     n_jobs: int | None = None
 
-    def settled(self, n_rows: int) -> OpenScorer:
+    def settled(self, n_rows: int) -> Self:
         """The same scorer, with its number of folds chosen for so many rows."""
         if self.n_folds is not None:
             return self

@@ -194,8 +194,8 @@ class PosteriorScorer(Scorer):
         return self == other or replace(self, n_folds=None) == other
 
     def posterior_scorer(self) -> PosteriorScorer:
-        """The scorer itself."""
-        return self
+        """The scorer itself, with folds."""
+        return replace(self, n_folds=self.n_folds or FOLDS)
 
     def score_window(
         self, labelled: LabelledRows, X_new: Matrix, places: IntArray, posteriors: Any

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from unseen.intervals import Calibrated, IntervalMethod
 from unseen.proportions.base import CLASSIFIER_CONSTRAINTS, ProportionEstimator
-from unseen.scores import Posteriors, PosteriorScorer, RowScores, Scorer
+from unseen.scores import Posteriors, PosteriorScorer, RowScores, Scorer, Scores
 
 __all__ = ["ClosedSetEstimator", "PosteriorEstimator"]
 
@@ -19,7 +19,7 @@ __all__ = ["ClosedSetEstimator", "PosteriorEstimator"]
 class ClosedSetEstimator(ProportionEstimator):
     """Base of the closed-set estimators: at least two classes, and nothing is unseen."""
 
-    reads = RowScores
+    reads: ClassVar[type[Scores]] = RowScores
     sees_unseen = False
     n_classes = (2, None)
 
@@ -44,7 +44,7 @@ class PosteriorEstimator(ClosedSetEstimator):
         Folds that are fitted at the same time; does not change the result.
     """
 
-    reads = Posteriors
+    reads: ClassVar[type[Scores]] = Posteriors
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = CLASSIFIER_CONSTRAINTS
 

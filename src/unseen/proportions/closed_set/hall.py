@@ -24,7 +24,7 @@ from unseen._types import FloatArray, IntArray
 from unseen.proportions.closed_set.base import PosteriorEstimator
 from unseen.proportions.closed_set.matching import matching, matching_replicates
 from unseen.proportions.reading import Reading, append_zero_unseen
-from unseen.scores import Posteriors, RawScorer, RowScores, Scorer
+from unseen.scores import Posteriors, RawScorer, RowScores, Scorer, Scores
 from unseen.simplex import minimise_on_simplex
 
 __all__ = ["HallECDF", "ecdf_products"]
@@ -80,7 +80,7 @@ class HallECDF(PosteriorEstimator):
         super().__init__(classifier, n_folds, random_state, n_jobs)
         self.raw = raw
 
-    reads = RowScores
+    reads: ClassVar[type[Scores]] = RowScores
 
     def scorer(self, seed: int) -> Scorer:
         """Makes the posteriors, or takes the columns themselves where ``raw`` is True."""

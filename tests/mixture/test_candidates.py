@@ -5,7 +5,7 @@ from numpy.testing import assert_allclose
 from unseen import OpenSetEstimator
 from unseen.mixture.candidates import Candidates
 from unseen.mixture.placement import placement_posterior
-from unseen.scores.distances import Distances
+from unseen.scores.ratios import Distances
 from unseen.scores.ratios import RatioScores
 
 

@@ -10,7 +10,7 @@ from reference.closed_twins import PEERS, gaussian_record, on_simplex, peer_prob
 from unseen import AdjustedCount
 from unseen.proportions.closed_set.adjusted import adjusted_shares
 from unseen.proportions.closed_set.count import votes
-from unseen.proportions.closed_set.matching import class_means
+from unseen.proportions.bootstrap import class_means
 
 CENTRES = [[-1.0, 0.0], [1.0, 0.0], [0.0, 1.5]]
 

@@ -11,7 +11,7 @@ from sklearn.naive_bayes import GaussianNB
 from unseen import BestBin, BinaryRescaled, MPEIncomplete, ROCSlope
 from unseen.proportions.per_class.binary import rescaled_proportions
 from unseen.scores import PairScores, TwoClassScores
-from unseen.scores.crossfit import crossfit_scores
+from unseen.scores.pairs import crossfit_scores
 
 shares = st.floats(0, 1)
 

@@ -8,7 +8,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from unseen.scores import neighbours
 from unseen.scores.crossfit import ratio_scores
-from unseen.scores.distances import neighbour_distances
+from unseen.scores.ratios import neighbour_distances
 from unseen.scores.kernel import Standardisation
 
 

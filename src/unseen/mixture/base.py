@@ -22,7 +22,7 @@ from unseen._types import FloatArray
 from unseen.records import MixtureEstimate, Notice, RocEvidence
 from unseen.roc.sketch import RocSketch, cumulative_roc
 from unseen.samples import check_fold_rows, check_new, check_sample, sample_notices
-from unseen.scores.crossfit import crossfit_scores
+from unseen.scores.pairs import crossfit_scores
 
 _EVIDENCE_CELLS = 200
 

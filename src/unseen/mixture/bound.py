@@ -39,8 +39,8 @@ from unseen._types import FloatArray, IntArray
 from unseen.mixture.base import LabelledSample, stack_rows
 from unseen.records import UpperBound
 from unseen.roc.sketch import RocSketch
-from unseen.scores.crossfit import log_odds
 from unseen.scores.klr import KernelLogisticRegression
+from unseen.scores.refit import log_odds
 
 Form = Literal["clopper-pearson", "dkw", "vc"]
 

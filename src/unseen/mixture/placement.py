@@ -45,7 +45,7 @@ from unseen.mixture.candidates import Candidates
 from unseen.records import MixtureEstimate
 from unseen.roc.pooled import PooledCells, fitted_lattice, spread_cells
 from unseen.roc.sketch import RocSketch
-from unseen.scores.crossfit import ratio_scores
+from unseen.scores.crossfit import cross_fitter
 
 __all__ = ["Placement", "PlacementPosterior", "placement_posterior"]
 
@@ -218,13 +218,9 @@ class Placement(MixtureEstimator):
         return placement_posterior(cells, np.zeros(1), self.spike)
 
     def _from_rows(self, new: Any) -> MixtureEstimate:
-        scores = ratio_scores(
-            new,
-            self.labelled_.rows,
-            self.classifier,
-            n_folds=self.n_folds,
-            random_state=self.random_state,
-        )
+        fitter = cross_fitter(self.classifier)
+        rows = self.labelled_.rows
+        scores = fitter.ratios(new, rows, None, None, self.n_folds, self.random_state)
         candidates = Candidates.from_ratios(scores)
         posterior = placement_posterior(candidates.cells(), candidates.log_prior, self.spike)
         best = scores.best

@@ -21,7 +21,7 @@ from unseen.proportions import ProportionEstimator
 from unseen.records import Estimate
 from unseen.samples import LabelledRows
 from unseen.scores import OpenScorer, Posteriors, Scorer
-from unseen.scores.crossfit import stack_samples
+from unseen.scores.base import stack_samples
 from unseen.scores.klr import KernelLogisticRegression
 
 __all__ = ["TEST_FOLDS", "Reference", "WindowScorer", "training_reference", "window_reference"]

@@ -12,7 +12,7 @@ import numpy as np
 
 from unseen._types import IntArray
 from unseen._wording import quoted
-from unseen.samples.labels import is_missing
+from unseen.samples.labelled import is_missing
 from unseen.tables.groups import natural_order
 
 __all__ = ["Windows", "find_windows", "shown_key", "windows_of"]

@@ -4,9 +4,8 @@ from importlib import import_module
 from inspect import isabstract
 
 from unseen._names import public_names
-from unseen.proportions.base import ProportionEstimator
+from unseen.proportions.base import ProportionEstimator, Reading
 from unseen.proportions.open_set.estimator import OpenSetEstimator
-from unseen.proportions.reading import Reading
 
 __all__ = ["OpenSetEstimator", "ProportionEstimator", "Reading", "all_estimators"]
 

@@ -8,19 +8,21 @@ intervals and the record are written once, here.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
+import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from unseen._frozen import Frozen
 from unseen._random import whole_seed
 from unseen._sklearn import HasMethods, Interval, fit_context
-from unseen._types import Matrix
+from unseen._types import FloatArray, Matrix
 from unseen.diagnostics import Finding
 from unseen.intervals import (
     Calibrated,
@@ -29,12 +31,18 @@ from unseen.intervals import (
     certified_unseen,
     check_interval,
 )
-from unseen.proportions.reading import Reading
-from unseen.records import Estimate, Notice
+from unseen.records import Estimate, Notice, RocEvidence
 from unseen.samples import check_labelled, check_n_classes, check_new, sample_notices
 from unseen.scores import Scorer, Scores
 
-__all__ = ["ProportionEstimator", "closed_set_notice", "with_seed"]
+__all__ = [
+    "ProportionEstimator",
+    "Reading",
+    "append_zero_unseen",
+    "closed_set_notice",
+    "with_findings",
+    "with_seed",
+]
 
 # Parameters that scorers with a classifier have in common.
 CLASSIFIER_CONSTRAINTS: dict[str, list[Any]] = {
@@ -43,6 +51,63 @@ CLASSIFIER_CONSTRAINTS: dict[str, list[Any]] = {
     "random_state": ["random_state"],
     "n_jobs": [None, Integral],
 }
+
+
+@dataclass(frozen=True, eq=False)
+class Reading(Frozen):
+    """Shares read off scores; answers for its own replicates, as results of scipy do.
+
+    Parameters
+    ----------
+    shares : ndarray of shape (K + 1,)
+        Share of each known class, then of unseen ones.
+    replicates : callable
+        ``replicates(n_replicates, random_state)`` draws shares of shape (B, K + 1) under
+        Bayesian-bootstrap weights of the scored rows, or from a posterior; nothing is refitted.
+    roc : mapping
+        The ROC evidence of each class, where the method has any.
+    pooled : RocEvidence or None
+        The ROC of the new rows against all known classes together.
+    diagnostics : mapping
+        Numbers by which the shares can be judged.
+    notices : tuple of Notice
+        What a person should know before trusting the shares.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>>     >>> Reading(np.array([0.7, 0.3]), lambda n, seed: np.tile([0.7, 0.3], (n, 1))).unseen
+    0.3
+    """
+
+    shares: FloatArray
+    replicates: Callable[[int, Any], FloatArray]
+    roc: Mapping[Any, RocEvidence] = field(default_factory=dict)
+    pooled: RocEvidence | None = None
+    diagnostics: Mapping[str, Any] = field(default_factory=dict)
+    notices: tuple[Notice, ...] = ()
+
+    @property
+    def unseen(self) -> float:
+        """Share of unseen classes."""
+        return float(self.shares[-1])
+
+    @property
+    def expected(self) -> FloatArray:
+        """Shares for what is linear in them, such as a risk; the shares themselves by default."""
+        return self.shares
+
+
+def append_zero_unseen(shares: FloatArray) -> FloatArray:
+    """Shares of the known classes with the unseen share, 0, as a last column.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> append_zero_unseen(np.array([[0.25, 0.75]]))
+    array([[0.25, 0.75, 0.  ]])
+    """
+    return np.concatenate([shares, np.zeros((*shares.shape[:-1], 1))], axis=-1)
 
 
 class ProportionEstimator(BaseEstimator, ABC):

@@ -24,8 +24,7 @@ from sklearn.utils.validation import validate_data
 from unseen._types import BoolArray
 from unseen.records import Notice, UnseenWarning
 from unseen.samples.copies import copy_notices
-from unseen.samples.labelled import LabelledRows
-from unseen.samples.labels import check_labels, on_host
+from unseen.samples.labelled import LabelledRows, check_labels, on_host
 
 __all__ = [
     "check_closed_set",

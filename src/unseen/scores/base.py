@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING, Any, Self
 
 import joblib
 import numpy as np
+from scipy import sparse
 
 from unseen._frozen import Frozen
-from unseen._types import IntArray, Matrix
+from unseen._types import IntArray, Matrix, ScorePair
 from unseen.records import Notice
 from unseen.samples import LabelledRows, check_fold_rows, check_folds
 
 if TYPE_CHECKING:
     from unseen.scores.posteriors import Posteriors, PosteriorScorer
 
-__all__ = ["FOLDS", "Scorer", "Scores"]
+__all__ = ["FOLDS", "Scorer", "Scores", "as_rows", "mean_pair", "stack_samples"]
 
 FOLDS = 10
 
@@ -126,3 +127,24 @@ class Scorer(ABC):
 
     def __hash__(self) -> int:
         return hash(self._settings())
+
+
+def as_rows(X: Matrix) -> Matrix:
+    """Rows as CSR or as a 2-d array of float64; one number a row is one column."""
+    if sparse.issparse(X):
+        return X.tocsr()
+    values = np.asarray(X, dtype=np.float64)
+    return values[:, None] if values.ndim == 1 else values
+
+
+def stack_samples(X_new: Matrix, X: Matrix) -> tuple[Matrix, IntArray]:
+    """New rows on top of labelled ones, and a 1 for each new row, a 0 for each labelled one."""
+    is_new = np.repeat([1, 0], [X_new.shape[0], X.shape[0]])
+    if sparse.issparse(X) or sparse.issparse(X_new):
+        return sparse.vstack([X_new, X]).tocsr(), is_new
+    return np.vstack([X_new, X]), is_new
+
+
+def mean_pair(pairs: list[ScorePair]) -> ScorePair:
+    """Scores of new and of labelled rows, averaged over repeats."""
+    return np.mean([new for new, _ in pairs], axis=0), np.mean([own for _, own in pairs], axis=0)

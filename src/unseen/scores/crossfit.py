@@ -1,39 +1,42 @@
-"""Out-of-fold scores by any classifier.
+"""Out-of-fold scores: no row is scored by a model that has seen the row.
 
-A score from a model that saw the row is worthless here: every estimator built on such scores
-collapses. So each row is scored by a model fitted without its fold. A classifier may bring a way
-of its own to do that (``cross_fitter``), as kernel logistic regression does; every other classifier
-is refitted fold by fold.
+In-sample scores destroy every estimator built on them. A classifier may bring a way of its own to
+score out of fold; kernel logistic regression does (Appendix C of the paper): one kernel factor
+serves all folds and all C. Every other classifier is refitted fold by fold
+(:mod:`unseen.scores.refit`). docs/theory.md says what spoils scores in small samples.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from numbers import Integral
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 from joblib import Parallel, delayed
-from scipy import sparse
+from scipy.special import softmax
 from sklearn.utils import check_random_state
 
-from unseen._random import seeded
-from unseen._types import BoolArray, FloatArray, IntArray, Matrix, ScorePair
-from unseen.scores.klr import KernelLogisticRegression
-from unseen.scores.ratios import RatioScores
-from unseen.scores.selection import assign_folds, fold_offsets
+from unseen._random import one_blas_thread, seeded
+from unseen._types import FloatArray, IntArray, Matrix, ScorePair
+from unseen.scores.base import as_rows, mean_pair, stack_samples
+from unseen.scores.klr import C_VALUES, KernelLogisticRegression, PreparedRows, held_out
+from unseen.scores.ratios import RatioScores, neighbour_distances
+from unseen.scores.refit import AnyClassifier
+from unseen.scores.selection import SCORINGS, fold_offsets, training_masks
 
-__all__ = [
-    "AnyClassifier",
-    "CrossFitter",
-    "as_rows",
-    "cross_fitter",
-    "crossfit_scores",
-    "log_odds",
-    "ratio_scores",
-    "stack_samples",
-]
+__all__ = ["CrossFitter", "KernelCrossFitter", "cross_fitter"]
+
+# All folds share a preconditioner, through which a fit that stops early keeps a trace of the rows
+# it was not to see: with ten times this tolerance held-out labels begin to show.
+SCORE_TOLERANCE, SCORE_STEPS = 2e-4, 60
+# Times the median distance. With one known class the bandwidth can only be chosen on the very
+# pair that is then scored; a wider choice there takes twice the time and brings nothing.
+PAIR_BANDWIDTHS = 2.0 ** np.arange(1, -2, -1)
+# The largest C takes a third of the time, and hardly ever a part of the weight.
+RATIO_C_VALUES = C_VALUES[:-1]
+# Scores that spread by more say something, however uncertain the fit.
+_MIN_SPREAD = 0.1
 
 
 class CrossFitter(Protocol):
@@ -95,45 +98,53 @@ def cross_fitter(classifier: Any = None, n_jobs: int | None = None) -> CrossFitt
 
 
 @dataclass(frozen=True, eq=False)
-class AnyClassifier:
-    """Refits a classifier on every fold.
+class KernelCrossFitter:
+    """Out-of-fold scores on shared kernel factors.
 
     Parameters
     ----------
-    classifier : scikit-learn classifier
+    classifier : KernelLogisticRegression
     n_jobs : int or None, default=None
-        Folds that are fitted at the same time.
+        Classes, or bandwidths, that are fitted at the same time, in threads.
     """
 
-    classifier: Any
+    classifier: KernelLogisticRegression
     n_jobs: int | None = None
-    takes_weights: bool = False
+    takes_weights: bool = True
 
     def posteriors(
         self, X: Matrix, codes: IntArray, X_new: Matrix, n_folds: int | None, seed: int
     ) -> tuple[FloatArray | None, FloatArray]:
-        """Posteriors of labelled rows out of fold (None without folds), and of new rows."""
+        """Posteriors of labelled rows out of fold (None without folds), and of new rows.
+
+        Bandwidth and C are chosen once, on all labelled rows.
+        """
         seeds = np.random.RandomState(seed).randint(2**31 - 1, size=(n_folds or 0) + 2)
         model = seeded(self.classifier, seeds[0]).fit(X, codes)
-        labelled = None
-        if n_folds is not None:
-            folds = assign_folds(codes, n_folds, int(seeds[1]))
-            labelled = self._out_of_fold(_posteriors, X, codes, folds, seeds[2:])
-        return labelled, _posteriors(model, X_new)
+        labelled = None if n_folds is None else _fold_posteriors(model, X, codes, n_folds, seeds)
+        return labelled, model.predict_proba(X_new)
 
     def pairs(
         self, X: Matrix, codes: IntArray, X_new: Matrix, n_folds: int, n_repeats: int, seed: Any
     ) -> list[ScorePair]:
         """Log-odds of the new rows against each class in turn, averaged over repeats."""
         X, X_new, rng = as_rows(X), as_rows(X_new), check_random_state(seed)
-        n_classes = int(codes.max()) + 1
-        drawn = [rng.randint(2**31 - 1, size=n_classes) for _ in range(n_repeats)]
-        return [
-            mean_pair(
-                [self._pair(X[codes == code], X_new, n_folds, seeds[code]) for seeds in drawn]
-            )
-            for code in range(n_classes)
-        ]
+        rows, bandwidths = self._prepared(X, codes, X_new, rng)
+        n_new, n_classes = X_new.shape[0], int(codes.max()) + 1
+        repeats = []
+        for _ in range(n_repeats):
+            seeds = rng.randint(2**31 - 1, size=n_classes)
+            with one_blas_thread():
+                # Threads: the rows are shared, and the products release the interpreter.
+                repeats.append(
+                    Parallel(n_jobs=self.n_jobs, require="sharedmem")(
+                        delayed(self._pair)(
+                            _against_class(rows, codes, code, n_new), n_new, bandwidths, n_folds, s
+                        )
+                        for code, s in enumerate(seeds)
+                    )
+                )
+        return [mean_pair(list(pairs)) for pairs in zip(*repeats, strict=True)]
 
     def ratios(
         self,
@@ -144,186 +155,123 @@ class AnyClassifier:
         n_folds: int,
         seed: Any,
     ) -> RatioScores:
-        """Log density ratios of the new rows against all labelled rows: one candidate."""
-        one_class = np.zeros(X.shape[0], dtype=np.intp)
-        new, labelled = self.pairs(X, one_class, X_new, n_folds, 1, seed)[0]
-        return RatioScores(new[:, None], labelled[:, None], np.zeros(1))
+        """Log density ratios of the new rows against all labelled rows, and distances.
 
-    def _pair(self, own: Matrix, X_new: Matrix, n_folds: int, seed: int) -> ScorePair:
-        rng = np.random.RandomState(seed)
-        rows, is_new = stack_samples(X_new, own)
-        folds = assign_folds(is_new, n_folds, rng)
-        seeds = rng.randint(2**31 - 1, size=folds.max() + 1)
-        scores = self._out_of_fold(log_odds, rows, is_new, folds, seeds)
-        if hasattr(self.classifier, "predict_proba"):
-            masks = (folds[:, None] != np.arange(len(seeds))).astype(np.float64)
-            scores += np.log(X_new.shape[0] / own.shape[0]) - fold_offsets(masks, is_new)
-        return scores[is_new == 1], scores[is_new == 0]
+        There is a column for every bandwidth and C, with its held-out log-loss; whoever reads the
+        scores can average. With ``codes`` the folds hold all classes alike.
+        """
+        self.classifier._validate_params()
+        rng = check_random_state(seed)
+        rows_new, rows_old = as_rows(X_new), as_rows(X)
+        stacked, is_new = stack_samples(rows_new, rows_old)
+        weights = np.ones(len(is_new))
+        weights[is_new == 0] = 1.0 if weight is None else weight
+        with one_blas_thread():
+            rows = self.classifier.prepare(stacked, weights, rng)
+            strata = 1 - is_new
+            strata[is_new == 0] += 0 if codes is None else codes
+            masks = training_masks(n_folds, strata, rng)
+            values, log_loss = self._all_candidates(rows, is_new, masks)
+            scales = rows.standardise.raw_and_standardised
+            distances = neighbour_distances(rows_new, rows_old, scales, rng)
+        return RatioScores(values[is_new == 1], values[is_new == 0], log_loss, distances)
 
-    def _out_of_fold(
-        self, ask: Any, X: Matrix, codes: IntArray, folds: IntArray, seeds: IntArray
-    ) -> FloatArray:
-        """What models say of the rows that they were not fitted to."""
-        n_folds = int(folds.max()) + 1
-        parts = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fit_and_ask)(ask, self.classifier, seed, X, codes, folds != fold)
-            for fold, seed in zip(range(n_folds), seeds, strict=False)
+    def _prepared(
+        self, X: Matrix, codes: IntArray, X_new: Matrix, rng: np.random.RandomState
+    ) -> tuple[PreparedRows, FloatArray]:
+        """All rows with their landmarks, and the bandwidths to try on each pair."""
+        classifier = self.classifier
+        classifier._validate_params()
+        everything, _ = stack_samples(X_new, X)
+        with one_blas_thread():
+            rows = classifier.prepare(everything, np.ones(everything.shape[0]), rng)
+            bandwidths = classifier.bandwidths(rows)
+            if codes.max() == 0 and classifier.bandwidth is None:
+                bandwidths = PAIR_BANDWIDTHS * rows.median
+            elif codes.max() > 0 and bandwidths.size > 1:
+                known = classifier.prepare(X, np.ones(X.shape[0]), rng)
+                bandwidths = np.array([classifier.choose(known, codes, rng)[0]])
+        return rows, bandwidths
+
+    def _pair(
+        self, rows: PreparedRows, n_new: int, bandwidths: FloatArray, n_folds: int, seed: int
+    ) -> ScorePair:
+        """Scores at the bandwidth and C that held-out rows like best."""
+        is_new = (np.arange(len(rows.weight)) < n_new).astype(np.int64)
+        masks = training_masks(n_folds, is_new, int(seed))
+        # Accuracy says nothing of a ROC.
+        by = "roc_auc" if self.classifier.scoring == "accuracy" else self.classifier.scoring
+        C_values, best = self.classifier.C_values(), -np.inf
+        scores: FloatArray = np.empty(0)
+        for bandwidth in bandwidths:
+            values, measures, _ = _held_out(rows, is_new, bandwidth, C_values, masks, by)
+            if measures.max() > best:
+                best, scores = measures.max(), values[:, measures.argmax(), 0].copy()
+        n_old = len(rows.weight) - n_new
+        scores += np.log(n_new / n_old) - fold_offsets(masks, is_new)
+        return scores[:n_new], scores[n_new:]
+
+    def _all_candidates(
+        self, rows: PreparedRows, is_new: IntArray, masks: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Out-of-fold log density ratios (n, C) and log-loss (C,), bandwidth by bandwidth."""
+        classifier = self.classifier
+        C_values = RATIO_C_VALUES if classifier.C is None else classifier.C_values()
+        parts = Parallel(n_jobs=self.n_jobs, require="sharedmem")(
+            delayed(_candidates_at)(rows, is_new, bandwidth, C_values, masks)
+            for bandwidth in classifier.bandwidths(rows)
         )
-        answers = np.empty((len(codes), *parts[0].shape[1:]))
-        for fold, part in enumerate(parts):
-            answers[folds == fold] = part
-        return answers
+        values, losses = zip(*parts, strict=True)
+        return np.hstack(values), np.concatenate(losses)
 
 
-def _fit_and_ask(
-    ask: Any, classifier: Any, seed: int, X: Matrix, codes: IntArray, train: BoolArray
+def _fold_posteriors(
+    model: KernelLogisticRegression, X: Matrix, codes: IntArray, n_folds: int, seeds: IntArray
 ) -> FloatArray:
-    answer: FloatArray = ask(seeded(classifier, seed).fit(X[train], codes[train]), X[~train])
-    return answer
+    """All folds at once, on the one kernel factor of the fitted model."""
+    with one_blas_thread():
+        rows = model.prepare(X, np.ones(len(codes)), np.random.RandomState(seeds[0]))
+        masks = training_masks(n_folds, codes, int(seeds[1]))
+        C_value = np.array([model.C_])
+        values = _held_out(rows, codes, model.bandwidth_, C_value, masks, "neg_log_loss")[0]
+    logits = values[:, 0]
+    if logits.shape[1] == 1:
+        logits = np.column_stack([np.zeros(len(logits)), logits])
+    return np.asarray(softmax(logits, axis=1))
 
 
-def _posteriors(model: Any, X: Matrix) -> FloatArray:
-    if not hasattr(model, "predict_proba"):
-        name = type(model).__name__
-        raise TypeError(
-            f"classifier must have predict_proba; got {name}, which has none. "
-            f"CalibratedClassifierCV({name}()) adds it."
-        )
-    return np.asarray(model.predict_proba(X), dtype=np.float64)
+def _against_class(rows: PreparedRows, codes: IntArray, code: int, n_new: int) -> PreparedRows:
+    """The new rows and those of one class, with the landmarks of all."""
+    members = np.concatenate([np.arange(n_new), n_new + np.flatnonzero(codes == code)])
+    return replace(rows, X=rows.X[members], weight=rows.weight[members])
 
 
-def log_odds(model: Any, X: Matrix) -> FloatArray:
-    """Score of the second class: its log-odds, or the decision function where that is all."""
-    if hasattr(model, "predict_proba"):
-        positive = np.asarray(model.predict_proba(X), dtype=np.float64)[:, 1]
-        # A forest's vote of 0 or 1 has infinite log-odds; the clip keeps it the extreme score.
-        positive = np.clip(positive, 1e-12, 1 - 1e-12)
-        return np.log(positive) - np.log1p(-positive)
-    if hasattr(model, "decision_function"):
-        return np.asarray(model.decision_function(X), dtype=np.float64)
-    raise TypeError(
-        "classifier must have predict_proba or decision_function; "
-        f"got {type(model).__name__}, which has neither."
-    )
+def _candidates_at(
+    rows: PreparedRows, is_new: IntArray, bandwidth: float, C_values: FloatArray, masks: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    found, measures, error = _held_out(rows, is_new, bandwidth, C_values, masks, "neg_log_loss")
+    values = found[..., 0].astype(np.float64)
+    # Where held-out rows are out of reach of all others, the error of the fit is all that differs.
+    silent = _spread_in_folds(values, masks) < np.minimum(error, _MIN_SPREAD)
+    values -= fold_offsets(masks, is_new, rows.weight)[:, None]
+    values[:, silent] = 0.0  # without offsets, which alone would order rows by fold
+    return values, -measures
 
 
-def crossfit_scores(
-    F: Matrix,
-    H: Matrix,
-    classifier: Any = None,
-    *,
-    n_folds: int = 10,
-    n_repeats: int = 1,
-    random_state: Any = None,
-    n_jobs: int | None = None,
-) -> ScorePair:
-    """Out-of-fold log-odds of F against H; high where a row looks like F.
-
-    Parameters
-    ----------
-    F, H : array-like or sparse matrix of shape (n, d)
-        New and labelled rows, at least 2 of each.
-    classifier : scikit-learn classifier, optional
-        What tells F from H; default :class:`~unseen.KernelLogisticRegression`.
-    n_folds, n_repeats : int
-        Folds, at least 2, and how often they are drawn anew; scores are averaged over repeats.
-    random_state : int, RandomState or None
-        Draws folds and whatever the classifier draws.
-    n_jobs : int or None
-        Fits that run at the same time; the scores do not depend on it.
-
-    Returns
-    -------
-    scores_F, scores_H : ndarray
-        One score a row.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from unseen.scores.crossfit import crossfit_scores
-    >>> rng = np.random.default_rng(0)
-    >>> F, H = rng.normal(2, 1, (200, 1)), rng.normal(0, 1, (100, 1))
-    >>> scores_F, scores_H = crossfit_scores(F, H, random_state=0)
-    >>> bool(scores_F.mean() > scores_H.mean())
-    True
-    """
-    F, H = as_rows(F), as_rows(H)
-    _check_pair(F, H)
-    for name, value, least in (("n_folds", n_folds, 2), ("n_repeats", n_repeats, 1)):
-        if not isinstance(value, Integral) or value < least:
-            raise ValueError(f"{name} must be a whole number >= {least}; got {value!r}.")
-    one_class = np.zeros(H.shape[0], dtype=np.int64)
-    fitter = cross_fitter(classifier, n_jobs)
-    return fitter.pairs(H, one_class, F, n_folds, n_repeats, check_random_state(random_state))[0]
+def _held_out(
+    rows: PreparedRows,
+    codes: IntArray,
+    bandwidth: float,
+    C_values: FloatArray,
+    masks: FloatArray,
+    scoring: str,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    limits = SCORE_TOLERANCE, SCORE_STEPS
+    return held_out(rows, codes, bandwidth, C_values, masks, SCORINGS[scoring], *limits)
 
 
-def ratio_scores(
-    F: Matrix,
-    H: Matrix,
-    classifier: Any = None,
-    *,
-    n_folds: int = 10,
-    random_state: Any = None,
-    n_jobs: int | None = None,
-) -> RatioScores:
-    """Out-of-fold log density ratios of F against H, by every candidate discriminator.
-
-    Parameters
-    ----------
-    F, H, classifier, n_folds, random_state, n_jobs
-        As in :func:`crossfit_scores`.
-
-    Returns
-    -------
-    RatioScores
-        One column for every bandwidth and C of kernel logistic regression; for any other
-        classifier one column.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from unseen.scores.crossfit import ratio_scores
-    >>> rng = np.random.default_rng(0)
-    >>> F, H = rng.normal(2, 1, (100, 1)), rng.normal(0, 1, (80, 1))
-    >>> scores = ratio_scores(F, H, random_state=0)
-    >>> scores.new.shape, scores.labelled.shape
-    ((100, 30), (80, 30))
-    """
-    fitter = cross_fitter(classifier, n_jobs)
-    return fitter.ratios(F, H, None, None, n_folds, check_random_state(random_state))
-
-
-def mean_pair(pairs: list[ScorePair]) -> ScorePair:
-    """Scores of new and of labelled rows, averaged over repeats."""
-    return np.mean([new for new, _ in pairs], axis=0), np.mean([own for _, own in pairs], axis=0)
-
-
-def as_rows(X: Matrix) -> Matrix:
-    """Rows as CSR or as a 2-d array of float64; one number a row is one column."""
-    if sparse.issparse(X):
-        return X.tocsr()
-    values = np.asarray(X, dtype=np.float64)
-    return values[:, None] if values.ndim == 1 else values
-
-
-def stack_samples(X_new: Matrix, X: Matrix) -> tuple[Matrix, IntArray]:
-    """New rows on top of labelled ones, and a 1 for each new row, a 0 for each labelled one."""
-    is_new = np.repeat([1, 0], [X_new.shape[0], X.shape[0]])
-    if sparse.issparse(X) or sparse.issparse(X_new):
-        return sparse.vstack([X_new, X]).tocsr(), is_new
-    return np.vstack([X_new, X]), is_new
-
-
-def _check_pair(F: Matrix, H: Matrix) -> None:
-    for name, sample in (("F", F), ("H", H)):
-        if sample.ndim != 2:
-            raise ValueError(f"{name} must be 2-d (rows, columns); got shape {sample.shape}.")
-        if sample.shape[0] < 2:
-            raise ValueError(
-                f"{name} must have at least 2 rows, so that one can be held out; "
-                f"got {sample.shape[0]}."
-            )
-    if F.shape[1] != H.shape[1]:
-        raise ValueError(
-            f"F and H must have the same columns; got {F.shape[1]} and {H.shape[1]} of them."
-        )
+def _spread_in_folds(values: FloatArray, masks: FloatArray) -> FloatArray:
+    """Standard deviation (Cs,) of values around the mean of their fold."""
+    out = masks == 0
+    means = (out.T @ values) / np.maximum(out.sum(axis=0), 1)[:, None]
+    return np.sqrt(np.square(values - out @ means).mean(axis=0))

@@ -300,7 +300,7 @@ class KernelLogisticRegression(ClassifierMixin, BaseEstimator):
         -------
         KernelCrossFitter
         """
-        from unseen.scores.kernel_crossfit import KernelCrossFitter
+        from unseen.scores.crossfit import KernelCrossFitter
 
         return KernelCrossFitter(self, n_jobs)
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from unseen._types import IntArray, Matrix, ScorePair
 from unseen.records import Notice
 from unseen.samples import LabelledRows
-from unseen.scores.base import FOLDS, Scorer, Scores
-from unseen.scores.crossfit import cross_fitter, crossfit_scores
+from unseen.scores.base import FOLDS, Scorer, Scores, as_rows
+from unseen.scores.crossfit import cross_fitter
 
-__all__ = ["PairScorer", "PairScores", "TwoClassScorer", "TwoClassScores"]
+__all__ = ["PairScorer", "PairScores", "TwoClassScorer", "TwoClassScores", "crossfit_scores"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,3 +168,68 @@ class TwoClassScorer(PairScorer):
         """Scores of two classes also serve methods that need the pairs alone."""
         parts = self.classifier, self.n_folds, self.seed, self.n_jobs, self.n_repeats
         return self == other or PairScorer(*parts) == other
+
+
+def crossfit_scores(
+    F: Matrix,
+    H: Matrix,
+    classifier: Any = None,
+    *,
+    n_folds: int = 10,
+    n_repeats: int = 1,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> ScorePair:
+    """Out-of-fold log-odds of F against H; high where a row looks like F.
+
+    Parameters
+    ----------
+    F, H : array-like or sparse matrix of shape (n, d)
+        New and labelled rows, at least 2 of each.
+    classifier : scikit-learn classifier, optional
+        What tells F from H; default :class:`~unseen.KernelLogisticRegression`.
+    n_folds, n_repeats : int
+        Folds, at least 2, and how often they are drawn anew; scores are averaged over repeats.
+    random_state : int, RandomState or None
+        Draws folds and whatever the classifier draws.
+    n_jobs : int or None
+        Fits that run at the same time; the scores do not depend on it.
+
+    Returns
+    -------
+    scores_F, scores_H : ndarray
+        One score a row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen.scores.pairs import crossfit_scores
+    >>> rng = np.random.default_rng(0)
+    >>> F, H = rng.normal(2, 1, (200, 1)), rng.normal(0, 1, (100, 1))
+    >>> scores_F, scores_H = crossfit_scores(F, H, random_state=0)
+    >>> bool(scores_F.mean() > scores_H.mean())
+    True
+    """
+    F, H = as_rows(F), as_rows(H)
+    _check_pair(F, H)
+    for name, value, least in (("n_folds", n_folds, 2), ("n_repeats", n_repeats, 1)):
+        if not isinstance(value, Integral) or value < least:
+            raise ValueError(f"{name} must be a whole number >= {least}; got {value!r}.")
+    one_class = np.zeros(H.shape[0], dtype=np.int64)
+    fitter = cross_fitter(classifier, n_jobs)
+    return fitter.pairs(H, one_class, F, n_folds, n_repeats, check_random_state(random_state))[0]
+
+
+def _check_pair(F: Matrix, H: Matrix) -> None:
+    for name, sample in (("F", F), ("H", H)):
+        if sample.ndim != 2:
+            raise ValueError(f"{name} must be 2-d (rows, columns); got shape {sample.shape}.")
+        if sample.shape[0] < 2:
+            raise ValueError(
+                f"{name} must have at least 2 rows, so that one can be held out; "
+                f"got {sample.shape[0]}."
+            )
+    if F.shape[1] != H.shape[1]:
+        raise ValueError(
+            f"F and H must have the same columns; got {F.shape[1]} and {H.shape[1]} of them."
+        )

@@ -23,14 +23,14 @@ import numpy as np
 
 from unseen._random import generator
 from unseen._types import FloatArray
-from unseen.proportions.closed_set.base import PosteriorEstimator
-from unseen.proportions.closed_set.count import votes
-from unseen.proportions.closed_set.matching import (
+from unseen.proportions.base import Reading, append_zero_unseen
+from unseen.proportions.bootstrap import (
     bootstrap_means,
     class_bootstrap_means,
     class_means,
 )
-from unseen.proportions.reading import Reading, append_zero_unseen
+from unseen.proportions.closed_set.base import PosteriorEstimator
+from unseen.proportions.closed_set.count import votes
 from unseen.scores import Posteriors
 from unseen.simplex import minimise_on_simplex
 

@@ -12,10 +12,9 @@ import numpy as np
 
 from unseen._random import generator
 from unseen._types import FloatArray
-from unseen.proportions.base import CLASSIFIER_CONSTRAINTS
+from unseen.proportions.base import CLASSIFIER_CONSTRAINTS, Reading, append_zero_unseen
+from unseen.proportions.bootstrap import bootstrap_means
 from unseen.proportions.closed_set.base import ClosedSetEstimator
-from unseen.proportions.closed_set.matching import bootstrap_means
-from unseen.proportions.reading import Reading, append_zero_unseen
 from unseen.scores import Posteriors, PosteriorScorer
 
 __all__ = ["ClassifyAndCount", "votes"]

@@ -26,16 +26,11 @@ from scipy.special import softmax
 from unseen._random import generator
 from unseen._sklearn import HasMethods
 from unseen._types import FloatArray, IntArray
+from unseen.proportions.base import Reading, append_zero_unseen
+from unseen.proportions.bootstrap import em_replicates
 from unseen.proportions.closed_set.base import PosteriorEstimator
-from unseen.proportions.closed_set.matching import (
-    EXACT_ROWS,
-    bootstrap_means,
-    class_bootstrap_means,
-    class_means,
-)
-from unseen.proportions.reading import Reading, append_zero_unseen
 from unseen.scores import Posteriors
-from unseen.simplex import minimise_on_simplex, mixture_shares
+from unseen.simplex import mixture_shares
 
 __all__ = ["BiasCorrectedTemperature", "Rescaling", "SaerensEM", "Temperature"]
 
@@ -177,86 +172,6 @@ class SaerensEM(PosteriorEstimator):
             return scores
         rescaling = self.calibration.fit(scores.of_labelled, scores.codes)
         return replace(scores, labelled=rescaling(scores.of_labelled), new=rescaling(scores.new))
-
-
-def em_replicates(
-    record: Posteriors,
-    shares: FloatArray,
-    n_replicates: int,
-    rng: np.random.Generator,
-    known: FloatArray | None = None,
-) -> FloatArray:
-    """Shares under Bayesian-bootstrap weights of all rows, (B, K), from the shares found.
-
-    New rows are weighted in the likelihood. Labelled rows stand behind the class densities:
-    by moving those, their weights add a linear term to it (:func:`labelled_noise`).
-
-    Parameters
-    ----------
-    record : Posteriors
-    shares : ndarray of shape (K,)
-        Where the likelihood is highest.
-    n_replicates : int
-        Number of replicates, B.
-    rng : Generator
-        Where all randomness comes from.
-    known : ndarray of shape (m,) or None, default=None
-        Probability of each new row to belong to a known class, by which the row counts; None
-        is 1 for all.
-
-    Returns
-    -------
-    ndarray of shape (B, K)
-    """
-    ratios, n_rows = record.ratios, record.n_new
-    if known is None and n_rows > EXACT_ROWS:
-        noise = labelled_noise(record, shares, n_replicates, rng)
-        return _one_step(ratios, shares, noise, n_replicates, rng)
-    if known is not None and n_rows > EXACT_ROWS:
-        # Of very many rows a part is enough: intervals come out wider, never narrower.
-        some = rng.permutation(n_rows)[:EXACT_ROWS]
-        ratios, known, n_rows = ratios[some], known[some], EXACT_ROWS
-    noise = labelled_noise(record, shares, n_replicates, rng)
-    found = np.empty((n_replicates, len(shares)))
-    block = max(1, _BLOCK_SIZE // n_rows)
-    for first in range(0, n_replicates, block):
-        part = slice(first, min(first + block, n_replicates))
-        weights = rng.standard_exponential((part.stop - first, n_rows))
-        weights = weights if known is None else known * weights
-        weights /= weights.sum(axis=1, keepdims=True)
-        found[part] = mixture_shares(ratios, weights, noise[part], start=shares)
-    return found
-
-
-def labelled_noise(
-    record: Posteriors, shares: FloatArray, n_replicates: int, rng: np.random.Generator
-) -> FloatArray:
-    """How weights of the labelled rows tilt the likelihood of the shares, (B, K).
-
-    If the densities of the classes move by ``d_i``, the slope ``E_0[r_k / sum_l pi_l r_l]`` at
-    the maximum moves, to first order, by ``- sum_i pi_i integral d_i r_k / sum_l pi_l r_l``. With
-    ``d_i`` the move of a class's sample under its weights this is a weighted mean over labelled
-    rows, taken at their out-of-fold posteriors.
-    """
-    ratios = record.of_labelled / record.prior
-    slopes = ratios / np.maximum(ratios @ shares, _LEAST_POSTERIOR)[:, None]
-    args = (slopes, record.codes, len(shares))
-    moved = class_bootstrap_means(*args, n_replicates, rng) - class_means(*args)
-    return np.einsum("i,bik->bk", shares, moved)
-
-
-def _one_step(
-    ratios: FloatArray,
-    shares: FloatArray,
-    noise: FloatArray,
-    n_replicates: int,
-    rng: np.random.Generator,
-) -> FloatArray:
-    """Replicates by one Newton step from the shares found: with many rows all they need."""
-    slopes = ratios / (ratios @ shares)[:, None]
-    curvature = slopes.T @ slopes / len(slopes)
-    pull = bootstrap_means(slopes, n_replicates, rng) - noise
-    return minimise_on_simplex(np.tile(curvature, (len(pull), 1, 1)), curvature @ shares + pull)
 
 
 def log_posteriors(posteriors: FloatArray) -> FloatArray:

@@ -21,9 +21,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from unseen._types import FloatArray, IntArray
+from unseen.proportions.base import Reading, append_zero_unseen
 from unseen.proportions.closed_set.base import PosteriorEstimator
 from unseen.proportions.closed_set.matching import matching, matching_replicates
-from unseen.proportions.reading import Reading, append_zero_unseen
 from unseen.scores import Posteriors, RawScorer, RowScores, Scorer, Scores
 from unseen.simplex import minimise_on_simplex
 

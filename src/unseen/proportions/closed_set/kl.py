@@ -32,9 +32,9 @@ from sklearn.metrics.pairwise import rbf_kernel
 from unseen._random import generator, one_blas_thread
 from unseen._sklearn import Interval
 from unseen._types import FloatArray, IntArray, Matrix
+from unseen.proportions.base import Reading, append_zero_unseen
 from unseen.proportions.closed_set.base import ClosedSetEstimator
 from unseen.proportions.closed_set.matching import gradient_noise
-from unseen.proportions.reading import Reading, append_zero_unseen
 from unseen.samples import LabelledRows
 from unseen.scores import RowScores, Scorer
 from unseen.scores.kernel import Standardisation, dense, median_bandwidth

@@ -23,9 +23,9 @@ from unseen import simplex
 from unseen._random import one_blas_thread
 from unseen._sklearn import Interval
 from unseen._types import FloatArray, IntArray, Matrix
+from unseen.proportions.base import Reading, append_zero_unseen
 from unseen.proportions.closed_set.base import ClosedSetEstimator
 from unseen.proportions.closed_set.matching import matching, matching_replicates
-from unseen.proportions.reading import Reading, append_zero_unseen
 from unseen.records import Notice
 from unseen.samples import LabelledRows
 from unseen.scores import RowScores, Scorer

@@ -19,8 +19,8 @@ from unseen._random import generator, one_blas_thread
 from unseen._types import FloatArray
 from unseen.mixture.candidates import Candidates
 from unseen.mixture.placement import PlacementPosterior, placement_posterior
-from unseen.proportions.closed_set.em import em_replicates
-from unseen.proportions.reading import Reading
+from unseen.proportions.base import Reading
+from unseen.proportions.bootstrap import em_replicates
 from unseen.records import RocEvidence
 from unseen.roc.evidence import pooled_evidence
 from unseen.scores.open import OpenScores, ratios_at_shares
@@ -79,7 +79,7 @@ class OpenSetReading(Reading):
     Parameters
     ----------
     shares, replicates, roc, pooled, diagnostics, notices
-        As in :class:`~unseen.proportions.reading.Reading`.
+        As in :class:`~unseen.proportions.base.Reading`.
     fit : OpenSetFit
         Shares under both hypotheses.
     """

@@ -29,10 +29,9 @@ from unseen._random import generator
 from unseen._sklearn import HasMethods
 from unseen._types import FloatArray
 from unseen.mixture.bbe import BestBin
-from unseen.proportions.base import with_seed
+from unseen.proportions.base import Reading, append_zero_unseen, with_seed
 from unseen.proportions.per_class.base import PerClassEstimator, class_evidence
 from unseen.proportions.per_class.incomplete import replicate_slopes
-from unseen.proportions.reading import Reading, append_zero_unseen
 from unseen.records import EstimatesMixture, Notice
 from unseen.scores import TwoClassScorer, TwoClassScores
 

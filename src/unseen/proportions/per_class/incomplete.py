@@ -25,13 +25,12 @@ from unseen._sklearn import HasMethods
 from unseen._types import FloatArray, Matrix
 from unseen.diagnostics import Finding, attribution, class_drift, hidden_share, quick_checks
 from unseen.mixture.slope import ROCSlope
-from unseen.proportions.base import found, with_seed
+from unseen.proportions.base import Reading, found, with_seed
 from unseen.proportions.per_class.base import PerClassEstimator, class_evidence
-from unseen.proportions.reading import Reading
 from unseen.records import EstimatesMixture, MixtureEstimate, Notice
 from unseen.roc.bootstrap import bootstrap_slopes
 from unseen.scores import PairScores
-from unseen.scores.crossfit import crossfit_scores
+from unseen.scores.pairs import crossfit_scores
 
 __all__ = ["MPEIncomplete", "incomplete_proportions"]
 

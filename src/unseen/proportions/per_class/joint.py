@@ -19,8 +19,8 @@ from numpy.typing import ArrayLike
 from unseen._types import FloatArray
 from unseen.mixture.base import roc_evidence
 from unseen.mixture.slope import SMOOTHING_REPLICATES
+from unseen.proportions.base import Reading
 from unseen.proportions.per_class.base import PerClassEstimator
-from unseen.proportions.reading import Reading
 from unseen.roc.bootstrap import bootstrap_rocs
 from unseen.roc.evidence import scored_evidence
 from unseen.roc.fit import BinomialDeviance

@@ -12,8 +12,8 @@ from typing import Any
 
 from unseen import simplex
 from unseen._types import FloatArray
+from unseen.proportions.base import Reading, append_zero_unseen
 from unseen.proportions.per_class.incomplete import MPEIncomplete
-from unseen.proportions.reading import Reading, append_zero_unseen
 from unseen.scores import PairScores
 
 __all__ = ["MPEProjected"]

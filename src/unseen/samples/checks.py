@@ -12,7 +12,7 @@ from collections.abc import Hashable, Iterable
 from datetime import date, timedelta
 from pathlib import Path
 from traceback import walk_stack
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from sklearn.utils.sparsefuncs import min_max_axis
 from sklearn.utils.validation import validate_data
 
 from unseen._types import BoolArray
+from unseen._wording import listed, quoted
 from unseen.records import Notice, UnseenWarning
 from unseen.samples.copies import copy_notices
 from unseen.samples.labelled import LabelledRows, check_labels, on_host
@@ -35,7 +36,6 @@ __all__ = [
     "check_new",
     "check_rows",
     "check_sample",
-    "is_sparse",
     "sample_notices",
     "warn",
 ]
@@ -51,6 +51,7 @@ _ROW_CHECKS: dict[str, Any] = {
     "ensure_all_finite": False,
 }
 _NAMED_AT_MOST = 5
+is_sparse = sparse.issparse
 _PACKAGE = str(Path(__file__).parents[1])
 
 
@@ -71,7 +72,10 @@ def check_rows(X: Any, name: str, columns: Iterable[str] | None = None) -> Rows:
         ...
     ValueError: F must be finite; got 1 NaN or infinite values, the first in row 1, column 0. ...
     """
-    shape = _shape(X, name)
+    try:
+        shape = np.shape(X)
+    except ValueError as error:
+        raise ValueError(f"{name} must have rows of one length; {error}") from error
     if len(shape) != 2:
         kind = type(X).__name__
         raise ValueError(f"{name} must be 2-d (rows, columns); got {kind} of shape {shape}.")
@@ -82,8 +86,19 @@ def check_rows(X: Any, name: str, columns: Iterable[str] | None = None) -> Rows:
         raise ValueError(
             f"{name} has 0 feature(s) (shape={shape}) while a minimum of 1 is required."
         )
-    rows = _numeric_rows(X, name)
-    _check_finite(rows, name, columns)
+    try:
+        if not sparse.issparse(X) and _holds_dates(X):
+            raise TypeError("got dates or times")
+        rows = check_array(X, input_name=name, **_ROW_CHECKS)
+    except (TypeError, ValueError) as error:
+        reason = str(error).splitlines()[0].rstrip(".")
+        raise (TypeError if isinstance(error, TypeError) else ValueError)(
+            f"{name} must hold numbers; {reason}. Encode text and dates first, for example with "
+            "OneHotEncoder."
+        ) from error
+    finite = np.isfinite(rows.data if sparse.issparse(rows) else rows)
+    if not finite.all():
+        _raise_not_finite(rows, finite, name, columns)
     return rows
 
 
@@ -137,13 +152,17 @@ def check_new(labelled: LabelledRows, X_new: Any, name: str = "X_new", known: st
     """
     X_new = on_host(X_new, name)
     called, width = _Called(known, name), labelled.rows.shape[1]
-    new_names = column_names(X_new)
-    if labelled.names is not None and new_names is not None:
-        _check_same_names(list(labelled.names), new_names, X_new, labelled.classes, called)
-    _check_not_labels(X_new, width, labelled.classes, called)
+    names = column_names(X_new)
+    if labelled.names is not None and names is not None and names != list(labelled.names):
+        _raise_other_names(list(labelled.names), names, X_new, labelled.classes, called)
+    if getattr(X_new, "ndim", 2) == 1 or (isinstance(X_new, list) and np.ndim(X_new[:1]) == 1):
+        _raise_one_dimension(X_new, width, labelled.classes, called)
     rows = check_rows(X_new, name, labelled.names)
-    _check_width(rows, width, labelled.classes, called)
-    return _stored_like(rows, labelled.rows)
+    if rows.shape[1] != width:
+        _raise_other_width(rows, width, labelled.classes, called)
+    if sparse.issparse(rows) == sparse.issparse(labelled.rows):
+        return rows
+    return sparse.csr_array(rows) if sparse.issparse(labelled.rows) else rows.toarray()
 
 
 def check_closed_set(classes: NDArray[Any]) -> None:
@@ -159,7 +178,7 @@ def check_closed_set(classes: NDArray[Any]) -> None:
     if len(classes) < 2:
         raise ValueError(
             "y must hold at least 2 classes for a closed-set method; got only "
-            f"{_quoted(classes)}. With one known class use an open-set method "
+            f"{quoted(classes)}. With one known class use an open-set method "
             "such as MPEIncomplete."
         )
 
@@ -182,7 +201,7 @@ def check_folds(sample: LabelledRows, n_folds: int) -> None:
     few = np.flatnonzero(counts < n_folds)
     if few.size:
         named = few[:_NAMED_AT_MOST]
-        short = ", ".join(f"{_quoted([sample.classes[i]])} has {counts[i]}" for i in named)
+        short = ", ".join(f"{quoted([sample.classes[i]])} has {counts[i]}" for i in named)
         short += f" and {few.size - named.size} more have too few" * (few.size > named.size)
         raise ValueError(
             f"each class must have at least n_folds={n_folds} rows, so that every fold holds "
@@ -226,15 +245,32 @@ def sample_notices(
     UnseenWarning
         When rows of one sample are found again in the other, or a sample looks oversampled.
     """
-    called = _Called(known, name)
-    copies = copy_notices(labelled.rows, rows, *called)
+    found = []
+    if labelled.names is not None and given is not None and column_names(given) is None:
+        text = f"{known} has column names and {name} has none: columns were matched by their order."
+        found.append(Notice("names_on_one_side", text))
+    copies = copy_notices(labelled.rows, rows, known, name)
     for notice in copies:
         warn(notice.text)
-    found = [
-        _notice_of_names(labelled.names, given, called),
-        _notice_of_constants(labelled.rows, rows, labelled.names, called),
-    ]
-    return (*filter(None, found), *copies)
+    # A feature may be constant in X and still give away an unseen class in X_new.
+    (low, high), (new_low, new_high) = (
+        min_max_axis(one, axis=0) if sparse.issparse(one) else (one.min(axis=0), one.max(axis=0))
+        for one in (labelled.rows, rows)
+    )
+    constant = np.flatnonzero(np.minimum(low, new_low) == np.maximum(high, new_high))
+    if constant.size == low.size:
+        raise ValueError(
+            f"{known} and {name} must vary in at least one feature; "
+            f"got {low.size} that are all constant, so nothing tells the classes apart."
+        )
+    if constant.size:
+        columns = listed([_column_label(int(column), labelled.names) for column in constant])
+        text = (
+            f"{constant.size} of {low.size} features are constant over {known} and {name} and "
+            f"carry nothing: {columns}."
+        )
+        found.append(Notice("constant_columns", text))
+    return (*found, *copies)
 
 
 def column_names(X: Any) -> list[str] | None:
@@ -247,34 +283,6 @@ def column_names(X: Any) -> list[str] | None:
     return list(columns)
 
 
-def is_sparse(X: Any) -> bool:
-    """Tell a sparse matrix from a dense array, whatever its format."""
-    return bool(sparse.issparse(X))
-
-
-def _shape(X: Any, name: str) -> tuple[int, ...]:
-    if hasattr(X, "collect"):
-        kind = type(X).__name__
-        raise TypeError(f"{name} must be a table in memory; got {kind}. Call its collect() first.")
-    try:
-        return np.shape(X)
-    except ValueError as error:
-        raise ValueError(f"{name} must have rows of one length; {error}") from error
-
-
-def _numeric_rows(X: Any, name: str) -> Rows:
-    try:
-        if not is_sparse(X) and _holds_dates(X):
-            raise TypeError("got dates or times")
-        return check_array(X, input_name=name, **_ROW_CHECKS)
-    except (TypeError, ValueError) as error:
-        reason = str(error).splitlines()[0].rstrip(".")
-        raise (TypeError if isinstance(error, TypeError) else ValueError)(
-            f"{name} must hold numbers; {reason}. Encode text and dates first, for example with "
-            "OneHotEncoder."
-        ) from error
-
-
 def _holds_dates(X: Any) -> bool:
     """NumPy would turn dates into huge numbers without a word; the first row tells."""
     first = X[:1] if hasattr(X, "__getitem__") else X
@@ -284,73 +292,57 @@ def _holds_dates(X: Any) -> bool:
     return values.dtype.kind in "mM"
 
 
-def _stored_like(rows: Rows, other: Rows) -> Rows:
-    """Both samples dense or both sparse, so that they can be stacked and compared."""
-    if is_sparse(rows) == is_sparse(other):
-        return rows
-    return sparse.csr_array(rows) if is_sparse(other) else rows.toarray()
-
-
-def _check_finite(rows: Rows, name: str, names: Iterable[str] | None) -> None:
-    values = rows.data if is_sparse(rows) else rows
-    finite = np.isfinite(values)
-    if finite.all():
-        return
-    row, column = _first_bad(rows, finite)
+def _raise_not_finite(
+    rows: Rows, finite: BoolArray, name: str, names: Iterable[str] | None
+) -> NoReturn:
+    if sparse.issparse(rows):
+        place = int(np.flatnonzero(~finite)[0])
+        row, column = np.searchsorted(rows.indptr, place, side="right") - 1, rows.indices[place]
+    else:
+        row, column = np.argwhere(~finite)[0]
     raise ValueError(
         f"{name} must be finite; got {int((~finite).sum())} NaN or infinite values, the first in "
-        f"row {row}, {_column_label(column, names)}. Fill them in or drop those rows."
+        f"row {row}, {_column_label(int(column), names)}. Fill them in or drop those rows."
     )
 
 
-def _first_bad(rows: Rows, finite: BoolArray) -> tuple[int, int]:
-    if not is_sparse(rows):
-        row, column = np.argwhere(~finite)[0]
-        return int(row), int(column)
-    place = int(np.flatnonzero(~finite)[0])
-    return int(np.searchsorted(rows.indptr, place, side="right") - 1), int(rows.indices[place])
-
-
-def _check_same_names(
+def _raise_other_names(
     names: list[str], new: list[str], X_new: Any, classes: NDArray[Any], called: _Called
-) -> None:
+) -> NoReturn:
     lacks = [name for name in names if name not in new]
     extra = [name for name in new if name not in names]
     labels = [name for name in extra if _holds_labels(X_new[name], classes)]
     if labels and not lacks:
         raise ValueError(
-            f"{called.new} must hold features only; its extra column {_quoted(labels)} holds class "
+            f"{called.new} must hold features only; its extra column {quoted(labels)} holds class "
             "labels. Drop it."
         )
     rule = f"{called.new} must have the columns of {called.known}"
     if lacks or extra:
-        found = [f"it lacks {_quoted(lacks)}"] if lacks else []
-        found += [f"it adds {_quoted(extra)}"] if extra else []
+        found = [f"it lacks {quoted(lacks)}"] if lacks else []
+        found += [f"it adds {quoted(extra)}"] if extra else []
         raise ValueError(f"{rule}; {' and '.join(found)}.")
-    if names != new:
+    raise ValueError(
+        f"{rule} in the same order; got {quoted(new)} where {called.known} has {quoted(names)}."
+    )
+
+
+def _raise_one_dimension(
+    X_new: Any, width: int, classes: NDArray[Any], called: _Called
+) -> NoReturn:
+    new, n_values = called.new, len(X_new)
+    rule = f"{new} must be 2-d with the {width} columns of {called.known}; got {n_values} values"
+    if n_values and _holds_labels(X_new, classes):
         raise ValueError(
-            f"{rule} in the same order; got {_quoted(new)} where {called.known} has "
-            f"{_quoted(names)}."
+            f"{rule} in 1-d, all of them class labels. {new} takes features, not labels."
         )
+    raise ValueError(f"{rule} in 1-d.")
 
 
-def _check_not_labels(X_new: Any, width: int, classes: NDArray[Any], called: _Called) -> None:
-    shape = _shape(X_new, called.new)
-    if len(shape) != 1:
-        return
-    new, known = called.new, called.known
-    rule = f"{new} must be 2-d with the {width} columns of {known}; got {shape[0]} values in 1-d"
-    if shape[0] and _holds_labels(X_new, classes):
-        raise ValueError(f"{rule}, all of them class labels. {new} takes features, not labels.")
-    raise ValueError(f"{rule}.")
-
-
-def _check_width(rows: Rows, width: int, classes: NDArray[Any], called: _Called) -> None:
+def _raise_other_width(rows: Rows, width: int, classes: NDArray[Any], called: _Called) -> NoReturn:
     new_width = rows.shape[1]
-    if new_width == width:
-        return
     message = f"{called.new} must have the {width} columns of {called.known}; got {new_width}."
-    if new_width == width + 1 and not is_sparse(rows):
+    if new_width == width + 1 and not sparse.issparse(rows):
         ends = {"last": rows[:, -1], "first": rows[:, 0]}
         labels = [end for end, column in ends.items() if _holds_labels(column, classes)]
         if labels:
@@ -365,43 +357,6 @@ def _holds_labels(column: Any, classes: NDArray[Any]) -> bool:
     return all(isinstance(value, Hashable) and value in known for value in values)
 
 
-def _notice_of_names(names: Any, given: Any, called: _Called) -> Notice | None:
-    if names is None or given is None or column_names(given) is not None:
-        return None
-    return Notice(
-        "names_on_one_side",
-        f"{called.known} has column names and {called.new} has none: columns were matched by "
-        "their order.",
-    )
-
-
-def _notice_of_constants(X: Rows, X_new: Rows, names: Any, called: _Called) -> Notice | None:
-    lowest, highest = _range(X)
-    new_lowest, new_highest = _range(X_new)
-    # A feature may be constant in X and still give away an unseen class in X_new.
-    constant = np.flatnonzero(np.minimum(lowest, new_lowest) == np.maximum(highest, new_highest))
-    if constant.size == lowest.size:
-        raise ValueError(
-            f"{called.known} and {called.new} must vary in at least one feature; "
-            f"got {lowest.size} that are all constant, so nothing tells the classes apart."
-        )
-    if not constant.size:
-        return None
-    listed = _listed([_column_label(int(column), names) for column in constant])
-    return Notice(
-        "constant_columns",
-        f"{constant.size} of {lowest.size} features are constant over {called.known} and "
-        f"{called.new} and carry nothing: {listed}.",
-    )
-
-
-def _range(rows: Rows) -> tuple[NDArray[Any], NDArray[Any]]:
-    if is_sparse(rows):
-        lowest, highest = min_max_axis(rows, axis=0)
-        return lowest, highest
-    return rows.min(axis=0), rows.max(axis=0)
-
-
 def warn(message: str) -> None:
     """Warn at the line that called this library."""
     levels = enumerate(walk_stack(sys._getframe()), start=1)
@@ -413,15 +368,3 @@ def warn(message: str) -> None:
 
 def _column_label(column: int, names: Iterable[str] | None) -> str:
     return f"column {column}" if names is None else f"column {list(names)[column]!r}"
-
-
-def _quoted(values: Iterable[Any]) -> str:
-    return _listed(
-        [repr(value.item() if isinstance(value, np.generic) else value) for value in values]
-    )
-
-
-def _listed(words: list[str]) -> str:
-    rest = len(words) - _NAMED_AT_MOST
-    more = f" and {rest} more" if rest > 0 else ""
-    return ", ".join(words[:_NAMED_AT_MOST]) + more

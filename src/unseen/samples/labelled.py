@@ -87,7 +87,13 @@ def check_labels(y: Any, n_rows: int) -> tuple[NDArray[Any], IntArray]:
             f"y must have no missing labels (NaN or None); got {missing} of {n_rows}. "
             "Rows without a label belong in X_new."
         )
-    _check_not_measurements(labels)
+    if labels.dtype.kind == "f":
+        fractions = labels[~np.isfinite(labels) | (labels != np.floor(labels))]
+        if fractions.size:
+            raise ValueError(
+                "y must hold class labels (text, whole numbers or booleans); got continuous "
+                f"values such as {fractions[0]:g}."
+            )
     try:
         classes, codes = np.unique(labels, return_inverse=True)
     except TypeError as error:
@@ -104,17 +110,6 @@ def is_missing(label: Any) -> bool:
         return bool(label != label)
     except TypeError:  # pandas.NA refuses to say whether it equals itself
         return True
-
-
-def _check_not_measurements(labels: NDArray[Any]) -> None:
-    if labels.dtype.kind != "f":
-        return
-    fractions = labels[~np.isfinite(labels) | (labels != np.floor(labels))]
-    if fractions.size:
-        raise ValueError(
-            "y must hold class labels (text, whole numbers or booleans); got continuous values "
-            f"such as {fractions[0]:g}."
-        )
 
 
 def on_host(X: Any, name: str) -> Any:

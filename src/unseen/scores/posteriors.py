@@ -6,7 +6,6 @@ labelled rows. Making posteriors costs nearly all the time; reading shares off t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -51,30 +50,29 @@ class RowScores(Scores):
     notices: tuple[Notice, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "new", _finite_rows(self.new, "new"))
+        for name in ("labelled", "new"):
+            if getattr(self, name) is not None:
+                rows = frozen_array(getattr(self, name), np.float64)
+                if rows.ndim != 2 or 0 in rows.shape:
+                    raise ValueError(f"{name} must be 2-d and not empty; got shape {rows.shape}.")
+                if not (finite := np.isfinite(rows)).all():
+                    raise ValueError(f"{name} must be finite; got {(~finite).sum()} that are not.")
+                object.__setattr__(self, name, rows)
         object.__setattr__(self, "codes", frozen_array(self.codes, np.intp))
-        check_closed_set(np.asarray(self.classes))
-        if self.labelled is not None:
-            object.__setattr__(self, "labelled", _finite_rows(self.labelled, "labelled"))
-            self._check_labelled(self.labelled)
-        super().__post_init__()
-
-    def _check_labelled(self, labelled: FloatArray) -> None:
-        if self.codes.shape != (len(labelled),):
+        if len(self.classes) < 2:
+            check_closed_set(np.asarray(self.classes))
+        n_rows, n_columns = self.codes.shape, self.new.shape[1]
+        if self.labelled is not None and (self.labelled.shape != (*n_rows, n_columns)):
             raise ValueError(
-                "codes must hold one class per labelled row; "
-                f"got {self.codes.shape} for {len(labelled)} rows."
-            )
-        if labelled.shape[1] != self.new.shape[1]:
-            raise ValueError(
-                "labelled and new must have the same columns; "
-                f"got {labelled.shape[1]} and {self.new.shape[1]}."
+                "labelled must hold one row per code and the columns of new, "
+                f"{(*n_rows, n_columns)}; got shape {self.labelled.shape}."
             )
         if set(np.unique(self.codes)) != set(range(len(self.classes))):
             raise ValueError(
                 f"codes must name each of the {len(self.classes)} classes at least once, as "
                 f"0 to {len(self.classes) - 1}; got {np.unique(self.codes).tolist()}."
             )
+        super().__post_init__()
 
     @property
     def n_new(self) -> int:
@@ -123,14 +121,24 @@ class Posteriors(RowScores):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        n_classes = len(self.classes)
         for name in ("labelled", "new"):
-            if getattr(self, name) is not None:
-                _check_posteriors(getattr(self, name), name, len(self.classes))
-        prior = self.training_shares if self.prior is None else np.asarray(self.prior, float)
-        shape = (len(self.classes),)
-        if prior.shape != shape or not (prior > 0).all() or abs(prior.sum() - 1) > 1e-6:
+            rows = getattr(self, name)
+            if rows is not None and rows.shape[1] != n_classes:
+                raise ValueError(
+                    f"{name} must have one column per class; got {rows.shape[1]} for {n_classes} "
+                    "classes."
+                )
+            if rows is not None and (rows.min() < 0 or abs(rows.sum(axis=1) - 1).max() > 1e-3):
+                raise ValueError(
+                    f"{name} must hold posteriors, >= 0 with rows that sum to 1; got a least value "
+                    f"of {rows.min():g} and a row sum off by {abs(rows.sum(axis=1) - 1).max():g}."
+                )
+        given = self.training_shares if self.prior is None else self.prior
+        prior = np.asarray(given, dtype=np.float64)
+        if prior.shape != (n_classes,) or not (prior > 0).all() or abs(prior.sum() - 1) > 1e-6:
             raise ValueError(
-                f"prior must hold {shape[0]} shares > 0 that sum to 1; got {prior.tolist()}."
+                f"prior must hold {n_classes} shares > 0 that sum to 1; got {prior.tolist()}."
             )
         object.__setattr__(self, "prior", frozen_array(prior / prior.sum()))
 
@@ -266,27 +274,3 @@ def crossfit_posteriors(
     labelled, new = fitter.posteriors(X, codes, X_new, n_folds, whole_seed(random_state))
     assert labelled is not None
     return labelled, new
-
-
-def _finite_rows(values: Sequence[Sequence[float]] | FloatArray, name: str) -> FloatArray:
-    rows: FloatArray = frozen_array(values, np.float64)
-    if rows.ndim != 2 or 0 in rows.shape:
-        raise ValueError(f"{name} must be 2-d and not empty; got shape {rows.shape}.")
-    if not np.isfinite(rows).all():
-        raise ValueError(
-            f"{name} must be finite; got {int((~np.isfinite(rows)).sum())} that are not."
-        )
-    return rows
-
-
-def _check_posteriors(rows: FloatArray, name: str, n_classes: int) -> None:
-    if rows.shape[1] != n_classes:
-        raise ValueError(
-            f"{name} must have one column per class; got {rows.shape[1]} for {n_classes} classes."
-        )
-    worst = float(np.abs(rows.sum(axis=1) - 1).max())
-    if rows.min() < 0 or worst > 1e-3:
-        raise ValueError(
-            f"{name} must hold posteriors, >= 0 with rows that sum to 1; got a least value of "
-            f"{rows.min():g} and a row sum off by {worst:g}."
-        )

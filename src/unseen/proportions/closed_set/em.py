@@ -53,7 +53,7 @@ class Rescaling:
     Examples
     --------
     >>> import numpy as np
-    >>> from unseen.proportions import Rescaling
+    >>> from unseen.proportions.closed_set.em import Rescaling
     >>> Rescaling(2.0, np.zeros(2))(np.array([[0.9, 0.1]])).round(2)
     array([[0.75, 0.25]])
     """
@@ -74,7 +74,7 @@ class Temperature:
     Examples
     --------
     >>> from unseen import SaerensEM
-    >>> from unseen.proportions import Temperature
+    >>> from unseen.proportions.closed_set.em import Temperature
     >>> SaerensEM(calibration=Temperature())
     SaerensEM(calibration=Temperature())
     """
@@ -94,7 +94,7 @@ class BiasCorrectedTemperature:
     Examples
     --------
     >>> import numpy as np
-    >>> from unseen.proportions import BiasCorrectedTemperature
+    >>> from unseen.proportions.closed_set.em import BiasCorrectedTemperature
     >>> posteriors, codes = np.array([[0.8, 0.2]] * 4), np.array([0, 0, 1, 1])
     >>> BiasCorrectedTemperature().fit(posteriors, codes)(posteriors)[0].round(3)
     array([0.5, 0.5])

@@ -76,7 +76,8 @@ class Reading(Frozen):
     Examples
     --------
     >>> import numpy as np
-    >>>     >>> Reading(np.array([0.7, 0.3]), lambda n, seed: np.tile([0.7, 0.3], (n, 1))).unseen
+    >>> from unseen.proportions import Reading
+    >>> Reading(np.array([0.7, 0.3]), lambda n, seed: np.tile([0.7, 0.3], (n, 1))).unseen
     0.3
     """
 

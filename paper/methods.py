@@ -27,14 +27,12 @@ from unseen.proportions import (
     MPEIncomplete,
     MPEJoint,
     SaerensEM,
-
 )
 from unseen.proportions.closed_set.posteriors import ClosedSetEstimator, RowScoresEstimator
 from unseen.proportions.open_set.estimator import OpenSetEstimator
 from unseen.proportions.open_set.scores import open_set_scores
 from unseen.proportions.per_class.incomplete import incomplete_proportions
 from unseen.records import Estimate
-from unseen.roc.fit import BinomialDeviance
 from unseen.roc.models import Concave
 
 __all__ = ["METHODS", "Answer", "Method"]
@@ -198,7 +196,6 @@ def _paper_limits(trial: Trial) -> FloatArray | None:
         trial.class_scores(PAPER).pairs,
         CONFIDENCE,
         Concave(mu=None),
-        BinomialDeviance(),
         SMOOTHING_REPLICATES,
         trial.seed,
     )

@@ -13,7 +13,7 @@ from unseen._version import __version__
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from unseen.intervals import Calibrated, PaperBand, Percentile
+    from unseen.intervals import Calibrated, Percentile, RocBand
     from unseen.labelling import LabellingValue, labelling_value
     from unseen.mixture import (
         BestBin,
@@ -78,7 +78,6 @@ __all__ = [
     "MPEProjected",
     "MixtureEstimate",
     "OpenSetEstimator",
-    "PaperBand",
     "Percentile",
     "Placement",
     "ROCSlope",
@@ -90,6 +89,7 @@ __all__ = [
     "RejectionStack",
     "RejectionThreshold",
     "RejectionTree",
+    "RocBand",
     "SaerensEM",
     "Timeline",
     "UnseenWarning",
@@ -108,7 +108,7 @@ __all__ = [
 
 # Where to look for a name; the first pull in the least.
 _HOMES = (
-    "base",
+    "records",
     "scores.klr",
     "mixture",
     "intervals",

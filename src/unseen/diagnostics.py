@@ -1,22 +1,9 @@
-"""Signs that the numbers should not be trusted.
+"""Checks whether the data speak against an estimate.
 
-The data cannot prove that a class's share is the slope of its ROC (condition (A) and an
-optimal classifier are assumed), but they can speak against it. Each check here is a pure
-function that returns a :class:`Finding`: a number, the limit it is held against, and one plain
-sentence where it lies beyond. On clean data each fires in fewer than 1 estimate of 20
-(``benchmarks/false_alarms.py``).
-
-Cheap, from the scores that the estimate has made anyway (:func:`quick_checks`):
-
-- :func:`right_end_bend`: the ROC is straight at its right end, or the slope is not reached;
-- :func:`misfit`: the fitted curve follows the ROC;
-- :func:`overfull`: the slopes of all classes sum to at most 1, up to noise;
-- :func:`effective_rows`: there are rows enough.
-
-Dearer, as they need new scores or the rows themselves:
-
-- :func:`hidden_share`: no class hides inside the other known ones;
-- :func:`class_drift`: the new rows of a known class look like its labelled rows.
+The data cannot prove that a class's share is the slope of its ROC, but they can refute it. Each
+check returns a :class:`Finding`: a number, its limit, and a sentence if the number is beyond it.
+:func:`quick_checks` uses scores that the estimate has made anyway; :func:`hidden_share` and
+:func:`class_drift` are expensive, as they need new scores or the rows. See docs/theory.md.
 """
 
 from __future__ import annotations
@@ -30,8 +17,8 @@ from scipy.stats import norm, rankdata
 
 from unseen._types import FloatArray
 from unseen.records import Notice, RocEvidence
-from unseen.roc.bootstrap import bootstrap_rocs, bootstrap_slopes
-from unseen.roc.fit import BinomialDeviance
+from unseen.roc.bootstrap import STRETCH, bootstrap_rocs, bootstrap_slopes
+from unseen.roc.fit import BinomialDeviance, fit_roc
 from unseen.roc.models import Concave
 from unseen.roc.sketch import RocSketch, concave_hull
 
@@ -51,37 +38,34 @@ ScorePair: TypeAlias = tuple[FloatArray, FloatArray]
 
 # Probability of a false alarm allowed to one check over all classes, on ideal data.
 _LEVEL = 0.01
-# What is beyond noise but too small to matter.
+# Departures up to these sizes are too small to matter, even beyond noise.
 _LARGEST_BEND = 1.25
 _LARGEST_MISFIT = 0.03
 _LARGEST_HIDDEN = 0.1
 _LARGEST_DRIFT = 0.1
 _FEWEST_ROWS = 30
 _FEWEST_ATTRIBUTED = 5.0
-# The last fifth of the rows of H, against the fifth before.
-_END = 0.2
-_STEEP = 0.1
-_QUICK_REPLICATES = 50
-# What bootstrap spreads leave out; see unseen.intervals.Calibrated.
-_STRETCH = 1.4
+_END = 0.2  # the last fifth of the rows of H is compared with the fifth before
+_STEEP = 0.1  # below this false alarm a ROC is too steep for a distance in detection
+_QUICK_REPLICATES, _HIDDEN_REPLICATES = 50, 200
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What one check found.
+    """The result of one check.
 
     Parameters
     ----------
     name : str
-        The check.
+        Name of the check.
     value, limit : float
-        What was measured, and what it was held against.
+        The number that was measured, and its limit; the value is nan if the check had no rows.
     message : str or None
-        One sentence for a person, where the check fires; None where all is well.
+        One sentence for a person, if the check fires or had no rows; None if all is well.
     label : object
-        The class, where the check is about one.
+        The class that was checked; None for a check of all classes together.
     interval : (float, float) or None
-        Limits of the value, where it has some.
+        Limits of the value, if the check has them.
 
     Examples
     --------
@@ -99,30 +83,35 @@ class Finding:
 
     @property
     def fires(self) -> bool:
-        """Whether a person should know."""
-        return self.message is not None
+        """Whether the value is beyond its limit; never for a check that had no rows."""
+        return self.message is not None and not np.isnan(self.value)
 
     @property
     def notice(self) -> Notice | None:
-        """The sentence as a notice, with the name of the check as its code."""
-        return None if self.message is None else Notice(self.name, self.message, about=self.label)
+        """The sentence as a notice: a warning if the check fires, a note if it had no rows."""
+        if self.message is None:
+            return None
+        if self.fires:
+            return Notice(self.name, self.message, about=self.label)
+        return Notice(f"{self.name}_unchecked", self.message, severity="note", about=self.label)
 
 
 def right_end_bend(label: Any, pair: ScorePair, n_classes: int = 1) -> Finding:
-    """How much steeper the ROC is just before its end than at its end.
+    """How much steeper the ROC is just before its right end than at this end.
 
-    Where only the class has rows the ROC is straight, with the share as its slope. A ROC that
-    still bends at its end has not reached that slope. The value is the ratio of the rows of F
-    that stand beside the lowest fifth of H and beside the fifth above it; the check fires when
-    the ratio is above 1.25 beyond noise.
+    A ROC is straight, with the share as its slope, where only the class itself has rows. A ROC
+    that still bends at its end has not reached this slope. The value is the ratio of the numbers
+    of new rows beside the second lowest and beside the lowest fifth of H; the check fires if the
+    ratio is above 1.25 beyond noise.
 
     Parameters
     ----------
     label : object
         The class.
     pair : (scores_F, scores_H)
+        Out-of-fold scores of the new rows and of the rows of the class.
     n_classes : int, default=1
-        Classes that are checked at the same time.
+        Number of classes that are checked at the same time, which raises the limit.
 
     Returns
     -------
@@ -165,22 +154,20 @@ def misfit(
 ) -> Finding:
     """How far the fitted curve strays from the ROC.
 
-    The value is the largest distance in detection; the check fires where, at some false alarm,
-    it is above 0.03 beyond noise. Where the ROC is steepest, at false alarms under 0.1, a
-    distance in detection says nothing of the slope at the other end and is left out.
+    The value is a distance in detection; the check fires if the distance is above 0.03 beyond
+    noise at some false alarm. False alarms below 0.1 are left out: the ROC is steep there, and
+    the distance says nothing about the slope at the other end.
 
     Parameters
     ----------
-    label : object
-        The class.
+    label, n_classes
+        See :func:`right_end_bend`.
     false_alarm : ndarray of shape (G,)
         Grid on which the curves are compared.
     roc, fitted : ndarray of shape (G,)
         Detection of the empirical ROC and of the model.
     spread : ndarray of shape (G,)
         Standard deviation of the ROC at each false alarm.
-    n_classes : int, default=1
-        Classes that are checked at the same time.
 
     Returns
     -------
@@ -231,7 +218,7 @@ def overfull(slopes: FloatArray, spread: float) -> Finding:
     (False, True)
     """
     total = float(np.sum(slopes))
-    limit = 1 + float(norm.isf(_LEVEL)) * _STRETCH * spread
+    limit = 1 + float(norm.isf(_LEVEL)) * STRETCH * spread
     message = None
     if total > limit:
         message = (
@@ -242,10 +229,10 @@ def overfull(slopes: FloatArray, spread: float) -> Finding:
 
 
 def effective_rows(label: Any, n_labelled: int, n_new: int) -> Finding:
-    """Rows of one sample that would be as noisy as the two samples together.
+    """Size of one sample that is as noisy as the two samples together.
 
-    The noise of a ROC falls with ``1 / n_i + 1 / m``; its inverse counts rows. The check fires
-    under 30.
+    The variance of a ROC is proportional to ``1 / n_i + 1 / m``; the value is the inverse of this
+    sum. The check fires below 30.
 
     Parameters
     ----------
@@ -278,18 +265,16 @@ def hidden_share(
 ) -> Finding:
     """How much of the other known classes looks like this class: nu(mixture of others, P_i).
 
-    Condition (A) asks for 0. Above 0 the class hides inside the others, whose rows then count
-    for it: its share is only an upper bound. The check fires when the lower end of the
+    The value is 0 under condition (A). If the value is larger, rows of the other classes count for
+    this class, and its share is only an upper bound. The check fires if the lower end of the
     interval is above 0.1.
 
     Parameters
     ----------
-    label : object
-        The class.
+    label, n_classes
+        See :func:`right_end_bend`.
     pair : (scores_others, scores_class)
-        Out-of-fold scores of the labelled rows of all other classes against those of this one.
-    n_classes : int, default=2
-        Classes that are checked at the same time.
+        Out-of-fold scores of the labelled rows of all other classes and of this class.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the bootstrap behind the interval.
 
@@ -308,11 +293,10 @@ def hidden_share(
     >>> hidden_share("a", (np.r_[others[:300], rng.normal(0, 1, 200)], own), random_state=0).fires
     True
     """
-    criterion, model = BinomialDeviance(), Concave()
-    sketch = RocSketch.from_scores(*pair)
-    value = float(criterion.fit_sketch(sketch, model).right_slope[0])
-    draws = bootstrap_slopes([pair], model, criterion, 200, random_state)
-    reach = norm.isf(_LEVEL / n_classes) * _STRETCH * float(draws.std())
+    sketch, model = RocSketch.from_scores(*pair), Concave()
+    value = float(BinomialDeviance().fit_sketch(sketch, model).right_slope[0])
+    draws = bootstrap_slopes([pair], model, _HIDDEN_REPLICATES, random_state)
+    reach = norm.isf(_LEVEL / n_classes) * STRETCH * float(draws.std())
     interval = max(0.0, value - reach), min(1.0, value + reach)
     message = None
     if interval[0] > _LARGEST_HIDDEN:
@@ -324,22 +308,24 @@ def hidden_share(
 
 
 def attribution(pair: ScorePair, at: float = 0.3) -> FloatArray:
-    """Probability of each new row to belong to the class, ``share * h / f``, if it were clean.
+    """Probability that each new row belongs to the class: ``share * h / f``, clipped to [0, 1].
 
-    The density ratio f / h is the slope of the concave hull of the ROC at the row's score. As
-    the share counts not the slope at the right end but that at the false alarm ``at``: where
-    all is well the two agree, and where a class has drifted away from some of its labelled
-    rows the end is empty and would attribute next to nothing.
+    The density ratio f / h is the slope of the concave hull of the ROC at the score of the row, and
+    the share is the slope of the hull at the false alarm ``at``. The slope at the right end would
+    be the same for a class that stayed where it was; after a drift there are no new rows at the
+    right end, and its slope would attribute hardly any rows to the class.
 
     Parameters
     ----------
     pair : (scores_F, scores_H)
+        Out-of-fold scores of the new rows and of the rows of the class.
     at : float, default=0.3
-        False alarm at which the slope is taken for the share.
+        False alarm whose slope is taken for the share.
 
     Returns
     -------
     ndarray of shape (n_new,)
+        One probability per new row.
 
     Examples
     --------
@@ -362,28 +348,27 @@ def class_drift(
 ) -> Finding:
     """How far the new rows of a class have moved from its labelled rows.
 
-    The value is the largest difference of means over the features, in standard deviations;
-    new rows count by their probability to belong to the class. The check fires when it is
-    above 0.1 beyond noise. From the data alone a class that has moved cannot be told from an
-    unseen class that overlaps it: both fire.
+    The value is the largest difference of means over the features, in standard deviations; each
+    new row is weighted by its probability to belong to the class. The check fires if the
+    difference is above 0.1 beyond noise. A class that has moved and an unseen class that overlaps
+    it look the same: both make the check fire.
 
     Parameters
     ----------
-    label : object
-        The class.
+    label, n_classes
+        See :func:`right_end_bend`.
     rows : array or sparse matrix of shape (n_i, d)
         Labelled rows of the class.
     new_rows : array or sparse matrix of shape (m, d)
         New rows.
     weight : ndarray of shape (m,)
-        Their probabilities to belong to the class; see :func:`attribution`.
-    n_classes : int, default=1
-        Classes that are checked at the same time.
+        Probability that each new row belongs to the class; see :func:`attribution`.
 
     Returns
     -------
     Finding
-        Quiet where fewer than 5 rows are attributed to the class.
+        With the value nan, and a sentence that says so, if the probabilities sum to less than 5:
+        there are no rows to look at.
 
     Examples
     --------
@@ -397,7 +382,11 @@ def class_drift(
     """
     total = float(weight.sum())
     if total < _FEWEST_ATTRIBUTED:
-        return Finding("class_drift", 0.0, _LARGEST_DRIFT, None, label)
+        no_rows = (
+            f"class {label!r}: no drift could be measured, as fewer than "
+            f"{_FEWEST_ATTRIBUTED:.0f} new rows look like this class."
+        )
+        return Finding("class_drift", np.nan, _LARGEST_DRIFT, no_rows, label)
     mean, variance = _moments(rows, np.full(rows.shape[0], 1 / rows.shape[0]))
     new_mean, new_variance = _moments(new_rows, weight / total)
     counted = total**2 / float(weight @ weight)
@@ -412,7 +401,7 @@ def class_drift(
         message = (
             f"class {label!r}: the new rows nearest to it differ from its labelled rows by "
             f"{moved[worst]:.1f} standard deviations in feature {worst}; it may have drifted, and "
-            "what has drifted away is counted as unseen."
+            "rows that have drifted away are counted as unseen."
         )
     return Finding("class_drift", float(moved[worst]), float(limit[worst]), message, label)
 
@@ -423,7 +412,7 @@ def quick_checks(
     roc: Mapping[Any, RocEvidence],
     random_state: Any = None,
 ) -> list[Finding]:
-    """Every check that the ROCs of an estimate allow, at a fraction of its cost.
+    """Run every check that needs only the ROCs of an estimate.
 
     Parameters
     ----------
@@ -431,9 +420,9 @@ def quick_checks(
         Labels of the known classes.
     pairs : sequence of (scores_F, scores_H)
         Scores of the new rows and of the rows of each class.
-    roc : dict
-        The ROC evidence of each class. Where the concave model was fitted to each class on its
-        own, its fit and the sum of its slopes are checked too.
+    roc : mapping
+        The ROC evidence of each class. If the concave model was fitted to each class on its own,
+        the fits and the sum of the slopes are checked too.
     random_state : int, RandomState, Generator or None, default=None
         Seed of a small bootstrap.
 
@@ -468,16 +457,11 @@ def _model_checks(
         spread = curves[:, place].std(axis=0)
         findings.append(misfit(label, grid, empirical, fitted, spread, len(classes)))
     slopes = np.array([roc[label].right_slope for label in classes])
-    # Fits cost most of the time, and a sum up to 1 needs no spread.
-    spread_of_sum = _spread_of_sum(curves, grid) if slopes.sum() > 1 else 0.0
+    spread_of_sum = 0.0
+    if slopes.sum() > 1:  # else no spread is needed, and the fits are expensive
+        fitted_slopes = fit_roc(grid, curves.reshape(-1, len(grid)), Concave()).right_slope
+        spread_of_sum = float(fitted_slopes.reshape(len(curves), -1).sum(axis=1).std())
     return [*findings, overfull(slopes, spread_of_sum)]
-
-
-def _spread_of_sum(curves: FloatArray, grid: FloatArray) -> float:
-    """Standard deviation of the sum of slopes over replicates of the ROCs, (B, K, G)."""
-    n_replicates, n_classes, n_points = curves.shape
-    fitted = BinomialDeviance().fit_curves(grid, curves.reshape(-1, n_points), Concave())
-    return float(fitted.right_slope.reshape(n_replicates, n_classes).sum(axis=1).std())
 
 
 def _moments(rows: Any, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -485,5 +469,5 @@ def _moments(rows: Any, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
     square = rows**2 if isinstance(rows, np.ndarray) else rows.multiply(rows).tocsr()
     mean, power = (np.asarray(weight @ values).ravel() for values in (rows, square))
     variance = np.maximum(power - mean**2, 0.0)
-    # What rounding leaves of a constant column is no variance.
+    # Rounding gives a constant column a variance above 0.
     return mean, np.where(variance > 1e-12 * power, variance, 0.0)

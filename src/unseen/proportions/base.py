@@ -172,7 +172,7 @@ class ProportionEstimator(BaseEstimator, ABC):
             Also certify a lower bound of the unseen share that fails with at most this
             probability, such as 0.05 (:func:`~unseen.intervals.certified_unseen`).
         diagnose : bool, default=False
-            Also run the dearer checks of :mod:`unseen.diagnostics`, where the method has any.
+            Also run the expensive checks of :mod:`unseen.diagnostics`, where the method has any.
 
         Returns
         -------
@@ -360,7 +360,8 @@ def with_findings(estimate: Estimate, findings: Sequence[Finding]) -> Estimate:
     """
     found: dict[str, Any] = dict(estimate.diagnostics)
     for finding in findings:
-        value = finding.value if finding.interval is None else [finding.value, *finding.interval]
+        number = None if np.isnan(finding.value) else finding.value
+        value = number if finding.interval is None else [number, *finding.interval]
         if finding.label is None:
             found[finding.name] = value
         else:

@@ -1,15 +1,8 @@
-"""ROCs of several classes fitted at once, their right slopes bound to share out the whole.
+"""ROCs of several classes fitted at once, with right slopes that sum to 1 (or to at most 1).
 
-    minimise  sum_i B_f(ROC_i)   subject to   sum_i slope_i = 1   (or <= 1)
-
-The classes meet in that condition only. So the deviance of each class, profiled over everything
-but its slope, is all that the condition has to know, and the best slopes on a grid follow from
-dynamic programming: the least deviance of the first k classes with slopes that sum to t is the
-least over s of that of the first k - 1 with sum t - s plus the profile of class k at s. That
-finds the right valley, whatever the number of valleys. Damped Newton steps then go down to its
-floor, where the step over slopes is a quadratic with one linear condition. A batch of bootstrap
-replicates is solved side by side; a general solver such as SLSQP takes them one by one, and can
-end in the wrong valley.
+The classes meet in that condition only. Dynamic programming over the deviance of each class as a
+function of its slope finds the best slopes on a grid, whatever the number of local minima; damped
+Newton steps that keep the condition then refine them. docs/theory.md has the equations.
 """
 
 from __future__ import annotations
@@ -21,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unseen import simplex
+from unseen._frozen import Frozen
 from unseen._types import BoolArray, FloatArray, IntArray
 from unseen.roc.models import Concave, Gaussian, RocModel
 
@@ -38,8 +32,8 @@ _FLOOR = 1e-9
 _LARGEST_STEP = 2.0
 
 
-@dataclass(frozen=True)
-class JointFit:
+@dataclass(frozen=True, eq=False)
+class JointFit(Frozen):
     """Curves fitted together, one problem per row.
 
     Parameters
@@ -177,6 +171,7 @@ class _ConcaveBySlope(_BySlope):
 
 
 def by_slope_of(model: RocModel) -> _BySlope:
+    """The model in coordinates (slope, shape); raise an error if the model has none."""
     if isinstance(model, Gaussian):
         return _GaussianBySlope(model)
     if isinstance(model, Concave) and model.mu is not None:

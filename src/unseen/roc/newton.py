@@ -1,6 +1,7 @@
 """Damped Newton steps (Levenberg-Marquardt) for many small problems at once, inside a box.
 
-Each row of a batch is a problem in two or three parameters. A row that has come to rest drops out.
+Each row of a batch is a problem in two or three parameters. A row leaves the batch as soon as its
+steps are below the tolerance.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def newton_in_blocks(
 
 
 def _newton(model: RocModel, objective: Objective, start: FloatArray, rows: IntArray) -> End:
-    """Levenberg-Marquardt inside the bounds, all rows at once; finished rows drop out."""
+    """Levenberg-Marquardt steps inside the bounds, all rows at once."""
     space = _Coordinates(model)
     place = space.inside(space.from_parameters(start))
     value, gradient, curvature = space.derivatives(objective, place, rows)
@@ -53,14 +54,15 @@ def _newton(model: RocModel, objective: Objective, start: FloatArray, rows: IntA
         move = space.step(place[active], gradient[active], curvature[active], damping[active])
         trial = space.inside(place[active] + move)
         new = space.derivatives(objective, trial, rows[active])
-        promised = _promised_fall(move, gradient[active], curvature[active])
+        bend = np.einsum("bpq,bq->bp", curvature[active], move)
+        promised = -row_dot(move, gradient[active] + 0.5 * bend)
         negligible = _ROUNDING * (1 + np.abs(value[active]))
         fall = value[active] - new[0]
         better = fall > 0
         taken = active[better]
         place[taken] = trial[better]
         value[taken], gradient[taken], curvature[taken] = (part[better] for part in new)
-        # The nearer the fall comes to its promise, the more the next step may trust the model.
+        # The nearer the fall is to what the quadratic model promised, the less damping.
         kept_promise = np.clip(fall / np.maximum(promised, negligible), 0.0, 1.0)
         ease = np.maximum(0.1, 1 - (2 * kept_promise - 1) ** 3)
         damping[active] *= np.where(better, ease, growth[active])
@@ -70,11 +72,6 @@ def _newton(model: RocModel, objective: Objective, start: FloatArray, rows: IntA
         if active.size == 0:
             break
     return space.to_parameters(place), value
-
-
-def _promised_fall(move: FloatArray, gradient: FloatArray, curvature: FloatArray) -> FloatArray:
-    """How far the quadratic model says that the objective falls."""
-    return -row_dot(move, gradient + 0.5 * np.einsum("bpq,bq->bp", curvature, move))
 
 
 class _Coordinates:

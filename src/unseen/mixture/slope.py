@@ -40,12 +40,9 @@ class ROCSlope(MixtureEstimator):
     smooth : bool, default=False
         Fit the mean of Bayesian-bootstrap replicates, as the paper's appendix does, instead of
         the empirical ROC.
-    classifier : scikit-learn classifier or None, default=None
-        The classifier that tells F from H; None is kernel logistic regression.
-    n_folds : int, default=10
-        Folds of the out-of-fold scores.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the folds, of the classifier and of the smoothing.
+    classifier, n_folds, random_state
+        The classifier that tells F from H, its folds, and the seed of the folds, the classifier
+        and the smoothing; see :class:`~unseen.mixture.base.MixtureEstimator`.
 
     Examples
     --------

@@ -44,7 +44,7 @@ _LARGEST_MISFIT = 0.03
 _LARGEST_HIDDEN = 0.1
 _LARGEST_DRIFT = 0.1
 _FEWEST_ROWS = 30
-_FEWEST_ATTRIBUTED = 5.0
+_FEWEST_ATTRIBUTED = 5
 _END = 0.2  # the last fifth of the rows of H is compared with the fifth before
 _STEEP = 0.1  # below this false alarm a ROC is too steep for a distance in detection
 _QUICK_REPLICATES, _HIDDEN_REPLICATES = 50, 200
@@ -113,10 +113,6 @@ def right_end_bend(label: Any, pair: ScorePair, n_classes: int = 1) -> Finding:
     n_classes : int, default=1
         Number of classes that are checked at the same time, which raises the limit.
 
-    Returns
-    -------
-    Finding
-
     Examples
     --------
     >>> import numpy as np
@@ -134,14 +130,12 @@ def right_end_bend(label: Any, pair: ScorePair, n_classes: int = 1) -> Finding:
     last, before = below[0] + 0.5, below[1] - below[0] + 0.5
     spread = np.sqrt(1 / last + 1 / before + 2 / n_end)
     limit = _LARGEST_BEND * np.exp(norm.isf(_LEVEL / n_classes) * spread)
-    ratio = float(before / last)
-    message = None
-    if ratio > limit:
-        message = (
-            f"class {label!r}: its ROC still bends at the right end, so its share is an upper "
-            "bound rather than an estimate; a better classifier or more rows may help."
-        )
-    return Finding("right_end_bend", ratio, float(limit), message, label)
+    ratio = before / last
+    sentence = (
+        f"class {label!r}: its ROC still bends at the right end, so its share is an upper "
+        "bound rather than an estimate; a better classifier or more rows may help."
+    )
+    return _finding("right_end_bend", ratio, limit, ratio > limit, sentence, label)
 
 
 def misfit(
@@ -169,10 +163,6 @@ def misfit(
     spread : ndarray of shape (G,)
         Standard deviation of the ROC at each false alarm.
 
-    Returns
-    -------
-    Finding
-
     Examples
     --------
     >>> import numpy as np
@@ -187,14 +177,13 @@ def misfit(
     limit = _LARGEST_MISFIT + norm.isf(_LEVEL / (20 * n_classes)) * spread
     limit = np.where(false_alarm < _STEEP, np.inf, limit)
     worst = int(np.argmax(distance - limit))
-    message = None
-    if distance[worst] > limit[worst]:
-        message = (
-            f"class {label!r}: the fitted curve strays from the ROC by {distance[worst]:.2f} at "
-            f"false alarm {false_alarm[worst]:.2f}, so its share may be off; try another "
-            "ROC model or mixture method."
-        )
-    return Finding("misfit", float(distance[worst]), float(limit[worst]), message, label)
+    value, limit = distance[worst], limit[worst]
+    sentence = (
+        f"class {label!r}: the fitted curve strays from the ROC by {value:.2f} at false alarm "
+        f"{false_alarm[worst]:.2f}, so its share may be off; try another ROC model or mixture "
+        "method."
+    )
+    return _finding("misfit", value, limit, value > limit, sentence, label)
 
 
 def overfull(slopes: FloatArray, spread: float) -> Finding:
@@ -207,10 +196,6 @@ def overfull(slopes: FloatArray, spread: float) -> Finding:
     spread : float
         Standard deviation of their sum.
 
-    Returns
-    -------
-    Finding
-
     Examples
     --------
     >>> import numpy as np
@@ -219,13 +204,11 @@ def overfull(slopes: FloatArray, spread: float) -> Finding:
     """
     total = float(np.sum(slopes))
     limit = 1 + float(norm.isf(_LEVEL)) * STRETCH * spread
-    message = None
-    if total > limit:
-        message = (
-            f"the slopes of the known classes sum to {total:.3f}, more than 1 beyond noise; the "
-            "nearest shares that sum to 1 are given, so the unseen share is 0."
-        )
-    return Finding("overfull", total, limit, message)
+    sentence = (
+        f"the slopes of the known classes sum to {total:.3f}, more than 1 beyond noise; the "
+        "nearest shares that sum to 1 are given, so the unseen share is 0."
+    )
+    return _finding("overfull", total, limit, total > limit, sentence)
 
 
 def effective_rows(label: Any, n_labelled: int, n_new: int) -> Finding:
@@ -241,23 +224,17 @@ def effective_rows(label: Any, n_labelled: int, n_new: int) -> Finding:
     n_labelled, n_new : int
         Labelled rows of the class, and new rows.
 
-    Returns
-    -------
-    Finding
-
     Examples
     --------
     >>> effective_rows("a", 60, 30).value
     20.0
     """
     value = n_labelled * n_new / (n_labelled + n_new)
-    message = None
-    if value < _FEWEST_ROWS:
-        message = (
-            f"class {label!r}: {n_labelled} labelled and {n_new} new rows are few; "
-            "its share may be off by a fifth or more."
-        )
-    return Finding("effective_rows", float(value), float(_FEWEST_ROWS), message, label)
+    sentence = (
+        f"class {label!r}: {n_labelled} labelled and {n_new} new rows are few; "
+        "its share may be off by a fifth or more."
+    )
+    return _finding("effective_rows", value, _FEWEST_ROWS, value < _FEWEST_ROWS, sentence, label)
 
 
 def hidden_share(
@@ -278,11 +255,6 @@ def hidden_share(
     random_state : int, RandomState, Generator or None, default=None
         Seed of the bootstrap behind the interval.
 
-    Returns
-    -------
-    Finding
-        With the interval.
-
     Examples
     --------
     >>> import numpy as np
@@ -298,13 +270,12 @@ def hidden_share(
     draws = bootstrap_slopes([pair], model, _HIDDEN_REPLICATES, random_state)
     reach = norm.isf(_LEVEL / n_classes) * STRETCH * float(draws.std())
     interval = max(0.0, value - reach), min(1.0, value + reach)
-    message = None
-    if interval[0] > _LARGEST_HIDDEN:
-        message = (
-            f"class {label!r}: about {value:.0%} of the other known classes looks like it, so "
-            "its share is only an upper bound."
-        )
-    return Finding("hidden_share", value, _LARGEST_HIDDEN, message, label, interval)
+    sentence = (
+        f"class {label!r}: about {value:.0%} of the other known classes looks like it, so "
+        "its share is only an upper bound."
+    )
+    fires = interval[0] > _LARGEST_HIDDEN
+    return _finding("hidden_share", value, _LARGEST_HIDDEN, fires, sentence, label, interval)
 
 
 def attribution(pair: ScorePair, at: float = 0.3) -> FloatArray:
@@ -360,7 +331,7 @@ def class_drift(
     rows : array or sparse matrix of shape (n_i, d)
         Labelled rows of the class.
     new_rows : array or sparse matrix of shape (m, d)
-        New rows.
+        All new rows.
     weight : ndarray of shape (m,)
         Probability that each new row belongs to the class; see :func:`attribution`.
 
@@ -384,7 +355,7 @@ def class_drift(
     if total < _FEWEST_ATTRIBUTED:
         no_rows = (
             f"class {label!r}: no drift could be measured, as fewer than "
-            f"{_FEWEST_ATTRIBUTED:.0f} new rows look like this class."
+            f"{_FEWEST_ATTRIBUTED} new rows look like this class."
         )
         return Finding("class_drift", np.nan, _LARGEST_DRIFT, no_rows, label)
     mean, variance = _moments(rows, np.full(rows.shape[0], 1 / rows.shape[0]))
@@ -396,14 +367,13 @@ def class_drift(
     noise = np.sqrt(variance / rows.shape[0] + new_variance / counted) / spread
     limit = _LARGEST_DRIFT + norm.isf(_LEVEL / (2 * len(moved) * n_classes)) * noise
     worst = int(np.argmax(moved - limit))
-    message = None
-    if moved[worst] > limit[worst]:
-        message = (
-            f"class {label!r}: the new rows nearest to it differ from its labelled rows by "
-            f"{moved[worst]:.1f} standard deviations in feature {worst}; it may have drifted, and "
-            "rows that have drifted away are counted as unseen."
-        )
-    return Finding("class_drift", float(moved[worst]), float(limit[worst]), message, label)
+    value, limit = moved[worst], limit[worst]
+    sentence = (
+        f"class {label!r}: the new rows nearest to it differ from its labelled rows by "
+        f"{value:.1f} standard deviations in feature {worst}; it may have drifted, and rows "
+        "that have drifted away are counted as unseen."
+    )
+    return _finding("class_drift", value, limit, value > limit, sentence, label)
 
 
 def quick_checks(
@@ -425,10 +395,6 @@ def quick_checks(
         the fits and the sum of the slopes are checked too.
     random_state : int, RandomState, Generator or None, default=None
         Seed of a small bootstrap.
-
-    Returns
-    -------
-    list of Finding
     """
     findings = []
     for label, pair in zip(classes, pairs, strict=True):
@@ -462,6 +428,19 @@ def _model_checks(
         fitted_slopes = fit_roc(grid, curves.reshape(-1, len(grid)), Concave()).right_slope
         spread_of_sum = float(fitted_slopes.reshape(len(curves), -1).sum(axis=1).std())
     return [*findings, overfull(slopes, spread_of_sum)]
+
+
+def _finding(
+    name: str,
+    value: float,
+    limit: float,
+    fires: bool,
+    sentence: str,
+    label: Any = None,
+    interval: tuple[float, float] | None = None,
+) -> Finding:
+    """A finding in plain numbers, with the sentence only if the check fires."""
+    return Finding(name, float(value), float(limit), sentence if fires else None, label, interval)
 
 
 def _moments(rows: Any, weight: FloatArray) -> tuple[FloatArray, FloatArray]:

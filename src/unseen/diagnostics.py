@@ -41,10 +41,8 @@ _LEVEL = 0.01
 # Departures up to these sizes are too small to matter, even beyond noise.
 _LARGEST_BEND = 1.25
 _LARGEST_MISFIT = 0.03
-_LARGEST_HIDDEN = 0.1
-_LARGEST_DRIFT = 0.1
-_FEWEST_ROWS = 30
-_FEWEST_ATTRIBUTED = 5
+_LARGEST_HIDDEN = _LARGEST_DRIFT = 0.1
+_FEWEST_ROWS, _FEWEST_ATTRIBUTED = 30, 5
 _END = 0.2  # the last fifth of the rows of H is compared with the fifth before
 _STEEP = 0.1  # below this false alarm a ROC is too steep for a distance in detection
 _QUICK_REPLICATES, _HIDDEN_REPLICATES = 50, 200
@@ -180,8 +178,7 @@ def misfit(
     value, limit = distance[worst], limit[worst]
     sentence = (
         f"class {label!r}: the fitted curve strays from the ROC by {value:.2f} at false alarm "
-        f"{false_alarm[worst]:.2f}, so its share may be off; try another ROC model or mixture "
-        "method."
+        f"{false_alarm[worst]:.2f}, so its share may be off; try another model or method."
     )
     return _finding("misfit", value, limit, value > limit, sentence, label)
 

@@ -27,7 +27,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from unseen import AdjustedCount, MPEIncomplete, SaerensEM
 from unseen._types import FloatArray, IntArray
-from unseen.intervals import Calibrated, IntervalEvidence, PaperBand, Percentile
+from unseen.intervals import Calibrated, IntervalEvidence, Percentile, RocBand
 
 RESULTS = Path(__file__).parent / "results" / "coverage.csv"
 CONFIDENCE = 0.95
@@ -35,7 +35,7 @@ UNSEEN_SHARES = (0.0, 0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
 LEAST_ROWS = 50
 INTERVALS = {
     "Calibrated (default)": Calibrated(),
-    "PaperBand": PaperBand(),
+    "RocBand": RocBand(),
     "Percentile": Percentile(),
 }
 

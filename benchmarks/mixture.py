@@ -32,14 +32,12 @@ from sklearn.preprocessing import StandardScaler
 from unseen._types import FloatArray
 from unseen.mixture import BestBin, DensityRatio, KernelMean, Placement, ROCSlope
 from unseen.mixture.base import MixtureEstimator
-from unseen.roc.fit import MaximumLikelihood
 from unseen.roc.models import Concave, Gaussian
 from unseen.scores.pairs import crossfit_scores
 
 RESULTS = Path(__file__).parent / "results"
 KERNEL_MEAN_SEEDS = 5  # the slowest by far, and far from the others
 SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
-MEDIAN_OF = ("concave, maximum likelihood", "DensityRatio", "BestBin")
 
 Draw = Callable[[np.random.Generator, int], FloatArray]
 
@@ -130,7 +128,6 @@ def score_methods() -> dict[str, MixtureEstimator]:
     return {
         "concave, deviance, mu = 1": ROCSlope(Concave()),
         "concave, deviance, mu free": ROCSlope(Concave(mu=None)),
-        "concave, maximum likelihood": ROCSlope(Concave(mu=None), MaximumLikelihood()),
         "gaussian, deviance": ROCSlope(Gaussian()),
         "DensityRatio": DensityRatio(),
         "BestBin": BestBin(),
@@ -138,13 +135,11 @@ def score_methods() -> dict[str, MixtureEstimator]:
 
 
 def from_scores(scores_F: FloatArray, scores_H: FloatArray) -> dict[str, float]:
-    """Every score-based method on one pair of scores, and the median of three of them."""
-    estimates = {
+    """Every score-based method on one pair of scores."""
+    return {
         name: method.from_scores(scores_F, scores_H).proportion
         for name, method in score_methods().items()
     }
-    median = float(np.median([estimates[name] for name in MEDIAN_OF]))
-    return {**estimates, f"median of {', '.join(MEDIAN_OF)}": median}
 
 
 def placement(F: FloatArray, H: FloatArray, seed: int) -> float:

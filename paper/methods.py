@@ -33,7 +33,6 @@ from unseen.proportions.closed_set.base import ClosedSetEstimator, PosteriorEsti
 from unseen.proportions.open_set.estimator import OpenSetEstimator
 from unseen.proportions.per_class.incomplete import incomplete_proportions
 from unseen.records import Estimate
-from unseen.roc.fit import BinomialDeviance
 from unseen.roc.models import Concave
 
 __all__ = ["METHODS", "Answer", "Method"]
@@ -197,7 +196,6 @@ def _paper_limits(trial: Trial) -> FloatArray | None:
         trial.class_scores(PAPER).pairs,
         CONFIDENCE,
         Concave(mu=None),
-        BinomialDeviance(),
         SMOOTHING_REPLICATES,
         trial.seed,
     )

@@ -113,7 +113,17 @@ def test_drift_ignores_rows_of_no_weight_constant_columns_and_storage() -> None:
     stored = class_drift("a", sparse.csr_array(old), sparse.csr_array(new), weight)
     assert dense.value == pytest.approx(0, abs=1e-9)
     assert stored.value == pytest.approx(dense.value, abs=1e-9)
-    assert class_drift("a", old, new, np.zeros(550)).value == 0
+
+
+def test_drift_that_could_not_be_measured_is_said_and_is_not_zero() -> None:
+    rows = np.random.default_rng(6).normal(size=(300, 2))
+    finding = class_drift("a", rows, rows + 9, np.zeros(300))
+    assert np.isnan(finding.value)
+    assert not finding.fires
+    assert finding.notice.code == "class_drift_unchecked"
+    assert finding.notice.severity == "note"
+    assert "no drift could be measured" in finding.notice.text
+    assert finding.notice.about == "a"
 
 
 def test_quick_checks_name_each_class() -> None:
@@ -180,7 +190,7 @@ def test_a_corner_in_the_roc_is_a_misfit() -> None:
     assert "strays from the ROC" in messages(X, ["a"] * 800, X_new)
 
 
-def test_dearer_checks_run_only_on_request(samples) -> None:
+def test_expensive_checks_run_only_on_request(samples) -> None:
     X, y, X_new = samples
     estimator = MPEIncomplete(random_state=0).fit(X, y)
     quick = estimator.estimate(X_new).diagnostics

@@ -13,20 +13,20 @@ from unseen import MPEIncomplete, MPEProjected, SaerensEM
 from unseen.intervals import (
     Calibrated,
     IntervalEvidence,
-    PaperBand,
     Percentile,
+    RocBand,
     certified_unseen,
 )
 from unseen.intervals.band import band_slopes, closed_limits, open_limits
 from unseen.intervals.calibrated import counting_noise, stretched_limits
 from unseen.intervals.percentile import simultaneous_tail
 from unseen.mixture import BestBin
-from unseen.roc import BinomialDeviance, Concave, RocSketch, bootstrap_roc
+from unseen.roc import BinomialDeviance, Concave, RocSketch, bootstrap_roc, fit_roc
 from unseen.roc.bootstrap import EXACT_ROWS, bootstrap_rocs, bootstrap_slopes
 from unseen.scores import PairScores
 
 SHARES = arrays(float, 4, elements=st.floats(0, 1))
-METHODS = [Calibrated(), Percentile(), PaperBand()]
+METHODS = [Calibrated(), Percentile(), RocBand()]
 
 
 def normal_evidence(n_replicates: int = 20_000, correlation: float = 0.0) -> IntervalEvidence:
@@ -130,16 +130,12 @@ def test_unseen_lies_between_what_the_limits_leave(one, other) -> None:
 
 def test_band_slopes_are_fits_to_the_bands_of_the_roc() -> None:
     pairs = gaussian_pairs([0.5])
-    criterion = BinomialDeviance()
-    lower, upper = band_slopes(pairs, 0.9, Concave(), criterion, 400, 0)
-    bootstrap = bootstrap_roc(RocSketch.from_scores(*pairs[0]), criterion.grid, 400, 0)
-    low_curve, high_curve = bootstrap.band(0.9)
-    assert criterion.fit_curves(criterion.grid, low_curve, Concave()).right_slope == pytest.approx(
-        upper, abs=0.015
-    )
-    assert criterion.fit_curves(criterion.grid, high_curve, Concave()).right_slope == pytest.approx(
-        lower, abs=0.015
-    )
+    grid = BinomialDeviance().grid
+    lower, upper = band_slopes(pairs, 0.9, Concave(), 400, 0)
+    replicates = bootstrap_roc(RocSketch.from_scores(*pairs[0]), grid, 400, 0).replicates
+    low_curve, high_curve = np.quantile(replicates, [0.05, 0.95], axis=0)
+    assert fit_roc(grid, low_curve, Concave()).right_slope == pytest.approx(upper, abs=0.015)
+    assert fit_roc(grid, high_curve, Concave()).right_slope == pytest.approx(lower, abs=0.015)
     assert lower[0] < 0.5 < upper[0]
 
 
@@ -147,7 +143,7 @@ def test_bands_widen_with_the_level_and_narrow_with_rows() -> None:
     def width(n: int, confidence: float) -> float:
         evidence = IntervalEvidence(np.array([0.5, 0.5]), lambda *_: None, n,
                                     gaussian_pairs([0.5], n), 0)  # fmt: skip
-        return float(np.diff(PaperBand().limits(evidence, confidence)[0])[0])
+        return float(np.diff(RocBand().limits(evidence, confidence)[0])[0])
 
     assert width(400, 0.5) < width(400, 0.99)
     assert width(6400, 0.95) == pytest.approx(width(400, 0.95) / 4, rel=0.4)
@@ -188,11 +184,11 @@ def test_pairs_must_share_their_new_rows() -> None:
 
 def test_slopes_are_fits_to_the_replicated_curves() -> None:
     pairs = gaussian_pairs([0.5, 0.3], 300)
-    criterion, model = BinomialDeviance(), Concave()
-    curves = bootstrap_rocs(pairs, criterion.grid, 5, 0)
-    slopes = bootstrap_slopes(pairs, model, criterion, 5, 0)
+    grid, model = BinomialDeviance().grid, Concave()
+    curves = bootstrap_rocs(pairs, grid, 5, 0)
+    slopes = bootstrap_slopes(pairs, model, 5, 0)
     for replicate, k in np.ndindex(5, 2):
-        fitted = criterion.fit_curves(criterion.grid, curves[replicate, k], model)
+        fitted = fit_roc(grid, curves[replicate, k], model)
         assert_allclose(slopes[replicate, k], fitted.right_slope[0], atol=1e-6)
 
 
@@ -216,7 +212,7 @@ def test_estimate_with_confidence_has_intervals_around_the_shares(method, sample
     assert_array_equal(found.proportions, plain.proportions)
     assert found.intervals.shape == (3, 2)
     assert (found.intervals[:, 0] < found.intervals[:, 1]).all()
-    if not isinstance(method, PaperBand):
+    if not isinstance(method, RocBand):
         shares = np.append(found.proportions, found.unseen)
         assert ((found.intervals[:, 0] <= shares) & (shares <= found.intervals[:, 1])).all()
     again = estimator.estimate(X_new, confidence=0.9, interval=method)
@@ -258,8 +254,8 @@ def test_certified_bound_spends_delta_over_the_classes() -> None:
 BAD = {
     "level in percent": ({"confidence": 95}, ValueError, r"confidence must .* got 95"),
     "level 0": ({"confidence": 0.0}, ValueError, r"confidence must .* got 0.0"),
-    "class for object": ({"confidence": 0.9, "interval": PaperBand}, TypeError, "interval must"),
-    "no level": ({"interval": PaperBand()}, ValueError, "interval needs a confidence"),
+    "class for object": ({"confidence": 0.9, "interval": RocBand}, TypeError, "interval must"),
+    "no level": ({"interval": RocBand()}, ValueError, "interval needs a confidence"),
     "delta": ({"delta": 5}, ValueError, r"delta must .* got 5"),
 }
 
@@ -275,10 +271,10 @@ def test_bad_arguments_are_named(case, samples) -> None:
 def test_bands_need_a_roc(samples) -> None:
     X, y, X_new = samples
     with pytest.raises(ValueError, match="needs no ROC"):
-        SaerensEM().fit(X, y).estimate(X_new, confidence=0.9, interval=PaperBand())
+        SaerensEM().fit(X, y).estimate(X_new, confidence=0.9, interval=RocBand())
 
 
-@pytest.mark.parametrize("make", [Calibrated, Percentile, PaperBand])
+@pytest.mark.parametrize("make", [Calibrated, Percentile, RocBand])
 def test_too_few_replicates_are_refused(make) -> None:
     with pytest.raises(ValueError, match=r"n_replicates must be >= 20 .* got 5"):
         make(n_replicates=5)

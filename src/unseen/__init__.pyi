@@ -6,8 +6,8 @@ from unseen.api import compare as compare
 from unseen.api import estimate as estimate
 from unseen.api import mixture_proportion as mixture_proportion
 from unseen.intervals import Calibrated as Calibrated
-from unseen.intervals import PaperBand as PaperBand
 from unseen.intervals import Percentile as Percentile
+from unseen.intervals import RocBand as RocBand
 from unseen.labelling import LabellingValue as LabellingValue
 from unseen.labelling import labelling_value as labelling_value
 from unseen.mixture.bbe import BestBin as BestBin

@@ -1,22 +1,9 @@
-"""Signs that the numbers should not be trusted.
+"""Checks whether the data speak against an estimate.
 
-The data cannot prove that a class's share is the slope of its ROC (condition (A) and an
-optimal classifier are assumed), but they can speak against it. Each check here is a pure
-function that returns a :class:`Finding`: a number, the limit it is held against, and one plain
-sentence where it lies beyond. On clean data each fires in fewer than 1 estimate of 20
-(``benchmarks/false_alarms.py``).
-
-Cheap, from the scores that the estimate has made anyway (:func:`quick_checks`):
-
-- :func:`right_end_bend`: the ROC is straight at its right end, or the slope is not reached;
-- :func:`misfit`: the fitted curve follows the ROC;
-- :func:`overfull`: the slopes of all classes sum to at most 1, up to noise;
-- :func:`effective_rows`: there are rows enough.
-
-Dearer, as they need new scores or the rows themselves:
-
-- :func:`hidden_share`: no class hides inside the other known ones;
-- :func:`class_drift`: the new rows of a known class look like its labelled rows.
+The data cannot prove that a class's share is the slope of its ROC, but they can refute it. Each
+check returns a :class:`Finding`: a number, its limit, and a sentence if the number is beyond it.
+:func:`quick_checks` uses scores that the estimate has made anyway; :func:`hidden_share` and
+:func:`class_drift` are expensive, as they need new scores or the rows. See docs/theory.md.
 """
 
 from __future__ import annotations
@@ -30,8 +17,8 @@ from scipy.stats import norm, rankdata
 
 from unseen._types import FloatArray
 from unseen.records import Notice, RocEvidence
-from unseen.roc.bootstrap import bootstrap_rocs, bootstrap_slopes
-from unseen.roc.fit import BinomialDeviance
+from unseen.roc.bootstrap import STRETCH, bootstrap_rocs, bootstrap_slopes
+from unseen.roc.fit import BinomialDeviance, fit_roc
 from unseen.roc.models import Concave
 from unseen.roc.sketch import RocSketch, concave_hull
 
@@ -51,37 +38,32 @@ ScorePair: TypeAlias = tuple[FloatArray, FloatArray]
 
 # Probability of a false alarm allowed to one check over all classes, on ideal data.
 _LEVEL = 0.01
-# What is beyond noise but too small to matter.
+# Departures up to these sizes are too small to matter, even beyond noise.
 _LARGEST_BEND = 1.25
 _LARGEST_MISFIT = 0.03
-_LARGEST_HIDDEN = 0.1
-_LARGEST_DRIFT = 0.1
-_FEWEST_ROWS = 30
-_FEWEST_ATTRIBUTED = 5.0
-# The last fifth of the rows of H, against the fifth before.
-_END = 0.2
-_STEEP = 0.1
-_QUICK_REPLICATES = 50
-# What bootstrap spreads leave out; see unseen.intervals.Calibrated.
-_STRETCH = 1.4
+_LARGEST_HIDDEN = _LARGEST_DRIFT = 0.1
+_FEWEST_ROWS, _FEWEST_ATTRIBUTED = 30, 5
+_END = 0.2  # the last fifth of the rows of H is compared with the fifth before
+_STEEP = 0.1  # below this false alarm a ROC is too steep for a distance in detection
+_QUICK_REPLICATES, _HIDDEN_REPLICATES = 50, 200
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What one check found.
+    """The result of one check.
 
     Parameters
     ----------
     name : str
-        The check.
+        Name of the check.
     value, limit : float
-        What was measured, and what it was held against.
+        The number that was measured, and its limit; the value is nan if the check had no rows.
     message : str or None
-        One sentence for a person, where the check fires; None where all is well.
+        One sentence for a person, if the check fires or had no rows; None if all is well.
     label : object
-        The class, where the check is about one.
+        The class that was checked; None for a check of all classes together.
     interval : (float, float) or None
-        Limits of the value, where it has some.
+        Limits of the value, if the check has them.
 
     Examples
     --------
@@ -99,34 +81,35 @@ class Finding:
 
     @property
     def fires(self) -> bool:
-        """Whether a person should know."""
-        return self.message is not None
+        """Whether the value is beyond its limit; never for a check that had no rows."""
+        return self.message is not None and not np.isnan(self.value)
 
     @property
     def notice(self) -> Notice | None:
-        """The sentence as a notice, with the name of the check as its code."""
-        return None if self.message is None else Notice(self.name, self.message, about=self.label)
+        """The sentence as a notice: a warning if the check fires, a note if it had no rows."""
+        if self.message is None:
+            return None
+        if self.fires:
+            return Notice(self.name, self.message, about=self.label)
+        return Notice(f"{self.name}_unchecked", self.message, severity="note", about=self.label)
 
 
 def right_end_bend(label: Any, pair: ScorePair, n_classes: int = 1) -> Finding:
-    """How much steeper the ROC is just before its end than at its end.
+    """How much steeper the ROC is just before its right end than at this end.
 
-    Where only the class has rows the ROC is straight, with the share as its slope. A ROC that
-    still bends at its end has not reached that slope. The value is the ratio of the rows of F
-    that stand beside the lowest fifth of H and beside the fifth above it; the check fires when
-    the ratio is above 1.25 beyond noise.
+    A ROC is straight, with the share as its slope, where only the class itself has rows. A ROC
+    that still bends at its end has not reached this slope. The value is the ratio of the numbers
+    of new rows beside the second lowest and beside the lowest fifth of H; the check fires if the
+    ratio is above 1.25 beyond noise.
 
     Parameters
     ----------
     label : object
         The class.
     pair : (scores_F, scores_H)
+        Out-of-fold scores of the new rows and of the rows of the class.
     n_classes : int, default=1
-        Classes that are checked at the same time.
-
-    Returns
-    -------
-    Finding
+        Number of classes that are checked at the same time, which raises the limit.
 
     Examples
     --------
@@ -145,14 +128,12 @@ def right_end_bend(label: Any, pair: ScorePair, n_classes: int = 1) -> Finding:
     last, before = below[0] + 0.5, below[1] - below[0] + 0.5
     spread = np.sqrt(1 / last + 1 / before + 2 / n_end)
     limit = _LARGEST_BEND * np.exp(norm.isf(_LEVEL / n_classes) * spread)
-    ratio = float(before / last)
-    message = None
-    if ratio > limit:
-        message = (
-            f"class {label!r}: its ROC still bends at the right end, so its share is an upper "
-            "bound rather than an estimate; a better classifier or more rows may help."
-        )
-    return Finding("right_end_bend", ratio, float(limit), message, label)
+    ratio = before / last
+    sentence = (
+        f"class {label!r}: its ROC still bends at the right end, so its share is an upper "
+        "bound rather than an estimate; a better classifier or more rows may help."
+    )
+    return _finding("right_end_bend", ratio, limit, ratio > limit, sentence, label)
 
 
 def misfit(
@@ -165,26 +146,20 @@ def misfit(
 ) -> Finding:
     """How far the fitted curve strays from the ROC.
 
-    The value is the largest distance in detection; the check fires where, at some false alarm,
-    it is above 0.03 beyond noise. Where the ROC is steepest, at false alarms under 0.1, a
-    distance in detection says nothing of the slope at the other end and is left out.
+    The value is a distance in detection; the check fires if the distance is above 0.03 beyond
+    noise at some false alarm. False alarms below 0.1 are left out: the ROC is steep there, and
+    the distance says nothing about the slope at the other end.
 
     Parameters
     ----------
-    label : object
-        The class.
+    label, n_classes
+        See :func:`right_end_bend`.
     false_alarm : ndarray of shape (G,)
         Grid on which the curves are compared.
     roc, fitted : ndarray of shape (G,)
         Detection of the empirical ROC and of the model.
     spread : ndarray of shape (G,)
         Standard deviation of the ROC at each false alarm.
-    n_classes : int, default=1
-        Classes that are checked at the same time.
-
-    Returns
-    -------
-    Finding
 
     Examples
     --------
@@ -200,14 +175,12 @@ def misfit(
     limit = _LARGEST_MISFIT + norm.isf(_LEVEL / (20 * n_classes)) * spread
     limit = np.where(false_alarm < _STEEP, np.inf, limit)
     worst = int(np.argmax(distance - limit))
-    message = None
-    if distance[worst] > limit[worst]:
-        message = (
-            f"class {label!r}: the fitted curve strays from the ROC by {distance[worst]:.2f} at "
-            f"false alarm {false_alarm[worst]:.2f}, so its share may be off; try another "
-            "ROC model or mixture method."
-        )
-    return Finding("misfit", float(distance[worst]), float(limit[worst]), message, label)
+    value, limit = distance[worst], limit[worst]
+    sentence = (
+        f"class {label!r}: the fitted curve strays from the ROC by {value:.2f} at false alarm "
+        f"{false_alarm[worst]:.2f}, so its share may be off; try another model or method."
+    )
+    return _finding("misfit", value, limit, value > limit, sentence, label)
 
 
 def overfull(slopes: FloatArray, spread: float) -> Finding:
@@ -220,10 +193,6 @@ def overfull(slopes: FloatArray, spread: float) -> Finding:
     spread : float
         Standard deviation of their sum.
 
-    Returns
-    -------
-    Finding
-
     Examples
     --------
     >>> import numpy as np
@@ -231,21 +200,19 @@ def overfull(slopes: FloatArray, spread: float) -> Finding:
     (False, True)
     """
     total = float(np.sum(slopes))
-    limit = 1 + float(norm.isf(_LEVEL)) * _STRETCH * spread
-    message = None
-    if total > limit:
-        message = (
-            f"the slopes of the known classes sum to {total:.3f}, more than 1 beyond noise; the "
-            "nearest shares that sum to 1 are given, so the unseen share is 0."
-        )
-    return Finding("overfull", total, limit, message)
+    limit = 1 + float(norm.isf(_LEVEL)) * STRETCH * spread
+    sentence = (
+        f"the slopes of the known classes sum to {total:.3f}, more than 1 beyond noise; the "
+        "nearest shares that sum to 1 are given, so the unseen share is 0."
+    )
+    return _finding("overfull", total, limit, total > limit, sentence)
 
 
 def effective_rows(label: Any, n_labelled: int, n_new: int) -> Finding:
-    """Rows of one sample that would be as noisy as the two samples together.
+    """Size of one sample that is as noisy as the two samples together.
 
-    The noise of a ROC falls with ``1 / n_i + 1 / m``; its inverse counts rows. The check fires
-    under 30.
+    The variance of a ROC is proportional to ``1 / n_i + 1 / m``; the value is the inverse of this
+    sum. The check fires below 30.
 
     Parameters
     ----------
@@ -254,23 +221,17 @@ def effective_rows(label: Any, n_labelled: int, n_new: int) -> Finding:
     n_labelled, n_new : int
         Labelled rows of the class, and new rows.
 
-    Returns
-    -------
-    Finding
-
     Examples
     --------
     >>> effective_rows("a", 60, 30).value
     20.0
     """
     value = n_labelled * n_new / (n_labelled + n_new)
-    message = None
-    if value < _FEWEST_ROWS:
-        message = (
-            f"class {label!r}: {n_labelled} labelled and {n_new} new rows are few; "
-            "its share may be off by a fifth or more."
-        )
-    return Finding("effective_rows", float(value), float(_FEWEST_ROWS), message, label)
+    sentence = (
+        f"class {label!r}: {n_labelled} labelled and {n_new} new rows are few; "
+        "its share may be off by a fifth or more."
+    )
+    return _finding("effective_rows", value, _FEWEST_ROWS, value < _FEWEST_ROWS, sentence, label)
 
 
 def hidden_share(
@@ -278,25 +239,18 @@ def hidden_share(
 ) -> Finding:
     """How much of the other known classes looks like this class: nu(mixture of others, P_i).
 
-    Condition (A) asks for 0. Above 0 the class hides inside the others, whose rows then count
-    for it: its share is only an upper bound. The check fires when the lower end of the
+    The value is 0 under condition (A). If the value is larger, rows of the other classes count for
+    this class, and its share is only an upper bound. The check fires if the lower end of the
     interval is above 0.1.
 
     Parameters
     ----------
-    label : object
-        The class.
+    label, n_classes
+        See :func:`right_end_bend`.
     pair : (scores_others, scores_class)
-        Out-of-fold scores of the labelled rows of all other classes against those of this one.
-    n_classes : int, default=2
-        Classes that are checked at the same time.
+        Out-of-fold scores of the labelled rows of all other classes and of this class.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the bootstrap behind the interval.
-
-    Returns
-    -------
-    Finding
-        With the interval.
 
     Examples
     --------
@@ -308,38 +262,38 @@ def hidden_share(
     >>> hidden_share("a", (np.r_[others[:300], rng.normal(0, 1, 200)], own), random_state=0).fires
     True
     """
-    criterion, model = BinomialDeviance(), Concave()
-    sketch = RocSketch.from_scores(*pair)
-    value = float(criterion.fit_sketch(sketch, model).right_slope[0])
-    draws = bootstrap_slopes([pair], model, criterion, 200, random_state)
-    reach = norm.isf(_LEVEL / n_classes) * _STRETCH * float(draws.std())
+    sketch, model = RocSketch.from_scores(*pair), Concave()
+    value = float(BinomialDeviance().fit_sketch(sketch, model).right_slope[0])
+    draws = bootstrap_slopes([pair], model, _HIDDEN_REPLICATES, random_state)
+    reach = norm.isf(_LEVEL / n_classes) * STRETCH * float(draws.std())
     interval = max(0.0, value - reach), min(1.0, value + reach)
-    message = None
-    if interval[0] > _LARGEST_HIDDEN:
-        message = (
-            f"class {label!r}: about {value:.0%} of the other known classes looks like it, so "
-            "its share is only an upper bound."
-        )
-    return Finding("hidden_share", value, _LARGEST_HIDDEN, message, label, interval)
+    sentence = (
+        f"class {label!r}: about {value:.0%} of the other known classes looks like it, so "
+        "its share is only an upper bound."
+    )
+    fires = interval[0] > _LARGEST_HIDDEN
+    return _finding("hidden_share", value, _LARGEST_HIDDEN, fires, sentence, label, interval)
 
 
 def attribution(pair: ScorePair, at: float = 0.3) -> FloatArray:
-    """Probability of each new row to belong to the class, ``share * h / f``, if it were clean.
+    """Probability that each new row belongs to the class: ``share * h / f``, clipped to [0, 1].
 
-    The density ratio f / h is the slope of the concave hull of the ROC at the row's score. As
-    the share counts not the slope at the right end but that at the false alarm ``at``: where
-    all is well the two agree, and where a class has drifted away from some of its labelled
-    rows the end is empty and would attribute next to nothing.
+    The density ratio f / h is the slope of the concave hull of the ROC at the score of the row, and
+    the share is the slope of the hull at the false alarm ``at``. The slope at the right end would
+    be the same for a class that stayed where it was; after a drift there are no new rows at the
+    right end, and its slope would attribute hardly any rows to the class.
 
     Parameters
     ----------
     pair : (scores_F, scores_H)
+        Out-of-fold scores of the new rows and of the rows of the class.
     at : float, default=0.3
-        False alarm at which the slope is taken for the share.
+        False alarm whose slope is taken for the share.
 
     Returns
     -------
     ndarray of shape (n_new,)
+        One probability per new row.
 
     Examples
     --------
@@ -362,28 +316,27 @@ def class_drift(
 ) -> Finding:
     """How far the new rows of a class have moved from its labelled rows.
 
-    The value is the largest difference of means over the features, in standard deviations;
-    new rows count by their probability to belong to the class. The check fires when it is
-    above 0.1 beyond noise. From the data alone a class that has moved cannot be told from an
-    unseen class that overlaps it: both fire.
+    The value is the largest difference of means over the features, in standard deviations; each
+    new row is weighted by its probability to belong to the class. The check fires if the
+    difference is above 0.1 beyond noise. A class that has moved and an unseen class that overlaps
+    it look the same: both make the check fire.
 
     Parameters
     ----------
-    label : object
-        The class.
+    label, n_classes
+        See :func:`right_end_bend`.
     rows : array or sparse matrix of shape (n_i, d)
         Labelled rows of the class.
     new_rows : array or sparse matrix of shape (m, d)
-        New rows.
+        All new rows.
     weight : ndarray of shape (m,)
-        Their probabilities to belong to the class; see :func:`attribution`.
-    n_classes : int, default=1
-        Classes that are checked at the same time.
+        Probability that each new row belongs to the class; see :func:`attribution`.
 
     Returns
     -------
     Finding
-        Quiet where fewer than 5 rows are attributed to the class.
+        With the value nan, and a sentence that says so, if the probabilities sum to less than 5:
+        there are no rows to look at.
 
     Examples
     --------
@@ -397,7 +350,11 @@ def class_drift(
     """
     total = float(weight.sum())
     if total < _FEWEST_ATTRIBUTED:
-        return Finding("class_drift", 0.0, _LARGEST_DRIFT, None, label)
+        no_rows = (
+            f"class {label!r}: no drift could be measured, as fewer than "
+            f"{_FEWEST_ATTRIBUTED} new rows look like this class."
+        )
+        return Finding("class_drift", np.nan, _LARGEST_DRIFT, no_rows, label)
     mean, variance = _moments(rows, np.full(rows.shape[0], 1 / rows.shape[0]))
     new_mean, new_variance = _moments(new_rows, weight / total)
     counted = total**2 / float(weight @ weight)
@@ -407,14 +364,13 @@ def class_drift(
     noise = np.sqrt(variance / rows.shape[0] + new_variance / counted) / spread
     limit = _LARGEST_DRIFT + norm.isf(_LEVEL / (2 * len(moved) * n_classes)) * noise
     worst = int(np.argmax(moved - limit))
-    message = None
-    if moved[worst] > limit[worst]:
-        message = (
-            f"class {label!r}: the new rows nearest to it differ from its labelled rows by "
-            f"{moved[worst]:.1f} standard deviations in feature {worst}; it may have drifted, and "
-            "what has drifted away is counted as unseen."
-        )
-    return Finding("class_drift", float(moved[worst]), float(limit[worst]), message, label)
+    value, limit = moved[worst], limit[worst]
+    sentence = (
+        f"class {label!r}: the new rows nearest to it differ from its labelled rows by "
+        f"{value:.1f} standard deviations in feature {worst}; it may have drifted, and rows "
+        "that have drifted away are counted as unseen."
+    )
+    return _finding("class_drift", value, limit, value > limit, sentence, label)
 
 
 def quick_checks(
@@ -423,7 +379,7 @@ def quick_checks(
     roc: Mapping[Any, RocEvidence],
     random_state: Any = None,
 ) -> list[Finding]:
-    """Every check that the ROCs of an estimate allow, at a fraction of its cost.
+    """Run every check that needs only the ROCs of an estimate.
 
     Parameters
     ----------
@@ -431,15 +387,11 @@ def quick_checks(
         Labels of the known classes.
     pairs : sequence of (scores_F, scores_H)
         Scores of the new rows and of the rows of each class.
-    roc : dict
-        The ROC evidence of each class. Where the concave model was fitted to each class on its
-        own, its fit and the sum of its slopes are checked too.
+    roc : mapping
+        The ROC evidence of each class. If the concave model was fitted to each class on its own,
+        the fits and the sum of the slopes are checked too.
     random_state : int, RandomState, Generator or None, default=None
         Seed of a small bootstrap.
-
-    Returns
-    -------
-    list of Finding
     """
     findings = []
     for label, pair in zip(classes, pairs, strict=True):
@@ -468,16 +420,24 @@ def _model_checks(
         spread = curves[:, place].std(axis=0)
         findings.append(misfit(label, grid, empirical, fitted, spread, len(classes)))
     slopes = np.array([roc[label].right_slope for label in classes])
-    # Fits cost most of the time, and a sum up to 1 needs no spread.
-    spread_of_sum = _spread_of_sum(curves, grid) if slopes.sum() > 1 else 0.0
+    spread_of_sum = 0.0
+    if slopes.sum() > 1:  # else no spread is needed, and the fits are expensive
+        fitted_slopes = fit_roc(grid, curves.reshape(-1, len(grid)), Concave()).right_slope
+        spread_of_sum = float(fitted_slopes.reshape(len(curves), -1).sum(axis=1).std())
     return [*findings, overfull(slopes, spread_of_sum)]
 
 
-def _spread_of_sum(curves: FloatArray, grid: FloatArray) -> float:
-    """Standard deviation of the sum of slopes over replicates of the ROCs, (B, K, G)."""
-    n_replicates, n_classes, n_points = curves.shape
-    fitted = BinomialDeviance().fit_curves(grid, curves.reshape(-1, n_points), Concave())
-    return float(fitted.right_slope.reshape(n_replicates, n_classes).sum(axis=1).std())
+def _finding(
+    name: str,
+    value: float,
+    limit: float,
+    fires: bool,
+    sentence: str,
+    label: Any = None,
+    interval: tuple[float, float] | None = None,
+) -> Finding:
+    """A finding in plain numbers, with the sentence only if the check fires."""
+    return Finding(name, float(value), float(limit), sentence if fires else None, label, interval)
 
 
 def _moments(rows: Any, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -485,5 +445,5 @@ def _moments(rows: Any, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
     square = rows**2 if isinstance(rows, np.ndarray) else rows.multiply(rows).tocsr()
     mean, power = (np.asarray(weight @ values).ravel() for values in (rows, square))
     variance = np.maximum(power - mean**2, 0.0)
-    # What rounding leaves of a constant column is no variance.
+    # Rounding gives a constant column a variance above 0.
     return mean, np.where(variance > 1e-12 * power, variance, 0.0)

@@ -1,23 +1,8 @@
-"""What labelling k more rows by hand would buy.
+"""The precision that labelling k more rows by hand would bring.
 
-Draw k of the new rows at random, label them, and count. If the share of a class is p, about kp of
-the labels are of it, and with Jeffreys' prior, which adds half a row to either side, the share is
-then known up to a Beta(kp + 1/2, k(1 - p) + 1/2) distribution. Its mean and variance are
-
-    p_k = (k p + 1/2) / (k + 1),    v_k = p_k (1 - p_k) / (k + 2).
-
-For many labels v_k is the binomial's p (1 - p) / k; but of a share of 0 or 1 the binomial would say
-that one label is enough, where in truth none of ten labels leaves 0 to 22%. An estimate without
-labels has standard deviation s, read off its interval: half its width over z. The two are combined
-by inverse variance,
-
-    1 / sd^2 = 1 / s^2 + 1 / v_k,
-
-and an estimate is worth the number of labels that would give its own precision: the k at which
-``v_k = s^2``. v_k falls with k, so there is one; if s is larger than with no label at all, it is 0.
-
-This takes the two as independent, and the centre of the interval as unbiased. Where condition (A)
-fails the estimate is biased, labels are not, and it is worth less than this says.
+With Jeffreys' prior, k labels of randomly drawn new rows leave a share with a Beta distribution of
+variance v_k; labels and estimate are combined by inverse variance. The estimate is worth the k at
+which v_k equals its own variance. docs/theory.md, "What labels are worth", has the equations.
 """
 
 from __future__ import annotations
@@ -31,6 +16,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.stats import norm
 
+from unseen._frozen import Frozen
 from unseen._types import FloatArray
 from unseen.records import Estimate
 
@@ -38,17 +24,17 @@ __all__ = ["LabellingValue", "labelling_value"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LabellingValue:
+class LabellingValue(Frozen):
     """Half-widths of intervals with k labels, with the estimate, and with both.
 
     Parameters
     ----------
     label : label or None
-        The class; None is unseen ones.
+        The class; None for the unseen classes.
     share : float
-        Its estimated share, p.
+        The estimated share p of the class.
     half_width : float
-        Of the interval of the estimate.
+        Half-width of the interval of the estimate.
     confidence : float
         Level of all intervals.
     sizes : ndarray of shape (n,)
@@ -79,7 +65,7 @@ class LabellingValue:
             return float("inf")
         if variance >= _label_variance(self.share, 0.0):
             return 0.0
-        # No share is harder to count than one half, of which 1 / (4 variance) labels are enough.
+        # A share of one half needs the most labels: 1 / (4 variance).
         most = 0.25 / variance
         return float(brentq(lambda size: _label_variance(self.share, size) - variance, 0.0, most))
 
@@ -90,21 +76,21 @@ class LabellingValue:
 
     @property
     def labels_alone(self) -> FloatArray:
-        """Half-width with k labels alone, for each of ``sizes``."""
+        """Half-width with labels alone, for each of ``sizes``."""
         return self.half_width_alone(self.sizes)
 
     @property
     def together(self) -> FloatArray:
-        """Half-width with k labels and the estimate, for each of ``sizes``."""
+        """Half-width with labels and the estimate, for each of ``sizes``."""
         return self.half_width_together(self.sizes)
 
     def half_width_alone(self, sizes: ArrayLike) -> FloatArray:
-        """Half-width of the interval from so many labels."""
+        """Half-width of the interval from each number of labels."""
         variance = _label_variance(self.share, np.asarray(sizes, dtype=np.float64))
         return np.asarray(self._quantile * np.sqrt(variance))
 
     def half_width_together(self, sizes: ArrayLike) -> FloatArray:
-        """Half-width of the interval from so many labels and the estimate."""
+        """Half-width of the interval from each number of labels and the estimate."""
         alone = self.half_width_alone(sizes)
         return np.asarray(self.half_width * alone / np.hypot(self.half_width, alone))
 
@@ -128,17 +114,17 @@ class LabellingValue:
 def labelling_value(
     estimate: Estimate, sizes: Sequence[int] | None = None, label: Any = None
 ) -> LabellingValue:
-    """What labelling k more rows would add to an estimate.
+    """The precision that labelling k more rows would add to an estimate.
 
     Parameters
     ----------
     estimate : Estimate
-        With intervals.
+        An estimate with intervals.
     sizes : sequence of int or None, default=None
         Numbers of rows that might be labelled; None is 10, 20, 50, 100, ... up to the number of
         new rows.
     label : label or None, default=None
-        The class whose share is wanted; None is unseen ones.
+        The class whose share is wanted; None for the share of the unseen classes.
 
     Returns
     -------
@@ -157,12 +143,14 @@ def labelling_value(
         raise ValueError(
             "estimate must have intervals, which confidence=0.95 asks for; got an estimate without."
         )
-    place = len(estimate.classes) if label is None else _place(estimate, label)
-    share = estimate.unseen if label is None else float(estimate.proportions[place])
+    if label is not None and label not in estimate.classes:
+        known = ", ".join(map(repr, estimate.classes))
+        raise ValueError(f"label must be None or one of {known}; got {label!r}.")
+    place = len(estimate.classes) if label is None else estimate.classes.index(label)
     lower, upper = estimate.intervals[place]
     return LabellingValue(
         label=label,
-        share=share,
+        share=estimate.unseen if label is None else estimate[label],
         half_width=float(upper - lower) / 2,
         confidence=estimate.confidence,
         sizes=_checked_sizes(default_sizes(estimate.n_new) if sizes is None else sizes),
@@ -170,7 +158,7 @@ def labelling_value(
 
 
 def default_sizes(n_rows: int) -> tuple[int, ...]:
-    """10, 20, 50, 100, ... up to the number of rows; all of them where they are fewer.
+    """10, 20, 50, 100, ... up to the number of rows; the number itself if it is below 10.
 
     Examples
     --------
@@ -182,16 +170,9 @@ def default_sizes(n_rows: int) -> tuple[int, ...]:
 
 
 def _label_variance(share: float, sizes: Any) -> Any:
-    """Variance of the share after so many labels, v_k."""
+    """Variance v_k of the share after k labels, for each k of ``sizes``."""
     mean = (sizes * share + 0.5) / (sizes + 1)
     return mean * (1 - mean) / (sizes + 2)
-
-
-def _place(estimate: Estimate, label: Any) -> int:
-    if label not in estimate.classes:
-        known = ", ".join(map(repr, estimate.classes))
-        raise ValueError(f"label must be None or one of {known}; got {label!r}.")
-    return estimate.classes.index(label)
 
 
 def _checked_sizes(sizes: Sequence[int]) -> FloatArray:
@@ -202,7 +183,7 @@ def _checked_sizes(sizes: Sequence[int]) -> FloatArray:
 
 
 def _rounded(rows: float) -> str:
-    """Two digits are more than enough."""
+    """The number of rows in words, to two digits."""
     if not np.isfinite(rows):
         return "any number of labelled rows"
     if rows < 1.5:

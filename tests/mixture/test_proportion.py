@@ -157,8 +157,9 @@ def test_fit_names_its_own_argument() -> None:
 
 def test_lost_column_names_are_one_remark_and_no_warning() -> None:
     estimate = BestBin(random_state=0).fit(named).estimate(good + 0.5)
-    assert estimate.warnings == (
-        "X has column names and X_new has none: columns were matched by their order.",
+    (notice,) = estimate.notices
+    assert notice.text == (
+        "X has column names and X_new has none: columns were matched by their order."
     )
 
 

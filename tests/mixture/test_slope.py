@@ -4,7 +4,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 from unseen.mixture.slope import ROCSlope
-from unseen.roc.fit import BinomialDeviance, MaximumLikelihood
 from unseen.roc.models import Concave, Gaussian
 from unseen.roc.sketch import RocSketch
 
@@ -12,7 +11,6 @@ VARIANTS = [
     ROCSlope(),
     ROCSlope(smooth=True, random_state=0),
     ROCSlope(Concave(mu=None)),
-    ROCSlope(Concave(mu=None), MaximumLikelihood()),
     ROCSlope(Gaussian()),
 ]
 each_variant = pytest.mark.parametrize("method", VARIANTS, ids=str)
@@ -118,9 +116,9 @@ def test_spread_of_replicates_is_the_spread_of_samples() -> None:
     assert_allclose(np.mean(spread), np.std(slopes), rtol=0.25)
 
 
-def test_defaults_are_the_concave_model_and_the_deviance() -> None:
+def test_the_default_is_the_concave_model() -> None:
     F, H = separated(0.3, 200, 7)
-    explicit = ROCSlope(Concave(mu=1.0), BinomialDeviance()).from_scores(F, H)
+    explicit = ROCSlope(Concave(mu=1.0)).from_scores(F, H)
     assert explicit.proportion == ROCSlope().from_scores(F, H).proportion
     assert clone(ROCSlope(Gaussian())).model == Gaussian()
 
@@ -128,5 +126,5 @@ def test_defaults_are_the_concave_model_and_the_deviance() -> None:
 def test_bad_parameters_are_named() -> None:
     with pytest.raises(ValueError, match="'model' parameter of ROCSlope must be"):
         ROCSlope(model="concave").from_scores([1.0], [0.0])
-    with pytest.raises(ValueError, match="'criterion' parameter of ROCSlope must be"):
-        ROCSlope(criterion="deviance").from_scores([1.0], [0.0])
+    with pytest.raises(ValueError, match="'smooth' parameter of ROCSlope must be"):
+        ROCSlope(smooth="yes").from_scores([1.0], [0.0])

@@ -10,8 +10,7 @@ from reference.closed_twins import on_simplex
 from unseen.proportions import quadratic
 from unseen.proportions.bootstrap import bootstrap_means
 from unseen.proportions.closed_set.matching import matching_replicates
-from unseen.simplex import minimise_on_simplex
-from unseen.simplex import minimise_on_plane
+from unseen.simplex import minimise_on_plane, minimise_on_simplex
 
 
 def programs(seed, n_classes, n_programs=20, rank=None):

@@ -71,18 +71,6 @@ def minimise_deviance(
     return _from_every_start(deviance, model, starts)
 
 
-def maximise_likelihood(
-    model: RocModel, placement: Array, count: Array, starts: Array
-) -> OptimizeResult:
-    """Likelihood of placements by L-BFGS-B from every start in turn; the best end."""
-
-    def negative(parameters: Array) -> tuple[float, Array]:
-        log_density, gradient = model.log_density_and_gradient(placement, parameters)
-        return -2 * count @ log_density, -2 * gradient @ count
-
-    return _from_every_start(negative, model, starts)
-
-
 def _from_every_start(function, model: RocModel, starts: Array) -> OptimizeResult:
     lower, upper = model.bounds
     ends = [

@@ -4,20 +4,13 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from reference.roc_twins import maximise_likelihood, minimise_deviance
-from unseen.roc.fit import (
-    BinomialDeviance,
-    MaximumLikelihood,
-    RocFit,
-    expected_placements,
-    fit_roc,
-)
+from reference.roc_twins import minimise_deviance
+from unseen.roc.fit import BinomialDeviance, fit_roc
 from unseen.roc.models import Concave, Gaussian, RocModel
 from unseen.roc.sketch import RocSketch
 
 MODELS = [Concave(), Concave(mu=None), Gaussian()]
 each_model = pytest.mark.parametrize("model", MODELS, ids=str)
-each_fit = pytest.mark.parametrize("fit", [BinomialDeviance(), MaximumLikelihood()], ids=str)
 ALPHA = BinomialDeviance().grid
 
 
@@ -46,14 +39,6 @@ def test_points_on_the_model_give_its_parameters_back(model: RocModel) -> None:
     assert_allclose(fitted.right_slope, model.right_slope(truth), atol=1e-6)
 
 
-@each_model
-def test_the_density_gives_its_parameters_back(model: RocModel) -> None:
-    truth = true_parameters(model)
-    fit = MaximumLikelihood(n_points=2000)
-    fitted = fit.fit_curves(fit.grid, model.value(fit.grid, truth), model)
-    assert_allclose(fitted.right_slope, model.right_slope(truth), atol=2e-3)
-
-
 @pytest.mark.parametrize("n", [5, 25, 400])
 @each_model
 def test_a_batch_ends_where_scipy_ends_from_many_starts(model: RocModel, n: int) -> None:
@@ -68,19 +53,6 @@ def test_a_batch_ends_where_scipy_ends_from_many_starts(model: RocModel, n: int)
         assert_allclose(fitted.right_slope[row], model.right_slope(twin.x), atol=0.01)
         if fitted.deviance[row] <= twin.fun + 1e-9:
             assert_allclose(fitted.right_slope[row], model.right_slope(twin.x), atol=1e-4)
-
-
-@pytest.mark.parametrize("n", [5, 200])
-@pytest.mark.parametrize("model", [Concave(), Gaussian()], ids=str)
-def test_likelihood_ends_where_scipy_ends_from_many_starts(model: RocModel, n: int) -> None:
-    for seed in range(6):
-        sketch = gaussian_sketch(seed, n)
-        fitted = MaximumLikelihood().fit_sketch(sketch, model)
-        labelled, new = sketch.increments()
-        placement = (np.cumsum(labelled) + 1) / (sketch.n_labelled + 2)
-        twin = maximise_likelihood(model, placement, new, model.starts[::20])
-        assert_allclose(fitted.deviance[0], twin.fun, rtol=1e-6, atol=1e-6)
-        assert_allclose(fitted.right_slope[0], model.right_slope(twin.x), atol=1e-3)
 
 
 @each_model
@@ -101,39 +73,20 @@ def test_weights_repeat_points() -> None:
     assert_allclose(weighted.deviance, repeated.deviance, rtol=1e-10)
 
 
-def test_likelihood_of_a_curve_is_near_that_of_its_rows() -> None:
-    sketch = gaussian_sketch(5, 3000)
-    fit, model = MaximumLikelihood(), Concave(mu=None)
-    curve = np.interp(fit.grid, *sketch.roc())
-    on_grid = fit.fit_curves(fit.grid, curve, model, n_labelled=sketch.n_labelled).right_slope
-    assert_allclose(on_grid, fit.fit_sketch(sketch, model).right_slope, atol=0.02)
-
-
-def test_ties_are_spread_over_what_they_cover() -> None:
-    placement, count = expected_placements([0, 3, 0], [1, 8, 2], n_points=4)
-    assert_allclose(placement, [1 / 5, 1 / 8, 3 / 8, 5 / 8, 7 / 8, 4 / 5])
-    assert_allclose(count, [1, 2, 2, 2, 2, 2])
-
-
-@each_fit
 @each_model
-def test_extreme_samples_give_a_sane_slope(model: RocModel, fit: RocFit) -> None:
+def test_extreme_samples_give_a_sane_slope(model: RocModel) -> None:
     rng = np.random.default_rng(0)
     same = rng.normal(size=200)
 
     def slope(scores_F: np.ndarray, scores_H: np.ndarray) -> float:
-        return float(
-            fit.fit_sketch(RocSketch.from_scores(scores_F, scores_H), model).right_slope[0]
-        )
+        sketch = RocSketch.from_scores(scores_F, scores_H)
+        return float(BinomialDeviance().fit_sketch(sketch, model).right_slope[0])
 
     assert slope(rng.normal(20, 1, 200), same) < 0.01
     assert_allclose(slope(np.zeros(30), np.zeros(40)), 1, atol=0.01)
     assert slope(same, same) > 0.95
     assert slope(rng.normal(-20, 1, 200), same) > 0.9
-    # One row of F above one of H has the expected placement α = 1/3, where the density of the
-    # concave model, Δ / (α + Δ (1 - α))², is largest at Δ = α / (1 - α) = 1/2.
-    flat = isinstance(fit, MaximumLikelihood) and model == Concave()
-    assert_allclose(slope(np.array([1.0]), np.array([0.0])), 0.5 if flat else 0, atol=1e-3)
+    assert_allclose(slope(np.array([1.0]), np.array([0.0])), 0, atol=1e-3)
     assert_allclose(slope(np.array([0.0]), np.array([0.0])), 1, atol=0.01)
 
 
@@ -163,12 +116,11 @@ def test_bad_curves_are_named(
         fit_roc(false_alarm, detection, Concave())
 
 
-@pytest.mark.parametrize("kind", [BinomialDeviance, MaximumLikelihood])
 @pytest.mark.parametrize("n_points", [1, -3, 2.5, 200.0, "200"])
-def test_a_bad_number_of_points_is_named(kind, n_points) -> None:
+def test_a_bad_number_of_points_is_named(n_points) -> None:
     message = f"n_points must be a whole number >= 2; got {n_points!r}."
     with pytest.raises(ValueError, match=re.escape(message)):
-        kind(n_points)
+        BinomialDeviance(n_points)
 
 
 @pytest.mark.parametrize(
@@ -201,7 +153,7 @@ def test_parameters_at_a_wall_do_not_lie_beyond_it_by_rounding() -> None:
     alpha = np.linspace(0.005, 0.995, 200)
     curves = np.array([np.minimum(1, alpha + 0.3 * (alpha > 0.5)), alpha**1.2, alpha])
     for model in (Concave(mu=None), Gaussian()):
-        fitted = BinomialDeviance().fit_curves(alpha, curves, model)
+        fitted = fit_roc(alpha, curves, model)
         lower, upper = model.bounds
         assert (fitted.parameters >= lower).all()
         assert (fitted.parameters <= upper).all()

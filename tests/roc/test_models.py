@@ -41,11 +41,10 @@ def test_logs_are_finite_next_to_the_ends(curve: tuple[RocModel, np.ndarray]) ->
     model, parameters = curve
     alpha = np.array([1e-300, 1e-100, 1e-12, 0.5, 1 - 1e-12, 1 - 2**-53])
     value, complement, gradient = model.value_and_gradient(alpha, parameters)
-    log_density, density_gradient = model.log_density_and_gradient(alpha, parameters)
     assert (value > 0).all()
     assert (complement > 0).all()
     assert_allclose(value + complement, 1, atol=1e-12)
-    for array in (np.log(value), np.log(complement), gradient, log_density, density_gradient):
+    for array in (np.log(value), np.log(complement), gradient):
         assert np.isfinite(array).all()
 
 
@@ -59,26 +58,10 @@ def test_gradients_equal_central_differences(curve: tuple[RocModel, np.ndarray])
     inside = np.clip(parameters, lower + 2 * step, upper - 2 * step)
     alpha = np.array([0.01, 0.2, 0.5, 0.8, 0.99])
     _, _, gradient = model.value_and_gradient(alpha, inside)
-    _, density_gradient = model.log_density_and_gradient(alpha, inside)
     for k, shift in enumerate(np.diag(step)):
         up, down = inside + shift, inside - shift
         slope = (model.value(alpha, up) - model.value(alpha, down)) / (2 * step[k])
         assert_allclose(gradient[k] * width[k], slope * width[k], rtol=1e-5, atol=1e-8)
-        slope = (model.density(alpha, up) - model.density(alpha, down)) / (2 * step[k])
-        found = density_gradient[k] * model.density(alpha, inside)
-        assert_allclose(found * width[k], slope * width[k], rtol=1e-5, atol=1e-7)
-
-
-@quick
-@given(curves())
-def test_density_is_the_derivative_of_the_value(curve: tuple[RocModel, np.ndarray]) -> None:
-    model, parameters = curve
-    alpha = np.array([0.05, 0.3, 0.6, 0.95])
-    step = 1e-6
-    slope = (model.value(alpha + step, parameters) - model.value(alpha - step, parameters)) / (
-        2 * step
-    )
-    assert_allclose(model.density(alpha, parameters), slope, rtol=1e-5, atol=1e-8)
 
 
 @each_model

@@ -14,7 +14,7 @@ from unseen.scores.kernel import (
     kernel_factor,
     median_bandwidth,
 )
-from unseen.scores.logistic import Cells, solve
+from unseen.scores.logistic import Problems, solve
 
 IDENTITY = Standardisation(np.zeros(2), np.ones(2))
 
@@ -30,7 +30,7 @@ def test_folds_are_the_fits_without_their_rows(moons):
     folds = np.arange(len(y)) % 3
     weights = (folds[:, None] != np.arange(3)).astype(float)
     strengths = np.array([0.1, 10.0])
-    cells = Cells(
+    cells = Problems(
         np.repeat(strengths, 3),
         np.tile(np.arange(3), 2),
         weights,
@@ -51,7 +51,7 @@ def test_multinomial_cell_equals_a_general_optimiser(moons):
     factor = kernel_factor(X, IDENTITY, X, 1.0)
     found = solve(
         factor,
-        Cells(np.array([2.0]), np.array([0]), np.ones((40, 1)), T[:, None]),
+        Problems(np.array([2.0]), np.array([0]), np.ones((40, 1)), T[:, None]),
         tol=1e-10,
         max_iter=200,
     )
@@ -79,7 +79,7 @@ def test_values_are_within_the_error_of_the_exact_fit(moons, tol):
     X, y = moons
     C = np.array([0.1, 10.0, 1000.0])
     weights, targets = np.ones((len(y), 1)), y[:, None, None].astype(float)
-    cells = Cells(C, np.zeros(3, dtype=int), weights, targets)
+    cells = Problems(C, np.zeros(3, dtype=int), weights, targets)
     factor = kernel_factor(X, IDENTITY, X, 0.3)
     early, late = (solve(factor, cells, tol=t, max_iter=300) for t in (tol, 1e-10))
     gap = np.abs(early.values - late.values).max(axis=(0, 2))
@@ -95,7 +95,7 @@ def test_single_precision_agrees_with_double(moons, monkeypatch):
         monkeypatch.setattr("unseen.scores.kernel.EXACT_CELLS", limit)
         factor = kernel_factor(X, IDENTITY, X[:200], 0.5)
         assert factor.design.dtype == dtype
-        problem = Cells(
+        problem = Problems(
             np.array([1.0]),
             np.array([0]),
             np.ones((800, 1), dtype),
@@ -108,7 +108,7 @@ def test_single_precision_agrees_with_double(moons, monkeypatch):
 def test_rows_without_weight_do_not_count_and_no_signal_is_no_work(moons):
     X, _ = moons
     factor = kernel_factor(X, IDENTITY, X, 1.0)
-    cells = Cells(np.array([1.0]), np.array([0]), np.ones((90, 1)), np.full((90, 1, 1), 0.5))
+    cells = Problems(np.array([1.0]), np.array([0]), np.ones((90, 1)), np.full((90, 1, 1), 0.5))
     found = solve(factor, cells, tol=1e-6, max_iter=50)
     assert_allclose(found.values, 0, atol=1e-9)
 

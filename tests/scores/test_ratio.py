@@ -8,8 +8,8 @@ from sklearn.metrics import roc_auc_score
 from unseen.scores.ratio import RATIO_STRENGTHS, fold_offsets
 
 from unseen import KernelLogisticRegression
-from unseen.scores.pairs import crossfit_scores
 from unseen.scores.crossfit import ratio_scores
+from unseen.scores.pairs import crossfit_scores
 from unseen.scores.selection import training_masks
 
 

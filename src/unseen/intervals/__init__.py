@@ -1,20 +1,12 @@
-"""Confidence intervals of class proportions, for any estimator that can be bootstrapped.
+"""Confidence intervals of class proportions, from replicates of the shares.
 
-Every estimator of class proportions makes replicates: its shares under Bayesian-bootstrap
-weights of the labelled and the new rows. From those, and from the ROCs behind them:
-
-- :class:`Percentile`: the quantiles of the replicates. They know the sampling noise of the
-  scores that were made, and nothing else, and so cover too little.
-- :class:`PaperBand`: the paper's appendix. A model fitted to the lower band of the ROC of a
-  class has the upper limit of its share as its right-end slope.
-- :class:`Calibrated`: the default. See there for what it adds and why.
-- :class:`Credible`: for replicates that are draws from a posterior.
-
-None of them is a guarantee. :func:`certified_unseen` is one: a lower bound of the unseen share
-that holds for every distribution.
+:class:`Percentile` takes quantiles of bootstrap replicates, :class:`Calibrated` stretches them,
+:class:`Credible` is for draws from a posterior, and :class:`RocBand` is the paper's appendix. None
+is a guarantee; :func:`certified_unseen` bounds the unseen share from below for every distribution.
+See docs/theory.md, "Intervals and what the data can refute".
 """
 
-from unseen.intervals.band import PaperBand
+from unseen.intervals.band import RocBand
 from unseen.intervals.calibrated import Calibrated, Credible
 from unseen.intervals.certified import certified_unseen
 from unseen.intervals.evidence import IntervalEvidence, IntervalMethod, check_interval
@@ -25,8 +17,8 @@ __all__ = [
     "Credible",
     "IntervalEvidence",
     "IntervalMethod",
-    "PaperBand",
     "Percentile",
+    "RocBand",
     "certified_unseen",
     "check_interval",
 ]

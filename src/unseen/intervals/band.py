@@ -1,4 +1,4 @@
-"""The paper's intervals: a model fitted to the band of a ROC (appendix)."""
+"""The paper's intervals: a ROC model fitted to the bands of the bootstrapped ROC (appendix)."""
 
 from __future__ import annotations
 
@@ -11,42 +11,41 @@ import numpy as np
 from unseen._types import FloatArray
 from unseen.intervals.evidence import IntervalEvidence, check_n_replicates
 from unseen.roc.bootstrap import bootstrap_rocs
-from unseen.roc.fit import BinomialDeviance, RocFit
+from unseen.roc.fit import BinomialDeviance, fit_roc
 from unseen.roc.models import Concave, RocModel
 
-__all__ = ["PaperBand", "band_slopes", "closed_limits", "open_limits"]
+__all__ = ["RocBand", "band_slopes", "closed_limits", "open_limits"]
 
 
 @dataclass(frozen=True)
-class PaperBand:
+class RocBand:
     """The paper's intervals: models fitted to the bands of the ROC (appendix).
 
-    The lower band of the ROC of a class, so much of each tail of its replicates cut off at each
-    false alarm, is fitted like a ROC; its right-end slope is the upper limit of the share.
+    The lower band of a class is a quantile of its bootstrapped ROC at each false alarm. A model
+    fitted to this band has the upper limit of the share as its right-end slope.
 
-    Where all classes are known, the lower limit is one minus the sum of the upper limits of the
-    others: the paper's rule, ``closed=True``. Where unseen classes may be present that rule is
-    wrong, as what the others leave may be unseen; then the upper band gives the lower limit.
-    The unseen share lies between one minus the sum of the upper limits and one minus the sum
-    of the lower ones.
+    With ``closed=True``, the paper's rule, the lower limit of a class is one minus the sum of the
+    upper limits of the others. This rule is wrong where unseen classes may be present; then the
+    upper band gives the lower limit, and the unseen share lies between one minus the sum of the
+    upper limits and one minus the sum of the lower ones.
 
     Parameters
     ----------
     closed : bool, default=False
-        Take it that every row belongs to a known class, as the paper's experiment does.
+        Whether every new row belongs to a known class, as in the paper's experiment.
     n_replicates : int, default=500
         Bootstrap replicates behind the bands.
     model : RocModel or None, default=None
-        What is fitted; None is ``Concave()``.
+        The model that is fitted to the bands; None is ``Concave()``.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from unseen.intervals import IntervalEvidence, PaperBand
+    >>> from unseen.intervals import IntervalEvidence, RocBand
     >>> rng = np.random.default_rng(0)
     >>> scores = np.r_[rng.normal(0, 1, 600), rng.normal(4, 1, 400)], rng.normal(0, 1, 800)
     >>> evidence = IntervalEvidence(np.array([0.6, 0.4]), lambda *_: None, 1000, (scores,), 0)
-    >>> (lower, upper), unseen = PaperBand().limits(evidence, 0.95)
+    >>> (lower, upper), unseen = RocBand().limits(evidence, 0.95)
     >>> bool(lower < 0.6 < upper)
     True
     """
@@ -59,18 +58,7 @@ class PaperBand:
         check_n_replicates(self.n_replicates)
 
     def limits(self, evidence: IntervalEvidence, confidence: float) -> FloatArray:
-        """Lower and upper limit of each share, unseen last.
-
-        Parameters
-        ----------
-        evidence : IntervalEvidence
-            With the scores of each class.
-        confidence : float
-
-        Returns
-        -------
-        ndarray of shape (K + 1, 2)
-        """
+        """Lower and upper limit of each share, unseen last: see :class:`IntervalMethod`."""
         if evidence.pairs is None:
             raise ValueError(
                 "interval must be one that needs no ROC for an estimator that has none; "
@@ -78,7 +66,7 @@ class PaperBand:
             )
         model = Concave() if self.model is None else self.model
         lower, upper = band_slopes(
-            evidence.pairs, confidence, model, BinomialDeviance(), self.n_replicates, evidence.seed
+            evidence.pairs, confidence, model, self.n_replicates, evidence.seed
         )
         return closed_limits(upper) if self.closed else open_limits(lower, upper)
 
@@ -87,7 +75,6 @@ def band_slopes(
     pairs: Sequence[tuple[FloatArray, FloatArray]],
     confidence: float,
     model: RocModel,
-    criterion: RocFit,
     n_replicates: int,
     random_state: Any,
 ) -> tuple[FloatArray, FloatArray]:
@@ -98,21 +85,16 @@ def band_slopes(
     lower, upper : ndarray of shape (K,)
         Limits of the share of each class; a higher ROC has the lower slope.
     """
-    curves = bootstrap_rocs(pairs, criterion.grid, n_replicates, random_state)
-    tail = (1 - confidence) / 2
+    grid, tail = BinomialDeviance().grid, (1 - confidence) / 2
+    curves = bootstrap_rocs(pairs, grid, n_replicates, random_state)
     bands = np.quantile(curves, [1 - tail, tail], axis=0)
-    slopes = [
-        criterion.fit_curves(
-            criterion.grid, bands[:, label], model, n_labelled=len(scores_H)
-        ).right_slope
-        for label, (_, scores_H) in enumerate(pairs)
-    ]
+    slopes = [fit_roc(grid, bands[:, label], model).right_slope for label in range(len(pairs))]
     lower, upper = np.sort(slopes, axis=1).T
     return lower, upper
 
 
 def closed_limits(upper: FloatArray) -> FloatArray:
-    """The paper's limits: one minus the others' upper limits is the lower limit.
+    """The paper's limits: a lower limit is one minus the upper limits of the other classes.
 
     Examples
     --------
@@ -127,7 +109,7 @@ def closed_limits(upper: FloatArray) -> FloatArray:
 
 
 def open_limits(lower: FloatArray, upper: FloatArray) -> FloatArray:
-    """Limits of each class, and what they leave to unseen classes at most and at least.
+    """Limits of each class, and of the unseen share that they leave.
 
     Examples
     --------

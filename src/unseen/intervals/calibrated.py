@@ -1,4 +1,4 @@
-"""Quantiles that are stretched, or kept from being narrower than counting noise."""
+"""Quantiles of replicates, stretched or at least as wide as counting noise."""
 
 from __future__ import annotations
 
@@ -10,27 +10,24 @@ from scipy.stats import norm
 from unseen._types import FloatArray
 from unseen.intervals.evidence import IntervalEvidence, check_n_replicates
 from unseen.intervals.percentile import percentile_limits, simultaneous_tail
+from unseen.roc.bootstrap import STRETCH
 
 __all__ = ["Calibrated", "Credible", "counting_noise", "stretched_limits"]
-
-# Chosen once on development problems (see Calibrated) and then left alone.
-_STRETCH = 1.4
 
 
 @dataclass(frozen=True)
 class Calibrated:
-    """Bootstrap percentiles, stretched for what the bootstrap of given scores cannot see.
+    """Bootstrap percentiles, stretched for the noise that a bootstrap of given scores misses.
 
-    The replicates reweight rows whose scores stay as they are. Three things are missing: other
-    folds give other scores, other training rows give another classifier, and the ROC model has
-    a bias of its own. All three are of the order of the sampling noise, and plain percentiles
-    cover too little. So each limit is moved away from the estimate by the factor ``stretch``.
-    The factor was chosen on 400 simulated development problems of nine kinds, left alone from
-    then on, and tested on 200 other draws (``benchmarks/coverage.py``).
+    The replicates reweight rows and keep their scores. They miss that other folds give other
+    scores, that other training rows give another classifier, and that the ROC model has a bias.
+    All three are of the order of the sampling noise, so that plain percentiles cover too little;
+    each limit is therefore moved away from the estimate by the factor ``stretch``. The factor was
+    chosen on simulated development problems and tested on others (``benchmarks/coverage.py``).
 
-    No limit is nearer to the estimate than binomial counting noise: had we been shown the class
-    of each of the ``m`` new rows, their shares would still vary by that much. It keeps a share
-    that was estimated as 0 from having an interval of length 0.
+    No limit is nearer to the estimate than binomial counting noise, by which the shares would
+    vary even if the class of each new row were known. So a share that was estimated as 0 has an
+    interval of positive length.
 
     Parameters
     ----------
@@ -52,7 +49,7 @@ class Calibrated:
            [0.66, 0.74]])
     """
 
-    stretch: float = _STRETCH
+    stretch: float = STRETCH
     n_replicates: int = 500
     simultaneous: bool = False
 
@@ -62,22 +59,12 @@ class Calibrated:
             raise ValueError(f"stretch must be >= 1; got {self.stretch}.")
 
     def limits(self, evidence: IntervalEvidence, confidence: float) -> FloatArray:
-        """Lower and upper limit of each share, unseen last.
-
-        Parameters
-        ----------
-        evidence : IntervalEvidence
-        confidence : float
-
-        Returns
-        -------
-        ndarray of shape (K + 1, 2)
-        """
+        """Lower and upper limit of each share, unseen last: see :class:`IntervalMethod`."""
         draws = evidence.replicates(self.n_replicates, evidence.seed)
         tail = simultaneous_tail(draws, confidence) if self.simultaneous else (1 - confidence) / 2
         quantiles = percentile_limits(draws, tail)
         noise = counting_noise(evidence.shares, evidence.n_new, tail)
-        # An unseen share that no replicate moves was assumed and not estimated: a closed set.
+        # An unseen share that is the same in all replicates was assumed (a closed set).
         if np.ptp(draws[:, -1]) == 0:
             noise[-1] = 0.0
         return stretched_limits(evidence.shares, quantiles, self.stretch, noise)
@@ -85,15 +72,14 @@ class Calibrated:
 
 @dataclass(frozen=True)
 class Credible:
-    """Quantiles of draws from a posterior, but nowhere narrower than counting noise.
+    """Quantiles of draws from a posterior, nowhere narrower than counting noise.
 
-    Had we been shown the class of each new row, their shares would still vary by counting noise: no
-    limit is nearer to the estimate than that.
+    The shares would vary by counting noise even if the class of each new row were known.
 
     Parameters
     ----------
     n_replicates : int, default=500
-        Draws.
+        Draws from the posterior.
 
     Examples
     --------
@@ -112,17 +98,7 @@ class Credible:
         check_n_replicates(self.n_replicates)
 
     def limits(self, evidence: IntervalEvidence, confidence: float) -> FloatArray:
-        """Lower and upper limit of each share, unseen last.
-
-        Parameters
-        ----------
-        evidence : IntervalEvidence
-        confidence : float
-
-        Returns
-        -------
-        ndarray of shape (K + 1, 2)
-        """
+        """Lower and upper limit of each share, unseen last: see :class:`IntervalMethod`."""
         draws = evidence.replicates(self.n_replicates, evidence.seed)
         tail = (1 - confidence) / 2
         noise = counting_noise(evidence.shares, evidence.n_new, tail)
@@ -132,7 +108,7 @@ class Credible:
 def stretched_limits(
     shares: FloatArray, quantiles: FloatArray, stretch: float, least: FloatArray
 ) -> FloatArray:
-    """Limits at ``stretch`` times the distance of the quantiles, and at least ``least``.
+    """Limits at ``stretch`` times the distance of the quantiles, or times ``least`` if larger.
 
     Examples
     --------
@@ -145,7 +121,7 @@ def stretched_limits(
 
 
 def counting_noise(shares: FloatArray, n_rows: int, tail: float) -> FloatArray:
-    """Half-width of the binomial interval of Agresti and Coull, had all labels been seen.
+    """Half-width of the binomial interval of Agresti and Coull, if all labels were known.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A lower bound of the unseen share that holds whatever the distributions."""
+"""A lower bound of the unseen share that holds for every distribution."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def certified_unseen(
 ) -> float:
     """Lower bound of the unseen share that fails with probability at most ``delta``.
 
-    Each known class has at most its certified upper bound (:class:`~unseen.CertifiedBound`, at
-    ``delta / K`` each, on split samples); what the bounds leave must be unseen. No property of
-    the classes is assumed. It is no estimate: with few rows it is 0 and says nothing.
+    The share of each known class is at most its certified upper bound
+    (:class:`~unseen.CertifiedBound` at ``delta / K``, on split samples); the rest must be unseen.
+    No property of the classes is assumed. The bound is not an estimate: with few rows it is 0.
 
     Parameters
     ----------
@@ -36,9 +36,9 @@ def certified_unseen(
     delta : float, default=0.05
         Probability with which the bound may fail.
     form : {"clopper-pearson", "dkw", "vc"}, default="clopper-pearson"
-        Which inequality.
+        The inequality; see :class:`~unseen.CertifiedBound`.
     classifier : scikit-learn classifier or None, default=None
-        What tells the new rows from a class; a poor one loosens the bound.
+        The classifier that tells the new rows from a class; a poor one loosens the bound.
     random_state : int, RandomState instance or None, default=None
         Seed of the splits and of the classifier.
 

@@ -1,4 +1,4 @@
-"""What intervals are made from, and what makes them."""
+"""The evidence from which intervals are made, and the protocol of interval methods."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from unseen._frozen import Frozen
 from unseen._types import FloatArray
 
 __all__ = ["IntervalEvidence", "IntervalMethod", "check_interval", "check_n_replicates"]
 
 
 @dataclass(frozen=True, eq=False)
-class IntervalEvidence:
-    """What intervals are made from.
+class IntervalEvidence(Frozen):
+    """The estimate, and a way to draw replicates of it.
 
     Parameters
     ----------
@@ -24,9 +25,9 @@ class IntervalEvidence:
     n_new : int
         New rows.
     pairs : tuple of (ndarray, ndarray) or None
-        Scores of the new rows and of the rows of each class, where there are such.
+        Scores of the new rows and of the rows of each class; None if the estimator has none.
     seed : int or None
-        Where the randomness comes from.
+        Seed of the replicates.
     """
 
     shares: FloatArray
@@ -40,12 +41,24 @@ class IntervalMethod(Protocol):
     """A way to make intervals."""
 
     def limits(self, evidence: IntervalEvidence, confidence: float) -> FloatArray:
-        """Lower and upper limit of each share, unseen last: shape (K + 1, 2)."""
+        """Lower and upper limit of each share, unseen last.
+
+        Parameters
+        ----------
+        evidence : IntervalEvidence
+            The estimate, its replicates and, where the estimator has them, its scores.
+        confidence : float
+            Level of the intervals, strictly between 0 and 1.
+
+        Returns
+        -------
+        ndarray of shape (K + 1, 2)
+        """
         ...
 
 
 def check_interval(confidence: float | None, interval: Any = None) -> None:
-    """A level strictly between 0 and 1, and a method that makes limits.
+    """Check that the level lies strictly between 0 and 1, and that the method makes limits.
 
     Examples
     --------
@@ -67,6 +80,6 @@ def check_interval(confidence: float | None, interval: Any = None) -> None:
 
 
 def check_n_replicates(n_replicates: int) -> None:
-    """Enough replicates to have quantiles."""
+    """Check that there are enough replicates to have quantiles."""
     if n_replicates < 20:
         raise ValueError(f"n_replicates must be >= 20 to have quantiles; got {n_replicates}.")

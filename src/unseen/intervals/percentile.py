@@ -17,9 +17,8 @@ __all__ = ["Percentile", "percentile_limits", "simultaneous_tail"]
 class Percentile:
     """Quantiles of the bootstrap replicates, the new and labelled rows both reweighted.
 
-    They hold the noise of the rows, given the scores. That another draw of the folds gives
-    other scores, and that a ROC model has a bias, they do not know: expect them to cover
-    less than they say.
+    The quantiles hold the noise of the rows for given scores. They miss that other folds give
+    other scores and that a ROC model has a bias: expect a coverage below the stated level.
 
     Parameters
     ----------
@@ -46,17 +45,7 @@ class Percentile:
         check_n_replicates(self.n_replicates)
 
     def limits(self, evidence: IntervalEvidence, confidence: float) -> FloatArray:
-        """Lower and upper limit of each share, unseen last.
-
-        Parameters
-        ----------
-        evidence : IntervalEvidence
-        confidence : float
-
-        Returns
-        -------
-        ndarray of shape (K + 1, 2)
-        """
+        """Lower and upper limit of each share, unseen last: see :class:`IntervalMethod`."""
         draws = evidence.replicates(self.n_replicates, evidence.seed)
         tail = simultaneous_tail(draws, confidence) if self.simultaneous else (1 - confidence) / 2
         return percentile_limits(draws, tail)
@@ -70,15 +59,15 @@ def percentile_limits(draws: FloatArray, tail: float) -> FloatArray:
 def simultaneous_tail(draws: FloatArray, confidence: float) -> float:
     """Tail to cut off each column so that whole rows stay inside with this confidence.
 
-    A row lies as far out as its most extreme column does, counted in ranks; the level is set
-    on that one number per row, so that dependence between the columns is taken as it is.
+    Each row is measured by the rank of its most extreme column, and the level is set on this one
+    number per row. So the dependence between columns needs no assumption.
 
     Parameters
     ----------
     draws : ndarray of shape (B, columns)
         Replicates.
     confidence : float
-        Share of the rows to keep inside.
+        Share of the rows that lie inside the limits.
 
     Returns
     -------

@@ -1,7 +1,7 @@
-"""What every estimator of ν shares: keep H, score F against it out of fold, read the ROC.
+"""The base of every estimator of ν: keep H, score F against it out of fold, read the ROC.
 
-A method only has to say how it turns a :class:`~unseen.roc.sketch.RocSketch` into a number;
-samples become scores, and scores become a sketch, in one place.
+A method says how a :class:`~unseen.roc.sketch.RocSketch` becomes a number. Here samples become
+scores, and scores become a sketch.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -44,7 +43,7 @@ class LabelledSample(BaseEstimator):
         X : array-like of shape (n_labelled, n_features)
             The sample of H: rows of one known class, or of all known classes together.
         y : None
-            Ignored; here so that scikit-learn's tools can call it.
+            Ignored; present for scikit-learn's tools.
 
         Returns
         -------
@@ -53,12 +52,12 @@ class LabelledSample(BaseEstimator):
         return self._keep(X, "X")
 
     def _keep(self, X: ArrayLike, name: str) -> Self:
-        """Keep the sample of H, which the user calls by this name."""
+        """Keep the sample of H; ``name`` is the user's name for it."""
         self.labelled_ = check_sample(self, X, name)
         return self
 
-    def _unlabelled(self, X_new: ArrayLike, name: str = "X_new", known: str = "X") -> Any:
-        """Check the sample of F: same columns as H, finite, not empty; stored as H is."""
+    def _checked_new(self, X_new: ArrayLike, name: str = "X_new", known: str = "X") -> Any:
+        """The sample of F, stored like H, after checks that it has the columns of H."""
         check_is_fitted(self)
         return check_new(self.labelled_, X_new, name, known)
 
@@ -72,13 +71,13 @@ class MixtureEstimator(LabelledSample, ABC):
     """Base of the estimators of ν in ``F = (1 - ν) G + ν H``, Eq. (3).
 
     ``fit(H)`` then ``estimate(F)`` starts from samples; :meth:`from_scores` and
-    :meth:`from_sketch` start from scores that someone else has made out of fold. A subclass
-    adds its own parameters to ``_parameter_constraints`` and writes :meth:`from_sketch`.
+    :meth:`from_sketch` start from given out-of-fold scores. A subclass adds its own parameters to
+    ``_parameter_constraints`` and writes :meth:`from_sketch`.
 
     Parameters
     ----------
     classifier : scikit-learn classifier or None, default=None
-        What tells F from H; None is kernel logistic regression.
+        The classifier that tells F from H; None is kernel logistic regression.
     n_folds : int, default=10
         Folds of the out-of-fold scores.
     random_state : int, RandomState instance or None, default=None
@@ -110,8 +109,8 @@ class MixtureEstimator(LabelledSample, ABC):
         return self._estimate(X_new, "X_new", "X")
 
     def _estimate(self, X_new: ArrayLike, name: str, known: str) -> MixtureEstimate:
-        """Estimate from samples of F and H, which the user calls by these names."""
-        new = self._unlabelled(X_new, name, known)
+        """Estimate from samples; ``name`` and ``known`` are the user's names for F and H."""
+        new = self._checked_new(X_new, name, known)
         n_folds = getattr(self, "n_folds", 1)
         check_fold_rows(new.shape[0], name, n_folds)
         check_fold_rows(self.labelled_.rows.shape[0], known, n_folds)
@@ -125,7 +124,7 @@ class MixtureEstimator(LabelledSample, ABC):
         Parameters
         ----------
         scores_F, scores_H : array-like of shape (n_new,) and (n_labelled,)
-            Out-of-fold scores. In-sample scores destroy every estimator here.
+            Out-of-fold scores. In-sample scores make every estimator useless.
 
         Returns
         -------
@@ -135,7 +134,7 @@ class MixtureEstimator(LabelledSample, ABC):
         return self.from_sketch(RocSketch.from_scores(scores_F, scores_H))
 
     def _from_rows(self, new: Any) -> MixtureEstimate:
-        """Score the rows of F against those of H out of fold, then go on from the scores."""
+        """Estimate from out-of-fold scores of the rows of F against the rows of H."""
         scores = crossfit_scores(
             new,
             self.labelled_.rows,
@@ -152,6 +151,7 @@ class MixtureEstimator(LabelledSample, ABC):
         Parameters
         ----------
         sketch : RocSketch
+            Counts of out-of-fold scores.
 
         Returns
         -------
@@ -163,15 +163,9 @@ def roc_evidence(
     sketch: RocSketch, right_slope: float, parameters: dict[str, float] | None = None
 ) -> RocEvidence:
     """Thin the ROC of a sketch to a few hundred vertices, for plots and reports."""
-    false_alarm, detection = cumulative_roc(*sketch.coarse_increments(_EVIDENCE_CELLS))
-    return RocEvidence(
-        false_alarm,
-        detection,
-        float(right_slope),
-        sketch.n_new,
-        sketch.n_labelled,
-        dict(parameters or {}),
-    )
+    curve = cumulative_roc(*sketch.coarse_increments(_EVIDENCE_CELLS))
+    rows = sketch.n_new, sketch.n_labelled
+    return RocEvidence(*curve, float(right_slope), *rows, dict(parameters or {}))
 
 
 def clipped_estimate(
@@ -189,9 +183,9 @@ def clipped_estimate(
 
 
 def sketch_scores(sketch: RocSketch) -> tuple[FloatArray, FloatArray]:
-    """Sorted scores of F and H that have this sketch; F sits at the midpoints of gaps.
+    """Sorted scores of F and H that have this sketch.
 
-    Beyond the outermost edges a gap has no midpoint: F sits half a mean gap away.
+    Scores of F are midpoints of gaps; beyond the outermost edges, half a mean gap away from them.
 
     Examples
     --------
@@ -206,8 +200,3 @@ def sketch_scores(sketch: RocSketch) -> tuple[FloatArray, FloatArray]:
     places = np.concatenate([gaps, edges])
     counts = np.concatenate([sketch.gap_new, sketch.edge_new])
     return np.sort(np.repeat(places, counts)), np.repeat(edges, sketch.edge_labelled)
-
-
-def stack_rows(F: Any, H: Any) -> Any:
-    """Rows of F, then rows of H; both dense or both sparse."""
-    return sparse.vstack([F, H], format="csr") if sparse.issparse(H) else np.vstack([F, H])

@@ -1,8 +1,8 @@
 """Best bin: the least ratio F(C) / H(C) over sets C of low scores, with a confidence penalty.
 
-ν* is the infimum of F(C) / H(C) over all sets C, and the sets that matter look most like H:
-``C = {score <= c}``. Where C is small both shares are noisy, so the threshold minimises an
-upper confidence limit instead of the ratio, and the ratio there is the estimate [1]_.
+ν* is the infimum of F(C) / H(C) over all sets C, and the sets ``C = {score <= c}`` look most like
+H. Both shares are noisy if C is small, so the threshold minimises an upper confidence limit of the
+ratio, and the ratio at this threshold is the estimate [1]_.
 
 References
 ----------
@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from unseen._sklearn import Interval
-from unseen._types import FloatArray, IntArray
+from unseen._types import IntArray
 from unseen.mixture.base import MixtureEstimator, clipped_estimate
 from unseen.records import MixtureEstimate
 from unseen.roc.sketch import RocSketch
@@ -54,14 +54,11 @@ def best_bin(labelled: IntArray, new: IntArray, delta: float, gamma: float) -> t
     share_F = np.cumsum(new) / n_new
     candidates = np.flatnonzero(labelled)  # in between F(C) grows and H(C) stands still
     share_H, share_F = share_H[candidates], share_F[candidates]
-    upper = share_F / share_H + (1 + gamma) / share_H * _deviation(delta, n_new, n_labelled)
+    # Dvoretzky-Kiefer-Wolfowitz limits of both samples, added.
+    deviation = np.sqrt(np.log(4 / delta) / 2) * (n_new**-0.5 + n_labelled**-0.5)
+    upper = share_F / share_H + (1 + gamma) / share_H * deviation
     best = int(np.argmin(upper))
     return float(share_F[best] / share_H[best]), float(share_H[best])
-
-
-def _deviation(delta: float, n_new: int, n_labelled: int) -> FloatArray:
-    """Dvoretzky-Kiefer-Wolfowitz limits of both samples, added."""
-    return np.sqrt(np.log(4 / delta) / 2) * (n_new**-0.5 + n_labelled**-0.5)
 
 
 class BestBin(MixtureEstimator):
@@ -72,13 +69,10 @@ class BestBin(MixtureEstimator):
     delta : float, default=0.1
         Probability of error behind the penalty on small bins.
     gamma : float, default=0.01
-        Weight of that penalty beyond one.
-    classifier : scikit-learn classifier or None, default=None
-        What tells F from H; None is kernel logistic regression.
-    n_folds : int, default=10
-        Folds of the out-of-fold scores.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the folds and of the classifier.
+        Weight of this penalty beyond one.
+    classifier, n_folds, random_state
+        The classifier that tells F from H, its folds and its seed; see
+        :class:`~unseen.mixture.base.MixtureEstimator`.
 
     Examples
     --------
@@ -110,16 +104,7 @@ class BestBin(MixtureEstimator):
         self.gamma = gamma
 
     def from_sketch(self, sketch: RocSketch) -> MixtureEstimate:
-        """Estimate from the counts behind a ROC; needs no ``fit``.
-
-        Parameters
-        ----------
-        sketch : RocSketch
-
-        Returns
-        -------
-        MixtureEstimate
-        """
+        """Estimate from the counts behind a ROC; needs no ``fit``."""
         self._validate_params()
         labelled, new = sketch.increments()
         ratio, share = best_bin(labelled[::-1], new[::-1], self.delta, self.gamma)

@@ -1,21 +1,9 @@
 """A certified upper bound on ν*, valid for every pair of distributions and sample sizes.
 
-For every set C, ν* <= F(C) / H(C). So an upper limit of F(C) over a lower limit of H(C),
-minimised over the sets ``C = {score <= c}`` of one fixed score, is at least ν* with
-probability ``1 - delta`` as long as all the limits hold together [1]_. No property of the
-distributions is assumed, least of all irreducibility; and nothing bounds ν from below.
-
-Three ways to make the limits hold together:
-
-- ``"vc"``: the Vapnik-Chervonenkis inequality as published, for sets of dimension one;
-- ``"dkw"``: the one-sided Dvoretzky-Kiefer-Wolfowitz inequality with Massart's constant;
-- ``"clopper-pearson"``: exact limits at 20 thresholds. The thresholds are scores of H at
-  ranks fixed beforehand: H(score <= k-th smallest of m) is at least Beta(k, m - k + 1) in
-  law, with ties or without, and given the scores of H the rows of F under a threshold are
-  binomial. So no further split is needed to place the thresholds.
-
-The score must not have seen the rows that it is evaluated on, and must be one function:
-scores pooled over folds come from several, and satisfy none of the three exactly.
+ν* <= F(C) / H(C) for every set C. So an upper limit of F(C) over a lower limit of H(C), minimised
+over the sets ``C = {score <= c}`` of one fixed score, is at least ν* with probability ``1 - delta``
+if all limits hold together [1]_. The score must be one function that has not seen the counted rows.
+docs/theory.md, "A bound that needs no assumption", derives the three forms.
 
 References
 ----------
@@ -36,9 +24,10 @@ from sklearn.utils import check_random_state
 from unseen._random import seeded
 from unseen._sklearn import Interval, StrOptions
 from unseen._types import FloatArray, IntArray
-from unseen.mixture.base import LabelledSample, stack_rows
+from unseen.mixture.base import LabelledSample
 from unseen.records import UpperBound
 from unseen.roc.sketch import RocSketch
+from unseen.scores.base import stack_samples
 from unseen.scores.klr import KernelLogisticRegression
 from unseen.scores.refit import log_odds
 
@@ -65,17 +54,17 @@ def uniform_bound(share_F: FloatArray, share_H: FloatArray, eps_F: float, eps_H:
 
 
 def dkw_epsilon(n_rows: int, delta: float) -> float:
-    """How far the distribution function of n rows strays on one side, at most; Massart."""
+    """Largest one-sided error of the distribution function of n rows, with Massart's constant."""
     return float(np.sqrt(np.log(1 / delta) / (2 * n_rows)))
 
 
 def vc_epsilon(n_rows: int, delta: float, dimension: int = 1) -> float:
-    """How far shares stray over a class of sets of this dimension, at most; Sec. 5 of [1]_."""
+    """Largest error of shares over a class of sets of this VC dimension, Sec. 5 of [1]_."""
     return float(3 * np.sqrt((dimension * np.log(n_rows + 1) + np.log(2 / delta)) / n_rows))
 
 
 def fixed_ranks(n_labelled: int) -> IntArray:
-    """At most 20 ranks of the scores of H, spaced geometrically; they see no data."""
+    """At most 20 ranks of the scores of H, spaced geometrically, chosen without the data."""
     smallest = max(1.0, _SMALLEST_SHARE * n_labelled)
     return np.unique(np.rint(np.geomspace(smallest, n_labelled, _N_RANKS)).astype(np.int64))
 
@@ -90,7 +79,7 @@ def clopper_pearson_bound(
     labelled, new : ndarray
         Rows of H and of F in each cell, by rising score.
     ranks : ndarray of int
-        The ranks k, chosen without a look at the scores.
+        The ranks k, chosen without the scores.
     delta : float
         Probability of error allowed to all limits together.
 
@@ -106,7 +95,7 @@ def clopper_pearson_bound(
     cell = np.searchsorted(np.cumsum(labelled), ranks)  # holds the k-th smallest score of H
     below = np.cumsum(new)[cell]
     lower_H = beta.ppf(level, ranks, n_labelled - ranks + 1)
-    # With every row below, the upper limit is 1; the law Beta(n + 1, 0) does not exist.
+    # If every row lies below, the upper limit is 1; there is no law Beta(n + 1, 0).
     upper_F = np.where(
         below < n_new,
         beta.ppf(1 - level, below + 1, np.maximum(n_new - below, 1)),
@@ -126,11 +115,12 @@ class CertifiedBound(LabelledSample):
     delta : float, default=0.05
         Probability with which the bound may fail.
     form : {"clopper-pearson", "dkw", "vc"}, default="clopper-pearson"
-        Which inequality. The first is tightest where ν is small; ``"vc"`` is the published
-        one, and says nothing below some thousands of rows.
+        The inequality: exact binomial limits, tightest if ν is small; the one-sided
+        Dvoretzky-Kiefer-Wolfowitz inequality; or the published Vapnik-Chervonenkis inequality,
+        which says nothing below some thousands of rows.
     classifier : scikit-learn classifier or None, default=None
-        What tells F from H; None is kernel logistic regression. A poor classifier loosens
-        the bound and cannot break it.
+        The classifier that tells F from H; None is kernel logistic regression. A poor classifier
+        loosens the bound and cannot break it.
     random_state : int, RandomState instance or None, default=None
         Seed of the split and of the classifier.
 
@@ -176,7 +166,7 @@ class CertifiedBound(LabelledSample):
         -------
         UpperBound
         """
-        return self.from_sketch(self._held_out_sketch(self._unlabelled(X_new)))
+        return self.from_sketch(self._held_out_sketch(self._checked_new(X_new)))
 
     def from_sketch(self, sketch: RocSketch) -> UpperBound:
         """Bound from the counts of scores; needs no ``fit``.
@@ -184,42 +174,34 @@ class CertifiedBound(LabelledSample):
         Parameters
         ----------
         sketch : RocSketch
-            Scores of one classifier that was fitted on other rows. Out-of-fold scores
-            pooled over folds are not covered by the guarantee.
+            Counts of scores of one classifier that was fitted on other rows. The guarantee
+            does not cover out-of-fold scores, which come from several classifiers.
 
         Returns
         -------
         UpperBound
         """
         self._validate_params()
-        upper = min(1.0, self._upper(sketch))
-        return UpperBound(upper, self.delta, self.form, vacuous=upper >= 1.0)
-
-    def _upper(self, sketch: RocSketch) -> float:
         labelled, new = (counts[::-1] for counts in sketch.increments())
         m, n = sketch.n_labelled, sketch.n_new
         if self.form == "clopper-pearson":
-            return clopper_pearson_bound(labelled, new, fixed_ranks(m), self.delta)
-        epsilon = dkw_epsilon if self.form == "dkw" else vc_epsilon
-        return uniform_bound(
-            np.cumsum(new) / n,
-            np.cumsum(labelled) / m,
-            epsilon(n, self.delta / 2),
-            epsilon(m, self.delta / 2),
-        )
+            bound = clopper_pearson_bound(labelled, new, fixed_ranks(m), self.delta)
+        else:
+            epsilon = dkw_epsilon if self.form == "dkw" else vc_epsilon
+            errors = epsilon(n, self.delta / 2), epsilon(m, self.delta / 2)
+            bound = uniform_bound(np.cumsum(new) / n, np.cumsum(labelled) / m, *errors)
+        upper = min(1.0, bound)
+        return UpperBound(upper, self.delta, self.form, vacuous=upper >= 1.0)
 
     def _held_out_sketch(self, new: Any) -> RocSketch:
         """Learn on one half of both samples, score the other half."""
         rng = check_random_state(self.random_state)
         learn_F, count_F = _halves(new, "X_new", rng)
         learn_H, count_H = _halves(self.labelled_.rows, "X", rng)
-        is_F = np.repeat([1, 0], [learn_F.shape[0], learn_H.shape[0]])
-        classifier = self._fresh_classifier(rng).fit(stack_rows(learn_F, learn_H), is_F)
+        rows, is_F = stack_samples(learn_F, learn_H)
+        chosen = KernelLogisticRegression() if self.classifier is None else self.classifier
+        classifier = seeded(chosen, rng.randint(2**31 - 1)).fit(rows, is_F)
         return RocSketch.from_scores(log_odds(classifier, count_F), log_odds(classifier, count_H))
-
-    def _fresh_classifier(self, rng: np.random.RandomState) -> Any:
-        classifier = KernelLogisticRegression() if self.classifier is None else self.classifier
-        return seeded(classifier, rng.randint(2**31 - 1))
 
 
 def _halves(sample: Any, name: str, rng: np.random.RandomState) -> list[Any]:

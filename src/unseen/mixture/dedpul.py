@@ -1,21 +1,8 @@
 """Density ratio: estimate h / f along the score, then the prior that EM would settle on.
 
-The idea is that of DEDPUL [1]_; the smoothing and the stopping rule are ours.
-
-1. Scores become normal scores of their pooled ranks, both samples with equal weight. The
-   estimate then depends on the ROC alone: a rising function of the scores changes nothing.
-2. Gaussian kernels smooth F and H with one and the same bandwidth, so that much of the bias
-   cancels in the ratio. The pooled normal scores have unit scale, so that Silverman's rule
-   ``0.9 N ** -0.2`` needs no scale estimate; N is the effective size ``4 / (1/n + 1/m)`` of
-   the pooled sample. Half of it is used: the next step takes out noise but not bias.
-3. The ratio ``r = h / f`` at the scores of F is made to fall along the score (isotonic
-   regression), as it does for the optimal score.
-4. ``min(1, ν r)`` is the probability that a row of F comes from H. EM repeats
-   ``ν <- mean(min(1, ν r))``; if r averages one, as a density ratio must, every ν up to
-   ``1 / max(r)`` is a fixed point, which is ν* for the true ratio and noise for an estimated
-   one. So the answer is the largest ν with ``mean(min(1, ν r)) >= (1 - tolerance) ν``: at
-   most this share of H may be missing from F. The tolerance is the largest standard error
-   that a difference of two shares can have, ``0.5 sqrt(1/n + 1/m)``.
+The idea is that of DEDPUL [1]_; the smoothing (normal scores of pooled ranks, one bandwidth for
+both samples, isotonic regression) and the stopping rule are ours. docs/theory.md, "Other estimators
+of ν", has the steps.
 
 References
 ----------
@@ -48,7 +35,7 @@ _LEAST_COVER = 0.5
 def normal_scores(sketch: RocSketch) -> tuple[FloatArray, FloatArray]:
     """Normal scores of the pooled ranks of F and of H, both rising; ties share a score.
 
-    The order of the rows of F inside a gap does not matter, so nothing is lost by a sketch.
+    The order of the rows of F inside a gap does not matter, so that a sketch is enough.
 
     Examples
     --------
@@ -81,7 +68,7 @@ def kernel_density(sample: FloatArray, points: FloatArray, bandwidth: float) -> 
     margin = _REACH * bandwidth
     start = min(sample[0], points[0]) - margin
     n_cells = int(np.ceil((max(sample[-1], points[-1]) + margin - start) / step)) + 2
-    # Shared by its two nearest grid points, a row keeps its place; rounding would move it.
+    # A row is shared by its two nearest grid points; rounding to one would move it.
     place = (sample - start) / step
     left = place.astype(np.int64)
     right_share = place - left
@@ -93,7 +80,7 @@ def kernel_density(sample: FloatArray, points: FloatArray, bandwidth: float) -> 
 
 
 def falling_ratio(scores_F: FloatArray, scores_H: FloatArray, bandwidth: float) -> FloatArray:
-    """Estimate h / f at the rising scores of F; falls along them."""
+    """Estimate h / f at the rising scores of F, as a falling function of the score."""
     ratio = kernel_density(scores_H, scores_F, bandwidth) / kernel_density(
         scores_F, scores_F, bandwidth
     )
@@ -113,8 +100,8 @@ def largest_prior(ratio: FloatArray, tolerance: float, least_cover: float = 0.0)
     tolerance : float
         Share of H that may be missing from F.
     least_cover : float
-        Where the ratio averages less, the rest of H was not smoothed away but is missing
-        from F: scaling stops here, and no ν > 0 may be left.
+        If the ratio averages less than this, part of H is missing from F rather than smoothed
+        away: the scaling stops here, and the answer may be 0.
 
     Examples
     --------
@@ -131,12 +118,6 @@ def largest_prior(ratio: FloatArray, tolerance: float, least_cover: float = 0.0)
     return 1 / float(np.interp(1 - tolerance, share, np.concatenate([[0.0], rising])))
 
 
-def is_better_than_chance(sketch: RocSketch) -> bool:
-    """Say whether more than half of the unit square lies under the ROC."""
-    false_alarm, detection = sketch.roc()
-    return bool(auc(false_alarm, detection) > 0.5)
-
-
 class DensityRatio(MixtureEstimator):
     """Estimate ν from the ratio of smoothed score densities (after DEDPUL).
 
@@ -147,13 +128,10 @@ class DensityRatio(MixtureEstimator):
         Silverman's rule.
     tolerance : float or None, default=None
         Share of H that may seem to be missing from F; None is the standard error
-        ``0.5 sqrt(1/n + 1/m)``. More tolerance, larger estimate.
-    classifier : scikit-learn classifier or None, default=None
-        What tells F from H; None is kernel logistic regression.
-    n_folds : int, default=10
-        Folds of the out-of-fold scores.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the folds and of the classifier.
+        ``0.5 sqrt(1/n + 1/m)``. A larger tolerance gives a larger estimate.
+    classifier, n_folds, random_state
+        The classifier that tells F from H, its folds and its seed; see
+        :class:`~unseen.mixture.base.MixtureEstimator`.
 
     Examples
     --------
@@ -185,23 +163,14 @@ class DensityRatio(MixtureEstimator):
         self.tolerance = tolerance
 
     def from_sketch(self, sketch: RocSketch) -> MixtureEstimate:
-        """Estimate from the counts behind a ROC; needs no ``fit``.
-
-        Parameters
-        ----------
-        sketch : RocSketch
-
-        Returns
-        -------
-        MixtureEstimate
-        """
+        """Estimate from the counts behind a ROC; needs no ``fit``."""
         self._validate_params()
         spread = 1 / sketch.n_new + 1 / sketch.n_labelled
         bandwidth = self.bandwidth or 0.45 * (spread / 4) ** 0.2
         tolerance = 0.5 * np.sqrt(spread) if self.tolerance is None else self.tolerance
         ratio = falling_ratio(*normal_scores(sketch), bandwidth)
-        # A score no better than chance puts H anywhere; only a better one shows H missing.
-        least_cover = _LEAST_COVER if is_better_than_chance(sketch) else 0.0
+        # Only a score that is better than chance can show that part of H is missing from F.
+        least_cover = _LEAST_COVER if auc(*sketch.roc()) > 0.5 else 0.0
         prior = largest_prior(ratio, tolerance, least_cover)
         used = {"bandwidth": float(bandwidth), "tolerance": float(tolerance)}
         return clipped_estimate("DensityRatio", sketch, prior, used)

@@ -1,16 +1,9 @@
-"""Kernel mean embedding: how much of H can be taken out of F (KM1, KM2).
+"""Kernel mean embedding: how much of H can be taken out of F (KM1, KM2) [1]_.
 
-``G = λ F + (1 - λ) H`` with ``λ = 1 / (1 - ν)`` is a distribution up to ν* and none beyond.
-Embedded by a Gaussian kernel, distributions on the rows at hand form the convex hull of the
-embedded rows, so the distance d(λ) from the embedded G to that hull stays near zero up to
-λ* and then grows, at last with slope ``||F - H||``. ν is read off the λ where the slope of d
-passes a threshold [1]_:
-
-- KM1: ``1 / sqrt(min(n, m))``;
-- KM2: ``0.8 * (slope just beyond λ = 1) + 0.2 * ||F - H||``.
-
-Here λ is searched through ``ν = 1 - 1 / λ`` over the whole of [0, 1], so that no cap on λ
-limits the answer. A reference: the score-based estimators are more accurate and far faster.
+``λ F + (1 - λ) H`` is a distribution for ``λ = 1 / (1 - ν)`` up to ν*, and none beyond. Its
+distance from the convex hull of the embedded rows is near zero up to λ* and then grows; ν is read
+off the λ at which the slope of this distance passes a threshold. See docs/theory.md, "Other
+estimators of ν". A reference: the score-based estimators are more accurate and far faster.
 
 References
 ----------
@@ -30,10 +23,11 @@ from sklearn.utils import check_random_state, resample
 
 from unseen._sklearn import Interval, StrOptions
 from unseen._types import FloatArray
-from unseen.mixture.base import MixtureEstimator, clipped_estimate, sketch_scores, stack_rows
+from unseen.mixture.base import MixtureEstimator, clipped_estimate, sketch_scores
 from unseen.records import MixtureEstimate
 from unseen.roc.sketch import RocSketch
 from unseen.samples.checks import is_sparse
+from unseen.scores.base import stack_samples
 
 _WIDTHS = np.logspace(-1, 1, 5)
 _TOLERANCE = 1e-3
@@ -46,8 +40,8 @@ def nearest_in_hull(points: FloatArray, target: FloatArray) -> FloatArray:
     """Weights v on the simplex that bring ``points @ v`` nearest to the target.
 
     Nonnegative least squares on ``[points - target; 1] y = [0; 1]`` finds ``y = s v``: for
-    ``sum(v) = 1`` its objective is ``s² ||points @ v - target||² + (s - 1)²``, and whatever
-    s > 0 may be, the best v is the same.
+    ``sum(v) = 1`` the objective is ``s² ||points @ v - target||² + (s - 1)²``, and the best v is
+    the same for every s > 0.
 
     Examples
     --------
@@ -88,12 +82,12 @@ class HullDistance:
 
     @property
     def ridge_slope(self) -> float:
-        """What the ridge alone adds to ||F - H||: one and the same sample is that far apart."""
+        """The part of ||F - H|| that the ridge adds: the distance of a sample to itself."""
         n_labelled = self.points.shape[1] - self.n_new
         return float(np.sqrt(_RIDGE * (1 / self.n_new + 1 / n_labelled)))
 
     def residual(self, lam: float) -> FloatArray:
-        """From the hull to ``λ F + (1 - λ) H``."""
+        """The vector from the hull to ``λ F + (1 - λ) H``."""
         target = lam * self.mean_F + (1 - lam) * self.mean_H
         return target - self.points @ nearest_in_hull(self.points, target)
 
@@ -102,7 +96,7 @@ class HullDistance:
         return float(np.linalg.norm(self.residual(lam)))
 
     def slope(self, lam: float) -> float:
-        """d'(λ): the nearest point may be held still while λ moves (envelope theorem)."""
+        """d'(λ), with the nearest point held still (envelope theorem)."""
         residual = self.residual(lam)
         length = np.linalg.norm(residual)
         if length == 0:
@@ -111,7 +105,7 @@ class HullDistance:
 
 
 def slope_threshold(hull: HullDistance, variant: str, n_smaller: int) -> float:
-    """The slope of d at which λ* is taken to be passed, Sec. 6 of [1]_."""
+    """The slope of d beyond which λ is larger than λ*, Sec. 6 of [1]_."""
     if variant == "km1":
         return float(n_smaller**-0.5)
     first_slope = hull.distance(1 + _FIRST_STEP) / _FIRST_STEP
@@ -119,25 +113,25 @@ def slope_threshold(hull: HullDistance, variant: str, n_smaller: int) -> float:
 
 
 def gaussian_kernel(squared: FloatArray, n_new: int, bandwidth: float | None) -> FloatArray:
-    """Gaussian kernel; None takes the width that sets F and H furthest apart.
+    """Gaussian kernel; if no bandwidth is given, that with the largest distance of F and H.
 
-    The widths on offer are 0.1 to 10 times the median distance, Sec. 6 of [1]_.
+    The candidates are 0.1 to 10 times the median distance, Sec. 6 of [1]_.
     """
     if bandwidth is not None:
         return np.exp(-squared / (2 * bandwidth**2))
     n_labelled = squared.shape[0] - n_new
     contrast = np.repeat([1 / n_new, -1 / n_labelled], [n_new, n_labelled])
-    # Most rows may coincide; then the median of the distances that are not zero.
+    # If most rows coincide, the median of the positive distances.
     middle = np.median(squared) or np.median(squared[squared > 0])
     kernels = (np.exp(-squared / (2 * middle * width**2)) for width in _WIDTHS)
     return max(kernels, key=lambda kernel: float(contrast @ kernel @ contrast))
 
 
 def squared_distances(rows: Any) -> FloatArray:
-    """Squared Euclidean distances between all rows, in double precision.
+    """Squared Euclidean distances between all rows, from their differences.
 
-    Differences come before squares: ``x² - 2 x y + y²`` rounds by more than the ridge where
-    rows lie far from the origin, and the kernel then has no Cholesky factor.
+    ``x² - 2 x y + y²`` would round by more than the ridge for rows far from the origin, and the
+    kernel would have no Cholesky factor.
     """
     if is_sparse(rows):
         rows = rows[:, np.unique(rows.indices)].toarray()
@@ -147,11 +141,11 @@ def squared_distances(rows: Any) -> FloatArray:
 
 def kernel_mean_proportion(F: Any, H: Any, variant: str, bandwidth: float | None) -> float:
     """KM1 or KM2 on two samples of rows; d is convex, so its slope is bisected."""
-    squared = squared_distances(stack_rows(F, H))
+    squared = squared_distances(stack_samples(F, H)[0])
     if not squared.any():
         return 1.0  # one point, many times over: F and H are the same distribution
     hull = HullDistance(gaussian_kernel(squared, F.shape[0], bandwidth), F.shape[0])
-    # Where none of H is in F, d is straight and KM2's threshold is its one slope: that is passed.
+    # If none of H is in F, d is straight and KM2's threshold equals its slope: it counts as passed.
     threshold = (1 - _ROUNDING) * slope_threshold(hull, variant, min(F.shape[0], H.shape[0]))
     if hull.final_slope <= max(threshold, 2 * hull.ridge_slope):
         return 1.0
@@ -166,19 +160,19 @@ def kernel_mean_proportion(F: Any, H: Any, variant: str, bandwidth: float | None
 class KernelMean(MixtureEstimator):
     """Estimate ν by the distance of kernel means to a convex hull (KM1, KM2); a reference.
 
-    It works on the rows, not on scores: features should be on comparable scales.
+    The estimate uses the rows instead of scores: features should have comparable scales.
 
     Parameters
     ----------
     variant : {"km1", "km2"}, default="km2"
-        Which threshold on the slope.
+        The threshold on the slope.
     bandwidth : float or None, default=None
-        Width of the Gaussian kernel; None takes the one, of five around the median distance,
-        that sets the means of F and H furthest apart.
+        Width of the Gaussian kernel; None takes that of five widths around the median distance
+        at which the means of F and H are furthest apart.
     max_rows : int, default=500
-        Rows kept of each sample, drawn without replacement; the cost is cubic.
+        Largest number of rows of each sample, drawn without replacement; the cost is cubic.
     random_state : int, RandomState instance or None, default=None
-        Seed of that draw.
+        Seed of the draw of rows.
 
     Examples
     --------
@@ -215,28 +209,18 @@ class KernelMean(MixtureEstimator):
         return MixtureEstimate(self._proportion(new, self.labelled_.rows), "KernelMean")
 
     def from_sketch(self, sketch: RocSketch) -> MixtureEstimate:
-        """Estimate from scores as if they were the only feature; needs no ``fit``.
-
-        Parameters
-        ----------
-        sketch : RocSketch
-            Scores of F inside a gap count as its midpoint.
-
-        Returns
-        -------
-        MixtureEstimate
-        """
+        """Estimate from scores as the only feature, those of F at the midpoints of their gaps."""
         self._validate_params()
         scores_F, scores_H = sketch_scores(sketch)
         proportion = self._proportion(scores_F[:, None], scores_H[:, None])
         return clipped_estimate("KernelMean", sketch, proportion)
 
     def _proportion(self, F: Any, H: Any) -> float:
-        rng = check_random_state(self.random_state)
-        F, H = (self._subsample(sample, rng) for sample in (F, H))
+        rng, most = check_random_state(self.random_state), self.max_rows
+        F, H = (
+            resample(sample, replace=False, n_samples=most, random_state=rng)
+            if sample.shape[0] > most
+            else sample
+            for sample in (F, H)
+        )
         return kernel_mean_proportion(F, H, self.variant, self.bandwidth)
-
-    def _subsample(self, sample: Any, rng: np.random.RandomState) -> Any:
-        if sample.shape[0] <= self.max_rows:
-            return sample
-        return resample(sample, replace=False, n_samples=self.max_rows, random_state=rng)

@@ -1,31 +1,9 @@
-"""Placement likelihood: a posterior of ν from where the rows of F stand among those of H.
+"""Placement likelihood: a posterior of ν from the places of the rows of F among those of H.
 
-Let ``F = (1 - ν) G + ν H``, Eq. (3), and let a score order the rows, high where a row looks like
-F. The placement value of a row is the false alarm at its score, ``α = H(score > s)``. Among rows
-of H it is uniform; among rows of F its density is the slope of the ROC,
-
-    f'(α) = (1 - γ) g'(α) + γ,
-
-with g the ROC of G against H. So ROC models are densities, and γ has a likelihood.
-
-H is known by a sample only, and a likelihood of placement values that takes the sample for H is too
-sure of itself. So it is taken of the labels of both samples, given their pooled order
-(:mod:`unseen.roc.pooled`): ranks are binned into equal cells, so that any number of rows costs the
-same, and so that the ROC as counts (:class:`~unseen.roc.sketch.RocSketch`) is all that is needed.
-What is not H is taken to be visible at least a little, or else nothing could be said where F and H
-look alike. ν is the slope of f at the right end, and γ is uniform a priori.
-
-**Candidates.** Which score? Each candidate (:mod:`unseen.mixture.candidates`) has a likelihood of
-the same labels and a prior weight q_c. Its Bayes factor B_c, of "F holds something besides H"
-against "F is H", where η = r, adds to
-
-    B = sum_c q_c B_c,
-
-and the posterior of ν mixes those of the candidates with weights ``q_c B_c^(1/3)``: their scores
-come from the same rows, so that their evidence is not counted in full.
-
-**Spike.** "F is H" is one point, ν = 1, and has a prior weight of its own. The estimate is the
-posterior median, which has the least expected absolute error.
+The slope of the ROC is the density of the placement values of F among H, so that ROC models are
+densities and ν has a likelihood (:mod:`unseen.roc.pooled`). The posterior is summed over several
+candidate scores (:mod:`unseen.mixture.candidates`), with a prior mass on "F is H". docs/theory.md,
+"The likelihood of a ROC", derives both.
 """
 
 from __future__ import annotations
@@ -37,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from unseen._frozen import Frozen
 from unseen._random import generator
 from unseen._sklearn import Interval
 from unseen._types import FloatArray
@@ -54,7 +33,7 @@ _LARGEST_LOG = 690.0
 
 
 @dataclass(frozen=True, eq=False)
-class PlacementPosterior:
+class PlacementPosterior(Frozen):
     """Posterior of the share ν of H in F.
 
     Parameters
@@ -68,8 +47,8 @@ class PlacementPosterior:
     spike : float
         Prior probability of "F is H".
     known : ndarray of shape (C, cells)
-        Probability that a row of F in this cell belongs to H, given the same; each row is
-        weighted by the probability of the candidate, so that they add up over candidates.
+        Probability that a row of F in this cell belongs to H, given that F holds something
+        besides H, times the probability of the candidate; sum over candidates.
 
     Examples
     --------
@@ -123,14 +102,12 @@ class Placement(MixtureEstimator):
     Parameters
     ----------
     spike : float, default=0.02
-        Prior probability that F is H, ν = 1. It is small: who asks how much of F is H has
-        reason to expect something else in it.
-    classifier : scikit-learn classifier or None, default=None
-        What tells F from H; None is kernel logistic regression, averaged over its candidates.
-    n_folds : int, default=10
-        Folds of the out-of-fold scores.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the folds and of the classifier.
+        Prior probability that F is H, ν = 1; small, as the question how much of F is H expects
+        something else in F.
+    classifier, n_folds, random_state
+        The classifier that tells F from H, its folds and its seed; None averages over
+        the candidates of kernel logistic regression. See
+        :class:`~unseen.mixture.base.MixtureEstimator`.
 
     Examples
     --------
@@ -163,50 +140,21 @@ class Placement(MixtureEstimator):
         self.spike = spike
 
     def posterior(self, scores_F: ArrayLike, scores_H: ArrayLike) -> PlacementPosterior:
-        """Posterior of ν from out-of-fold scores; needs no ``fit``.
-
-        Parameters
-        ----------
-        scores_F, scores_H : array-like of shape (n_new,) and (n_labelled,)
-            Out-of-fold scores, high where a row looks like F.
-
-        Returns
-        -------
-        PlacementPosterior
-        """
+        """Posterior of ν from out-of-fold scores; see :meth:`from_scores`. Needs no ``fit``."""
         return self._posterior(RocSketch.from_scores(scores_F, scores_H))
 
     def from_sketch(self, sketch: RocSketch) -> MixtureEstimate:
         """Estimate from the counts behind a ROC; needs no ``fit``.
 
-        Parameters
-        ----------
-        sketch : RocSketch
-
-        Returns
-        -------
-        MixtureEstimate
-            With the 95% limits, and the probability that F holds something besides H, in
-            ``roc.parameters``.
+        The 95% limits, and the probability that F holds something besides H, are in
+        ``roc.parameters``.
         """
         return _estimate(sketch, self._posterior(sketch))
 
     def replicates(
         self, sketch: RocSketch, n_replicates: int = 1000, random_state: Any = None
     ) -> FloatArray:
-        """Draws of ν from its posterior.
-
-        Parameters
-        ----------
-        sketch : RocSketch
-        n_replicates : int, default=1000
-        random_state : int, RandomState, Generator or None, default=None
-            Seed of the draws; None is the seed of the estimator.
-
-        Returns
-        -------
-        ndarray of shape (n_replicates,)
-        """
+        """Draws of ν from its posterior; no ``random_state`` is the seed of the estimator."""
         seed = self.random_state if random_state is None else random_state
         return self._posterior(sketch).draws(n_replicates, seed)
 
@@ -246,13 +194,14 @@ def placement_posterior(
     Parameters
     ----------
     cells : PooledCells
+        Masses of F and H for each candidate score.
     log_prior : ndarray of shape (C,)
         Log prior weights of the candidates.
     spike : float
         Prior probability that F is H.
     small_share : float, default=inf
-        Share of what is not H from which on its prior falls, see
-        :func:`~unseen.roc.pooled.share_density`; inf is a uniform prior.
+        Parameter of the prior of the share of the rest; see
+        :func:`~unseen.roc.pooled.share_density`. inf is a uniform prior.
 
     Returns
     -------

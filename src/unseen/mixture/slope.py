@@ -1,19 +1,18 @@
 """The paper's estimator: ν is the slope of the optimal ROC at its right end (Sec. 6.1).
 
-The empirical ROC is noisy exactly there, so a smooth model is fitted to all of it, and the
-slope of the model at false alarm 1 is the estimate.
+The empirical ROC is noisy exactly there. So a smooth model is fitted to the whole ROC, and the
+slope of the model at false alarm 1 is the estimate. See docs/theory.md, "The slope of a ROC".
 """
 
 from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from unseen._sklearn import HasMethods
 from unseen._types import FloatArray
 from unseen.mixture.base import MixtureEstimator, clipped_estimate
 from unseen.records import MixtureEstimate
 from unseen.roc.bootstrap import bootstrap_roc
-from unseen.roc.fit import BinomialDeviance, FittedRoc, RocFit
+from unseen.roc.fit import BinomialDeviance, fit_roc
 from unseen.roc.models import Concave, RocModel
 from unseen.roc.sketch import RocSketch
 
@@ -23,8 +22,8 @@ SMOOTHING_REPLICATES = 500
 class ROCSlope(MixtureEstimator):
     """Mixture proportion as the right-end slope of a model fitted to the ROC (Sec. 6.1).
 
-    The defaults are not quite the paper's. To the letter, μ is free, the fit is to the mean curve
-    of the Bayesian bootstrap, and the classifier is chosen by accuracy over three folds::
+    The defaults differ from the paper's. In the paper μ is free, the model is fitted to the mean
+    curve of the Bayesian bootstrap, and the classifier is chosen by accuracy over three folds::
 
         ROCSlope(
             Concave(mu=None),
@@ -38,18 +37,12 @@ class ROCSlope(MixtureEstimator):
     model : RocModel or None, default=None
         The regression model; None is ``Concave()``. ``Concave(mu=None)`` is the paper's
         model.
-    criterion : RocFit or None, default=None
-        What the fit minimises; None is the paper's ``BinomialDeviance()``. The other choice,
-        ``MaximumLikelihood()``, belongs with ``Concave(mu=None)``.
     smooth : bool, default=False
         Fit the mean of Bayesian-bootstrap replicates, as the paper's appendix does, instead of
         the empirical ROC.
-    classifier : scikit-learn classifier or None, default=None
-        What tells F from H; None is kernel logistic regression.
-    n_folds : int, default=10
-        Folds of the out-of-fold scores.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the folds, of the classifier and of the smoothing.
+    classifier, n_folds, random_state
+        The classifier that tells F from H, its folds, and the seed of the folds, the classifier
+        and the smoothing; see :class:`~unseen.mixture.base.MixtureEstimator`.
 
     Examples
     --------
@@ -66,14 +59,12 @@ class ROCSlope(MixtureEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **MixtureEstimator._parameter_constraints,
         "model": [None, RocModel],
-        "criterion": [None, HasMethods(["fit_curves", "fit_sketch"])],
         "smooth": ["boolean"],
     }
 
     def __init__(
         self,
         model: RocModel | None = None,
-        criterion: RocFit | None = None,
         smooth: bool = False,
         classifier: Any = None,
         n_folds: int = 10,
@@ -81,7 +72,6 @@ class ROCSlope(MixtureEstimator):
     ) -> None:
         super().__init__(classifier, n_folds, random_state)
         self.model = model
-        self.criterion = criterion
         self.smooth = smooth
 
     def from_sketch(self, sketch: RocSketch) -> MixtureEstimate:
@@ -90,6 +80,7 @@ class ROCSlope(MixtureEstimator):
         Parameters
         ----------
         sketch : RocSketch
+            Counts of out-of-fold scores.
 
         Returns
         -------
@@ -97,17 +88,15 @@ class ROCSlope(MixtureEstimator):
             With the fitted parameters in ``roc.parameters``.
         """
         self._validate_params()
-        model, criterion = self._model(), self._criterion()
+        model, deviance = self._model(), BinomialDeviance()
         if self.smooth:
-            fitted = self._fit_curves(sketch, SMOOTHING_REPLICATES, self.random_state, mean=True)
+            grid = deviance.grid
+            bootstrap = bootstrap_roc(sketch, grid, SMOOTHING_REPLICATES, self.random_state)
+            fitted = fit_roc(grid, bootstrap.mean, model)
         else:
-            fitted = criterion.fit_sketch(sketch, model)
-        return clipped_estimate(
-            type(self).__name__,
-            sketch,
-            float(fitted.right_slope[0]),
-            model.named(fitted.parameters[0]),
-        )
+            fitted = deviance.fit_sketch(sketch, model)
+        slope, parameters = float(fitted.right_slope[0]), model.named(fitted.parameters[0])
+        return clipped_estimate(type(self).__name__, sketch, slope, parameters)
 
     def replicates(
         self, sketch: RocSketch, n_replicates: int = 1000, random_state: Any = None
@@ -117,7 +106,9 @@ class ROCSlope(MixtureEstimator):
         Parameters
         ----------
         sketch : RocSketch
+            Counts of out-of-fold scores.
         n_replicates : int, default=1000
+            Number of replicates.
         random_state : int, RandomState, Generator or None, default=None
             Seed of the replicates; None is the seed of the estimator.
 
@@ -138,21 +129,8 @@ class ROCSlope(MixtureEstimator):
         """
         self._validate_params()
         seed = self.random_state if random_state is None else random_state
-        return self._fit_curves(sketch, n_replicates, seed).right_slope
-
-    def _fit_curves(
-        self, sketch: RocSketch, n_replicates: int, random_state: Any, mean: bool = False
-    ) -> FittedRoc:
-        """Fit every replicate of the ROC, or only their mean."""
-        criterion = self._criterion()
-        bootstrap = bootstrap_roc(sketch, criterion.grid, n_replicates, random_state)
-        curves = bootstrap.mean if mean else bootstrap.replicates
-        return criterion.fit_curves(
-            bootstrap.false_alarm, curves, self._model(), n_labelled=sketch.n_labelled
-        )
+        bootstrap = bootstrap_roc(sketch, BinomialDeviance().grid, n_replicates, seed)
+        return fit_roc(bootstrap.false_alarm, bootstrap.replicates, self._model()).right_slope
 
     def _model(self) -> RocModel:
         return Concave() if self.model is None else self.model
-
-    def _criterion(self) -> RocFit:
-        return BinomialDeviance() if self.criterion is None else self.criterion

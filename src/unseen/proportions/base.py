@@ -349,7 +349,8 @@ def found(findings: Sequence[Finding]) -> tuple[dict[str, Any], tuple[Notice, ..
     """Numbers by the name of the check, and by class where it is about one; and notices."""
     numbers: dict[str, Any] = {}
     for finding in findings:
-        value = finding.value if finding.interval is None else [finding.value, *finding.interval]
+        number = None if np.isnan(finding.value) else finding.value
+        value = number if finding.interval is None else [number, *finding.interval]
         if finding.label is None:
             numbers[finding.name] = value
         else:

@@ -1,7 +1,7 @@
-"""From scores to a ROC, from a ROC to the slope at its right end."""
+"""From scores to a ROC, and from a ROC to the slope at its right end."""
 
 from unseen.roc.bootstrap import RocBootstrap, bootstrap_roc, bootstrap_rocs, bootstrap_slopes
-from unseen.roc.fit import BinomialDeviance, FittedRoc, MaximumLikelihood, RocFit, fit_roc
+from unseen.roc.fit import BinomialDeviance, FittedRoc, fit_roc
 from unseen.roc.models import Concave, Gaussian, RocModel
 from unseen.roc.sketch import RocSketch, concave_hull, cumulative_roc
 
@@ -10,9 +10,7 @@ __all__ = [
     "Concave",
     "FittedRoc",
     "Gaussian",
-    "MaximumLikelihood",
     "RocBootstrap",
-    "RocFit",
     "RocModel",
     "RocSketch",
     "bootstrap_roc",

@@ -1,7 +1,7 @@
 """The ROC behind a share, thinned for pictures, with the score at each of its vertices.
 
-A sketch of counts is enough to estimate and keeps no scores beyond those of H. A picture of the
-two score densities needs them, so the evidence of a record is made from the scores themselves.
+A sketch keeps no scores of F, and a picture of the two score densities needs them: the evidence of
+a record is made from the scores themselves.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from unseen._types import FloatArray, IntArray
+from unseen._types import FloatArray
 from unseen.records import RocEvidence
 from unseen.roc.sketch import cumulative_roc
 
@@ -22,7 +22,7 @@ _MAX_VERTICES = 200
 def scored_evidence(
     evidence: RocEvidence, scores_F: FloatArray, scores_H: FloatArray
 ) -> RocEvidence:
-    """The same evidence, its curve thinned anew from the scores and with thresholds.
+    """Replace the curve of the evidence by one with thresholds, thinned from the scores.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def scored_evidence(
 def pooled_evidence(
     scores_F: FloatArray, scores_H: FloatArray, weight_H: FloatArray, right_slope: float
 ) -> RocEvidence:
-    """Evidence of the new rows against all labelled rows together, these weighted.
+    """Evidence of the new rows against all labelled rows together, with weighted labelled rows.
 
     Parameters
     ----------
@@ -65,20 +65,14 @@ def pooled_evidence(
     array([0.  , 0.25, 1.  ])
     """
     false_alarm, detection, thresholds = _scored_roc(scores_F, scores_H, weight_H)
-    return RocEvidence(
-        false_alarm,
-        detection,
-        float(right_slope),
-        len(scores_F),
-        len(scores_H),
-        thresholds=thresholds,
-    )
+    rows = len(scores_F), len(scores_H)
+    return RocEvidence(false_alarm, detection, float(right_slope), *rows, thresholds=thresholds)
 
 
 def _scored_roc(
     scores_F: FloatArray, scores_H: FloatArray, weight_H: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Vertices (false_alarm, detection, threshold) of the ROC, by falling threshold."""
+    """At most about 200 vertices (false_alarm, detection, threshold), by falling threshold."""
     values, place = np.unique(np.concatenate([scores_F, scores_H]), return_inverse=True)
     new = np.bincount(place[: len(scores_F)], minlength=len(values))
     labelled = np.bincount(place[len(scores_F) :], weight_H, minlength=len(values))
@@ -86,17 +80,12 @@ def _scored_roc(
     middles = (falling[1:] + falling[:-1]) / 2
     thresholds = np.concatenate([falling[:1], middles, falling[-1:]])
     false_alarm, detection = cumulative_roc(labelled[::-1], new[::-1])
-    kept = _kept_vertices(false_alarm, detection)
-    return false_alarm[kept], detection[kept], thresholds[kept]
-
-
-def _kept_vertices(false_alarm: FloatArray, detection: FloatArray) -> IntArray:
-    """About so many vertices as a picture needs, finer towards both ends of either axis."""
     if len(false_alarm) <= _MAX_VERTICES:
-        return np.arange(len(false_alarm))
-    # Rounding lets a cumulative share pass 1 by an ulp, of which asin knows nothing.
-    shares = np.clip([false_alarm, detection], 0.0, 1.0)
-    angle = np.arcsin(np.sqrt(shares)).sum(axis=0)
+        return false_alarm, detection, thresholds
+    # Vertices at equal steps of the summed angles are finer towards both ends of either axis.
+    # Rounding lets a cumulative share pass 1 by an ulp, where asin has no value.
+    angle = np.arcsin(np.sqrt(np.clip([false_alarm, detection], 0.0, 1.0))).sum(axis=0)
     run = np.ceil(angle * (_MAX_VERTICES - 2) / np.pi - 1e-9).astype(np.int64)
     last_of_run = np.flatnonzero(np.diff(run, append=run[-1] + 1))
-    return np.unique(np.append(0, last_of_run))
+    kept = np.unique(np.append(0, last_of_run))
+    return false_alarm[kept], detection[kept], thresholds[kept]

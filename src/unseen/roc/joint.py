@@ -1,45 +1,37 @@
-"""ROCs of several classes fitted at once, their right slopes bound to share out the whole.
+"""ROCs of several classes fitted at once, with right slopes that sum to 1 (or to at most 1).
 
-    minimise  sum_i B_f(ROC_i)   subject to   sum_i slope_i = 1   (or <= 1)
-
-The classes meet in that condition only. So the deviance of each class, profiled over everything
-but its slope, is all that the condition has to know, and the best slopes on a grid follow from
-dynamic programming: the least deviance of the first k classes with slopes that sum to t is the
-least over s of that of the first k - 1 with sum t - s plus the profile of class k at s. That
-finds the right valley, whatever the number of valleys. Damped Newton steps then go down to its
-floor, where the step over slopes is a quadratic with one linear condition. A batch of bootstrap
-replicates is solved side by side; a general solver such as SLSQP takes them one by one, and can
-end in the wrong valley.
+The classes meet in that condition only. Dynamic programming over the deviance of each class as a
+function of its slope finds the best slopes on a grid, whatever the number of local minima; damped
+Newton steps that keep the condition then refine them. docs/theory.md has the equations.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from unseen import simplex
-from unseen._types import BoolArray, FloatArray, IntArray
+from unseen._frozen import Frozen
+from unseen._types import FloatArray, IntArray
 from unseen.roc.models import Concave, Gaussian, RocModel
+from unseen.roc.newton import LARGEST_STEP, descend
 
 __all__ = ["JointFit", "fit_jointly"]
 
 _SLOPES = np.linspace(0.0, 1.0, 101)
 # Numbers per block: the lattice of all curves of a block at once.
 _BLOCK_SIZE = 2_000_000
-_TOLERANCE = 1e-7
 _ROUNDING = 1e-13
-_MAX_ITERATIONS = 200
-_LARGEST_DAMPING = 1e10
 _BISECTIONS = 60
 _FLOOR = 1e-9
-_LARGEST_STEP = 2.0
 
 
-@dataclass(frozen=True)
-class JointFit:
+@dataclass(frozen=True, eq=False)
+class JointFit(Frozen):
     """Curves fitted together, one problem per row.
 
     Parameters
@@ -91,7 +83,12 @@ def fit_jointly(
     curves = curves.reshape(-1, *curves.shape[-2:])
     by_slope = by_slope_of(model)
     starts = _best_places(by_slope, alpha, curves, closed)
-    places, deviance = _descend(by_slope, alpha, curves, starts, closed)
+    places, deviance = descend(
+        starts,
+        lambda places, problems: _derivatives(by_slope, alpha, curves[problems], places),
+        partial(_step, by_slope, closed),
+        by_slope.inside,
+    )
     shares = simplex.project if closed else simplex.project_open
     return JointFit(shares(places[..., 0]), by_slope.parameters(places), deviance)
 
@@ -177,6 +174,7 @@ class _ConcaveBySlope(_BySlope):
 
 
 def by_slope_of(model: RocModel) -> _BySlope:
+    """The model in coordinates (slope, shape); raise an error if the model has none."""
     if isinstance(model, Gaussian):
         return _GaussianBySlope(model)
     if isinstance(model, Concave) and model.mu is not None:
@@ -260,37 +258,6 @@ def cheapest_slopes(profile: FloatArray, closed: bool = True) -> IntArray:
     return steps
 
 
-def _descend(
-    by_slope: _BySlope, alpha: FloatArray, curves: FloatArray, places: FloatArray, closed: bool
-) -> tuple[FloatArray, FloatArray]:
-    """Levenberg-Marquardt steps that keep the condition, all problems at once."""
-    value, gradient, curvature = _derivatives(by_slope, alpha, curves, places)
-    damping, growth = np.full(len(places), 1e-3), np.full(len(places), 2.0)
-    active = np.arange(len(places))
-    for _ in range(_MAX_ITERATIONS):
-        here = places[active]
-        move = _step(by_slope, here, gradient[active], curvature[active], damping[active], closed)
-        trial = by_slope.inside(here + move)
-        new = _derivatives(by_slope, alpha, curves[active], trial)
-        bend = np.einsum("bkpq,bkq->bkp", curvature[active], move)
-        promised = -np.einsum("bkp,bkp->b", move, gradient[active] + 0.5 * bend)
-        fall = value[active] - new[0]
-        better = fall > 0
-        taken = active[better]
-        places[taken] = trial[better]
-        value[taken], gradient[taken], curvature[taken] = (part[better] for part in new)
-        negligible = _ROUNDING * (1 + np.abs(value[active]))
-        kept_promise = np.clip(fall / np.maximum(promised, negligible), 0.0, 1.0)
-        ease = np.maximum(0.1, 1 - (2 * kept_promise - 1) ** 3)
-        damping[active] *= np.where(better, ease, growth[active])
-        growth[active] = np.where(better, 2.0, 2 * growth[active])
-        still = (np.abs(move).max(axis=(1, 2)) < _TOLERANCE) | (np.abs(promised) < negligible)
-        active = active[~still & (damping[active] < _LARGEST_DAMPING)]
-        if active.size == 0:
-            break
-    return places, value
-
-
 def _derivatives(
     by_slope: _BySlope, alpha: FloatArray, curves: FloatArray, places: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -312,16 +279,19 @@ def _derivatives(
 
 def _step(
     by_slope: _BySlope,
+    closed: bool,
     places: FloatArray,
     gradient: FloatArray,
     curvature: FloatArray,
     damping: FloatArray,
-    closed: bool,
 ) -> FloatArray:
     """Least point of the damped quadratic model: shapes are eliminated, slopes keep the sum."""
     raise_by = 1 + damping[:, np.newaxis]
     by_shape = raise_by * curvature[..., 1, 1] + _FLOOR
-    held = _at_wall(places[..., 1], gradient[..., 1], by_slope.lower[1], by_slope.upper[1])
+    shape, downhill = places[..., 1], -gradient[..., 1]
+    held = ((shape <= by_slope.lower[1]) & (downhill < 0)) | (
+        (shape >= by_slope.upper[1]) & (downhill > 0)
+    )
     mixed = np.where(held, 0.0, curvature[..., 0, 1])
     pull = np.where(held, 0.0, gradient[..., 1])
     slopes = places[..., 0]
@@ -333,12 +303,8 @@ def _step(
         1 - slopes.sum(axis=-1),
         closed,
     )
-    reshaped = np.clip(-(pull + mixed * moved) / by_shape, -_LARGEST_STEP, _LARGEST_STEP)
+    reshaped = np.clip(-(pull + mixed * moved) / by_shape, -LARGEST_STEP, LARGEST_STEP)
     return np.stack([moved, reshaped], axis=-1)
-
-
-def _at_wall(place: FloatArray, gradient: FloatArray, lower: float, upper: float) -> BoolArray:
-    return ((place <= lower) & (gradient > 0)) | ((place >= upper) & (gradient < 0))
 
 
 def share_out(
@@ -351,17 +317,17 @@ def share_out(
 ) -> FloatArray:
     """Minimise ``sum_i g_i d_i + c_i d_i^2 / 2`` over steps d in a box that sum to a total.
 
-    At the minimum all classes that are free have the same slope of the objective, -λ, and the
-    sum of the steps falls with λ: bisection finds it.
+    At the minimum the objective has the same slope -λ in all classes that are inside the box, and
+    the sum of the steps falls with λ, which is found by bisection.
 
     Parameters
     ----------
     gradient, curvature, lower, upper : ndarray of shape (B, K)
         With positive curvature.
     total : ndarray of shape (B,)
-        What the steps sum to.
+        The sum of the steps.
     closed : bool, default=True
-        Whether they must; else they may sum to less.
+        Whether the steps must sum to the total; else they may sum to less.
 
     Returns
     -------
@@ -387,8 +353,8 @@ def share_out(
         middle = 0.5 * (low + high)
         too_much = steps(middle).sum(axis=-1) > total
         low, high = np.where(too_much, middle, low), np.where(too_much, high, middle)
-    # A class of next to no curvature jumps between its walls within the rounding of the price:
-    # what is left of the total lies on the way.
+    # A class with hardly any curvature jumps between its walls within the rounding of the price:
+    # interpolate to meet the total.
     most, least = steps(low), steps(high)
     gap = (most - least).sum(axis=-1)
     way = np.divide(total - least.sum(axis=-1), gap, out=np.zeros_like(total), where=gap > 0)

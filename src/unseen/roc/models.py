@@ -1,20 +1,9 @@
 """The two regression models of a ROC, and their slopes at the right end (Sec. 6.1).
 
-Both mix a proper ROC ``g`` with the diagonal, in the share γ::
-
-    f(α) = (1 - γ) g(α) + γ α
-
-    Gaussian   g(α) = Φ(Φ⁻¹(α) + Δ)                     slope γ at α = 1
-    Concave    g(α) = (1 + Δ (α^-μ - 1))^(-1/μ)         slope (1 - γ) Δ + γ at α = 1
-
-What a fit needs is log f, log(1 - f) and log f', also next to 0 and 1. So a model hands out
-``f`` and ``1 - f`` side by side, and its density on the log scale; neither subtracts two
-numbers that nearly cancel. With ``L = -log α`` and ``s = -log g`` the concave model has
-``g' = Δ (g / α)^(1 + μ)``, that is ``log g' = log Δ + (1 + μ)(L - s)``.
-
-Parameters are rows ``(γ, Δ)`` or ``(γ, Δ, μ)``: shape (p,) for one curve, (B, p) for a batch.
-False-alarm rates have shape (J,), or (B, J) for a grid per curve. Gradients put the
-parameter on the first axis: (p, B, J).
+Both mix a proper ROC g with the diagonal, ``f(α) = (1 - γ) g(α) + γ α``; docs/theory.md has their
+equations. A model hands out f and 1 - f side by side, so that their logarithms are exact next to 0
+and 1. Parameters are rows (γ, Δ) or (γ, Δ, μ), shape (p,) for one curve and (B, p) for a batch;
+false-alarm rates have shape (J,), or (B, J) for a grid per curve; gradients have shape (p, B, J).
 """
 
 from __future__ import annotations
@@ -73,12 +62,6 @@ class RocModel(ABC):
     ) -> tuple[FloatArray, FloatArray, list[FloatArray]]:
         """Return g, 1 - g, and the gradient of g over all parameters but γ."""
 
-    @abstractmethod
-    def _proper_density(
-        self, false_alarm: FloatArray, parameters: FloatArray
-    ) -> tuple[FloatArray, list[FloatArray]]:
-        """Return log g' and its gradient over all parameters but γ."""
-
     def named(self, parameters: ArrayLike) -> dict[str, float]:
         """One row of parameters by the paper's names."""
         return dict(zip(self.names, np.asarray(parameters, dtype=float).tolist(), strict=True))
@@ -89,10 +72,6 @@ class RocModel(ABC):
         inside = np.clip(alpha, _NEXT_TO_ZERO, 1.0)
         value = self.value_and_gradient(inside, parameters)[0]
         return np.where(alpha > 0, value, 0.0)
-
-    def density(self, false_alarm: ArrayLike, parameters: ArrayLike) -> FloatArray:
-        """Slope f'(α): the density of the placement values of F among H."""
-        return np.exp(self.log_density_and_gradient(false_alarm, parameters)[0])
 
     def value_and_gradient(
         self, false_alarm: ArrayLike, parameters: ArrayLike
@@ -106,25 +85,12 @@ class RocModel(ABC):
         gradient = np.stack([alpha - proper, *((1 - gamma) * slope for slope in slopes)])
         return value, complement, gradient
 
-    def log_density_and_gradient(
-        self, false_alarm: ArrayLike, parameters: ArrayLike
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return log f' and its gradient over the parameters."""
-        alpha, theta = np.asarray(false_alarm, dtype=float), np.asarray(parameters, dtype=float)
-        gamma = _column(theta, 0)
-        log_proper, slopes = self._proper_density(alpha, theta)
-        proper = np.exp(log_proper)
-        density = (1 - gamma) * proper + gamma
-        share = (1 - gamma) * proper / density
-        gradient = np.stack([(1 - proper) / density, *(share * slope for slope in slopes)])
-        return np.log(density), gradient
-
 
 @dataclass(frozen=True)
 class Concave(RocModel):
     """Eq. (9): ``f = (1 - γ)(1 + Δ(α^-μ - 1))^(-1/μ) + γ α``, with 0 < Δ <= 1.
 
-    Δ = 1 is the diagonal, Δ near 0 a perfect ROC. Larger Δ would bend the curve under the
+    Δ = 1 is the diagonal, Δ near 0 a perfect ROC. A larger Δ would bend the curve below the
     diagonal, where no optimal ROC lies.
 
     Parameters
@@ -186,61 +152,34 @@ class Concave(RocModel):
         gamma, delta = theta[..., 0], theta[..., 1]
         return np.asarray((1 - gamma) * delta + gamma)[()]
 
-    def _exponents(
-        self, alpha: FloatArray, theta: FloatArray
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return L, s and ``r = Δ(α^-μ - 1) / (1 + Δ(α^-μ - 1))``."""
-        delta, mu = _column(theta, 1), self._mu(theta)
-        log_inverse = -np.log(alpha)
+    def _proper(
+        self, false_alarm: FloatArray, parameters: FloatArray
+    ) -> tuple[FloatArray, FloatArray, list[FloatArray]]:
+        # With L = -log α the curve is g = exp(-s), s = log(1 + Δ (exp(μ L) - 1)) / μ.
+        delta = _column(parameters, 1)
+        mu = _column(parameters, 2) if self.mu is None else np.asarray(self.mu)
+        log_inverse = -np.log(false_alarm)
         power = mu * log_inverse
         clipped = np.minimum(power, _LARGEST_EXPONENT)
         odds = delta * np.expm1(clipped)
         # Past the clip the 1 in 1 + Δ(α^-μ - 1) is lost to rounding: the rest adds to the log.
         exponent = (np.log1p(odds) + (power - clipped)) / mu
-        return log_inverse, exponent, odds / (1 + odds)
-
-    def _mu(self, theta: FloatArray) -> FloatArray:
-        return _column(theta, 2) if self.mu is None else np.asarray(self.mu)
-
-    def _mu_slope(
-        self, theta: FloatArray, log_inverse: FloatArray, exponent: FloatArray, share: FloatArray
-    ) -> FloatArray:
-        """Derivative of s over μ: ``(L κ - s) / μ`` with the elasticity ``κ = r + Δ (1 - r)``."""
-        elasticity = share + _column(theta, 1) * (1 - share)
-        return (log_inverse * elasticity - exponent) / self._mu(theta)
-
-    def _proper(
-        self, false_alarm: FloatArray, parameters: FloatArray
-    ) -> tuple[FloatArray, FloatArray, list[FloatArray]]:
-        log_inverse, exponent, share = self._exponents(false_alarm, parameters)
+        share = odds / (1 + odds)
         value = np.exp(-exponent)
-        slopes: list[FloatArray] = [
-            -value * share / (self._mu(parameters) * _column(parameters, 1))
-        ]
+        slopes: list[FloatArray] = [-value * share / (mu * delta)]
         if self.mu is None:
-            slopes.append(-value * self._mu_slope(parameters, log_inverse, exponent, share))
+            elasticity = share + delta * (1 - share)
+            slopes.append(-value * ((log_inverse * elasticity - exponent) / mu))
         return value, -np.expm1(-exponent), slopes
-
-    def _proper_density(
-        self, false_alarm: FloatArray, parameters: FloatArray
-    ) -> tuple[FloatArray, list[FloatArray]]:
-        delta, mu = _column(parameters, 1), self._mu(parameters)
-        log_inverse, exponent, share = self._exponents(false_alarm, parameters)
-        value = np.log(delta) + (1 + mu) * (log_inverse - exponent)
-        slopes: list[FloatArray] = [(1 - (1 + mu) / mu * share) / delta]
-        if self.mu is None:
-            bend = self._mu_slope(parameters, log_inverse, exponent, share)
-            slopes.append(log_inverse - exponent - (1 + mu) * bend)
-        return value, slopes
 
 
 @dataclass(frozen=True)
 class Gaussian(RocModel):
     """Eq. (8): ``f = (1 - γ) Φ(Φ⁻¹(α) + Δ) + γ α``, with Δ >= 0.
 
-    Δ = 0 is the diagonal, a large Δ a perfect ROC. On the diagonal γ makes no difference, so
-    where F and H are the same, or nearly, the slope is a lottery: samples of 300 rows of one law
-    gave anything from 0 to 1. :class:`Concave` has no such gap, as Δ enters its slope as well.
+    Δ = 0 is the diagonal, a large Δ a perfect ROC. On the diagonal γ makes no difference: where F
+    and H are the same, or nearly, the slope may be anything from 0 to 1. :class:`Concave` has no
+    such gap, as Δ enters its slope as well.
 
     Examples
     --------
@@ -283,12 +222,6 @@ class Gaussian(RocModel):
         shifted = ndtri(false_alarm) + _column(parameters, 1)
         normal_density = np.exp(-0.5 * shifted**2 - _LOG_HALF_TAU)
         return ndtr(shifted), ndtr(-shifted), [normal_density]
-
-    def _proper_density(
-        self, false_alarm: FloatArray, parameters: FloatArray
-    ) -> tuple[FloatArray, list[FloatArray]]:
-        delta, quantile = _column(parameters, 1), ndtri(false_alarm)
-        return -delta * (quantile + 0.5 * delta), [-(quantile + delta)]
 
 
 def _column(parameters: FloatArray, index: int) -> FloatArray:

@@ -1,6 +1,7 @@
 """Damped Newton steps (Levenberg-Marquardt) for many small problems at once, inside a box.
 
-Each row of a batch is a problem in two or three parameters. A row that has come to rest drops out.
+Each row of a batch is a problem in two or three parameters. A row leaves the batch as soon as its
+steps are below the tolerance.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 from unseen._types import BoolArray, FloatArray, IntArray
 from unseen.roc.models import RocModel
 
-__all__ = ["Derivatives", "End", "Objective", "newton_in_blocks", "row_dot"]
+__all__ = ["Derivatives", "End", "Objective", "descend", "newton_in_blocks", "row_dot"]
 
 # Value (b,), gradient (b, p) and curvature (b, p, p) of the objective of b curves.
 Derivatives: TypeAlias = tuple[FloatArray, FloatArray, FloatArray]
@@ -25,7 +26,7 @@ End: TypeAlias = tuple[FloatArray, FloatArray]
 # Coarser tolerances are not safe: 1e-5 moves a slope by up to .007.
 TOLERANCE = 1e-7
 _MAX_ITERATIONS = 200
-_LARGEST_STEP = 2.0
+LARGEST_STEP = 2.0
 _LARGEST_DAMPING = 1e10
 _FLOOR = 1e-12
 _ROUNDING = 1e-13
@@ -43,38 +44,68 @@ def newton_in_blocks(
 
 
 def _newton(model: RocModel, objective: Objective, start: FloatArray, rows: IntArray) -> End:
-    """Levenberg-Marquardt inside the bounds, all rows at once; finished rows drop out."""
+    """Damped Newton steps of some rows of the batch, from parameters to parameters."""
     space = _Coordinates(model)
-    place = space.inside(space.from_parameters(start))
-    value, gradient, curvature = space.derivatives(objective, place, rows)
-    damping, growth = np.full(rows.size, 1e-3), np.full(rows.size, 2.0)
-    active = np.arange(rows.size)
+    place, value = descend(
+        space.inside(space.from_parameters(start)),
+        lambda place, active: space.derivatives(objective, place, rows[active]),
+        space.step,
+        space.inside,
+    )
+    return space.to_parameters(place), value
+
+
+def descend(
+    place: FloatArray,
+    derivatives: Callable[[FloatArray, IntArray], Derivatives],
+    step: Callable[[FloatArray, FloatArray, FloatArray, FloatArray], FloatArray],
+    inside: Callable[[FloatArray], FloatArray],
+) -> End:
+    """Levenberg-Marquardt steps for all problems at once; finished problems drop out.
+
+    Parameters
+    ----------
+    place : ndarray of shape (B, ..., p)
+        Where each problem starts.
+    derivatives : callable
+        ``derivatives(place, problems)``: value, gradient and curvature at the places of these.
+    step : callable
+        ``step(place, gradient, curvature, damping)``: the minimum of the damped quadratic model.
+    inside : callable
+        The nearest place within the bounds.
+
+    Returns
+    -------
+    place, value : ndarray
+        Where each problem ended, and the value there.
+    """
+    value, gradient, curvature = derivatives(place, np.arange(len(place)))
+    damping, growth = np.full(len(place), 1e-3), np.full(len(place), 2.0)
+    active = np.arange(len(place))
     for _ in range(_MAX_ITERATIONS):
-        move = space.step(place[active], gradient[active], curvature[active], damping[active])
-        trial = space.inside(place[active] + move)
-        new = space.derivatives(objective, trial, rows[active])
-        promised = _promised_fall(move, gradient[active], curvature[active])
+        move = step(place[active], gradient[active], curvature[active], damping[active])
+        trial = inside(place[active] + move)
+        new = derivatives(trial, active)
+        bend = np.einsum("...pq,...q->...p", curvature[active], move)
+        tilt = gradient[active] + 0.5 * bend
+        promised = -row_dot(move.reshape(len(active), -1), tilt.reshape(len(active), -1))
         negligible = _ROUNDING * (1 + np.abs(value[active]))
         fall = value[active] - new[0]
         better = fall > 0
         taken = active[better]
         place[taken] = trial[better]
         value[taken], gradient[taken], curvature[taken] = (part[better] for part in new)
-        # The nearer the fall comes to its promise, the more the next step may trust the model.
+        # The nearer the fall is to what the quadratic model promised, the less damping.
         kept_promise = np.clip(fall / np.maximum(promised, negligible), 0.0, 1.0)
         ease = np.maximum(0.1, 1 - (2 * kept_promise - 1) ** 3)
         damping[active] *= np.where(better, ease, growth[active])
         growth[active] = np.where(better, 2.0, 2 * growth[active])
-        still = (np.abs(move).max(axis=1) < TOLERANCE) | (np.abs(promised) < negligible)
+        longest = np.abs(move).reshape(len(active), -1).max(axis=1)
+        still = (longest < TOLERANCE) | (np.abs(promised) < negligible)
         active = active[~still & (damping[active] < _LARGEST_DAMPING)]
         if active.size == 0:
             break
-    return space.to_parameters(place), value
-
-
-def _promised_fall(move: FloatArray, gradient: FloatArray, curvature: FloatArray) -> FloatArray:
-    """How far the quadratic model says that the objective falls."""
-    return -row_dot(move, gradient + 0.5 * np.einsum("bpq,bq->bp", curvature, move))
+    return place, value
 
 
 class _Coordinates:
@@ -107,8 +138,8 @@ class _Coordinates:
         self, place: FloatArray, gradient: FloatArray, curvature: FloatArray, damping: FloatArray
     ) -> FloatArray:
         """Damped Newton step; a coordinate that would leave the box goes to its wall instead."""
-        lowest = np.maximum(self.lower - place, -_LARGEST_STEP)
-        highest = np.minimum(self.upper - place, _LARGEST_STEP)
+        lowest = np.maximum(self.lower - place, -LARGEST_STEP)
+        highest = np.minimum(self.upper - place, LARGEST_STEP)
         damped = _damped(curvature, damping)
         step = np.zeros_like(place)
         held = ((lowest >= 0) & (gradient > 0)) | ((highest <= 0) & (gradient < 0))

@@ -1,26 +1,20 @@
 """Likelihood of a ROC from the pooled order of two samples, summed over a lattice of curves.
 
-Order the rows of F and H together, high scores first. With r the share of F, a fraction w of all
-rows stands above the threshold with false alarm α, and a row that stands there is one of F with
-probability η:
-
-    w = r f(α) + (1 - r) α,    η(w) = r f'(α) / (r f'(α) + 1 - r).
-
-Given the order the labels are independent Bernoulli draws with these η: a likelihood of the curve
-f with the noise of both samples in it. The curves are ``f = (1 - γ) g + γ α`` with g binormal, Eq.
-(8), log Δ uniform between limits, and a small prior weight on the concave g of Eq. (9). The share
-1 - γ of what is not H is uniform a priori, or has a prior that favours small shares.
+Given the order of the rows of F and H by their scores, the labels F and H are independent Bernoulli
+draws whose probabilities follow from the curve: a likelihood that holds the noise of both samples.
+docs/theory.md ("The likelihood of a ROC") derives the likelihood and states the prior.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import count
 
 import numpy as np
 from scipy.special import logsumexp
 
+from unseen._frozen import Frozen
 from unseen._types import FloatArray, IntArray
 from unseen.roc.models import Concave, Gaussian
 
@@ -30,7 +24,7 @@ N_CELLS = 200
 _COARSE, _FINE = (41, 13), (61, 21)  # points of γ and of Δ
 _SEPARATIONS = (0.6, 1.0, 4.5)  # the least with few rows, the least with many, the largest
 _FEW_ROWS, _MANY_ROWS = 100, 2_000
-# Beyond so many rows the coarse lattice is too coarse to say more than where to look.
+# Beyond this number of rows the coarse lattice only says where to look.
 _COARSE_ROWS, _ZOOM = 2000, 50
 _CONCAVE_DELTA = np.array([0.02, 0.05, 0.1, 0.2, 0.35])
 _CONCAVE_MU = (0.5, 1.0, 2.0)
@@ -52,7 +46,7 @@ _ALPHA = np.unique(
 
 
 @dataclass(frozen=True, eq=False)
-class PooledCells:
+class PooledCells(Frozen):
     """Rows of F and of H in equal cells of the pooled order, high scores first.
 
     Parameters
@@ -79,7 +73,9 @@ class PooledCells:
 
 
 def spread_cells(new: FloatArray, labelled: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Masses of steps, by falling score, in equal cells; a tie or a split step is shared evenly.
+    """Spread the masses of steps, by falling score, over equal cells of the pooled order.
+
+    The rows of a step are tied, so that a step across several cells is shared out evenly.
 
     Examples
     --------
@@ -105,6 +101,7 @@ def fitted_lattice(
     Parameters
     ----------
     cells : PooledCells
+        Masses of F and H for each candidate score.
     log_prior : ndarray of shape (C,)
         Log prior weights of the candidates.
     small_share : float, default=inf
@@ -119,13 +116,19 @@ def fitted_lattice(
     lattice = CurveLattice(
         np.linspace(0, 1, _COARSE[0]), np.geomspace(*limits, _COARSE[1]), cells.share, prior
     )
-    for most_rows in _zoom_rows(cells.n_rows):
+    for zoom in count():
+        most_rows = _COARSE_ROWS * _ZOOM**zoom
         lattice = lattice.zoomed(lattice.weights(cells, log_prior, most_rows)[1].sum(axis=0))
+        if most_rows >= cells.n_rows:
+            break
     return lattice
 
 
 def separation_limits(n_rows: float) -> tuple[float, float]:
-    """Least and largest separation Δ of what is not H, given ``n_F n_H / (n_F + n_H)``.
+    """Least and largest separation Δ between H and the rest of F.
+
+    ``n_rows`` is the effective number of rows, ``n_F n_H / (n_F + n_H)``. The rest must be visible
+    at least a little, or nothing could be said where F and H look alike.
 
     Examples
     --------
@@ -135,32 +138,24 @@ def separation_limits(n_rows: float) -> tuple[float, float]:
     [4.5, 4.5, 9.0]
     """
     few, many, largest = _SEPARATIONS
-    # With very many rows the few that overlap at the largest Δ would show, where none do.
+    # With very many rows the few that overlap at the largest Δ would be seen, and none are.
     growth = min(max(1.0, n_rows / _MANY_ROWS) ** 0.25, 2.0)
     return min(few * max(1.0, (n_rows / _FEW_ROWS) ** 0.5), many), largest * growth
 
 
 @dataclass(frozen=True)
 class CurvePrior:
-    """What is taken for likely of a curve before any row is seen.
-
-    Parameters
-    ----------
-    limits : tuple of float
-        Least and largest separation Δ; its logarithm is uniform between them.
-    small_share : float
-        See :func:`share_density`.
-    """
+    """Prior of the curves: log Δ is uniform between ``limits``; see :func:`share_density`."""
 
     limits: tuple[float, float]
     small_share: float
 
 
 def share_density(share: FloatArray, small_share: float) -> FloatArray:
-    """Prior density of the share ``u = 1 - γ`` of what is not H: ``~ 1 / (u + small_share)``.
+    """Prior density of the share ``u = 1 - γ`` of the rest, ``~ 1 / (u + small_share)``.
 
-    Shares well above ``small_share`` are as likely to lie in any doubling, those below it in any
-    interval; inf is the uniform density.
+    The density is uniform in log u well above ``small_share``, and uniform in u below; inf makes
+    the density uniform everywhere.
 
     Examples
     --------
@@ -175,19 +170,10 @@ def share_density(share: FloatArray, small_share: float) -> FloatArray:
     return 1 / ((share + small_share) * np.log1p(1 / small_share))
 
 
-def _zoom_rows(n_rows: float) -> Iterator[float]:
-    """Rows that the lattice can take at each zoom, until all are in."""
-    most_rows = float(_COARSE_ROWS)
-    yield most_rows
-    while most_rows < n_rows:
-        most_rows *= _ZOOM
-        yield most_rows
-
-
 def _span(grid: FloatArray, mass: FloatArray) -> tuple[float, float]:
-    """Ends of the part of a grid that carries mass, and one point more on either side.
+    """Ends of the part of a grid that carries mass, with one more point on either side.
 
-    Where none does (all of it is with the concave curves) the grid stays as it is.
+    If no point carries mass (the concave curves have all of it), the ends of the grid.
     """
     if mass.max() == 0:
         return float(grid[0]), float(grid[-1])
@@ -228,7 +214,7 @@ class CurveLattice:
     ) -> tuple[float, FloatArray]:
         """Log Bayes factor, and posterior weights (C, L) of candidates and lattice points.
 
-        More rows than ``most_rows`` count as so many.
+        The likelihood is tempered to that of at most ``most_rows`` rows.
         """
         used = np.isfinite(log_prior)
         F, H = cells.new[used], cells.labelled[used]
@@ -248,7 +234,7 @@ class CurveLattice:
 
 
 @dataclass(frozen=True, eq=False)
-class _Shapes:
+class _Shapes(Frozen):
     """Curves g at the tabled false alarms (S, A), their right slopes and prior weights (S,)."""
 
     curves: FloatArray
@@ -282,7 +268,7 @@ def _concave_shapes() -> _Shapes:
 def cell_rates(curves: FloatArray, share: float) -> FloatArray:
     """Mean η in equal cells of the pooled order, from ROC curves at the tabled false alarms.
 
-    The mean over a cell is the mass of F in it over the mass of the cell: no slope is needed.
+    The mean over a cell is the mass of F in the cell over the mass of the cell: no slope is needed.
 
     Parameters
     ----------
@@ -294,6 +280,7 @@ def cell_rates(curves: FloatArray, share: float) -> FloatArray:
     Returns
     -------
     ndarray of shape (B, cells)
+        The probability that a row in the cell is one of F.
     """
     grid = np.linspace(0, 1, N_CELLS + 1)
     above = share * curves + (1 - share) * _ALPHA

@@ -1,29 +1,25 @@
 """A ROC as counts: lossless, and mergeable by addition.
 
-Scores are high where a row looks like F (new) and low where it looks like H
-(labelled). The ROC has H as the null and F as the alternative: the threshold rule
-``score > t`` has false alarm ``H(score > t)`` and detection ``F(score > t)``.
-
-Between two neighbouring scores of H the ROC climbs straight up, in whatever order the rows
-of F lie there. So the number of F rows in each such gap, and the number tied with each score
-of H, say all that the ROC can say. With the scores of H fixed, these counts add over chunks
-of F: a cluster returns them, and bootstrap replicates are drawn from them afterwards.
+Scores are high where a row looks like F (new) and low where it looks like H (labelled). Between two
+neighbouring scores of H the ROC climbs straight up, in whatever order the rows of F lie there. So
+the ROC is a function of the number of F rows in each such gap and tied with each score of H; with
+the scores of H fixed these counts add over chunks of F.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import isotonic_regression
 
+from unseen._frozen import Frozen
 from unseen._types import FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)
-class RocSketch:
+class RocSketch(Frozen):
     """Counts of F scores between, and tied with, the sorted scores of H.
 
     Parameters
@@ -52,9 +48,6 @@ class RocSketch:
     edge_labelled: IntArray
     edge_new: IntArray
     gap_new: IntArray
-
-    def __post_init__(self) -> None:
-        make_read_only(self)
 
     @classmethod
     def from_scores(cls, scores_F: ArrayLike, scores_H: ArrayLike) -> RocSketch:
@@ -106,12 +99,12 @@ class RocSketch:
         return labelled, new
 
     def coarse_increments(self, max_cells: int) -> tuple[IntArray, IntArray]:
-        """Increments summed over runs of cells, finer towards both ends; exact at the joints."""
+        """Increments summed over at most about ``max_cells`` runs of cells, finer at both ends."""
         labelled, new = self.increments()
         if labelled.size <= max_cells:
             return labelled, new
-        # The spread of a ROC at α goes with sqrt(α (1 - α)), so that runs which are equal in the
-        # angle asin(sqrt(α)) keep it at the ends as well. A cell belongs to the run it ends in.
+        # The spread of a ROC at α is proportional to sqrt(α (1 - α)): runs of equal angle
+        # asin(sqrt(α)) keep the spread at the ends too. A cell belongs to the run it ends in.
         angle = sum(np.arcsin(np.sqrt(share[1:])) for share in cumulative_roc(labelled, new))
         run = np.ceil(angle * max_cells / np.pi - 1e-9).astype(np.int64)
         starts = np.flatnonzero(np.diff(run, prepend=-1))
@@ -166,7 +159,7 @@ def _cumulative_share(steps: FloatArray) -> FloatArray:
 
 
 def check_scores(scores: ArrayLike, name: str) -> FloatArray:
-    """Scores as a 1-d array of finite numbers, or say what is wrong with them.
+    """Scores as a 1-d array of finite numbers; raise an error that names what is wrong.
 
     Examples
     --------
@@ -186,14 +179,6 @@ def check_scores(scores: ArrayLike, name: str) -> FloatArray:
         bad = int((~np.isfinite(values)).sum())
         raise ValueError(f"{name} must be finite; got {bad} NaN or infinite of {values.size}.")
     return values
-
-
-def make_read_only(record: Any) -> None:
-    """Have a frozen record show its arrays through views that cannot be written to."""
-    for name, array in vars(record).items():
-        view = np.asarray(array).view()
-        view.flags.writeable = False
-        object.__setattr__(record, name, view)
 
 
 def _checked_vertices(

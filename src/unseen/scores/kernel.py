@@ -1,8 +1,8 @@
 """The Gaussian kernel between rows and a few landmarks: an n x r factor of the full kernel.
 
-With landmarks Z drawn from the rows, functions ``f(x) = sum_j beta_j k(x, z_j)`` with the
-penalty ``beta' K_ZZ beta`` are the Nyström approximation of the full kernel machine. Rows are
-standardised and turned into kernel values block by block: one product and one exponential.
+With landmarks Z drawn from the rows, functions ``f(x) = sum_j beta_j k(x, z_j)`` with the penalty
+``beta' K_ZZ beta`` are the Nyström approximation of the full kernel machine. Kernel values are made
+block by block, by one product and one exponential. See docs/architecture.md, "Numerical design".
 """
 
 from __future__ import annotations
@@ -15,14 +15,18 @@ from scipy import sparse
 from scipy.linalg.lapack import dpstrf, dtrtri
 from sklearn.metrics.pairwise import euclidean_distances
 
+from unseen._frozen import Frozen
 from unseen._types import FloatArray, IntArray, Matrix
 
 BLOCK = 4096  # rows whose kernel values stay in the cache between two passes over them
-EXACT_CELLS = 2**18  # below this size of the factor double precision costs nothing that shows
+EXACT_CELLS = 2**18  # below this size of the factor, double precision costs hardly any time
+# The least that a landmark must add to the span of the others: whitening multiplies the rounding of
+# the factor by up to one over the root of this number.
+RESIDUAL = {np.float64: 1e-10, np.float32: 1e-4}
 
 
-@dataclass(frozen=True)
-class Standardisation:
+@dataclass(frozen=True, eq=False)
+class Standardisation(Frozen):
     """Centre and scale of each feature; a constant feature keeps the scale 1."""
 
     centre: FloatArray
@@ -30,7 +34,7 @@ class Standardisation:
 
     @classmethod
     def of(cls, X: Matrix, weight: FloatArray) -> Standardisation:
-        """Weighted means and standard deviations, block by block, so X may be sparse."""
+        """Weighted means and standard deviations of the columns of X, dense or sparse."""
         share = weight / weight.sum()
         centre = np.zeros(X.shape[1])
         square = np.zeros(X.shape[1])
@@ -47,7 +51,7 @@ class Standardisation:
 
     @property
     def raw_and_standardised(self) -> tuple[Standardisation, Standardisation]:
-        """The units given, centred, and equal spreads: neither is the better one everywhere."""
+        """Centred only, and centred and scaled: neither is better on all data."""
         return Standardisation(self.centre, np.ones_like(self.scale)), self
 
     def __call__(self, X: Matrix) -> FloatArray:
@@ -89,12 +93,12 @@ def median_bandwidth(landmarks: FloatArray) -> float:
     return float(np.median(positive)) if positive.size else 1.0
 
 
-@dataclass(frozen=True)
-class ShiftedKernel:
+@dataclass(frozen=True, eq=False)
+class ShiftedKernel(Frozen):
     """Gaussian kernel against landmarks, less a constant that the intercept takes up.
 
-    At a wide bandwidth all values lie close to 1 and single precision sees only their first
-    digits. Their difference from a typical value is known to full precision.
+    At a wide bandwidth all values are close to 1, and single precision would keep few of the
+    digits in which they differ. Their differences from a typical value have full precision.
 
     Parameters
     ----------
@@ -112,7 +116,7 @@ class ShiftedKernel:
 
     @classmethod
     def between(cls, landmarks: FloatArray, bandwidth: float, typical: float) -> ShiftedKernel:
-        """Subtract the value at the typical distance, unless it is next to nothing."""
+        """Subtract the value at the typical distance, unless this value is negligible."""
         exponent = -0.5 * (typical / bandwidth) ** 2
         return cls(landmarks, bandwidth, exponent if exponent > -10 else None)
 
@@ -140,9 +144,9 @@ class ShiftedKernel:
         return out
 
 
-@dataclass(frozen=True)
-class KernelFactor:
-    """All rows against the landmarks that matter at one bandwidth, and the way to whiten them.
+@dataclass(frozen=True, eq=False)
+class KernelFactor(Frozen):
+    """Kernel values of all rows at one bandwidth, and the matrix that whitens them.
 
     Parameters
     ----------
@@ -150,9 +154,9 @@ class KernelFactor:
         Kernel values, and a last column of ones for the intercept.
     whiten : ndarray of shape (r + 1, r + 1)
         Upper triangular W with ``W' penalty W`` = identity, so that ``design @ W @ w`` has the
-        penalty ``w' w``. Applied to coefficients (r numbers), never to rows (n of them).
+        penalty ``w' w``. Applied to the r coefficients, never to the n rows.
     kernel : ShiftedKernel
-        What made the values.
+        The kernel of these values.
     """
 
     design: FloatArray
@@ -167,7 +171,7 @@ def kernel_factor(
     bandwidth: float,
     typical: float | None = None,
 ) -> KernelFactor:
-    """Factor of the kernel on the rows of X at one bandwidth; ``typical`` is its distance."""
+    """Factor of the kernel on the rows of X; ``typical`` is a typical distance of landmarks."""
     typical = median_bandwidth(landmarks) if typical is None else typical
     dtype = np.float64 if X.shape[0] * len(landmarks) <= EXACT_CELLS else np.float32
     kept, whiten = _independent(landmarks, bandwidth, RESIDUAL[dtype])
@@ -176,6 +180,7 @@ def kernel_factor(
     for rows in row_blocks(X.shape[0]):
         kernel.fill(standardise(X[rows]), design[rows, :-1])
     design[:, -1] = 1
+    design.flags.writeable = False  # so that the record needs no copy
     return KernelFactor(design, whiten, kernel)
 
 
@@ -186,7 +191,7 @@ def _squares(rows: FloatArray) -> FloatArray:
 def _independent(
     landmarks: FloatArray, bandwidth: float, residual: float
 ) -> tuple[IntArray, FloatArray]:
-    """Landmarks whose kernel functions the others do not already span, and their whitening."""
+    """Landmarks with linearly independent kernel functions, and their whitening."""
     kernel = np.empty((len(landmarks), len(landmarks)))
     ShiftedKernel(landmarks, bandwidth).fill(landmarks, kernel)
     factor, pivots, rank, _ = dpstrf(kernel, tol=residual)
@@ -195,8 +200,3 @@ def _independent(
     whiten[:rank, :rank] = np.triu(inverse)
     whiten[rank, rank] = 1.0
     return pivots[:rank] - 1, whiten
-
-
-# What a landmark must add to the span of the others. Whitening multiplies the rounding of the
-# factor by up to one over its root.
-RESIDUAL = {np.float64: 1e-10, np.float32: 1e-4}

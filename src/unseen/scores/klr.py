@@ -32,7 +32,7 @@ from unseen.scores.kernel import (
     median_bandwidth,
     row_blocks,
 )
-from unseen.scores.logistic import Cells, Solution, solve
+from unseen.scores.logistic import Problems, Solution, solve
 from unseen.scores.selection import SCORINGS, Scoring, training_masks
 
 BANDWIDTHS = 2.0 ** np.arange(2, -4, -1)  # times the median distance between landmarks
@@ -211,7 +211,7 @@ class KernelLogisticRegression(ClassifierMixin, BaseEstimator):
     def _fit_once(self, rows: PreparedRows, codes: IntArray, bandwidth: float, C: float) -> None:
         factor = rows.factor(bandwidth)
         dtype = factor.design.dtype
-        cells = Cells(
+        cells = Problems(
             np.array([C]),
             np.zeros(1, dtype=np.int64),
             rows.weight[:, None].astype(dtype),
@@ -327,7 +327,7 @@ def held_out(
     factor = rows.factor(bandwidth)
     n_folds, dtype = masks.shape[1], factor.design.dtype
     n_classes = int(codes.max()) + 1
-    cells = Cells(
+    cells = Problems(
         np.repeat(C_values, n_folds),
         np.tile(np.arange(n_folds), C_values.size),
         ((masks == 1) * rows.weight[:, None]).astype(dtype),

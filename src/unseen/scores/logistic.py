@@ -1,18 +1,9 @@
 """Many ridge-penalised logistic regressions on one design, solved together.
 
-Cell c minimises over w
-
-    w' w / 2  +  C_c sum_i s_ic loss(t_ic, (B W w)_i)
-
-with B the kernel factor and W its whitening (the last entry of w, the intercept, is free).
-Cells differ in C, in row weights s (folds are weights of zero) and in targets t (one problem
-per class), and share B. So one iteration of preconditioned nonlinear conjugate gradients for
-all of them is two matrix products with B.
-
-The preconditioner is the Hessian averaged over the cells, one Cholesky factor per C, from a
-sample of rows: it costs r^3, whatever n. It starts at the null model and is renewed a few times
-where the cells then stand. The step along each direction is one Newton step in one dimension,
-corrected by the secant when it overshoots.
+Problem c minimises ``w' w / 2 + C_c sum_i s_ic loss(t_ic, (B W w)_i)`` over w, with B the kernel
+factor and W its whitening; the intercept is free. Problems differ in C, in row weights s (folds are
+weights of zero) and in targets t, and share B: one step of preconditioned nonlinear conjugate
+gradients for all of them is two matrix products. docs/architecture.md has the numerical design.
 """
 
 from __future__ import annotations
@@ -24,28 +15,29 @@ from typing import Any
 import numpy as np
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
 
+from unseen._frozen import Frozen
 from unseen._types import BoolArray, FloatArray, IntArray
 from unseen.scores.kernel import KernelFactor, row_blocks
 
 SAMPLE = 4  # rows per coefficient behind the preconditioner
-REFRESH = (5, 12, 30, 60)  # iterations at which the cells still at work get a new one
+REFRESH = (5, 12, 30, 60)  # iterations at which the problems still at work get a new one
 
 
-@dataclass(frozen=True)
-class Cells:
-    """What each regression fits: ``C[c]`` and the group of rows, weights and targets it uses.
+@dataclass(frozen=True, eq=False)
+class Problems(Frozen):
+    """What each regression fits: its ``C``, and its group of row weights and targets.
 
     Parameters
     ----------
-    C : ndarray of shape (cells,)
+    C : ndarray of shape (problems,)
         Inverse strength of the penalty.
-    group : ndarray of shape (cells,)
-        Column of ``weights`` and ``targets`` for each cell.
+    group : ndarray of shape (problems,)
+        Column of ``weights`` and ``targets`` for each problem.
     weights : ndarray of shape (n, groups)
         Row weights; zero leaves a row out.
     targets : ndarray of shape (n, groups, K) or (n, 1, K)
-        Shares of each class in a row; K = 1 is the binary problem (share of the second class).
-        One group of targets serves all cells.
+        Shares of each class in a row; K = 1 is the binary case (share of the second class).
+        A single group of targets serves all problems.
     """
 
     C: FloatArray
@@ -54,32 +46,32 @@ class Cells:
     targets: FloatArray
 
     def targets_of(self, rows: slice, groups: IntArray) -> FloatArray:
-        """Targets of some rows in some groups, or in all where all share them."""
+        """Targets of these rows in these groups; one column if all groups share their targets."""
         targets = self.targets[rows]
         return targets if targets.shape[1] == 1 else targets[:, groups]
 
     @property
     def n_outputs(self) -> int:
-        """Outputs per row and cell."""
+        """Outputs per row and problem."""
         return int(self.targets.shape[2])
 
 
-@dataclass(frozen=True)
-class Solution:
-    """Fits of all cells.
+@dataclass(frozen=True, eq=False)
+class Solution(Frozen):
+    """Fits of all problems.
 
     Parameters
     ----------
-    coefficients : ndarray of shape (r + 1, cells, K)
+    coefficients : ndarray of shape (r + 1, problems, K)
         Weights of the kernel functions, and the intercept last.
-    values : ndarray of shape (n, cells, K)
-        Fitted log-odds (K = 1) or logits of every row, left out of the cell's fit or not.
-    decrement : ndarray of shape (cells,)
-        Newton decrement where the cell stopped, as a share of its null loss: about twice how
-        far the objective still is from its minimum.
-    error : ndarray of shape (cells,)
-        How far a value can be from that of the exact fit: the penalty makes the objective rise by
-        half the square of a move in w, and no row's features are longer than 1.
+    values : ndarray of shape (n, problems, K)
+        Fitted log-odds (K = 1) or logits of every row, including rows of weight zero.
+    decrement : ndarray of shape (problems,)
+        Newton decrement at the last step, as a share of the null loss: about twice the distance
+        of the objective from its minimum.
+    error : ndarray of shape (problems,)
+        Largest possible difference of a value from the exact fit: the penalty makes the objective
+        rise by half the square of a move in w, and the features of a row have length 1 at most.
     """
 
     coefficients: FloatArray
@@ -88,59 +80,59 @@ class Solution:
     error: FloatArray
 
 
-def solve(factor: KernelFactor, cells: Cells, *, tol: float, max_iter: int) -> Solution:
-    """Minimise every cell until its Newton decrement is below ``tol^2`` times its null loss."""
-    n_rows, rank = factor.design.shape
-    shape = (cells.C.size, cells.n_outputs)
-    found = Solution(
-        np.zeros((rank, *shape)),
-        np.empty((n_rows, *shape), dtype=factor.design.dtype),
-        np.zeros(cells.C.size),
-        np.zeros(cells.C.size),
-    )
-    state = _Iteration(factor, cells)
+def solve(factor: KernelFactor, problems: Problems, *, tol: float, max_iter: int) -> Solution:
+    """Minimise every problem until its Newton decrement is below ``tol^2`` times its null loss."""
+    state = _Iteration(factor, problems)
     for iteration in range(max_iter):
-        # The first step is a Newton step and costs little: spare it only where it is nil.
-        done = state.decrement <= (tol**2 * state.scale if iteration else 0.0)
-        state.leave(done, found)
+        # The first step is a Newton step and costs little: skip it only if it has no length.
+        state.leave(state.decrement <= (tol**2 * state.scale if iteration else 0.0))
         if state.active.size == 0:
-            return found
+            break
         if iteration in REFRESH:
             state.restart()
         state.step()
-    state.leave(np.ones(state.active.size, dtype=bool), found)
-    return found
+    state.leave(np.ones(state.active.size, dtype=bool))
+    for array in state.found:
+        array.flags.writeable = False  # so that the record needs no copy
+    return Solution(*state.found)
 
 
 class _Iteration:
-    """Where the cells still at work stand; the last axes are (cells, outputs)."""
+    """State of the problems that are not yet solved; the last axes are (problems, outputs)."""
 
-    def __init__(self, factor: KernelFactor, cells: Cells) -> None:
-        self.factor, self.cells = factor, cells
-        self.active = np.arange(cells.C.size)
-        self.by_strength = _by_strength(cells.C)
+    def __init__(self, factor: KernelFactor, problems: Problems) -> None:
+        self.factor, self.problems = factor, problems
+        self.active = np.arange(problems.C.size)
+        self.by_strength = _by_strength(problems.C)
         self.whiten = factor.whiten.astype(factor.design.dtype)
-        prior = _prevalence(cells)
-        self.preconditioner = _Preconditioner(factor, cells)
+        prior = _prevalence(problems)
+        self.preconditioner = _Preconditioner(factor, problems)
         n_rows, rank = factor.design.shape
-        self.w = np.zeros((rank, cells.C.size, cells.n_outputs))
-        self.w[-1] = _link(prior)[cells.group]
+        self.w = np.zeros((rank, problems.C.size, problems.n_outputs))
+        self.w[-1] = _link(prior)[problems.group]
         self.values = np.empty((n_rows, *self.w.shape[1:]), dtype=factor.design.dtype)
         self.values[:] = self.w[-1]
+        # The arrays of a Solution, filled as problems finish.
+        self.found = (
+            np.zeros(self.w.shape),
+            np.empty_like(self.values),
+            np.zeros(problems.C.size),
+            np.zeros(problems.C.size),
+        )
         self.probabilities = np.empty_like(self.values)
         self.moved = np.zeros_like(self.values)
         self.direction = np.zeros_like(self.w)
-        self.gradient = self._move(np.zeros(cells.C.size))
+        self.gradient = self._move(np.zeros(problems.C.size))
         self.restart()
-        # Measured against the loss of the null model, not against the first decrement: where
-        # there is no signal there is nothing to chase.
-        self.scale = cells.C * _null_loss(cells, prior)[cells.group]
+        # The scale is the loss of the null model, not the first decrement, which is small if
+        # there is no signal.
+        self.scale = problems.C * _null_loss(problems, prior)[problems.group]
 
     def restart(self) -> None:
-        """Forget the direction; precondition by the Hessian where the cells stand."""
+        """Forget the direction, and precondition by the current Hessian."""
         self.preconditioner.update(
             list(self.by_strength),
-            self.cells.group[self.active],
+            self.problems.group[self.active],
             self.probabilities[self.preconditioner.rows],
         )
         self.natural = self._precondition(self.gradient)
@@ -148,7 +140,7 @@ class _Iteration:
         self.direction = np.zeros_like(self.w)
 
     def step(self) -> None:
-        """One conjugate-gradient step for every active cell."""
+        """One conjugate-gradient step for every active problem."""
         self.direction = self.direction - self.natural
         slope = _dot(self.gradient, self.direction)
         uphill = slope >= 0
@@ -165,51 +157,53 @@ class _Iteration:
         self.direction = self.direction * kept[:, None]
         self.decrement = decrement
 
-    def leave(self, done: BoolArray, found: Solution) -> None:
-        """Write finished cells out and go on with the rest."""
+    def leave(self, done: BoolArray) -> None:
+        """Keep the solutions of finished problems, and go on with the rest."""
         if not done.any():
             return
-        cells, keep = self.active[done], ~done
-        found.coefficients[:, cells] = _apply(self.factor.whiten, self.w[:, done])
-        found.values[:, cells] = self.values[:, done]
-        found.decrement[cells] = self.decrement[done] / self.scale[done]
-        found.error[cells] = np.sqrt(np.maximum(self.decrement[done], 0.0))
+        solved, keep = self.active[done], ~done
+        coefficients, values, decrement, error = self.found
+        w = self.w[:, done]
+        coefficients[:, solved] = (self.factor.whiten @ _flat(w)).reshape(w.shape)
+        values[:, solved] = self.values[:, done]
+        decrement[solved] = self.decrement[done] / self.scale[done]
+        error[solved] = np.sqrt(np.maximum(self.decrement[done], 0.0))
         self.active = self.active[keep]
-        self.by_strength = _by_strength(self.cells.C[self.active])
+        self.by_strength = _by_strength(self.problems.C[self.active])
         for name in ("w", "direction", "gradient", "natural", "values", "probabilities"):
             setattr(self, name, np.ascontiguousarray(getattr(self, name)[:, keep]))
         self.moved = np.empty_like(self.values)
         self.decrement, self.scale = self.decrement[keep], self.scale[keep]
 
     def _curvature(self) -> FloatArray:
-        """Second derivative along the direction; keeps ``B W direction`` on the way."""
-        design, groups = self.factor.design, self.cells.group[self.active]
+        """Second derivative along the direction; keeps ``B W direction`` in ``moved``."""
+        design, groups = self.factor.design, self.problems.group[self.active]
         direction = self.whiten @ _flat(self.direction).astype(design.dtype)
         curvature = np.zeros(self.active.size)
         for rows in row_blocks(len(design)):
             moved = self.moved[rows]
             _multiply(design[rows], direction, out=_flat(moved))
             along = _curvature_along(self.probabilities[rows], moved)
-            curvature += np.einsum("nc,nc->c", along, self.cells.weights[rows][:, groups])
+            curvature += np.einsum("nc,nc->c", along, self.problems.weights[rows][:, groups])
         penalised = self.direction[:-1]
-        return self.cells.C[self.active] * curvature + _dot(penalised, penalised)
+        return self.problems.C[self.active] * curvature + _dot(penalised, penalised)
 
     def _move(self, length: FloatArray) -> FloatArray:
         """Go this far along the direction; return the gradient there."""
-        design, groups = self.factor.design, self.cells.group[self.active]
+        design, groups = self.factor.design, self.problems.group[self.active]
         self.w += length[:, None] * self.direction
         length = length[:, None].astype(design.dtype)
-        pull = np.zeros((design.shape[1], self.active.size * self.cells.n_outputs))
+        pull = np.zeros((design.shape[1], self.active.size * self.problems.n_outputs))
         for rows in row_blocks(len(design)):
             values = self.values[rows]
             values += length * self.moved[rows]
             residual = _probabilities(values)
             self.probabilities[rows] = residual
-            residual -= self.cells.targets_of(rows, groups)
-            residual *= self.cells.weights[rows][:, groups, None]
+            residual -= self.problems.targets_of(rows, groups)
+            residual *= self.problems.weights[rows][:, groups, None]
             pull += _transposed_product(design[rows], _flat(residual))
         whitened = self.whiten.T @ pull.astype(design.dtype)
-        gradient = self.cells.C[self.active, None] * whitened.reshape(self.w.shape)
+        gradient = self.problems.C[self.active, None] * whitened.reshape(self.w.shape)
         gradient[:-1] += self.w[:-1]
         return gradient
 
@@ -232,31 +226,31 @@ class _Iteration:
 
 
 class _Preconditioner:
-    """Hessians averaged over the cells that share a C, from a sample of whitened rows."""
+    """Hessians averaged over the problems that share a C, from a sample of whitened rows."""
 
-    def __init__(self, factor: KernelFactor, cells: Cells) -> None:
+    def __init__(self, factor: KernelFactor, problems: Problems) -> None:
         n_rows, rank = factor.design.shape
-        # Evenly spaced rows: no randomness, and no order of the rows that a user would have.
+        # Evenly spaced rows need no randomness.
         self.rows = np.unique(np.linspace(0, n_rows - 1, min(n_rows, SAMPLE * rank)).astype(int))
         sample = factor.design[self.rows]
-        # Direct calls: on matrices this small the checks around them cost as much as the work.
+        # Direct calls: on such small matrices the checks of scipy.linalg cost as much as the work.
         self.potrf: Any = get_lapack_funcs("potrf", (sample,))
         self.potrs: Any = get_lapack_funcs("potrs", (sample,))
         trmm: Any = get_blas_funcs("trmm", (sample,))
         # Transposed, as W' B', so that Fortran multiplies in place.
         self.sample = trmm(1.0, factor.whiten, sample.T, trans_a=1, overwrite_b=1).T
-        self.weights = cells.weights[self.rows] * (n_rows / len(self.rows))
+        self.weights = problems.weights[self.rows] * (n_rows / len(self.rows))
         self.factors: dict[float, FloatArray] = {}
 
     def update(self, strengths: list[float], groups: IntArray, probabilities: FloatArray) -> None:
-        """One Hessian of the loss, averaged over cells at these probabilities, for each C."""
+        """One Hessian of the loss, averaged over problems at these probabilities, for each C."""
         spread = probabilities * (1 - probabilities)
         weight = np.einsum("nc,nck->n", self.weights[:, groups], spread) / spread[0].size
         scaled = self.sample * np.sqrt(weight)[:, None]
         loss = scaled.T @ scaled
         for strength in strengths:
             hessian = loss.dtype.type(strength) * loss
-            # Rounding of the product must not make it indefinite beside the penalty of 1.
+            # The ridge keeps the Hessian definite in spite of rounding.
             ridge = 1 + 4 * np.finfo(loss.dtype).eps * np.trace(hessian)
             hessian[np.diag_indices_from(hessian)] += ridge
             self.factors[strength], _ = self.potrf(hessian.T, lower=1, overwrite_a=1)
@@ -270,16 +264,16 @@ class _Preconditioner:
 
 
 def _by_strength(C: FloatArray) -> dict[float, IntArray]:
-    """Which cells have each C."""
+    """Which problems have each C."""
     return {float(strength): np.flatnonzero(strength == C) for strength in np.unique(C)}
 
 
-def _prevalence(cells: Cells) -> FloatArray:
-    """Weighted share of each output in each group, kept off 0 and 1."""
-    total = cells.weights.sum(axis=0, dtype=np.float64)
-    shape = (*cells.weights.shape, cells.n_outputs)
-    targets = np.broadcast_to(cells.targets, shape)
-    share = np.einsum("ng,ngk->gk", cells.weights, targets, dtype=np.float64)
+def _prevalence(problems: Problems) -> FloatArray:
+    """Weighted share of each output in each group, kept away from 0 and 1."""
+    total = problems.weights.sum(axis=0, dtype=np.float64)
+    shape = (*problems.weights.shape, problems.n_outputs)
+    targets = np.broadcast_to(problems.targets, shape)
+    share = np.einsum("ng,ngk->gk", problems.weights, targets, dtype=np.float64)
     return np.clip(share / np.maximum(total, 1e-300)[:, None], 1e-6, 1 - 1e-6)
 
 
@@ -291,11 +285,11 @@ def _link(prior: FloatArray) -> FloatArray:
     return logs - logs.mean(axis=1, keepdims=True)
 
 
-def _null_loss(cells: Cells, prior: FloatArray) -> FloatArray:
+def _null_loss(problems: Problems, prior: FloatArray) -> FloatArray:
     """Log-loss of the null model in each group."""
     rest = 0.0 if prior.shape[1] > 1 else (1 - prior) * np.log1p(-prior)
     entropy = -(prior * np.log(prior) + rest).sum(axis=1)
-    return entropy * cells.weights.sum(axis=0, dtype=np.float64)
+    return entropy * problems.weights.sum(axis=0, dtype=np.float64)
 
 
 def _probabilities(values: FloatArray) -> FloatArray:
@@ -312,7 +306,7 @@ def _probabilities(values: FloatArray) -> FloatArray:
 
 
 def _curvature_along(probabilities: FloatArray, moved: FloatArray) -> FloatArray:
-    """Second derivative of each row's loss along its move: a variance under p."""
+    """Second derivative of the loss of each row along its move: a variance under p."""
     if moved.shape[-1] == 1:
         square = np.square(moved[..., 0])
         square *= probabilities[..., 0]
@@ -323,7 +317,7 @@ def _curvature_along(probabilities: FloatArray, moved: FloatArray) -> FloatArray
 
 
 def _dot(left: FloatArray, right: FloatArray) -> FloatArray:
-    """Inner product of coefficient arrays, cell by cell."""
+    """Inner product of coefficient arrays, problem by problem."""
     return np.einsum("rck,rck->c", left, right)
 
 
@@ -341,7 +335,7 @@ def _transposed_product(design: FloatArray, residual: FloatArray) -> FloatArray:
 
 
 def _small_products(design: FloatArray, n_columns: int) -> Iterator[slice]:
-    """Blocks of rows so small that BLAS multiplies them where they lie, without packing.
+    """Blocks of rows so small that BLAS multiplies them without packing.
 
     With few columns, packing the design costs as much as the product itself.
     """
@@ -352,7 +346,3 @@ def _small_products(design: FloatArray, n_columns: int) -> Iterator[slice]:
 
 def _flat(coefficients: FloatArray) -> FloatArray:
     return coefficients.reshape(coefficients.shape[0], -1)
-
-
-def _apply(matrix: FloatArray, coefficients: FloatArray) -> FloatArray:
-    return (matrix @ _flat(coefficients)).reshape(coefficients.shape)

@@ -15,13 +15,13 @@ Scoring = Callable[[FloatArray, IntArray, FloatArray], FloatArray]
 
 
 def assign_folds(codes: IntArray, n_folds: int, random_state: Any) -> IntArray:
-    """Fold of each row, every class spread over the folds as evenly as it goes."""
+    """Fold of each row; every class is spread over the folds as evenly as possible."""
     counts = np.bincount(codes)
     n_folds = max(2, min(n_folds, int(counts.max())))
     splitter = StratifiedKFold(n_folds, shuffle=True, random_state=random_state)
     folds = np.zeros(len(codes), dtype=np.int64)
     with warnings.catch_warnings():
-        # A class with fewer rows than folds is missing from some; that is no reason to stop.
+        # A class with fewer rows than folds is missing from some folds, which is allowed.
         warnings.simplefilter("ignore", UserWarning)
         for fold, (_, held_out) in enumerate(splitter.split(codes, codes)):
             folds[held_out] = fold
@@ -42,7 +42,7 @@ def training_masks(cv: Any, codes: IntArray, random_state: Any) -> FloatArray:
 
 
 def accuracy(values: FloatArray, codes: IntArray, weight: FloatArray) -> FloatArray:
-    """Share of rows labelled right, for each cell of (n, cells, K) values."""
+    """Share of rows with the right label, for each problem of (n, problems, K) values."""
     if values.shape[2] == 1:
         predicted = (values[..., 0] > 0).astype(np.int64)
     else:
@@ -51,7 +51,7 @@ def accuracy(values: FloatArray, codes: IntArray, weight: FloatArray) -> FloatAr
 
 
 def neg_log_loss(values: FloatArray, codes: IntArray, weight: FloatArray) -> FloatArray:
-    """Mean log-probability of the true class, for each cell."""
+    """Mean log-probability of the true class, for each problem."""
     if values.shape[2] == 1:
         sign = np.where(codes > 0, -1.0, 1.0)[:, None]
         losses = np.logaddexp(0.0, sign * values[..., 0])
@@ -62,7 +62,7 @@ def neg_log_loss(values: FloatArray, codes: IntArray, weight: FloatArray) -> Flo
 
 
 def roc_auc(values: FloatArray, codes: IntArray, weight: FloatArray) -> FloatArray:
-    """Area under the ROC for each cell; one class against the rest, averaged, for several."""
+    """Area under the ROC for each problem; the mean of one against the rest if K > 2."""
     if values.shape[2] == 1:
         outputs = [(codes == 1, values[..., 0])]
     else:
@@ -76,7 +76,7 @@ def roc_auc(values: FloatArray, codes: IntArray, weight: FloatArray) -> FloatArr
 
 
 def weighted_auc(scores: FloatArray, positive: BoolArray, weight: FloatArray) -> float:
-    """Probability that a positive row outscores a negative one, ties counted by half.
+    """Probability that a positive row outscores a negative one; ties count one half.
 
     Examples
     --------
@@ -99,11 +99,11 @@ SCORINGS: dict[str, Scoring] = {
 
 
 def fold_offsets(masks: FloatArray, new: IntArray, weights: FloatArray | None = None) -> FloatArray:
-    """Log-odds of F in the rows that the model of each row was trained on.
+    """Log-odds of F among the rows that trained the model of each row.
 
-    Folds cannot all hold the same shares of F and H. A model's log-odds are high where more of F
-    was trained on, and so fewer of F held out: pooled over folds, scores of two samples of one law
-    would order them the wrong way round.
+    Folds cannot all hold the same shares of F and H. The log-odds of a model are higher the more of
+    F was in its training rows, and then fewer of F are held out: pooled over folds, scores of two
+    samples of one law would tend to order them the wrong way round.
 
     Parameters
     ----------

@@ -173,9 +173,7 @@ def replicate_slopes(
     ndarray of shape (B, K)
     """
     if isinstance(method, ROCSlope):
-        return bootstrap_slopes(
-            pairs, method._model(), method._criterion(), n_replicates, random_state
-        )
+        return bootstrap_slopes(pairs, method._model(), n_replicates, random_state)
     rng = generator(random_state)
     slopes = np.empty((n_replicates, len(pairs)))
     for replicate in slopes:

@@ -262,7 +262,7 @@ def test_severity_decides_where_a_notice_stands_and_each_is_told_once() -> None:
             made_timeline(("a", "b"), 3), skipped=(), n_missing=0, notices=warnings("w3")
         ),
     )
-    assert warnings_and_notes(study) == (["w1", "both", "w2", "w3"], ["n1", "n2"])
+    assert warnings_and_notes(study) == (["w1", "both", "w3", "w2"], ["n1", "n2"])
 
 
 # How sure

@@ -157,12 +157,10 @@ def assumptions(study: Study) -> list[Assumption]:
 
 def warnings_and_notes(study: Study) -> tuple[list[str], list[str]]:
     """Texts of the notices: warnings bear on the numbers, notes say what was done; each once."""
-    timeline = study.timeline
-    notices = [*study.estimate.notices, *study.notices]
-    notices += [] if timeline is None else timeline.notices
+    notices = study.all_notices
     warnings = [one.text for one in notices if one.severity == "warning"]
     notes = [one.text for one in notices if one.severity == "note" and one.text not in warnings]
-    notes += [] if timeline is None else _rows_in_no_window(timeline)
+    notes += [] if study.timeline is None else _rows_in_no_window(study.timeline)
     return at_most(warnings), at_most(notes)
 
 

@@ -178,5 +178,5 @@ def _name_parts(ax: Axes, theme: Theme, classes: list[str], parts: FloatArray) -
     for name, middle, width in zip(classes, middles[:-1], parts[:-1], strict=True):
         room = int(width * 36)  # letters across the whole bar
         if len(name) <= room:
-            style = {"ha": "center", "va": "center", "fontsize": SMALL - 1}
+            style: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": SMALL - 1}
             ax.text(middle, 0, literal(name), color=theme.ink, **style)

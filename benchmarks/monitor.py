@@ -132,7 +132,8 @@ def main(n_streams: int = N_STREAMS) -> None:
     for unseen, reference in ((0.0, None), (0.1, None), (0.0, "training")):
         lines += tallied(unseen, reference, n_streams if reference is None else n_streams // 2)
         print(f"{time.process_time() - began:.0f} CPU-seconds", flush=True)
-    write_csv("monitor.csv", lines)
+    if n_streams == N_STREAMS:
+        write_csv("monitor.csv", lines)
     for line in lines:
         print(*line.values(), sep="  ")
 

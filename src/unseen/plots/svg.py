@@ -38,12 +38,7 @@ _GROWTH = 1.9
 
 
 def to_svg(
-    figure: Figure,
-    title: str,
-    *,
-    description: str = "",
-    prefix: str = "",
-    theme: Theme = LIGHT,
+    figure: Figure, title: str, *, description: str = "", prefix: str = "", theme: Theme = LIGHT
 ) -> str:
     """The figure as an ``<svg>`` element: compact, accessible, and the same bytes each time.
 

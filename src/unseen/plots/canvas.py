@@ -29,6 +29,7 @@ __all__ = [
     "legend_above",
     "literal",
     "matplotlib_defaults",
+    "merge_others",
     "patch_of_paper",
     "percent_axis",
     "spread",
@@ -198,6 +199,19 @@ def largest(values: FloatArray, most: int) -> list[int]:
     [1, 2]
     """
     return sorted(np.argsort(-values, kind="stable")[:most].tolist())
+
+
+def merge_others(values: FloatArray, kept: list[int]) -> FloatArray:
+    """Values of the classes that are kept, the sum over the other classes, and unseen, the last.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> merge_others(np.array([0.1, 0.5, 0.2, 0.2]), [1])
+    array([0.5, 0.3, 0.2])
+    """
+    others = np.delete(values[..., :-1], kept, axis=-1).sum(axis=-1, keepdims=True)
+    return np.concatenate([values[..., kept], others, values[..., -1:]], axis=-1)
 
 
 def spread(wanted: Sequence[float] | FloatArray, gap: float) -> FloatArray:

@@ -17,6 +17,7 @@ from unseen.plots.canvas import (
     frame,
     largest,
     literal,
+    merge_others,
     percent_axis,
     write_beside,
 )
@@ -113,10 +114,8 @@ class ComparisonDisplay(Display):
         if len(self.classes) <= _MOST_CLASSES:
             return names, list(self.classes), shares
         kept = largest(shares[:, :-1].mean(axis=0), _MOST_CLASSES - 1)
-        rest = 1.0 - shares[:, kept].sum(axis=1) - shares[:, -1]
-        parts = np.column_stack([shares[:, kept], np.maximum(rest, 0.0), shares[:, -1]])
-        n_others = len(self.classes) - len(kept)
-        return names, [*(self.classes[place] for place in kept), f"{n_others} others"], parts
+        others = f"{len(self.classes) - len(kept)} others"
+        return names, [*(self.classes[place] for place in kept), others], merge_others(shares, kept)
 
     def _size(self) -> tuple[float, float]:
         return WIDTH, 0.95 + 0.28 * (len(self.names) + (self.truth is not None))

@@ -1,7 +1,7 @@
 """The right end of a ROC and the line fitted to it: its slope is the share.
 
-If class i has share ν among the new rows, then the ROC of new rows against class i ends in a
-straight line of slope ν, and that line, drawn on, meets the left edge at 1 - ν.
+If class i has share ν among the new rows, the ROC of new rows against class i ends in a straight
+line of slope ν. Drawn on to the left edge, the line meets it at 1 - ν.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class RocDisplay(Display):
         )
 
     def _draw_whole(self, ax: Axes, theme: Theme) -> None:
-        """The whole ROC, where the line meets the left edge, and what the main view shows."""
+        """The whole ROC, the point where the line meets the left edge, and the range of the main view."""
         self._draw_curves(ax, theme)
         frame(ax, theme)
         ax.set_facecolor(theme.paper)

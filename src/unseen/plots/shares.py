@@ -17,6 +17,7 @@ from unseen.plots.canvas import (
     frame,
     largest,
     literal,
+    merge_others,
     percent_axis,
     write_beside,
 )
@@ -162,16 +163,11 @@ def _at_most(
     if n_known <= n_rows:
         return (*names, "unseen"), shares, intervals, training
     kept = largest(shares[:-1], n_rows - 1)
-    others = np.setdiff1d(np.arange(n_known), kept)
-
-    def merged(values: FloatArray) -> FloatArray:
-        return np.array([*values[kept], values[others].sum(), values[-1]])
-
     if intervals is not None:
         intervals = np.vstack([intervals[kept], [[np.nan, np.nan]], intervals[-1:]])
     return (
-        (*(names[place] for place in kept), f"{len(others)} others", "unseen"),
-        merged(shares),
+        (*(names[place] for place in kept), f"{n_known - len(kept)} others", "unseen"),
+        merge_others(shares, kept),
         intervals,
-        None if training is None else merged(training),
+        None if training is None else merge_others(training, kept),
     )

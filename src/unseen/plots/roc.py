@@ -122,7 +122,7 @@ class RocDisplay(Display):
         )
 
     def _draw_whole(self, ax: Axes, theme: Theme) -> None:
-        """The whole ROC, the point where the line meets the left edge, and the range of the main view."""
+        """The whole ROC, the left end of the line, and the range of the main view."""
         self._draw_curves(ax, theme)
         frame(ax, theme)
         ax.set_facecolor(theme.paper)

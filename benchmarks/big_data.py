@@ -3,7 +3,7 @@
 Tables are made in a temporary folder: ten number columns and one of text, three known classes, and
 new rows of which 30% are unseen. Each command runs in a process of its own, with one BLAS thread;
 its peak memory is the peak resident size that the kernel counted. The machine is shared: wall
-seconds hang on who else is there, CPU seconds hardly.
+seconds depend on its other users, CPU seconds hardly.
 
     python benchmarks/big_data.py                 a csv of 1 GB, a Parquet file of 50 million rows
     python benchmarks/big_data.py --csv-mb 100 --parquet-rows 1000000 --out mine.csv
@@ -15,15 +15,13 @@ and writes each once. Needs 3 GB of disk, which it gives back. Writes results/bi
 
 from __future__ import annotations
 
-import os
-
-for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[_name] = "1"
+from _common import RESULTS  # isort: skip
 
 import argparse
 import csv
 import json
 import multiprocessing
+import os
 import subprocess
 import sys
 import time
@@ -37,7 +35,6 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-RESULTS = Path(__file__).parent / "results" / "big_data.csv"
 N_NUMBERS = 10
 KINDS = ("ant", "bee", "cat", "unknown")
 COLOURS = np.array(["red", "green", "blue"])
@@ -184,7 +181,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--csv-mb", type=int, default=1000)
     parser.add_argument("--parquet-rows", type=int, default=50_000_000)
-    parser.add_argument("--out", type=Path, default=RESULTS)
+    parser.add_argument("--out", type=Path, default=RESULTS / "big_data.csv")
     given = parser.parse_args()
     with (
         TemporaryDirectory(prefix="unseen-big-") as folder,

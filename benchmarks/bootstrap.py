@@ -9,14 +9,7 @@ every row (sort once, cumulative sums). CPU seconds; run with one BLAS thread.
 
 from __future__ import annotations
 
-import csv
-import os
-import time
-from collections.abc import Callable
-from pathlib import Path
-
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-os.environ.setdefault("OMP_NUM_THREADS", "1")
+from _common import cpu_seconds, write_csv  # isort: skip
 
 import numpy as np
 from scipy.optimize import minimize
@@ -27,7 +20,6 @@ from unseen._types import FloatArray
 from unseen.roc import BinomialDeviance, Concave, RocModel, RocSketch, bootstrap_roc, fit_roc
 
 N_REPLICATES = 1000
-RESULTS = Path(__file__).parent / "results" / "bootstrap.csv"
 GRID = BinomialDeviance().grid
 # Rows per sample: turns of the loop that are timed, and replicates of the exact bootstrap.
 SIZES = {10_000: (20, 4000), 100_000: (10, 4000), 1_000_000: (3, 1000)}
@@ -40,12 +32,6 @@ def sample(n_rows: int, seed: int) -> tuple[FloatArray, FloatArray]:
     known = int(0.4 * n_rows)
     F = np.concatenate([rng.normal(size=known), rng.normal(1.5, 1, n_rows - known)])
     return F, rng.normal(size=n_rows)
-
-
-def cpu_seconds(work: Callable[[], object]) -> float:
-    start = time.process_time()
-    work()
-    return time.process_time() - start
 
 
 def ours(F: FloatArray, H: FloatArray, model: RocModel, seed: int) -> tuple[FloatArray, FloatArray]:
@@ -120,7 +106,7 @@ def measure(n_rows: int, name: str) -> dict[str, object]:
     F, H = sample(n_rows, seed=0)
     rng = np.random.default_rng(0)
     ours(F, H, model, 0)
-    fast = min(cpu_seconds(lambda: ours(F, H, model, 0)) for _ in range(3))
+    fast = cpu_seconds(lambda: ours(F, H, model, 0), 3)
     turn = cpu_seconds(lambda: [one_turn_of_the_loop(F, H, model, rng) for _ in range(n_turns)])
     slow = turn / n_turns * N_REPLICATES
     return {
@@ -159,11 +145,10 @@ def main() -> None:
                     f" (+- {row['sd_ratio_error']:.3f})",
                     flush=True,
                 )
-    RESULTS.parent.mkdir(exist_ok=True)
-    with RESULTS.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(rows[0])
-        writer.writerows([shown(value) for value in row.values()] for row in rows)
+    write_csv(
+        "bootstrap.csv",
+        [{name: shown(value) for name, value in row.items()} for row in rows],
+    )
 
 
 if __name__ == "__main__":

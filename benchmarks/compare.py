@@ -9,24 +9,21 @@ the same, and reading them ten times comes on top.
 Written to ``benchmarks/results/compare.csv``: one row per problem, set and estimator, and a row
 ``compare``. ``ratio`` is the time of the row over that of the most expensive estimator alone.
 
-Run ``OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python benchmarks/compare.py`` (a minute).
+Run ``python benchmarks/compare.py`` (a minute).
 """
 
 from __future__ import annotations
 
-import csv
-import time
-from collections.abc import Callable
-from pathlib import Path
+from _common import cpu_seconds, write_csv  # isort: skip
+
 from typing import Any
 
 import numpy as np
 from sklearn.datasets import load_digits
-
-import unseen
 from unseen.proportions.comparison import default_estimators
 
-RESULTS = Path(__file__).parent / "results" / "compare.csv"
+import unseen
+
 N_RUNS = 2
 
 Samples = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -47,16 +44,6 @@ def digits() -> Samples:
     X, y = load_digits(return_X_y=True)
     known = y[::2] < 8
     return X[::2][known], y[::2][known], X[1::2]
-
-
-def cpu_seconds(task: Callable[[], Any]) -> float:
-    """Least of a few runs, as noise only ever adds."""
-    times = []
-    for _ in range(N_RUNS):
-        start = time.process_time()
-        task()
-        times.append(time.process_time() - start)
-    return min(times)
 
 
 def two_kinds() -> list[Any]:
@@ -89,10 +76,7 @@ def main() -> None:
             everything.append(unseen.MPEJoint(closed=False))
         rows += measure(problem, "default", everything, samples)
         rows += measure(problem, "two kinds", two_kinds(), samples)
-    with RESULTS.open("w", newline="") as file:
-        writer = csv.DictWriter(file, rows[0])
-        writer.writeheader()
-        writer.writerows(rows)
+    write_csv("compare.csv", rows)
 
 
 def measure(
@@ -104,17 +88,18 @@ def measure(
         " ".join(repr(estimator).split()): cpu_seconds(
             lambda estimator=estimator: unseen.estimate(
                 X, y, X_new, estimator=estimator, random_state=0
-            )
+            ),
+            N_RUNS,
         )
         for estimator in estimators
     }
-    dearest, total = max(seconds.values()), sum(seconds.values())
+    highest, total = max(seconds.values()), sum(seconds.values())
     seconds["compare"] = cpu_seconds(
-        lambda: unseen.compare(X, y, X_new, estimators, random_state=0)
+        lambda: unseen.compare(X, y, X_new, estimators, random_state=0), N_RUNS
     )
     print(
         f"{problem}, {chosen}: {len(estimators)} estimators together {seconds['compare']:.2f} s, "
-        f"dearest alone {dearest:.2f} s (ratio {seconds['compare'] / dearest:.2f}), "
+        f"most expensive alone {highest:.2f} s (ratio {seconds['compare'] / highest:.2f}), "
         f"one after another {total:.2f} s"
     )
     return [
@@ -123,7 +108,7 @@ def measure(
             "set": chosen,
             "estimator": name,
             "cpu_seconds": round(value, 3),
-            "ratio": round(value / dearest, 3),
+            "ratio": round(value / highest, 3),
         }
         for name, value in seconds.items()
     ]

@@ -11,7 +11,8 @@ Run: python benchmarks/coverage.py [n_problems]; writes results/coverage.csv.
 
 from __future__ import annotations
 
-import csv
+from _common import write_csv  # isort: skip
+
 import sys
 import time
 import warnings
@@ -19,7 +20,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 from sklearn.datasets import load_digits
@@ -29,7 +29,6 @@ from unseen import AdjustedCount, MPEIncomplete, SaerensEM
 from unseen._types import FloatArray, IntArray
 from unseen.intervals import Calibrated, IntervalEvidence, Percentile, RocBand
 
-RESULTS = Path(__file__).parent / "results" / "coverage.csv"
 CONFIDENCE = 0.95
 UNSEEN_SHARES = (0.0, 0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
 LEAST_ROWS = 50
@@ -201,9 +200,8 @@ def main() -> None:
             print("{:40s} {:8s} {:12s} {:5d} covers {} median width {}".format(*row))
     print(f"{n_problems} problems, {time.process_time() - start:.0f} CPU seconds")
     if n_problems == 200:
-        with RESULTS.open("w", newline="") as file:
-            header = ["method", "problems", "share", "intervals", "coverage", "median_width"]
-            csv.writer(file, lineterminator="\n").writerows([header, *rows])
+        names = ("method", "problems", "share", "intervals", "coverage", "median_width")
+        write_csv("coverage.csv", [dict(zip(names, row, strict=True)) for row in rows])
 
 
 if __name__ == "__main__":

@@ -9,22 +9,16 @@ Writes results/coverage_closed.csv.
 
 from __future__ import annotations
 
-import os
+from _common import write_csv  # isort: skip
 
-for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[_name] = "1"
-
-import csv
 import sys
 from collections import defaultdict
-from pathlib import Path
 
 import numpy as np
 
 from unseen import AdjustedCount, SaerensEM
 from unseen.intervals import Calibrated
 
-RESULTS = Path(__file__).parent / "results" / "coverage_closed.csv"
 DEVELOPMENT, REPORTED = range(5000, 5060), range(6000, 6100)
 STRETCHES = (1.0, 1.1, 1.2, 1.4)
 
@@ -68,9 +62,8 @@ def main() -> None:
                      f"{np.median(widths):.3f}"])  # fmt: skip
         print(*rows[-1])
     if not choose:
-        with RESULTS.open("w", newline="") as file:
-            header = ["estimator", "stretch", "intervals", "coverage", "median_width"]
-            csv.writer(file, lineterminator="\n").writerows([header, *rows])
+        names = ("estimator", "stretch", "intervals", "coverage", "median_width")
+        write_csv("coverage_closed.csv", [dict(zip(names, row, strict=True)) for row in rows])
 
 
 if __name__ == "__main__":

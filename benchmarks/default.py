@@ -1,6 +1,6 @@
 """The default estimator beside all others, and what each of its ingredients brings.
 
-    unseen reproduce all --out FOLDER            the paper's protocol, every method
+    python -m paper --out FOLDER                 the paper's protocol, every method
     python benchmarks/default.py paper FOLDER    tables from those cells
     python benchmarks/default.py ablation        what each ingredient brings
     python benchmarks/default.py shift           label shift on scikit-learn's bundled sets
@@ -18,12 +18,8 @@ that were never looked at (ablation: permutation 5 alone).
 
 from __future__ import annotations
 
-import os
+from _common import write_csv  # isort: skip
 
-for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[_name] = "1"
-
-import csv
 import sys
 import time
 import warnings
@@ -55,16 +51,12 @@ DEVELOPED_ON = (
     "thyroid", "saheart", "australian", "german", "image", "ringnorm", "splice", "segment",
 )  # fmt: skip
 REPORTED_PERMUTATIONS = range(5, 10)
-RESULTS = Path(__file__).parent / "results"
 
 
 def write(part: str, rows: list[dict[str, object]]) -> None:
     for row in rows:
         print("  ".join(f"{key}={value}" for key, value in row.items()))
-    with (RESULTS / f"default_{part}.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(dict.fromkeys(key for row in rows for key in row)))
-        writer.writeheader()
-        writer.writerows(rows)
+    write_csv(f"default_{part}.csv", rows)
 
 
 # The paper's protocol

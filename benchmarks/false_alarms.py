@@ -9,13 +9,13 @@ Run: python benchmarks/false_alarms.py [n_clean]; writes results/false_alarms.cs
 
 from __future__ import annotations
 
-import csv
+from _common import write_csv  # isort: skip
+
 import sys
 import time
 import warnings
 from collections import Counter
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -24,7 +24,6 @@ from coverage import FloatArray, IntArray, make_problem
 from unseen import MPEIncomplete
 from unseen.records import Estimate
 
-RESULTS = Path(__file__).parent / "results" / "false_alarms.csv"
 FIRST_CLEAN = 30_000  # problems on which nothing was tuned
 N_BROKEN = 30
 # A check is known by its words in the warnings.
@@ -129,9 +128,8 @@ def main() -> None:
         print("{:16s} {} clean draws, fires in {}; {} broken draws, fires in {}".format(*row))
     print(f"{time.process_time() - start:.0f} CPU seconds")
     if n_clean == 200:
-        with RESULTS.open("w", newline="") as file:
-            header = ["diagnostic", "clean_draws", "fires_on_clean", "broken_draws", "fires"]
-            csv.writer(file, lineterminator="\n").writerows([header, *rows])
+        names = ("diagnostic", "clean_draws", "fires_on_clean", "broken_draws", "fires")
+        write_csv("false_alarms.csv", [dict(zip(names, row, strict=True)) for row in rows])
 
 
 if __name__ == "__main__":

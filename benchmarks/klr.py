@@ -15,13 +15,9 @@ contender is timed on part of its work and scaled, the column ``timed`` says whi
 
 from __future__ import annotations
 
-import os
-
-for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[_name] = "1"
+from _common import cpu_seconds, write_csv  # isort: skip
 
 import argparse
-import csv
 import multiprocessing
 import resource
 import sys
@@ -32,7 +28,6 @@ from pathlib import Path
 
 import numpy as np
 
-RESULTS = Path(__file__).parent / "results"
 STRENGTHS = 10.0 ** np.arange(-2, 4)
 FACTORS = 2.0 ** np.arange(2, -4, -1)
 N_FOLDS = 3
@@ -302,7 +297,7 @@ def measure_flops(n_rows):
         ours(X, y)
     seconds = min(ours(X, y)[1] for _ in range(7))
     A = np.random.default_rng(0).random((2000, 2000), dtype=np.float32)
-    peak = 2 * 2000**3 / min(cpu_seconds(lambda: A @ A) for _ in range(7))
+    peak = 2 * 2000**3 / cpu_seconds(lambda: A @ A, 7)
     bound = count.total / peak
     row = dict(n=n_rows, gflop=count.total / 1e9, peak_gflops=peak / 1e9)
     row |= dict(bound_seconds=bound, seconds=seconds, share=bound / seconds)
@@ -319,12 +314,6 @@ def plain_flops(n, rank, n_features):
     factor = 2 * n * rank * n_features + 4 * n * rank**2
     steps = 10 * 4 * n * rank
     return len(FACTORS) * (factor + len(STRENGTHS) * N_FOLDS * steps) + factor + steps
-
-
-def cpu_seconds(task):
-    start = time.process_time()
-    task()
-    return time.process_time() - start
 
 
 class FlopCount:
@@ -384,12 +373,10 @@ class FlopCount:
 
 
 def write(name, rows):
-    path = RESULTS / name
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        for row in rows:
-            writer.writerow({k: f"{v:.5g}" if isinstance(v, float) else v for k, v in row.items()})
+    def short(value):
+        return f"{value:.5g}" if isinstance(value, float) else value
+
+    write_csv(name, [{key: short(value) for key, value in row.items()} for row in rows])
 
 
 def say(text):

@@ -16,8 +16,9 @@ Errors are against ν*, which is more than ν where G itself holds a share of H.
 
 from __future__ import annotations
 
+from _common import RESULTS, write_csv  # isort: skip
+
 import argparse
-import csv
 import sys
 import time
 from collections import defaultdict
@@ -35,7 +36,6 @@ from unseen.mixture.base import MixtureEstimator
 from unseen.roc.models import Concave, Gaussian
 from unseen.scores.pairs import crossfit_scores
 
-RESULTS = Path(__file__).parent / "results"
 KERNEL_MEAN_SEEDS = 5  # the slowest by far, and far from the others
 SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
@@ -253,14 +253,6 @@ def standard_error(values: list[float]) -> float:
     return float(np.std(values) / np.sqrt(max(len(values) - 1, 1)))
 
 
-def write(name: str, rows: list[dict[str, str]], path: Path) -> None:
-    with path.open("w", newline="") as file:
-        file.write(f"# python benchmarks/mixture.py {name}\n")
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-
-
 def show(name: str, rows: list[dict[str, str]]) -> None:
     print(f"\n{name}: mean |estimate - truth| (standard error)")
     for row in rows:
@@ -287,7 +279,8 @@ def main() -> None:
         start = time.process_time()
         rows = summarise(collect(records(n_seeds), n_seeds * n_per_seed))
         if not options.quick:
-            write(name, rows, options.out / f"mixture_{name}.csv")
+            path = options.out / f"mixture_{name}.csv"
+            write_csv(path, rows, f"python benchmarks/mixture.py {name}")
         show(name, rows)
         print(f"  {time.process_time() - start:.0f} CPU seconds")
 

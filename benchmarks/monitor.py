@@ -13,13 +13,13 @@ Run: python benchmarks/monitor.py [n_streams]; writes results/monitor.csv.
 
 from __future__ import annotations
 
-import csv
+from _common import write_csv  # isort: skip
+
 import sys
 import time
 import warnings
 from collections import defaultdict
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -28,7 +28,6 @@ from unseen import SaerensEM
 from unseen._types import FloatArray
 from unseen.monitoring import Timeline, monitor
 
-RESULTS = Path(__file__).parent / "results" / "monitor.csv"
 SEED = 20_240
 LEVEL = 0.05
 N_STREAMS = 40
@@ -133,10 +132,8 @@ def main(n_streams: int = N_STREAMS) -> None:
     for unseen, reference in ((0.0, None), (0.1, None), (0.0, "training")):
         lines += tallied(unseen, reference, n_streams if reference is None else n_streams // 2)
         print(f"{time.process_time() - began:.0f} CPU-seconds", flush=True)
-    with RESULTS.open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(lines[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(lines)
+    if n_streams == N_STREAMS:
+        write_csv("monitor.csv", lines)
     for line in lines:
         print(*line.values(), sep="  ")
 

@@ -8,13 +8,8 @@ them. Writes results/pair_choice.csv. Seeds 2000 on; the choice was made on seed
 
 from __future__ import annotations
 
-import os
+from _common import write_csv  # isort: skip
 
-for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[_name] = "1"
-
-import csv
-from pathlib import Path
 
 import numpy as np
 
@@ -68,11 +63,7 @@ def main() -> None:
                         {k: f"{v:.4f}" if isinstance(v, float) else v for k, v in row.items()}
                     )
                     print(" ".join(f"{k}={v}" for k, v in rows[-1].items()), flush=True)
-    path = Path(__file__).parent / "results" / "pair_choice.csv"
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    write_csv("pair_choice.csv", rows)
 
 
 if __name__ == "__main__":

@@ -12,16 +12,11 @@ for fit and estimate together. Writes results/peers.csv.
 
 from __future__ import annotations
 
-import os
+from _common import write_csv  # isort: skip
 
-for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[_name] = "1"
-
-import csv
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import numpy as np
 from sklearn.datasets import load_digits, make_classification
@@ -138,15 +133,11 @@ def run() -> Iterator[dict]:
 def main() -> None:
     warnings.simplefilter("ignore")
     fields = ["data", "setting", "method", "error", "se", "seconds", "failed"]
-    path = Path(__file__).parent / "results" / "peers.csv"
     rows = []
     for row in run():
         print(" | ".join(str(row.get(field, "")) for field in fields), flush=True)
         rows.append(row)
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, fieldnames=fields, lineterminator="\n", restval="")
-        writer.writeheader()
-        writer.writerows(rows)
+    write_csv("peers.csv", [{name: row.get(name, "") for name in fields} for row in rows])
 
 
 if __name__ == "__main__":

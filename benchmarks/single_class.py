@@ -11,13 +11,8 @@ to 9. Writes results/single_class.csv.
 
 from __future__ import annotations
 
-import os
+from _common import write_csv  # isort: skip
 
-for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[_name] = "1"
-
-import csv
-from pathlib import Path
 
 import numpy as np
 from paper.trial import PROPORTIONS, Block, Trial
@@ -72,10 +67,7 @@ def main() -> None:
                 row |= dict(se=f"{gap.std(ddof=1) / np.sqrt(len(gap)):.4f}", n=len(gap))
                 rows.append(row)
                 print(" ".join(f"{key}={value}" for key, value in row.items()), flush=True)
-    with (Path(__file__).parent / "results" / "single_class.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, rows[0])
-        writer.writeheader()
-        writer.writerows(rows)
+    write_csv("single_class.csv", rows)
 
 
 if __name__ == "__main__":

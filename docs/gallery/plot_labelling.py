@@ -1,9 +1,9 @@
 """
-What labelling more rows would buy
-==================================
+The value of labelling more rows
+================================
 
-An estimate without labels is worth so many labelled rows as would give the same interval. With both
-together the interval is narrower than with either.
+An estimate without labels is worth as many labelled rows as would give the same interval. Both
+together give a narrower interval than either.
 """
 
 import matplotlib.pyplot as plt

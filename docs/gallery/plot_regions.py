@@ -4,7 +4,7 @@ Where a rule says "unseen", and what it costs
 
 Two known classes, and an unseen one between and above them. The rule labels every point of the
 plane; what it calls unseen is hatched. Its risk is estimated without one unseen label, here for
-every cut of the novelty score.
+every threshold of the novelty score.
 """
 
 import matplotlib.pyplot as plt
@@ -12,6 +12,8 @@ import numpy as np
 
 import unseen
 from unseen.plots import RegionsDisplay, RiskDisplay
+from unseen.rejection.regions import label_regions
+from unseen.rejection.risk.curve import risk_curve
 
 rng = np.random.default_rng(0)
 X = np.vstack([rng.normal([-3, 0], 1, (200, 2)), rng.normal([3, 0], 1, (200, 2))])
@@ -22,8 +24,8 @@ X_new = rng.normal([centres[label] for label in hidden], 1)
 rule = unseen.RejectionPlugIn(random_state=0).fit(X, y, X_new)
 
 _, ax = plt.subplots(figsize=(6, 4.6), layout="constrained")
-RegionsDisplay.from_rule(rule, X_new, hidden, ax=ax)
+RegionsDisplay.from_regions(label_regions(rule, X_new, hidden), ax=ax)
 
 # %%
 _, ax = plt.subplots(figsize=(6, 3.6), layout="constrained")
-RiskDisplay.from_cut(rule, ax=ax)
+RiskDisplay.from_curve(risk_curve(rule), ax=ax)

@@ -14,7 +14,6 @@ from unseen.demo import digit_samples
 from unseen.plots import SharesDisplay
 
 X, y, X_new, _ = digit_samples(0)
-X, X_new = X[:, X.any(axis=0)], X_new[:, X.any(axis=0)]  # three pixels are always blank
 estimate = unseen.estimate(X, y, X_new, confidence=0.95, random_state=0)
 
 _, ax = plt.subplots(figsize=(6, 3.6), layout="constrained")

@@ -273,12 +273,12 @@ def text_table(
     cat    0.5
     m
     """
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    sides = [str.ljust if place < n_names else str.rjust for place in range(len(widths))]
-    lines = [
-        "  ".join(side(*cell) for side, *cell in zip(sides, row, widths, strict=True)).rstrip()
-        for row in table
-    ]
+    columns = []
+    for place, column in enumerate(zip(*table, strict=True)):
+        width = max(map(len, column))
+        side = str.ljust if place < n_names else str.rjust
+        columns.append([side(cell, width) for cell in column])
+    lines = ["  ".join(row).rstrip() for row in zip(*columns, strict=True)]
     return "\n".join([*lines, *below])
 
 

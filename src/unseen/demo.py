@@ -1,8 +1,8 @@
 """The handwritten digits, three of which training never sees: compute a record, draw nothing.
 
-Training holds the digits 0 to 6, equally often. The new batch has them in quite other shares
-(label shift), and 30% of it are sevens, eights and nines. A closed-set method must hand these
-to the digits it knows; an open-set method can leave them over.
+Training holds the digits 0 to 6, equally often. The new batch holds them in other shares (label
+shift), and 30% of it are sevens, eights and nines. A closed-set method must hand these rows to
+the digits it knows; an open-set method need not.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _HIDDEN = (7, 8, 9)
 
 @dataclass(frozen=True, eq=False)
 class Demo:
-    """What was estimated, what was true, and what a closed-set method would have said.
+    """The estimated shares, the true shares, and the shares by a closed-set method.
 
     Parameters
     ----------
@@ -46,17 +46,7 @@ class Demo:
 
     @classmethod
     def run(cls, random_state: int = 0) -> Demo:
-        """Draw the two samples, and estimate.
-
-        Parameters
-        ----------
-        random_state : int, default=0
-            Seed of the samples and of both methods.
-
-        Returns
-        -------
-        Demo
-        """
+        """Draw the two samples and estimate; ``random_state`` seeds samples and methods."""
         X, y, X_new, y_new = digit_samples(random_state)
         start = time.perf_counter()
         estimate = OpenSetEstimator(random_state=random_state).fit(X, y).estimate(X_new)
@@ -73,14 +63,12 @@ class Demo:
     @property
     def errors(self) -> tuple[float, float]:
         """Total-variation error of the estimate, and of the closed-set method."""
-        return (
-            total_variation(self.estimated, self.truth),
-            total_variation(self.closed_set, self.truth),
-        )
+        ours, closed = (total_variation(p, self.truth) for p in (self.estimated, self.closed_set))
+        return ours, closed
 
 
 def digit_samples(random_state: int) -> tuple[FloatArray, IntArray, FloatArray, IntArray]:
-    """Labelled rows and labels; new rows, and the labels they would have."""
+    """Labelled rows with their labels, then new rows with their true labels."""
     pixels, digits = load_digits(return_X_y=True)
     pixels = pixels[:, np.ptp(pixels, axis=0) > 0]  # three are white in every picture
     rng = np.random.default_rng(random_state)
@@ -102,7 +90,7 @@ def known_shares(labels: IntArray, classes: tuple[int, ...]) -> FloatArray:
 
 
 def total_variation(p: FloatArray, q: FloatArray) -> float:
-    """Half the sum of absolute differences: the mass that would have to move.
+    """Half the sum of absolute differences: the mass that would have to move from p to get q.
 
     Examples
     --------

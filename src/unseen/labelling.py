@@ -18,6 +18,7 @@ from scipy.stats import norm
 
 from unseen._frozen import Frozen
 from unseen._types import FloatArray
+from unseen._wording import text_table
 from unseen.records import Estimate
 
 __all__ = ["LabellingValue", "labelling_value"]
@@ -99,13 +100,11 @@ class LabellingValue(Frozen):
         return float(norm.ppf((1 + self.confidence) / 2))
 
     def __str__(self) -> str:
-        lines = [
-            f"{self.sentence} ({self.share:.3f} ± {self.half_width:.3f})",
-            "labelled rows  labels alone  with the estimate",
-        ]
-        rows = zip(self.sizes, self.labels_alone, self.together, strict=True)
-        lines += [f"{k:13.0f}  {f'± {a:.3f}':>12}  {f'± {b:.3f}':>17}" for k, a, b in rows]
-        return "\n".join(lines)
+        numbers = zip(self.sizes, self.labels_alone, self.together, strict=True)
+        rows = [[f"{k:.0f}", f"± {a:.3f}", f"± {b:.3f}"] for k, a, b in numbers]
+        table = [["labelled rows", "labels alone", "with the estimate"], *rows]
+        head = f"{self.sentence} ({self.share:.3f} ± {self.half_width:.3f})"
+        return f"{head}\n{text_table(table, n_names=0)}"
 
     def __repr__(self) -> str:
         return str(self)

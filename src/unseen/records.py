@@ -17,10 +17,7 @@ from numpy.typing import ArrayLike
 
 from unseen._frozen import Frozen, frozen_array, plain
 from unseen._types import FloatArray
-from unseen._wording import html_table, text_table
-
-# A share below this reads as none.
-_NO_SHARE = 0.0005
+from unseen._wording import NO_SHARE, html_table, short_share, text_table
 
 
 class UnseenWarning(UserWarning):
@@ -98,6 +95,9 @@ class RocEvidence(Frozen):
     thresholds: FloatArray | None = None
 
     def __post_init__(self) -> None:
+        for name in ("false_alarm", "detection", "thresholds"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, frozen_array(getattr(self, name), np.float64))
         super().__post_init__()
         if self.thresholds is not None and self.thresholds.shape != self.false_alarm.shape:
             raise ValueError(
@@ -301,22 +301,22 @@ class Estimate(Frozen):
                 f"{self.method} cannot see unseen classes: it takes every new row for one of a "
                 "known class."
             )
-        if self.unseen < _NO_SHARE:
-            if self.intervals is None or self.intervals[-1, 1] < _NO_SHARE:
+        if self.unseen < NO_SHARE:
+            if self.intervals is None or self.intervals[-1, 1] < NO_SHARE:
                 return f"No sign of {never_seen}."
-            most = _percent(self.intervals[-1, 1])
+            most = short_share(self.intervals[-1, 1])
             return f"No sign of {never_seen}: at most {most} of the new rows."
         interval = ""
         if self.intervals is not None:
-            lower, upper = map(_percent, self.intervals[-1])
-            if self.intervals[-1, 0] < _NO_SHARE:
-                guess = _percent(self.unseen)
+            lower, upper = map(short_share, self.intervals[-1])
+            if self.intervals[-1, 0] < NO_SHARE:
+                guess = short_share(self.unseen)
                 return (
                     f"Perhaps {guess} of the new rows come from {never_seen}: "
                     f"it may be none, and at most {upper}."
                 )
             interval = f" ({lower} to {upper})"
-        return f"About {_percent(self.unseen)} of the new rows{interval} come from {never_seen}."
+        return f"About {short_share(self.unseen)} of the new rows{interval} come from {never_seen}."
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain types, ready for JSON; ``format`` counts changes of layout."""
@@ -442,8 +442,3 @@ class EstimatesMixture(Protocol):
 def _above(module: str) -> Any:
     """A module that draws records: those stand above, and are loaded only when called upon."""
     return import_module(f"unseen.{module}")
-
-
-def _percent(share: float) -> str:
-    """A share as people say it; below ten per cent the first digit after the point matters."""
-    return f"{share:.0%}" if share >= 0.0995 or share < _NO_SHARE else f"{share:.1%}"

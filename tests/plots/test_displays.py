@@ -26,11 +26,13 @@ from unseen.plots import (
     SharesDisplay,
     TimelineDisplay,
 )
-from unseen.plots.canvas import percent, plain, spread
-from unseen.plots.scores import binned_masses, squeezed
+from unseen.plots.canvas import literal, spread
+from unseen.plots.densities import binned_masses, squeezed
 from unseen.records import RocEvidence
 from unseen.rejection import RejectionTree
 from unseen.rejection.learning.threshold import decide
+from unseen.rejection.regions import label_regions
+from unseen.rejection.risk.curve import risk_curve
 from unseen.rejection.risk.estimate import open_risk
 
 NASTY = ["<b>&amp;", "$a$ costs $5", "x" * 200, "two\nlines\x00", "狗"]
@@ -71,8 +73,8 @@ def displays(made, evidence, fitted) -> dict[str, Any]:
         "timeline": TimelineDisplay.from_timeline(timeline(made, 5)),
         "labelling": LabellingDisplay.from_value(labelling_value(estimate)),
         "comparison": ComparisonDisplay.from_comparison({"one": estimate}, {"a": 0.5, "b": 0.2}),
-        "regions": RegionsDisplay.from_rule(*fitted, n_across=30),
-        "risk": RiskDisplay.from_cut(fitted[0], n_cuts=11),
+        "regions": RegionsDisplay.from_regions(label_regions(*fitted, n_across=30)),
+        "risk": RiskDisplay.from_curve(risk_curve(fitted[0], 11)),
     }
 
 
@@ -337,46 +339,52 @@ def test_truth_of_the_wrong_length_is_refused(made) -> None:
 
 def test_regions_are_what_the_rule_says(fitted) -> None:
     rule, X, labels = fitted
-    display = RegionsDisplay.from_rule(rule, X, labels, n_across=25)
+    regions = label_regions(rule, X, labels, n_across=25)
     for row, column in ((0, 0), (24, 12), (12, 24)):
-        (said,) = rule.predict([[display.x[column], display.y[row]]])
-        assert display.names[display.codes[row, column]] == said
-    assert display.unseen == 2
-    hatched = [regions.get_hatch() for regions in display.ax_.collections]
+        (said,) = rule.predict([[regions.x[column], regions.y[row]]])
+        assert regions.names[regions.codes[row, column]] == said
+    assert regions.unseen == 2
+    hatched = [area.get_hatch() for area in RegionsDisplay.from_regions(regions).ax_.collections]
     assert hatched == [None, None, "///"]
-    assert len(display.points) == 300
+    assert len(regions.points) == 300
 
 
 def test_points_of_other_labels_are_drawn_as_unlabelled(fitted) -> None:
     rule, X, _ = fitted
-    display = RegionsDisplay.from_rule(rule, X[:4], ["left", "nine", "right", "unseen"], n_across=9)
-    assert display.point_codes.tolist() == [0, -1, 1, 2]
+    regions = label_regions(rule, X[:4], ["left", "nine", "right", "unseen"], n_across=9)
+    assert regions.point_codes.tolist() == [0, -1, 1, 2]
+    drawn = {
+        line.get_color(): line.get_marker() for line in RegionsDisplay(regions).plot().ax_.lines
+    }
+    assert drawn[LIGHT.ink] == "."
+    assert len(drawn) == 4
 
 
 def test_regions_need_two_features(fitted) -> None:
     with pytest.raises(ValueError, match=r"X must have two columns; got shape \(3, 1\)"):
-        RegionsDisplay.from_rule(fitted[0], np.zeros((3, 1)))
+        label_regions(fitted[0], np.zeros((3, 1)))
 
 
-def test_risk_at_each_cut_is_that_of_the_cut(fitted) -> None:
+def test_risk_at_each_threshold_is_that_of_the_threshold(fitted) -> None:
     rule = fitted[0]
-    display = RiskDisplay.from_cut(rule, n_cuts=5)
+    curve = risk_curve(rule, 5)
     held_out = rule.held_out_
     found = open_risk(
         decide(held_out.labelled, 0.25), held_out.codes, decide(held_out.new, 0.25),
         rule.shares_.known,
     )  # fmt: skip
-    assert_allclose(display.risks[1], found.risk)
-    assert_allclose(display.standard_errors[1], found.standard_error)
-    assert_allclose(display.risks[2], rule.risk_.risk)  # the cut in use is one half
-    mark = display.ax_.lines[2]
+    assert_allclose(curve.risks[1], found.risk)
+    assert_allclose(curve.standard_errors[1], found.standard_error)
+    assert_allclose(curve.risks[2], rule.risk_.risk)  # the threshold in use is one half
+    line, _, mark = RiskDisplay.from_curve(curve).ax_.lines
+    assert_allclose(line.get_ydata(), curve.risks)
     assert_allclose(mark.get_xydata(), [[0.5, rule.risk_.risk]])
 
 
 def test_risk_needs_new_rows() -> None:
     rule = RejectionTree(random_state=0).fit(np.arange(40.0)[:, None], np.repeat(["a", "b"], 20))
     with pytest.raises(ValueError, match="fitted with X_new"):
-        RiskDisplay.from_cut(rule)
+        risk_curve(rule)
 
 
 # All of them
@@ -474,15 +482,8 @@ def test_spread_keeps_order_and_distance_and_moves_nothing_without_need() -> Non
     assert_allclose(spread([0.9, 0.1], 0.1), [0.9, 0.1])
 
 
-@pytest.mark.parametrize(
-    ("share", "text"), [(0.0, "0%"), (-0.0, "0%"), (0.0996, "10%"), (0.0994, "9.9%"), (1.0, "100%")]
-)
-def test_percent(share, text) -> None:
-    assert percent(share) == text
-
-
 @pytest.mark.parametrize("longest", [5, 6, 13])
 def test_long_names_keep_both_ends(longest) -> None:
-    shown = plain("abcdefghijklmnopqrstuvwxyz", longest)
-    assert len(shown) == longest
-    assert (shown[0], shown[-1]) == ("a", "z")
+    name = literal("abcdefghijklmnopqrstuvwxyz", longest)
+    assert len(name) == longest
+    assert (name[0], name[-1]) == ("a", "z")

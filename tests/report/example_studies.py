@@ -10,7 +10,7 @@ import numpy as np
 
 from unseen import Comparison
 from unseen.monitoring import Timeline
-from unseen.records import BLIND, Estimate, RocEvidence
+from unseen.records import Estimate, Notice, RocEvidence
 from unseen.report import render
 from unseen.study import Origin, Study, Suspects
 
@@ -69,9 +69,18 @@ def believed(probability: float, before: float = 0.05) -> dict[str, float]:
     return {"probability_unseen": probability, "bayes_factor": factor}
 
 
-def blinded(estimate: Estimate) -> Estimate:
-    """As a closed-set method would say it."""
-    return replace(estimate, warnings=(*estimate.warnings, f"{estimate.method} {BLIND}."))
+def closed_set(estimate: Estimate) -> Estimate:
+    """An estimate by a method that cannot see unseen classes."""
+    notice = Notice("closed_set", f"{estimate.method} cannot see unseen classes.")
+    return replace(estimate, sees_unseen=False, notices=(*estimate.notices, notice))
+
+
+def notes(*texts: str) -> tuple[Notice, ...]:
+    return tuple(Notice("made", text, "note") for text in texts)
+
+
+def warnings(*texts: str) -> tuple[Notice, ...]:
+    return tuple(Notice("made", text) for text in texts)
 
 
 def made_timeline(labels: Any, n_windows: int, names: Any = None) -> Timeline:
@@ -97,7 +106,7 @@ def made_baselines(labels: Any, unseen: float = 0.3) -> Comparison:
             "MPEIncomplete": made_estimate(
                 labels, unseen + 0.01, slopes=True, method="MPEIncomplete", **plain
             ),
-            "SaerensEM": blinded(made_estimate(labels, 0.0, method="SaerensEM", **plain)),
+            "SaerensEM": closed_set(made_estimate(labels, 0.0, method="SaerensEM", **plain)),
         }
     )
 
@@ -109,7 +118,7 @@ def rich() -> Study:
         made_estimate(labels),
         training=dict.fromkeys(labels, 100),
         n_new=12_345,
-        notices=(
+        notices=notes(
             "Column 'id' names rows rather than describing them, and was left out.",
             "450 of 12345 new rows were drawn at random.",
         ),
@@ -151,8 +160,8 @@ def nothing_unseen() -> Study:
 def texts_everywhere(texts: tuple[str, ...]) -> Study:
     """The same texts wherever a text can come from the data."""
     return Study(
-        made_estimate(texts, slopes=True, warnings=texts, method=texts[0]),
-        notices=texts,
+        made_estimate(texts, slopes=True, notices=warnings(*texts), method=texts[0]),
+        notices=notes(*texts),
         baselines=Comparison({text: made_estimate(texts) for text in texts}),
         timeline=made_timeline(texts, len(texts), texts),
         suspects=Suspects(texts, (texts, texts), (1, 2), (0.9, 0.8)),
@@ -171,8 +180,10 @@ def huge() -> Study:
     windows = [f"window {place} " + "<" * 200 for place in range(100)]
     values = tuple("<" * 300 for _ in range(60))
     return Study(
-        made_estimate(labels, slopes=True, warnings=tuple(f"{p} {labels[0]}" for p in range(500))),
-        notices=tuple(f"notice {place} " + "&" * 900 for place in range(500)),
+        made_estimate(
+            labels, slopes=True, notices=warnings(*(f"{p} {labels[0]}" for p in range(500)))
+        ),
+        notices=notes(*(f"notice {place} " + "&" * 900 for place in range(500))),
         baselines=Comparison({f"{p} " + "<" * 300: made_estimate(labels) for p in range(30)}),
         timeline=made_timeline(labels, 100, windows),
         suspects=Suspects(values, (values,) * 1000, tuple(range(1000)), (0.5,) * 1000),

@@ -15,26 +15,20 @@ import pytest
 from example_studies import (
     NASTY,
     believed,
-    blinded,
+    closed_set,
     made_baselines,
     made_estimate,
     made_timeline,
+    notes,
     page_of,
     texts_everywhere,
+    warnings,
 )
 
-from unseen import MPEJoint
 from unseen.report import render, write_report
 from unseen.report.pictures import history_picture
-from unseen.report.remarks import assumptions, certainty
-from unseen.report.tables import (
-    baselines_table,
-    history_table,
-    is_blind,
-    labelling_table,
-    shares_table,
-)
-from unseen.scores import PairScores
+from unseen.report.sentences import assumptions, certainty, warnings_and_notes
+from unseen.report.tables import baselines_table, history_table, labelling_table, shares_table
 from unseen.study import Study, Suspects
 
 VOID = {"meta", "link", "br"}
@@ -163,7 +157,8 @@ def test_every_part_of_a_rich_study_is_there() -> None:
         assert section in text
     assert page.count("<svg") == 13  # 8 slopes, shares, gap, history, labels, methods
     study = example_studies.rich()
-    for sentence in (*study.notices, *study.origin.preparation, study.origin.command):
+    told = [notice.text for notice in study.notices]
+    for sentence in (*told, *study.origin.preparation, study.origin.command):
         assert sentence in text
     assert "a" * 64 in text
     assert "holds no rows of your data" not in text
@@ -187,7 +182,7 @@ def test_rows_of_the_data_are_shown_only_on_request() -> None:
 
 def test_a_method_that_cannot_see_says_so() -> None:
     changes = {"method": "SaerensEM", "diagnostics": {}, "pooled": None}
-    study = Study(blinded(made_estimate(("a", "b"), 0.0, 0.02, **changes)))
+    study = Study(closed_set(made_estimate(("a", "b"), 0.0, 0.02, **changes)))
     text = Outline(render(study)).texts["body"][0]
     assert text.count("SaerensEM cannot see unseen classes") == 2  # first of all, and as a warning
     assert "Nothing is unseen." in text
@@ -199,7 +194,7 @@ def test_a_method_that_cannot_see_says_so() -> None:
 
 def test_the_history_of_a_method_that_cannot_see_shows_no_unseen_share() -> None:
     timeline = made_timeline(("a", "b"), 3)
-    estimates = [blinded(made_estimate(("a", "b"), 0.0))] * 3
+    estimates = [closed_set(made_estimate(("a", "b"), 0.0))] * 3
     study = Study(
         estimates[0],
         timeline=replace(timeline, estimates=estimates, reference_estimate=estimates[0]),
@@ -242,21 +237,32 @@ def test_the_file_appears_whole_or_not_at_all(tmp_path) -> None:
         write_report(example_studies.minimal(), tmp_path / "none" / "report.html")
 
 
-def made_scores() -> PairScores:
-    """Scores of two classes, as a classifier would give them."""
-    rng = np.random.default_rng(0)
-    pairs = tuple((rng.normal(0.5, 1, 80), rng.normal(0, 1, 60)) for _ in range(2))
-    return PairScores(("a", "b"), pairs, 0)
-
-
-def test_blind_is_who_says_so_and_not_who_has_a_certain_name() -> None:
-    scores = made_scores()
-    assert is_blind(MPEJoint().from_scores(scores))
-    assert not is_blind(MPEJoint(closed=False).from_scores(scores))
+def test_the_record_says_whether_its_method_sees_unseen_classes() -> None:
     found = baselines_table(Study(made_estimate(("a", "b")), baselines=made_baselines(("a", "b"))))
     assert {row.cells[0]: row.cells[1] for row in found.rows} == {
         "OpenSetEstimator": "yes", "MPEIncomplete": "yes", "SaerensEM": "no",
     }  # fmt: skip
+
+
+def test_words_of_a_notice_change_nothing() -> None:
+    """A column or a class may be called like any sentence of this library."""
+    text = "column 'OpenSetEstimator cannot see unseen classes' is constant."
+    study = Study(made_estimate(("a", "b"), notices=warnings(text)))
+    assert shares_table(study).rows[-1].cells[2] == "30.0%"
+    page = render(study)
+    assert "far too large" in page
+    assert "What labels would buy" in page
+
+
+def test_severity_decides_where_a_notice_stands_and_each_is_told_once() -> None:
+    study = Study(
+        made_estimate(("a", "b"), notices=(*warnings("w1", "both"), *notes("n1"))),
+        notices=(*notes("n2", "n1", "both"), *warnings("w2", "w1")),
+        timeline=replace(
+            made_timeline(("a", "b"), 3), skipped=(), n_missing=0, notices=warnings("w3")
+        ),
+    )
+    assert warnings_and_notes(study) == (["w1", "both", "w3", "w2"], ["n1", "n2"])
 
 
 # How sure

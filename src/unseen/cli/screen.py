@@ -7,36 +7,39 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from unseen import _wording as words
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
     from unseen.monitoring import Timeline
     from unseen.proportions import Comparison
+    from unseen.records import Notice
     from unseen.study import Study
 
-__all__ = ["console", "plain", "print_remarks", "shares_of_methods", "show_study", "table_of"]
-
+__all__ = ["console", "plain", "print_notices", "shares_of_methods", "show_study", "table_of"]
 
 _WIDTH_OF_PIPES = 500
+_STYLES = {"warning": "yellow", "note": "dim"}
 
 
 def console() -> Console:
-    """Where results go; knows whether it is a terminal, and NO_COLOR."""
+    """The console for results; it knows whether it is a terminal, and NO_COLOR."""
     from rich.console import Console
 
     screen = Console(highlight=False, soft_wrap=True)
     if not screen.is_terminal and "COLUMNS" not in os.environ:
-        # Nobody looks at a pipe: cells that are cut to fit would be lost to who reads it.
+        # Nobody looks at a pipe: cells that are cut to fit would be lost to its reader.
         screen.width = _WIDTH_OF_PIPES
     return screen
 
 
 def plain(text: object) -> str:
-    """Text of the user's, which may hold what rich takes for markup."""
+    """Text from the user or the data, which may hold rich's markup or a terminal's commands."""
     from rich.markup import escape
 
-    return escape(str(text))
+    return escape(words.verbatim(text))
 
 
 def table_of(first: str, others: Iterable[str]) -> Table:
@@ -51,98 +54,93 @@ def table_of(first: str, others: Iterable[str]) -> Table:
 
 
 def show_study(study: Study, files: Iterable[Path]) -> None:
-    """The answer in a sentence, the shares then and now, and what to know about them."""
+    """The answer in a sentence, the shares then and now, and the notices."""
     screen, estimate = console(), study.estimate
     screen.print(f"[bold]{plain(estimate.sentence())}[/bold]\n")
     screen.print(_then_and_now(study))
-    sampled = estimate.n_new < study.n_new_rows
-    drawn = f" of {study.n_new_rows:,}" if sampled else ""
-    screen.print(f"{estimate.method}, {estimate.n_new:,}{drawn} new rows.")
+    is_sampled = estimate.n_new < study.n_new_rows
+    part = f"{estimate.n_new:,} of " if is_sampled else ""
+    screen.print(f"{estimate.method}, {part}{words.count(study.n_new_rows, 'new row')}.")
     if study.timeline is not None:
-        screen.print()
-        screen.print(_windows(study.timeline))
-        since = "since the reference" if study.timeline.in_reference.any() else "since training"
-        screen.print(
-            f"* changed {since} (p at most {study.timeline.alpha:g}, adjusted for the number "
-            "of windows)"
-        )
-        if study.timeline.skipped:
-            n_rows = sum(count for _, count in study.timeline.skipped)
-            screen.print(
-                f"{len(study.timeline.skipped)} windows ({n_rows:,} rows) have too few rows for "
-                "an estimate and are left out."
-            )
-    later = study.timeline.warnings if study.timeline is not None else ()
-    print_remarks((*estimate.warnings, *later), study.notices, screen)
+        _show_windows(study.timeline, screen)
+    print_notices(study.all_notices, screen)
     for file in files:
         screen.print(f"Written: {plain(file)}")
 
 
-def print_remarks(warnings: Iterable[str], notices: Iterable[str], screen: Console) -> None:
-    """Warnings stand out; notices are for the record."""
-    for message in dict.fromkeys(warnings):
-        screen.print(f"[yellow]warning:[/yellow] {plain(message)}")
-    for message in dict.fromkeys(notices):
-        screen.print(f"[dim]note:[/dim] {plain(message)}")
+def print_notices(notices: Iterable[Notice], screen: Console) -> None:
+    """Print each notice once, warnings first."""
+    lines = dict.fromkeys((notice.severity, notice.text) for notice in notices)
+    for severity, style in _STYLES.items():
+        for _, text in (line for line in lines if line[0] == severity):
+            screen.print(f"[{style}]{severity}:[/{style}] {plain(text)}")
 
 
 def shares_of_methods(comparison: Comparison) -> Table:
     """One row per estimator, one column per class, unseen last."""
     table = table_of("estimator", [*map(str, comparison.classes), "unseen"])
     for name, estimate in comparison.items():
-        shares = [*estimate.proportions, estimate.unseen]
-        table.add_row(plain(name), *(f"{share:.1%}" for share in shares))
+        table.add_row(plain(name), *map(words.share, [*estimate.proportions, estimate.unseen]))
     return table
 
 
 def _then_and_now(study: Study) -> Table:
     """One row per class, unseen last: share in training, share now, interval."""
     estimate, training = study.estimate, study.training_shares
-    level = "" if estimate.confidence is None else f"{100 * estimate.confidence:g}% "
-    table = table_of("class", ["in training", "now", f"{level}interval"])
+    table = table_of("class", ["in training", "now", words.interval_name(estimate.confidence)])
+    ends = [""] * (len(estimate.classes) + 1)
+    if estimate.intervals is not None:
+        ends = [words.interval(*limits) for limits in estimate.intervals]
     for place, label in enumerate(estimate.classes):
-        shares = [f"{training[label]:.1%}", f"{estimate.proportions[place]:.1%}"]
-        table.add_row(plain(label), *shares, _interval(study, place))
-    table.add_row("unseen", "", f"{estimate.unseen:.1%}", _interval(study, -1), style="bold")
+        shares = map(words.share, (training[label], estimate.proportions[place]))
+        table.add_row(plain(label), *shares, ends[place])
+    table.add_row("unseen", "", words.share(estimate.unseen), ends[-1], style="bold")
     return table
 
 
+def _show_windows(timeline: Timeline, screen: Console) -> None:
+    screen.print()
+    screen.print(_windows(timeline))
+    since = "the reference" if timeline.in_reference.any() else "training"
+    screen.print(
+        f"* changed since {since} (p at most {timeline.alpha:g}, adjusted for the number of "
+        "windows)"
+    )
+    if timeline.skipped:
+        windows = words.count(len(timeline.skipped), "window")
+        rows = words.count(sum(number for _, number in timeline.skipped))
+        screen.print(f"Left out, with too few rows for an estimate: {windows} ({rows}).")
+
+
 def _windows(timeline: Timeline) -> Table:
-    """One row per window: the unseen share, what moved most, and whether that is chance."""
+    """One row per window: the unseen share, the share that moved most, and their p-values."""
     from unseen.monitoring.windows import shown_key
 
     table = table_of("window", ["rows", "unseen", "p", "moved most", "p, any class"])
     for place, window in enumerate(timeline.windows):
         estimate = timeline.estimates[place]
+        p_unseen, p_any, move = "reference", "reference", ""
+        if not timeline.in_reference[place]:
+            p_unseen, p_any = (
+                words.starred_p_value(values[place], timeline.alpha).rstrip()
+                for values in (timeline.p_values_unseen, timeline.p_values)
+            )
+            move = _largest_move(timeline, place)
         table.add_row(
             plain(shown_key(window)),
             f"{estimate.n_new:,}",
-            f"{estimate.unseen:.1%}",
-            _p_value(timeline.p_values_unseen[place], timeline.alpha),
-            plain(_largest_move(timeline, place)),
-            _p_value(timeline.p_values[place], timeline.alpha),
+            words.share(estimate.unseen),
+            p_unseen,
+            plain(move),
+            p_any,
             style="bold" if timeline.changed[place] or timeline.changed_unseen[place] else None,
         )
     return table
 
 
 def _largest_move(timeline: Timeline, place: int) -> str:
-    """The share that is furthest from that of the reference, and by how many points."""
-    if timeline.in_reference[place]:
-        return ""
+    """The class whose share is furthest from its share in the reference, and the points."""
     moves = timeline.differences[place]
     largest = int(abs(moves).argmax())
     name = [*map(str, timeline.classes), "unseen"][largest]
     return f"{name} {100 * moves[largest]:+.1f}"
-
-
-def _interval(study: Study, place: int) -> str:
-    intervals = study.estimate.intervals
-    return "" if intervals is None else f"{intervals[place, 0]:.1%} to {intervals[place, 1]:.1%}"
-
-
-def _p_value(p: float, alpha: float) -> str:
-    if p != p:  # a window of the reference is not tested against itself
-        return "reference"
-    text = "< 0.001" if p < 0.001 else f"{p:.3f}"
-    return text + ("*" if p <= alpha else "")

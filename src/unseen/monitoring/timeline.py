@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from unseen._types import BoolArray, FloatArray
-from unseen._wording import html_table, text_table
+from unseen._wording import html_table, starred_p_value, text_table
 from unseen.monitoring.windows import shown_key
 from unseen.records import Estimate, Notice
 
@@ -246,9 +246,7 @@ class Timeline:
     def _shown_p(self, place: int, p_values: FloatArray) -> str:
         if self.in_reference[place]:
             return "reference"
-        value = p_values[place]
-        shown = "< 0.001" if value < 0.001 else f"{value:.3f}"
-        return shown + ("*" if value <= self.alpha else " ")
+        return starred_p_value(p_values[place], self.alpha)
 
     def _remarks(self) -> list[str]:
         """What stands under the table."""

@@ -1,7 +1,7 @@
 """Pictures of records, scikit-learn style: ``Display.from_...(record)`` draws, ``.plot`` redraws.
 
-A display reads a record, never raw rows, and draws on the axes that it is given or on a figure of
-its own. Matplotlib is imported when something is drawn, pyplot never.
+A display reads a record, never rows or estimators, and draws on given axes or on a figure of its
+own. Matplotlib is imported when something is drawn, pyplot never.
 """
 
 from unseen.plots.canvas import Display

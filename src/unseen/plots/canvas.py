@@ -1,4 +1,4 @@
-"""What all displays share: a figure of their own or the user's axes, and text that is only text.
+"""The base of all displays, and what several displays draw: frames, names, numbers, legends.
 
 Nothing here touches pyplot, and matplotlib's settings are afterwards as they were.
 """
@@ -15,13 +15,26 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 
 from unseen._types import FloatArray
+from unseen._wording import shown
 from unseen.plots.theme import LIGHT, Theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["Display", "matplotlib_defaults", "percent", "plain", "spread"]
+__all__ = [
+    "Display",
+    "frame",
+    "largest",
+    "legend_above",
+    "literal",
+    "matplotlib_defaults",
+    "merge_others",
+    "patch_of_paper",
+    "percent_axis",
+    "spread",
+    "write_beside",
+]
 
 # Inches. So wide a picture keeps its text readable on a phone, 320 px across.
 WIDTH = 4.4
@@ -42,7 +55,7 @@ class Display(ABC):
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Where it was drawn last.
+        The axes of the last drawing.
     figure_ : matplotlib Figure
         The figure of those axes.
     """
@@ -51,14 +64,14 @@ class Display(ABC):
     figure_: Figure
 
     def plot(self, ax: Axes | None = None, *, theme: Theme = LIGHT) -> Self:
-        """Draw it.
+        """Draw the picture.
 
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Where; None is a new figure of a fitting size, which pyplot does not know of.
+            Axes to draw on; None makes a figure of a fitting size, unknown to pyplot.
         theme : Theme, default=LIGHT
-            Its colours.
+            Colours of the picture.
 
         Returns
         -------
@@ -95,7 +108,7 @@ class Display(ABC):
 
 @contextmanager
 def matplotlib_defaults(settings: Mapping[str, Any] = _SETTINGS) -> Iterator[Any]:
-    """Matplotlib with its own defaults and ours, whatever the user has set, for a moment only."""
+    """Matplotlib with its defaults and ours inside the block, whatever the user has set."""
     try:
         import matplotlib
         import matplotlib.figure
@@ -109,7 +122,7 @@ def matplotlib_defaults(settings: Mapping[str, Any] = _SETTINGS) -> Iterator[Any
 
 
 def frame(ax: Axes, theme: Theme, grid: str | None = None) -> None:
-    """Two thin axes in the theme's colours and, where asked, lines along x, y or both."""
+    """Two thin axes in the theme's colours, and a grid along x, y or both where one is wanted."""
     ax.set_facecolor("none")
     ax.spines[["top", "right"]].set_visible(False)
     for spine in ax.spines.values():
@@ -135,57 +148,74 @@ def patch_of_paper(theme: Theme) -> dict[str, Any]:
     return {"facecolor": theme.paper, "alpha": 0.8, "edgecolor": "none", "pad": 1.5}
 
 
-def plain(text: Any, longest: int | None = None) -> str:
-    r"""Text for matplotlib that shows as it is: on one line, no mathematics, not too long.
-
-    Parameters
-    ----------
-    text : object
-        What to show; labels may be numbers.
-    longest : int or None, default=None
-        Characters to keep; what is longer loses its middle.
+def literal(text: Any, longest: int | None = None) -> str:
+    r"""A name that matplotlib draws as it is: on one line, no mathematics, not too long.
 
     Examples
     --------
-    >>> from unseen.plots.canvas import plain
-    >>> plain("a very long name of a class", 13)
+    >>> from unseen.plots.canvas import literal
+    >>> literal("a very long name of a class", 13)
     'a very… class'
-    >>> print(plain("$5 and\n$6"))
+    >>> print(literal("$5 and\n$6"))
     \$5 and \$6
     """
-    line = " ".join("".join(c if c.isprintable() else " " for c in str(text)).split())
-    if longest is not None and len(line) > longest:
-        line = f"{line[: longest // 2]}…{line[len(line) - (longest - 1) // 2 :]}"
-    return line.replace("$", r"\$")
+    return shown(text, longest).replace("$", r"\$")
 
 
-def percent(share: float) -> str:
-    """A share with about two digits: 32%, 1.8%, 0%.
+def write_beside(ax: Axes, text: str, height: float, **style: Any) -> None:
+    """Put text beside the right edge of the axes, level with a value of y."""
+    ax.annotate(
+        text,
+        (1.0, height),
+        (4, 0),
+        xycoords=("axes fraction", "data"),
+        textcoords="offset points",
+        verticalalignment="center",
+        annotation_clip=False,
+        **style,
+    )
+
+
+def legend_above(ax: Axes, theme: Theme, **options: Any) -> None:
+    """A legend without a box, over the upper left corner of the axes."""
+    ax.legend(
+        loc="lower left",
+        bbox_to_anchor=(0, 1),
+        frameon=False,
+        fontsize=SMALL,
+        labelcolor=theme.ink,
+        borderaxespad=0.2,
+        **options,
+    )
+
+
+def largest(values: FloatArray, most: int) -> list[int]:
+    """Places of the largest values, in rising order of place.
 
     Examples
     --------
-    >>> from unseen.plots.canvas import percent
-    >>> percent(0.316), percent(0.0178), percent(0.0)
-    ('32%', '1.8%', '0%')
+    >>> import numpy as np
+    >>> largest(np.array([0.1, 0.5, 0.4]), 2)
+    [1, 2]
     """
-    digits = 1 if 0.0005 <= abs(share) < 0.0995 else 0
-    return f"{abs(share) if digits == 0 and abs(share) < 0.005 else share:.{digits}%}"
+    return sorted(np.argsort(-values, kind="stable")[:most].tolist())
+
+
+def merge_others(values: FloatArray, kept: list[int]) -> FloatArray:
+    """Values of the classes that are kept, the sum over the other classes, and unseen, the last.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> merge_others(np.array([0.1, 0.5, 0.2, 0.2]), [1])
+    array([0.5, 0.3, 0.2])
+    """
+    others = np.delete(values[..., :-1], kept, axis=-1).sum(axis=-1, keepdims=True)
+    return np.concatenate([values[..., kept], others, values[..., -1:]], axis=-1)
 
 
 def spread(wanted: Sequence[float] | FloatArray, gap: float) -> FloatArray:
-    """Places at least ``gap`` apart, in the same order and as near the wanted ones as can be.
-
-    Parameters
-    ----------
-    wanted : array-like of shape (n,)
-        Where labels would like to be.
-    gap : float
-        Least distance between two.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        The least-squares answer.
+    """Places at least ``gap`` apart, in the same order and, in least squares, nearest the wanted.
 
     Examples
     --------

@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from unseen._types import FloatArray
-from unseen.plots.canvas import SMALL, WIDTH, Display, frame, percent, percent_axis, plain
+from unseen._wording import short_share
+from unseen.plots.canvas import (
+    SMALL,
+    WIDTH,
+    Display,
+    frame,
+    largest,
+    literal,
+    merge_others,
+    percent_axis,
+    write_beside,
+)
 from unseen.plots.theme import LIGHT, Theme
 from unseen.records import Estimate
 
@@ -27,9 +38,9 @@ _MOST_CLASSES = 12
 class ComparisonDisplay(Display):
     """Shares by each estimator as parts of one bar: known classes in blue, unseen hatched.
 
-    With the truth, it is the first bar, and the number beside each other bar is its error: total
-    variation, the share of rows that would have to move. Above 12 known classes the smallest are
-    drawn as one.
+    Where the truth is known, it is the first bar, and the number beside each other bar is its
+    error: total variation, the share of rows that would have to move. Above 12 known classes the
+    smallest are drawn as one.
 
     Parameters
     ----------
@@ -75,13 +86,9 @@ class ComparisonDisplay(Display):
         comparison : Comparison, or mapping of name to Estimate
             All with the same classes.
         truth : mapping of label to share, K + 1 shares, or None, default=None
-            True shares where they are known. What a mapping leaves over is unseen.
+            True shares where they are known. The rest of a mapping is unseen.
         ax, theme
             As for :meth:`plot`.
-
-        Returns
-        -------
-        ComparisonDisplay
         """
         if not comparison:
             raise ValueError("comparison must hold at least one estimate; got none.")
@@ -106,12 +113,9 @@ class ComparisonDisplay(Display):
             names, shares = ["truth", *names], np.vstack([self.truth, shares])
         if len(self.classes) <= _MOST_CLASSES:
             return names, list(self.classes), shares
-        largest = np.argsort(-shares[:, :-1].mean(axis=0), kind="stable")[: _MOST_CLASSES - 1]
-        kept = np.sort(largest)
-        rest = 1.0 - shares[:, kept].sum(axis=1) - shares[:, -1]
-        parts = np.column_stack([shares[:, kept], np.maximum(rest, 0.0), shares[:, -1]])
-        n_others = len(self.classes) - len(kept)
-        return names, [*(self.classes[place] for place in kept), f"{n_others} others"], parts
+        kept = largest(shares[:, :-1].mean(axis=0), _MOST_CLASSES - 1)
+        others = f"{len(self.classes) - len(kept)} others"
+        return names, [*(self.classes[place] for place in kept), others], merge_others(shares, kept)
 
     def _size(self) -> tuple[float, float]:
         return WIDTH, 0.95 + 0.28 * (len(self.names) + (self.truth is not None))
@@ -129,7 +133,8 @@ class ComparisonDisplay(Display):
                 left=ends[:, place] - parts[:, place],
                 height=0.72,
                 color=theme.unseen if is_unseen else theme.known,
-                alpha=0.85 if is_unseen else _tint(place),
+                # Neighbours differ, in greyscale as well.
+                alpha=0.85 if is_unseen else (0.55, 0.3)[place % 2],
                 edgecolor=theme.paper,
                 linewidth=0.8,
                 hatch="///" if is_unseen else None,
@@ -139,28 +144,17 @@ class ComparisonDisplay(Display):
 
     def _write(self, ax: Axes, theme: Theme, names: list[str]) -> None:
         frame(ax, theme)
-        ax.set_yticks(range(len(names)), [plain(name, _LONGEST_NAME) for name in names])
+        ax.set_yticks(range(len(names)), [literal(name, _LONGEST_NAME) for name in names])
         ax.tick_params(axis="y", length=0)
         ax.set(xlim=(0, 1), ylim=(len(names) - 0.4, -0.6))
         ax.spines["left"].set_visible(False)
         percent_axis(ax.xaxis)
+        numbers, colour = list(map(short_share, self.shares[:, -1])), theme.unseen
         if self.truth is not None:
-            numbers = ["error", *map(percent, self.errors)]
+            numbers, colour = ["error", *map(short_share, self.errors)], theme.ink
             ax.get_yticklabels()[0].set_fontweight("bold")
-        else:
-            numbers = [percent(share) for share in self.shares[:, -1]]
         for row, number in enumerate(numbers):
-            ax.annotate(
-                number,
-                (1.0, row),
-                (4, 0),
-                xycoords=("axes fraction", "data"),
-                textcoords="offset points",
-                verticalalignment="center",
-                color=theme.ink if self.truth is not None else theme.unseen,
-                fontsize=SMALL,
-                annotation_clip=False,
-            )
+            write_beside(ax, number, row, color=colour, fontsize=SMALL)
         ax.set_xlabel("Share of the new rows; unseen is hatched", fontsize=SMALL, color=theme.muted)
 
 
@@ -177,23 +171,11 @@ def _true_shares(truth: Any, classes: tuple[Any, ...]) -> FloatArray:
     return shares
 
 
-def _tint(place: int) -> float:
-    """Neighbours differ, in greyscale as well."""
-    return (0.55, 0.3)[place % 2]
-
-
 def _name_parts(ax: Axes, theme: Theme, classes: list[str], parts: FloatArray) -> None:
     """Names of the known classes on the first bar, where they fit."""
     middles = np.cumsum(parts) - parts / 2
     for name, middle, width in zip(classes, middles[:-1], parts[:-1], strict=True):
         room = int(width * 36)  # letters across the whole bar
         if len(name) <= room:
-            ax.text(
-                middle,
-                0,
-                plain(name),
-                ha="center",
-                va="center",
-                color=theme.ink,
-                fontsize=SMALL - 1,
-            )
+            style: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": SMALL - 1}
+            ax.text(middle, 0, literal(name), color=theme.ink, **style)

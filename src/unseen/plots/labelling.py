@@ -1,4 +1,4 @@
-"""What labelling k more rows would buy, as a picture."""
+"""The value of labelling k more rows, as a picture."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from unseen.labelling import LabellingValue
-from unseen.plots.canvas import SMALL, Display, frame, plain
+from unseen.plots.canvas import SMALL, Display, frame, literal
 from unseen.plots.theme import LIGHT, Theme
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ class LabellingDisplay(Display):
     Parameters
     ----------
     value : LabellingValue
+        The half-widths, as :func:`~unseen.labelling.labelling_value` finds them.
 
     Examples
     --------
@@ -41,18 +42,7 @@ class LabellingDisplay(Display):
     def from_value(
         cls, value: LabellingValue, *, ax: Axes | None = None, theme: Theme = LIGHT
     ) -> Self:
-        """Draw what labels would buy.
-
-        Parameters
-        ----------
-        value : LabellingValue
-        ax, theme
-            As for :meth:`plot`.
-
-        Returns
-        -------
-        LabellingDisplay
-        """
+        """Draw the value of labels; ``ax`` and ``theme`` are as for :meth:`plot`."""
         return cls(value).plot(ax, theme=theme)
 
     def _draw(self, ax: Axes, theme: Theme) -> None:
@@ -83,7 +73,7 @@ class LabellingDisplay(Display):
         # Few labels say so little that their curve would flatten everything else.
         tallest = min(float(value.half_width_alone(rows[0])), max(4 * value.half_width, 0.02))
         ax.set_ylim(0, 105 * tallest)
-        name = "unseen" if value.label is None else plain(value.label, 14)
+        name = "unseen" if value.label is None else literal(value.label, 14)
         ax.set_xlabel("New rows labelled by hand")
         ax.set_ylabel(f"± points, {name} share")
         ax.set_title(value.sentence, loc="left", fontsize=10, color=theme.ink)

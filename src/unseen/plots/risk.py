@@ -1,124 +1,58 @@
-"""The estimated risk of a rule, with its standard error, at every cut of the novelty score."""
+"""The estimated risk of a rule, with its standard error, at every threshold of novelty."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
-import numpy as np
-
-from unseen._types import FloatArray
-from unseen.plots.canvas import SMALL, Display, frame, patch_of_paper, percent, percent_axis
+from unseen._wording import short_share
+from unseen.plots.canvas import SMALL, Display, frame, patch_of_paper, percent_axis
 from unseen.plots.theme import LIGHT, Theme
-from unseen.rejection.learning.threshold import decide
-from unseen.rejection.risk.estimate import open_risk
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from unseen.rejection import RejectionRule
+    from unseen.rejection.risk.curve import RiskCurve
 
 __all__ = ["RiskDisplay"]
 
 
 @dataclass(eq=False)
 class RiskDisplay(Display):
-    """Risk against the cut from which a row is called unseen; a band of one standard error.
+    """Risk against the threshold from which a row is called unseen, and one standard error.
 
     Parameters
     ----------
-    cuts : ndarray of shape (n,)
-        Cuts of the novelty score, from 0 (all rows are unseen) to 1.
-    risks, standard_errors : ndarray of shape (n,)
-        Estimated share of wrong labels among the new rows, and its standard error.
-    threshold, risk : float
-        The cut that is in use, and its risk.
+    curve : RiskCurve
+        The risks, as :func:`~unseen.rejection.risk.curve.risk_curve` estimates them.
 
     Examples
     --------
     >>> import numpy as np
     >>> from unseen.plots import RiskDisplay
-    >>> from unseen.rejection import RejectionTree
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(-4, 1, (200, 1))
-    >>> X_new = np.vstack([rng.normal(-4, 1, (200, 1)), rng.normal(4, 1, (200, 1))])
-    >>> rule = RejectionTree(random_state=0).fit(X, ["left"] * 200, X_new, [0.5])
-    >>> display = RiskDisplay.from_cut(rule)
-    >>> float(display.risks[0])  # all rows are called unseen: the known half is wrong
-    0.5
+    >>> from unseen.rejection.risk.curve import RiskCurve
+    >>> curve = RiskCurve(np.array([0, 0.5, 1]), np.array([0.5, 0.1, 0.5]), np.zeros(3), 0.5, 0.1)
+    >>> [text.get_text() for text in RiskDisplay.from_curve(curve).ax_.texts]
+    ['10% wrong']
     """
 
-    cuts: FloatArray
-    risks: FloatArray
-    standard_errors: FloatArray
-    threshold: float
-    risk: float
+    curve: RiskCurve
 
     @classmethod
-    def from_cut(
-        cls,
-        rule: RejectionRule,
-        *,
-        n_cuts: int = 81,
-        ax: Axes | None = None,
-        theme: Theme = LIGHT,
-    ) -> Self:
-        """Draw the risk of a rule at all cuts, from its held-out probabilities.
-
-        Parameters
-        ----------
-        rule : RejectionRule
-            Fitted with new rows.
-        n_cuts : int, default=81
-            Cuts to try, evenly from 0 to 1.
-        ax, theme
-            As for :meth:`plot`.
-
-        Returns
-        -------
-        RiskDisplay
-        """
-        if len(rule.classes_) == len(rule.shares_.known):
-            raise ValueError("rule must be fitted with X_new; got a fit without.")
-        if n_cuts < 2:
-            raise ValueError(f"n_cuts must be at least 2; got {n_cuts}.")
-        held_out, shares = rule.held_out_, rule.shares_
-        cuts = np.linspace(0.0, 1.0, n_cuts)
-        found = [
-            open_risk(
-                decide(held_out.labelled, cut),
-                held_out.codes,
-                decide(held_out.new, cut),
-                shares.known,
-                shares.covariance,
-            )
-            for cut in cuts
-        ]
-        display = cls(
-            cuts,
-            np.array([one.risk for one in found]),
-            np.array([one.standard_error for one in found]),
-            float(rule.threshold_),
-            float(rule.risk_.risk),
-        )
-        return display.plot(ax, theme=theme)
+    def from_curve(cls, curve: RiskCurve, *, ax: Axes | None = None, theme: Theme = LIGHT) -> Self:
+        """Draw the risks of a rule; ``ax`` and ``theme`` are as for :meth:`plot`."""
+        return cls(curve).plot(ax, theme=theme)
 
     def _draw(self, ax: Axes, theme: Theme) -> None:
-        spread = self.standard_errors
-        ax.fill_between(
-            self.cuts,
-            self.risks - spread,
-            self.risks + spread,
-            color=theme.known,
-            alpha=0.2,
-            linewidth=0,
-        )
-        ax.plot(self.cuts, self.risks, color=theme.known, linewidth=2)
-        ax.axvline(self.threshold, color=theme.muted, linewidth=1, linestyle=":")
-        ax.plot(self.threshold, self.risk, "D", color=theme.unseen, markersize=7)
+        curve = self.curve
+        lower, upper = curve.risks - curve.standard_errors, curve.risks + curve.standard_errors
+        ax.fill_between(curve.thresholds, lower, upper, color=theme.known, alpha=0.2, linewidth=0)
+        ax.plot(curve.thresholds, curve.risks, color=theme.known, linewidth=2)
+        ax.axvline(curve.threshold, color=theme.muted, linewidth=1, linestyle=":")
+        ax.plot(curve.threshold, curve.risk, "D", color=theme.unseen, markersize=7)
         ax.annotate(
-            f"{percent(self.risk)} wrong",
-            (self.threshold, self.risk),
+            f"{short_share(curve.risk)} wrong",
+            (curve.threshold, curve.risk),
             (0, 24),
             textcoords="offset points",
             horizontalalignment="center",
@@ -129,7 +63,7 @@ class RiskDisplay(Display):
         frame(ax, theme, grid="y")
         percent_axis(ax.yaxis)
         ax.set_xlim(0, 1)
-        ax.set_ylim(bottom=min(0.0, float((self.risks - spread).min())))
+        ax.set_ylim(bottom=min(0.0, float(lower.min())))
         ax.set_xlabel("Novelty from which a row is called unseen\nband: one standard error")
         ax.xaxis.label.set_fontsize(SMALL)
         ax.set_ylabel("Wrong labels, estimated")

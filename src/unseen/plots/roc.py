@@ -1,7 +1,7 @@
 """The right end of a ROC and the line fitted to it: its slope is the share.
 
-If class i has share ν among the new rows, then the ROC of new rows against class i ends in a
-straight line of slope ν, and that line, drawn on, meets the left edge at 1 - ν.
+If class i has share ν among the new rows, the ROC of new rows against class i ends in a straight
+line of slope ν. Drawn on to the left edge, the line meets it at 1 - ν.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from unseen._types import FloatArray
-from unseen.plots.canvas import SMALL, Display, frame, percent, percent_axis, plain
-from unseen.plots.evidence import chosen_evidence
+from unseen._wording import short_share
+from unseen.plots.canvas import SMALL, Display, frame, literal, percent_axis
 from unseen.plots.theme import LIGHT, Theme
 from unseen.records import Estimate, RocEvidence
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["RocDisplay"]
+__all__ = ["RocDisplay", "chosen_evidence"]
 
 _LONGEST_NAME = 18
 
@@ -32,7 +32,7 @@ class RocDisplay(Display):
     Parameters
     ----------
     evidence : RocEvidence
-        What is drawn.
+        The ROC and its slope.
     label : label or None
         The class; None is all known classes together.
     zoom : float
@@ -66,17 +66,13 @@ class RocDisplay(Display):
         Parameters
         ----------
         estimate : Estimate
-            One that holds the ROC.
+            An estimate that holds the ROC.
         label : label or None, default=None
-            A known class; None is all of them together.
+            A known class; None is all known classes together.
         zoom : float, default=0.5
             The main view shows false alarms from here to 1.
         ax, theme
             As for :meth:`plot`.
-
-        Returns
-        -------
-        RocDisplay
         """
         if not 0 <= zoom < 1:
             raise ValueError(f"zoom must be at least 0 and below 1; got {zoom}.")
@@ -98,17 +94,14 @@ class RocDisplay(Display):
         frame(ax, theme, grid="both")
         percent_axis(ax.xaxis)
         percent_axis(ax.yaxis)
-        what = "known classes" if self.label is None else self._name()
+        what = "known classes"
+        if self.label is not None:
+            what = f"class {literal(self.label, _LONGEST_NAME)}"
         ax.set_xlabel(f"Rows of {what} above the threshold")
         ax.set_ylabel("New rows above it")
-        slope = f"{self.evidence.right_slope:.2f}"
-        ax.set_title(
-            f"The slope {slope} is the share of {what}", loc="left", fontsize=10, color=theme.ink
-        )
+        title = f"The slope {self.evidence.right_slope:.2f} is the share of {what}"
+        ax.set_title(title, loc="left", fontsize=10, color=theme.ink)
         self._draw_whole(ax.inset_axes((0.58, 0.09, 0.38, 0.38)), theme)
-
-    def _name(self) -> str:
-        return f"class {plain(self.label, _LONGEST_NAME)}"
 
     def _draw_curves(self, ax: Axes, theme: Theme) -> None:
         ends = np.array([0.0, 1.0])
@@ -129,7 +122,7 @@ class RocDisplay(Display):
         )
 
     def _draw_whole(self, ax: Axes, theme: Theme) -> None:
-        """The whole ROC, where the line meets the left edge, and what the main view shows."""
+        """The whole ROC, the left end of the line, and the range of the main view."""
         self._draw_curves(ax, theme)
         frame(ax, theme)
         ax.set_facecolor(theme.paper)
@@ -140,7 +133,7 @@ class RocDisplay(Display):
         ax.text(
             0.97,
             0.05,
-            f"{name} {percent(min(max(rest, 0.0), 1.0))}",
+            f"{name} {short_share(min(max(rest, 0.0), 1.0))}",
             horizontalalignment="right",
             color=theme.unseen,
             fontsize=SMALL,
@@ -148,3 +141,24 @@ class RocDisplay(Display):
         ax.set(xlim=(0, 1), ylim=(0, 1), xticks=[0, 1], yticks=[0, 1])
         ax.tick_params(labelsize=SMALL - 1)
         ax.set_title("all of it", fontsize=SMALL - 1, color=theme.muted, pad=2)
+
+
+def chosen_evidence(estimate: Estimate, label: Any = None) -> RocEvidence:
+    """The ROC of one known class, or of all together where ``label`` is None.
+
+    Raises
+    ------
+    ValueError
+        When the estimate has no such ROC; the message lists the ROCs that it has.
+    """
+    found = estimate.pooled if label is None else estimate.roc.get(label)
+    if found is not None:
+        return found
+    wanted = "of all known classes together" if label is None else f"of class {label!r}"
+    there = [repr(known) for known in estimate.roc]
+    if estimate.pooled is not None:
+        there.append("None (all together)")
+    raise ValueError(
+        f"estimate must hold the ROC {wanted}; {estimate.method} gave one for "
+        f"{', '.join(there) or 'nothing'}."
+    )

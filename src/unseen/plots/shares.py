@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from unseen._types import FloatArray
-from unseen.plots.canvas import SMALL, WIDTH, Display, frame, percent, percent_axis, plain
+from unseen._wording import interval_name, short_share
+from unseen.plots.canvas import (
+    SMALL,
+    WIDTH,
+    Display,
+    frame,
+    largest,
+    literal,
+    merge_others,
+    percent_axis,
+    write_beside,
+)
 from unseen.plots.theme import LIGHT, Theme
 from unseen.records import Estimate
 
@@ -73,14 +84,11 @@ class SharesDisplay(Display):
         Parameters
         ----------
         estimate : Estimate
+            Shares, and intervals where it has them.
         training : mapping of label to share, or None, default=None
             Shares in the training data, drawn as ticks; 0 where a class is not named.
         ax, theme
             As for :meth:`plot`.
-
-        Returns
-        -------
-        SharesDisplay
         """
         shares = np.append(estimate.proportions, estimate.unseen)
         then = None
@@ -121,34 +129,23 @@ class SharesDisplay(Display):
     def _write(self, ax: Axes, theme: Theme, colours: list[str]) -> None:
         frame(ax, theme, grid="x")
         rows = range(len(self.names))
-        ax.set_yticks(rows, [plain(name, _LONGEST_NAME) for name in self.names])
+        ax.set_yticks(rows, [literal(name, _LONGEST_NAME) for name in self.names])
         is_wide = max(map(len, self.names)) > _LONGEST_NAME // 2
         ax.tick_params(axis="y", length=0, labelsize=SMALL if is_wide else None)
         ax.set_ylim(len(self.names) - 0.4, -0.6)
         ax.set_xlim(left=0.0)
         ax.margins(x=0.03)
         percent_axis(ax.xaxis)
-        unseen_name = ax.get_yticklabels()[-1]
-        unseen_name.set(color=theme.unseen, fontweight="bold")
+        ax.get_yticklabels()[-1].set(color=theme.unseen, fontweight="bold")
         for row, share, colour in zip(rows, self.shares, colours, strict=True):
-            ax.annotate(
-                percent(share),
-                (1.0, row),
-                (4, 0),
-                xycoords=("axes fraction", "data"),
-                textcoords="offset points",
-                verticalalignment="center",
-                color=colour,
-                fontweight="bold" if colour == theme.unseen else "normal",
-                annotation_clip=False,
-            )
+            weight = "bold" if colour == theme.unseen else "normal"
+            write_beside(ax, short_share(share), row, color=colour, fontweight=weight)
         ax.set_xlabel(self._caption(), fontsize=SMALL, color=theme.muted)
 
     def _caption(self) -> str:
         marks = []
         if self.intervals is not None:
-            level = "" if self.confidence is None else f"{100 * self.confidence:g}% "
-            marks.append(f"line: {level}interval")
+            marks.append(f"line: {interval_name(self.confidence)}")
         if self.training is not None:
             marks.append("tick: share in training")
         return "Share of the new rows" + ("\n" + ", ".join(marks) if marks else "")
@@ -165,18 +162,12 @@ def _at_most(
     n_known = len(names)
     if n_known <= n_rows:
         return (*names, "unseen"), shares, intervals, training
-    largest = np.sort(np.argsort(-shares[:-1], kind="stable")[: n_rows - 1])
-    others = np.setdiff1d(np.arange(n_known), largest)
-    kept = [names[place] for place in largest]
-
-    def merged(values: FloatArray) -> FloatArray:
-        return np.array([*values[largest], values[others].sum(), values[-1]])
-
+    kept = largest(shares[:-1], n_rows - 1)
     if intervals is not None:
-        intervals = np.vstack([intervals[largest], [[np.nan, np.nan]], intervals[-1:]])
+        intervals = np.vstack([intervals[kept], [[np.nan, np.nan]], intervals[-1:]])
     return (
-        (*kept, f"{len(others)} others", "unseen"),
-        merged(shares),
+        (*(names[place] for place in kept), f"{n_known - len(kept)} others", "unseen"),
+        merge_others(shares, kept),
         intervals,
-        None if training is None else merged(training),
+        None if training is None else merge_others(training, kept),
     )

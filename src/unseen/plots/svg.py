@@ -1,9 +1,9 @@
 """A figure as one small SVG, ready to stand inside an HTML page.
 
 Matplotlib's SVG is made to stand alone: it has a header, a date, a style sheet that would leak
-into the page, and names (ids) that clash as soon as a page shows two pictures. Here what a page
-does not need is dropped, the names get a prefix of their own, and the theme's colours become CSS
-variables, so that the page decides whether the picture is light or dark.
+into the page, and names (ids) that clash as soon as a page shows two pictures. Here these parts go,
+names get a prefix of their own, and the theme's colours become CSS variables, so that the page
+decides whether the picture is light or dark.
 """
 
 from __future__ import annotations
@@ -38,25 +38,21 @@ _GROWTH = 1.9
 
 
 def to_svg(
-    figure: Figure,
-    title: str,
-    *,
-    description: str = "",
-    prefix: str = "",
-    theme: Theme = LIGHT,
+    figure: Figure, title: str, *, description: str = "", prefix: str = "", theme: Theme = LIGHT
 ) -> str:
     """The figure as an ``<svg>`` element: compact, accessible, and the same bytes each time.
 
     Parameters
     ----------
     figure : matplotlib Figure
+        A drawn figure.
     title : str
-        What the picture shows, in a few words, for those who cannot see it.
+        The content of the picture in a few words, for readers who cannot see it.
     description : str, default=""
-        The same at length: what one learns from it.
+        The lesson of the picture in a sentence or two, for the same readers.
     prefix : str, default=""
-        Start of all names inside; must differ between the pictures of one page. Empty is one made
-        from the picture itself.
+        Start of all names inside; must differ between the pictures of one page. An empty prefix
+        is made from the picture itself.
     theme : Theme, default=LIGHT
         The colours that the figure was drawn with. Each becomes a CSS variable such as
         ``var(--unseen, #c23b00)``: see :meth:`Theme.css`.
@@ -64,7 +60,7 @@ def to_svg(
     Returns
     -------
     str
-        Without header, date or style sheet. Text stays text. It grows with the page, to a limit.
+        Text stays text, and the picture grows with the page, to a limit.
 
     Examples
     --------
@@ -119,7 +115,7 @@ def _is_invisible(element: ElementTree.Element) -> bool:
 
 
 def _referred_names(root: ElementTree.Element) -> list[str]:
-    """Ids that something points to, in order of appearance; the others can go."""
+    """Ids that some element points to, in order of appearance; no other id is needed."""
     pointed = {
         name
         for element in root.iter()
@@ -162,7 +158,7 @@ def _plain_font(found: re.Match[str]) -> str:
 
 
 def _flatten(element: ElementTree.Element) -> None:
-    """Drop groups that are empty or say nothing, and say once what neighbours have in common."""
+    """Drop groups without content or attributes, and state shared styles of neighbours once."""
     children: list[ElementTree.Element] = []
     for child in element:
         _flatten(child)
@@ -174,7 +170,7 @@ def _flatten(element: ElementTree.Element) -> None:
 
 
 def _gathered(children: list[ElementTree.Element]) -> Iterator[ElementTree.Element]:
-    """Runs of neighbours with the same style and clipping as one group that has them."""
+    """Neighbours with the same style and clipping become one group with that style."""
     names = ("style", "clip-path")
     for shared, run in groupby(children, key=lambda child: tuple(map(child.get, names))):
         alike, style = list(run), shared[0] or ""
@@ -191,7 +187,7 @@ def _gathered(children: list[ElementTree.Element]) -> Iterator[ElementTree.Eleme
 
 
 def _short(measures: str) -> str:
-    """Numbers with a digit or two after the point, and no space that is not needed."""
+    """Numbers with a digit or two after the point, and only the spaces that are needed."""
     digits = 2 if "C" in measures else 1  # small circles need two
     text = _NUMBER.sub(lambda m: f"{float(m[0]):.{digits}f}".rstrip("0").rstrip("."), measures)
     text = re.sub(r"(?<![\d.])-0(?![\d.])", "0", text)
@@ -199,7 +195,7 @@ def _short(measures: str) -> str:
 
 
 def _describe(root: ElementTree.Element, title: str, description: str) -> None:
-    """Role, label and size of the element, and what matplotlib's style sheet said of all lines."""
+    """Role, label, size, and the line style that matplotlib's style sheet sets for all lines."""
     width = float(root.get("viewBox", "0 0 0 0").split()[2])
     for name in ("width", "height", "version"):
         root.attrib.pop(name, None)

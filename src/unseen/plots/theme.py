@@ -1,9 +1,8 @@
 """Colours by their role, so that one picture serves on light and on dark paper.
 
-Known classes are blue and what is unseen is red-orange, always. The two stay apart for
-colour-blind readers. In greyscale they do not, so that every display also tells them apart by
-shape, hatching or weight. Text in any of these colours has a contrast of at least 4.5 to 1 on its
-paper.
+Known classes are always blue and unseen classes red-orange. Colour-blind readers can tell the two
+apart; in greyscale shape, hatching or weight does, in every display. Text in any of these colours
+has a contrast of at least 4.5 to 1 on its paper.
 """
 
 from __future__ import annotations
@@ -22,11 +21,11 @@ class Theme:
     ink : str
         Text.
     muted : str
-        Axes, ticks, and text that matters less.
+        Axes, ticks, and secondary text.
     grid : str
         Lines of the grid.
     paper : str
-        What the picture lies on; also separates what touches.
+        Background, and the lines between areas that touch.
     known : str
         Known classes.
     unseen : str

@@ -10,7 +10,17 @@ import numpy as np
 from unseen._types import BoolArray, FloatArray, IntArray
 from unseen.monitoring import Timeline
 from unseen.monitoring.windows import shown_key
-from unseen.plots.canvas import SMALL, WIDTH, Display, frame, percent_axis, plain, spread
+from unseen.plots.canvas import (
+    SMALL,
+    WIDTH,
+    Display,
+    frame,
+    largest,
+    literal,
+    percent_axis,
+    spread,
+    write_beside,
+)
 from unseen.plots.theme import LIGHT, Theme
 
 if TYPE_CHECKING:
@@ -29,7 +39,7 @@ _DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1.5)), (0, (5, 1.5, 1.5, 1.5)), (0, (8,
 class TimelineDisplay(Display):
     """Shares over windows: unseen as a thick line, the largest known classes as thin ones.
 
-    At most five known classes are drawn, the largest on average. Of more than 120 windows every
+    At most five known classes are drawn, the largest on average. Above 120 windows only every
     second, third ... is drawn; a mark of change then stands for all windows up to the next one.
 
     Parameters
@@ -45,7 +55,7 @@ class TimelineDisplay(Display):
     changed : ndarray of shape (w,)
         Windows that differ from the reference, in any share or in the unseen one.
     in_reference : ndarray of shape (w,)
-        Windows of the reference; none of them where it is the training rows.
+        Windows of the reference; all False where the reference is the training rows.
     n_classes, n_windows : int
         Known classes and windows of the record, drawn or not.
 
@@ -76,29 +86,16 @@ class TimelineDisplay(Display):
     def from_timeline(
         cls, timeline: Timeline, *, ax: Axes | None = None, theme: Theme = LIGHT
     ) -> Self:
-        """Draw a timeline.
-
-        Parameters
-        ----------
-        timeline : Timeline
-        ax, theme
-            As for :meth:`plot`.
-
-        Returns
-        -------
-        TimelineDisplay
-        """
+        """Draw a timeline; ``ax`` and ``theme`` are as for :meth:`plot`."""
         estimates = list(timeline.estimates)
         if not estimates:
             raise ValueError("timeline must hold at least one window; got none.")
-        shares = np.array([[*one.proportions, one.unseen] for one in estimates])
+        shares, classes = timeline.shares, timeline.classes
         absent = np.full((shares.shape[1], 2), np.nan)
         intervals = np.array(
             [absent if one.intervals is None else one.intervals for one in estimates]
         )
-        classes = estimates[0].classes
-        largest = np.argsort(-shares[:, :-1].mean(axis=0), kind="stable")[:_MOST_CLASSES]
-        columns = np.append(np.sort(largest), len(classes))
+        columns = [*largest(shares[:, :-1].mean(axis=0), _MOST_CLASSES), len(classes)]
         step = -(-len(estimates) // _MOST_WINDOWS)
         starts = np.arange(0, len(estimates), step)
         changed = timeline.changed | timeline.changed_unseen
@@ -168,7 +165,7 @@ class TimelineDisplay(Display):
         ax.set_xlim(-0.5, len(places) - 0.5)
         percent_axis(ax.yaxis)
         ticks = places[:: max(1, -(-len(places) // _MOST_TICKS))]
-        names = [plain(self.windows[place], 12) for place in ticks]
+        names = [literal(self.windows[place], 12) for place in ticks]
         slanted = sum(map(len, names)) > 34
         ax.set_xticks(
             ticks,
@@ -186,42 +183,29 @@ class TimelineDisplay(Display):
         heights = spread(self.shares[-1], 0.085 * height)
         heights = heights - max(0.0, float(heights.max()) - height)
         for line, (name, colour) in enumerate(zip(self.names, colours, strict=True)):
-            ax.annotate(
-                plain(name, _LONGEST_NAME),
-                (1.0, heights[line]),
-                (3, 0),
-                xycoords=("axes fraction", "data"),
-                textcoords="offset points",
-                verticalalignment="center",
-                color=colour,
-                fontsize=SMALL,
-                fontweight="bold" if line == len(self.names) - 1 else "normal",
-                annotation_clip=False,
-            )
+            weight = "bold" if line == len(self.names) - 1 else "normal"
+            text = literal(name, _LONGEST_NAME)
+            style = {"color": colour, "fontsize": SMALL, "fontweight": weight}
+            write_beside(ax, text, heights[line], **style)
 
     def _caption(self) -> str:
-        remarks = []
+        lines = []
         dotted = "dotted" if self.in_reference.any() else ""
         if self.changed.any():
             name = reference_name(self.in_reference)
-            remarks.append(f"▼ changed since {name}" + (f" ({dotted})" if dotted else ""))
+            lines.append(f"▼ changed since {name}" + (f" ({dotted})" if dotted else ""))
         elif dotted:
-            remarks.append(f"{dotted}: {reference_name(self.in_reference)}")
+            lines.append(f"{dotted}: {reference_name(self.in_reference)}")
         if self.n_windows > len(self.windows):
-            remarks.append(f"{len(self.windows)} of {self.n_windows} windows drawn")
+            lines.append(f"{len(self.windows)} of {self.n_windows} windows drawn")
         hidden = self.n_classes - len(self.names) + 1
         if hidden > 0:
-            remarks.append(f"{hidden} smaller classes not drawn")
-        return "\n".join(remarks)
+            lines.append(f"{hidden} smaller classes not drawn")
+        return "\n".join(lines)
 
 
 def reference_name(in_reference: BoolArray) -> str:
-    """What windows are compared with, within a sentence.
-
-    Parameters
-    ----------
-    in_reference : ndarray of bool of shape (w,)
-        Windows of the reference; none of them where it is the training rows.
+    """The name, within a sentence, of the rows that windows are compared with.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """A study as one HTML file that needs nothing else: no script, no font, no picture from outside.
 
-The text of the page is in ``page.html.jinja``, its looks are in ``page.css``. Whatever comes from
-the data is escaped by the template; only the SVGs, which :func:`unseen.plots.to_svg` has escaped,
-and the style sheet go in as they are.
+The text of the page is in ``page.html.jinja``, its looks are in ``page.css``. The template escapes
+all text from the data; only the SVGs, which :func:`unseen.plots.to_svg` has escaped, and the style
+sheet go in as they are.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from unseen import _wording as words
 from unseen._files import write_then_rename
 from unseen.plots import DARK, LIGHT
 from unseen.plots.timeline import reference_name
-from unseen.report import pictures, remarks, tables, words
+from unseen.report import pictures, sentences, tables
 from unseen.study import Origin, Study
 
 __all__ = ["render", "write_report"]
@@ -29,6 +30,7 @@ def render(study: Study) -> str:
     Parameters
     ----------
     study : Study
+        What to show; parts that the study lacks are left out.
 
     Returns
     -------
@@ -50,18 +52,19 @@ def render(study: Study) -> str:
 
 
 def write_report(study: Study, path: str | Path) -> Path:
-    """Write the report; a file that was there stays until the new one is whole.
+    """Write the report; an existing file stays until the new one is whole.
 
     Parameters
     ----------
     study : Study
+        What to show.
     path : str or Path
         Name of the file, such as ``report.html``.
 
     Returns
     -------
     Path
-        The same name.
+        The name of the file.
     """
     path = Path(path)
     page = render(study).encode("utf-8")
@@ -73,13 +76,13 @@ def write_report(study: Study, path: str | Path) -> Path:
 def _contents(study: Study) -> dict[str, Any]:
     """Everything that the template names."""
     estimate = study.estimate
-    warnings, notices = remarks.cautions(study)
+    warnings, notes = sentences.warnings_and_notes(study)
     value = tables.labelling_value(study)
     return {
         "style": _style(),
         "sentence": words.shown(estimate.sentence(), words.LONGEST_SENTENCE),
-        "certainty": remarks.certainty(estimate),
-        "source": remarks.source(study),
+        "certainty": sentences.certainty(estimate),
+        "source": sentences.source(study),
         "shares": tables.shares_table(study),
         "shares_picture": pictures.shares_picture(study),
         "gap": pictures.gap_picture(study),
@@ -90,9 +93,9 @@ def _contents(study: Study) -> dict[str, Any]:
         "worth": "" if value is None else value.sentence,
         "labelling": tables.labelling_table(study),
         "labelling_picture": pictures.labelling_picture(study),
-        "assumptions": remarks.assumptions(study),
+        "assumptions": sentences.assumptions(study),
         "warnings": warnings,
-        "notices": notices,
+        "notes": notes,
         "baselines": tables.baselines_table(study),
         "baselines_picture": pictures.baselines_picture(study),
         "suspects": None if study.suspects is None else tables.suspects_table(study.suspects),
@@ -107,7 +110,7 @@ def _again(origin: Origin) -> dict[str, Any]:
     return {
         "made": words.shown(origin.made),
         "command": words.verbatim(origin.command, _LONGEST_COMMAND).strip(),
-        "preparation": remarks.at_most(origin.preparation),
+        "preparation": sentences.at_most(origin.preparation),
         "files": [(words.shown(a, 80), words.shown(b, 64)) for a, b in origin.files[:_MOST_FILES]],
         "n_more_files": max(0, len(origin.files) - _MOST_FILES),
     }

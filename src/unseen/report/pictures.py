@@ -1,7 +1,7 @@
 """The pictures of the page: each an SVG and one sentence that says what to see in it.
 
 A page must stay small whatever the data. Pictures have a size that hardly depends on the data, and
-of the ROCs, one per class, only so many are drawn as fit a budget.
+only as many ROCs, one per class, are drawn as fit a budget.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from unseen import _wording as words
 from unseen.plots import (
     ComparisonDisplay,
     Display,
@@ -23,8 +24,7 @@ from unseen.plots import (
 )
 from unseen.plots.timeline import reference_name
 from unseen.records import Estimate
-from unseen.report import words
-from unseen.report.tables import is_blind, labelling_value, side_by_side
+from unseen.report.tables import labelling_value, side_by_side
 from unseen.study import Study
 
 __all__ = [
@@ -53,14 +53,9 @@ class Picture:
 
 @dataclass(frozen=True)
 class Slopes:
-    """ROCs: of all known classes together, of the largest, of others behind a fold.
+    """ROCs of all known classes together, of the largest classes, and of others behind a fold.
 
-    Parameters
-    ----------
-    together : Picture or None
-    shown, folded : tuple of Picture
-    note : str
-        Whose slopes they are, and how many are not drawn.
+    ``note`` names the method that the slopes come from, and counts the classes without a picture.
     """
 
     together: Picture | None = None
@@ -74,10 +69,10 @@ def _picture(display: Display, name: str, title: str, caption: str) -> Picture:
 
 
 def shares_picture(study: Study) -> Picture:
-    """Shares with intervals, and those in training as ticks."""
+    """Shares with intervals, and the shares in training as ticks."""
     estimate = study.estimate
     lines, mark, unseen = "", "dot", ""
-    if is_blind(estimate):
+    if not estimate.sees_unseen:
         unseen = " Unseen classes are not estimated: their dot stands at 0 whatever the data."
     if estimate.intervals is not None:
         lines, mark = ", the line its interval", "line"
@@ -114,59 +109,59 @@ def gap_picture(study: Study) -> Picture | None:
 def _scored(study: Study) -> tuple[Estimate, Any] | None:
     """An estimate, and the class whose ROC kept its scores: all together, else the largest."""
     estimates = [one for one in (study.estimate, study.slopes) if one is not None]
-    for one in estimates:
-        if one.pooled is not None and one.pooled.thresholds is not None:
-            return one, None
-    for one in estimates:
-        for place in _by_share(one):
-            evidence = one.roc.get(one.classes[place])
-            if evidence is not None and evidence.thresholds is not None:
-                return one, one.classes[place]
+    labels = [(one, None, one.pooled) for one in estimates]
+    labels += [(one, label, one.roc.get(label)) for one in estimates for label in _by_share(one)]
+    for estimate, label, evidence in labels:
+        if evidence is not None and evidence.thresholds is not None:
+            return estimate, label
     return None
 
 
 def slope_pictures(study: Study) -> Slopes:
-    """The ROC of all known classes together, and of each class, the largest first.
-
-    Parameters
-    ----------
-    study : Study
-
-    Returns
-    -------
-    Slopes
-        Empty where the estimate holds no ROC.
-    """
+    """The ROC of all known classes together, and of each class, the largest first."""
     estimate, slopes = study.estimate, study.slopes
     together = None
     if estimate.pooled is not None and len(estimate.classes) > 1:
-        together = _slope(estimate, None, "slope-all")
+        together = _slope_of_all(estimate)
     if slopes is None:
         return Slopes(together)
     drawn: list[Picture] = []
-    for place in _by_share(slopes):
+    for label in _by_share(slopes):
         if sum(len(picture.svg.encode()) for picture in drawn) > _SLOPES_BYTES:
             break
-        drawn.append(_slope(slopes, slopes.classes[place], f"slope-{place}"))
-    note = _whose(study, len(slopes.classes) - len(drawn))
+        drawn.append(_slope_of_class(slopes, label))
+    note = _note_on_slopes(study, len(slopes.classes) - len(drawn))
     return Slopes(together, tuple(drawn[:_SLOPES_SHOWN]), tuple(drawn[_SLOPES_SHOWN:]), note)
 
 
-def _slope(estimate: Estimate, label: Any, name: str) -> Picture:
+def _slope_of_all(estimate: Estimate) -> Picture:
+    display = RocDisplay.from_estimate(estimate)
+    return _picture(
+        display,
+        "slope-all",
+        "Right end of the ROC of all known classes together",
+        "The dashed line has the estimated share of all known classes together, "
+        f"{_slope(display)}, for its slope, and the curve should end along it. Known rows count "
+        "here as often as their classes are estimated to occur.",
+    )
+
+
+def _slope_of_class(estimate: Estimate, label: Any) -> Picture:
     display = RocDisplay.from_estimate(estimate, label)
-    who = "all known classes together" if label is None else words.named(label, _IN_CAPTION)
-    slope = min(max(display.evidence.right_slope, 0.0), 1.0)
-    caption = f"This slope is the share: {words.share(slope)} of the new rows for {who}."
-    if label is None:
-        caption = (
-            f"The dashed line has the estimated share of {who}, {words.share(slope)}, for its "
-            "slope, and the curve should end along it. Known rows count here as often as their "
-            "classes are estimated to occur."
-        )
-    return _picture(display, name, f"Right end of the ROC of {who}", caption)
+    name = words.named(label, _IN_CAPTION)
+    return _picture(
+        display,
+        f"slope-{estimate.classes.index(label)}",
+        f"Right end of the ROC of {name}",
+        f"This slope is the share: {_slope(display)} of the new rows for {name}.",
+    )
 
 
-def _whose(study: Study, n_missing: int) -> str:
+def _slope(display: RocDisplay) -> str:
+    return words.share(min(max(display.evidence.right_slope, 0.0), 1.0))
+
+
+def _note_on_slopes(study: Study, n_missing: int) -> str:
     slopes, sentences = study.slopes, []
     if slopes is not None and slopes is not study.estimate:
         sentences.append(
@@ -182,9 +177,9 @@ def _whose(study: Study, n_missing: int) -> str:
     return " ".join(sentences)
 
 
-def _by_share(estimate: Estimate) -> list[int]:
-    """Places of the classes, the largest share first."""
-    return [int(place) for place in np.argsort(-estimate.proportions, kind="stable")]
+def _by_share(estimate: Estimate) -> list[Any]:
+    """The classes, the largest share first."""
+    return [estimate.classes[place] for place in np.argsort(-estimate.proportions, kind="stable")]
 
 
 def history_picture(study: Study) -> Picture | None:
@@ -194,14 +189,14 @@ def history_picture(study: Study) -> Picture | None:
         return None
     n_changed = int((timeline.changed | timeline.changed_unseen).sum())
     reference = reference_name(timeline.in_reference)
-    verdict = (
-        f"no window differs clearly from {reference}"
-        if n_changed == 0
-        else f"{words.count(n_changed, 'window')} marked ▼ "
-        f"{'differs' if n_changed == 1 else 'differ'} from {reference} beyond chance"
-    )
+    verdict = f"no window differs clearly from {reference}"
+    if n_changed:
+        differ = "differs" if n_changed == 1 else "differ"
+        verdict = (
+            f"{words.count(n_changed, 'window')} marked ▼ {differ} from {reference} beyond chance"
+        )
     thick = "The thick line is the unseen share"
-    if is_blind(timeline.estimates[0]):
+    if not timeline.estimates[0].sees_unseen:
         thick += ", which is not estimated and stands at 0 whatever the data"
     return _picture(
         TimelineDisplay.from_timeline(timeline),
@@ -212,7 +207,7 @@ def history_picture(study: Study) -> Picture | None:
 
 
 def labelling_picture(study: Study) -> Picture | None:
-    """What labels would buy; None where that cannot be said."""
+    """The value of labels; None where it cannot be said."""
     value = labelling_value(study)
     if value is None:
         return None

@@ -1,26 +1,25 @@
 """The tables of the page, as text: then and now, over time, by other methods, row by row.
 
-Every table has a limit, so that the page stays small whatever the data; a note says what is left
-out.
+Every table has a limit, so that the page stays small whatever the data; a note counts the rows and
+columns that are left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
 from typing import Any
 
 import numpy as np
 
-from unseen._types import FloatArray
+from unseen import _wording as words
 from unseen.labelling import LabellingValue
 from unseen.monitoring import Timeline
 from unseen.monitoring.windows import shown_key
+from unseen.plots.canvas import largest
 from unseen.plots.timeline import reference_name
 from unseen.proportions import Comparison
 from unseen.records import Estimate
-from unseen.report import words
 from unseen.study import Study, Suspects
 
 __all__ = [
@@ -29,10 +28,8 @@ __all__ = [
     "Table",
     "baselines_table",
     "history_table",
-    "is_blind",
     "labelling_table",
     "labelling_value",
-    "largest",
     "shares_table",
     "side_by_side",
     "suspects_table",
@@ -50,16 +47,16 @@ _MOST_OVER_TIME = 3
 _MOST_FIELDS = 10
 _LONGEST_VALUE = 30
 _LONGEST_HEAD = 24
-# Of all new rows; widths are rough, and where classes lie apart an estimate is worth all of them.
+# Labels per new row. Widths are rough, and where classes lie apart an estimate is worth all rows.
 _MOST_WORTH = 1.25
-# Of values as HTML; a cell has some bytes besides its value.
+# Bytes of the values as HTML; a cell has some bytes besides its value.
 _SUSPECTS_BYTES = 60_000
 _CELL_BYTES = 20
 
 
 @dataclass(frozen=True)
 class Column:
-    """Name of a column, and whether it holds numbers, which stand right."""
+    """The name of a column, and whether it holds numbers, which stand right."""
 
     name: str
     numeric: bool = True
@@ -67,7 +64,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Row:
-    """Cells of a row; the first is its name. ``marked`` rows stand out."""
+    """The cells of a row; the first is its name. A ``marked`` row stands out."""
 
     cells: tuple[str, ...]
     marked: bool = False
@@ -75,17 +72,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """A table as text.
-
-    Parameters
-    ----------
-    caption : str
-        What it shows.
-    columns : tuple of Column
-    rows : tuple of Row
-    note : str, default=""
-        What was left out.
-    """
+    """A table as text, with a caption above and a note below on the parts left out."""
 
     caption: str
     columns: tuple[Column, ...]
@@ -93,30 +80,8 @@ class Table:
     note: str = ""
 
 
-def largest(shares: FloatArray, most: int) -> list[int]:
-    """Places of the largest shares, in the order of the classes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> largest(np.array([0.1, 0.5, 0.4]), 2)
-    [1, 2]
-    """
-    order = np.argsort(-np.asarray(shares), kind="stable")[:most]
-    return sorted(int(place) for place in order)
-
-
 def shares_table(study: Study) -> Table:
-    """Share of each class in training and now.
-
-    Parameters
-    ----------
-    study : Study
-
-    Returns
-    -------
-    Table
-        One row per known class, the marked last one for unseen classes.
+    """Share of each class in training and now; the marked last row is for unseen classes.
 
     Examples
     --------
@@ -131,57 +96,48 @@ def shares_table(study: Study) -> Table:
     """
     estimate, training = study.estimate, study.training_shares
     kept = largest(estimate.proportions, MOST_CLASSES)
-    rows = [
-        _share_row(estimate, place, words.shown(estimate.classes[place]), training)
-        for place in kept
-    ]
-    rows.append(_unseen_row(estimate, training))
+    rows = [_share_row(estimate, place, training) for place in kept]
     columns = [Column("Class", numeric=False), Column("In training"), Column("Now")]
     if estimate.intervals is not None:
-        columns.append(Column(_interval_name(estimate)))
+        columns.append(_interval_column(estimate))
     columns.append(Column("Change", numeric=False))
     note = ""
-    if hidden := set(range(len(estimate.classes))) - set(kept):
-        rest = words.share(float(estimate.proportions[list(hidden)].sum()))
-        note = f"The {len(hidden)} smaller known classes, {rest} together, are not listed."
+    if hidden := len(estimate.classes) - len(kept):
+        rest = words.share(float(np.delete(estimate.proportions, kept).sum()))
+        note = f"The {hidden} smaller known classes, {rest} together, are not listed."
+    rows.append(_unseen_row(estimate))
     return Table("Share of each class, in training and now", tuple(columns), tuple(rows), note)
 
 
-def _unseen_row(estimate: Estimate, training: dict[Any, float]) -> Row:
-    if not is_blind(estimate):
-        return _share_row(estimate, len(estimate.classes), UNSEEN, training)
-    interval = () if estimate.intervals is None else (_NOTHING,)
-    return Row((UNSEEN, "never", _NOT_ESTIMATED, *interval, _NOTHING), marked=True)
+def _share_row(estimate: Estimate, place: int, training: dict[Any, float]) -> Row:
+    label = estimate.classes[place]
+    then = training.get(label, 0.0)
+    numbers = _numbers(estimate, place, then, float(estimate.proportions[place]))
+    return Row((words.shown(label), words.share(then), *numbers))
 
 
-def _share_row(estimate: Estimate, place: int, name: str, training: dict[Any, float]) -> Row:
-    is_unseen = place == len(estimate.classes)
-    now = float(estimate.unseen if is_unseen else estimate.proportions[place])
-    then = 0.0 if is_unseen else training.get(estimate.classes[place], 0.0)
-    cells = [name, "never" if is_unseen else words.share(then), words.share(now)]
-    ends = None
-    if estimate.intervals is not None:
-        ends = (float(estimate.intervals[place, 0]), float(estimate.intervals[place, 1]))
-        cells.append(words.interval(*ends))
-    return Row((*cells, words.change(then, now, ends)), is_unseen)
+def _unseen_row(estimate: Estimate) -> Row:
+    cells = _numbers(estimate, -1, 0.0, float(estimate.unseen))
+    if not estimate.sees_unseen:
+        cells = [_NOT_ESTIMATED, *[_NOTHING] * (len(cells) - 1)]
+    return Row((UNSEEN, "never", *cells), marked=True)
 
 
-def _interval_name(estimate: Estimate) -> str:
-    return "Interval" if estimate.confidence is None else f"{100 * estimate.confidence:g}% interval"
+def _numbers(estimate: Estimate, place: int, then: float, now: float) -> list[str]:
+    """Share now, its interval where there is one, and the change."""
+    if estimate.intervals is None:
+        return [words.share(now), words.change(then, now)]
+    lower, upper = map(float, estimate.intervals[place])
+    change = words.change(then, now, (lower, upper))
+    return [words.share(now), words.interval(lower, upper), change]
+
+
+def _interval_column(estimate: Estimate) -> Column:
+    return Column(words.interval_name(estimate.confidence).capitalize())
 
 
 def history_table(study: Study) -> Table | None:
-    """Shares in each window, and whether they have changed since the reference.
-
-    Parameters
-    ----------
-    study : Study
-
-    Returns
-    -------
-    Table or None
-        None without a timeline.
-    """
+    """Shares in each window, and whether they have changed; None without a timeline."""
     timeline = study.timeline
     if timeline is None:
         return None
@@ -189,7 +145,7 @@ def history_table(study: Study) -> Table | None:
     with_intervals = all(one.intervals is not None for one in timeline.estimates)
     columns = [Column("Window", numeric=False), Column(UNSEEN)]
     if with_intervals:
-        columns.append(Column(_interval_name(timeline.estimates[0])))
+        columns.append(_interval_column(timeline.estimates[0]))
     since = f"Since {reference_name(timeline.in_reference)}"
     columns += [Column(since, numeric=False), Column("p"), Column("Rows")]
     columns += [Column(words.named(timeline.classes[place], _LONGEST_HEAD)) for place in classes]
@@ -205,36 +161,38 @@ def history_table(study: Study) -> Table | None:
 
 def _window_row(timeline: Timeline, place: int, classes: list[int], with_intervals: bool) -> Row:
     estimate = timeline.estimates[place]
-    blind = is_blind(estimate)
     cells = [
         words.shown(shown_key(timeline.windows[place]), _LONGEST_HEAD),
-        _NOT_ESTIMATED if blind else words.share(estimate.unseen),
+        words.share(estimate.unseen) if estimate.sees_unseen else _NOT_ESTIMATED,
     ]
     if with_intervals and estimate.intervals is not None:
-        cells.append(_NOTHING if blind else words.interval(*estimate.intervals[-1]))
+        ends = words.interval(*estimate.intervals[-1])
+        cells.append(ends if estimate.sees_unseen else _NOTHING)
     cells += [*_verdict(timeline, place), f"{estimate.n_new:,}"]
     cells += [words.share(float(estimate.proportions[one])) for one in classes]
     return Row(tuple(cells), bool(timeline.changed[place] or timeline.changed_unseen[place]))
 
 
 def _verdict(timeline: Timeline, place: int) -> tuple[str, str]:
-    """What changed, and how often chance would look so."""
+    """Which shares have changed, and the p-value of the test that says so."""
     if timeline.in_reference[place]:
         return "reference", _NOTHING
     anything, unseen = timeline.changed[place], timeline.changed_unseen[place]
-    value = (timeline.p_values if anything or not unseen else timeline.p_values_unseen)[place]
-    if not anything:
-        return "unseen changed" if unseen else "no clear change", words.p_value(value)
-    return "changed, unseen too" if unseen else "changed", words.p_value(value)
+    value = words.p_value(
+        (timeline.p_values if anything or not unseen else timeline.p_values_unseen)[place]
+    )
+    if anything:
+        return "changed, unseen too" if unseen else "changed", value
+    return "unseen changed" if unseen else "no clear change", value
 
 
 def labelling_value(study: Study) -> LabellingValue | None:
-    """What labels would buy; None where that cannot be said.
+    """The value of labels; None where it cannot be said.
 
-    It needs an interval of the unseen share that has a level and a width. One that is far narrower
-    than labels of all new rows could make it owes that to what was assumed beforehand.
+    The value needs an interval of the unseen share with a level and a width. An interval that is
+    far narrower than labels of all new rows could make it owes its width to the prior.
     """
-    value = None if is_blind(study.estimate) else study.labelling
+    value = study.labelling if study.estimate.sees_unseen else None
     return value if value is not None and value.worth <= _MOST_WORTH * study.n_new_rows else None
 
 
@@ -243,48 +201,27 @@ def labelling_table(study: Study) -> Table | None:
     value = labelling_value(study)
     if value is None:
         return None
+    numbers = zip(value.sizes, value.labels_alone, value.together, strict=True)
     rows = tuple(
         Row((f"{size:,.0f}", f"± {words.points(alone)}", f"± {words.points(together)}"))
-        for size, alone, together in zip(
-            value.sizes, value.labels_alone, value.together, strict=True
-        )
+        for size, alone, together in numbers
     )
     columns = (Column("Rows you label"), Column("Labels alone"), Column("With this estimate"))
     return Table("How well the unseen share would be known", columns, rows)
 
 
 def side_by_side(study: Study) -> Comparison | None:
-    """The answer and the baselines, the answer first; None without baselines.
-
-    Parameters
-    ----------
-    study : Study
-
-    Returns
-    -------
-    Comparison or None
-        Of at most 12 methods.
-    """
+    """The answer and then the baselines, at most 12 methods; None without baselines."""
     if study.baselines is None:
         return None
     found = {study.estimate.method: study.estimate}
-    for name, estimate in study.baselines.estimates.items():
+    for name, estimate in study.baselines.items():
         found.setdefault(name, estimate)
     return Comparison(dict(list(found.items())[:MOST_METHODS]))
 
 
 def baselines_table(study: Study) -> Table | None:
-    """One row per estimator: its unseen share and those of the largest classes.
-
-    Parameters
-    ----------
-    study : Study
-
-    Returns
-    -------
-    Table or None
-        None without baselines.
-    """
+    """One row per estimator: its unseen share and those of the largest classes."""
     found = side_by_side(study)
     if found is None or study.baselines is None:
         return None
@@ -292,69 +229,36 @@ def baselines_table(study: Study) -> Table | None:
     columns = [Column("Method", numeric=False), Column("Can see unseen", numeric=False)]
     columns.append(Column(UNSEEN))
     columns += [Column(words.named(found.classes[place], _LONGEST_HEAD)) for place in classes]
-    rows = tuple(
-        Row(
-            (
-                words.shown(name),
-                "no" if is_blind(one) else "yes",
-                words.share(one.unseen),
-                *(words.share(float(one.proportions[place])) for place in classes),
-            )
-        )
-        for name, one in found.items()
-    )
+    rows = []
+    for name, one in found.items():
+        shares = [one.unseen, *one.proportions[classes]]
+        sees = "yes" if one.sees_unseen else "no"
+        rows.append(Row((words.shown(name), sees, *map(words.share, shares))))
     n_methods = len({study.estimate.method, *study.baselines})
     note = f"{words.shown(study.estimate.method)} is the method of this page."
     note += _left_out(len(classes), len(found.classes), "largest", "known classes")
     note += _left_out(len(found), n_methods, "first", "methods")
-    return Table("Shares of the same rows by each method", tuple(columns), rows, note)
-
-
-def is_blind(estimate: Estimate) -> bool:
-    """Whether the method could not have said anything but 0% unseen; its warnings say so.
-
-    Examples
-    --------
-    >>> from unseen.records import Estimate
-    >>> is_blind(Estimate((1,), [1.0], 0.0, "made", n_labelled={1: 9}, n_new=9,
-    ...                   warnings=(f"This method {BLIND}.",)))
-    True
-    """
-    return not estimate.sees_unseen
+    return Table("Shares of the same rows by each method", tuple(columns), tuple(rows), note)
 
 
 def suspects_table(suspects: Suspects) -> Table:
-    """The rows that look most unseen, with their values.
-
-    Parameters
-    ----------
-    suspects : Suspects
-
-    Returns
-    -------
-    Table
-    """
+    """The rows that look most unseen, with their values."""
     fields = suspects.columns[:_MOST_FIELDS]
     columns = [Column("Row"), Column("Novelty score")]
     columns += [Column(words.shown(name, _LONGEST_VALUE), numeric=False) for name in fields]
     ranked = list(zip(suspects.numbers, suspects.scores, suspects.rows, strict=True))
-    listed = [
-        (f"{number:,}", f"{score:.3f}", *_values(values[:_MOST_FIELDS]))
-        for number, score, values in ranked[:MOST_SUSPECTS]
-    ]
-    sizes = np.cumsum([_size(cells) for cells in listed])
-    rows = tuple(Row(cells) for cells in listed[: int((sizes <= _SUSPECTS_BYTES).sum())])
+    rows: list[Row] = []
+    size = 0
+    for number, score, values in ranked[:MOST_SUSPECTS]:
+        cells = [words.shown(value, _LONGEST_VALUE) for value in values[:_MOST_FIELDS]]
+        row = Row((f"{number:,}", f"{score:.3f}", *cells))
+        size += sum(len(escape(cell).encode()) + _CELL_BYTES for cell in row.cells)
+        if size > _SUSPECTS_BYTES:
+            break
+        rows.append(row)
     note = _left_out(len(rows), len(ranked), "first", "rows")
     note += _left_out(len(fields), len(suspects.columns), "first", "columns")
-    return Table("Highest novelty scores first", tuple(columns), rows, note.strip())
-
-
-def _values(values: Iterable[str]) -> list[str]:
-    return [words.shown(value, _LONGEST_VALUE) for value in values]
-
-
-def _size(cells: Iterable[str]) -> int:
-    return sum(len(escape(cell).encode()) + _CELL_BYTES for cell in cells)
+    return Table("Highest novelty scores first", tuple(columns), tuple(rows), note.strip())
 
 
 def _left_out(kept: int, total: int, which: str, what: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 from unseen.labelling import LabellingValue, labelling_value
 from unseen.monitoring import Timeline
 from unseen.proportions import Comparison
-from unseen.records import Estimate
+from unseen.records import Estimate, Notice
 
 __all__ = ["Origin", "Study", "Suspects"]
 
@@ -76,7 +76,7 @@ class Study:
         empty is those of the estimate.
     n_new : int or None
         Rows of the whole new table; None is those of the estimate.
-    notices : tuple of str
+    notices : tuple of Notice
         What was noticed about the tables: columns left out, rows without a label, a sample taken.
     baselines : Comparison or None
         Other estimators on the same rows.
@@ -89,7 +89,7 @@ class Study:
 
     Examples
     --------
-    >>> from unseen.records import Estimate
+    >>> from unseen.records import Estimate, Notice
     >>> from unseen.study import Study
     >>> estimate = Estimate(("cat", "dog"), [0.5, 0.2], 0.3, "MPEIncomplete",
     ...                     n_labelled={"cat": 80, "dog": 20}, n_new=400)
@@ -101,7 +101,7 @@ class Study:
     estimate: Estimate
     training: Mapping[Any, int] = field(default_factory=dict)
     n_new: int | None = None
-    notices: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
     baselines: Comparison | None = None
     timeline: Timeline | None = None
     suspects: Suspects | None = None
@@ -125,6 +125,12 @@ class Study:
         return self.estimate.n_new if self.n_new is None else self.n_new
 
     @property
+    def all_notices(self) -> tuple[Notice, ...]:
+        """Notices of the estimate, of the timeline and of the tables, each once."""
+        later = () if self.timeline is None else getattr(self.timeline, "notices", ())
+        return tuple(dict.fromkeys((*self.estimate.notices, *later, *self.notices)))
+
+    @property
     def slopes(self) -> Estimate | None:
         """An estimate with the ROC of every class: the answer's own, or that of a baseline."""
         candidates = [self.estimate, *(self.baselines.estimates.values() if self.baselines else ())]
@@ -143,7 +149,7 @@ class Study:
             "estimate": self.estimate.to_dict(),
             "training_rows": [self.training_rows[label] for label in self.estimate.classes],
             "new_rows": self.n_new_rows,
-            "notices": list(self.notices),
+            "notices": [notice.to_dict() for notice in self.notices],
             "baselines": None if self.baselines is None else self.baselines.to_dict(),
             "timeline": None if self.timeline is None else self.timeline.to_dict(),
             "origin": {

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from unseen._types import FloatArray
+from unseen._wording import share, text_table
 from unseen.rejection.base import RejectionRule
 from unseen.rejection.learning.threshold import decide
 
@@ -57,18 +58,16 @@ class Sensitivity:
     rejected: FloatArray
 
     def __str__(self) -> str:
-        names = [str(label) for label in self.classes] + ["all"]
-        rows = np.vstack([self.changed, self.changed_together])
-        width = max(len("class"), *map(len, names))
-        lines = [f"{'class':<{width}}  labels changed at the lower end  at the upper end"]
-        lines += [
-            f"{name:<{width}}  {low:>31.1%}  {high:>16.1%}"
-            for name, (low, high) in zip(names, rows, strict=True)
-        ]
-        low, now, high = self.rejected
-        return "\n".join(lines) + (
-            f"\ncalled unseen: {low:.1%}, {now:.1%} and {high:.1%} at the lower ends, the "
-            "estimate and the upper ends"
+        names = [*map(str, self.classes), "all"]
+        numbers = np.vstack([self.changed, self.changed_together])
+        rows = [[name, *map(share, ends)] for name, ends in zip(names, numbers, strict=True)]
+        low, now, high = map(share, self.rejected)
+        return text_table(
+            [["class", "labels changed at the lower end", "at the upper end"], *rows],
+            [
+                f"called unseen: {low}, {now} and {high} at the lower ends, the estimate and the "
+                "upper ends"
+            ],
         )
 
 

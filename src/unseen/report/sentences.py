@@ -1,18 +1,17 @@
-"""What the page says in sentences: how sure, what is taken for granted, and what to beware of."""
+"""The sentences of the page: how sure the answer is, what it assumes, and the notices."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from unseen import _wording as words
 from unseen.monitoring import Timeline
 from unseen.monitoring.windows import shown_key
 from unseen.records import Estimate
-from unseen.report import words
-from unseen.report.tables import is_blind
 from unseen.study import Study
 
-__all__ = ["Remark", "assumptions", "at_most", "cautions", "certainty", "source"]
+__all__ = ["Assumption", "assumptions", "at_most", "certainty", "source", "warnings_and_notes"]
 
 MOST_MESSAGES = 15
 _ROUGH_ROWS = 100
@@ -21,41 +20,41 @@ _OVERWHELMING = 1_000_000
 
 
 @dataclass(frozen=True)
-class Remark:
-    """A sentence in bold, and what it means."""
+class Assumption:
+    """An assumption in one sentence, ``head``, and what follows if it fails, ``body``."""
 
     head: str
     body: str
 
 
 _OPEN = (
-    Remark(
+    Assumption(
         "Known classes look the same in both tables.",
         "Only how often each occurs may differ. If the camera, the form or the units have changed "
         "since training, everything looks new, and the unseen share is far too large.",
     ),
-    Remark(
+    Assumption(
         "No known class hides inside the others (condition (A)).",
         "If part of a known class could be made by mixing other classes, seen or not, its share is "
         "an upper bound and the unseen share a lower one.",
     ),
-    Remark(
+    Assumption(
         "The columns can tell unseen rows from known ones, at least a little.",
         "A new class that looks exactly like a known one is counted as that class; no method can "
         "see it in these columns.",
     ),
 )
 _CLOSED = (
-    Remark(
+    Assumption(
         "Nothing is unseen.",
         "This method has no other answer: it counts rows of a new class as the classes that they "
         "resemble, whose shares are then too large.",
     ),
-    Remark(
+    Assumption(
         "Known classes look the same in both tables.",
         "Only how often each occurs may differ: not the camera, the form or the units.",
     ),
-    Remark(
+    Assumption(
         "No known class is a mixture of the others.",
         "If one were, different shares would fit the new rows equally well.",
     ),
@@ -63,21 +62,12 @@ _CLOSED = (
 
 
 def certainty(estimate: Estimate) -> list[str]:
-    """How sure: the probability that anything is unseen, the intervals, a certified bound.
-
-    Parameters
-    ----------
-    estimate : Estimate
-
-    Returns
-    -------
-    list of str
-        One sentence each; the first states the probability where the method gives one.
+    """How sure the answer is: a probability, a certified bound, the level of the intervals.
 
     Examples
     --------
     >>> from unseen.records import Estimate
-    >>> from unseen.report.remarks import certainty
+    >>> from unseen.report.sentences import certainty
     >>> rows = {"n_labelled": {"cat": 9, "dog": 9}, "n_new": 9}
     >>> certainty(Estimate(("cat", "dog"), [0.5, 0.2], 0.3, "made", **rows,
     ...                    diagnostics={"probability_unseen": 0.95, "bayes_factor": 361}))[0]
@@ -93,25 +83,27 @@ def certainty(estimate: Estimate) -> list[str]:
         sentences.append("No intervals were asked for, so how far it may be off is not known.")
     elif estimate.confidence is not None:
         level = f"{100 * estimate.confidence:g} times in 100"
-        only = ", if nothing is unseen" if is_blind(estimate) else ""
+        only = "" if estimate.sees_unseen else ", if nothing is unseen"
         sentences.append(f"Intervals are made to hold the truth {level}{only}.")
     return sentences
 
 
 def _probability(estimate: Estimate) -> list[str]:
-    """That anything is unseen: never without the probability before the data.
+    """The probability that anything is unseen, always beside the probability before the data.
 
-    With one known class that is so high by default that the one after says little about the data.
+    With one known class the probability before the data is so high by default that the
+    probability after the data says little about them.
     """
     probability = estimate.diagnostics.get("probability_unseen")
     factor = estimate.diagnostics.get("bayes_factor")
     if probability is None or factor is None or len(estimate.classes) == 1:
         return []
-    before = _probability_before(probability, factor)
-    if before is not None:
+    if _LEAST_DOUBT < probability < 1 - _LEAST_DOUBT and 0 < factor < float("inf"):
+        # Bayes' rule backwards: the odds before the data are the odds after over the factor.
+        odds = probability / (1 - probability) / factor
         return [
             f"That anything is unseen is {words.likelihood(probability)}: we started from "
-            f"{100 * before:.3g}%, and the data made it {words.chance(probability)}."
+            f"{100 * odds / (1 + odds):.3g}%, and the data made it {words.chance(probability)}."
         ]
     if factor > _OVERWHELMING:
         return [
@@ -119,14 +111,6 @@ def _probability(estimate: Estimate) -> list[str]:
             f"favour it by more than {_OVERWHELMING:,} to 1."
         ]
     return []
-
-
-def _probability_before(probability: float, factor: float) -> float | None:
-    """Bayes' rule backwards: odds before are odds after over the Bayes factor."""
-    if not _LEAST_DOUBT < probability < 1 - _LEAST_DOUBT or not 0 < factor < float("inf"):
-        return None  # rounded off, or no matter of data
-    odds = probability / (1 - probability) / factor
-    return odds / (1 + odds)
 
 
 def source(study: Study) -> str:
@@ -141,70 +125,47 @@ def source(study: Study) -> str:
     'made, from 7 of 1,000 new rows and 9 labelled rows of 1 known class.'
     """
     estimate = study.estimate
-    new = _part(estimate.n_new, study.n_new_rows, "new")
-    labelled = _part(
-        sum(estimate.n_labelled.values()), sum(study.training_rows.values()), "labelled"
-    )
+    new = _part(estimate.n_new, study.n_new_rows, "new row")
+    n_labelled, n_training = sum(estimate.n_labelled.values()), sum(study.training_rows.values())
+    labelled = _part(n_labelled, n_training, "labelled row")
     classes = words.count(len(estimate.classes), "known class")
     return f"{words.shown(estimate.method)}, from {new} and {labelled} of {classes}."
 
 
-def _part(used: int, total: int, kind: str) -> str:
-    if used == total:
-        return words.count(used, f"{kind} row")
-    return f"{used:,} of {words.count(total, f'{kind} row')}"
+def _part(used: int, total: int, noun: str) -> str:
+    return ("" if used == total else f"{used:,} of ") + words.count(total, noun)
 
 
-def assumptions(study: Study) -> list[Remark]:
-    """What the numbers take for granted, in plain words.
-
-    Parameters
-    ----------
-    study : Study
-
-    Returns
-    -------
-    list of Remark
-    """
+def assumptions(study: Study) -> list[Assumption]:
+    """Everything that the numbers take for granted, in plain words."""
     estimate = study.estimate
     smallest = min(estimate.classes, key=lambda label: estimate.n_labelled[label])
     fewest = estimate.n_labelled[smallest]
-    rough = (
-        "so its share is rough at best"
-        if fewest < _ROUGH_ROWS
-        else "and every other class at least as many"
-    )
-    if len(estimate.classes) == 1:
-        rough = "so the estimate is rough at best" if fewest < _ROUGH_ROWS else "and that is all"
-    enough = Remark(
+    is_rough, is_only = fewest < _ROUGH_ROWS, len(estimate.classes) == 1
+    if is_rough:
+        verdict = f"so {'the estimate' if is_only else 'its share'} is rough at best"
+    else:
+        verdict = "and that is all" if is_only else "and every other class at least as many"
+    enough = Assumption(
         "Rows are drawn one by one, and there are enough of them.",
         f"The smallest class, {words.shown(smallest)}, has "
-        f"{words.count(fewest, 'labelled row')}, {rough}. Copies of rows and rows that come in "
+        f"{words.count(fewest, 'labelled row')}, {verdict}. Copies of rows and rows that come in "
         "clusters make intervals too short.",
     )
-    return [*(_CLOSED if is_blind(estimate) else _OPEN), enough]
+    return [*(_OPEN if estimate.sees_unseen else _CLOSED), enough]
 
 
-def cautions(study: Study) -> tuple[list[str], list[str]]:
-    """Warnings, which bear on the numbers, and notices, which say what was done; each once.
-
-    Parameters
-    ----------
-    study : Study
-
-    Returns
-    -------
-    warnings, notices : list of str
-    """
-    warnings, notices = study.estimate.warnings, study.notices
-    if study.timeline is not None:
-        warnings = (*warnings, *study.timeline.warnings)
-        notices = (*notices, *_gaps(study.timeline))
-    return at_most(warnings), at_most(one for one in notices if one not in warnings)
+def warnings_and_notes(study: Study) -> tuple[list[str], list[str]]:
+    """Texts of the notices: warnings bear on the numbers, notes say what was done; each once."""
+    notices = study.all_notices
+    warnings = [one.text for one in notices if one.severity == "warning"]
+    notes = [one.text for one in notices if one.severity == "note" and one.text not in warnings]
+    notes += [] if study.timeline is None else _rows_in_no_window(study.timeline)
+    return at_most(warnings), at_most(notes)
 
 
 def at_most(messages: Iterable[str]) -> list[str]:
-    """Each message once, on one line; what a page cannot hold is counted.
+    """Each message once, on one line; messages that the page cannot hold are counted.
 
     Examples
     --------
@@ -218,15 +179,11 @@ def at_most(messages: Iterable[str]) -> list[str]:
     return kept
 
 
-def _gaps(timeline: Timeline) -> list[str]:
-    """New rows that no window counts."""
+def _rows_in_no_window(timeline: Timeline) -> list[str]:
     found = []
     if timeline.skipped:
-        named = ", ".join(
-            f"{words.shown(shown_key(key), 24)} ({rows})" for key, rows in timeline.skipped[:5]
-        )
-        more = f" and {len(timeline.skipped) - 5} more" if len(timeline.skipped) > 5 else ""
-        found.append(f"Windows with too few rows for an estimate: {named}{more}.")
+        keys = [f"{words.shown(shown_key(key), 24)} ({rows})" for key, rows in timeline.skipped]
+        found.append(f"Windows with too few rows for an estimate: {words.listed(keys)}.")
     if timeline.n_missing:
         rows = words.count(timeline.n_missing, "new row")
         found.append(f"Without a date or key, and so in no window: {rows}.")

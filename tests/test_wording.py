@@ -1,0 +1,50 @@
+"""Numbers and names as text: one way for each, whatever the data are called."""
+
+import unicodedata
+
+import pytest
+
+from unseen._wording import interval, quoted, share, short_share, shown, text_table, verbatim
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.0, "0%"), (-0.0, "0%"), (-1e-9, "0%"), (0.0996, "10%"), (0.0994, "9.9%"), (1.0, "100%")],
+)
+def test_short_shares_have_about_two_digits(value, text) -> None:
+    assert short_share(value) == text
+
+
+def test_no_share_is_minus_nothing() -> None:
+    assert share(-0.0) == "0.0%"
+    assert interval(-0.0, 0.5) == "0.0% to 50.0%"
+
+
+def test_no_name_can_leave_its_line_or_turn_the_text_after_it() -> None:
+    """Every character below U+3000, and the few above that no file or picture can hold."""
+    name = "".join(map(chr, range(0x3000))) + "\ud800\udfff\ufffe\uffff"
+    line = verbatim(name)
+    assert len(line) == len(name)
+    assert {unicodedata.category(letter) for letter in line}.isdisjoint({"Cc", "Cs", "Zl", "Zp"})
+    turns = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
+    assert {unicodedata.bidirectional(letter) for letter in line}.isdisjoint(turns)
+    assert not set(line) & set("\u200e\u200f\u061c\ufffe\uffff\x1b\n\r")
+
+
+@pytest.mark.parametrize("longest", [1, 2, 5, 6])
+def test_a_long_name_is_cut_to_size(longest) -> None:
+    assert len(shown("abcdefghij", longest)) == longest
+    assert shown("abcdefghij", None) == "abcdefghij"
+
+
+def test_labels_of_numpy_are_quoted_as_those_of_python() -> None:
+    import numpy as np
+
+    assert quoted(np.array(["a", "b"])) == quoted(["a", "b"]) == "'a', 'b'"
+    assert quoted(np.arange(7)) == "0, 1, 2, 3, 4 and 2 more"
+
+
+def test_a_text_table_lines_up() -> None:
+    lines = text_table([["name", "n"], ["a", "1,000"], ["long name", "2"]]).splitlines()
+    assert len({len(line) for line in lines}) == 1
+    assert text_table([["n"], ["1,000"]], n_names=0) == "    n\n1,000"

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from unseen._files import StrPath, write_then_rename
-from unseen.tables._arrow import Batch, Table, arrow, as_table, told_by_arrow
+from unseen.tables._arrow import Batch, Table, arrow, as_table, decoded, first_line
 from unseen.tables.formats import FORMATS, Delimited, Feather, Format, Parquet, format_of_name
-from unseen.tables.join import plain
 
 __all__ = ["RowWriter"]
 
@@ -77,7 +76,8 @@ class RowWriter:
             Further rows; numbers are cast to the types of the first rows.
         """
         pa = arrow()
-        table = _plain_table(as_table(rows))
+        table = as_table(rows)
+        table = pa.table([decoded(column) for column in table.columns], names=table.column_names)
         try:
             if self._schema is None:
                 self._schema = table.schema
@@ -88,7 +88,7 @@ class RowWriter:
         except (pa.ArrowException, KeyError) as error:
             place = f"after row {self.n_rows}"
             raise ValueError(
-                f"{self.path} must have rows of one form; {place}: {told_by_arrow(error)}"
+                f"{self.path} must have rows of one form; {place}: {first_line(error)}"
             ) from error
         self.n_rows += table.num_rows
 
@@ -145,11 +145,6 @@ def _text_sink(format: Format, stream: Any, schema: Any) -> _Sink:
         stream, schema, write_options=csv.WriteOptions(delimiter=format.separator)
     )
     return sink
-
-
-def _plain_table(table: Table) -> Table:
-    columns = [plain(column) for column in table.columns]
-    return arrow().table(columns, names=table.column_names)
 
 
 def _json_value(value: Any) -> Any:

@@ -13,9 +13,10 @@ if TYPE_CHECKING:
 
     from unseen.monitoring import Timeline
     from unseen.proportions import Comparison
+    from unseen.records import Notice
     from unseen.study import Study
 
-__all__ = ["console", "plain", "print_remarks", "shares_of_methods", "show_study", "table_of"]
+__all__ = ["console", "plain", "print_notices", "shares_of_methods", "show_study", "table_of"]
 
 
 _WIDTH_OF_PIPES = 500
@@ -72,18 +73,17 @@ def show_study(study: Study, files: Iterable[Path]) -> None:
                 f"{len(study.timeline.skipped)} windows ({n_rows:,} rows) have too few rows for "
                 "an estimate and are left out."
             )
-    later = study.timeline.warnings if study.timeline is not None else ()
-    print_remarks((*estimate.warnings, *later), study.notices, screen)
+    print_notices(study.all_notices, screen)
     for file in files:
         screen.print(f"Written: {plain(file)}")
 
 
-def print_remarks(warnings: Iterable[str], notices: Iterable[str], screen: Console) -> None:
-    """Warnings stand out; notices are for the record."""
-    for message in dict.fromkeys(warnings):
-        screen.print(f"[yellow]warning:[/yellow] {plain(message)}")
-    for message in dict.fromkeys(notices):
-        screen.print(f"[dim]note:[/dim] {plain(message)}")
+def print_notices(notices: Iterable[Notice], screen: Console) -> None:
+    """Print each notice once, warnings first."""
+    styles = {"warning": "yellow", "note": "dim"}
+    for notice in sorted(dict.fromkeys(notices), key=lambda one: one.severity == "note"):
+        style = styles[notice.severity]
+        screen.print(f"[{style}]{notice.severity}:[/{style}] {plain(notice.text)}")
 
 
 def shares_of_methods(comparison: Comparison) -> Table:

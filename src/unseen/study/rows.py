@@ -1,21 +1,20 @@
-"""Two tables to the arrays that estimators take: a sample of each, and the same columns.
+"""From two tables to the arrays that estimators take: a sample of each, and the same columns.
 
-An estimate gains little from more than some ten thousand rows: what the labelled rows leave open
-soon outweighs what the new ones add. So a large table is sampled, and the record says so.
+A large table is sampled, and a notice says so. docs/big_data.md says why a sample is enough.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from unseen._frozen import Frozen
 from unseen._types import BoolArray, FloatArray
-from unseen.persist import load
+from unseen.records import Notice
 from unseen.tables import Columns, GroupBy, Sample, Source, read_groups, read_labelled, read_sample
 
 if TYPE_CHECKING:
@@ -25,8 +24,7 @@ __all__ = [
     "MAX_ROWS",
     "NewRows",
     "Training",
-    "Windows",
-    "load_training",
+    "WindowRows",
     "read_new",
     "read_training",
     "read_windows",
@@ -35,17 +33,16 @@ __all__ = [
 MAX_ROWS = 20_000
 WINDOW_ROWS = 2_000
 # Rows that a class must have: one in each fold.
-LEAST_ROWS = 10
-_LEAST_PART = 0.8
-# Departures in so many rows can move the unseen share.
-_MANY = 0.05
+FEWEST_ROWS = 10
+# Where classes of enough rows hold less of the table, the label is probably no class.
+_SMALLEST_PART = 0.8
 # Rows of all windows together.
 _ALL_WINDOWS = 100_000
 _NAMED_AT_MOST = 5
 
 
 @dataclass(frozen=True, eq=False)
-class Training:
+class Training(Frozen):
     """Labelled rows as numbers, what made numbers of them, and where they come from.
 
     Parameters
@@ -54,29 +51,26 @@ class Training:
         Labelled rows, and their labels.
     columns : Columns
         What made numbers of the columns.
-    counts : dict
+    counts : mapping
         Rows of each class in the whole table.
     name, sha256 : str
         The file, or files, and the SHA-256 of their bytes.
-    notices : tuple of str
-        What was noticed about the table.
-    warnings : tuple of str
-        What was noticed and bears on the answer.
+    notices : tuple of Notice
+        What a person should know about the table.
     """
 
     X: FloatArray
     y: NDArray[Any]
     columns: Columns
-    counts: dict[Any, int]
+    counts: Mapping[Any, int]
     name: str
     sha256: str
-    notices: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
-class NewRows:
-    """New rows as numbers, as they stood in the file, and where they come from.
+class NewRows(Frozen):
+    """New rows as numbers, as they stand in the file, and where they come from.
 
     Parameters
     ----------
@@ -90,10 +84,8 @@ class NewRows:
         Rows of the whole table.
     name, sha256 : str
         The file, or files, and the SHA-256 of their bytes.
-    notices : tuple of str
-        What was noticed about the table.
-    warnings : tuple of str
-        What was noticed and bears on the answer.
+    notices : tuple of Notice
+        What a person should know about the table.
     """
 
     X: FloatArray
@@ -102,12 +94,11 @@ class NewRows:
     n_rows: int
     name: str
     sha256: str
-    notices: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
-class Windows:
+class WindowRows(Frozen):
     """New rows as numbers, with the window of each.
 
     Parameters
@@ -116,13 +107,13 @@ class Windows:
         The rows.
     keys : ndarray of shape (m,)
         The window of each.
-    notices : tuple of str
-        What was noticed: rows without a window, windows of which a sample was drawn.
+    notices : tuple of Notice
+        Rows without a window, and windows of which a sample was drawn.
     """
 
     X: FloatArray
     keys: NDArray[Any]
-    notices: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
 
 
 def read_training(
@@ -155,7 +146,7 @@ def read_training(
     """
     sample = read_labelled(source, label, max_rows, seed)
     assert sample.keys is not None
-    kept, warnings = _usable_rows(sample, source.name)
+    kept, small = _usable_rows(sample, source.name)
     _check_enough(sample.keys[kept], max_rows)
     if "unseen" in sample.counts:
         raise ValueError(
@@ -165,72 +156,47 @@ def read_training(
     table = sample.table.filter(kept)
     columns = Columns(label=label, keep=tuple(keep), drop=tuple(drop)).fit(table)
     counts = {key: count for key, count in sample.counts.items() if key in sample.keys[kept]}
-    return Training(
-        columns.transform(table),
-        sample.keys[kept],
-        columns,
-        counts,
-        source.name,
-        sample.sha256,
-        notices=(*_sampling_notices(sample, source.name, "labelled rows"), *columns.notices_),
-        warnings=(*_missing_labels(sample, source.name), *warnings),
-    )
+    notices = [*_drawn(sample, source.name, "labelled rows"), *columns.notices_]
+    if sample.n_missing:
+        text = (
+            f"{_count(sample.n_missing)} of {source.name} left out: no label (empty, NA, NaN or "
+            "null). If one of these is the name of a class, give it another."
+        )
+        notices.append(Notice("rows_without_label", text))
+    X, y = columns.transform(table), sample.keys[kept]
+    all_notices = (*notices, *small)
+    return Training(X, y, columns, counts, source.name, sample.sha256, all_notices)
 
 
-def _usable_rows(sample: Sample, name: str) -> tuple[BoolArray, tuple[str, ...]]:
-    """Rows of classes that are large enough to be known, and what is lost."""
+def _usable_rows(sample: Sample, name: str) -> tuple[BoolArray, list[Notice]]:
+    """Which rows are of classes that are large enough to be known, and which classes are not."""
     assert sample.keys is not None
-    small = [key for key, count in sample.counts.items() if count < LEAST_ROWS]
+    small = [key for key, count in sample.counts.items() if count < FEWEST_ROWS]
     kept = ~np.isin(sample.keys, small)
     if not small:
-        return kept, ()
+        return kept, []
     shown = ", ".join(repr(key) for key in small[:_NAMED_AT_MOST])
-    more = f" and {len(small) - _NAMED_AT_MOST} more" if len(small) > _NAMED_AT_MOST else ""
-    if kept.mean() < _LEAST_PART:
+    shown += f" and {len(small) - _NAMED_AT_MOST} more" if len(small) > _NAMED_AT_MOST else ""
+    if kept.mean() < _SMALLEST_PART:
         raise ValueError(
-            f"classes of {name} must have at least {LEAST_ROWS} rows each; {shown}{more} have "
+            f"classes of {name} must have at least {FEWEST_ROWS} rows each; {shown} have "
             "fewer. Is the label a number or an id rather than a class?"
         )
-    return kept, (
-        f"Classes of fewer than {LEAST_ROWS} rows cannot be learnt, and are left out of TRAIN: "
-        f"{shown}{more}. Their rows in NEW count as unseen.",
+    text = (
+        f"Classes of fewer than {FEWEST_ROWS} rows cannot be learnt, and are left out of TRAIN: "
+        f"{shown}. Their rows in NEW count as unseen."
     )
+    return kept, [Notice("small_classes", text)]
 
 
 def _check_enough(keys: NDArray[Any], max_rows: int) -> None:
-    """A draw that is too small must not be mistaken for a class that is."""
+    """Raise where the sample, not the table, has too few rows of a class."""
     labels, counts = np.unique(keys, return_counts=True)
-    if counts.min() < LEAST_ROWS:
+    if counts.min() < FEWEST_ROWS:
         raise ValueError(
-            f"max_rows must leave at least {LEAST_ROWS} rows of each of {len(labels)} classes; "
+            f"max_rows must leave at least {FEWEST_ROWS} rows of each of {len(labels)} classes; "
             f"got {max_rows}: raise it (--rows)."
         )
-
-
-def _missing_labels(sample: Sample, name: str) -> tuple[str, ...]:
-    if not sample.n_missing:
-        return ()
-    return (
-        f"{_rows(sample.n_missing)} of {name} left out: no label (empty, NA, NaN or null). If one "
-        "of these is the name of a class, give it another.",
-    )
-
-
-def load_training(path: Path) -> Training:
-    """Load labelled rows that were saved, with their preprocessing.
-
-    Raises
-    ------
-    ValueError
-        When the file holds something else.
-    """
-    saved = load(path)
-    if not isinstance(saved, Training):
-        raise ValueError(
-            f"TRAIN must be a table, or a file that --save wrote; {path} holds a "
-            f"{type(saved).__name__}."
-        )
-    return saved
 
 
 def read_new(
@@ -250,7 +216,7 @@ def read_new(
     columns : Columns
         What made numbers of the labelled rows.
     besides : sequence of str
-        Columns that have another use, and are not missed among those used here.
+        Columns that have another use, so that nobody need be told that they are ignored.
     max_rows : int, default=20000
         At most so many rows are used, drawn at random.
     seed : int, default=0
@@ -261,72 +227,65 @@ def read_new(
     NewRows
     """
     sample = read_sample(source, max_rows, seed=seed)
-    departures = columns.departures(sample.table)
+    X, notices = columns.transform_new(sample.table, besides)
     return NewRows(
-        columns.transform(sample.table),
+        X,
         sample.table,
         sample.positions,
         sample.n_rows,
         source.name,
         sample.sha256,
-        notices=(
-            *_sampling_notices(sample, source.name, "rows"),
-            *columns.check(sample.table.drop_columns(_present(besides, sample.table))),
-            *(one.message for one in departures if one.share < _MANY),
-        ),
-        warnings=tuple(one.message for one in departures if one.share >= _MANY),
+        (*_drawn(sample, source.name, "rows"), *notices),
     )
-
-
-def _present(names: Sequence[str], table: pa.Table) -> list[str]:
-    return [name for name in names if name in table.column_names]
 
 
 def read_windows(
     source: Source, by: GroupBy, columns: Columns, *, max_rows: int = WINDOW_ROWS, seed: int = 0
-) -> Windows:
-    """Read a new table window by window: up to so many rows of each.
+) -> WindowRows:
+    """Read a new table window by window: up to ``max_rows`` rows of each.
 
     Parameters
     ----------
     source : Source
         The table.
     by : GroupBy
-        What makes a window.
+        How to cut the rows into windows.
     columns : Columns
         What made numbers of the labelled rows.
     max_rows : int, default=2000
-        Rows of each window.
+        At most so many rows of each window are used, and fewer where there are many windows.
     seed : int, default=0
-        Draws them.
+        Draws the rows.
 
     Returns
     -------
-    Windows
+    WindowRows
     """
     sample = read_groups(source, by, max_rows, seed, n_rows=_ALL_WINDOWS)
     assert sample.keys is not None
-    columns.departures(sample.table)
     notices = []
     if sample.n_missing:
-        notices.append(f"{_rows(sample.n_missing)} of {source.name} left out: no {by.column!r}.")
+        text = f"{_count(sample.n_missing)} of {source.name} left out: no {by.column!r}."
+        notices.append(Notice("rows_without_window", text, "note"))
     drawn = int(np.unique(sample.keys, return_counts=True)[1].max())
     larger = sum(count > drawn for count in sample.counts.values())
     if larger:
-        notices.append(
+        text = (
             f"{larger} of {len(sample.counts)} windows have more than {drawn:,} rows: "
             "so many were drawn of each at random."
         )
-    return Windows(columns.transform(sample.table), sample.keys, tuple(notices))
+        notices.append(Notice("windows_drawn", text, "note"))
+    X, _ = columns.transform_new(sample.table)
+    return WindowRows(X, sample.keys, tuple(notices))
 
 
-def _sampling_notices(sample: Sample, name: str, what: str) -> list[str]:
-    notices = []
+def _drawn(sample: Sample, name: str, what: str) -> list[Notice]:
     n_drawn, n_there = len(sample.positions), sample.n_rows - sample.n_missing
-    if n_drawn < n_there:
-        notices.append(f"{n_drawn:,} of the {n_there:,} {what} of {name} were drawn at random.")
-    return notices
+    if n_drawn == n_there:
+        return []
+    text = f"{n_drawn:,} of the {n_there:,} {what} of {name} were drawn at random."
+    return [Notice("rows_drawn", text, "note")]
 
 
-def _rows(count: int) -> str:
-    return "1 row" if count == 1 else f"{count:,} rows"
+def _count(n_rows: int) -> str:
+    return "1 row" if n_rows == 1 else f"{n_rows:,} rows"

@@ -1,0 +1,269 @@
+"""What a command found, as one record that report, JSON and terminal draw.
+
+Every JSON format lives here, with ``schema.json`` beside it; ``format`` counts changes of layout.
+Nothing here computes an estimate, and nothing here draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from unseen._frozen import Frozen
+from unseen.labelling import LabellingValue, labelling_value
+from unseen.monitoring import Timeline
+from unseen.proportions import Comparison
+from unseen.records import Estimate, Notice
+from unseen.study._bridge import timeline_dict, timeline_notices
+
+__all__ = ["Checks", "Classification", "MethodComparison", "Origin", "Study", "Suspects"]
+
+FORMAT = 2
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What it takes to get the same answer again.
+
+    Parameters
+    ----------
+    command : str
+        The command, or the call, that made it.
+    files : tuple of (str, str)
+        Name and SHA-256 of every file that was read.
+    made : str
+        When, in UTC.
+    preparation : tuple of str
+        What was done to the columns, one sentence each.
+    """
+
+    command: str = ""
+    files: tuple[tuple[str, str], ...] = ()
+    made: str = ""
+    preparation: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Suspects:
+    """The new rows that look most unseen; a record of raw values, made only on request.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        Names of the columns.
+    rows : tuple of tuple of str
+        Values, as text, the most suspicious row first.
+    numbers : tuple of int
+        Place of each row in the new table, from 1.
+    scores : tuple of float
+        Novelty score of each row.
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    numbers: tuple[int, ...]
+    scores: tuple[float, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Study(Frozen):
+    """An estimate with everything around it that a reader wants to know.
+
+    Parameters
+    ----------
+    estimate : Estimate
+        The answer.
+    training : mapping
+        Rows of each class in the whole training table, of which the estimate may have used a part;
+        empty stands for the rows of the estimate.
+    n_new : int or None
+        Rows of the whole new table; None stands for the rows of the estimate.
+    notices : tuple of Notice
+        What was done to the tables: columns left out, a sample drawn. Warnings are in ``estimate``.
+    baselines : Comparison or None
+        Other estimators on the same rows.
+    timeline : Timeline or None
+        Shares over windows of time.
+    suspects : Suspects or None
+        Rows that look most unseen.
+    origin : Origin
+        How to get the same answer again.
+
+    Examples
+    --------
+    >>> from unseen.records import Estimate
+    >>> from unseen.study import Study
+    >>> estimate = Estimate(("cat", "dog"), [0.5, 0.2], 0.3, "MPEIncomplete",
+    ...                     n_labelled={"cat": 80, "dog": 20}, n_new=400)
+    >>> study = Study(estimate)
+    >>> study.training_shares["cat"], study.n_new_rows
+    (0.8, 400)
+    """
+
+    estimate: Estimate
+    training: Mapping[Any, int] = field(default_factory=dict)
+    n_new: int | None = None
+    notices: tuple[Notice, ...] = ()
+    baselines: Comparison | None = None
+    timeline: Timeline | None = None
+    suspects: Suspects | None = None
+    origin: Origin = field(default_factory=Origin)
+
+    @property
+    def training_rows(self) -> dict[Any, int]:
+        """Rows of each class in the whole training table."""
+        return dict(self.training) or dict(self.estimate.n_labelled)
+
+    @property
+    def training_shares(self) -> dict[Any, float]:
+        """Share of each class in the whole training table."""
+        rows = self.training_rows
+        total = sum(rows.values())
+        return {label: count / total for label, count in rows.items()}
+
+    @property
+    def n_new_rows(self) -> int:
+        """Rows of the whole new table."""
+        return self.estimate.n_new if self.n_new is None else self.n_new
+
+    @property
+    def all_notices(self) -> tuple[Notice, ...]:
+        """Notices of the estimate, of the timeline and of the tables, each once."""
+        later = () if self.timeline is None else timeline_notices(self.timeline)
+        return tuple(dict.fromkeys((*self.estimate.notices, *later, *self.notices)))
+
+    @property
+    def slopes(self) -> Estimate | None:
+        """An estimate with the ROC of every class: the answer's own, or that of a baseline."""
+        candidates = [self.estimate, *(self.baselines.estimates.values() if self.baselines else ())]
+        return next((one for one in candidates if len(one.roc) == len(one.classes)), None)
+
+    @property
+    def labelling(self) -> LabellingValue | None:
+        """What labelling more rows would buy; None without intervals of a known level."""
+        return None if self.estimate.confidence is None else labelling_value(self.estimate)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain types, ready for JSON."""
+        return {
+            "format": FORMAT,
+            "kind": "study",
+            "sentence": self.estimate.sentence(),
+            "estimate": self.estimate.to_dict(),
+            "training_rows": [self.training_rows[label] for label in self.estimate.classes],
+            "new_rows": self.n_new_rows,
+            "notices": _plain_notices(self.notices),
+            "baselines": None if self.baselines is None else self.baselines.to_dict(),
+            "timeline": None if self.timeline is None else timeline_dict(self.timeline),
+            "origin": {
+                "command": self.origin.command,
+                "files": [{"name": name, "sha256": digest} for name, digest in self.origin.files],
+                "made": self.origin.made,
+                "preparation": list(self.origin.preparation),
+            },
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Classification(Frozen):
+    """How many rows got which label, and how far the labels can be trusted.
+
+    Parameters
+    ----------
+    rows : mapping
+        Rows with each label, unseen last.
+    fitted_on_these_rows : bool
+        Whether the rule was fitted on this table; else the numbers below are of another one.
+    unseen : float
+        Estimated unseen share, at even odds that something is unseen.
+    unseen_interval : (float, float)
+        Lower and upper end of the share.
+    novelty_cut : float
+        Rows are called unseen from this novelty on; above 1, none is.
+    error_rate, error_rate_spread : float
+        Estimated share of wrong labels, and its standard error.
+    notices : tuple of Notice
+        What a person should know about the tables and the rule.
+    """
+
+    rows: Mapping[str, int]
+    fitted_on_these_rows: bool
+    unseen: float
+    unseen_interval: tuple[float, float]
+    novelty_cut: float
+    error_rate: float
+    error_rate_spread: float
+    notices: tuple[Notice, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain types, ready for JSON."""
+        low, high = self.unseen_interval
+        return {
+            "format": FORMAT,
+            "kind": "classification",
+            "rows": dict(self.rows),
+            "fitted_on_these_rows": self.fitted_on_these_rows,
+            "unseen": {"share": self.unseen, "low": low, "high": high},
+            "novelty_cut": self.novelty_cut,
+            "error_rate": {"estimate": self.error_rate, "standard_error": self.error_rate_spread},
+            "notices": _plain_notices(self.notices),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class MethodComparison(Frozen):
+    """Every estimator on the same tables.
+
+    Parameters
+    ----------
+    estimates : Comparison
+        An estimate by name of the estimator.
+    notices : tuple of Notice
+        What a person should know about the tables.
+    """
+
+    estimates: Comparison
+    notices: tuple[Notice, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain types, ready for JSON."""
+        return {
+            "format": FORMAT,
+            "kind": "comparison",
+            "estimates": self.estimates.to_dict(),
+            "notices": _plain_notices(self.notices),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Checks(Frozen):
+    """Checks of what an estimate takes for granted, and a certified bound.
+
+    Parameters
+    ----------
+    estimate : Estimate
+        With diagnostics, a certified bound, and the warnings of all checks.
+    delta : float
+        Probability with which the certified bound may fail.
+    notices : tuple of Notice
+        What was done to the tables. Warnings are in ``estimate``.
+    """
+
+    estimate: Estimate
+    delta: float
+    notices: tuple[Notice, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain types, ready for JSON."""
+        return {
+            "format": FORMAT,
+            "kind": "checks",
+            "estimate": self.estimate.to_dict(),
+            "delta": self.delta,
+            "notices": _plain_notices(self.notices),
+        }
+
+
+def _plain_notices(notices: Iterable[Notice]) -> list[dict[str, Any]]:
+    return [notice.to_dict() for notice in notices]

@@ -59,7 +59,7 @@ def shares_table(record: Demo) -> Table:
 
 
 def footer(record: Demo) -> str:
-    """The methods and rows that were compared, and how long it took."""
+    """What was compared, on what, and how long it took."""
     estimate = record.estimate
     lines = [
         f"{estimate.method} on {sum(estimate.n_labelled.values())} labelled rows (digits 0 to 6) "
@@ -68,4 +68,4 @@ def footer(record: Demo) -> str:
         "Total error: total variation, the share of rows that would have to move.",
         f"Took {record.seconds:.1f} s.",
     ]
-    return "\n".join([*lines, *map(str, estimate.notices)])
+    return "\n".join([*lines, *(f"warning: {message}" for message in estimate.warnings)])

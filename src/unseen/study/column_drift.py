@@ -22,15 +22,7 @@ _LARGE_CHANGE = 0.1
 def column_drift(training: Training, new: NewRows) -> tuple[Notice, ...]:
     """Warn of columns in which most new rows lie out of range, or gaps became more or less common.
 
-    Parameters
-    ----------
-    training, new : Training, NewRows
-        The labelled and the new rows.
-
-    Returns
-    -------
-    tuple of Notice
-        Where a column drifted, one more notice says what follows for the unseen share.
+    Where a column drifted, one more notice says what follows for the unseen share.
     """
     outside = share_outside(training.X, new.X)
     gaps, gaps_new = ((rows > 0).mean(axis=0) for rows in (training.X, new.X))

@@ -125,24 +125,10 @@ def read_training(
     keep: Sequence[str] = (),
     seed: int = 0,
 ) -> Training:
-    """Read a labelled table in bounded memory, and learn how to make numbers of its columns.
+    """Read a labelled table in bounded memory, and learn how to encode its columns.
 
-    Parameters
-    ----------
-    source : Source
-        The table.
-    label : str
-        Its column with the classes.
-    max_rows : int, default=20000
-        At most so many rows are used: small classes whole, equally many of the others.
-    drop, keep : sequence of str
-        Columns to leave out, and columns to use even if they look like ids or constants.
-    seed : int, default=0
-        Draws the sample.
-
-    Returns
-    -------
-    Training
+    At most ``max_rows`` rows are used: small classes whole, equally many of the others. Columns in
+    ``keep`` are used even if they look like ids or constants.
     """
     sample = read_labelled(source, label, max_rows, seed)
     assert sample.keys is not None
@@ -207,24 +193,9 @@ def read_new(
     max_rows: int = MAX_ROWS,
     seed: int = 0,
 ) -> NewRows:
-    """Read a new table in bounded memory.
+    """Read a new table in bounded memory: at most ``max_rows`` rows, drawn at random.
 
-    Parameters
-    ----------
-    source : Source
-        The table.
-    columns : Columns
-        What made numbers of the labelled rows.
-    besides : sequence of str
-        Columns that have another use, so that nobody need be told that they are ignored.
-    max_rows : int, default=20000
-        At most so many rows are used, drawn at random.
-    seed : int, default=0
-        Draws the sample.
-
-    Returns
-    -------
-    NewRows
+    Nobody need be told that the columns ``besides`` are ignored: they have another use.
     """
     sample = read_sample(source, max_rows, seed=seed)
     X, notices = columns.transform_new(sample.table, besides)
@@ -242,25 +213,7 @@ def read_new(
 def read_windows(
     source: Source, by: GroupBy, columns: Columns, *, max_rows: int = WINDOW_ROWS, seed: int = 0
 ) -> WindowRows:
-    """Read a new table window by window: up to ``max_rows`` rows of each.
-
-    Parameters
-    ----------
-    source : Source
-        The table.
-    by : GroupBy
-        How to cut the rows into windows.
-    columns : Columns
-        What made numbers of the labelled rows.
-    max_rows : int, default=2000
-        At most so many rows of each window are used, and fewer where there are many windows.
-    seed : int, default=0
-        Draws the rows.
-
-    Returns
-    -------
-    WindowRows
-    """
+    """Read a new table window by window: up to ``max_rows`` rows of each."""
     sample = read_groups(source, by, max_rows, seed, n_rows=_ALL_WINDOWS)
     assert sample.keys is not None
     notices = []

@@ -160,19 +160,7 @@ def run_classification(
 
 
 def run_comparison(inputs: Inputs, progress: Progress = SILENT) -> MethodComparison:
-    """Estimate the shares in NEW with every method that applies.
-
-    Parameters
-    ----------
-    inputs : Inputs
-        The two tables.
-    progress : Progress
-        Hears what is being done.
-
-    Returns
-    -------
-    MethodComparison
-    """
+    """Estimate the shares in NEW with every method that applies."""
     training, new = inputs.read(progress)
     progress.stage("Estimating with every method")
     with quiet_warnings():
@@ -181,21 +169,7 @@ def run_comparison(inputs: Inputs, progress: Progress = SILENT) -> MethodCompari
 
 
 def run_checks(inputs: Inputs, delta: float = 0.05, progress: Progress = SILENT) -> Checks:
-    """Check what an estimate takes for granted, class by class, and certify a bound.
-
-    Parameters
-    ----------
-    inputs : Inputs
-        The two tables.
-    delta : float, default=0.05
-        Probability with which the certified bound may fail.
-    progress : Progress
-        Hears what is being done.
-
-    Returns
-    -------
-    Checks
-    """
+    """Check what an estimate takes for granted, and certify a bound that fails with ``delta``."""
     training, new = inputs.read(progress)
     progress.stage("Checking")
     with quiet_warnings():

@@ -24,15 +24,7 @@ __all__ = ["TableRule", "fit_rule", "label_rows"]
 
 @dataclass(frozen=True, eq=False)
 class TableRule:
-    """A rejection rule with the preprocessing of its columns.
-
-    Parameters
-    ----------
-    columns : Columns
-        Turns a table into the numbers that the rule reads.
-    rule : rejection rule
-        Fitted to such numbers.
-    """
+    """A rejection rule, and the columns that turn a table into the numbers that the rule reads."""
 
     columns: Columns
     rule: Any
@@ -43,19 +35,7 @@ class TableRule:
 
 
 def fit_rule(training: Training, new: NewRows, seed: int = 0) -> TableRule:
-    """Fit the default rule, with shares estimated by the default estimator.
-
-    Parameters
-    ----------
-    training, new : Training, NewRows
-        The labelled and the new rows.
-    seed : int, default=0
-        Seed of all randomness.
-
-    Returns
-    -------
-    TableRule
-    """
+    """Fit the default rule, with shares estimated by the default estimator."""
     rule = RejectionClassifier(random_state=seed).fit(training.X, training.y, new.X)
     return TableRule(training.columns, rule)
 
@@ -66,27 +46,11 @@ def label_rows(
     fitted_on: NewRows | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> Iterator[tuple[pa.Table, NDArray[Any]]]:
-    """Label all rows of a table, batch by batch.
+    """Label all rows of a table: yields rows with added columns, and the labels, batch by batch.
 
-    A row that the rule was fitted on gets the answer of a rule that did not learn from it.
-
-    Parameters
-    ----------
-    table_rule : TableRule
-        The rule.
-    source : Source
-        The table.
-    fitted_on : NewRows or None, default=None
-        The rows of this table that the rule was fitted on.
-    progress : callable or None, default=None
-        Called with the number of rows done.
-
-    Yields
-    ------
-    rows : pyarrow.Table
-        The columns of the table, then ``predicted``, ``novelty`` and one probability per label.
-    labels : ndarray
-        The values of ``predicted``.
+    Added are ``predicted``, ``novelty`` and one probability per label. A row that the rule was
+    fitted on gets the answer of a rule that did not learn from it. ``progress`` hears the number of
+    rows done.
     """
     import pyarrow as pa
 

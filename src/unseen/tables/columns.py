@@ -202,15 +202,7 @@ class Columns(TransformerMixin, BaseEstimator):
     def typed(self, X: Any) -> Table:
         """The table with numbers where a number column came as text, as from csv.
 
-        Parameters
-        ----------
-        X : pyarrow, pandas or polars table
-            Rows with the columns of the labelled rows.
-
-        Returns
-        -------
-        pyarrow.Table
-            Missing and infinite numbers are null.
+        Missing and infinite numbers are null.
 
         Examples
         --------
@@ -287,11 +279,9 @@ class Columns(TransformerMixin, BaseEstimator):
         if name in self.drop:
             self.dropped_[name] = "is left out as asked"
             return None
-        keep, limits = name in self.keep, (self.rare_below, self.most_categories)
+        keep = name in self.keep
         try:
-            return learn_encoding(
-                name, column, rare_below=limits[0], most_categories=limits[1], keep=keep
-            )
+            return learn_encoding(name, column, self.rare_below, self.most_categories, keep)
         except Unusable as reason:
             if keep:
                 raise ValueError(f"keep must name columns of use; {name!r} {reason}.") from None

@@ -241,35 +241,17 @@ Encoding: TypeAlias = NumberEncoding | CategoryEncoding
 
 
 def learn_encoding(
-    name: str, column: Array, *, rare_below: int, most_categories: int, keep: bool = False
+    name: str, column: Array, rare_below: int, most_categories: int, keep: bool = False
 ) -> Encoding:
-    """Learn how to encode a column from labelled rows.
+    """Learn how to encode a column of labelled rows, or raise ``Unusable``.
 
-    Parameters
-    ----------
-    name : str
-        Name of the column.
-    column : pyarrow.ChunkedArray
-        Its values in the labelled rows.
-    rare_below, most_categories : int
-        See :class:`unseen.tables.Columns`.
-    keep : bool, default=False
-        Also encode what looks like a constant, an id, dates or free text.
-
-    Returns
-    -------
-    NumberEncoding or CategoryEncoding
-
-    Raises
-    ------
-    Unusable
-        When the column is of no use.
+    ``rare_below`` and ``most_categories`` are those of :class:`unseen.tables.Columns`; with
+    ``keep``, what looks like a constant, an id, dates or free text is encoded too.
 
     Examples
     --------
     >>> import pyarrow as pa
-    >>> column = pa.chunked_array([["1", "3", "", "2"]])
-    >>> size = learn_encoding("size", column, rare_below=5, most_categories=100)
+    >>> size = learn_encoding("size", pa.chunked_array([["1", "3", "", "2"]]), 5, 100)
     >>> size.median, size.was_missing
     (2.0, True)
     """

@@ -116,14 +116,7 @@ class GroupBy:
 class KeyCodes:
     """Numbers 0, 1, 2, ... for keys, in the order in which they first occur.
 
-    Parameters
-    ----------
-    argument : str
-        What named the column, such as ``label='y'``, for errors.
-    most : int
-        More keys than this are an error.
-    advice : str
-        How the user can get rid of that error.
+    More than ``most`` keys are an error that names the ``argument`` and gives the ``advice``.
     """
 
     def __init__(self, argument: str, most: int, advice: str) -> None:

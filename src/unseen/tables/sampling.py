@@ -77,15 +77,11 @@ def read_sample(source: Source, n_rows: int, *, seed: int) -> Sample:
     Parameters
     ----------
     source : Source
-        Where from.
+        The table.
     n_rows : int
         The number of rows to draw; all if the source has fewer.
     seed : int
         The same seed draws the same rows, whatever the size of the batches.
-
-    Returns
-    -------
-    Sample
 
     Examples
     --------
@@ -113,7 +109,7 @@ def read_labelled(source: Source, label: str, n_rows: int, seed: int) -> Sample:
     Parameters
     ----------
     source : Source
-        Where from.
+        The table.
     label : str
         The column with the classes: text, whole numbers or booleans. Space around text does not
         count. Rows with none (empty, NA, NaN, null) are left out and counted.
@@ -169,7 +165,7 @@ def read_groups(
     Parameters
     ----------
     source : Source
-        Where from.
+        The table.
     by : GroupBy
         How to group the rows; at most 500 groups.
     n_rows_per_group : int

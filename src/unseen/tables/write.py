@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from unseen._files import StrPath, write_then_rename
 from unseen.tables._arrow import Batch, Table, arrow, as_table, decoded, first_line
-from unseen.tables.formats import FORMATS, Delimited, Feather, Format, Parquet, format_of_name
+from unseen.tables.formats import FORMATS, Delimited, Feather, Parquet, format_of_name
 
 __all__ = ["RowWriter"]
 
@@ -68,13 +68,7 @@ class RowWriter:
         self._stack.__exit__(*error)
 
     def write(self, rows: Table | Batch) -> None:
-        """Add rows; they must have the columns of the first.
-
-        Parameters
-        ----------
-        rows : pyarrow.Table or pyarrow.RecordBatch
-            Further rows; numbers are cast to the types of the first rows.
-        """
+        """Add rows with the columns of the first; numbers are cast to the types of the first."""
         pa = arrow()
         table = as_table(rows)
         table = pa.table([decoded(column) for column in table.columns], names=table.column_names)
@@ -132,18 +126,12 @@ def _open_sink(
         sink = pa.ipc.new_file(str(draft), schema, options=options)
     else:
         stream = stack.enter_context(pa.output_stream(str(draft), compression=compression))
-        sink = _text_sink(format, stream, schema)
+        if isinstance(format, Delimited):
+            options = arrow("csv").WriteOptions(delimiter=format.separator)
+            sink = arrow("csv").CSVWriter(stream, schema, write_options=options)
+        else:
+            sink = _JsonSink(stream)
     stack.callback(sink.close)
-    return sink
-
-
-def _text_sink(format: Format, stream: Any, schema: Any) -> _Sink:
-    if not isinstance(format, Delimited):
-        return _JsonSink(stream)
-    csv = arrow("csv")
-    sink: _Sink = csv.CSVWriter(
-        stream, schema, write_options=csv.WriteOptions(delimiter=format.separator)
-    )
     return sink
 
 

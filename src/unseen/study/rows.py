@@ -31,13 +31,12 @@ __all__ = [
 ]
 
 MAX_ROWS = 20_000
-WINDOW_ROWS = 2_000
 # Rows that a class must have: one in each fold.
 FEWEST_ROWS = 10
 # Where classes of enough rows hold less of the table, the label is probably no class.
 _SMALLEST_PART = 0.8
-# Rows of all windows together.
-_ALL_WINDOWS = 100_000
+# Rows of one window, and of all windows together.
+_WINDOW_ROWS, _ALL_WINDOWS = 2_000, 100_000
 _NAMED_AT_MOST = 5
 
 
@@ -210,11 +209,9 @@ def read_new(
     )
 
 
-def read_windows(
-    source: Source, by: GroupBy, columns: Columns, *, max_rows: int = WINDOW_ROWS, seed: int = 0
-) -> WindowRows:
-    """Read a new table window by window: up to ``max_rows`` rows of each."""
-    sample = read_groups(source, by, max_rows, seed, n_rows=_ALL_WINDOWS)
+def read_windows(source: Source, by: GroupBy, columns: Columns, seed: int = 0) -> WindowRows:
+    """Read a new table window by window: at most 2,000 rows of each, and 100,000 in all."""
+    sample = read_groups(source, by, _WINDOW_ROWS, seed, n_rows=_ALL_WINDOWS)
     assert sample.keys is not None
     notices = []
     if sample.n_missing:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -30,7 +30,7 @@ from unseen.proportions import (
     SaerensEM,
     compare,
 )
-from unseen.records import Notice, UnseenWarning
+from unseen.records import Estimate, Notice, UnseenWarning
 from unseen.study._bridge import out_of_fold, rule_notices, timeline_notices, timeline_with
 from unseen.study.column_drift import column_drift
 from unseen.study.inputs import SILENT, Inputs, Progress, Windowing
@@ -90,31 +90,26 @@ def run_study(
     # The column that says when a row came does not say what the row is.
     windows = () if windowing is None else (windowing.groups.column,)
     training, new = inputs.read(progress, windows)
-    study = estimate_study(
-        training,
-        new,
-        estimator,
-        confidence=confidence,
-        baselines=baselines,
+    chosen = OpenSetEstimator() if estimator is None else estimator
+    progress.stage(f"Estimating with {type(chosen).__name__}")
+    found, notes = _estimate(training, new, chosen, confidence, inputs.seed)
+    origin = Origin(
         command=command,
-        seed=inputs.seed,
-        progress=progress,
+        files=((training.name, training.sha256), (new.name, new.sha256)),
+        made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        preparation=tuple(training.columns.statement()),
     )
+    study = Study(found, training.counts, new.n_rows, notes, origin=origin)
+    if baselines:
+        progress.stage("Running other estimators for comparison")
+        study = replace(study, baselines=_baselines(training, new, type(chosen), inputs.seed))
     if n_suspects is not None:
         progress.stage("Looking for the rows that look most unseen")
-        study = replace(study, suspects=find_suspects(training, new, n_suspects, inputs.seed))
+        study = replace(study, suspects=_suspects(training, new, n_suspects, inputs.seed))
     if windowing is not None:
-        rows = read_windows(inputs.new_source, windowing.groups, training.columns, seed=inputs.seed)
+        rows = read_windows(inputs.new_source, windowing.groups, training.columns, inputs.seed)
         progress.stage(f"Windows of {windowing.groups.column}")
-        timeline = follow_windows(
-            training,
-            rows,
-            estimator,
-            windowing,
-            confidence=confidence,
-            seed=inputs.seed,
-            progress=progress.share,
-        )
+        timeline = _timeline(training, rows, chosen, confidence, windowing, inputs.seed, progress)
         study = replace(study, timeline=timeline, notices=(*study.notices, *rows.notices))
     return study, training
 
@@ -180,57 +175,42 @@ def run_checks(inputs: Inputs, delta: float = 0.05, progress: Progress = SILENT)
     return Checks(replace(found, notices=notices), delta, notes)
 
 
-def estimate_study(
+def _estimate(
     training: Training,
     new: NewRows,
-    estimator: ProportionEstimator | None = None,
-    *,
-    confidence: float = 0.95,
-    baselines: bool = False,
-    command: str = "",
-    seed: int = 0,
-    progress: Progress = SILENT,
-) -> Study:
-    """The study of rows that have been read; the parameters are those of :func:`run_study`."""
+    estimator: ProportionEstimator,
+    confidence: float,
+    seed: int,
+) -> tuple[Estimate, tuple[Notice, ...]]:
+    """The estimate with all warnings, and the notes on the tables."""
     if len(new.X) < FEWEST_ROWS:
         raise ValueError(
             f"{new.name} must have at least {FEWEST_ROWS} rows to estimate shares; "
             f"got {len(new.X)}."
         )
-    chosen = OpenSetEstimator() if estimator is None else estimator
     with quiet_warnings():
-        progress.stage(f"Estimating with {type(chosen).__name__}")
-        samples = training.X, training.y, new.X
         found = estimate_shares(
-            *samples, estimator=chosen, confidence=confidence, random_state=seed
+            training.X,
+            training.y,
+            new.X,
+            estimator=estimator,
+            confidence=confidence,
+            random_state=seed,
         )
-        others = None
-        if baselines:
-            progress.stage("Running other estimators for comparison")
-            others = _baselines(training, new, type(chosen), seed)
     severe, notes = _by_severity((*training.notices, *new.notices))
     notices = (*severe, *column_drift(training, new), *without_constants(found.notices))
-    origin = Origin(
-        command=command,
-        files=((training.name, training.sha256), (new.name, new.sha256)),
-        made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        preparation=tuple(training.columns.statement()),
-    )
-    found = replace(found, notices=notices)
-    return Study(found, training.counts, new.n_rows, notes, baselines=others, origin=origin)
+    return replace(found, notices=notices), notes
 
 
-def follow_windows(
+def _timeline(
     training: Training,
     windows: WindowRows,
-    estimator: ProportionEstimator | None,
+    estimator: ProportionEstimator,
+    confidence: float,
     windowing: Windowing,
-    *,
-    confidence: float = 0.95,
-    seed: int = 0,
-    progress: Callable[[float], None] | None = None,
+    seed: int,
+    progress: Progress,
 ) -> Timeline:
-    """Shares over windows of time; the parameters are those of :func:`unseen.monitor`."""
     reference = windowing.named_reference
     rows = _as_in_table(training, seed) if reference == "training" else slice(None)
     with quiet_warnings():
@@ -244,13 +224,13 @@ def follow_windows(
             confidence=confidence,
             alpha=windowing.alpha,
             random_state=seed,
-            progress=progress,
+            progress=progress.share,
         )
     return timeline_with(timeline, without_constants(timeline_notices(timeline)))
 
 
-def find_suspects(training: Training, new: NewRows, n_rows: int, seed: int = 0) -> Suspects:
-    """The ``n_rows`` new rows that look most unseen to a rule that did not learn from them."""
+def _suspects(training: Training, new: NewRows, n_rows: int, seed: int) -> Suspects:
+    """The new rows that look most unseen to a rule that did not learn from them."""
     with quiet_warnings():
         rule = fit_rule(training, new, seed).rule
     novelty = out_of_fold(rule).novelty[1]
@@ -308,7 +288,8 @@ def _baselines(training: Training, new: NewRows, chosen: type, seed: int) -> Com
     if len(training.counts) > 1:
         kinds += [SaerensEM, AdjustedCount, ClassifyAndCount]
     others = [kind() for kind in kinds if kind is not chosen]
-    return compare(training.X, training.y, new.X, others, random_state=seed)
+    with quiet_warnings():
+        return compare(training.X, training.y, new.X, others, random_state=seed)
 
 
 def _write_labels(

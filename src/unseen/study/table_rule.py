@@ -29,6 +29,10 @@ class TableRule:
     columns: Columns
     rule: Any
 
+    def probabilities(self, table: Any) -> FloatArray:
+        """Probability of each label, unseen last, for rows that the rule has not seen."""
+        return self.rule.predict_proba(self.columns.transform(table))
+
     def with_threshold(self, **threshold: Any) -> TableRule:
         """A copy that calls other rows unseen; the argument is one of ``rule.with_threshold``."""
         return TableRule(self.columns, at_threshold(self.rule, threshold))
@@ -58,7 +62,7 @@ def label_rows(
     names = _free_names(rule.classes_, source.columns())
     for batch in source.batches():
         table = pa.Table.from_batches([batch])
-        probabilities = rule.predict_proba(table_rule.columns.transform(table))
+        probabilities = table_rule.probabilities(table)
         if fitted_on is not None:
             _put_held_out(probabilities, first, rule, fitted_on.positions)
         first += batch.num_rows

@@ -27,7 +27,7 @@ import unseen
 from test_contract import ESTIMATORS, answer, default, plain
 from unseen.monitoring import Timeline
 from unseen.persist import FORMAT, NeighbourRows, load, save
-from unseen.study.labelled import TableRule
+from unseen.study import TableRule
 from unseen.tables import Columns
 
 skops_io = pytest.importorskip("skops.io")

@@ -36,7 +36,7 @@ def frozen(value: Any) -> Any:
     """
     if isinstance(value, np.ndarray):
         return frozen_array(value)
-    if isinstance(value, Mapping) and not isinstance(value, Frozen):
+    if isinstance(value, dict | MappingProxyType):
         return MappingProxyType({key: frozen(item) for key, item in value.items()})
     if type(value) in (list, tuple):
         return tuple(frozen(item) for item in value)

@@ -59,6 +59,7 @@ _TRUSTED_HOMES = (
     "unseen.scores",
     "unseen.study",
     "unseen.tables.columns",
+    "unseen.tables.encodings",
 )
 # Records that make their arrays read-only when they are made.
 _FROZEN_HOMES = ("unseen.records", "unseen.monitoring.timeline")

@@ -137,7 +137,7 @@ def test_an_unforeseen_error_is_one_line_too(unseen_command, monkeypatch) -> Non
     def explode(*_args, **_kwargs):
         raise RuntimeError("out of\ncheese")
 
-    monkeypatch.setattr("unseen.study.read_training", explode)
+    monkeypatch.setattr("unseen.study.inputs.read_training", explode)
     result = unseen_command("estimate", "train.csv", "new.csv", *LABEL)
     assert result.exit_code == 1
     assert result.stderr == (
@@ -155,7 +155,7 @@ def test_what_cannot_be_written_is_said_before_the_work(
     def work(*_args, **_kwargs):
         raise AssertionError("the work has begun")
 
-    monkeypatch.setattr("unseen.study.read_training", work)
+    monkeypatch.setattr("unseen.study.inputs.read_training", work)
     result = unseen_command("estimate", "train.csv", "new.csv", *LABEL, option, "no/out")
     assert result.exit_code == 1
     assert "no/out cannot be written: its folder does not exist." in result.stderr

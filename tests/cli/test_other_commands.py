@@ -47,7 +47,7 @@ def test_classify_tells_programs_what_it_tells_people(unseen_command, tmp_path) 
     command = ("classify", *TABLES, "-o", str(tmp_path / "out.csv"), "--reject-rate", "0.5")
     shown = unseen_command(*command).output
     told = json.loads(unseen_command(*command, "--json", "-").output)
-    assert told["format"] == 1
+    assert (told["format"], told["kind"]) == (2, "classification")
     labelled = pyarrow.csv.read_csv(tmp_path / "out.csv")
     called = np.array(labelled["predicted"].to_pylist()) == "unseen"
     assert_array_equal(labelled["novelty"].to_numpy() >= told["novelty_cut"], called)
@@ -60,7 +60,8 @@ def test_classify_tells_programs_what_it_tells_people(unseen_command, tmp_path) 
     assert f"from {told['novelty_cut']:.2f} on" in shown
     assert f"standard error {told['error_rate']['standard_error']:.3f}" in shown
     assert told["fitted_on_these_rows"]
-    assert all(f"note: {text}" in shown.replace("\n", " ") for text in told["notices"])
+    for notice in told["notices"]:
+        assert f"{notice['severity']}: {notice['text']}" in shown.replace("\n", " ")
 
 
 def test_a_class_called_unseen_is_refused(unseen_command, tables, tmp_path) -> None:

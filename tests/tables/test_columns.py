@@ -15,6 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from unseen.tables import Columns
+from unseen.tables.encodings import CategoryEncoding
 
 RNG = np.random.default_rng(0)
 N = 60
@@ -68,14 +69,14 @@ def test_numbers_written_as_text_are_numbers():
     text = ["1e3", " 4 ", "-2.5", "+7", "", "NA", "inf", "None", "?"]
     plain = [1000.0, 4.0, -2.5, 7.0, None, None, None, None, None]
     as_text, as_numbers = fitted(text), fitted(plain)
-    assert as_text.rules_ == as_numbers.rules_
+    assert as_text.encodings_ == as_numbers.encodings_
     assert_allclose(encoded(as_text, plain), encoded(as_numbers, text))
 
 
 def test_booleans_are_numbers_in_any_spelling():
     values = [True, False, False] * 4
     spelled = ["True", "false", "FALSE"] * 4
-    assert fitted(values).rules_ == fitted(spelled).rules_
+    assert fitted(values).encodings_ == fitted(spelled).encodings_
     assert_allclose(encoded(fitted(values), spelled), encoded(fitted(spelled), values))
 
 
@@ -110,7 +111,7 @@ def test_a_category_missing_for_the_first_time_is_the_most_common():
 
 def test_declared_categories_are_categories():
     values = pa.array(["1", "2"] * 10).dictionary_encode()
-    assert "categories" in fitted(values).rules_[0]
+    assert isinstance(fitted(values).encodings_[0], CategoryEncoding)
 
 
 shuffled_run = RNG.permutation(N) + 17
@@ -140,8 +141,9 @@ def test_what_is_of_no_use_is_left_out_and_named(case):
     assert columns.dropped_[name].startswith(reason)
     assert columns.get_feature_names_out().tolist() == ["other"]
     (notice,) = columns.notices_
-    assert notice.startswith(f"Not used: {name!r} ({reason}")
-    assert notice in columns.statement()
+    assert (notice.code, notice.severity) == ("columns_not_used", "note")
+    assert notice.text.startswith(f"Not used: {name!r} ({reason}")
+    assert notice.text in columns.statement()
 
 
 def test_whole_numbers_in_no_order_are_numbers():
@@ -204,12 +206,12 @@ def test_errors_of_new_rows():
     told = error_of(lambda: columns.transform(pa.table({"c": SIZES})))
     assert told == "columns of NEW must include those of TRAIN; missing: 'a', 'b'."
     new = {"a": ["1", "2,5"], "b": ["u", "v"], "c": [1.0, 2.0]}
-    for call in (columns.transform, columns.departures):
+    for call in (columns.transform, columns.transform_new):
         told = error_of(lambda call=call: call(pa.table(new)))
         assert told == "column 'a' must hold numbers in NEW as it does in TRAIN; got '2,5'."
-    told = error_of(lambda: columns.departures(pa.table({**new, "a": [None, float("nan")]})))
+    told = error_of(lambda: columns.transform_new(pa.table({**new, "a": [None, float("nan")]})))
     assert told == "column 'a' must have values in NEW as it has in TRAIN; it has none."
-    told = error_of(lambda: columns.departures(pa.table({**new, "a": [1, 2], "b": ["", None]})))
+    told = error_of(lambda: columns.transform_new(pa.table({**new, "a": [1, 2], "b": ["", None]})))
     assert told == "column 'b' must have values in NEW as it has in TRAIN; it has none."
     told = error_of(lambda: columns.transform(pa.table({**new, "a": [1, 2], "b": [[1], [2]]})))
     assert told.startswith("column 'b' must hold text in NEW as it does in TRAIN; it holds neither")
@@ -221,21 +223,45 @@ def test_notices_of_new_rows():
     train = pa.table({"y": ["p", "q"] * 30, "a": SIZES, "b": ["u", "v"] * 30, "c": [1] * N})
     columns = Columns(label="y").fit(train)
     new = {"a": [1.0, None], "b": ["u", "w"], "c": [1, 2], "extra": [0, 0], "y": ["", ""]}
-    assert columns.check(pa.table(new)) == [
-        "Ignored, as only NEW has them: 'extra'.",
-        "Ignored: the label 'y', which NEW has too.",
-        "Not used, but may matter: 'c' has one value in TRAIN, others in NEW.",
+    encoded, notices = columns.transform_new(pa.table(new))
+    assert_allclose(encoded, columns.transform(pa.table(new)))
+    assert [(one.code, one.severity, one.about, one.text) for one in notices] == [
+        ("columns_only_in_new", "note", None, "Ignored, as only NEW has them: 'extra'."),
+        ("label_in_new", "note", "y", "Ignored: the label 'y', which NEW has too."),
+        (
+            "constant_in_train",
+            "note",
+            None,
+            "Not used, but may matter: 'c' has one value in TRAIN, others in NEW.",
+        ),
+        (
+            "newly_missing",
+            "warning",
+            "a",
+            "Column 'a' is missing in 50.0% of the new rows and in none of the labelled ones; "
+            "they get the median.",
+        ),
+        (
+            "new_category",
+            "warning",
+            "b",
+            "Column 'b' holds a category that the labelled rows never show in 50.0% of the new "
+            "rows, such as 'w'.",
+        ),
     ]
-    departures = columns.departures(pa.table(new))
-    assert [one.share for one in departures] == [0.5, 0.5]
-    assert [one.message for one in departures] == [
-        "Column 'a' is missing in 50.0% of the new rows and in none of the labelled ones; they "
-        "get the median.",
-        "Column 'b' holds a category that the labelled rows never show in 50.0% of the new rows, "
-        "such as 'w'.",
+    assert columns.transform_new(train, besides=["y"])[1] == ()
+
+
+@pytest.mark.parametrize(("n_new", "severity"), [(1, "note"), (5, "warning")])
+def test_a_departure_in_few_rows_is_a_note(n_new, severity):
+    columns = Columns().fit(pa.table({"a": SIZES, "b": ["u", "v"] * 30}))
+    n_old = 100 - n_new
+    new = {"a": [1.0] * n_old + [None] * n_new, "b": ["u"] * n_old + ["w"] * n_new}
+    notices = columns.transform_new(pa.table(new))[1]
+    assert [(one.code, one.severity) for one in notices] == [
+        ("newly_missing", severity),
+        ("new_category", severity),
     ]
-    assert columns.check(train.drop_columns("y")) == []
-    assert columns.departures(train.drop_columns("y")) == []
 
 
 @pytest.mark.parametrize(
@@ -244,14 +270,20 @@ def test_notices_of_new_rows():
 )
 def test_a_constant_that_is_another_in_new_rows_is_noticed(constant, same, other):
     columns = Columns().fit(pa.table({"x": SIZES, "c": constant}))
-    assert columns.check(pa.table({"x": [0.0], "c": same})) == []
-    assert len(columns.check(pa.table({"x": [0.0], "c": other}))) == 1
-    assert len(columns.check(pa.table({"x": [0.0], "c": [None]}))) == 1
+    for values, codes in (
+        (same, []),
+        (other, ["constant_in_train"]),
+        ([None], ["constant_in_train"]),
+    ):
+        notices = columns.transform_new(pa.table({"x": [0.0], "c": values}))[1]
+        assert [one.code for one in notices] == codes
 
 
 def test_a_column_named_like_an_id_but_used_is_noticed():
     columns = Columns().fit(pa.table({"shop_id": [1, 2, 3] * 20}))
-    assert columns.notices_ == ["Used, though named like an id: 'shop_id'. Drop it if it is one."]
+    (notice,) = columns.notices_
+    assert notice.code == "named_like_id"
+    assert notice.text == "Used, though named like an id: 'shop_id'. Drop it if it is one."
 
 
 def test_the_statement_says_what_was_done():
@@ -281,7 +313,7 @@ def test_pandas_polars_and_pyarrow_give_the_same_numbers():
     expected = Columns().fit(arrow)
     for frame in frames:
         columns = Columns().fit(frame)
-        assert columns.rules_ == expected.rules_
+        assert columns.encodings_ == expected.encodings_
         assert_allclose(columns.transform(frame), expected.transform(arrow))
 
 
@@ -302,7 +334,11 @@ def test_skops_saves_and_loads_it():
     columns = Columns(label=None, drop=[]).fit(table)
     saved = skops_io.dumps(columns)
     trusted = skops_io.get_untrusted_types(data=saved)
-    assert trusted == ["unseen.tables.columns.Columns"]
+    assert {name.rpartition(".")[0] for name in trusted} <= {
+        "unseen.records",
+        "unseen.tables.columns",
+        "unseen.tables.encodings",
+    }
     loaded = skops_io.loads(saved, trusted=trusted)
     assert loaded.statement() == columns.statement()
     assert_allclose(loaded.transform(table), columns.transform(table))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from unseen.tables import GroupBy
 from unseen.tables.groups import UNITS, KeyCodes, natural_order
-from unseen.tables.values import words
+from unseen.tables.values import as_text
 
 moments = st.datetimes(datetime(1900, 1, 1), datetime(2100, 1, 1)).map(
     lambda moment: moment.replace(microsecond=0)
@@ -91,7 +91,7 @@ def test_text_keys_are_trimmed_and_missing_as_in_any_column():
     codes = KeyCodes("k", 9, "")
     assert codes.encode(column).tolist() == [0, 0, 0, -1, -1, -1, 1, -1]
     assert list(codes.known) == ["a", "None"]
-    missing = words(column).is_null().to_pylist()
+    missing = as_text(column).is_null().to_pylist()
     assert missing == [code < 0 for code in codes.encode(column).tolist()]
     assert KeyCodes("k", 9, "").encode(column.dictionary_encode()).tolist()[:3] == [0, 0, 0]
 

@@ -11,7 +11,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from unseen.tables import RowWriter, Source, check_writable, write_then_rename
+from unseen._files import check_writable, write_then_rename
+from unseen.tables import RowWriter, Source
 
 TABLE = pa.table(
     {"label": ["a", "b,c", 'd "e"\nf', "ä"], "score": [0.5, 0.25, 1.0, 0.0], "n": [1, 2, 3, 4]}
@@ -149,7 +150,7 @@ def test_a_folder_that_may_not_be_written_to(tmp_path):
     is_root = os.geteuid() == 0
     code = (
         "import os\n"
-        "from unseen.tables import check_writable\n"
+        "from unseen._files import check_writable\n"
         f"{'os.setuid(65534)' if is_root else ''}\n"
         "try: check_writable('o.csv')\n"
         "except PermissionError as error: print(error)\n"

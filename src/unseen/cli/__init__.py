@@ -1,7 +1,7 @@
 """The command line: parse, call one function, print.
 
 One file per command. Everything heavy is imported inside a command, so that ``unseen --help``
-answers at once. Exit codes: 0 fine, 1 an error, 2 wrong usage, 3 what ``--fail-if`` asks for.
+answers at once. Exit codes: 0 fine, 1 an error, 2 wrong usage, 3 a ``--fail-if`` that came true.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from unseen.cli.errors import OneLineErrors
 from unseen.cli.estimate import estimate
 from unseen.cli.methods import methods
 from unseen.cli.monitor import monitor
-from unseen.cli.reproduce import reproduce
 
 __all__ = ["main"]
 
@@ -33,5 +32,5 @@ def main() -> None:
     """
 
 
-for command in (estimate, classify, monitor, compare, diagnose, methods, demo, reproduce):
+for command in (estimate, classify, monitor, compare, diagnose, methods, demo):
     main.add_command(command)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from unseen.cli.options import Tables, json_option, output_path, quiet_option, table_options
-from unseen.cli.outputs import Outputs, write_json
-from unseen.cli.progress import progress_bar, stages
+from unseen.cli.options import (
+    given_inputs,
+    json_option,
+    output_path,
+    quiet_option,
+    table_options,
+)
+from unseen.cli.outputs import Outputs
+from unseen.cli.progress import shown_progress
 
 if TYPE_CHECKING:
-    from unseen.study import NewRows, TableRule
+    from unseen.study import Classification
 
 __all__ = ["classify"]
 
@@ -74,21 +78,15 @@ def classify(
     threshold = {name: value for name, value in asked.items() if value is not None}
     if len(threshold) > 1:
         raise click.UsageError("give at most one of --reject-rate, --recall, --fdr and --cost.")
-    tables, outputs = Tables(**given), Outputs(rows=out, save=save, json_path=json_path)
-    _check(outputs, tables)
-    with stages(quiet) as say:
-        say("Loading")
-        ready = _rule(tables, threshold, say)
-    counts = _label_all(ready, tables, out, quiet)
-    if save is not None:
-        from unseen.persist import save as save_object
+    inputs, outputs = given_inputs(given), Outputs(rows=out, save=save, json_path=json_path)
+    outputs.check(inputs)
+    with shown_progress(quiet) as progress:
+        from unseen.study import run_classification
 
-        save_object(ready.rule, save)
-    account = _account(ready, counts)
-    if json_path is not None:
-        write_json(account, json_path)
+        found, rule = run_classification(inputs, out, threshold, progress)
+    outputs.write(found, rule)
     if not quiet and outputs.leaves_screen_free:
-        _show(account, outputs.files)
+        _show(found, outputs.files)
 
 
 def _rate(text: str | None) -> float | str | None:
@@ -102,95 +100,27 @@ def _rate(text: str | None) -> float | str | None:
         ) from None
 
 
-def _check(outputs: Outputs, tables: Tables) -> None:
-    from unseen.tables import RowWriter
+def _show(found: Classification, files: list[Path]) -> None:
+    from unseen.cli.screen import console, plain, print_notices, table_of
 
-    assert outputs.rows is not None
-    RowWriter(outputs.rows)  # knows the suffixes that can be written
-    outputs.check(tables)
-
-
-@dataclass(frozen=True)
-class _Ready:
-    """A rule, the rows of NEW that it was fitted on if it was, and what was noticed."""
-
-    rule: TableRule
-    fitted_on: NewRows | None
-    warnings: tuple[str, ...]
-    notices: tuple[str, ...]
-
-
-def _rule(tables: Tables, threshold: dict[str, Any], say: Callable[[str], None]) -> _Ready:
-    from unseen.study import fit_rule, load_rule, without_constants
-
-    if tables.is_saved and (saved := load_rule(Path(tables.train))) is not None:
-        if threshold:
-            saved.rule.set_threshold(**threshold)
-        new = tables.read_new(saved.columns)
-        return _Ready(saved, None, new.warnings, new.notices)
-    training, new = tables.read_both(say)
-    say("Fitting a rule")
-    fitted = fit_rule(training, new, threshold, tables.seed)
-    told = (*training.warnings, *new.warnings, *without_constants(fitted.rule.warnings_))
-    return _Ready(fitted, new, told, (*training.notices, *new.notices))
-
-
-def _label_all(ready: _Ready, tables: Tables, out: Path, quiet: bool) -> dict[str, int]:
-    from collections import Counter
-
-    from unseen.study import label_rows
-    from unseen.tables import RowWriter
-
-    counts: Counter[str] = Counter()
-    labels = ready.rule.rule.classes_
-    with progress_bar("Labelling", quiet) as progress, RowWriter(out) as writer:
-        for rows in label_rows(ready.rule, tables.new_source, ready.fitted_on, progress):
-            writer.write(ready.rule.columns.typed(rows) if writer.keeps_types else rows)
-            place = rows.num_columns - len(labels) - 2
-            counts.update(map(str, rows.column(place).to_pylist()))
-    return {str(label): counts[str(label)] for label in labels}
-
-
-def _account(ready: _Ready, counts: dict[str, int]) -> dict[str, Any]:
-    """What was called what, what the rule believes, where it cuts, and how often it errs."""
-    rule = ready.rule.rule
-    # The share is a mean over "something is unseen" and "nothing is", the interval is not.
-    low, *_, high = sorted([rule.shares_.unseen, *rule.shares_.limits[-1].tolist()])
-    return {
-        "format": 1,
-        "rows": counts,
-        "fitted_on_these_rows": ready.fitted_on is not None,
-        "unseen": {"share": rule.shares_.unseen, "low": low, "high": high},
-        "novelty_cut": rule.threshold_,
-        "error_rate": {
-            "estimate": float(rule.risk_.risk),
-            "standard_error": float(rule.risk_.standard_error),
-        },
-        "warnings": list(ready.warnings),
-        "notices": list(ready.notices),
-    }
-
-
-def _show(account: dict[str, Any], files: list[Path]) -> None:
-    from unseen.cli.screen import console, plain, print_remarks, table_of
-
-    screen, total = console(), sum(account["rows"].values())
+    screen, total = console(), sum(found.rows.values())
     table = table_of("label", ["rows", "share"])
-    for label, count in account["rows"].items():
+    for label, count in found.rows.items():
         table.add_row(plain(label), f"{count:,}", f"{count / total:.1%}")
     screen.print(table)
-    if not account["fitted_on_these_rows"]:
+    if not found.fitted_on_these_rows:
         screen.print("Of the rows that the rule was fitted to:")
-    unseen, cut, error = account["unseen"], account["novelty_cut"], account["error_rate"]
+    low, high = found.unseen_interval
+    cut = found.novelty_cut
     called = f"novelty from {cut:.2f} on" if cut <= 1 else "nothing"
     screen.print(
-        f"Estimated unseen share: {unseen['share']:.1%} ({unseen['low']:.1%} to "
-        f"{unseen['high']:.1%}). Called unseen: {called}."
+        f"Estimated unseen share: {found.unseen:.1%} ({low:.1%} to {high:.1%}). "
+        f"Called unseen: {called}."
     )
     screen.print(
-        f"Estimated error rate: {max(error['estimate'], 0.0):.3f}, "
-        f"standard error {error['standard_error']:.3f}."
+        f"Estimated error rate: {max(found.error_rate, 0.0):.3f}, "
+        f"standard error {found.error_rate_spread:.3f}."
     )
-    print_remarks(account["warnings"], account["notices"], screen)
+    print_notices(found.notices, screen)
     for file in files:
         screen.print(f"Written: {plain(file)}")

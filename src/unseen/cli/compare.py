@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
-from unseen.cli.options import Tables, json_option, quiet_option, table_options
-from unseen.cli.outputs import Outputs, write_json
-from unseen.cli.progress import stages
+from unseen.cli.options import given_inputs, json_option, quiet_option, table_options
+from unseen.cli.outputs import Outputs
+from unseen.cli.progress import shown_progress
 
 __all__ = ["compare"]
 
@@ -23,25 +23,17 @@ def compare(json_path: str | None, quiet: bool, **given: Any) -> None:
     Closed-set methods take every new row for one of a known class: where something is unseen they
     are all wrong, and often agree.
     """
-    tables, outputs = Tables(**given), Outputs(json_path=json_path)
-    outputs.check(tables)
-    with stages(quiet) as say:
-        say("Loading")
-        from unseen.proportions import compare as compare_all
-        from unseen.study import quiet_warnings
+    inputs, outputs = given_inputs(given), Outputs(json_path=json_path)
+    outputs.check(inputs)
+    with shown_progress(quiet) as progress:
+        from unseen.study import run_comparison
 
-        training, new = tables.read_both(say)
-        say("Estimating with every method")
-        with quiet_warnings():
-            found = compare_all(training.X, training.y, new.X, random_state=tables.seed)
-    if json_path is not None:
-        write_json({"format": 1, "estimates": found.to_dict()}, json_path)
+        found = run_comparison(inputs, progress)
+    outputs.write(found)
     if not quiet and outputs.leaves_screen_free:
-        from unseen.cli.screen import console, print_remarks, shares_of_methods
+        from unseen.cli.screen import console, print_notices, shares_of_methods
 
         screen = console()
-        screen.print(shares_of_methods(found))
+        screen.print(shares_of_methods(found.estimates))
         screen.print("Closed-set methods say 0.0% unseen whatever the data: see `unseen methods`.")
-        print_remarks(
-            (*training.warnings, *new.warnings), (*training.notices, *new.notices), screen
-        )
+        print_notices(found.notices, screen)

@@ -31,7 +31,7 @@ class OneLineErrors(click.Group):
 
 
 def one_line(error: Exception) -> str:
-    r"""What an error says, without line breaks; its kind too where it was not foreseen.
+    r"""The text of an error without line breaks; also its kind where it was not foreseen.
 
     Examples
     --------

@@ -7,12 +7,9 @@ from typing import Any
 
 import click
 
-from unseen.cli.errors import FAILED
-from unseen.cli.failif import Condition, fail_if_option
+from unseen.cli.failif import Condition, any_holds, fail_if_option
 from unseen.cli.options import (
-    Tables,
     confidence_option,
-    find_method,
     json_option,
     method_option,
     output_path,
@@ -21,8 +18,7 @@ from unseen.cli.options import (
     table_options,
 )
 from unseen.cli.outputs import Outputs
-from unseen.cli.screen import show_study
-from unseen.cli.work import Question, Windowing
+from unseen.cli.study_command import answer
 
 __all__ = ["estimate"]
 
@@ -73,20 +69,13 @@ def estimate(
     """
     if show_rows is not None and report is None:
         raise click.UsageError("--show-rows needs --report, where the rows are shown.")
-    question = Question(
-        Tables(**given),
-        find_method(method),
-        confidence,
-        baselines=report is not None,
-        show_rows=show_rows,
-        windowing=None if by is None else Windowing(by),
+    answer(
+        given,
+        Outputs(report, json_path, save),
+        lambda study: any_holds(conditions, study.estimate),
+        method=method,
+        confidence=confidence,
+        windows=None if by is None else {"by": by},
+        n_suspects=show_rows,
+        quiet=quiet,
     )
-    outputs = Outputs(report, json_path, save)
-    outputs.check(question.tables)
-    study, training = question.ask(quiet)
-    failed = sum(condition.holds(study.estimate) for condition in conditions) > 0
-    outputs.write(study, training)
-    if not quiet and outputs.leaves_screen_free:
-        show_study(study, outputs.files)
-    if failed:
-        raise click.exceptions.Exit(FAILED)

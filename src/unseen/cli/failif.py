@@ -12,7 +12,7 @@ import click
 if TYPE_CHECKING:
     from unseen.records import Estimate
 
-__all__ = ["Condition", "fail_if_option"]
+__all__ = ["Condition", "any_holds", "fail_if_option"]
 
 _COMPARISONS = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
 _FORM = re.compile(
@@ -26,7 +26,7 @@ _RULE = (
 
 @dataclass(frozen=True)
 class Condition:
-    """A share, or an end of its interval, held against a limit.
+    """A share, or an end of its interval, compared with a limit.
 
     Examples
     --------
@@ -53,9 +53,8 @@ class Condition:
         return cls(match["name"], match["end"], match["comparison"], _share(match["limit"], text))
 
     def holds(self, estimate: Estimate) -> bool:
-        """Whether it is true of an estimate."""
-        value = self._value(estimate)
-        return bool(_COMPARISONS[self.comparison](value, self.limit))
+        """Whether the condition is true of an estimate."""
+        return bool(_COMPARISONS[self.comparison](self._value(estimate), self.limit))
 
     def _value(self, estimate: Estimate) -> float:
         names = [*map(str, estimate.classes), "unseen"]
@@ -75,6 +74,11 @@ class Condition:
             assert estimate.intervals is not None
             return float(estimate.intervals[place, int(self.end == "high")])
         return float([*estimate.proportions, estimate.unseen][place])
+
+
+def any_holds(conditions: tuple[Condition, ...], estimate: Estimate) -> bool:
+    """Whether one of the conditions is true; all are read, so that each can be an error."""
+    return True in [condition.holds(estimate) for condition in conditions]
 
 
 def _share(text: str, whole: str) -> float:

@@ -17,20 +17,23 @@ __all__ = ["estimators", "methods"]
 def methods() -> None:
     """List the estimators, and which of them can see unseen classes."""
     from unseen.cli.screen import console, plain, table_of
+    from unseen.study._bridge import sees_unseen
 
     table = table_of("method", [])
     table.add_column("sees unseen classes")
     table.add_column("what it does")
     for kind in estimators():
-        words = (inspect.getdoc(kind) or "").split("\n\n")[0]
-        table.add_row(kind.__name__, _sight(kind), plain(" ".join(words.split())))
+        first = (inspect.getdoc(kind) or "").split("\n\n")[0]
+        sees = "yes" if sees_unseen(kind) else "no"
+        table.add_row(kind.__name__, sees, plain(" ".join(first.split())))
     console().print(table, soft_wrap=False)
 
 
 def estimators() -> list[type[ProportionEstimator]]:
-    """Every exported estimator of class proportions; the default first, then those that see."""
+    """Every exported estimator of class proportions; the default first, closed-set methods last."""
     from unseen import proportions
     from unseen.proportions import OpenSetEstimator, ProportionEstimator
+    from unseen.study._bridge import sees_unseen
 
     exported = [getattr(proportions, name) for name in proportions.__all__]
     kinds = [
@@ -40,17 +43,4 @@ def estimators() -> list[type[ProportionEstimator]]:
         and issubclass(kind, ProportionEstimator)
         and not inspect.isabstract(kind)
     ]
-    return sorted(kinds, key=lambda kind: (kind is not OpenSetEstimator, not _is_open(kind)))
-
-
-def _is_open(kind: type[ProportionEstimator]) -> bool:
-    """Whether it can be fitted to one class: nothing but unseen ones could then be told from it."""
-    try:
-        kind().fit([[0.0], [1.0]], ["known", "known"])
-    except ValueError:
-        return False
-    return True
-
-
-def _sight(kind: type[ProportionEstimator]) -> str:
-    return "yes" if _is_open(kind) else "no"
+    return sorted(kinds, key=lambda kind: (kind is not OpenSetEstimator, not sees_unseen(kind)))

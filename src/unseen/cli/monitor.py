@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from unseen.cli.errors import FAILED
-from unseen.cli.failif import Condition, fail_if_option
+from unseen.cli.failif import Condition, any_holds, fail_if_option
 from unseen.cli.options import (
-    Tables,
     confidence_option,
-    find_method,
     json_option,
     method_option,
     quiet_option,
@@ -20,8 +17,10 @@ from unseen.cli.options import (
     table_options,
 )
 from unseen.cli.outputs import Outputs
-from unseen.cli.screen import show_study
-from unseen.cli.work import Question, Windowing
+from unseen.cli.study_command import answer
+
+if TYPE_CHECKING:
+    from unseen.study import Study
 
 __all__ = ["monitor"]
 
@@ -76,23 +75,19 @@ def monitor(
       unseen monitor train.csv new.csv --label y --by date:week
       unseen monitor train.csv new.csv --label y --by day --report week.html --fail-if-changed
     """
-    question = Question(
-        Tables(**given),
-        find_method(method),
-        confidence,
-        baselines=report is not None,
-        windowing=Windowing(by, reference, alpha),
+
+    def fails(study: Study) -> bool:
+        timeline = study.timeline
+        assert timeline is not None
+        changed = bool((timeline.changed | timeline.changed_unseen).any())
+        return any_holds(conditions, timeline.estimates[-1]) or (fail_if_changed and changed)
+
+    answer(
+        given,
+        Outputs(report, json_path),
+        fails,
+        method=method,
+        confidence=confidence,
+        windows={"by": by, "reference": reference, "alpha": alpha},
+        quiet=quiet,
     )
-    outputs = Outputs(report, json_path)
-    outputs.check(question.tables)
-    study, training = question.ask(quiet)
-    timeline = study.timeline
-    assert timeline is not None
-    last, changed = timeline.estimates[-1], timeline.changed | timeline.changed_unseen
-    failed = sum(condition.holds(last) for condition in conditions) > 0
-    failed |= fail_if_changed and bool(changed.any())
-    outputs.write(study, training)
-    if not quiet and outputs.leaves_screen_free:
-        show_study(study, outputs.files)
-    if failed:
-        raise click.exceptions.Exit(FAILED)

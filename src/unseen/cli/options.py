@@ -5,8 +5,6 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -14,14 +12,13 @@ import click
 
 if TYPE_CHECKING:
     from unseen.proportions import ProportionEstimator
-    from unseen.study import NewRows, Training
-    from unseen.tables import Columns, Source
+    from unseen.study import Inputs
 
 __all__ = [
-    "Tables",
     "command_line",
     "confidence_option",
     "find_method",
+    "given_inputs",
     "json_option",
     "method_option",
     "output_path",
@@ -35,112 +32,18 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 output_path = click.Path(dir_okay=False, path_type=Path)
 
 
-@dataclass(frozen=True)
-class Tables:
-    """The two tables that a command was given, not yet read."""
+def given_inputs(given: dict[str, Any]) -> Inputs:
+    """The two tables that :func:`table_options` name, not yet read."""
+    from unseen.study import Inputs
 
-    train: str
-    new: str
-    label: str | None
-    drop: tuple[str, ...]
-    keep: tuple[str, ...]
-    max_rows: int
-    seed: int
-    format: str | None
-
-    def __post_init__(self) -> None:
-        if self.train == self.new == "-":
-            raise click.UsageError("only one of TRAIN and NEW can be standard input.")
-        if self.label is None and not self.is_saved:
-            raise click.UsageError("--label must name the column of TRAIN with the classes.")
-        if self.is_saved and (self.label or self.drop or self.keep):
-            raise click.UsageError(
-                "--label, --drop and --keep were settled when TRAIN was saved: leave them out."
-            )
-
-    @property
-    def is_saved(self) -> bool:
-        """Whether TRAIN is a file that ``--save`` wrote."""
-        return self.train.endswith(".skops")
-
-    def read_training(self, also_drop: tuple[str, ...] = ()) -> Training:
-        """Read the labelled table, or load what was saved of it."""
-        from unseen.study import load_training, read_training
-
-        if self.is_saved:
-            return _without(load_training(Path(self.train)), also_drop)
-        assert self.label is not None
-        return read_training(
-            self._train_source,
-            self.label,
-            max_rows=self.max_rows,
-            drop=self._columns_to_drop(also_drop),
-            keep=self.keep,
-            seed=self.seed,
-        )
-
-    def read_both(
-        self, say: Callable[[str], None], windows: tuple[str, ...] = ()
-    ) -> tuple[Training, NewRows]:
-        """Read both tables, saying so; columns that name windows are not used."""
-        say(f"Reading {self.train}")
-        training = self.read_training(also_drop=windows)
-        say(f"Reading {self.new}")
-        return training, self.read_new(training.columns, besides=windows)
-
-    def _columns_to_drop(self, also: tuple[str, ...]) -> tuple[str, ...]:
-        """Those of TRAIN; a column that only NEW has is not used anyway."""
-        present = self._train_source.columns()
-        unknown = [name for name in self.drop if name not in {*present, *self.new_source.columns()}]
-        if unknown:
-            raise click.UsageError(
-                f"--drop must name columns of TRAIN or NEW; neither has {unknown[0]!r}."
-            )
-        return tuple(name for name in (*self.drop, *also) if name in present)
-
-    @cached_property
-    def new_source(self) -> Source:
-        """The new table, found and not read; standard input can be taken only once."""
-        return self._source(self.new)
-
-    @cached_property
-    def _train_source(self) -> Source:
-        return self._source(self.train)
-
-    @property
-    def files(self) -> set[Path]:
-        """All files that are read."""
-        saved = {Path(self.train).resolve()} if self.is_saved else set()
-        sources = [self.new_source] if self.is_saved else [self._train_source, self.new_source]
-        return saved | {part.path.resolve() for source in sources for part in source.parts}
-
-    def read_new(self, columns: Columns, besides: tuple[str, ...] = ()) -> NewRows:
-        """Read the new table."""
-        from unseen.study import read_new
-
-        return read_new(
-            self.new_source, columns, besides=besides, max_rows=self.max_rows, seed=self.seed
-        )
-
-    def _source(self, argument: str) -> Source:
-        from unseen.tables import Source
-
-        return Source.find(argument, format=self.format)
-
-
-def _without(training: Training, columns: tuple[str, ...]) -> Training:
-    """The same training, if it does not use these columns."""
-    used = [name for name in columns if name in training.columns.feature_names_in_]
-    if used:
-        raise click.UsageError(
-            f"the saved TRAIN uses column {used[0]!r}, which names the windows: "
-            "save it again with --drop."
-        )
-    return training
+    try:
+        return Inputs(**given)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
 
 
 def table_options(command: Command) -> Command:
-    """TRAIN and NEW, and how to read them; the command gets one ``tables``."""
+    """TRAIN and NEW, and how to read them; see :func:`given_inputs`."""
     for option in reversed(
         [
             click.argument("train"),

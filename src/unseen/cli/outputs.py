@@ -11,37 +11,44 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from unseen.cli.options import Tables
-    from unseen.study import Study, Training
+    from unseen.study import Checks, Classification, Inputs, MethodComparison, Study
 
-__all__ = ["Outputs", "write_json"]
+__all__ = ["Outputs"]
 
 STANDARD_OUTPUT = "-"
 
 
 @dataclass(frozen=True)
 class Outputs:
-    """Where the answer goes, besides the screen."""
+    """The files that hold the answer, besides the screen."""
 
     report: Path | None = None
     json_path: str | None = None
     save: Path | None = None
     rows: Path | None = None
 
-    def check(self, tables: Tables) -> None:
-        """Say now what could not be written after minutes of work, or would destroy a table."""
+    def check(self, inputs: Inputs) -> None:
+        """Raise before minutes of work where a file cannot be written or would replace a table."""
         from unseen._files import check_writable
+        from unseen.tables import RowWriter
 
         if self.save is not None and self.save.suffix != ".skops":
             raise click.UsageError(f"--save must name a file that ends in .skops; got {self.save}.")
-        taken = set(tables.files)
+        if self.rows is not None:
+            RowWriter(self.rows)  # raises where no format has this suffix
+        taken = set(inputs.files)
         for path in self.files:
             check_writable(path)
             if path.resolve() in taken:
                 raise click.UsageError(f"{path} is a table, or is to be written twice.")
             taken.add(path.resolve())
-        if self.report is not None:
-            _check_installed("matplotlib", "jinja2")
+        modules = ("matplotlib", "jinja2") if self.report is not None else ()
+        missing = [module for module in modules if find_spec(module) is None]
+        if missing:
+            raise ImportError(
+                f"--report needs {' and '.join(missing)}, not installed here. "
+                'Try: pip install "unseen[cli]"'
+            )
 
     @property
     def files(self) -> list[Path]:
@@ -55,31 +62,23 @@ class Outputs:
         """Whether standard output is not taken by JSON."""
         return self.json_path != STANDARD_OUTPUT
 
-    def write(self, study: Study, training: Training) -> None:
-        """Write what was asked for."""
+    def write(
+        self, record: Study | Classification | MethodComparison | Checks, model: Any = None
+    ) -> None:
+        """Write what was asked for: a report of a study, JSON, and the model to be saved."""
         if self.report is not None:
             from unseen.report import write_report
 
-            write_report(study, self.report)
+            write_report(record, self.report)  # type: ignore[arg-type]  # only studies have one
         if self.json_path is not None:
-            write_json(study.to_dict(), self.json_path)
+            _write_json(record.to_dict(), self.json_path)
         if self.save is not None:
             from unseen.persist import save
 
-            save(training, self.save)
+            save(model, self.save)
 
 
-def _check_installed(*modules: str) -> None:
-    missing = [module for module in modules if find_spec(module) is None]
-    if missing:
-        raise ImportError(
-            f"--report needs {' and '.join(missing)}, not installed here. "
-            'Try: pip install "unseen[cli]"'
-        )
-
-
-def write_json(record: dict[str, Any], path: str) -> None:
-    """Write a record as JSON, whole or not at all."""
+def _write_json(record: dict[str, Any], path: str) -> None:
     from unseen._files import write_then_rename
 
     text = json.dumps(record, indent=2, allow_nan=False, ensure_ascii=False) + "\n"

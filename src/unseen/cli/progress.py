@@ -1,43 +1,42 @@
-"""Signs of life on a terminal, on standard error, and none elsewhere."""
+"""Progress on a terminal, on standard error; nothing where standard error is no terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-__all__ = ["progress_bar", "stages"]
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+__all__ = ["TerminalProgress", "shown_progress"]
+
+
+class TerminalProgress:
+    """Shows the current stage, and a bar where the share done is known."""
+
+    def __init__(self, shown: Progress, task: TaskID) -> None:
+        self._shown, self._task = shown, task
+
+    def stage(self, name: str) -> None:
+        """A stage begins."""
+        # The name comes from the user's files, and may hold what rich takes for markup.
+        self._shown.update(self._task, description=name.replace("[", r"\["), total=None)
+        self._shown.refresh()
+
+    def share(self, done: float) -> None:
+        """A share of the stage is done."""
+        self._shown.update(self._task, total=1.0, completed=done)
 
 
 @contextmanager
-def progress_bar(title: str, quiet: bool = False) -> Iterator[Callable[[float], None]]:
-    """A bar with the time left; takes the share done."""
+def shown_progress(quiet: bool = False) -> Iterator[TerminalProgress]:
+    """Show progress while a command runs."""
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
-    from rich.progress import TimeRemainingColumn as TimeLeft
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeLeft())
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     silent = quiet or not console.is_terminal
-    with Progress(*columns, console=console, disable=silent, transient=True) as progress:
-        task = progress.add_task(title, total=1.0)
-        yield lambda done: progress.update(task, completed=done)
-
-
-@contextmanager
-def stages(quiet: bool = False) -> Iterator[Callable[[str], None]]:
-    """What is being done now, and for how long; takes the name of a stage."""
-    from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    console = Console(stderr=True)
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    silent = quiet or not console.is_terminal
-    with Progress(*columns, console=console, disable=silent, transient=True) as progress:
-        task = progress.add_task("Starting", total=None)
-
-        def say(stage: str) -> None:
-            # The name comes from the user's files, and may hold what rich takes for markup.
-            progress.update(task, description=stage.replace("[", r"\["))
-            progress.refresh()
-
-        yield say
+    with Progress(*columns, console=console, disable=silent, transient=True) as shown:
+        yield TerminalProgress(shown, shown.add_task("Loading", total=None))

@@ -1,19 +1,24 @@
-"""The question answered: an estimate with intervals, baselines beside it, and shares over time."""
+"""The one orchestration: read two tables, answer one question, gather one record.
+
+Each ``run_`` function is a command of the command line, which only parses, calls it and prints.
+"""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-import unseen
+from unseen.api import estimate as estimate_shares
 from unseen.monitoring import Timeline, monitor
 from unseen.proportions import (
     AdjustedCount,
@@ -25,118 +30,189 @@ from unseen.proportions import (
     SaerensEM,
     compare,
 )
-from unseen.records import UnseenWarning
-from unseen.study.drift import column_drift
-from unseen.study.record import Origin, Study, Suspects
-from unseen.study.samples import LEAST_ROWS, NewRows, Training, Windows
+from unseen.records import Estimate, Notice, UnseenWarning
+from unseen.study._bridge import out_of_fold, rule_notices, timeline_notices, timeline_with
+from unseen.study.column_drift import column_drift
+from unseen.study.inputs import SILENT, Inputs, Progress, Windowing
+from unseen.study.results import (
+    Checks,
+    Classification,
+    MethodComparison,
+    Origin,
+    Study,
+    Suspects,
+)
+from unseen.study.rows import FEWEST_ROWS, NewRows, Training, WindowRows, read_windows
+from unseen.study.table_rule import TableRule, fit_rule, label_rows
+from unseen.tables import RowWriter
 
-__all__ = ["answer", "quiet_warnings", "suspects", "timeline_of", "without_constants"]
+__all__ = ["run_checks", "run_classification", "run_comparison", "run_study"]
 
 
-def silent(stage: str) -> None:
-    """Say nothing about what is being done."""
-
-
-def answer(
-    training: Training,
-    new: NewRows,
+def run_study(
+    inputs: Inputs,
     estimator: ProportionEstimator | None = None,
     *,
     confidence: float = 0.95,
     baselines: bool = False,
+    n_suspects: int | None = None,
+    windowing: Windowing | None = None,
     command: str = "",
-    seed: int = 0,
-    say: Callable[[str], None] = silent,
-) -> Study:
-    """Estimate the shares, and gather what a reader of the answer wants to know.
+    progress: Progress = SILENT,
+) -> tuple[Study, Training]:
+    """Estimate the shares in NEW, and gather what a reader of the answer wants to know.
 
     Parameters
     ----------
-    training, new : Training, NewRows
-        The rows.
+    inputs : Inputs
+        The two tables.
     estimator : proportion estimator or None, default=None
         None is :class:`~unseen.OpenSetEstimator`.
     confidence : float, default=0.95
         Level of the intervals.
     baselines : bool, default=False
         Whether to run other estimators on the same rows.
+    n_suspects : int or None, default=None
+        Keep so many rows that look most unseen; None keeps none.
+    windowing : Windowing or None, default=None
+        Also estimate for each of these windows.
     command : str
-        What the user typed.
-    seed : int, default=0
-        Seed of all randomness.
-    say : callable
-        Told what is being done.
+        The command that the user typed.
+    progress : Progress
+        Hears what is being done.
 
     Returns
     -------
-    Study
+    study : Study
+    training : Training
+        The labelled rows, ready to be saved.
     """
-    if len(new.X) < LEAST_ROWS:
-        raise ValueError(
-            f"{new.name} must have at least {LEAST_ROWS} rows to estimate shares; got {len(new.X)}."
-        )
+    # The column that says when a row came does not say what the row is.
+    windows = () if windowing is None else (windowing.groups.column,)
+    training, new = inputs.read(progress, windows)
     chosen = OpenSetEstimator() if estimator is None else estimator
-    with quiet_warnings():
-        say(f"Estimating with {type(chosen).__name__}")
-        estimate = unseen.estimate(
-            training.X,
-            training.y,
-            new.X,
-            estimator=chosen,
-            confidence=confidence,
-            random_state=seed,
-        )
-        found = (*training.warnings, *new.warnings, *_drift(training, new))
-        estimate = replace(estimate, warnings=(*found, *without_constants(estimate.warnings)))
-        others = None
-        if baselines:
-            say("Running other estimators for comparison")
-            others = _baselines(training, new, type(chosen).__name__, seed)
-    return Study(
-        estimate,
-        training=training.counts,
-        n_new=new.n_rows,
-        notices=(*training.notices, *new.notices),
-        baselines=others,
-        origin=Origin(
-            command=command,
-            files=((training.name, training.sha256), (new.name, new.sha256)),
-            made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-            preparation=tuple(training.columns.statement()),
-        ),
+    progress.stage(f"Estimating with {type(chosen).__name__}")
+    found, notes = _estimate(training, new, chosen, confidence, inputs.seed)
+    origin = Origin(
+        command=command,
+        files=((training.name, training.sha256), (new.name, new.sha256)),
+        made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        preparation=tuple(training.columns.statement()),
     )
+    study = Study(found, training.counts, new.n_rows, notes, origin=origin)
+    if baselines:
+        progress.stage("Running other estimators for comparison")
+        study = replace(study, baselines=_baselines(training, new, type(chosen), inputs.seed))
+    if n_suspects is not None:
+        progress.stage("Looking for the rows that look most unseen")
+        study = replace(study, suspects=_suspects(training, new, n_suspects, inputs.seed))
+    if windowing is not None:
+        rows = read_windows(inputs.new_source, windowing.groups, training.columns, inputs.seed)
+        progress.stage(f"Windows of {windowing.groups.column}")
+        timeline = _timeline(training, rows, chosen, confidence, windowing, inputs.seed, progress)
+        study = replace(study, timeline=timeline, notices=(*study.notices, *rows.notices))
+    return study, training
 
 
-def timeline_of(
-    training: Training,
-    windows: Windows,
-    estimator: ProportionEstimator | None = None,
-    *,
-    reference: Any = None,
-    confidence: float = 0.95,
-    alpha: float = 0.05,
-    seed: int = 0,
-    progress: Callable[[float], None] | None = None,
-) -> Timeline:
-    """Shares over windows of time.
+def run_classification(
+    inputs: Inputs, out: Path, threshold: dict[str, Any] | None = None, progress: Progress = SILENT
+) -> tuple[Classification, TableRule]:
+    """Label every row of NEW, and write the rows with their labels.
 
     Parameters
     ----------
-    training : Training
-        The labelled rows.
-    windows : Windows
-        The new rows.
-    estimator, reference, confidence, alpha, progress
-        As in :func:`unseen.monitor`.
-    seed : int, default=0
-        Seed of all randomness.
+    inputs : Inputs
+        The two tables; TRAIN may be a saved :class:`TableRule`.
+    out : Path
+        The file to write; the suffix says the format.
+    threshold : dict or None, default=None
+        One argument of ``with_threshold`` of a rejection rule, such as ``{"fdr": 0.1}``.
+    progress : Progress
+        Hears what is being done.
 
     Returns
     -------
-    Timeline
+    classification : Classification
+    rule : TableRule
+        The rule, ready to be saved.
     """
-    whole = slice(None)
-    rows = _as_in_table(training, seed) if reference == "training" else whole
+    if inputs.is_saved and isinstance(inputs.saved, TableRule):
+        fitted, rule = False, inputs.saved
+        new = inputs.read_new(rule.columns)
+        notices = new.notices
+    else:
+        training, new = inputs.read(progress)
+        progress.stage("Fitting a rule")
+        with quiet_warnings():
+            fitted, rule = True, fit_rule(training, new, inputs.seed)
+        own = without_constants(rule_notices(rule.rule))
+        notices = (*training.notices, *new.notices, *own)
+    if threshold:
+        rule = rule.with_threshold(**threshold)
+    progress.stage("Labelling")
+    counts = _write_labels(rule, inputs, new, fitted, out, progress)
+    return _classification(rule, counts, fitted, notices), rule
+
+
+def run_comparison(inputs: Inputs, progress: Progress = SILENT) -> MethodComparison:
+    """Estimate the shares in NEW with every method that applies."""
+    training, new = inputs.read(progress)
+    progress.stage("Estimating with every method")
+    with quiet_warnings():
+        found = compare(training.X, training.y, new.X, random_state=inputs.seed)
+    return MethodComparison(found, (*training.notices, *new.notices))
+
+
+def run_checks(inputs: Inputs, delta: float = 0.05, progress: Progress = SILENT) -> Checks:
+    """Check what an estimate takes for granted, and certify a bound that fails with ``delta``."""
+    training, new = inputs.read(progress)
+    progress.stage("Checking")
+    with quiet_warnings():
+        fitted = MPEIncomplete(random_state=inputs.seed).fit(training.X, training.y)
+        found = fitted.estimate(new.X, diagnose=True, delta=delta)
+    severe, notes = _by_severity((*training.notices, *new.notices))
+    notices = (*severe, *without_constants(found.notices))
+    return Checks(replace(found, notices=notices), delta, notes)
+
+
+def _estimate(
+    training: Training,
+    new: NewRows,
+    estimator: ProportionEstimator,
+    confidence: float,
+    seed: int,
+) -> tuple[Estimate, tuple[Notice, ...]]:
+    """The estimate with all warnings, and the notes on the tables."""
+    if len(new.X) < FEWEST_ROWS:
+        raise ValueError(
+            f"{new.name} must have at least {FEWEST_ROWS} rows to estimate shares; "
+            f"got {len(new.X)}."
+        )
+    with quiet_warnings():
+        found = estimate_shares(
+            training.X,
+            training.y,
+            new.X,
+            estimator=estimator,
+            confidence=confidence,
+            random_state=seed,
+        )
+    severe, notes = _by_severity((*training.notices, *new.notices))
+    notices = (*severe, *column_drift(training, new), *without_constants(found.notices))
+    return replace(found, notices=notices), notes
+
+
+def _timeline(
+    training: Training,
+    windows: WindowRows,
+    estimator: ProportionEstimator,
+    confidence: float,
+    windowing: Windowing,
+    seed: int,
+    progress: Progress,
+) -> Timeline:
+    reference = windowing.named_reference
+    rows = _as_in_table(training, seed) if reference == "training" else slice(None)
     with quiet_warnings():
         timeline = monitor(
             training.X[rows],
@@ -146,17 +222,54 @@ def timeline_of(
             reference=reference,
             estimator=estimator,
             confidence=confidence,
-            alpha=alpha,
+            alpha=windowing.alpha,
             random_state=seed,
-            progress=progress,
+            progress=progress.share,
         )
-    return replace(timeline, warnings=without_constants(timeline.warnings))
+    return timeline_with(timeline, without_constants(timeline_notices(timeline)))
+
+
+def _suspects(training: Training, new: NewRows, n_rows: int, seed: int) -> Suspects:
+    """The new rows that look most unseen to a rule that did not learn from them."""
+    with quiet_warnings():
+        rule = fit_rule(training, new, seed).rule
+    novelty = out_of_fold(rule).novelty[1]
+    worst = np.argsort(-novelty, kind="stable")[:n_rows]
+    table = new.table.take(worst)
+    cells = [[str(value) for value in column.to_pylist()] for column in table.columns]
+    return Suspects(
+        columns=tuple(table.column_names),
+        rows=tuple(zip(*cells, strict=True)),
+        numbers=tuple((new.positions[worst] + 1).tolist()),
+        scores=tuple(novelty[worst].tolist()),
+    )
+
+
+@contextmanager
+def quiet_warnings() -> Iterator[None]:
+    """Silence warnings that the record repeats as notices, and those of solvers."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnseenWarning)
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        yield
+
+
+def without_constants(notices: Iterable[Notice]) -> tuple[Notice, ...]:
+    """The notices, but for the one on constant columns: notices on the tables name these."""
+    return tuple(notice for notice in notices if notice.code != "constant_columns")
+
+
+def _by_severity(notices: Iterable[Notice]) -> tuple[tuple[Notice, ...], tuple[Notice, ...]]:
+    """Warnings, which belong to the estimate, and notes, which belong to the tables."""
+    given = tuple(notices)
+    severe = tuple(notice for notice in given if notice.severity == "warning")
+    return severe, tuple(notice for notice in given if notice.severity == "note")
 
 
 def _as_in_table(training: Training, seed: int) -> NDArray[Any]:
     """Labelled rows with the classes in the shares of the whole table, as many as there are.
 
-    A large table is sampled with small classes whole. Held against such a sample, rows in just
+    A large table is sampled with small classes whole. Compared with such a sample, rows in exactly
     the shares of the table would seem to have changed.
     """
     labels, counts = np.unique(training.y, return_counts=True)
@@ -170,63 +283,46 @@ def _as_in_table(training: Training, seed: int) -> NDArray[Any]:
     return np.sort(np.concatenate(parts))
 
 
-@contextmanager
-def quiet_warnings() -> Iterator[None]:
-    """Leave to the record what it says anyway; a solver's own worries are not the user's."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnseenWarning)
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        yield
-
-
-def without_constants(messages: Iterable[str]) -> tuple[str, ...]:
-    """The messages, but for that on constant columns: these have been named in the notices."""
-    return tuple(message for message in messages if "are constant over" not in message)
-
-
-def suspects(training: Training, new: NewRows, n_rows: int, seed: int = 0) -> Suspects:
-    """The new rows that look most unseen, by a rule that did not learn from them.
-
-    Parameters
-    ----------
-    training, new : Training, NewRows
-        The rows.
-    n_rows : int
-        How many to keep.
-    seed : int, default=0
-        Seed of all randomness.
-
-    Returns
-    -------
-    Suspects
-    """
+def _baselines(training: Training, new: NewRows, chosen: type, seed: int) -> Comparison:
+    kinds: list[type[ProportionEstimator]] = [OpenSetEstimator, MPEIncomplete]
+    if len(training.counts) > 1:
+        kinds += [SaerensEM, AdjustedCount, ClassifyAndCount]
+    others = [kind() for kind in kinds if kind is not chosen]
     with quiet_warnings():
-        rule = unseen.RejectionClassifier(random_state=seed)
-        rule.fit(training.X, training.y, new.X)
-    novelty = rule.held_out_.novelty[1]
-    worst = np.argsort(-novelty, kind="stable")[:n_rows]
-    table = new.table.take(worst)
-    cells = [[str(value) for value in column.to_pylist()] for column in table.columns]
-    return Suspects(
-        columns=tuple(table.column_names),
-        rows=tuple(zip(*cells, strict=True)),
-        numbers=tuple((new.positions[worst] + 1).tolist()),
-        scores=tuple(novelty[worst].tolist()),
+        return compare(training.X, training.y, new.X, others, random_state=seed)
+
+
+def _write_labels(
+    rule: TableRule, inputs: Inputs, new: NewRows, fitted: bool, out: Path, progress: Progress
+) -> dict[str, int]:
+    """Write the labelled rows, and count the rows of each label."""
+    counts: Counter[str] = Counter()
+    batches = label_rows(
+        rule,
+        inputs.new_source,
+        new if fitted else None,
+        lambda n_rows: progress.share(n_rows / new.n_rows),
     )
+    with RowWriter(out) as writer:
+        for rows, labels in batches:
+            writer.write(rule.columns.typed(rows) if writer.keeps_types else rows)
+            counts.update(map(str, labels.tolist()))
+    return {str(label): counts[str(label)] for label in rule.rule.classes_}
 
 
-def _drift(training: Training, new: NewRows) -> tuple[str, ...]:
-    found = column_drift(training, new)
-    if found:
-        advice = "If a column drifted and no class is new, the unseen share is too large: drop it."
-        return (*found, advice)
-    return ()
-
-
-def _baselines(training: Training, new: NewRows, chosen: str, seed: int) -> Comparison:
-    several = len(training.counts) > 1
-    others: list[ProportionEstimator] = [OpenSetEstimator(), MPEIncomplete()]
-    if several:
-        others += [SaerensEM(), AdjustedCount(), ClassifyAndCount()]
-    others = [one for one in others if type(one).__name__ != chosen]
-    return compare(training.X, training.y, new.X, others, random_state=seed)
+def _classification(
+    rule: TableRule, counts: dict[str, int], fitted: bool, notices: tuple[Notice, ...]
+) -> Classification:
+    shares, risk = rule.rule.shares_, rule.rule.risk_
+    # The share is a mean over "something is unseen" and "nothing is"; the interval is not.
+    low, *_, high = sorted([shares.unseen, *shares.limits[-1].tolist()])
+    return Classification(
+        rows=counts,
+        fitted_on_these_rows=fitted,
+        unseen=shares.unseen,
+        unseen_interval=(low, high),
+        novelty_cut=rule.rule.threshold_,
+        error_rate=float(risk.risk),
+        error_rate_spread=float(risk.standard_error),
+        notices=notices,
+    )

@@ -2,7 +2,7 @@
 
 from unseen.tables.columns import Columns
 from unseen.tables.groups import GroupBy
-from unseen.tables.sample import Sample, read_groups, read_labelled, read_sample
+from unseen.tables.sampling import Sample, read_groups, read_labelled, read_sample
 from unseen.tables.source import Source
 from unseen.tables.write import RowWriter
 

@@ -1,8 +1,12 @@
-"""pyarrow, when it is there; the sentence a user gets when it is not."""
+"""The one door to pyarrow: how to load it, what its errors become, and tables made one.
+
+Files of one pattern, and blocks of JSON, are read apart. A column may hold whole numbers in one of
+them, decimals in another, and nothing but missing values in a third: :func:`join` settles its type.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, TypeAlias
@@ -13,8 +17,12 @@ __all__ = [
     "Table",
     "arrow",
     "as_table",
+    "decoded",
+    "first_line",
+    "is_number",
+    "is_text",
+    "join",
     "readable",
-    "told_by_arrow",
     "without_views",
 ]
 
@@ -50,7 +58,7 @@ def as_table(data: Any) -> Table:
             return without_views(data.to_arrow())
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
         raise ValueError(
-            f"each column of a table must hold values of one type; {told_by_arrow(error)}"
+            f"each column of a table must hold values of one type; {first_line(error)}"
         ) from error
     kind = type(data).__name__
     raise TypeError(
@@ -59,7 +67,7 @@ def as_table(data: Any) -> Table:
 
 
 def without_views(rows: Any) -> Any:
-    """Text and bytes in their usual form; polars hands out another, which not all can read."""
+    """Text and bytes in their usual form; polars hands out views, which not every reader knows."""
     pa = arrow()
     usual = {"string_view": pa.string(), "binary_view": pa.binary()}
     kinds = [usual.get(str(kind)) for kind in rows.schema.types]
@@ -72,8 +80,8 @@ def without_views(rows: Any) -> Any:
     return type(rows).from_arrays(columns, names=rows.schema.names)
 
 
-def told_by_arrow(error: Exception) -> str:
-    """The first line of what pyarrow says, short enough for one line of ours."""
+def first_line(error: Exception) -> str:
+    """The first line of an error of pyarrow, cut to 200 letters."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     text = lines[0] if lines else type(error).__name__
     return text[:200].rstrip(".") + "."
@@ -81,15 +89,7 @@ def told_by_arrow(error: Exception) -> str:
 
 @contextmanager
 def readable(name: str, rule: str) -> Iterator[None]:
-    """Turn what pyarrow raises while reading into one sentence that names the file.
-
-    Parameters
-    ----------
-    name : str
-        What the user calls the file.
-    rule : str
-        What it must be, such as ``a Parquet file``.
-    """
+    """Turn errors of reading into one sentence: the file ``name`` must be ``rule``."""
     pa = arrow()
     try:
         yield
@@ -100,4 +100,75 @@ def readable(name: str, rule: str) -> Iterator[None]:
     except UnicodeDecodeError as error:
         raise ValueError(f"{name} must be {rule}; it is no UTF-8 text.") from error
     except (pa.ArrowException, OSError) as error:
-        raise ValueError(f"{name} must be {rule}; {told_by_arrow(error)}") from error
+        raise ValueError(f"{name} must be {rule}; {first_line(error)}") from error
+
+
+def join(batches: Sequence[Batch]) -> Table:
+    """One table of all rows, each column of the narrowest type that holds them all.
+
+    Numbers of several kinds become decimals; text beside anything else makes text.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> ones = pa.RecordBatch.from_pydict({"a": [1]})
+    >>> join([ones, pa.RecordBatch.from_pydict({"a": [0.5]})])["a"].to_pylist()
+    [1.0, 0.5]
+    """
+    pa = arrow()
+    schemas = {batch.schema for batch in batches}
+    if len(schemas) == 1:
+        return pa.Table.from_batches(batches)
+    columns = {
+        name: _joined(name, [batch.column(name) for batch in batches])
+        for name in batches[0].schema.names
+    }
+    return pa.table(columns)
+
+
+def decoded(column: Any) -> Any:
+    """The values of a dictionary-encoded column; any other column as it is."""
+    pa = arrow()
+    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+
+
+def is_number(kind: Any) -> bool:
+    """Whether a type holds numbers, whole or decimal."""
+    types = arrow().types
+    return types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
+
+
+def is_text(kind: Any) -> bool:
+    """Whether a type holds text."""
+    types = arrow().types
+    return types.is_string(kind) or types.is_large_string(kind)
+
+
+def _joined(name: str, chunks: list[Any]) -> Any:
+    pa = arrow()
+    chunks = [decoded(chunk) for chunk in chunks]
+    kinds = {chunk.type for chunk in chunks if not pa.types.is_null(chunk.type)}
+    try:
+        kind = _common(kinds)
+        return pa.chunked_array([chunk.cast(kind, safe=False) for chunk in chunks], type=kind)
+    except pa.ArrowException:
+        kinds_named = " and ".join(sorted(str(kind) for kind in kinds))
+        raise ValueError(
+            f"column {name!r} must be of one type throughout; got {kinds_named}."
+        ) from None
+
+
+def _common(kinds: set[Any]) -> Any:
+    pa = arrow()
+    types = pa.types
+    if not kinds:
+        return pa.null()
+    if len(kinds) == 1:
+        return next(iter(kinds))
+    if all(types.is_integer(kind) for kind in kinds):
+        return pa.int64()
+    if all(is_number(kind) for kind in kinds):
+        return pa.float64()
+    if all(types.is_timestamp(kind) for kind in kinds):
+        return pa.timestamp("us", tz=next(iter(kinds)).tz)
+    return pa.string()

@@ -1,38 +1,35 @@
-"""A table with columns of any kind to numbers, by rules that are stated, fitted and saved."""
+"""A table with columns of any kind to numbers, by encodings that are stated, learned and saved.
+
+docs/command_line.md says what happens to columns of every kind.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from unseen._types import FloatArray
+from unseen.records import Notice
 from unseen.samples.checks import _quoted
-from unseen.tables._arrow import Array, Table, arrow, as_table
-from unseen.tables.join import is_text, plain
-from unseen.tables.rules import (
+from unseen.tables._arrow import Array, Table, arrow, as_table, decoded, is_text
+from unseen.tables.encodings import (
+    CategoryEncoding,
     Constant,
-    Dropped,
-    Rule,
-    encode,
-    feature_names,
-    in_given_units,
+    Encoding,
+    NumberEncoding,
+    Unusable,
     is_named_like_id,
+    learn_encoding,
+    with_common_scale,
 )
-from unseen.tables.rules import learn as learn_rule
-from unseen.tables.values import LARGEST, NotANumber, numbers, words
+from unseen.tables.values import NotANumber, as_text, numbers
 
-__all__ = ["Columns", "Departure"]
-
-
-class Departure(NamedTuple):
-    """What new rows have and labelled ones lack: in which share of rows, and in words."""
-
-    share: float
-    message: str
+__all__ = ["Columns"]
 
 
 class Columns(TransformerMixin, BaseEstimator):
@@ -58,18 +55,18 @@ class Columns(TransformerMixin, BaseEstimator):
 
     Attributes
     ----------
-    rules_ : list of dict
-        How each column is encoded.
+    encodings_ : list of NumberEncoding or CategoryEncoding
+        How each used column is encoded.
     dropped_ : dict
         The columns left out, and why.
     constants_ : dict
-        Those of them with the same value in all labelled rows, and that value.
-    notices_ : list of str
+        The columns left out that have one value in all labelled rows, and that value.
+    notices_ : list of Notice
         What a user should know about the labelled rows.
     feature_names_in_ : ndarray of str
         The columns that new rows must have.
     n_features_in_ : int
-        How many.
+        The number of these columns.
 
     Examples
     --------
@@ -104,7 +101,7 @@ class Columns(TransformerMixin, BaseEstimator):
         self.most_categories = most_categories
 
     def fit(self, X: Any, y: Any = None) -> Columns:
-        """Learn the rules from labelled rows.
+        """Learn the encodings from labelled rows.
 
         Parameters
         ----------
@@ -125,25 +122,23 @@ class Columns(TransformerMixin, BaseEstimator):
         """
         table = as_table(X)
         self._check_parameters(table)
-        self.rules_: list[Rule] = []
         self.dropped_: dict[str, str] = {}
         self.constants_: dict[str, float | str] = {}
-        for name in table.column_names:
-            if name != self.label:
-                self._learn(name, table[name])
-        if not self.rules_:
+        names = [name for name in table.column_names if name != self.label]
+        learned = [self._learn(name, table[name]) for name in names]
+        self.encodings_ = with_common_scale([one for one in learned if one is not None])
+        if not self.encodings_:
             reasons = [f"{name!r} {reason}" for name, reason in self.dropped_.items()]
             raise ValueError(
                 f"TRAIN must have a column to use; {'; '.join(reasons) or 'got none'}."
             )
-        self.rules_ = in_given_units(self.rules_)
-        self.feature_names_in_ = np.array([rule["name"] for rule in self.rules_], dtype=object)
-        self.n_features_in_ = len(self.rules_)
-        self.notices_ = self._notices_of_train()
+        self.feature_names_in_ = np.array([one.name for one in self.encodings_], dtype=object)
+        self.n_features_in_ = len(self.encodings_)
+        self.notices_ = self._notices_on_train()
         return self
 
-    def transform(self, X: Any) -> NDArray[np.float64]:
-        """Encode rows by the learned rules.
+    def transform(self, X: Any) -> FloatArray:
+        """Encode rows.
 
         Parameters
         ----------
@@ -159,23 +154,55 @@ class Columns(TransformerMixin, BaseEstimator):
         ValueError
             When a column is absent, or holds text where the labelled rows have numbers.
         """
-        check_is_fitted(self, "rules_")
-        table = as_table(X)
-        self._check_present(table)
-        return np.column_stack([encode(rule, table[rule["name"]]) for rule in self.rules_])
+        table = self._checked(X)
+        return np.column_stack([one.encode(one.read(table[one.name])) for one in self.encodings_])
 
-    def typed(self, X: Any) -> Table:
-        """The same table, with numbers where a number column came as text, as from csv.
+    def transform_new(
+        self, X: Any, besides: Sequence[str] = ()
+    ) -> tuple[FloatArray, tuple[Notice, ...]]:
+        """Encode a sample of all new rows, and compare it with the labelled rows.
 
         Parameters
         ----------
         X : pyarrow, pandas or polars table
-            Rows with the columns of the labelled rows.
+            A sample of all new rows, not one batch of many.
+        besides : sequence of str, default=()
+            Columns that have another use, so that nobody need be told that they are ignored.
 
         Returns
         -------
-        pyarrow.Table
-            What is missing or infinite there is null.
+        encoded : ndarray of shape (n_rows, n_columns_out)
+            As :meth:`transform` gives.
+        notices : tuple of Notice
+            Columns ignored, columns that were constant in training and no longer are, gaps and
+            categories that no labelled row shows.
+
+        Raises
+        ------
+        ValueError
+            When :meth:`transform` would raise, or a column that training uses has no value here.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> from unseen.tables import Columns
+        >>> columns = Columns().fit(pa.table({"size": [1.0, 2.0, 4.0]}))
+        >>> encoded, notices = columns.transform_new(pa.table({"size": [1.0], "day": ["Monday"]}))
+        >>> notices[0].code, notices[0].text
+        ('columns_only_in_new', "Ignored, as only NEW has them: 'day'.")
+        """
+        table = self._checked(X)
+        notices, blocks = self._notices_on_new(table, besides), []
+        for encoding in self.encodings_:
+            values = encoding.read(table[encoding.name])
+            blocks.append(encoding.encode(values))
+            notices += encoding.departures(values, blocks[-1])
+        return np.column_stack(blocks), tuple(notices)
+
+    def typed(self, X: Any) -> Table:
+        """The table with numbers where a number column came as text, as from csv.
+
+        Missing and infinite numbers are null.
 
         Examples
         --------
@@ -185,62 +212,14 @@ class Columns(TransformerMixin, BaseEstimator):
         >>> columns.typed(pa.table({"id": ["007"], "size": ["3"]})).to_pylist()
         [{'id': '007', 'size': 3.0}]
         """
-        check_is_fitted(self, "rules_")
-        table = as_table(X)
-        for rule in self.rules_:
-            column = table[rule["name"]]
-            if "median" in rule and is_text(plain(column).type):
-                found = arrow().array(numbers(column), from_pandas=True)
-                place = table.column_names.index(rule["name"])
-                table = table.set_column(place, rule["name"], found)
+        table = self._checked(X)
+        for encoding in self.encodings_:
+            column = table[encoding.name]
+            if isinstance(encoding, NumberEncoding) and is_text(decoded(column).type):
+                found = arrow().array(encoding.read(column), from_pandas=True)
+                place = table.column_names.index(encoding.name)
+                table = table.set_column(place, encoding.name, found)
         return table
-
-    def check(self, X: Any) -> list[str]:
-        """Hold new rows against the labelled ones, and say what a user should know.
-
-        Give it a sample of all new rows, not one batch of many.
-
-        Parameters
-        ----------
-        X : pyarrow, pandas or polars table
-            The new rows.
-
-        Returns
-        -------
-        list of str
-            Notices: columns ignored, and columns that were constant in training.
-
-        Raises
-        ------
-        ValueError
-            As :meth:`transform`.
-        """
-        check_is_fitted(self, "rules_")
-        table = as_table(X)
-        self._check_present(table)
-        return [*self._notices_of_extra(table), *self._notices_of_constants(table)]
-
-    def departures(self, X: Any) -> list[Departure]:
-        """Columns in which new rows have what labelled ones lack: gaps, or new categories.
-
-        Parameters
-        ----------
-        X : pyarrow, pandas or polars table
-            A sample of the new rows.
-
-        Returns
-        -------
-        list of Departure
-
-        Raises
-        ------
-        ValueError
-            As :meth:`transform`; also when a column that training knows is missing throughout.
-        """
-        check_is_fitted(self, "rules_")
-        table = as_table(X)
-        self._check_present(table)
-        return [one for rule in self.rules_ for one in _departures(rule, table[rule["name"]])]
 
     def statement(self) -> list[str]:
         """What was done to the columns, in plain sentences.
@@ -254,21 +233,24 @@ class Columns(TransformerMixin, BaseEstimator):
         1 number column: centred, and divided by its standard deviation in the labelled rows.
         Missing, infinite and huge (over 1e+100) numbers are replaced by the median.
         """
-        check_is_fitted(self, "rules_")
-        n_categories = sum("categories" in rule for rule in self.rules_)
-        n_numbers = sum("median" in rule and rule["scale"] > 0 for rule in self.rules_)
-        flagged = [rule["name"] for rule in self.rules_ if rule["was_missing"]]
-        return [
-            *(_statement_of_numbers(n_numbers) if n_numbers else []),
-            *(self._statement_of_categories(n_categories) if n_categories else []),
-            *(_statement_of_missing(flagged) if flagged else []),
-            *self.notices_,
-        ]
+        check_is_fitted(self, "encodings_")
+        n_texts = sum(isinstance(one, CategoryEncoding) for one in self.encodings_)
+        n_numbers = sum(
+            isinstance(one, NumberEncoding) and one.scale > 0 for one in self.encodings_
+        )
+        sentences = NumberEncoding.statement(n_numbers) if n_numbers else []
+        if n_texts:
+            limits = self.rare_below, self.most_categories
+            sentences += CategoryEncoding.statement(n_texts, *limits)
+        flagged = [one.name for one in self.encodings_ if one.was_missing]
+        if flagged:
+            sentences.append(f"Whether a value is missing has a 0/1 column for {_quoted(flagged)}.")
+        return [*sentences, *(notice.text for notice in self.notices_)]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the encoded columns, such as ``size`` and ``colour=red``."""
-        check_is_fitted(self, "rules_")
-        names = [name for rule in self.rules_ for name in feature_names(rule)]
+        check_is_fitted(self, "encodings_")
+        names = [name for encoding in self.encodings_ for name in encoding.names]
         return np.array(names, dtype=object)
 
     def _check_parameters(self, table: Table) -> None:
@@ -292,124 +274,74 @@ class Columns(TransformerMixin, BaseEstimator):
         if not table.num_rows:
             raise ValueError("TRAIN must have rows; got none.")
 
-    def _learn(self, name: str, column: Array) -> None:
-        keep = name in set(self.keep)
-        if name in set(self.drop):
+    def _learn(self, name: str, column: Array) -> Encoding | None:
+        """The encoding of a column; None, and a reason in ``dropped_``, where it is not used."""
+        if name in self.drop:
             self.dropped_[name] = "is left out as asked"
-            return
+            return None
+        keep = name in self.keep
         try:
-            rule = learn_rule(
-                name,
-                column,
-                rare_below=self.rare_below,
-                most_categories=self.most_categories,
-                keep=keep,
-            )
-        except Dropped as reason:
+            return learn_encoding(name, column, self.rare_below, self.most_categories, keep)
+        except Unusable as reason:
             if keep:
                 raise ValueError(f"keep must name columns of use; {name!r} {reason}.") from None
             self.dropped_[name] = str(reason)
             if isinstance(reason, Constant):
                 self.constants_[name] = reason.value
-        else:
-            self.rules_.append(rule)
+            return None
 
-    def _check_present(self, table: Table) -> None:
+    def _checked(self, X: Any) -> Table:
+        """The rows as a pyarrow table that has every column of training."""
+        check_is_fitted(self, "encodings_")
+        table = as_table(X)
         absent = _absent(self.feature_names_in_, table)
         if absent:
             raise ValueError(
                 f"columns of NEW must include those of TRAIN; missing: {_quoted(absent)}."
             )
+        return table
 
-    def _notices_of_train(self) -> list[str]:
+    def _notices_on_train(self) -> list[Notice]:
         by_reason: dict[str, list[str]] = {}
         for name, reason in self.dropped_.items():
             by_reason.setdefault(reason, []).append(name)
-        notices = [f"Not used: {_quoted(names)} ({reason})." for reason, names in by_reason.items()]
-        like_ids = [name for name in self.feature_names_in_ if is_named_like_id(name)]
-        like_ids = [name for name in like_ids if name not in set(self.keep)]
+        notices = [
+            Notice("columns_not_used", f"Not used: {_quoted(names)} ({reason}).", "note")
+            for reason, names in by_reason.items()
+        ]
+        like_ids = [
+            name
+            for name in self.feature_names_in_
+            if is_named_like_id(name) and name not in self.keep
+        ]
         if like_ids:
-            notices.append(
-                f"Used, though named like an id: {_quoted(like_ids)}. Drop it if it is one."
-            )
+            text = f"Used, though named like an id: {_quoted(like_ids)}. Drop it if it is one."
+            notices.append(Notice("named_like_id", text, "note"))
         return notices
 
-    def _notices_of_extra(self, table: Table) -> list[str]:
+    def _notices_on_new(self, table: Table, besides: Sequence[str]) -> list[Notice]:
+        there = [name for name in table.column_names if name not in besides]
+        notices = []
         known = {*self.feature_names_in_, *self.dropped_, self.label}
-        extra = [name for name in table.column_names if name not in known]
-        notices = [f"Ignored, as only NEW has them: {_quoted(extra)}."] if extra else []
-        if self.label is not None and self.label in table.column_names:
-            notices.append(f"Ignored: the label {self.label!r}, which NEW has too.")
-        return notices
-
-    def _notices_of_constants(self, table: Table) -> list[str]:
-        there = set(table.column_names)
+        extra = [name for name in there if name not in known]
+        if extra:
+            text = f"Ignored, as only NEW has them: {_quoted(extra)}."
+            notices.append(Notice("columns_only_in_new", text, "note"))
+        if self.label in there:
+            text = f"Ignored: the label {self.label!r}, which NEW has too."
+            notices.append(Notice("label_in_new", text, "note", about=self.label))
         varying = [
             name
             for name, value in self.constants_.items()
             if name in there and _departs(table[name], value)
         ]
-        if not varying:
-            return []
-        return [
-            f"Not used, but may matter: {_quoted(varying)} has one value in TRAIN, others in NEW."
-        ]
-
-    def _statement_of_categories(self, n_categories: int) -> list[str]:
-        plural = "column" if n_categories == 1 else "columns"
-        return [
-            f"{n_categories} text {plural}: one 0/1 column a category, scaled so that two rows "
-            "which differ in it are as far apart as one standard deviation of a middling number. A "
-            "scorer that gives each column the same spread, as the default does, weighs a rare "
-            "category more.",
-            f"Categories with fewer than {self.rare_below} labelled rows, or beyond the "
-            f"{self.most_categories} most common, share a column. Those that the labelled rows "
-            "never show have one of their own.",
-        ]
-
-
-def _statement_of_numbers(n_numbers: int) -> list[str]:
-    one = "1 number column: centred, and divided by its standard deviation in the labelled rows."
-    more = (
-        f"{n_numbers} number columns: centred, and all divided by one number, the root mean square "
-        "of their standard deviations in the labelled rows, so that their units stay as given."
-    )
-    return [
-        one if n_numbers == 1 else more,
-        f"Missing, infinite and huge (over {LARGEST:g}) numbers are replaced by the median.",
-    ]
-
-
-def _statement_of_missing(names: list[str]) -> list[str]:
-    return [f"Whether a value is missing has a 0/1 column for {_quoted(names)}."]
-
-
-def _departures(rule: Rule, column: Array) -> list[Departure]:
-    encoded = encode(rule, column)
-    name = rule["name"]
-    is_text = "categories" in rule
-    missing = words(column).is_null().to_numpy() if is_text else np.isnan(numbers(column))
-    if missing.all():
-        raise ValueError(
-            f"column {name!r} must have values in NEW as it has in TRAIN; it has none."
-        )
-    found = []
-    if missing.any() and not rule["was_missing"]:
-        filler = "the most common category" if is_text else "the median"
-        message = (
-            f"Column {name!r} is missing in {missing.mean():.1%} of the new rows and in none of "
-            f"the labelled ones; they get {filler}."
-        )
-        found.append(Departure(float(missing.mean()), message))
-    if is_text and encoded[:, -1].any():
-        never_seen = encoded[:, -1] > 0
-        first = words(column)[int(never_seen.argmax())].as_py()
-        message = (
-            f"Column {name!r} holds a category that the labelled rows never show in "
-            f"{never_seen.mean():.1%} of the new rows, such as {first!r}."
-        )
-        found.append(Departure(float(never_seen.mean()), message))
-    return found
+        if varying:
+            text = (
+                f"Not used, but may matter: {_quoted(varying)} has one value in TRAIN, others in "
+                "NEW."
+            )
+            notices.append(Notice("constant_in_train", text, "note"))
+        return notices
 
 
 def _absent(names: Iterable[str], table: Table) -> list[str]:
@@ -420,7 +352,7 @@ def _absent(names: Iterable[str], table: Table) -> list[str]:
 def _departs(column: Array, value: float | str) -> bool:
     """Whether a column that was constant has any other value, or none."""
     if isinstance(value, str):
-        return words(column).unique().to_pylist() != [value]
+        return as_text(column).unique().to_pylist() != [value]
     try:
         return bool((numbers(column) != value).any())
     except NotANumber:

@@ -1,4 +1,4 @@
-"""File formats: how each is told by its name or first bytes, and read batch by batch.
+"""File formats: how each is recognised by its name or first bytes, and read batch by batch.
 
 A reader never holds more than a few blocks. Columns of delimited text stay text: a type guessed
 from a first block may not fit a later one.
@@ -38,8 +38,8 @@ class Format(Protocol):
     def names(self, part: Part) -> list[str]:
         """The columns of a file, in its order."""
 
-    def batches(self, part: Part, columns: Sequence[str] | None) -> Iterator[Batch]:
-        """The rows of a file; only these columns, or all."""
+    def batches(self, part: Part, columns: Sequence[str]) -> Iterator[Batch]:
+        """The rows of a file, with these columns."""
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,8 @@ class Part:
             raise ValueError(f"{self.name} must name each column once; {twice[0]!r} occurs twice.")
         return found
 
-    def batches(self, columns: Sequence[str] | None = None) -> Iterator[Batch]:
-        """Its rows; only these columns, or all."""
+    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
+        """Its rows, with these columns."""
         with readable(self.name, self.format.called):
             yield from self.format.batches(self, columns)
 
@@ -93,10 +93,10 @@ class Delimited:
         self._check_separator(part, found)
         return found
 
-    def batches(self, part: Part, columns: Sequence[str] | None) -> Iterator[Batch]:
+    def batches(self, part: Part, columns: Sequence[str]) -> Iterator[Batch]:
         """Blocks of rows, all text; an empty field is missing."""
         pa, arrow_csv = arrow(), arrow("csv")
-        wanted = list(part.names() if columns is None else columns)
+        wanted = list(columns)
         with part.open() as stream:
             try:
                 yield from arrow_csv.open_csv(
@@ -122,15 +122,13 @@ class Delimited:
                 ) from error
 
     def _check_separator(self, part: Part, names: list[str]) -> None:
-        others = [mark for mark in (",", ";", "\t", "|") if mark != self.separator]
-        if len(names) != 1:
-            return
-        for mark in others:
-            if mark in names[0]:
-                raise ValueError(
-                    f"{part.name} must be {self.called}; its header has no {self.separator!r}, "
-                    f"but {mark!r}."
-                )
+        others = (mark for mark in (",", ";", "\t", "|") if mark != self.separator)
+        found = next((mark for mark in others if len(names) == 1 and mark in names[0]), None)
+        if found is not None:
+            raise ValueError(
+                f"{part.name} must be {self.called}; its header has no {self.separator!r}, "
+                f"but {found!r}."
+            )
 
 
 @dataclass(frozen=True)
@@ -144,17 +142,13 @@ class JsonLines:
         first = next(self._blocks(part), None)
         return [] if first is None else list(first.column_names)
 
-    def batches(self, part: Part, columns: Sequence[str] | None) -> Iterator[Batch]:
+    def batches(self, part: Part, columns: Sequence[str]) -> Iterator[Batch]:
         """Blocks of lines; a field that a block lacks is missing there."""
         pa = arrow()
         for block in self._blocks(part):
-            if columns is not None:
-                absent = pa.nulls(block.num_rows)
-                held = set(block.column_names)
-                block = pa.table(
-                    {name: block[name] if name in held else absent for name in columns}
-                )
-            yield from block.to_batches(max_chunksize=_batch_rows(block.num_columns))
+            absent, held = pa.nulls(block.num_rows), set(block.column_names)
+            table = pa.table({name: block[name] if name in held else absent for name in columns})
+            yield from table.to_batches(max_chunksize=_batch_rows(len(columns)))
 
     def _blocks(self, part: Part) -> Iterator[Any]:
         # A line end within a JSON text is escaped: it is safe to cut there.
@@ -183,12 +177,12 @@ class Parquet:
         with arrow("parquet").ParquetFile(part.path) as file:
             return list(file.schema_arrow.names)
 
-    def batches(self, part: Part, columns: Sequence[str] | None) -> Iterator[Batch]:
+    def batches(self, part: Part, columns: Sequence[str]) -> Iterator[Batch]:
         """Batches within row groups; a row group is never read as a whole."""
         settings = {"pre_buffer": False, "buffer_size": 1 << 16}
         with arrow("parquet").ParquetFile(part.path, **settings) as file:
-            n_columns = len(file.schema_arrow.names if columns is None else columns)
-            yield from file.iter_batches(_batch_rows(n_columns), columns=columns, use_threads=False)
+            size = _batch_rows(len(columns))
+            yield from file.iter_batches(size, columns=list(columns), use_threads=False)
 
 
 @dataclass(frozen=True)
@@ -202,15 +196,14 @@ class Feather:
         with arrow().memory_map(str(part.path)) as mapped:
             return list(self._reader(mapped).schema.names)
 
-    def batches(self, part: Part, columns: Sequence[str] | None) -> Iterator[Batch]:
+    def batches(self, part: Part, columns: Sequence[str]) -> Iterator[Batch]:
         """The batches of the file, cut where they are large."""
         with arrow().memory_map(str(part.path)) as mapped:
             reader = self._reader(mapped)
             count = getattr(reader, "num_record_batches", None)
             whole = iter(reader) if count is None else map(reader.get_batch, range(count))
             for batch in whole:
-                chosen = batch if columns is None else batch.select(list(columns))
-                chosen = without_views(chosen)
+                chosen = without_views(batch.select(list(columns)))
                 n_rows = _batch_rows(chosen.num_columns)
                 for start in range(0, chosen.num_rows, n_rows):
                     yield chosen.slice(start, n_rows)
@@ -222,12 +215,9 @@ class Feather:
         return ipc.open_file(mapped) if is_file else ipc.open_stream(mapped)
 
 
-CSV = Delimited(",", "comma separated UTF-8 text")
-TSV = Delimited("\t", "tab separated UTF-8 text")
-
 FORMATS: dict[str, Format] = {
-    "csv": CSV,
-    "tsv": TSV,
+    "csv": Delimited(",", "comma separated UTF-8 text"),
+    "tsv": Delimited("\t", "tab separated UTF-8 text"),
     "jsonl": JsonLines(),
     "ndjson": JsonLines(),
     "json": JsonLines(),
@@ -244,7 +234,7 @@ def _batch_rows(n_columns: int) -> int:
 
 
 def known_suffixes() -> str:
-    """What can be read, for an error."""
+    """The suffixes of all formats, for an error."""
     text = ", ".join(f".{name}" for name in FORMATS)
     return f"{text}; text also with {', '.join(_COMPRESSIONS)}"
 
@@ -269,7 +259,7 @@ def format_of_name(path: Path, name: str) -> tuple[str, str | None]:
 
 
 def format_of_bytes(head: bytes, stated: str | None) -> tuple[str, str | None]:
-    """The format of standard input: as stated, or told by its first bytes, else csv.
+    """The format of standard input: as stated, or as its first bytes show, else csv.
 
     Examples
     --------

@@ -13,9 +13,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from unseen.tables._arrow import Array, arrow, told_by_arrow
-from unseen.tables.join import is_text, plain
-from unseen.tables.values import words
+from unseen.tables._arrow import Array, arrow, decoded, first_line, is_text
+from unseen.tables.values import as_text
 
 __all__ = ["UNITS", "GroupBy", "Key", "KeyCodes", "natural_order"]
 
@@ -68,7 +67,7 @@ class GroupBy:
     def keys(self, values: Array) -> Array:
         """The key of each value; null where it is missing."""
         pa, pc = arrow(), arrow("compute")
-        values = plain(values)
+        values = decoded(values)
         if self.unit is None or pa.types.is_null(values.type):
             return values
         moments = pc.floor_temporal(self._moments(values), unit=self.unit)
@@ -83,7 +82,7 @@ class GroupBy:
         if types.is_date(values.type):
             return values.cast(pa.timestamp("us"))
         if is_text(values.type):
-            return self._from_text(words(values))
+            return self._from_text(as_text(values))
         raise ValueError(
             f"column {self.column!r} must hold dates to be cut by the {self.unit}; "
             f"it holds {values.type}."
@@ -104,7 +103,7 @@ class GroupBy:
                 return pc.binary_join_element_wise(hours, ":00", "").cast(pa.timestamp("us"))
             return begins.cast(pa.date32()).cast(pa.timestamp("us"))
         except pa.ArrowInvalid as error:
-            raise ValueError(self._rule(told_by_arrow(error)[:-1])) from error
+            raise ValueError(self._rule(first_line(error)[:-1])) from error
 
     def _rule(self, got: str) -> str:
         example = "2024-01-31 09:30" if self.unit == "hour" else "2024-01-31"
@@ -117,14 +116,7 @@ class GroupBy:
 class KeyCodes:
     """Numbers 0, 1, 2, ... for keys, in the order in which they first occur.
 
-    Parameters
-    ----------
-    argument : str
-        What named the column, such as ``label='y'``, for errors.
-    most : int
-        More keys than this are an error.
-    advice : str
-        What to do then.
+    More than ``most`` keys are an error that names the ``argument`` and gives the ``advice``.
     """
 
     def __init__(self, argument: str, most: int, advice: str) -> None:
@@ -135,19 +127,16 @@ class KeyCodes:
         self._n_rows = 0
 
     def encode(self, values: Array) -> NDArray[np.int64]:
-        """The number of each value's key; -1 where it is missing.
-
-        Text is taken without the space around it, and is missing as that of any column is.
-        """
+        """The number of each value's key; -1 where it is missing."""
         types = arrow().types
         if types.is_nested(values.type) or types.is_binary(values.type):
             raise ValueError(
                 f"{self.argument} must hold text, numbers or dates; it holds {values.type}."
             )
-        encoded = plain(values).dictionary_encode()
+        encoded = decoded(values).dictionary_encode()
         self._n_rows += len(values)
         distinct = encoded.dictionary
-        distinct = words(distinct) if is_text(distinct.type) else distinct
+        distinct = as_text(distinct) if is_text(distinct.type) else distinct
         numbers = [self._number(value) for value in distinct.to_pylist()]
         if len(self.known) > self.most:
             raise ValueError(

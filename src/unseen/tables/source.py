@@ -10,17 +10,17 @@ import tempfile
 import weakref
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
+from functools import cached_property
 from glob import glob, has_magic
 from pathlib import Path
-from typing import IO, TypeAlias
+from typing import IO
 
+from unseen._files import StrPath
 from unseen.samples.checks import _quoted
 from unseen.tables._arrow import Batch
 from unseen.tables.formats import FORMATS, Part, format_of_bytes, format_of_name, known_suffixes
 
 __all__ = ["Source"]
-
-StrPath: TypeAlias = str | os.PathLike[str]
 
 _CHUNK = 1 << 20
 
@@ -93,7 +93,7 @@ class Source:
         name = ", ".join(str(each) for each in named)
         if name == "-":
             return cls._from_stream(sys.stdin.buffer if stdin is None else stdin, format)
-        paths = [path for each in named for path in _matching(str(each))]
+        paths = [path for each in named for path in _readable_files(str(each))]
         if not paths:
             raise ValueError("argument must name at least one file; got none.")
         return cls([_part(path, format) for path in paths], name)
@@ -117,6 +117,10 @@ class Source:
 
     def columns(self) -> list[str]:
         """The names of the columns; all files must have the same, in any order."""
+        return list(self._names)
+
+    @cached_property
+    def _names(self) -> list[str]:
         first, *others = self.parts
         names = first.names()
         if not names:
@@ -126,7 +130,7 @@ class Source:
         return names
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[Batch]:
-        """Yield the rows of all files in order, as pyarrow record batches.
+        """Yield the rows of all files in order, batch by batch.
 
         Parameters
         ----------
@@ -178,14 +182,15 @@ def check_names(argument: str, names: Sequence[str], columns: Sequence[str], nam
         )
 
 
-def _matching(argument: str) -> list[Path]:
+def _readable_files(argument: str) -> list[Path]:
     try:
-        return _files(argument)
+        return _matching(argument)
     except PermissionError:
         raise PermissionError(f"{argument} may not be read: permission denied.") from None
 
 
-def _files(argument: str) -> list[Path]:
+def _matching(argument: str) -> list[Path]:
+    """The files that an argument names: a file, the files of a folder, or those of a pattern."""
     path = Path(argument)
     if path.is_dir():
         found = [file for file in sorted(path.iterdir()) if _is_data(file)]

@@ -1,19 +1,16 @@
-"""What the values of a column are: numbers, words, dates, or missing."""
+"""What the values of a column are: numbers, text, dates, or missing."""
 
 from __future__ import annotations
 
 import re
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from unseen.tables._arrow import Array, arrow
-from unseen.tables.join import is_number, is_text, plain
+from unseen._types import FloatArray
+from unseen.tables._arrow import Array, arrow, decoded, is_number, is_text
 
-__all__ = ["LARGEST", "NotANumber", "looks_like_dates", "numbers", "words"]
+__all__ = ["LARGEST", "NotANumber", "as_text", "looks_like_dates", "numbers"]
 
-FloatArray: TypeAlias = NDArray[np.float64]
 
 # Beyond this size a number is a mark for "none", and squares of it overflow.
 LARGEST = 1e100
@@ -26,7 +23,7 @@ _TIME = re.compile(r"\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?")
 
 
 class NotANumber(ValueError):  # noqa: N818  says what the value is
-    """A column of numbers holds something else: this."""
+    """A column of numbers holds ``value``, which is none."""
 
     def __init__(self, value: str) -> None:
         super().__init__(value)
@@ -34,7 +31,7 @@ class NotANumber(ValueError):  # noqa: N818  says what the value is
 
 
 def numbers(column: Array) -> FloatArray:
-    """Numbers of a column, NaN where missing or infinite.
+    """The numbers of a column, NaN where missing or infinite.
 
     Parameters
     ----------
@@ -44,7 +41,7 @@ def numbers(column: Array) -> FloatArray:
     Raises
     ------
     NotANumber
-        With the first value that is none.
+        When a value is no number; the error holds the first such value.
 
     Examples
     --------
@@ -53,7 +50,7 @@ def numbers(column: Array) -> FloatArray:
     [1000.0, 4.0, nan, nan, 1.0]
     """
     pa, types = arrow(), arrow().types
-    column = plain(column)
+    column = decoded(column)
     kind = column.type
     if is_text(kind):
         column = _numbers_in_text(column)
@@ -65,23 +62,23 @@ def numbers(column: Array) -> FloatArray:
     return np.where(np.abs(values) <= LARGEST, values, np.nan)
 
 
-def words(column: Array) -> Array:
-    """Words of a column as text without space around them, null where missing.
+def as_text(column: Array) -> Array:
+    """A column as text without space around the values, null where missing.
 
-    Classes and windows are read by this rule too: what is missing is so everywhere.
+    Classes and windows are read by this rule too, so that missing means the same everywhere.
 
     Examples
     --------
     >>> import pyarrow as pa
-    >>> words(pa.chunked_array([["red ", "NA", None]])).to_pylist()
+    >>> as_text(pa.chunked_array([["red ", "NA", None]])).to_pylist()
     ['red', None, None]
     """
-    text = plain(column).cast(arrow().string())
+    text = decoded(column).cast(arrow().string())
     return _without(text, _MISSING_WORDS)
 
 
 def looks_like_dates(distinct: list[str]) -> bool:
-    """Whether every word is written like a date or a time of day.
+    """Whether all texts are written like dates or times of day.
 
     Examples
     --------

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from unseen._files import StrPath, write_then_rename
-from unseen.tables._arrow import Batch, Table, arrow, as_table, told_by_arrow
-from unseen.tables.formats import FORMATS, Delimited, Feather, Format, Parquet, format_of_name
-from unseen.tables.join import plain
+from unseen.tables._arrow import Batch, Table, arrow, as_table, decoded, first_line
+from unseen.tables.formats import FORMATS, Delimited, Feather, Parquet, format_of_name
 
 __all__ = ["RowWriter"]
 
@@ -69,15 +68,10 @@ class RowWriter:
         self._stack.__exit__(*error)
 
     def write(self, rows: Table | Batch) -> None:
-        """Add rows; they must have the columns of the first.
-
-        Parameters
-        ----------
-        rows : pyarrow.Table or pyarrow.RecordBatch
-            Further rows; numbers are cast to the types of the first rows.
-        """
+        """Add rows with the columns of the first; numbers are cast to the types of the first."""
         pa = arrow()
-        table = _plain_table(as_table(rows))
+        table = as_table(rows)
+        table = pa.table([decoded(column) for column in table.columns], names=table.column_names)
         try:
             if self._schema is None:
                 self._schema = table.schema
@@ -88,7 +82,7 @@ class RowWriter:
         except (pa.ArrowException, KeyError) as error:
             place = f"after row {self.n_rows}"
             raise ValueError(
-                f"{self.path} must have rows of one form; {place}: {told_by_arrow(error)}"
+                f"{self.path} must have rows of one form; {place}: {first_line(error)}"
             ) from error
         self.n_rows += table.num_rows
 
@@ -132,24 +126,13 @@ def _open_sink(
         sink = pa.ipc.new_file(str(draft), schema, options=options)
     else:
         stream = stack.enter_context(pa.output_stream(str(draft), compression=compression))
-        sink = _text_sink(format, stream, schema)
+        if isinstance(format, Delimited):
+            options = arrow("csv").WriteOptions(delimiter=format.separator)
+            sink = arrow("csv").CSVWriter(stream, schema, write_options=options)
+        else:
+            sink = _JsonSink(stream)
     stack.callback(sink.close)
     return sink
-
-
-def _text_sink(format: Format, stream: Any, schema: Any) -> _Sink:
-    if not isinstance(format, Delimited):
-        return _JsonSink(stream)
-    csv = arrow("csv")
-    sink: _Sink = csv.CSVWriter(
-        stream, schema, write_options=csv.WriteOptions(delimiter=format.separator)
-    )
-    return sink
-
-
-def _plain_table(table: Table) -> Table:
-    columns = [plain(column) for column in table.columns]
-    return arrow().table(columns, names=table.column_names)
 
 
 def _json_value(value: Any) -> Any:

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from unseen.tables import GroupBy, Source, read_groups, read_labelled, read_sample
-from unseen.tables.join import join
-from unseen.tables.sample import _Reservoir, group_level, water_level
+from unseen.tables._arrow import join
+from unseen.tables.sampling import _Reservoir, group_level, water_level
 
 SLOW = settings(deadline=None, max_examples=60)
 
@@ -109,17 +109,10 @@ def test_the_sample_is_the_rows_of_the_file_in_its_order(tmp_path):
 def test_fewer_rows_than_asked_for_are_all_of_them(tmp_path):
     file = tmp_path / "t.csv"
     file.write_text("a,b\n1,2\n3,4\n")
-    sample = read_sample(Source.find(file), 10, seed=0, columns=["b"])
+    sample = read_sample(Source.find(file), 10, seed=0)
     assert sample.is_whole
-    assert sample.table.to_pydict() == {"b": ["2", "4"]}
+    assert sample.table.to_pydict() == {"a": ["1", "3"], "b": ["2", "4"]}
     assert sample.sha256 == Source.find(file).sha256()
-
-
-def test_a_sample_can_say_the_group_of_each_row(tmp_path):
-    file = tmp_path / "t.csv"
-    file.write_text("day,x\n2024-01-02,1\n,2\n2024-02-01,3\n")
-    sample = read_sample(Source.find(file), 10, seed=0, columns=["x"], by=GroupBy("day", "month"))
-    assert sample.keys.tolist() == ["2024-01", None, "2024-02"]
 
 
 def test_small_classes_are_kept_whole(tmp_path):
@@ -265,7 +258,7 @@ def test_memory_follows_the_rows_kept_whatever_their_width():
     # In a process of its own, as pyarrow's peak is that of all that came before.
     code = (
         "import numpy as np, pyarrow as pa\n"
-        "from unseen.tables.sample import _Reservoir\n"
+        "from unseen.tables.sampling import _Reservoir\n"
         "batch = pa.RecordBatch.from_pydict({f'x{i}': np.zeros(1000) for i in range(800)})\n"
         "reservoir = _Reservoir(lambda counts: 2000, 0)\n"
         "for _ in range(100):\n"

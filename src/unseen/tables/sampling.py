@@ -1,30 +1,23 @@
-"""Few rows of many: drawn in one pass, with memory for few.
+"""Draw few rows of many in one pass, with memory for few.
 
 Each row draws a random key; in each group, the rows with the smallest keys are kept. The keys
 follow the rows, not the batches, so the sample does not depend on how the file is cut up.
-
-Labelled rows share their budget by water filling: with class sizes n_1, ..., n_K, class k keeps
-min(n_k, t) rows with the largest level t such that the sum is within the budget. Sizes only grow
-while reading, hence t only falls, and a row once let go is never missed. Rows of groups, such as
-days, are drawn in the same way, where they have a budget over all groups.
-
-What is let go leaves memory when the rows held weigh more than twice those held before, and some
-megabytes more. So memory follows the rows kept, at whatever width, and not the rows read.
+docs/big_data.md says how classes and windows share a budget of rows, and what stays in memory.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unseen.tables._arrow import Batch, Table, arrow
+from unseen._frozen import Frozen
+from unseen.tables._arrow import Batch, Table, arrow, join
 from unseen.tables.groups import GroupBy, Key, KeyCodes, natural_order
-from unseen.tables.join import join
 from unseen.tables.source import Source, check_names
 
 __all__ = ["Sample", "read_groups", "read_labelled", "read_sample", "water_level"]
@@ -35,17 +28,17 @@ Level: TypeAlias = Callable[[IntArray], int]
 _MOST_CLASSES = 1000
 _MOST_GROUPS = 500
 # A group with fewer rows says too little to be followed over time.
-_LEAST_ROWS_PER_GROUP = 30
+_FEWEST_ROWS_PER_GROUP = 30
 _SLACK_BYTES = 32 << 20
 # What an array takes beside its values: the values of a few rows may weigh less.
 _ARRAY_BYTES = 512
 
 
-@dataclass(frozen=True)
-class Sample:
+@dataclass(frozen=True, eq=False)
+class Sample(Frozen):
     """Rows drawn from a source, in its order.
 
-    Attributes
+    Parameters
     ----------
     table : pyarrow.Table
         The rows.
@@ -53,21 +46,21 @@ class Sample:
         The place of each row in the source, from 0.
     keys : ndarray of shape (n_sampled,) or None
         The class or group of each row: text if any of them is text.
-    counts : dict
-        How many rows of each class or group the source has, in natural order; empty for
+    counts : mapping
+        Rows of each class or group in the whole source, in natural order; empty for
         :func:`read_sample`.
     n_rows : int
         Rows of the source, those with a missing key included.
     n_missing : int
         Rows left out since their class or group is missing.
     sha256 : str
-        Of the bytes of the source.
+        SHA-256 of the bytes of the source.
     """
 
     table: Table
     positions: IntArray
     keys: NDArray[Any] | None
-    counts: dict[Key, int]
+    counts: Mapping[Key, int]
     n_rows: int
     n_missing: int
     sha256: str
@@ -78,33 +71,17 @@ class Sample:
         return len(self.positions) == self.n_rows
 
 
-def read_sample(
-    source: Source,
-    n_rows: int,
-    *,
-    seed: int,
-    columns: Sequence[str] | None = None,
-    by: GroupBy | None = None,
-) -> Sample:
+def read_sample(source: Source, n_rows: int, *, seed: int) -> Sample:
     r"""Draw rows, each as likely as any other, without replacement.
 
     Parameters
     ----------
     source : Source
-        Where from.
+        The table.
     n_rows : int
-        How many; all if the source has fewer.
+        The number of rows to draw; all if the source has fewer.
     seed : int
         The same seed draws the same rows, whatever the size of the batches.
-    columns : sequence of str or None, default=None
-        Only these columns; None reads all.
-    by : GroupBy or None, default=None
-        Also give the group of each row, None where it is missing. See :func:`read_groups` for
-        equally many rows of each group.
-
-    Returns
-    -------
-    Sample
 
     Examples
     --------
@@ -119,30 +96,20 @@ def read_sample(
     (1000, 4, ['number'])
     """
     _check_positive("n_rows", n_rows)
-    wanted = _with_column(source, columns, None if by is None else by.column, "by")
     reservoir = _Reservoir(lambda counts: n_rows, seed)
-    for batch in source.batches(wanted):
+    for batch in source.batches():
         reservoir.add(batch, np.zeros(batch.num_rows, dtype=np.int64))
     held = reservoir.in_order()
-    keys = None if by is None else _keys_of(held.table, by)
-    n_all = reservoir.n_rows
-    return Sample(held.table, held.positions, keys, {}, n_all, 0, source.sha256())
+    return Sample(held.table, held.positions, None, {}, reservoir.n_rows, 0, source.sha256())
 
 
-def read_labelled(
-    source: Source,
-    label: str,
-    n_rows: int,
-    seed: int,
-    *,
-    columns: Sequence[str] | None = None,
-) -> Sample:
+def read_labelled(source: Source, label: str, n_rows: int, seed: int) -> Sample:
     r"""Draw labelled rows: small classes whole, equally many of the others.
 
     Parameters
     ----------
     source : Source
-        Where from.
+        The table.
     label : str
         The column with the classes: text, whole numbers or booleans. Space around text does not
         count. Rows with none (empty, NA, NaN, null) are left out and counted.
@@ -150,13 +117,11 @@ def read_labelled(
         At most so many rows in all.
     seed : int
         The same seed draws the same rows, whatever the size of the batches.
-    columns : sequence of str or None, default=None
-        Only these columns and the label; None reads all.
 
     Returns
     -------
     Sample
-        Its ``keys`` are the labels, its ``counts`` those of the whole source.
+        Its ``keys`` are the labels; its ``counts`` are those of the whole source.
 
     Examples
     --------
@@ -167,7 +132,7 @@ def read_labelled(
     ...     file = Path(folder, "train.csv")
     ...     _ = file.write_text("y,x\n" + "a,0\n" * 500 + "b,1\n" * 20 + ",2\n")
     ...     sample = read_labelled(Source.find(file), "y", 100, seed=0)
-    >>> sample.counts, [int((sample.keys == label).sum()) for label in ("a", "b")]
+    >>> dict(sample.counts), [int((sample.keys == label).sum()) for label in ("a", "b")]
     ({'a': 500, 'b': 20}, [80, 20])
     >>> sample.n_missing
     1
@@ -175,10 +140,15 @@ def read_labelled(
     _check_positive("n_rows", n_rows)
     advice = "Is it an id or a number rather than a class?"
     codes = KeyCodes(f"label {label!r}", min(_MOST_CLASSES, n_rows), advice)
-    wanted = _with_column(source, columns, label, "label")
+    check_names("label", [label], source.columns(), source.name)
     reservoir = _Reservoir(lambda counts: water_level(counts, n_rows), seed)
-    sample = _read_strata(source, wanted, GroupBy(label), codes, reservoir)
-    _check_labels(label, sample)
+    sample = _read_strata(source, GroupBy(label), codes, reservoir)
+    decimals = [key for key in sample.counts if isinstance(key, float)]
+    if decimals:
+        raise ValueError(
+            f"label {label!r} must hold classes: text, whole numbers or booleans; "
+            f"got {decimals[0]}."
+        )
     return sample
 
 
@@ -189,25 +159,22 @@ def read_groups(
     seed: int,
     *,
     n_rows: int | None = None,
-    columns: Sequence[str] | None = None,
 ) -> Sample:
     r"""Draw rows of each group, such as each day, up to equally many.
 
     Parameters
     ----------
     source : Source
-        Where from.
+        The table.
     by : GroupBy
-        What makes a group; at most 500.
+        How to group the rows; at most 500 groups.
     n_rows_per_group : int
-        How many of each; smaller groups are kept whole.
+        The number of rows to draw of each group; smaller groups are kept whole.
     seed : int
         The same seed draws the same rows, whatever the size of the batches.
     n_rows : int or None, default=None
         At most so many rows of all groups together, or 30 of each group where that is more: small
         groups are kept whole, and the large ones share what is left equally. None sets no limit.
-    columns : sequence of str or None, default=None
-        Only these columns and that of ``by``; None reads all.
 
     Returns
     -------
@@ -223,15 +190,17 @@ def read_groups(
     ...     file = Path(folder, "new.csv")
     ...     _ = file.write_text("ts,x\n" + "2024-05-01T10:00,0\n" * 30 + "2024-04-30,1\n" * 5)
     ...     sample = read_groups(Source.find(file), GroupBy("ts", "day"), 10, seed=0)
-    >>> sample.counts, len(sample.keys)
+    >>> dict(sample.counts), len(sample.keys)
     ({'2024-04-30': 5, '2024-05-01': 30}, 15)
     """
     _check_positive("n_rows_per_group", n_rows_per_group)
     if n_rows is not None:
         _check_positive("n_rows", n_rows)
-    wanted = _with_column(source, columns, by.column, "by")
+    check_names("by", [by.column], source.columns(), source.name)
+    advice = 'Cut dates into windows with a unit such as "day".'
+    codes = KeyCodes(f"by {by.column!r}", _MOST_GROUPS, advice)
     reservoir = _Reservoir(lambda counts: group_level(counts, n_rows_per_group, n_rows), seed)
-    return _read_strata(source, wanted, by, _group_codes(by), reservoir)
+    return _read_strata(source, by, codes, reservoir)
 
 
 def water_level(counts: IntArray, n_rows: int) -> int:
@@ -266,7 +235,7 @@ def group_level(counts: IntArray, n_rows_per_group: int, n_rows: int | None) -> 
     """
     if n_rows is None:
         return n_rows_per_group
-    return min(n_rows_per_group, max(_LEAST_ROWS_PER_GROUP, water_level(counts, n_rows)))
+    return min(n_rows_per_group, max(_FEWEST_ROWS_PER_GROUP, water_level(counts, n_rows)))
 
 
 @dataclass(frozen=True)
@@ -361,10 +330,8 @@ def _batches(rows: Table | Batch) -> list[Batch]:
     return rows.to_batches() if hasattr(rows, "to_batches") else [rows]
 
 
-def _read_strata(
-    source: Source, columns: list[str], by: GroupBy, codes: KeyCodes, reservoir: _Reservoir
-) -> Sample:
-    for batch in source.batches(columns):
+def _read_strata(source: Source, by: GroupBy, codes: KeyCodes, reservoir: _Reservoir) -> Sample:
+    for batch in source.batches():
         reservoir.add(batch, codes.encode(by.keys(batch.column(by.column))))
     if not len(reservoir.counts):
         raise ValueError(f"{codes.argument} must not be missing in all rows of {source.name}.")
@@ -390,37 +357,6 @@ def _of_one_kind(names: list[Key]) -> list[Key]:
     return [str(name) for name in names] if len(kinds) > 1 and str in kinds else names
 
 
-def _keys_of(table: Table, by: GroupBy) -> NDArray[Any]:
-    codes = _group_codes(by)
-    numbers = codes.encode(by.keys(table[by.column].combine_chunks()))
-    names = np.array([*_of_one_kind(list(codes.known)), None], dtype=object)
-    return names[numbers]
-
-
-def _group_codes(by: GroupBy) -> KeyCodes:
-    advice = 'Cut dates into windows with a unit such as "day".'
-    return KeyCodes(f"by {by.column!r}", _MOST_GROUPS, advice)
-
-
-def _with_column(
-    source: Source, columns: Sequence[str] | None, column: str | None, argument: str
-) -> list[str]:
-    names = source.columns()
-    if column is not None:
-        check_names(argument, [column], names, source.name)
-    if columns is None:
-        return names
-    return [*columns, *([column] if column is not None and column not in columns else [])]
-
-
 def _check_positive(argument: str, value: int) -> None:
     if value < 1:
         raise ValueError(f"{argument} must be at least 1; got {value}.")
-
-
-def _check_labels(label: str, sample: Sample) -> None:
-    odd = [key for key in sample.counts if isinstance(key, float)]
-    if odd:
-        raise ValueError(
-            f"label {label!r} must hold classes: text, whole numbers or booleans; got {odd[0]}."
-        )

@@ -1,22 +1,25 @@
-"""A question about two tables, answered: the one record that report, JSON and terminal draw.
+"""What a command found, as one record that report, JSON and terminal draw.
 
+Every JSON format lives here, with ``schema.json`` beside it; ``format`` counts changes of layout.
 Nothing here computes an estimate, and nothing here draws.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from unseen._frozen import Frozen
 from unseen.labelling import LabellingValue, labelling_value
 from unseen.monitoring import Timeline
 from unseen.proportions import Comparison
 from unseen.records import Estimate, Notice
+from unseen.study._bridge import timeline_dict, timeline_notices
 
-__all__ = ["Origin", "Study", "Suspects"]
+__all__ = ["Checks", "Classification", "MethodComparison", "Origin", "Study", "Suspects"]
 
-FORMAT = 1
+FORMAT = 2
 
 
 @dataclass(frozen=True)
@@ -64,20 +67,20 @@ class Suspects:
 
 
 @dataclass(frozen=True, eq=False)
-class Study:
+class Study(Frozen):
     """An estimate with everything around it that a reader wants to know.
 
     Parameters
     ----------
     estimate : Estimate
         The answer.
-    training : dict
+    training : mapping
         Rows of each class in the whole training table, of which the estimate may have used a part;
-        empty is those of the estimate.
+        empty stands for the rows of the estimate.
     n_new : int or None
-        Rows of the whole new table; None is those of the estimate.
+        Rows of the whole new table; None stands for the rows of the estimate.
     notices : tuple of Notice
-        What was noticed about the tables: columns left out, rows without a label, a sample taken.
+        What was done to the tables: columns left out, a sample drawn. Warnings are in ``estimate``.
     baselines : Comparison or None
         Other estimators on the same rows.
     timeline : Timeline or None
@@ -89,7 +92,7 @@ class Study:
 
     Examples
     --------
-    >>> from unseen.records import Estimate, Notice
+    >>> from unseen.records import Estimate
     >>> from unseen.study import Study
     >>> estimate = Estimate(("cat", "dog"), [0.5, 0.2], 0.3, "MPEIncomplete",
     ...                     n_labelled={"cat": 80, "dog": 20}, n_new=400)
@@ -127,7 +130,7 @@ class Study:
     @property
     def all_notices(self) -> tuple[Notice, ...]:
         """Notices of the estimate, of the timeline and of the tables, each once."""
-        later = () if self.timeline is None else getattr(self.timeline, "notices", ())
+        later = () if self.timeline is None else timeline_notices(self.timeline)
         return tuple(dict.fromkeys((*self.estimate.notices, *later, *self.notices)))
 
     @property
@@ -142,16 +145,17 @@ class Study:
         return None if self.estimate.confidence is None else labelling_value(self.estimate)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain types, ready for JSON; ``format`` counts changes of layout."""
+        """Everything as plain types, ready for JSON."""
         return {
             "format": FORMAT,
+            "kind": "study",
             "sentence": self.estimate.sentence(),
             "estimate": self.estimate.to_dict(),
             "training_rows": [self.training_rows[label] for label in self.estimate.classes],
             "new_rows": self.n_new_rows,
-            "notices": [notice.to_dict() for notice in self.notices],
+            "notices": _plain_notices(self.notices),
             "baselines": None if self.baselines is None else self.baselines.to_dict(),
-            "timeline": None if self.timeline is None else self.timeline.to_dict(),
+            "timeline": None if self.timeline is None else timeline_dict(self.timeline),
             "origin": {
                 "command": self.origin.command,
                 "files": [{"name": name, "sha256": digest} for name, digest in self.origin.files],
@@ -159,3 +163,107 @@ class Study:
                 "preparation": list(self.origin.preparation),
             },
         }
+
+
+@dataclass(frozen=True, eq=False)
+class Classification(Frozen):
+    """How many rows got which label, and how far the labels can be trusted.
+
+    Parameters
+    ----------
+    rows : mapping
+        Rows with each label, unseen last.
+    fitted_on_these_rows : bool
+        Whether the rule was fitted on this table; else the numbers below are of another one.
+    unseen : float
+        Estimated unseen share, at even odds that something is unseen.
+    unseen_interval : (float, float)
+        Lower and upper end of the share.
+    novelty_cut : float
+        Rows are called unseen from this novelty on; above 1, none is.
+    error_rate, error_rate_spread : float
+        Estimated share of wrong labels, and its standard error.
+    notices : tuple of Notice
+        What a person should know about the tables and the rule.
+    """
+
+    rows: Mapping[str, int]
+    fitted_on_these_rows: bool
+    unseen: float
+    unseen_interval: tuple[float, float]
+    novelty_cut: float
+    error_rate: float
+    error_rate_spread: float
+    notices: tuple[Notice, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain types, ready for JSON."""
+        low, high = self.unseen_interval
+        return {
+            "format": FORMAT,
+            "kind": "classification",
+            "rows": dict(self.rows),
+            "fitted_on_these_rows": self.fitted_on_these_rows,
+            "unseen": {"share": self.unseen, "low": low, "high": high},
+            "novelty_cut": self.novelty_cut,
+            "error_rate": {"estimate": self.error_rate, "standard_error": self.error_rate_spread},
+            "notices": _plain_notices(self.notices),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class MethodComparison(Frozen):
+    """Every estimator on the same tables.
+
+    Parameters
+    ----------
+    estimates : Comparison
+        An estimate by name of the estimator.
+    notices : tuple of Notice
+        What a person should know about the tables.
+    """
+
+    estimates: Comparison
+    notices: tuple[Notice, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain types, ready for JSON."""
+        return {
+            "format": FORMAT,
+            "kind": "comparison",
+            "estimates": self.estimates.to_dict(),
+            "notices": _plain_notices(self.notices),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Checks(Frozen):
+    """Checks of what an estimate takes for granted, and a certified bound.
+
+    Parameters
+    ----------
+    estimate : Estimate
+        With diagnostics, a certified bound, and the warnings of all checks.
+    delta : float
+        Probability with which the certified bound may fail.
+    notices : tuple of Notice
+        What was done to the tables. Warnings are in ``estimate``.
+    """
+
+    estimate: Estimate
+    delta: float
+    notices: tuple[Notice, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain types, ready for JSON."""
+        return {
+            "format": FORMAT,
+            "kind": "checks",
+            "estimate": self.estimate.to_dict(),
+            "delta": self.delta,
+            "notices": _plain_notices(self.notices),
+        }
+
+
+def _plain_notices(notices: Iterable[Notice]) -> list[dict[str, Any]]:
+    return [notice.to_dict() for notice in notices]

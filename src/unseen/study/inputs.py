@@ -1,0 +1,195 @@
+"""The two tables of a question as a user names them, and how they are read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+
+from unseen.persist import load
+from unseen.study.rows import MAX_ROWS, NewRows, Training, read_new, read_training
+from unseen.tables import Columns, GroupBy, Source
+
+__all__ = ["SILENT", "Inputs", "Progress", "Windowing"]
+
+
+class Progress(Protocol):
+    """Hears what is being done; the command line shows it on a terminal."""
+
+    def stage(self, name: str) -> None:
+        """A stage begins, such as ``"Reading train.csv"``."""
+
+    def share(self, done: float) -> None:
+        """A share of the stage is done."""
+
+
+class _Silent:
+    def stage(self, name: str) -> None: ...
+
+    def share(self, done: float) -> None: ...
+
+
+SILENT: Progress = _Silent()
+
+
+@dataclass(frozen=True)
+class Windowing:
+    """Windows of time to estimate for, and what they are compared with.
+
+    Parameters
+    ----------
+    by : str
+        Column of NEW with the window; ``column:unit`` cuts dates.
+    reference : tuple of str
+        Windows to compare with, or ``"training"``; empty is the first window.
+    alpha : float, default=0.05
+        Probability allowed for a false alarm, over all windows together.
+
+    Examples
+    --------
+    >>> from unseen.study import Windowing
+    >>> windows = Windowing("day:week", ("2024-W01",))
+    >>> windows.groups, windows.named_reference
+    (GroupBy(column='day', unit='week'), '2024-W01')
+    """
+
+    by: str
+    reference: tuple[str, ...] = ()
+    alpha: float = 0.05
+
+    @property
+    def groups(self) -> GroupBy:
+        """How the rows are grouped."""
+        return GroupBy.parse(self.by)
+
+    @property
+    def named_reference(self) -> str | tuple[str, ...] | None:
+        """The reference as :func:`unseen.monitor` takes it."""
+        return self.reference[0] if len(self.reference) == 1 else self.reference or None
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """TRAIN and NEW, found and not yet read.
+
+    Parameters
+    ----------
+    train, new : str
+        A file, a pattern, a folder, or ``-`` for standard input; TRAIN also a saved ``.skops``.
+    label : str or None
+        Column of TRAIN with the classes; None where TRAIN is a saved file.
+    drop, keep : tuple of str
+        Columns to leave out, and columns to use even if they look like ids or constants.
+    max_rows : int, default=20000
+        Rows used of each table.
+    seed : int, default=0
+        Seed of all randomness.
+    format : str or None
+        Format of both tables, such as ``"csv"``; None goes by the suffix.
+
+    Raises
+    ------
+    ValueError
+        When the arguments contradict each other.
+
+    Examples
+    --------
+    >>> from unseen.study import Inputs
+    >>> Inputs("train.csv", "new.csv")
+    Traceback (most recent call last):
+        ...
+    ValueError: --label must name the column of TRAIN with the classes.
+    """
+
+    train: str
+    new: str
+    label: str | None = None
+    drop: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    max_rows: int = MAX_ROWS
+    seed: int = 0
+    format: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.train == self.new == "-":
+            raise ValueError("only one of TRAIN and NEW can be standard input.")
+        if self.label is None and not self.is_saved:
+            raise ValueError("--label must name the column of TRAIN with the classes.")
+        if self.is_saved and (self.label or self.drop or self.keep):
+            raise ValueError(
+                "--label, --drop and --keep were settled when TRAIN was saved: leave them out."
+            )
+
+    @property
+    def is_saved(self) -> bool:
+        """Whether TRAIN is a file that ``--save`` wrote."""
+        return self.train.endswith(".skops")
+
+    @cached_property
+    def saved(self) -> Any:
+        """What the saved file holds."""
+        return load(Path(self.train))
+
+    @cached_property
+    def train_source(self) -> Source:
+        """The labelled table, found and not read."""
+        return Source.find(self.train, format=self.format)
+
+    @cached_property
+    def new_source(self) -> Source:
+        """The new table, found and not read; standard input can be taken only once."""
+        return Source.find(self.new, format=self.format)
+
+    @property
+    def files(self) -> set[Path]:
+        """All files that are read."""
+        train = [Path(self.train)] if self.is_saved else [p.path for p in self.train_source.parts]
+        return {path.resolve() for path in (*train, *(p.path for p in self.new_source.parts))}
+
+    def read(
+        self, progress: Progress = SILENT, windows: tuple[str, ...] = ()
+    ) -> tuple[Training, NewRows]:
+        """Read both tables; columns that name windows are not used."""
+        progress.stage(f"Reading {self.train}")
+        training = self._load_training(windows) if self.is_saved else self._read_training(windows)
+        progress.stage(f"Reading {self.new}")
+        return training, self.read_new(training.columns, windows)
+
+    def read_new(self, columns: Columns, windows: tuple[str, ...] = ()) -> NewRows:
+        """Read the new table, with the columns of training."""
+        limits = {"max_rows": self.max_rows, "seed": self.seed}
+        return read_new(self.new_source, columns, besides=windows, **limits)
+
+    def _read_training(self, windows: tuple[str, ...]) -> Training:
+        assert self.label is not None
+        present = self.train_source.columns()
+        # A column that only NEW has is not used anyway, but may be named.
+        named = {*present, *self.new_source.columns()} if self.drop else set()
+        unknown = [name for name in self.drop if name not in named]
+        if unknown:
+            raise ValueError(
+                f"--drop must name columns of TRAIN or NEW; neither has {unknown[0]!r}."
+            )
+        return read_training(
+            self.train_source,
+            self.label,
+            max_rows=self.max_rows,
+            drop=[name for name in (*self.drop, *windows) if name in present],
+            keep=self.keep,
+            seed=self.seed,
+        )
+
+    def _load_training(self, windows: tuple[str, ...]) -> Training:
+        if not isinstance(self.saved, Training):
+            raise ValueError(
+                f"TRAIN must be a table, or a file that --save wrote; {self.train} holds a "
+                f"{type(self.saved).__name__}."
+            )
+        used = [name for name in windows if name in self.saved.columns.feature_names_in_]
+        if used:
+            raise ValueError(
+                f"the saved TRAIN uses column {used[0]!r}, which names the windows: "
+                "save it again with --drop."
+            )
+        return self.saved

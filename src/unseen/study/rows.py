@@ -1,0 +1,241 @@
+"""From two tables to the arrays that estimators take: a sample of each, and the same columns.
+
+A large table is sampled, and a notice says so. docs/big_data.md says why a sample is enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unseen._frozen import Frozen
+from unseen._types import BoolArray, FloatArray
+from unseen.records import Notice
+from unseen.tables import Columns, GroupBy, Sample, Source, read_groups, read_labelled, read_sample
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = [
+    "MAX_ROWS",
+    "NewRows",
+    "Training",
+    "WindowRows",
+    "read_new",
+    "read_training",
+    "read_windows",
+]
+
+MAX_ROWS = 20_000
+# Rows that a class must have: one in each fold.
+FEWEST_ROWS = 10
+# Where classes of enough rows hold less of the table, the label is probably no class.
+_SMALLEST_PART = 0.8
+# Rows of one window, and of all windows together.
+_WINDOW_ROWS, _ALL_WINDOWS = 2_000, 100_000
+_NAMED_AT_MOST = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Training(Frozen):
+    """Labelled rows as numbers, what made numbers of them, and where they come from.
+
+    Parameters
+    ----------
+    X, y : ndarray of shape (n, d) and (n,)
+        Labelled rows, and their labels.
+    columns : Columns
+        What made numbers of the columns.
+    counts : mapping
+        Rows of each class in the whole table.
+    name, sha256 : str
+        The file, or files, and the SHA-256 of their bytes.
+    notices : tuple of Notice
+        What a person should know about the table.
+    """
+
+    X: FloatArray
+    y: NDArray[Any]
+    columns: Columns
+    counts: Mapping[Any, int]
+    name: str
+    sha256: str
+    notices: tuple[Notice, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class NewRows(Frozen):
+    """New rows as numbers, as they stand in the file, and where they come from.
+
+    Parameters
+    ----------
+    X : ndarray of shape (m, d)
+        The rows.
+    table : pyarrow.Table
+        The same rows, with all their columns.
+    positions : ndarray of shape (m,)
+        Their places in the file, from 0.
+    n_rows : int
+        Rows of the whole table.
+    name, sha256 : str
+        The file, or files, and the SHA-256 of their bytes.
+    notices : tuple of Notice
+        What a person should know about the table.
+    """
+
+    X: FloatArray
+    table: pa.Table
+    positions: NDArray[Any]
+    n_rows: int
+    name: str
+    sha256: str
+    notices: tuple[Notice, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class WindowRows(Frozen):
+    """New rows as numbers, with the window of each.
+
+    Parameters
+    ----------
+    X : ndarray of shape (m, d)
+        The rows.
+    keys : ndarray of shape (m,)
+        The window of each.
+    notices : tuple of Notice
+        Rows without a window, and windows of which a sample was drawn.
+    """
+
+    X: FloatArray
+    keys: NDArray[Any]
+    notices: tuple[Notice, ...] = ()
+
+
+def read_training(
+    source: Source,
+    label: str,
+    *,
+    max_rows: int = MAX_ROWS,
+    drop: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    seed: int = 0,
+) -> Training:
+    """Read a labelled table in bounded memory, and learn how to encode its columns.
+
+    At most ``max_rows`` rows are used: small classes whole, equally many of the others. Columns in
+    ``keep`` are used even if they look like ids or constants.
+    """
+    sample = read_labelled(source, label, max_rows, seed)
+    assert sample.keys is not None
+    kept, small = _usable_rows(sample, source.name)
+    _check_enough(sample.keys[kept], max_rows)
+    if "unseen" in sample.counts:
+        raise ValueError(
+            f"classes of {source.name} must have other names than 'unseen', which is what rows of "
+            f"no class are called here; rename it in column {label!r}."
+        )
+    table = sample.table.filter(kept)
+    columns = Columns(label=label, keep=tuple(keep), drop=tuple(drop)).fit(table)
+    counts = {key: count for key, count in sample.counts.items() if key in sample.keys[kept]}
+    notices = [*_drawn(sample, source.name, "labelled rows"), *columns.notices_]
+    if sample.n_missing:
+        text = (
+            f"{_count(sample.n_missing)} of {source.name} left out: no label (empty, NA, NaN or "
+            "null). If one of these is the name of a class, give it another."
+        )
+        notices.append(Notice("rows_without_label", text))
+    X, y = columns.transform(table), sample.keys[kept]
+    all_notices = (*notices, *small)
+    return Training(X, y, columns, counts, source.name, sample.sha256, all_notices)
+
+
+def _usable_rows(sample: Sample, name: str) -> tuple[BoolArray, list[Notice]]:
+    """Which rows are of classes that are large enough to be known, and which classes are not."""
+    assert sample.keys is not None
+    small = [key for key, count in sample.counts.items() if count < FEWEST_ROWS]
+    kept = ~np.isin(sample.keys, small)
+    if not small:
+        return kept, []
+    shown = ", ".join(repr(key) for key in small[:_NAMED_AT_MOST])
+    shown += f" and {len(small) - _NAMED_AT_MOST} more" if len(small) > _NAMED_AT_MOST else ""
+    if kept.mean() < _SMALLEST_PART:
+        raise ValueError(
+            f"classes of {name} must have at least {FEWEST_ROWS} rows each; {shown} have "
+            "fewer. Is the label a number or an id rather than a class?"
+        )
+    text = (
+        f"Classes of fewer than {FEWEST_ROWS} rows cannot be learnt, and are left out of TRAIN: "
+        f"{shown}. Their rows in NEW count as unseen."
+    )
+    return kept, [Notice("small_classes", text)]
+
+
+def _check_enough(keys: NDArray[Any], max_rows: int) -> None:
+    """Raise where the sample, not the table, has too few rows of a class."""
+    labels, counts = np.unique(keys, return_counts=True)
+    if counts.min() < FEWEST_ROWS:
+        raise ValueError(
+            f"max_rows must leave at least {FEWEST_ROWS} rows of each of {len(labels)} classes; "
+            f"got {max_rows}: raise it (--rows)."
+        )
+
+
+def read_new(
+    source: Source,
+    columns: Columns,
+    *,
+    besides: Sequence[str] = (),
+    max_rows: int = MAX_ROWS,
+    seed: int = 0,
+) -> NewRows:
+    """Read a new table in bounded memory: at most ``max_rows`` rows, drawn at random.
+
+    Nobody need be told that the columns ``besides`` are ignored: they have another use.
+    """
+    sample = read_sample(source, max_rows, seed=seed)
+    X, notices = columns.transform_new(sample.table, besides)
+    return NewRows(
+        X,
+        sample.table,
+        sample.positions,
+        sample.n_rows,
+        source.name,
+        sample.sha256,
+        (*_drawn(sample, source.name, "rows"), *notices),
+    )
+
+
+def read_windows(source: Source, by: GroupBy, columns: Columns, seed: int = 0) -> WindowRows:
+    """Read a new table window by window: at most 2,000 rows of each, and 100,000 in all."""
+    sample = read_groups(source, by, _WINDOW_ROWS, seed, n_rows=_ALL_WINDOWS)
+    assert sample.keys is not None
+    notices = []
+    if sample.n_missing:
+        text = f"{_count(sample.n_missing)} of {source.name} left out: no {by.column!r}."
+        notices.append(Notice("rows_without_window", text, "note"))
+    drawn = int(np.unique(sample.keys, return_counts=True)[1].max())
+    larger = sum(count > drawn for count in sample.counts.values())
+    if larger:
+        text = (
+            f"{larger} of {len(sample.counts)} windows have more than {drawn:,} rows: "
+            "so many were drawn of each at random."
+        )
+        notices.append(Notice("windows_drawn", text, "note"))
+    X, _ = columns.transform_new(sample.table)
+    return WindowRows(X, sample.keys, tuple(notices))
+
+
+def _drawn(sample: Sample, name: str, what: str) -> list[Notice]:
+    n_drawn, n_there = len(sample.positions), sample.n_rows - sample.n_missing
+    if n_drawn == n_there:
+        return []
+    text = f"{n_drawn:,} of the {n_there:,} {what} of {name} were drawn at random."
+    return [Notice("rows_drawn", text, "note")]
+
+
+def _count(n_rows: int) -> str:
+    return "1 row" if n_rows == 1 else f"{n_rows:,} rows"

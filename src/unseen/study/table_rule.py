@@ -1,0 +1,91 @@
+"""A rejection rule for tables: fitted on samples, then applied to every row, batch by batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unseen._types import FloatArray
+from unseen.rejection import RejectionClassifier
+from unseen.rejection.learning.threshold import novelty
+from unseen.study._bridge import at_threshold, labels_at, out_of_fold
+from unseen.study.rows import NewRows, Training
+from unseen.tables import Columns, Source
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["TableRule", "fit_rule", "label_rows"]
+
+
+@dataclass(frozen=True, eq=False)
+class TableRule:
+    """A rejection rule, and the columns that turn a table into the numbers that the rule reads."""
+
+    columns: Columns
+    rule: Any
+
+    def probabilities(self, table: Any) -> FloatArray:
+        """Probability of each label, unseen last, for rows that the rule has not seen."""
+        return self.rule.predict_proba(self.columns.transform(table))
+
+    def with_threshold(self, **threshold: Any) -> TableRule:
+        """A copy that calls other rows unseen; the argument is one of ``rule.with_threshold``."""
+        return TableRule(self.columns, at_threshold(self.rule, threshold))
+
+
+def fit_rule(training: Training, new: NewRows, seed: int = 0) -> TableRule:
+    """Fit the default rule, with shares estimated by the default estimator."""
+    rule = RejectionClassifier(random_state=seed).fit(training.X, training.y, new.X)
+    return TableRule(training.columns, rule)
+
+
+def label_rows(
+    table_rule: TableRule,
+    source: Source,
+    fitted_on: NewRows | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> Iterator[tuple[pa.Table, NDArray[Any]]]:
+    """Label all rows of a table: yields rows with added columns, and the labels, batch by batch.
+
+    Added are ``predicted``, ``novelty`` and one probability per label. A row that the rule was
+    fitted on gets the answer of a rule that did not learn from it. ``progress`` hears the number of
+    rows done.
+    """
+    import pyarrow as pa
+
+    rule, first = table_rule.rule, 0
+    names = _free_names(rule.classes_, source.columns())
+    for batch in source.batches():
+        table = pa.Table.from_batches([batch])
+        probabilities = table_rule.probabilities(table)
+        if fitted_on is not None:
+            _put_held_out(probabilities, first, rule, fitted_on.positions)
+        first += batch.num_rows
+        labels = rule.classes_[labels_at(probabilities, rule.threshold_)]
+        added = [labels, novelty(probabilities), *probabilities.T]
+        for name, column in zip(names, added, strict=True):
+            table = table.append_column(name, pa.array(column))
+        yield table, labels
+        if progress is not None:
+            progress(first)
+
+
+def _put_held_out(
+    probabilities: FloatArray, first: int, rule: Any, positions: NDArray[Any]
+) -> None:
+    """Replace the rows that the rule was fitted on by their out-of-fold probabilities."""
+    begin, end = np.searchsorted(positions, [first, first + len(probabilities)])
+    probabilities[positions[begin:end] - first] = out_of_fold(rule).new[begin:end]
+
+
+def _free_names(labels: NDArray[Any], taken: list[str]) -> list[str]:
+    """Names of the added columns; none hides a column of the table."""
+    names = ["predicted", "novelty", *(f"probability_{label}" for label in labels)]
+    while set(names) & set(taken):
+        names = [f"unseen_{name}" for name in names]
+    return names

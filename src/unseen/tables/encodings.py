@@ -1,0 +1,382 @@
+"""How one column becomes numbers: an encoding is learned from labelled rows and applied to any.
+
+A number column is centred and divided by a scale that all number columns share. A text column
+becomes one column for each category, holding 1/sqrt(2) or 0: two rows that differ in category lie
+1 apart, as far as one standard deviation of an average number column. docs/command_line.md says
+what happens to columns of every kind, and why.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from unseen._types import BoolArray, FloatArray
+from unseen.records import Notice
+from unseen.tables._arrow import Array, arrow
+from unseen.tables.values import LARGEST, NotANumber, as_text, looks_like_dates, numbers
+
+__all__ = [
+    "CATEGORY_SCALE",
+    "CategoryEncoding",
+    "Constant",
+    "Encoding",
+    "NumberEncoding",
+    "Unusable",
+    "is_named_like_id",
+    "learn_encoding",
+    "with_common_scale",
+]
+
+CATEGORY_SCALE = float(np.sqrt(0.5))
+# Departures in at least this share of the new rows can move the unseen share.
+_MANY = 0.05
+# Fewer numbers than this may be in order by chance.
+_FEWEST_IN_ORDER = 10
+_ID_NAME = re.compile(
+    r"|(?i:(.*[\W_])?(id|idx|index|key|uuid|guid|rowid|row|rownum|row_number|unnamed: ?\d+))"
+    r"|.*[a-z](Id|ID)"
+)
+_PANDAS_INDEX = re.compile(r"__index_level_\d+__")
+
+
+class Unusable(Exception):  # noqa: N818  a reason, not an error
+    """Why a column is not used; the reason continues a sentence that begins with its name."""
+
+
+class Constant(Unusable):
+    """A column is not used because it has one ``value`` in all labelled rows."""
+
+    def __init__(self, value: float | str) -> None:
+        super().__init__("has the same value in all labelled rows")
+        self.value = value
+
+
+@dataclass(frozen=True)
+class NumberEncoding:
+    """A number column, and perhaps a 0/1 column that says where it is missing.
+
+    Parameters
+    ----------
+    name : str
+        Name of the column.
+    median, mean : float
+        The median replaces missing values; the mean is subtracted.
+    scale : float
+        What the numbers are divided by; with 0, only the 0/1 column is made.
+    was_missing : bool
+        Whether a labelled row lacks a value.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> size = NumberEncoding("size", median=2.0, mean=2.0, scale=0.5, was_missing=True)
+    >>> size.names, size.encode(size.read(pa.chunked_array([[3.0, None]]))).tolist()
+    (['size', 'size=missing'], [[2.0, 0.0], [0.0, 1.0]])
+    """
+
+    name: str
+    median: float
+    mean: float
+    scale: float
+    was_missing: bool
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the encoded columns."""
+        missing = [f"{self.name}=missing"] if self.was_missing else []
+        return [self.name, *missing] if self.scale else missing
+
+    @property
+    def missing_at(self) -> int | None:
+        """Place of the 0/1 column for missing values among the encoded columns."""
+        return len(self.names) - 1 if self.was_missing else None
+
+    def read(self, column: Array) -> FloatArray:
+        """The numbers of a column, NaN where missing; a ValueError where it holds others."""
+        try:
+            return numbers(column)
+        except NotANumber as error:
+            raise ValueError(
+                f"column {self.name!r} must hold numbers in NEW as it does in TRAIN; "
+                f"got {error.value!r}."
+            ) from None
+
+    def encode(self, values: FloatArray) -> FloatArray:
+        """The encoded columns, side by side."""
+        missing = np.isnan(values)
+        blocks = []
+        if self.scale:
+            blocks.append((np.where(missing, self.median, values) - self.mean) / self.scale)
+        if self.was_missing:
+            blocks.append(missing.astype(np.float64))
+        return np.column_stack(blocks)
+
+    def departures(self, values: FloatArray, encoded: FloatArray) -> list[Notice]:
+        """What new rows show in this column and no labelled row does."""
+        return _new_gaps(self.name, np.isnan(values), self.was_missing, "the median")
+
+    @staticmethod
+    def statement(n_columns: int) -> list[str]:
+        """What is done to number columns, in plain sentences."""
+        one = (
+            "1 number column: centred, and divided by its standard deviation in the labelled rows."
+        )
+        more = (
+            f"{n_columns} number columns: centred, and all divided by one number, the root mean "
+            "square of their standard deviations in the labelled rows, so that their units stay as "
+            "given."
+        )
+        return [
+            one if n_columns == 1 else more,
+            f"Missing, infinite and huge (over {LARGEST:g}) numbers are replaced by the median.",
+        ]
+
+
+@dataclass(frozen=True)
+class CategoryEncoding:
+    """A text column: one column for each common category, and up to three more.
+
+    Parameters
+    ----------
+    name : str
+        Name of the column.
+    categories : tuple of str
+        The common categories, which have a column each.
+    rare : tuple of str
+        The rare categories, which share one column.
+    commonest : str
+        The category that replaces a missing value where no labelled row lacks one.
+    was_missing : bool
+        Whether a labelled row lacks a value; missing then has a column.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> colour = CategoryEncoding("colour", ("blue", "red"), (), "red", was_missing=False)
+    >>> colour.names
+    ['colour=blue', 'colour=red', 'colour=never seen']
+    >>> colour.encode(colour.read(pa.chunked_array([["red", "green", None]]))).argmax(axis=1)
+    array([1, 2, 1])
+    """
+
+    name: str
+    categories: tuple[str, ...]
+    rare: tuple[str, ...]
+    commonest: str
+    was_missing: bool
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the encoded columns."""
+        others = ["rare"] * bool(self.rare) + ["missing"] * self.was_missing + ["never seen"]
+        return [f"{self.name}={category}" for category in (*self.categories, *others)]
+
+    @property
+    def missing_at(self) -> int | None:
+        """Place of the column for missing values among the encoded columns."""
+        return len(self.categories) + bool(self.rare) if self.was_missing else None
+
+    def read(self, column: Array) -> Array:
+        """The text of a column, null where missing; a ValueError where it holds no text."""
+        try:
+            _check_kind(column.type)
+        except Unusable as reason:
+            raise ValueError(
+                f"column {self.name!r} must hold text in NEW as it does in TRAIN; it {reason}."
+            ) from None
+        return as_text(column)
+
+    def encode(self, text: Array) -> FloatArray:
+        """The encoded columns, side by side."""
+        pa, pc = arrow(), arrow("compute")
+        n_categories, width = len(self.categories), len(self.names)
+        known = pa.array([*self.categories, *self.rare], pa.string())
+        filled = text if self.was_missing else text.fill_null(self.commonest)
+        found = pc.index_in(filled, value_set=known).fill_null(-1).to_numpy()
+        places = np.where(found < 0, width - 1, np.minimum(found, n_categories))
+        if self.was_missing:
+            places[text.is_null().to_numpy()] = self.missing_at
+        encoded = np.zeros((len(places), width))
+        encoded[np.arange(len(places)), places] = CATEGORY_SCALE
+        return encoded
+
+    def departures(self, text: Array, encoded: FloatArray) -> list[Notice]:
+        """What new rows show in this column and no labelled row does."""
+        missing = text.is_null().to_numpy()
+        found = _new_gaps(self.name, missing, self.was_missing, "the most common category")
+        never_seen = encoded[:, -1] > 0
+        if never_seen.any():
+            share, first = never_seen.mean(), text[int(never_seen.argmax())].as_py()
+            found.append(
+                Notice(
+                    "new_category",
+                    f"Column {self.name!r} holds a category that the labelled rows never show in "
+                    f"{share:.1%} of the new rows, such as {first!r}.",
+                    "warning" if share >= _MANY else "note",
+                    about=self.name,
+                )
+            )
+        return found
+
+    @staticmethod
+    def statement(n_columns: int, rare_below: int, most_categories: int) -> list[str]:
+        """What is done to text columns, in plain sentences."""
+        return [
+            f"{n_columns} text {'column' if n_columns == 1 else 'columns'}: one 0/1 column a "
+            "category, scaled so that two rows which differ in it are as far apart as one standard "
+            "deviation of a middling number. A scorer that gives each column the same spread, as "
+            "the default does, weighs a rare category more.",
+            f"Categories with fewer than {rare_below} labelled rows, or beyond the "
+            f"{most_categories} most common, share a column. Those that the labelled rows never "
+            "show have one of their own.",
+        ]
+
+
+Encoding: TypeAlias = NumberEncoding | CategoryEncoding
+
+
+def learn_encoding(
+    name: str, column: Array, rare_below: int, most_categories: int, keep: bool = False
+) -> Encoding:
+    """Learn how to encode a column of labelled rows, or raise ``Unusable``.
+
+    ``rare_below`` and ``most_categories`` are those of :class:`unseen.tables.Columns`; with
+    ``keep``, what looks like a constant, an id, dates or free text is encoded too.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> size = learn_encoding("size", pa.chunked_array([["1", "3", "", "2"]]), 5, 100)
+    >>> size.median, size.was_missing
+    (2.0, True)
+    """
+    _check_kind(column.type)
+    if _PANDAS_INDEX.fullmatch(name) and not keep:
+        raise Unusable("is the index of a pandas table")
+    # A column that is declared to hold categories does, even where they look like numbers.
+    if not arrow().types.is_dictionary(column.type):
+        try:
+            return _learn_numbers(name, numbers(column), keep)
+        except NotANumber:
+            pass
+    return _learn_categories(name, as_text(column), rare_below, most_categories, keep)
+
+
+def with_common_scale(encodings: Sequence[Encoding]) -> list[Encoding]:
+    """The encodings, with the root mean square of the scales as the scale of all number columns.
+
+    Examples
+    --------
+    >>> columns = [NumberEncoding(name, 0.0, 0.0, scale, False) for name, scale in
+    ...            (("a", 1.0), ("b", 7.0))]
+    >>> [encoding.scale for encoding in with_common_scale(columns)]
+    [5.0, 5.0]
+    """
+    scales = [one.scale for one in encodings if isinstance(one, NumberEncoding) and one.scale]
+    if not scales:
+        return list(encodings)
+    widest = max(scales)  # so that no square is too large
+    common = float(widest * np.sqrt(np.mean(np.square(np.array(scales) / widest))))
+    return [
+        replace(one, scale=common) if isinstance(one, NumberEncoding) and one.scale else one
+        for one in encodings
+    ]
+
+
+def is_named_like_id(name: str) -> bool:
+    """Whether a column has a name that ids have.
+
+    Examples
+    --------
+    >>> [is_named_like_id(name) for name in ("user_id", "orderId", "", "Unnamed: 0", "grid")]
+    [True, True, True, True, False]
+    """
+    return _ID_NAME.fullmatch(name) is not None
+
+
+def _check_kind(kind: Any) -> None:
+    types = arrow().types
+    if types.is_temporal(kind):
+        raise Unusable("holds dates or times")
+    is_bytes = types.is_binary(kind) or types.is_large_binary(kind)
+    if types.is_nested(kind) or is_bytes or types.is_fixed_size_binary(kind):
+        raise Unusable(f"holds neither numbers nor text, but {kind}")
+
+
+def _learn_numbers(name: str, values: FloatArray, keep: bool) -> NumberEncoding:
+    given = values[~np.isnan(values)]
+    if not len(given):
+        raise Unusable("has no value in the labelled rows")
+    was_missing = len(given) < len(values)
+    median = float(np.median(given))
+    filled = np.where(np.isnan(values), median, values)
+    deviation = float(filled.std())
+    # Rounding makes a deviation out of nothing; one that is too small cannot be divided by.
+    is_constant = bool(given.min() == given.max()) or deviation * LARGEST < 1
+    if is_constant and not was_missing and not keep:
+        raise Constant(median)
+    if not keep and _numbers_like_ids(name, given):
+        raise Unusable("looks like an id: whole numbers, no two the same")
+    if is_constant:
+        return NumberEncoding(name, median, median, 1.0 if keep else 0.0, was_missing)
+    return NumberEncoding(name, median, float(filled.mean()), deviation, was_missing)
+
+
+def _numbers_like_ids(name: str, given: FloatArray) -> bool:
+    is_whole = np.all(given == np.floor(given))
+    if not is_whole or len(np.unique(given)) < len(given) or len(given) == 1:
+        return False
+    if is_named_like_id(name):
+        return True
+    steps = np.diff(given)
+    is_run = given.max() - given.min() == len(given) - 1
+    in_order = bool(np.all(steps > 0) or np.all(steps < 0) or is_run)
+    return in_order and len(given) >= _FEWEST_IN_ORDER
+
+
+def _learn_categories(
+    name: str, text: Array, rare_below: int, most_categories: int, keep: bool
+) -> CategoryEncoding:
+    counted = text.drop_null().value_counts().to_pylist()
+    counts = {each["values"]: each["counts"] for each in counted}
+    if not counts:
+        raise Unusable("has no value in the labelled rows")
+    ranked = sorted(counts, key=lambda category: (-counts[category], category))
+    common = [each for each in ranked[:most_categories] if counts[each] >= rare_below]
+    if not keep:
+        _check_categories(counts, common, text.null_count)
+    rare = tuple(sorted(set(counts).difference(common)))
+    return CategoryEncoding(name, tuple(sorted(common)), rare, ranked[0], text.null_count > 0)
+
+
+def _check_categories(counts: dict[str, int], common: list[str], n_missing: int) -> None:
+    n_given = sum(counts.values())
+    if len(counts) == 1 and not n_missing:
+        raise Constant(next(iter(counts)))
+    if looks_like_dates(list(counts)):
+        raise Unusable("holds dates or times")
+    if len(counts) == n_given:
+        raise Unusable("looks like an id: text, no two the same")
+    if 2 * sum(counts[category] for category in common) < n_given:
+        raise Unusable(f"looks like free text: {len(counts)} values, most of them rare")
+
+
+def _new_gaps(name: str, missing: BoolArray, was_missing: bool, filler: str) -> list[Notice]:
+    """Missing values where labelled rows have none; a column with nothing else is an error."""
+    if missing.all():
+        raise ValueError(
+            f"column {name!r} must have values in NEW as it has in TRAIN; it has none."
+        )
+    if was_missing or not missing.any():
+        return []
+    text = (
+        f"Column {name!r} is missing in {missing.mean():.1%} of the new rows and in none of "
+        f"the labelled ones; they get {filler}."
+    )
+    severe = missing.mean() >= _MANY
+    return [Notice("newly_missing", text, "warning" if severe else "note", about=name)]

@@ -1,0 +1,191 @@
+"""Records of a study are frozen, and flow follows codes and places, never words."""
+
+import ast
+import pickle
+from dataclasses import FrozenInstanceError
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import unseen.study
+from unseen.persist import load, save
+from unseen.proportions import Comparison
+from unseen.records import Estimate, Notice
+from unseen.study import (
+    Classification,
+    Inputs,
+    NewRows,
+    Study,
+    Training,
+    WindowRows,
+    run_classification,
+    run_study,
+)
+from unseen.study.column_drift import column_drift
+from unseen.study.run import without_constants
+from unseen.tables import Columns, Source
+
+RNG = np.random.default_rng(0)
+
+
+def made_training(table: pa.Table, labels=None, counts=None) -> Training:
+    columns = Columns().fit(table)
+    labels = np.array(["a", "b"] * (table.num_rows // 2)) if labels is None else labels
+    counts = {"a": 500, "b": 500} if counts is None else counts
+    return Training(columns.transform(table), labels, columns, counts, "t.csv", "0" * 64)
+
+
+def made_new(training: Training, table: pa.Table) -> NewRows:
+    X, notices = training.columns.transform_new(table)
+    positions = np.arange(table.num_rows)
+    return NewRows(X, table, positions, table.num_rows, "n.csv", "0" * 64, notices)
+
+
+def test_study_does_not_import_the_root_package() -> None:
+    for file in Path(unseen.study.__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
+            module = node.module if isinstance(node, ast.ImportFrom) else None
+            assert "unseen" not in (*names, module), file
+
+
+def test_rows_are_read_only() -> None:
+    table = pa.table({"x": RNG.normal(size=20)})
+    training = made_training(table)
+    new, windows = made_new(training, table), WindowRows(training.X, training.y)
+    for array in (training.X, training.y, new.X, new.positions, windows.X, windows.keys):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = array[1]
+    with pytest.raises(TypeError):
+        training.counts["a"] = 1
+    with pytest.raises(FrozenInstanceError):
+        training.name = "other"
+
+
+def test_results_are_read_only_and_keep_their_comparison() -> None:
+    rows = {"n_labelled": {"cat": 80}, "n_new": 400}
+    estimate = Estimate(("cat",), [0.7], 0.3, "m", **rows)
+    given = {"cat": 8}
+    study = Study(estimate, given, baselines=Comparison({"m": estimate}))
+    given["cat"] = 9
+    assert study.training_rows == {"cat": 8}
+    with pytest.raises(TypeError):
+        study.training["cat"] = 9
+    assert isinstance(study.baselines, Comparison)
+    again = pickle.loads(pickle.dumps(study))
+    assert isinstance(again.baselines, Comparison)
+    assert again.training_rows == {"cat": 8}
+    found = Classification({"cat": 3}, True, 0.1, (0.0, 0.2), 0.5, 0.1, 0.01)
+    with pytest.raises(TypeError):
+        found.rows["cat"] = 4
+
+
+def test_constant_columns_are_known_by_their_code() -> None:
+    sentence = "1 of 2 features are constant over X and X_new and carry nothing: feature 1."
+    kept = (Notice("few_rows", f"class {sentence!r}: few."), Notice("misfit", sentence))
+    assert without_constants((kept[0], Notice("constant_columns", "?"), kept[1])) == kept
+
+
+def test_a_column_called_missing_is_no_flag_of_gaps() -> None:
+    """0/1 columns are found by their place: names may look the same."""
+    gaps = [None if place % 2 else 1.0 for place in range(40)]
+    train = pa.table({"x=missing": RNG.normal(size=40), "x": gaps, "size": RNG.normal(size=40)})
+    training = made_training(train)
+    names = training.columns.get_feature_names_out().tolist()
+    assert names.count("x=missing") == 2
+    new = {"x=missing": RNG.normal(size=40) + 99, "x": [1.0] * 39 + [None], "size": [0.0] * 40}
+    notices = column_drift(training, made_new(training, pa.table(new)))
+    assert [(one.code, one.about) for one in notices] == [
+        ("column_out_of_range", "x=missing"),
+        ("gaps_changed", "x"),
+        ("column_drift", None),
+    ]
+    assert column_drift(training, made_new(training, train)) == ()
+
+
+def test_a_category_called_missing_is_no_flag_of_gaps() -> None:
+    colours = ["red", "missing", None, "red"] * 10
+    training = made_training(pa.table({"colour": colours, "x": RNG.normal(size=40)}))
+    new = pa.table({"colour": ["missing", "missing", None, "red"] * 10, "x": RNG.normal(size=40)})
+    assert column_drift(training, made_new(training, new)) == ()
+
+
+def test_training_is_saved_and_loaded_with_its_notices(tmp_path) -> None:
+    table = pa.table({"x": RNG.normal(size=20), "id": np.arange(20), "c": ["u", "v"] * 10})
+    training = made_training(table)
+    save(training, tmp_path / "t.skops")
+    again = load(tmp_path / "t.skops")
+    assert again.columns.notices_ == training.columns.notices_
+    assert again.columns.encodings_ == training.columns.encodings_
+    assert dict(again.counts) == dict(training.counts)
+    assert not again.X.flags.writeable
+    assert np.array_equal(again.X, training.X)
+
+
+@pytest.fixture
+def inputs(tmp_path, monkeypatch) -> Inputs:
+    monkeypatch.chdir(tmp_path)
+    for name, n_rows in (("train", 60), ("new", 40)):
+        shift = np.where(np.arange(n_rows) % 2, 4.0, 0.0)
+        kinds = ["ant", "bee"] * (n_rows // 2)
+        lines = [
+            f"{value:.4f},{kind}"
+            for value, kind in zip(RNG.normal(size=n_rows) + shift, kinds, strict=True)
+        ]
+        Path(f"{name}.csv").write_text("\n".join(["x,kind", *lines]) + "\n")
+    return Inputs("train.csv", "new.csv", "kind")
+
+
+class Heard:
+    def __init__(self) -> None:
+        self.stages: list[str] = []
+        self.shares: list[float] = []
+
+    def stage(self, name: str) -> None:
+        self.stages.append(name)
+
+    def share(self, done: float) -> None:
+        self.shares.append(done)
+
+
+def test_headers_are_read_once_and_progress_is_heard(inputs, monkeypatch) -> None:
+    read = []
+    names = type(inputs.new_source.parts[0]).names
+    monkeypatch.setattr(
+        "unseen.tables.formats.Part.names", lambda part: [read.append(part.name), names(part)][1]
+    )
+    heard = Heard()
+    study, training = run_study(inputs, progress=heard)
+    assert read == ["train.csv", "new.csv"]
+    assert heard.stages == [
+        "Reading train.csv", "Reading new.csv", "Estimating with OpenSetEstimator",
+    ]  # fmt: skip
+    assert study.n_new_rows == len(study.estimate.classes) * 20
+    assert training.counts == {"ant": 30, "bee": 30}
+    assert [one.code for one in study.notices] == ["label_in_new"]
+
+
+def test_columns_are_parsed_once_for_the_estimate(inputs, monkeypatch) -> None:
+    parsed = []
+    encoding = "unseen.tables.encodings.NumberEncoding.read"
+    from unseen.tables.encodings import NumberEncoding
+
+    read = NumberEncoding.read
+    monkeypatch.setattr(encoding, lambda one, column: [parsed.append(one), read(one, column)][1])
+    run_study(inputs)
+    assert len(parsed) == 2  # one column of two tables
+
+
+def test_rows_that_were_labelled_are_counted_from_the_labels(inputs) -> None:
+    heard = Heard()
+    found, rule = run_classification(inputs, Path("out.csv"), {"reject_rate": 0.1}, heard)
+    assert sum(found.rows.values()) == 40
+    assert heard.shares == [1.0]
+    assert "Labelling" in heard.stages
+    (batch,) = Source.find("out.csv").batches()
+    assert {
+        label: batch["predicted"].to_pylist().count(label) for label in found.rows
+    } == found.rows
+    assert rule.rule.classes_.tolist() == list(found.rows)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from unseen.cli.options import Tables, json_option, quiet_option, table_options
-from unseen.cli.outputs import Outputs, write_json
-from unseen.cli.progress import stages
+from unseen.cli.options import given_inputs, json_option, quiet_option, table_options
+from unseen.cli.outputs import Outputs
+from unseen.cli.progress import shown_progress
 
 if TYPE_CHECKING:
-    from unseen.records import Estimate
+    from unseen.study import Checks
 
 __all__ = ["diagnose"]
 
@@ -42,29 +41,21 @@ def diagnose(delta: float, json_path: str | None, quiet: bool, **given: Any) -> 
     The checks read the ROC of every class (MPEIncomplete). The certified bound of the unseen share
     holds whatever the distributions, and is often far below the estimate.
     """
-    tables, outputs = Tables(**given), Outputs(json_path=json_path)
-    outputs.check(tables)
-    with stages(quiet) as say:
-        say("Loading")
-        from unseen.proportions import MPEIncomplete
-        from unseen.study import quiet_warnings, without_constants
+    inputs, outputs = given_inputs(given), Outputs(json_path=json_path)
+    outputs.check(inputs)
+    with shown_progress(quiet) as progress:
+        from unseen.study import run_checks
 
-        training, new = tables.read_both(say)
-        say("Checking")
-        with quiet_warnings():
-            fitted = MPEIncomplete(random_state=tables.seed).fit(training.X, training.y)
-            found = fitted.estimate(new.X, diagnose=True, delta=delta)
-        told = (*training.warnings, *new.warnings, *without_constants(found.warnings))
-        found = replace(found, warnings=told)
-    if json_path is not None:
-        write_json({"format": 1, "estimate": found.to_dict()}, json_path)
+        checks = run_checks(inputs, delta, progress)
+    outputs.write(checks)
     if not quiet and outputs.leaves_screen_free:
-        _show(found, delta, (*training.notices, *new.notices))
+        _show(checks)
 
 
-def _show(found: Estimate, delta: float, notices: tuple[str, ...]) -> None:
-    from unseen.cli.screen import console, plain, print_remarks, table_of
+def _show(checks: Checks) -> None:
+    from unseen.cli.screen import console, plain, print_notices, table_of
 
+    found = checks.estimate
     screen = console()
     made = {name: title for name, title in _CHECKS.items() if name in found.diagnostics}
     table = table_of("class", ["slope", *made.values()])
@@ -73,17 +64,17 @@ def _show(found: Estimate, delta: float, notices: tuple[str, ...]) -> None:
         slope = f"{found.roc[label].right_slope:.3f}"
         table.add_row(plain(label), slope, *map(_number, numbers))
     screen.print(table)
-    screen.print("In brackets: the value if nothing is wrong.")
+    screen.print("In brackets: the value where nothing is wrong.")
     screen.print(
         f"Sum of the slopes: {found.diagnostics['slope_total']:.3f}, at most 1 if all is well."
     )
     screen.print(
         f"At least {found.unseen_certified:.1%} of the new rows are unseen, whatever the "
-        f"distributions (fails with probability {delta:g} at most)."
+        f"distributions (fails with probability {checks.delta:g} at most)."
     )
-    if not found.warnings:
+    if not found.notices:
         screen.print("No check complains.")
-    print_remarks(found.warnings, notices, screen)
+    print_notices((*found.notices, *checks.notices), screen)
 
 
 def _number(value: Any) -> str:

@@ -1,6 +1,6 @@
 """The default estimator beside all others, and what each of its ingredients brings.
 
-    unseen reproduce all --out FOLDER            the paper's protocol, every method
+    python -m paper --out FOLDER                 the paper's protocol, every method
     python benchmarks/default.py paper FOLDER    tables from those cells
     python benchmarks/default.py ablation        what each ingredient brings
     python benchmarks/default.py shift           label shift on scikit-learn's bundled sets
@@ -33,11 +33,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from paper.published import DATA_SETS
-from paper.trial import OURS, PROPORTIONS, SETTINGS, Block, Trial
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine, make_blobs
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
 from paper import Cell, CellStore
+from paper.published import DATA_SETS
+from paper.trial import OURS, PROPORTIONS, SETTINGS, Block, Trial
 from unseen import (
     KernelLogisticRegression,
     MPEIncomplete,

@@ -17,11 +17,14 @@ for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_name] = "1"
 
 import csv
+import sys
 from pathlib import Path
 
 import numpy as np
-from paper.trial import PROPORTIONS, Block, Trial
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from paper.trial import PROPORTIONS, Block, Trial
 from unseen import KernelLogisticRegression, ROCSlope
 from unseen.datasets import load_dataset
 from unseen.scores.crossfit import class_scores

@@ -27,7 +27,6 @@ from unseen.proportions import (
     MPEIncomplete,
     MPEJoint,
     SaerensEM,
-
 )
 from unseen.proportions.closed_set.posteriors import ClosedSetEstimator, RowScoresEstimator
 from unseen.proportions.open_set.estimator import OpenSetEstimator
@@ -36,6 +35,7 @@ from unseen.proportions.per_class.incomplete import incomplete_proportions
 from unseen.records import Estimate
 from unseen.roc.fit import BinomialDeviance
 from unseen.roc.models import Concave
+from unseen.simplex import project
 
 __all__ = ["METHODS", "Answer", "Method"]
 
@@ -110,7 +110,7 @@ def paper_incomplete(trial: Trial) -> Answer:
 
 def paper_projected(trial: Trial) -> Answer:
     """MPE-Projected to the letter: the same slopes, projected on the simplex."""
-    return Answer(simplex.project(paper_slopes(trial)))
+    return Answer(project(paper_slopes(trial)))
 
 
 @lru_cache(maxsize=1)
@@ -160,7 +160,7 @@ def per_class(method: MixtureEstimator, trial: Trial) -> Answer:
 
 def projected(trial: Trial) -> Answer:
     """MPE-Projected on our scores."""
-    return Answer(simplex.project(_slopes(ROCSlope(), trial, OURS)))
+    return Answer(project(_slopes(ROCSlope(), trial, OURS)))
 
 
 def from_posteriors(estimator: ClosedSetEstimator, tuning: Tuning, trial: Trial) -> Answer:

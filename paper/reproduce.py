@@ -14,9 +14,10 @@ from paper.comparisons import signed_rank_table, slope_table
 from paper.figures import both_settings, figure1, figure2, save_figure
 from paper.grouping import in_group, sorted_methods
 from paper.run import Plan, Timing, run
+from paper.split import PrescribedSplit
 from paper.store import CellStore, write_text
 from paper.tables import error_table, interval_table
-from unseen.datasets import PrescribedSplit, load_dataset
+from unseen.datasets import load_dataset
 from unseen.plots.canvas import matplotlib_defaults
 
 __all__ = ["TARGETS", "error_csv", "reproduce", "write_results"]

@@ -19,9 +19,9 @@ from zlib import crc32
 
 import numpy as np
 
+from paper.split import PrescribedSplit
 from unseen._types import FloatArray, IntArray
 from unseen.datasets import Dataset
-from unseen.datasets.shift import PrescribedSplit
 from unseen.proportions.base import ClassScores
 from unseen.proportions.closed_set.posteriors import Posteriors
 from unseen.scores.crossfit import class_scores

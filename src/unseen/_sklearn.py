@@ -27,7 +27,7 @@ class KeepsRequests:
     """
 
     def __getstate__(self) -> dict[str, Any]:
-        state = dict(super().__getstate__())  # type: ignore[misc]
+        state = dict(super().__getstate__())  # type: ignore[call-overload]
         asked = state.pop("_metadata_request", None)
         if asked is not None:
             state["_requests"] = {

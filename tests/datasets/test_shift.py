@@ -36,3 +36,10 @@ def test_draw_names_what_is_missing():
         draw_with_proportions(y, {0: 0.8, 1: 0.2}, 5)
     with pytest.raises(ValueError, match="proportions must be >= 0 and sum to 1"):
         draw_with_proportions(y, {0: 0.8, 1: 0.3}, 5)
+
+
+def test_sizes_and_proportions_that_make_no_sense_are_refused():
+    with pytest.raises(ValueError, match="size must be >= 1; got -3"):
+        draw_with_proportions(labels(3, 3), {0: 0.5, 1: 0.5}, -3)
+    with pytest.raises(ValueError, match="proportions must be >= 0"):
+        draw_with_proportions(labels(3, 3), {0: float("nan"), 1: 0.5}, 2)

@@ -78,7 +78,3 @@ def test_bad_shares_and_classes_are_named():
 def test_too_few_rows_to_test_on_are_refused():
     with pytest.raises(ValueError, match=r"at least 3 rows, .* got 1 of 1 and 20 others"):
         PrescribedSplit.of(labels(20, 1), 1)
-    with pytest.raises(ValueError, match="size must be >= 1; got -3"):
-        draw_with_proportions(labels(3, 3), {0: 0.5, 1: 0.5}, -3)
-    with pytest.raises(ValueError, match="proportions must be >= 0"):
-        draw_with_proportions(labels(3, 3), {0: float("nan"), 1: 0.5}, 2)

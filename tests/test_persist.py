@@ -289,7 +289,7 @@ def write_call(path: Path, function: str, *arguments: Any) -> None:
         "unseen._frozen.frozen",
         "unseen.cli.main",
         "unseen.__main__.main",
-        "unseen.datasets.npz.NamedTemporaryFile",
+        "unseen.datasets.download.TemporaryDirectory",
         "unseen.rejection.base.open_risk",
         "unseen.no.such.Thing",
         "unseen.Estimate",

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils import check_random_state
 
 from unseen._types import IntArray
 
@@ -19,18 +20,18 @@ __all__ = ["allot", "draw_with_proportions"]
 def draw_with_proportions(
     y: ArrayLike, proportions: Mapping[Any, float], size: int, random_state: Any = None
 ) -> IntArray:
-    """Places of rows drawn without replacement, with prescribed class proportions.
+    """Draw rows without replacement, with prescribed class proportions, and give their places.
 
     Parameters
     ----------
     y : array-like of shape (n,)
         Labels.
     proportions : dict of label to float
-        Share of each class; they sum to 1. Classes that are not named get none.
+        Share of each class; the shares sum to 1. Classes that are not named get no rows.
     size : int
-        Rows to draw. Where shares of it are no whole numbers, :func:`allot` rounds them.
+        Rows to draw. Where the rows of a class would be no whole number, :func:`allot` rounds.
     random_state : int, RandomState or None
-        Where all randomness comes from.
+        Seed of the draw.
 
     Returns
     -------
@@ -51,7 +52,7 @@ def draw_with_proportions(
         raise ValueError(f"proportions must be >= 0 and sum to 1; got {dict(proportions)}.")
     if size < 1:
         raise ValueError(f"size must be >= 1; got {size}.")
-    rng = _generator(random_state)
+    rng = check_random_state(random_state)
     drawn = []
     for label, count in zip(proportions, allot(shares, size), strict=True):
         rows = np.flatnonzero(labels == label)
@@ -78,10 +79,3 @@ def allot(shares: ArrayLike, size: int) -> IntArray:
     short = size - int(counts.sum())
     counts[np.argsort(counts - exact, kind="stable")[:short]] += 1
     return counts
-
-
-def _generator(random_state: Any) -> np.random.RandomState:
-    # Late, so that naming a data set does not load scikit-learn.
-    from sklearn.utils import check_random_state
-
-    return check_random_state(random_state)

@@ -60,12 +60,12 @@ class Entry:
     best: bool = False
 
     def to_text(self) -> str:
-        """As plain text."""
+        """The entry in plain text."""
         found = f"*{self.text}" if self.best else self.text
         return f"{found} [{self.aside}]".lstrip() if self.aside else found
 
     def to_latex(self) -> str:
-        """As LaTeX."""
+        """The entry in LaTeX."""
         found = latex(self.text)
         found = rf"{{\bf {found}}}" if self.best else found
         return f"{found} [{latex(self.aside)}]".lstrip() if self.aside else found
@@ -178,7 +178,7 @@ class Table:
     records : tuple of dataclass instances
         One per number, all of one class: the rows of the csv file.
     grids : tuple of Grid
-        What is printed.
+        The printed form of the records.
 
     Examples
     --------

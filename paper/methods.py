@@ -51,9 +51,9 @@ class Answer:
     Parameters
     ----------
     shares : ndarray of shape (K,)
-        Of the known classes.
+        Shares of the known classes.
     unseen : float
-        What the method leaves to unseen classes; 0 for closed-set methods.
+        The share that the method leaves to unseen classes; 0 for closed-set methods.
     limits : ndarray of shape (K + 1, 2) or None
         Lower and upper limits of the known shares and, last, of the unseen one.
     """

@@ -48,7 +48,7 @@ def reproduce(
     Parameters
     ----------
     target : {"table1", "table2", "figure1", "figure2", "all"}
-        What to make.
+        The table or figure to make.
     folder : path
         Where files are written.
     plan : Plan or None, default=None
@@ -62,7 +62,7 @@ def reproduce(
     -------
     timing : Timing
     files : list of Path
-        What was written.
+        The files that were written.
     """
     if target not in TARGETS:
         raise ValueError(f"target must be one of {', '.join(TARGETS)}; got {target!r}.")
@@ -83,7 +83,7 @@ def write_results(target: str, cells: Iterable[Cell], folder: Path) -> list[Path
     Parameters
     ----------
     target : str
-        As in :func:`reproduce`.
+        One of the targets of :func:`reproduce`.
     cells : iterable of Cell
     folder : Path
 

@@ -41,7 +41,7 @@ class Tuning:
     Parameters
     ----------
     scoring : str
-        What the choice on the known classes goes by; accuracy gives way to AUC on pairs.
+        Score that chooses on the known classes; on pairs AUC takes the place of accuracy.
     n_folds : int
         Folds of the scores of the new rows against a class.
     """

@@ -6,10 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import click
+from rich.console import Console
+from rich.progress import Progress
 
 from paper.reproduce import TARGETS, reproduce
 from paper.run import Plan
-from unseen.cli.progress import progress_bar
 
 
 @click.command()
@@ -45,9 +46,17 @@ def main(
         plan = replace(plan, datasets=datasets)
     if permutations:
         plan = replace(plan, permutations=tuple(range(permutations)))
+    console = Console(stderr=True)
     try:
-        with progress_bar(f"{target}, {len(plan.datasets)} data sets") as advance:
-            timing, files = reproduce(target, folder, plan, n_jobs=jobs, progress=advance)
+        with Progress(console=console, disable=not console.is_terminal, transient=True) as bar:
+            task = bar.add_task(f"{target}, {len(plan.datasets)} data sets", total=1.0)
+            timing, files = reproduce(
+                target,
+                folder,
+                plan,
+                n_jobs=jobs,
+                progress=lambda done: bar.update(task, completed=done),
+            )
     except (ValueError, OSError, ImportError) as error:
         raise click.ClickException(str(error)) from None
     except KeyboardInterrupt:

@@ -4,7 +4,7 @@ BIN := .venv/bin
 # One test process per core: threads within each would only get in the way of the others.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/pytest -n auto
 
-.PHONY: demo test check docs bench clean
+.PHONY: demo test check docs bench paper clean
 
 demo: .venv/.installed
 	@$(BIN)/unseen demo
@@ -32,6 +32,11 @@ bench: .venv/.dev
 	$(BIN)/python benchmarks/coverage.py
 	$(BIN)/python benchmarks/coverage_closed.py
 	$(BIN)/python benchmarks/false_alarms.py
+
+# All tables and figures, an hour on two cores; a run that was stopped goes on. For less:
+# make paper PAPER="table1 --quick"
+paper: .venv/.dev
+	$(BIN)/python -m paper $(PAPER)
 
 clean:
 	rm -rf .venv docs/_build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

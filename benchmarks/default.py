@@ -29,12 +29,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from paper.published import DATA_SETS
-from paper.trial import OURS, PROPORTIONS, SETTINGS, Block, Trial
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine, make_blobs
 from unseen.proportions.open_set.scores import open_set_scores
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
 from paper import Cell, CellStore
+from paper.published import DATA_SETS
+from paper.trial import OURS, PROPORTIONS, SETTINGS, Block, Trial
 from unseen import (
     KernelLogisticRegression,
     MPEIncomplete,

@@ -15,8 +15,10 @@ from _common import write_csv  # isort: skip
 
 
 import numpy as np
-from paper.trial import PROPORTIONS, Block, Trial
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from paper.trial import PROPORTIONS, Block, Trial
 from unseen import KernelLogisticRegression, ROCSlope
 from unseen.datasets import load_dataset
 from unseen.scores.crossfit import class_scores

@@ -64,9 +64,9 @@ class SlopeRecord:
     n_sets : int
         Data sets with cells at two unseen shares or more.
     slope, intercept : float
-        Of the least-squares line through the mean errors of a data set; mean over data sets.
+        Least-squares line through the mean errors of a data set; mean over data sets.
     standard_error : float or None
-        Of the slope, over data sets; None from one data set.
+        Standard error of the slope over data sets; None from one data set.
     linearity : float
         Part of the variance of the mean error that the lines explain; mean over data sets.
 
@@ -126,7 +126,7 @@ def slope_table(cells: Iterable[Cell]) -> Table:
     Parameters
     ----------
     cells : iterable of Cell
-        Those where class M is observed are left out.
+        Cells where class M is observed are left out.
 
     Returns
     -------

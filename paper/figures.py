@@ -78,7 +78,7 @@ class ErrorLine:
     proportions, errors : tuple of float
         Prescribed share of class M, and mean over data sets of the mean over permutations.
     standard_errors : tuple of float
-        Of the mean over data sets; nan from one data set.
+        Standard error of the mean over data sets; nan from one data set.
     n_sets : tuple of int
         Data sets at each proportion.
 

@@ -168,7 +168,7 @@ def mean_errors(cells: Iterable[Cell]) -> MeanErrors:
     Parameters
     ----------
     cells : iterable of Cell
-        Of one method and one setting.
+        Cells of one method and one setting.
 
     Returns
     -------

@@ -1,11 +1,15 @@
-"""How a table looks: the same grid as plain text and as LaTeX, and its records as csv."""
+"""How a table looks: the same grid as plain text and as LaTeX, and its records as csv.
+
+pandas has no table with rules between sections, two-line headers and blocks of a given width, so
+the grid is laid out here.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
 from itertools import zip_longest
 from pathlib import Path
@@ -38,11 +42,11 @@ class Entry:
     Parameters
     ----------
     text : str
-        What was found.
+        Our number.
     aside : str
-        What it is to be compared with, printed in brackets.
+        The number to compare it with, printed in brackets.
     best : bool
-        Whether it is the best of its row: bold in LaTeX, a star in text.
+        Whether the number is the best of its row: bold in LaTeX, a star in text.
 
     Examples
     --------
@@ -56,12 +60,12 @@ class Entry:
     best: bool = False
 
     def to_text(self) -> str:
-        """As plain text."""
+        """The entry in plain text."""
         found = f"*{self.text}" if self.best else self.text
         return f"{found} [{self.aside}]".lstrip() if self.aside else found
 
     def to_latex(self) -> str:
-        """As LaTeX."""
+        """The entry in LaTeX."""
         found = latex(self.text)
         found = rf"{{\bf {found}}}" if self.best else found
         return f"{found} [{latex(self.aside)}]".lstrip() if self.aside else found
@@ -106,71 +110,63 @@ class Grid:
     def to_latex(self) -> str:
         """Tables for any article class, with no package; each block is a float of its own."""
         blocks = list(self._blocks(_LATEX_WIDTH))
-        caption = " ".join([self.title + ".", *self.notes])
-        parts = [""] + [f" (part {part} of {len(blocks)})" for part in range(2, len(blocks) + 1)]
-        return "\n\n".join(
-            self._latex_float(columns, self.title + part if part else caption)
-            for columns, part in zip(blocks, parts, strict=True)
-        )
-
-    def _rows(self) -> Iterator[tuple[Entry, ...]]:
-        for section in self.sections:
-            yield from section
+        captions = [" ".join([f"{self.title}.", *self.notes])]
+        captions += [f"{self.title} (part {n} of {len(blocks)})" for n in range(2, len(blocks) + 1)]
+        return "\n\n".join(map(self._latex_float, blocks, captions))
 
     def _widths(self) -> list[int]:
-        columns = zip(*self._rows(), strict=True)
-        return [
-            max(*map(len, name.split("\n")), *(len(entry.to_text()) for entry in column))
-            for name, column in zip(self.header, columns, strict=True)
-        ]
+        names = [[len(line) for line in name.split("\n")] for name in self.header]
+        rows = [[len(entry.to_text()) for entry in row] for part in self.sections for row in part]
+        return [max(*name, *column) for name, *column in zip(names, *rows, strict=True)]
 
     def _blocks(self, width: int) -> Iterator[list[int]]:
         """Columns that stand side by side; every block repeats the names of the rows."""
         widths = self._widths()
         block = [0]
         for column in range(1, len(widths)):
-            if len(block) > 1 and _total([widths[i] for i in [*block, column]]) > width:
+            needed = sum(widths[i] + len(_GAP) for i in [*block, column]) - len(_GAP)
+            if len(block) > 1 and needed > width:
                 yield block
                 block = [0]
             block.append(column)
         yield block
 
-    def _head(self, columns: Sequence[int]) -> list[tuple[str, ...]]:
-        """Lines of the header."""
+    def _lines(self, columns: list[int]) -> tuple[list[list[Entry]], list[list[list[Entry]]]]:
+        """Header and sections of a block, without rows that have nothing to say there."""
         names = [self.header[column].split("\n") for column in columns]
-        return list(zip_longest(*names, fillvalue=""))
+        head = [list(map(Entry, line)) for line in zip_longest(*names, fillvalue="")]
+        rows = [[[row[i] for i in columns] for row in section] for section in self.sections]
+        body = [[row for row in section if any(e != Entry() for e in row[1:])] for section in rows]
+        return head, [section for section in body if section]
 
-    def _body(self, columns: Sequence[int]) -> Iterator[list[list[Entry]]]:
-        """Sections of a block, without rows that have nothing to say there."""
-        for section in self.sections:
-            rows = ([row[column] for column in columns] for row in section)
-            kept = [row for row in rows if any(entry != Entry() for entry in row[1:])]
-            if kept:
-                yield kept
-
-    def _text_block(self, columns: Sequence[int]) -> str:
+    def _text_block(self, columns: list[int]) -> str:
         widths = [self._widths()[column] for column in columns]
-        lines = [_aligned(names, widths) for names in self._head(columns)]
-        for section in self._body(columns):
-            lines.append("-" * _total(widths))
-            lines += [_aligned([entry.to_text() for entry in row], widths) for row in section]
+        head, body = self._lines(columns)
+        rule = "-" * (sum(widths) + len(_GAP) * (len(widths) - 1))
+        lines = [_aligned(row, widths) for row in head]
+        for section in body:
+            lines += [rule, *(_aligned(row, widths) for row in section)]
         return "\n".join(lines)
 
-    def _latex_float(self, columns: Sequence[int], caption: str) -> str:
-        lines = [
-            r"\begin{table}[ht]",
-            r"\centering",
-            rf"\caption{{{latex(caption)}}}",
-            r"\scriptsize",
-            r"\tabcolsep 3pt",
-            rf"\begin{{tabular}}{{l|{'r' * (len(columns) - 1)}}}",
-            r"\hline\hline",
-        ]
-        lines += [" & ".join(map(latex, names)) + r" \\" for names in self._head(columns)]
-        for section in self._body(columns):
-            lines.append(r"\hline")
-            lines += [" & ".join(entry.to_latex() for entry in row) + r" \\" for row in section]
-        return "\n".join([*lines, r"\hline", r"\end{tabular}", r"\end{table}"])
+    def _latex_float(self, columns: list[int], caption: str) -> str:
+        head, body = self._lines(columns)
+        rows = [r"\hline\hline", *map(_latex_row, head)]
+        for section in body:
+            rows += [r"\hline", *map(_latex_row, section)]
+        return "\n".join(
+            [
+                r"\begin{table}[ht]",
+                r"\centering",
+                rf"\caption{{{latex(caption)}}}",
+                r"\scriptsize",
+                r"\tabcolsep 3pt",
+                rf"\begin{{tabular}}{{l|{'r' * (len(columns) - 1)}}}",
+                *rows,
+                r"\hline",
+                r"\end{tabular}",
+                r"\end{table}",
+            ]
+        )
 
 
 @dataclass(frozen=True)
@@ -182,7 +178,7 @@ class Table:
     records : tuple of dataclass instances
         One per number, all of one class: the rows of the csv file.
     grids : tuple of Grid
-        What is printed.
+        The printed form of the records.
 
     Examples
     --------
@@ -214,13 +210,13 @@ class Table:
         writer.writerows(asdict(record) for record in self.records)
         return file.getvalue()
 
-    def save(self, stem: str | Path) -> tuple[Path, Path, Path]:
+    def save(self, stem: str | Path) -> tuple[Path, ...]:
         """Write text, csv and LaTeX beside each other: `stem` with .txt, .csv and .tex."""
         texts = {".txt": self.to_text(), ".csv": self.to_csv(), ".tex": self.to_latex()}
-        txt, table, tex = (Path(f"{stem}{ending}") for ending in texts)
-        for path, text in zip((txt, table, tex), texts.values(), strict=True):
-            write_text(path, text)
-        return txt, table, tex
+        files = {Path(f"{stem}{ending}"): text for ending, text in texts.items()}
+        for file, text in files.items():
+            write_text(file, text)
+        return tuple(files)
 
 
 def number(value: float | None, digits: int = 3) -> str:
@@ -255,13 +251,11 @@ def latex(text: str) -> str:
     return text.translate(_LATEX_SIGNS)
 
 
-def _total(widths: Sequence[int]) -> int:
-    return sum(widths) + len(_GAP) * (len(widths) - 1)
+def _latex_row(row: list[Entry]) -> str:
+    return " & ".join(entry.to_latex() for entry in row) + r" \\"
 
 
-def _aligned(texts: Sequence[str], widths: Sequence[int]) -> str:
-    first, *others = [
-        text.rjust(width) if place else text.ljust(width)
-        for place, (text, width) in enumerate(zip(texts, widths, strict=True))
-    ]
-    return _GAP.join([first, *others]).rstrip()
+def _aligned(row: list[Entry], widths: list[int]) -> str:
+    first, *others = (entry.to_text() for entry in row)
+    cells = [first.ljust(widths[0]), *map(str.rjust, others, widths[1:])]
+    return _GAP.join(cells).rstrip()

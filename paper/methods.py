@@ -34,6 +34,7 @@ from unseen.proportions.open_set.estimator import OpenSetEstimator
 from unseen.proportions.per_class.incomplete import incomplete_proportions
 from unseen.records import Estimate
 from unseen.roc.models import Concave
+from unseen.simplex import project
 
 __all__ = ["METHODS", "Answer", "Method"]
 
@@ -49,9 +50,9 @@ class Answer:
     Parameters
     ----------
     shares : ndarray of shape (K,)
-        Of the known classes.
+        Shares of the known classes.
     unseen : float
-        What the method leaves to unseen classes; 0 for closed-set methods.
+        The share that the method leaves to unseen classes; 0 for closed-set methods.
     limits : ndarray of shape (K + 1, 2) or None
         Lower and upper limits of the known shares and, last, of the unseen one.
     """
@@ -108,7 +109,7 @@ def paper_incomplete(trial: Trial) -> Answer:
 
 def paper_projected(trial: Trial) -> Answer:
     """MPE-Projected to the letter: the same slopes, projected on the simplex."""
-    return Answer(simplex.project(paper_slopes(trial)))
+    return Answer(project(paper_slopes(trial)))
 
 
 @lru_cache(maxsize=1)
@@ -158,7 +159,7 @@ def per_class(method: MixtureEstimator, trial: Trial) -> Answer:
 
 def projected(trial: Trial) -> Answer:
     """MPE-Projected on our scores."""
-    return Answer(simplex.project(_slopes(ROCSlope(), trial, OURS)))
+    return Answer(project(_slopes(ROCSlope(), trial, OURS)))
 
 
 def from_posteriors(estimator: PosteriorEstimator, tuning: Tuning, trial: Trial) -> Answer:

@@ -14,9 +14,10 @@ from paper.comparisons import signed_rank_table, slope_table
 from paper.figures import both_settings, figure1, figure2, save_figure
 from paper.grouping import in_group, sorted_methods
 from paper.run import Plan, Timing, run
+from paper.split import PrescribedSplit
 from paper.store import CellStore, write_text
 from paper.tables import error_table, interval_table
-from unseen.datasets import PrescribedSplit, load_dataset
+from unseen.datasets import load_dataset
 from unseen.plots.canvas import matplotlib_defaults
 
 __all__ = ["TARGETS", "error_csv", "reproduce", "write_results"]
@@ -47,7 +48,7 @@ def reproduce(
     Parameters
     ----------
     target : {"table1", "table2", "figure1", "figure2", "all"}
-        What to make.
+        The table or figure to make.
     folder : path
         Where files are written.
     plan : Plan or None, default=None
@@ -61,7 +62,7 @@ def reproduce(
     -------
     timing : Timing
     files : list of Path
-        What was written.
+        The files that were written.
     """
     if target not in TARGETS:
         raise ValueError(f"target must be one of {', '.join(TARGETS)}; got {target!r}.")
@@ -82,7 +83,7 @@ def write_results(target: str, cells: Iterable[Cell], folder: Path) -> list[Path
     Parameters
     ----------
     target : str
-        As in :func:`reproduce`.
+        One of the targets of :func:`reproduce`.
     cells : iterable of Cell
     folder : Path
 

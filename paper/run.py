@@ -66,7 +66,7 @@ class Plan:
         return cls(datasets=_QUICK_SETS, permutations=(0, 1))
 
     def in_settings(self, settings: tuple[str, ...]) -> Plan:
-        """The same plan in some of the settings."""
+        """A copy of the plan with these settings."""
         return replace(self, settings=settings)
 
     def blocks(self) -> list[BlockKey]:
@@ -91,7 +91,7 @@ class Timing:
     Parameters
     ----------
     wall_seconds, cpu_seconds : float
-        Of the clock, and of all processors together.
+        Time by the clock, and the time of all processors together.
     n_cells : int
         Cells that were made, not found.
     """

@@ -90,7 +90,7 @@ class CellStore:
 
 
 def key_of(cell: Cell) -> Key:
-    """What tells a cell from all others."""
+    """The fields that tell a cell from all others."""
     return cell.setting, cell.dataset, cell.permutation, cell.proportion, cell.method
 
 

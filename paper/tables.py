@@ -25,14 +25,7 @@ from paper.grouping import (
 )
 from paper.layout import Entry, Grid, Table, number
 
-__all__ = [
-    "ErrorRecord",
-    "IntervalRecord",
-    "error_records",
-    "error_table",
-    "interval_records",
-    "interval_table",
-]
+__all__ = ["ErrorRecord", "IntervalRecord", "error_table", "interval_table"]
 
 # A share that lies on a limit up to rounding is inside; means that agree up to it are tied.
 _ROUNDING = 1e-12
@@ -43,10 +36,7 @@ _ERROR_TITLES = {
     "observed": "Table 1. All classes observed",
     "unobserved": "Class M not observed",
 }
-_ERROR_NOTES = {
-    "observed": (_BRACKETS, _BEST),
-    "unobserved": (_BEST,),
-}
+_ERROR_NOTES = {"observed": (_BRACKETS, _BEST), "unobserved": (_BEST,)}
 _INTERVAL_NOTES = (
     _BRACKETS,
     "The paper's intervals are those of its MPE-Incomplete. Rows over all sets are over all their"
@@ -63,23 +53,17 @@ class ErrorRecord:
     setting, group, dataset, method : str
         Where: `dataset` is empty in a record that is over all sets of its group.
     n_sets, n_cells : int
-        Data sets and cells that it is over.
+        Number of data sets and of cells behind the record.
     n_classes : int or None
         Classes of the data set.
     mean, sd : float
-        Of the l1 error, over all cells.
+        Mean and standard deviation of the l1 error over all cells.
     best : bool
         Whether no method with as many cells has a smaller mean here.
     paper_mean, paper_sd : float or None
         The paper's numbers over the same data sets, where it has them.
     printed_mean, printed_sd : float or None
-        What the paper printed in its "All" row, over all its sets.
-
-    Examples
-    --------
-    >>> from paper.tables import ErrorRecord
-    >>> ErrorRecord("observed", "binary", "banana", "L2", 1, 2, 110, 0.13, 0.08).best
-    False
+        The paper's "All" row, over all its sets.
     """
 
     setting: str
@@ -107,7 +91,7 @@ class IntervalRecord:
     group, dataset, method : str
         Where: `dataset` is empty in a record that is over all sets of its group.
     n_sets, n_shares : int
-        Data sets and true shares that it is over.
+        Number of data sets and of true shares behind the record.
     n_classes : int or None
         Classes of the data set.
     inside : float
@@ -119,13 +103,7 @@ class IntervalRecord:
     paper_inside, paper_deviation : float or None
         The paper's numbers over the same data sets.
     printed_inside, printed_deviation : float or None
-        What the paper printed in its "All" row, over all its sets.
-
-    Examples
-    --------
-    >>> from paper.tables import IntervalRecord
-    >>> IntervalRecord("binary", "banana", "MPE-Incomplete", 1, 2, 220, 0.99, 0.06).inside
-    0.99
+        The paper's "All" row, over all its sets.
     """
 
     group: str
@@ -180,15 +158,6 @@ def error_table(cells: Iterable[Cell], setting: str = "observed") -> Table:
 def error_records(cells: Iterable[Cell], setting: str = "observed") -> tuple[ErrorRecord, ...]:
     """The numbers of :func:`error_table`, without the table.
 
-    Parameters
-    ----------
-    cells : iterable of Cell
-    setting : {"observed", "unobserved"}, default="observed"
-
-    Returns
-    -------
-    tuple of ErrorRecord
-
     Examples
     --------
     >>> from paper.cell import Cell
@@ -215,7 +184,7 @@ def interval_table(
     Parameters
     ----------
     cells : iterable of Cell
-        Those without intervals, and those where class M is not observed, are left out.
+        Cells without intervals, and cells where class M is not observed, are left out.
     counts : mapping or None, default=None
         Data set to the rows of a training and of a test sample.
 
@@ -243,15 +212,6 @@ def interval_records(
     cells: Iterable[Cell], counts: Mapping[str, tuple[int, int]] | None = None
 ) -> tuple[IntervalRecord, ...]:
     """The numbers of :func:`interval_table`, without the table.
-
-    Parameters
-    ----------
-    cells : iterable of Cell
-    counts : mapping or None, default=None
-
-    Returns
-    -------
-    tuple of IntervalRecord
 
     Examples
     --------

@@ -19,9 +19,9 @@ from zlib import crc32
 
 import numpy as np
 
+from paper.split import PrescribedSplit
 from unseen._types import FloatArray, IntArray
 from unseen.datasets import Dataset
-from unseen.datasets.shift import PrescribedSplit
 from unseen.scores import PairScores, Posteriors
 from unseen.scores.crossfit import class_scores
 from unseen.scores.klr import KernelLogisticRegression
@@ -40,7 +40,7 @@ class Tuning:
     Parameters
     ----------
     scoring : str
-        What the choice on the known classes goes by; accuracy gives way to AUC on pairs.
+        Score that chooses on the known classes; on pairs AUC takes the place of accuracy.
     n_folds : int
         Folds of the scores of the new rows against a class.
     """

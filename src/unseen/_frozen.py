@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["Frozen", "frozen", "frozen_array", "plain"]
+__all__ = ["Frozen", "Pairs", "frozen", "frozen_array", "plain"]
+
+
+class Pairs(NamedTuple):
+    """A mapping in the state of a record: labels stay what they are in files with text keys."""
+
+    keys: tuple[Any, ...]
+    values: tuple[Any, ...]
 
 
 class Frozen:
@@ -19,7 +26,7 @@ class Frozen:
             object.__setattr__(self, name, frozen(value))
 
     def __getstate__(self) -> dict[str, Any]:
-        # A mapping proxy cannot be pickled.
+        # A mapping proxy cannot be pickled, and JSON has no keys but text.
         return {name: _thawed(value) for name, value in vars(self).items()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -36,6 +43,8 @@ def frozen(value: Any) -> Any:
     """
     if isinstance(value, np.ndarray):
         return frozen_array(value)
+    if isinstance(value, Pairs):
+        value = dict(zip(value.keys, value.values, strict=True))
     if isinstance(value, dict | MappingProxyType):
         return MappingProxyType({key: frozen(item) for key, item in value.items()})
     if type(value) in (list, tuple):
@@ -80,5 +89,5 @@ def plain(value: Any) -> Any:
 
 def _thawed(value: Any) -> Any:
     if isinstance(value, MappingProxyType):
-        return {key: _thawed(item) for key, item in value.items()}
+        return Pairs(tuple(value), tuple(map(_thawed, value.values())))
     return tuple(map(_thawed, value)) if type(value) is tuple else value

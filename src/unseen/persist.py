@@ -1,37 +1,27 @@
 """Save anything of this library to a file, and load it without running what the file says.
 
-A pickle is a program: to load it is to run it. A file of skops is a zip of arrays and of a JSON
-description, which names the types to be filled. So the types can be read, and refused, before
-anything is built. Trusted are what skops trusts of NumPy, SciPy and scikit-learn, and the
-estimators and records of this library.
-
-Three things are beyond skops, and are packed before saving and unpacked after loading. Keys of a
-JSON object are text, so that a dict by labels would come back with other labels. A search tree of
-scikit-learn holds indices that nobody checks, so that skops does not trust it: it is built again
-from its rows. And requests for metadata know their owner, which makes a circle: they are asked for
-again.
+A pickle is a program: to load it is to run it. A skops file is a zip of arrays and of a JSON
+description that names the types to fill, so that the types are read, and refused, before anything
+is built. ``load`` trusts what skops trusts of NumPy, SciPy and scikit-learn, and the estimators and
+records of this library. Classes whose attributes skops cannot save write others in
+``__getstate__`` (:mod:`unseen._frozen`, :mod:`unseen._sklearn`, :mod:`unseen.rejection.stack`).
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, is_dataclass, replace
-from functools import partial
+from dataclasses import is_dataclass
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
 
-from sklearn import config_context
-from sklearn.base import BaseEstimator, clone
-from sklearn.neighbors import NearestNeighbors
-from sklearn.utils.metadata_routing import MetadataRequest
+from sklearn.base import BaseEstimator
 
 from unseen._files import check_writable, write_then_rename
-from unseen._types import Matrix
 from unseen._version import __version__
 from unseen.records import library_versions
 from unseen.samples.checks import _warn
@@ -40,99 +30,30 @@ __all__ = ["load", "save"]
 
 FORMAT = 1  # counts changes of the layout that an older reader would misread
 _HEADER = "unseen.json"
-_ASKED = "_metadata_request"  # where scikit-learn keeps the requests of an estimator
 
-# Where the estimators and records are that a file may name: to build one computes, and does
-# nothing else.
+# Modules and folders of the estimators and records that a file may name: building one of these
+# computes, and does nothing else.
 _TRUSTED_HOMES = (
-    "unseen.samples.checks",
-    "unseen.records",
+    "unseen._frozen",
     "unseen.diagnostics",
     "unseen.intervals",
     "unseen.labelling",
     "unseen.mixture",
     "unseen.monitoring",
-    "unseen.persist",
     "unseen.proportions",
+    "unseen.records",
     "unseen.rejection",
     "unseen.roc",
+    "unseen.samples",
     "unseen.scores",
     "unseen.study",
     "unseen.tables.columns",
     "unseen.tables.encodings",
 )
-# Records that make their arrays read-only when they are made.
-_FROZEN_HOMES = ("unseen.records", "unseen.monitoring.timeline")
-# A dtype is a name and flags; skops saves one and leaves it to the reader to trust it.
+# A dtype is a name and flags; skops saves dtypes and leaves it to the reader to trust them.
 _TRUSTED_TYPES = frozenset({"numpy.dtype"})
-
-
-@dataclass(frozen=True, eq=False)
-class Pairs:
-    """A dict whose keys are not text, as it lies in the file.
-
-    Examples
-    --------
-    >>> from unseen.persist import Pairs
-    >>> dict(Pairs((True, False), (3, 4)).items())
-    {True: 3, False: 4}
-    """
-
-    keys: tuple[Any, ...]
-    values: tuple[Any, ...]
-
-    def items(self) -> Iterable[tuple[Any, Any]]:
-        """Keys with their values."""
-        return zip(self.keys, self.values, strict=True)
-
-
-@dataclass(frozen=True, eq=False)
-class NeighbourRows:
-    """The rows of a neighbour search, as they lie in the file: the tree is built from them again.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.neighbors import NearestNeighbors
-    >>> from unseen.persist import NeighbourRows
-    >>> rows = NeighbourRows(NearestNeighbors(n_neighbors=1), np.array([[0.0], [5.0]]))
-    >>> float(rows.search().kneighbors([[4.0]])[0][0, 0])
-    1.0
-    """
-
-    unfitted: NearestNeighbors
-    rows: Matrix
-
-    def search(self) -> NearestNeighbors:
-        """The search, fitted as it was before: the tree follows from rows and parameters."""
-        # A file may have any estimator here, and to fit one is to run it.
-        if type(self.unfitted) is not NearestNeighbors:
-            kind = type(self.unfitted).__name__
-            raise TypeError(f"unfitted must be a NearestNeighbors; got {kind}.")
-        return clone(self.unfitted).fit(self.rows)
-
-
-@dataclass(frozen=True, eq=False)
-class Requests:
-    """What an estimator asks a pipeline for, as it lies in the file: ``set_fit_request`` and co.
-
-    Examples
-    --------
-    >>> from sklearn.linear_model import Ridge
-    >>> from unseen.persist import Requests
-    >>> ridge = Requests({"fit": {"sample_weight": True}}).asked_by(Ridge())
-    >>> ridge.get_metadata_routing().fit.requests["sample_weight"]
-    True
-    """
-
-    by_method: dict[str, dict[str, Any]]
-
-    def asked_by(self, estimator: Any) -> Any:
-        """The estimator, asking for the same."""
-        with config_context(enable_metadata_routing=True):
-            for method, requests in self.by_method.items():
-                getattr(estimator, f"set_{method}_request")(**requests)
-        return estimator
+# skops makes text of the keys of a dict, and only these types come back from text as they were.
+_KEY_TYPES = frozenset({"str", "int", "float"})
 
 
 def save(obj: Any, path: str | Path) -> None:
@@ -184,13 +105,23 @@ def save(obj: Any, path: str | Path) -> None:
     """
     path = Path(path)
     check_writable(path)
-    data = _as_bytes(obj)
+    skops = _skops()
+    try:
+        stream = BytesIO(skops.dumps(obj, compression=ZIP_DEFLATED))
+        with ZipFile(stream, "a") as archive:
+            _check_keys(json.loads(archive.read("schema.json")))
+            header = {"format": FORMAT, "versions": library_versions()}
+            archive.writestr(_HEADER, json.dumps(header))
+    except Exception as error:  # skops raises many kinds, and each says that a part has no form
+        raise TypeError(
+            f"obj must hold only what skops can save; got {type(obj).__name__}, and {error}"
+        ) from error
     with write_then_rename(path) as draft:
-        draft.write_bytes(data)
+        draft.write_bytes(stream.getvalue())
 
 
 def load(path: str | Path, trusted: Iterable[str | type] = ()) -> Any:
-    """Load what :func:`save` wrote, if it holds trusted types only.
+    """Load what :func:`save` wrote, if the file holds trusted types only.
 
     Nothing in the file is run before its types have been checked. Do not add a type to
     ``trusted`` because a file asks for it: add it because you know what it does, and who wrote the
@@ -202,13 +133,13 @@ def load(path: str | Path, trusted: Iterable[str | type] = ()) -> Any:
         A file of :func:`save`.
     trusted : iterable of str or type, default=()
         More types to trust, such as a classifier of your own: the class, or its name with its
-        module. Without them, those that skops trusts of NumPy, SciPy and scikit-learn, and the
-        estimators and records of this library.
+        module. The types that skops trusts of NumPy, SciPy and scikit-learn, and the estimators
+        and records of this library, are trusted always.
 
     Returns
     -------
     object
-        As it was saved; it answers the same, to the last bit.
+        The saved object; it gives the same answers, to the last bit.
 
     Raises
     ------
@@ -230,16 +161,21 @@ def load(path: str | Path, trusted: Iterable[str | type] = ()) -> Any:
     save : Has an example.
     """
     skops = _skops()
-    trusted = _type_names(trusted)
+    if isinstance(trusted, str | type | bool):
+        raise TypeError(f"trusted must be a list of types or of their names; got {trusted!r}.")
+    known = {
+        one if isinstance(one, str) else f"{one.__module__}.{one.__qualname__}" for one in trusted
+    }
     data = Path(path).read_bytes()
     with _reading(path):
         header = _read_header(data)
         asked_for = set(skops.get_untrusted_types(data=data))
     _check_release(header, path)
-    ours = {name for name in asked_for if name in _TRUSTED_TYPES or _is_ours(name)}
-    _check_trusted(asked_for - ours - trusted, path)
+    known |= {name for name in asked_for if name in _TRUSTED_TYPES or _is_ours(name)}
+    if asked_for - known:
+        raise TypeError(_refusal(sorted(asked_for - known), path))
     with _reading(path):
-        return _mapped(skops.loads(data, trusted=sorted(ours | trusted)), _unpacked, {})
+        return skops.loads(data, trusted=sorted(known))
 
 
 def _skops() -> Any:
@@ -251,9 +187,22 @@ def _skops() -> Any:
         ) from error
 
 
+def _check_keys(node: Any) -> None:
+    """Refuse dicts whose keys would come back as others, such as True for False."""
+    if isinstance(node, dict):
+        if node.get("__loader__") == "DictNode":
+            kinds = {kind["__class__"] for kind in node["key_types"]["content"]}
+            if not kinds <= _KEY_TYPES or len(kinds) > 1:
+                raise TypeError(f"keys of a dict must be all text or all numbers; got {kinds}.")
+        node = list(node.values())
+    if isinstance(node, list):
+        for part in node:
+            _check_keys(part)
+
+
 @contextmanager
 def _reading(path: str | Path) -> Iterator[None]:
-    """One kind of error for a file that is not what it should be, whatever it trips over."""
+    """Give one kind of error for a file of another kind, whatever it trips over."""
     try:
         yield
     except Exception as error:
@@ -261,21 +210,6 @@ def _reading(path: str | Path) -> Iterator[None]:
             f"path must be a file that unseen.save wrote; {path} is none, or is damaged "
             f"({type(error).__name__}: {error})."
         ) from error
-
-
-def _as_bytes(obj: Any) -> bytes:
-    skops = _skops()
-    try:
-        data = skops.dumps(_mapped(obj, _packed, {}), compression=ZIP_DEFLATED)
-    except Exception as error:  # skops raises many kinds, and each says that a part has no form
-        raise TypeError(
-            f"obj must hold only what skops can save; got {type(obj).__name__}, and {error}"
-        ) from error
-    stream = BytesIO(data)
-    with ZipFile(stream, "a") as archive:
-        header = {"format": FORMAT, "versions": library_versions()}
-        archive.writestr(_HEADER, json.dumps(header))
-    return stream.getvalue()
 
 
 def _read_header(data: bytes) -> dict[str, Any]:
@@ -293,32 +227,23 @@ def _check_release(header: dict[str, Any], path: str | Path) -> None:
             f"path must have format {FORMAT} or older; {path} has format {header['format']} of "
             f"unseen {saved_by}, and this is unseen {__version__}. Upgrade unseen."
         )
-    if _series(saved_by) != _series(__version__):
+    # Releases understand each other that agree in 1 of 1.4.2, but in 0.4 of 0.4.2.
+    theirs, ours = (
+        version.split(".")[: 2 if version.startswith("0.") else 1]
+        for version in (saved_by, __version__)
+    )
+    if theirs != ours:
         _warn(
             f"{path} was saved by unseen {saved_by} and is loaded by unseen {__version__}: a "
             "fitted estimator may answer differently, or fail. Fit it again if it does."
         )
 
 
-def _series(version: str) -> list[str]:
-    """What releases that understand each other have in common: 1 of 1.4.2, but 0.4 of 0.4.2."""
-    major, *rest = version.split(".")
-    return [major, *rest[:1]] if major == "0" else [major]
-
-
-def _type_names(trusted: Iterable[str | type]) -> set[str]:
-    if isinstance(trusted, str | type | bool):
-        raise TypeError(f"trusted must be a list of types or of their names; got {trusted!r}.")
-    return {
-        one if isinstance(one, str) else f"{one.__module__}.{one.__qualname__}" for one in trusted
-    }
-
-
 def _is_ours(name: str) -> bool:
     """Whether a type is an estimator or a record that is defined where its name says.
 
-    A name is not enough: modules also hold functions, and what they import from elsewhere, and
-    skops would call any of these.
+    A name is not enough: modules also hold functions and names imported from elsewhere, and skops
+    would call any of these.
     """
     module, _, kind = name.rpartition(".")
     if not any(f"{module}.".startswith(f"{home}.") for home in _TRUSTED_HOMES):
@@ -334,82 +259,10 @@ def _is_ours(name: str) -> bool:
     )
 
 
-def _check_trusted(unknown: set[str], path: str | Path) -> None:
-    if not unknown:
-        return
-    names = ", ".join(sorted(unknown))
-    listed = ", ".join(f'"{name}"' for name in sorted(unknown))
-    raise TypeError(
-        f"path must hold trusted types only; {path} holds {names}. Nothing was loaded. If you know "
-        f"these types, and who wrote the file: unseen.load(path, trusted=[{listed}])."
+def _refusal(unknown: list[str], path: str | Path) -> str:
+    listed = ", ".join(f'"{name}"' for name in unknown)
+    return (
+        f"path must hold trusted types only; {path} holds {', '.join(unknown)}. Nothing was "
+        "loaded. If you know these types, and who wrote the file: "
+        f"unseen.load(path, trusted=[{listed}])."
     )
-
-
-def _packed(value: Any) -> Any:
-    """What skops can save, in place of what it cannot."""
-    if type(value) is dict and not all(type(key) is str for key in value):
-        return Pairs(tuple(value), tuple(value.values()))
-    if type(value) is NearestNeighbors and hasattr(value, "_fit_X"):
-        return NeighbourRows(clone(value), value._fit_X)
-    if isinstance(value, MetadataRequest):
-        return _requests(value)
-    return value
-
-
-def _requests(value: MetadataRequest) -> Requests:
-    routes = {name: route.requests for name, route in vars(value).items() if name != "owner"}
-    given = {
-        method: {name: asked for name, asked in requests.items() if asked is not None}
-        for method, requests in routes.items()
-    }
-    return Requests({method: requests for method, requests in given.items() if requests})
-
-
-def _unpacked(value: Any) -> Any:
-    """The way back; records are made anew, so that their arrays are read-only again."""
-    if isinstance(value, Pairs):
-        return dict(value.items())
-    if isinstance(value, NeighbourRows):
-        return value.search()
-    if isinstance(value, BaseEstimator) and isinstance(vars(value).get(_ASKED), Requests):
-        return vars(value).pop(_ASKED).asked_by(value)
-    if is_dataclass(value) and type(value).__module__ in _FROZEN_HOMES:
-        return replace(value)  # type: ignore[type-var]
-    return value
-
-
-def _mapped(value: Any, change: Callable[[Any], Any], seen: dict[int, tuple[Any, Any]]) -> Any:
-    """The same object with every part changed, from the innermost out; the given one stays.
-
-    ``seen`` holds each part with what became of it: what is shared stays shared, and no id is used
-    twice.
-    """
-    if id(value) not in seen:
-        parts, put_together = _taken_apart(value)
-        mapped = [_mapped(part, change, seen) for part in parts]
-        same = all(new is old for new, old in zip(mapped, parts, strict=True))
-        seen[id(value)] = value, change(value if same else put_together(mapped))
-    return seen[id(value)][1]
-
-
-def _taken_apart(value: Any) -> tuple[list[Any], Callable[[list[Any]], Any]]:
-    """Parts of a container, estimator or record, and how to put such parts together again."""
-    kind = type(value)
-    if isinstance(value, type):
-        return [], lambda parts: value
-    if kind is dict:
-        return list(value.values()), lambda parts: dict(zip(value, parts, strict=True))
-    if kind is list:
-        return value, list
-    if isinstance(value, tuple):
-        return list(value), getattr(kind, "_make", kind)
-    if isinstance(value, BaseEstimator) or (is_dataclass(value) and hasattr(value, "__dict__")):
-        return list(vars(value).values()), partial(_twin, value)
-    return [], lambda parts: value
-
-
-def _twin(value: Any, parts: list[Any]) -> Any:
-    """An object of the same type with other values of its attributes."""
-    twin = object.__new__(type(value))
-    twin.__dict__.update(zip(vars(value), parts, strict=True))
-    return twin

@@ -1,63 +1,37 @@
-"""A download is whole and checked, or leaves nothing behind."""
+"""A download is whole, or an error."""
 
-import hashlib
 import os
 import subprocess
 import sys
+from urllib.error import URLError
 
 import pytest
 
 from unseen.datasets.download import fetch
 
 CONTENT = os.urandom(300_000)
-SHA256 = hashlib.sha256(CONTENT).hexdigest()
 
 
 @pytest.mark.parametrize("length", [None, -1], ids=["stated length", "no length"])
 def test_what_is_served_arrives(serve, tmp_path, length) -> None:
-    path = tmp_path / "new" / "file.bin"
-    assert fetch(serve(CONTENT, length=length), path, SHA256) == SHA256
+    path = tmp_path / "file.bin"
+    fetch(serve(CONTENT, length=length), path)
     assert path.read_bytes() == CONTENT
-    assert list(path.parent.iterdir()) == [path]
-
-
-def test_another_sha256_is_refused(serve, tmp_path) -> None:
-    with pytest.raises(ValueError, match=f"must have the sha256 {'0' * 64}; got {SHA256}"):
-        fetch(serve(CONTENT), tmp_path / "file.bin", "0" * 64)
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_transfer_that_breaks_off_is_refused(serve, tmp_path) -> None:
-    url = serve(CONTENT, length=400_000)
-    with pytest.raises(ConnectionError, match=r"file\.bin .*(of 400000 bytes|more expected)"):
-        fetch(url, tmp_path / "file.bin")
-    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(ConnectionError, match="it broke off after 300000 of 400000 bytes"):
+        fetch(serve(CONTENT, length=400_000), tmp_path / "file.bin")
 
 
 def test_a_missing_file_is_refused(serve, tmp_path) -> None:
-    with pytest.raises(ConnectionError, match="cannot be read: Not Found"):
+    with pytest.raises(URLError, match="Not Found"):
         fetch(serve(CONTENT) + "x", tmp_path / "file.bin")
-    assert list(tmp_path.iterdir()) == []
 
 
-def test_nobody_listening_is_one_clear_error(unreachable, tmp_path) -> None:
-    with pytest.raises(ConnectionError, match=f"{unreachable} cannot be read: .*refused"):
+def test_nobody_listening_is_an_error(unreachable, tmp_path) -> None:
+    with pytest.raises(URLError, match="refused"):
         fetch(unreachable, tmp_path / "file.bin")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_failed_download_leaves_an_older_file_alone(serve, tmp_path) -> None:
-    path = tmp_path / "file.bin"
-    path.write_bytes(b"older")
-    with pytest.raises(ConnectionError):
-        fetch(serve(CONTENT, length=400_000), path)
-    assert path.read_bytes() == b"older"
-
-
-@pytest.mark.parametrize("url", ["file:///etc/hostname", "ftp://example.org/x", "x"])
-def test_only_the_web_is_read(url, tmp_path) -> None:
-    with pytest.raises(ValueError, match="url must start with https:// or http://"):
-        fetch(url, tmp_path / "file.bin")
 
 
 def test_a_terminal_shows_a_bar(serve, tmp_path) -> None:

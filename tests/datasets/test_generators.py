@@ -91,7 +91,8 @@ def test_classes_get_the_rows_asked_for_in_no_order(make) -> None:
 
 
 @pytest.mark.parametrize("n_samples", [0, -5, (10, -1), (1, 2, 3, 4), (0, 0)])
-@pytest.mark.parametrize("make", MAKERS)
-def test_sizes_must_make_sense(make, n_samples) -> None:
-    with pytest.raises(ValueError, match=r"n_samples must be a number of rows >= 1, or \d of them"):
-        make(n_samples)
+def test_sizes_must_make_sense(n_samples) -> None:
+    for make in MAKERS:
+        message = r"n_samples must be a number of rows >= 1, or \d of them"
+        with pytest.raises(ValueError, match=message):
+            make(n_samples)

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from unseen.datasets import available_datasets, load_dataset
-from unseen.datasets.remote import REMOTES, obtain
+from unseen.datasets.download import obtain
+from unseen.datasets.remote import REMOTES
 
 RUNS = [f"OpportunityUCIDataset/dataset/S1-ADL{run}.dat" for run in range(1, 6)]
 CODES = {"stand": 1, "walk": 2, "sit": 4, "lie": 5}
@@ -114,6 +115,13 @@ def test_offline_says_what_to_put_where(directory, monkeypatch, unreachable) -> 
     assert "\n" not in message
     for part in (unreachable, "Put file.bin", "or australian.npz", str(directory), "UNSEEN_DATA"):
         assert part in message
+    assert list(directory.iterdir()) == []
+
+
+def test_a_transfer_that_breaks_off_leaves_nothing(serve, directory, opportunity_zip) -> None:
+    url = serve(opportunity_zip, "opportunity.zip", length=10 * len(opportunity_zip))
+    with pytest.raises(ConnectionError, match=r"that failed: .*opportunity\.zip cannot be read: "):
+        obtain("opportunity", directory, replace(REMOTES["opportunity"], url=url))
     assert list(directory.iterdir()) == []
 
 

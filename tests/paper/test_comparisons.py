@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+
 from paper.comparisons import (
     PairRecord,
     signed_rank_records,
@@ -12,7 +13,6 @@ from paper.comparisons import (
     slope_records,
     slope_table,
 )
-
 from reference.made_cells import make_cells
 
 STEEPNESS = {"banana": 1.0, "image": 2.0, "german": 3.0, "dna": 2.0}

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from paper.figures import error_lines, figure1, figure2, save_figure
 
+from paper.figures import error_lines, figure1, figure2, save_figure
 from reference.made_cells import PROPORTIONS, make_cells
 
 matplotlib = pytest.importorskip("matplotlib")

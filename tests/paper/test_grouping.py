@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 from numpy.testing import assert_allclose
+
 from paper.grouping import (
     by_dataset,
     by_method,
@@ -14,7 +15,6 @@ from paper.grouping import (
     sorted_methods,
 )
 from paper.published import DATA_SETS, METHODS
-
 from reference.made_cells import PROPORTIONS, make_cells
 
 CELLS = make_cells("L2", lambda _, permutation, p: p * 4**permutation, permutations=3)

@@ -6,14 +6,15 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
+
+from paper import CellStore, Plan
 from paper.methods import METHODS
 from paper.run import run
 from paper.trial import OURS, PAPER, SETTINGS, Block, Trial
-
-from paper import CellStore, Plan
 from unseen.datasets import load_dataset
 
 SMALL = Plan(datasets=("thyroid",), permutations=(0,), proportions=(0.1, 0.5))
@@ -89,8 +90,10 @@ def test_a_killed_run_is_taken_up_to_the_bit(tmp_path):
     code = "import sys; from paper import Plan, reproduce; "
     code += f"reproduce('table1', sys.argv[1], {plan}, n_jobs=1)"
     command = [sys.executable, "-c", code]
-    subprocess.run([*command, "whole"], cwd=tmp_path, check=True, capture_output=True)
-    killed = subprocess.Popen([*command, "killed"], cwd=tmp_path, start_new_session=True)
+    whole, half = ([*command, str(tmp_path / name)] for name in ("whole", "killed"))
+    root = Path(__file__).parents[2]
+    subprocess.run(whole, cwd=root, check=True, capture_output=True)
+    killed = subprocess.Popen(half, cwd=root, start_new_session=True)
     store = CellStore(tmp_path / "killed" / "cells")
     while not store.read():
         assert killed.poll() is None, "the run ended before it could be killed"
@@ -99,7 +102,7 @@ def test_a_killed_run_is_taken_up_to_the_bit(tmp_path):
     killed.wait()
     n_left = len(store.read())
     assert not (tmp_path / "killed" / "table1.txt").exists()
-    subprocess.run([*command, "killed"], cwd=tmp_path, check=True, capture_output=True)
+    subprocess.run(half, cwd=root, check=True, capture_output=True)
     assert 0 < n_left < len(store.read()) == len(CellStore(tmp_path / "whole" / "cells").read())
     assert (tmp_path / "whole" / "table1.txt").exists()
     for file in (tmp_path / "whole").glob("*.*"):

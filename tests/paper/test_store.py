@@ -3,6 +3,7 @@
 import json
 
 import pytest
+
 from paper.cell import Cell
 from paper.store import CellStore, key_of, write_text
 

@@ -6,6 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+
+from paper import published
 from paper.cell import Cell
 from paper.tables import (
     ErrorRecord,
@@ -15,8 +17,6 @@ from paper.tables import (
     interval_records,
     interval_table,
 )
-
-from paper import published
 from reference.made_cells import make_cells
 
 AVAILABLE = [key for key in published.DATA_SETS if key not in ("sensit", "opportunity")]

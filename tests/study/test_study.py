@@ -11,7 +11,7 @@ import pytest
 
 import unseen.study
 from unseen.persist import load, save
-from unseen.proportions import Comparison
+from unseen import Comparison
 from unseen.records import Estimate, Notice
 from unseen.study import (
     Classification,

@@ -3,11 +3,10 @@
 from unseen.datasets.generators import make_ringnorm, make_twonorm, make_waveform
 from unseen.datasets.load import available_datasets, dataset_names, load_dataset
 from unseen.datasets.record import Dataset
-from unseen.datasets.shift import PrescribedSplit, draw_with_proportions
+from unseen.datasets.shift import draw_with_proportions
 
 __all__ = [
     "Dataset",
-    "PrescribedSplit",
     "available_datasets",
     "dataset_names",
     "draw_with_proportions",

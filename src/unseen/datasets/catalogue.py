@@ -1,7 +1,7 @@
-"""What is known about each data set: sizes, classes, source, licence.
+"""Sizes, classes, source and licence of each data set.
 
-The rows are those that the paper used: its table of training and test counts fits no others
-(docs/data.md). Every set that is loaded, from wherever, is held against these facts.
+The rows are the paper's: its table of training and test counts fits no others (docs/data.md).
+Every set that is loaded, from wherever, is held against these facts.
 """
 
 from __future__ import annotations
@@ -36,12 +36,7 @@ _NONE_STATED = "none stated"
 
 
 def _binary(
-    title: str,
-    source: str,
-    licence: str,
-    counts: tuple[int, int],
-    n_features: int,
-    mark: str = "",
+    title: str, source: str, licence: str, counts: tuple[int, int], n_features: int, mark: str = ""
 ) -> Facts:
     return Facts(title, source, licence, sum(counts), n_features, (-1, 1), 1, counts, mark)
 

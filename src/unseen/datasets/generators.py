@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_random_state
 
 __all__ = ["make_ringnorm", "make_twonorm", "make_waveform"]
 
@@ -50,7 +51,7 @@ def make_twonorm(n_samples: int | Sequence[int] = 7400, *, random_state: Any = N
     ((1000, 20), [-0.5, 0.5])
     """
     sizes = _class_sizes(n_samples, 2)
-    rng = _generator(random_state)
+    rng = check_random_state(random_state)
     clouds = [
         rng.normal(sign * _SHIFT, 1.0, (size, _NORM_FEATURES))
         for sign, size in zip((-1, 1), sizes, strict=True)
@@ -83,7 +84,7 @@ def make_ringnorm(n_samples: int | Sequence[int] = 7400, *, random_state: Any = 
     [1.0, 2.0]
     """
     inner, outer = _class_sizes(n_samples, 2)
-    rng = _generator(random_state)
+    rng = check_random_state(random_state)
     clouds = [
         rng.normal(_SHIFT, 1.0, (inner, _NORM_FEATURES)),
         rng.normal(0.0, 2.0, (outer, _NORM_FEATURES)),
@@ -116,20 +117,13 @@ def make_waveform(n_samples: int | Sequence[int] = 5000, *, random_state: Any = 
     [0, 4, 4, 0]
     """
     sizes = _class_sizes(n_samples, 3)
-    rng = _generator(random_state)
+    rng = check_random_state(random_state)
     waves = []
     for (first, second), size in zip(_WAVE_PEAKS, sizes, strict=True):
         weight = rng.uniform(size=(size, 1))
         wave = weight * _triangle(first) + (1 - weight) * _triangle(second)
         waves.append(wave + rng.normal(size=wave.shape))
     return _shuffled(waves, (0, 1, 2), rng)
-
-
-def _generator(random_state: Any) -> np.random.RandomState:
-    # Imported late: scikit-learn takes a second, and most sets are only read from a file.
-    from sklearn.utils import check_random_state
-
-    return check_random_state(random_state)
 
 
 def _triangle(peak: int) -> NDArray[np.float64]:

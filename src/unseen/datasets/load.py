@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from itertools import compress
+from typing import Any
 
 import numpy as np
 
 from unseen.datasets.catalogue import CATALOGUE, check_facts
+from unseen.datasets.download import obtain
 from unseen.datasets.generators import make_ringnorm, make_twonorm, make_waveform
-from unseen.datasets.npz import bundled_names, data_directory, read_bundled, read_npz
+from unseen.datasets.npz import BUNDLED, data_directory, read_bundled, read_npz
 from unseen.datasets.record import Dataset, Rows
-from unseen.datasets.remote import obtain
 
 __all__ = ["available_datasets", "dataset_names", "load_dataset"]
 
 _SEED = 1996
 # Rows of the UCI sample's three classes.
 _WAVEFORM_SIZES = (1657, 1647, 1696)
-_REGION_PIXEL_COUNT = 2
 
 
 def load_dataset(name: str) -> Dataset:
-    """One of the data sets of the paper's experiments.
+    """Load one of the data sets of the paper's experiments.
 
-    It is looked for as ``NAME.npz`` in the data directory (the environment variable
+    The set is looked for as ``NAME.npz`` in the data directory (the environment variable
     ``UNSEEN_DATA``, or else a cache directory of the user), then in the package, then among
-    the generators; else it is downloaded into the data directory.
+    the generators; else its publisher's file is downloaded into the data directory.
 
     Parameters
     ----------
@@ -42,7 +44,7 @@ def load_dataset(name: str) -> Dataset:
     ValueError
         When there is no such set, or a file does not hold what it should.
     ConnectionError
-        When it must be downloaded and cannot be.
+        When the set must be downloaded and cannot be.
 
     Examples
     --------
@@ -55,18 +57,10 @@ def load_dataset(name: str) -> Dataset:
     """
     if name not in CATALOGUE:
         raise ValueError(f"name must be one of {', '.join(CATALOGUE)}; got {name!r}.")
-    facts = CATALOGUE[name]
-    rows = _found(name)
-    return Dataset(
-        name=name,
-        X=np.ascontiguousarray(rows.X, dtype=np.float64),
-        y=rows.y,
-        feature_names=rows.feature_names,
-        unobserved=facts.unobserved,
-        title=facts.title,
-        source=facts.source,
-        licence=facts.licence,
-    )
+    facts, rows = CATALOGUE[name], _found(name)
+    X = np.ascontiguousarray(rows.X, dtype=np.float64)
+    about = (facts.unobserved, facts.title, facts.source, facts.licence)
+    return Dataset(name, X, rows.y, rows.feature_names, *about)
 
 
 def dataset_names() -> tuple[str, ...]:
@@ -91,9 +85,10 @@ def available_datasets() -> tuple[str, ...]:
     True
     """
     directory = data_directory()
-    at_hand = bundled_names() | set(_MADE)
     return tuple(
-        name for name in CATALOGUE if name in at_hand or (directory / f"{name}.npz").exists()
+        name
+        for name in CATALOGUE
+        if name in BUNDLED or name in _MADE or (directory / f"{name}.npz").exists()
     )
 
 
@@ -105,7 +100,7 @@ def _found(name: str) -> Rows:
         return rows
     if name in _MADE:
         return _MADE[name]()
-    if name in bundled_names():
+    if name in BUNDLED:
         return read_bundled(name)
     return obtain(name, file.parent)
 
@@ -113,18 +108,14 @@ def _found(name: str) -> Rows:
 def _image() -> Rows:
     """Image is segment in two groups, without the column that is constant."""
     segment = read_bundled("segment")
-    kept = [i for i in range(segment.X.shape[1]) if i != _REGION_PIXEL_COUNT]
+    kept = [name != "region-pixel-count" for name in segment.feature_names]
     group = np.isin(segment.y, ["brickface", "sky", "foliage", "path"])
-    names = tuple(segment.feature_names[i] for i in kept)
+    names = tuple(compress(segment.feature_names, kept))
     return Rows(segment.X[:, kept], np.where(group, 1, -1), names)
 
 
-def _twonorm() -> Rows:
-    return _numbered(*make_twonorm(CATALOGUE["twonorm"].counts, random_state=_SEED))
-
-
-def _ringnorm() -> Rows:
-    return _numbered(*make_ringnorm(CATALOGUE["ringnorm"].counts, random_state=_SEED))
+def _norm(name: str, make: Callable[..., Any]) -> Rows:
+    return _numbered(*make(CATALOGUE[name].counts, random_state=_SEED))
 
 
 def _waveform() -> Rows:
@@ -138,7 +129,7 @@ def _numbered(X: np.ndarray, y: np.ndarray) -> Rows:
 
 _MADE: dict[str, Callable[[], Rows]] = {
     "image": _image,
-    "ringnorm": _ringnorm,
-    "twonorm": _twonorm,
+    "ringnorm": partial(_norm, "ringnorm", make_ringnorm),
+    "twonorm": partial(_norm, "twonorm", make_twonorm),
     "waveform": _waveform,
 }

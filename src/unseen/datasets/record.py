@@ -1,4 +1,4 @@
-"""The record that every loader hands back, and the bare rows that it is made of."""
+"""The record that :func:`load_dataset` returns, and the bare rows that it is made of."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from unseen._frozen import Frozen
+
 __all__ = ["Dataset", "Label", "Rows"]
 
 Label: TypeAlias = int | str
 
 
 class Rows(NamedTuple):
-    """Rows, labels and names of the features, before anything is known about them."""
+    """Rows, labels and names of the features, as they come from a file."""
 
     X: NDArray[Any]
     y: NDArray[Any]
@@ -22,13 +24,13 @@ class Rows(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Dataset:
+class Dataset(Frozen):
     """A labelled data set of the paper's experiments.
 
     Parameters
     ----------
     name : str
-        The name that :func:`load_dataset` knows it by.
+        The name that :func:`load_dataset` takes.
     X : ndarray of shape (n_rows, n_features)
         Values as published (categories as numbers), float64, read-only, not scaled.
     y : ndarray of shape (n_rows,)
@@ -38,7 +40,7 @@ class Dataset:
     unobserved : int or str
         Label of class M, which training lacks in the paper's second setting.
     title, source, licence : str
-        What it is, who made it, and on what terms.
+        Description, maker, and terms of use.
 
     Examples
     --------
@@ -55,10 +57,6 @@ class Dataset:
     title: str
     source: str
     licence: str
-
-    def __post_init__(self) -> None:
-        self.X.flags.writeable = False
-        self.y.flags.writeable = False
 
     def __repr__(self) -> str:
         n_rows, n_features = self.X.shape

@@ -22,7 +22,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from unseen._sklearn import Interval, fit_context
+from unseen._sklearn import Interval, KeepsRequests, fit_context
 from unseen._types import FloatArray, IntArray, Matrix
 from unseen.records import UnseenWarning
 from unseen.rejection.learning import threshold as cut
@@ -49,7 +49,7 @@ from unseen.samples.checks import (
 __all__ = ["RejectionRule"]
 
 
-class RejectionRule(ClassifierMixin, BaseEstimator, ABC):
+class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
     """Base of the classifiers with the label "unseen"; a rule adds ``_fit_rule``.
 
     Parameters

@@ -15,13 +15,14 @@ probable label is one call away, ``set_threshold(cost=1)``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
 
+from unseen._frozen import Frozen
 from unseen._types import FloatArray
 from unseen.rejection.base import RejectionRule
 from unseen.rejection.kernel import RejectionKernel
@@ -43,7 +44,7 @@ __all__ = ["MixedRule", "RejectionClassifier"]
 
 
 @dataclass(frozen=True, eq=False)
-class MixedRule:
+class MixedRule(Frozen):
     """The mean of some members' probabilities.
 
     Parameters
@@ -59,7 +60,7 @@ class MixedRule:
 
     rules: tuple[FittedRule, ...]
     names: tuple[str, ...]
-    costs: dict[tuple[str, ...], float]
+    costs: Mapping[tuple[str, ...], float]
 
     def probabilities(self, X: Any) -> FloatArray:
         """Probability of each known class and, last, of unseen ones."""

@@ -71,6 +71,14 @@ class Neighbours:
         ]
         return cls(scale, by_class, ranks, [copy_distance(model) for model in by_class])
 
+    def __getstate__(self) -> dict[str, Any]:
+        # Nobody checks the indices inside a search tree, so a file holds the rows alone.
+        return {**vars(self), "by_class": [model._fit_X for model in self.by_class]}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        by_class = [NearestNeighbors().fit(rows) for rows in state["by_class"]]
+        self.__dict__.update(state, by_class=by_class)
+
     def distances(self, X: FloatArray) -> FloatArray:
         """From new rows to the neighbours of each class."""
         rows = self.scale(X)

@@ -21,7 +21,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from unseen._random import one_blas_thread
-from unseen._sklearn import Interval, StrOptions, check_sample_weight, fit_context
+from unseen._sklearn import (
+    Interval,
+    KeepsRequests,
+    StrOptions,
+    check_sample_weight,
+    fit_context,
+)
 from unseen._types import FloatArray, IntArray, Matrix
 from unseen.scores.kernel import (
     KernelFactor,
@@ -58,7 +64,7 @@ class PreparedRows:
         return kernel_factor(self.X, self.standardise, self.landmarks, bandwidth, self.median)
 
 
-class KernelLogisticRegression(ClassifierMixin, BaseEstimator):
+class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
     """Logistic regression on Gaussian kernel functions, binary or multinomial.
 
     Minimises ``|f|^2 / 2 + C sum_i loss(y_i, f(x_i) + b)`` over functions spanned by the kernel

@@ -1,0 +1,56 @@
+"""``python -m paper``, run as a person runs it."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from paper.__main__ import main
+
+
+def test_a_run_writes_the_tables_and_says_where(tmp_path) -> None:
+    options = ["--dataset", "thyroid", "--permutations", "1", "--jobs", "1"]
+    result = CliRunner().invoke(main, ["figure2", *options, "--out", str(tmp_path / "out")])
+    assert result.exit_code == 0, result.output
+    assert "Class M not observed" in result.output
+    assert "core-hours" in result.output
+    written = {file.name for file in (tmp_path / "out").iterdir() if file.is_file()}
+    assert {"figure2.png", "figure2.svg", "figure2_slopes.csv", "errors.csv"} <= written
+    assert {f"figure2_errors{ending}" for ending in (".txt", ".csv", ".tex")} <= written
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["table1", "--dataset", "iris"], "name must be one of australian, banana"),
+        (["--dataset", "iris"], "name must be one of australian, banana"),
+        (["table9"], "'table9' is not one of"),
+        (["table1", "--permutations", "11"], "11 is not in the range 1<=x<=10"),
+    ],
+)
+def test_what_is_wrong_is_named_in_one_line(options, message, tmp_path) -> None:
+    result = CliRunner().invoke(main, [*options, "--out", str(tmp_path / "out")])
+    assert result.exit_code in (1, 2)
+    assert message in result.output
+    assert "Traceback" not in result.output
+    assert not (tmp_path / "out").exists()
+
+
+def test_offline_is_said_in_one_line(tmp_path) -> None:
+    """A set that must be downloaded, behind a proxy that is not there."""
+    environment = {"UNSEEN_DATA": str(tmp_path), "https_proxy": "http://127.0.0.1:9"}
+    result = subprocess.run(
+        [sys.executable, "-m", "paper", "table1", "--dataset", "australian"],
+        check=False,
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        env=os.environ | environment,
+    )
+    assert result.returncode == 1
+    assert result.stderr.startswith("Error: ")
+    assert "UNSEEN_DATA" in result.stderr
+    assert "Traceback" not in result.stderr

@@ -97,7 +97,7 @@ def ours(sample: OpenSample, cost: float, min_leaf: int | str, seed: int) -> np.
 
 def theirs(sample: OpenSample, kind: str, min_leaf: int, seed: int) -> np.ndarray:
     rng = np.random.RandomState(seed)
-    X, masses, n_known = stacked(sample), sample.masses, sample.n_classes
+    X, masses, n_known = sample.rows, sample.masses, sample.n_classes
     code, weight = masses.argmax(axis=1), masses.sum(axis=1)
     target = code
     if "targets" in kind:

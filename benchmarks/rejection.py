@@ -47,7 +47,7 @@ from unseen.rejection.forest import RejectionForest
 from unseen.rejection.histogram import RejectionHistogram
 from unseen.rejection.kernel import Logistic, RejectionKernel
 from unseen.rejection.learning.shares import find_shares
-from unseen.rejection.plugin import Joint, Pooled, RejectionPlugIn
+from unseen.rejection.plugin import OneModel, TwoModels, RejectionPlugIn
 from unseen.rejection.stack import RejectionStack
 from unseen.rejection.tree import RejectionTree
 
@@ -122,8 +122,8 @@ def rules(seed: int) -> Iterator[tuple[str, Any]]:
     yield "histogram", RejectionHistogram(random_state=seed)
     yield "kernel, square", RejectionKernel(random_state=seed)
     yield "kernel, logistic", RejectionKernel(Logistic(), random_state=seed)
-    yield "plug-in, pooled", RejectionPlugIn(form=Pooled(), random_state=seed)
-    yield "plug-in, joint", RejectionPlugIn(form=Joint(), random_state=seed)
+    yield "plug-in, pooled", RejectionPlugIn(density_ratio=TwoModels(), random_state=seed)
+    yield "plug-in, joint", RejectionPlugIn(density_ratio=OneModel(), random_state=seed)
 
 
 def cut_at_true_share(problem: Problem, odd: np.ndarray, labels: np.ndarray) -> np.ndarray:

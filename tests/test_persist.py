@@ -75,7 +75,7 @@ def test_a_fitted_estimator_answers_the_same_bit_for_bit(kind, samples, path) ->
         assert_array_equal(after.predict(samples[2]), before.predict(samples[2]))
         assert_array_equal(after.predict_new(), before.predict_new())
         assert plain(after.risk_) == plain(before.risk_)
-        assert after.set_threshold(cost=3).threshold_ == before.set_threshold(cost=3).threshold_
+        assert after.with_threshold(cost=3).threshold_ == before.with_threshold(cost=3).threshold_
 
 
 @pytest.mark.parametrize("kind", ESTIMATORS, ids=lambda kind: kind.__name__)
@@ -87,9 +87,9 @@ def test_an_unfitted_estimator_keeps_its_parameters(kind, path) -> None:
 def test_packing_shows_neither_in_memory_nor_after_loading(samples, path) -> None:
     """Costs by tuples of names and searches by trees are what skops cannot save as they are."""
     rule = fitted(unseen.RejectionClassifier, samples)
-    costs = dict(rule.rule_.costs)
+    costs = dict(rule.rule_.losses)
     for one in (through_file(rule, path), rule):
-        assert one.rule_.costs == costs
+        assert one.rule_.losses == costs
         stack = next(part for part in one.rule_.rules if hasattr(part, "describe"))
         assert all(
             type(each) is NearestNeighbors

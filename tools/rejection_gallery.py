@@ -36,7 +36,7 @@ from unseen import (
     RejectionTree,
     UnseenWarning,
 )
-from unseen.rejection import EqualWidthCells, Joint, Logistic, Pooled, QuantileCells, Square
+from unseen.rejection import EqualWidthCells, OneModel, Logistic, TwoModels, QuantileCells, Square
 from unseen.rejection.histogram import VoronoiCells
 
 TARGET = Path(__file__).parents[1] / "docs" / "images" / "rejection_regions.png"
@@ -64,8 +64,8 @@ def rules() -> dict[str, Any]:
         "Histogram, Voronoi": RejectionHistogram(VoronoiCells()),
         "Kernel, square loss": RejectionKernel(Square()),
         "Kernel, logistic loss": RejectionKernel(Logistic()),
-        "Plug-in, joint": RejectionPlugIn(form=Joint()),
-        "Plug-in, pooled": RejectionPlugIn(form=Pooled()),
+        "Plug-in, joint": RejectionPlugIn(density_ratio=OneModel()),
+        "Plug-in, pooled": RejectionPlugIn(density_ratio=TwoModels()),
         "Threshold, probability": RejectionThreshold(LogisticRegression()),
         "Threshold, IsolationForest": RejectionThreshold(IsolationForest()),
     }

@@ -30,7 +30,7 @@ from unseen.plots.canvas import percent, plain, spread
 from unseen.plots.scores import binned_masses, squeezed
 from unseen.records import RocEvidence
 from unseen.rejection import RejectionTree
-from unseen.rejection.learning.threshold import decide
+from unseen.rejection.learning.threshold import labels_at
 from unseen.rejection.risk.estimate import open_risk
 
 NASTY = ["<b>&amp;", "$a$ costs $5", "x" * 200, "two\nlines\x00", "狗"]
@@ -361,9 +361,9 @@ def test_regions_need_two_features(fitted) -> None:
 def test_risk_at_each_cut_is_that_of_the_cut(fitted) -> None:
     rule = fitted[0]
     display = RiskDisplay.from_cut(rule, n_cuts=5)
-    held_out = rule.held_out_
+    held_out = rule.out_of_fold_
     found = open_risk(
-        decide(held_out.labelled, 0.25), held_out.codes, decide(held_out.new, 0.25),
+        labels_at(held_out.labelled, 0.25), held_out.codes, labels_at(held_out.new, 0.25),
         rule.shares_.known,
     )  # fmt: skip
     assert_allclose(display.risks[1], found.risk)

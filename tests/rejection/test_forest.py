@@ -25,7 +25,7 @@ def test_probabilities_are_the_mean_of_leaf_posteriors(sample):
     grown = list(forest._grow(sample, np.random.RandomState(0)))
     rule = forest._fit_rule(sample, np.random.RandomState(0))
     assert len(grown) > 1  # so that more than one batch is looked at
-    X, prior = stacked(sample), np.append(sample.shares, sample.unseen)
+    X, prior = sample.rows, np.append(sample.shares, sample.unseen)
     expected, held_out, n_out = (np.zeros((len(X), 3)) for _ in range(3))
     for batch, counts in grown:
         for tree, count in enumerate(counts):
@@ -102,7 +102,7 @@ def test_same_seed_same_forest_and_nothing_is_left_over(sample):
     assert first.rule_.n_trees == 15
     assert not [name for name in vars(first) if name.startswith("_")]
     assert_array_equal(first.predict_proba(sample.X_new), second.predict_proba(sample.X_new))
-    assert_array_equal(first.held_out_.new, second.held_out_.new)
+    assert_array_equal(first.out_of_fold_.new, second.out_of_fold_.new)
 
 
 def test_rows_that_every_tree_has_seen_have_the_shares(sample):

@@ -8,8 +8,8 @@ from numpy.testing import assert_allclose
 from unseen import KernelLogisticRegression, RejectionClassifier, RejectionKernel, RejectionPlugIn
 from unseen.rejection import classifier, kernel
 from unseen.rejection.forest import RejectionForest
-from unseen.rejection.learning.calibration import calibrate_held_out, fit_calibration
-from unseen.rejection.learning.folds import HeldOut
+from unseen.rejection.learning.calibration import calibrate_by_other_folds, fit_calibration
+from unseen.rejection.learning.folds import OutOfFold
 from unseen.rejection.learning.sample import OpenSample
 from unseen.rejection.threshold import Scored, choose_cut, cut_by_other_folds
 from unseen.scores.selection import assign_folds
@@ -25,29 +25,29 @@ from unseen.scores.selection import assign_folds
 )
 def test_held_out_rows_have_the_candidate_that_other_folds_chose(module, rule, monkeypatch) -> None:
     told = []
-    choose = module.choice_by_other_folds
+    choose = module.choose_by_other_folds
 
-    def spy(*arguments: object) -> HeldOut:
+    def spy(*arguments: object) -> OutOfFold:
         told.append(choose(*arguments))
         return told[-1]
 
-    monkeypatch.setattr(module, "choice_by_other_folds", spy)
+    monkeypatch.setattr(module, "choose_by_other_folds", spy)
     X, codes, X_new, _ = samples(100, seed=0)
     fitted = rule.set_params(random_state=0).fit(X, codes, X_new, SHARES[:2])
-    assert fitted.held_out_ is told[0]
+    assert fitted.out_of_fold_ is told[0]
 
 
 def test_calibration_of_a_fold_comes_from_the_others() -> None:
     rng = np.random.default_rng(0)
     labelled, new = rng.dirichlet([2, 1, 1], 60), rng.dirichlet([1, 1, 2], 80)
-    held_out = HeldOut(labelled, np.repeat([0, 1], 30), new)
-    found = calibrate_held_out(held_out, SHARES[:2], 3, np.random.RandomState(0))
+    held_out = OutOfFold(labelled, np.repeat([0, 1], 30), new)
+    found = calibrate_by_other_folds(held_out, SHARES[:2], 3, np.random.RandomState(0))
     again = np.random.RandomState(0)
     folds = assign_folds(held_out.codes, 3, again)
     folds_new = assign_folds(np.zeros(80, dtype=np.int64), 3, again)
     for fold in range(3):
         out, out_new = folds == fold, folds_new == fold
-        rest = HeldOut(labelled[~out], held_out.codes[~out], new[~out_new])
+        rest = OutOfFold(labelled[~out], held_out.codes[~out], new[~out_new])
         calibration = fit_calibration(rest, SHARES[:2])
         assert_allclose(found.labelled[out], calibration(labelled[out]))
         assert_allclose(found.new[out_new], calibration(new[out_new]))

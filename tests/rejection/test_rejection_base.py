@@ -16,11 +16,11 @@ from unseen import MPEIncomplete, OpenSetEstimator
 from unseen.diagnostics import overfull
 from unseen.records import Estimate, UnseenWarning
 from unseen.rejection.base import RejectionRule
-from unseen.rejection.learning.folds import HeldOut
+from unseen.rejection.learning.folds import OutOfFold
 from unseen.rejection.learning.notices import negative_mass, overfull_shares
 from unseen.rejection.learning.sample import OpenSample
 from unseen.rejection.learning.shares import Shares, covariance_of_limits, find_shares
-from unseen.rejection.learning.threshold import decide
+from unseen.rejection.learning.threshold import labels_at
 from unseen.rejection.risk.estimate import open_risk
 from unseen.rejection.risk.sensitivity import reshared, share_sensitivity
 
@@ -88,7 +88,7 @@ def test_labels_follow_the_probabilities_and_the_threshold(rows) -> None:
     assert probabilities.shape == (400, 3)
     assert_allclose(probabilities.sum(axis=1), 1)
     assert_array_equal(rule.predict(X_new), rule.classes_[probabilities.argmax(axis=1)])
-    rule.set_threshold(cost=4)
+    rule.with_threshold(cost=4)
     assert rule.threshold_ == 0.2
     assert_array_equal(rule.predict(X_new) == "unseen", rule.novelty_score(X_new) >= 0.2)
     assert_array_equal(
@@ -111,18 +111,18 @@ def test_held_out_rows_are_held_out(rows) -> None:
 def test_without_new_rows_a_row_and_its_copy_leave_together(rows) -> None:
     X = rows[0]
     rule = Memoriser(random_state=0).fit(X[:, :1], ["all"] * len(X))
-    assert_array_equal(rule.held_out_.new[:, 1], 0.0)
+    assert_array_equal(rule.out_of_fold_.new[:, 1], 0.0)
     assert_array_equal(rule.predict(X[:, :1]), "all")
     assert rule.classes_.tolist() == ["all"]
     assert_array_equal(rule.novelty_score(X[:, :1]), 0.0)
-    with pytest.raises(ValueError, match="set_threshold needs a fit with X_new"):
-        rule.set_threshold(cost=2)
+    with pytest.raises(ValueError, match="with_threshold needs a fit with X_new"):
+        rule.with_threshold(cost=2)
 
 
 def test_without_new_rows_the_risk_is_the_held_out_error(rows) -> None:
     X, y, _ = rows
     rule = RatioRule(random_state=0).fit(X, y)
-    labels = rule.classes_[rule.held_out_.labelled[:, :2].argmax(axis=1)]
+    labels = rule.classes_[rule.out_of_fold_.labelled[:, :2].argmax(axis=1)]
     assert_allclose(rule.risk_.risk, np.mean(labels != y), atol=1e-12)
     assert_allclose(rule.risk_.unseen_part, 0.0, atol=1e-12)
 
@@ -131,12 +131,12 @@ def test_risk_is_that_of_the_held_out_labels(rows) -> None:
     X, y, X_new = rows
     rule = RatioRule(random_state=0).fit(X, y, X_new, SHARES)
     for aim in ({"cost": 1.0}, {"reject_rate": "estimated"}, {"recall": 0.9}, {"fdr": 0.1}):
-        rule.set_threshold(**aim)
-        held_out = rule.held_out_
+        rule.with_threshold(**aim)
+        held_out = rule.out_of_fold_
         expected = open_risk(
-            decide(held_out.labelled, rule.threshold_),
+            labels_at(held_out.labelled, rule.threshold_),
             held_out.codes,
-            decide(held_out.new, rule.threshold_),
+            labels_at(held_out.new, rule.threshold_),
             SHARES,
         )
         assert rule.risk_.risk == expected.risk
@@ -144,7 +144,7 @@ def test_risk_is_that_of_the_held_out_labels(rows) -> None:
         np.mean(
             RatioRule(random_state=0)
             .fit(X, y, X_new, SHARES)
-            .set_threshold(reject_rate="estimated")
+            .with_threshold(reject_rate="estimated")
             .predict_new()
             == "unseen"
         ),
@@ -156,7 +156,7 @@ def test_transductive_labels_are_those_of_the_held_out_rows(rows) -> None:
     X, y, X_new = rows
     rule = RatioRule(random_state=0)
     labels = rule.fit_predict_new(X, y, X_new, SHARES)
-    assert_array_equal(labels, rule.classes_[rule.held_out_.new.argmax(axis=1)])
+    assert_array_equal(labels, rule.classes_[rule.out_of_fold_.new.argmax(axis=1)])
 
 
 def test_every_way_to_give_shares_is_the_same(rows) -> None:
@@ -236,10 +236,10 @@ def test_a_rule_is_fitted_together_with_its_held_out_rows(rows) -> None:
             rule = self._fit_rule(sample, rng)
             ones = np.ones((len(sample.codes), 1)), np.ones((len(sample.X_new), 1))
             labelled, new = (np.column_stack([0.25 * one, 0.75 * one]) for one in ones)
-            return rule, HeldOut(labelled, sample.codes, new)
+            return rule, OutOfFold(labelled, sample.codes, new)
 
     rule = Together(random_state=0).fit(X, ["all"] * len(X), X_new, [0.75])
-    assert_array_equal(rule.held_out_.novelty[1], 0.75)
+    assert_array_equal(rule.out_of_fold_.novelty[1], 0.75)
     assert (rule.predict_new() == "unseen").all()
     assert (rule.predict(X) == "all").all()
 
@@ -287,9 +287,9 @@ def test_a_class_with_a_single_row_is_unknown_to_the_rule_that_holds_it_out(rows
     rare = np.vstack([X, [[0.0, -9.0]]])
     labels = np.append(y, "rare")
     rule = RatioRule(random_state=0).fit(rare, labels, X_new, [0.5, 0.0, 0.2])
-    assert rule.held_out_.labelled.shape == (351, 4)
-    assert rule.held_out_.labelled[-1, 1] == 0.0
-    assert_allclose(rule.held_out_.labelled.sum(axis=1), 1)
+    assert rule.out_of_fold_.labelled.shape == (351, 4)
+    assert rule.out_of_fold_.labelled[-1, 1] == 0.0
+    assert_allclose(rule.out_of_fold_.labelled.sum(axis=1), 1)
     assert rule.risk_.class_errors[1] == 1.0
     assert any("'rare' has 1" in text for text in rule.warnings_)
 
@@ -330,11 +330,11 @@ def test_bad_calls_are_named(rows) -> None:
         RatioRule().fit(X, y, proportions=SHARES)
     rule = RatioRule(random_state=0).fit(X, y, X_new, SHARES)
     with pytest.raises(ValueError, match="exactly one of cost, reject_rate, recall, fdr; got none"):
-        rule.set_threshold()
+        rule.with_threshold()
     with pytest.raises(ValueError, match=r"got \['cost', 'recall'\]"):
-        rule.set_threshold(cost=1, recall=0.5)
+        rule.with_threshold(cost=1, recall=0.5)
     with pytest.raises(ValueError, match='must be "estimated" or in'):
-        rule.set_threshold(reject_rate="some")
+        rule.with_threshold(reject_rate="some")
     with pytest.raises(ValueError, match="limits must be given"):
         share_sensitivity(rule)
 

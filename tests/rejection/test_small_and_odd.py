@@ -16,7 +16,7 @@ from unseen.rejection.histogram import QuantileCells, RejectionHistogram
 from unseen.rejection.learning.sample import OpenSample
 from unseen.rejection.learning.shares import find_shares
 from unseen.rejection.learning.threshold import reject_rate_threshold
-from unseen.rejection.plugin import Pooled
+from unseen.rejection.plugin import TwoModels
 from unseen.rejection.stack import Neighbours, RejectionStack
 from unseen.rejection.tree import hold_out
 from unseen.scores.kernel import Standardisation
@@ -49,7 +49,7 @@ def test_rows_that_repeat_by_themselves_are_neighbours() -> None:
     X, X_new = (rng.integers(0, 300, (200, 1)).astype(float) for _ in range(2))
     sample = OpenSample(X, np.zeros(200, dtype=int), X_new, np.array([0.9]))
     as_given = Standardisation(np.zeros(1), np.ones(1))
-    found = Neighbours.of(sample, np.array([1]), as_given).distances(X_new)
+    found = Neighbours.from_sample(sample, np.array([1]), as_given).distances(X_new)
     assert (found == 0).any()
     assert_array_equal(found, np.abs(X_new - X.T).min(axis=1, keepdims=True))
 
@@ -74,7 +74,7 @@ def test_how_often_one_member_draws_does_not_change_the_next() -> None:
     second = {
         n_trees: RejectionClassifier([RejectionForest(n_trees), RejectionForest(5)], random_state=0)
         .fit(X, y, X_new, SHARES)
-        .rule_.costs[("RejectionForest 2",)]
+        .rule_.losses[("RejectionForest 2",)]
         for n_trees in (3, 7)
     }
     assert second[3] == second[7]
@@ -95,7 +95,7 @@ def test_a_rule_keeps_its_own_shares() -> None:
     given = SHARES.copy()
     rule = RejectionForest(5, random_state=0).fit(X, y, X_new, given)
     given[:] = 0
-    assert_array_equal(rule.set_threshold(cost=1).shares_.known, SHARES)
+    assert_array_equal(rule.with_threshold(cost=1).shares_.known, SHARES)
 
 
 @pytest.mark.parametrize("value", [0.1, 0.3])
@@ -121,8 +121,8 @@ def test_two_new_rows_are_enough(rule) -> None:
 def test_a_class_of_one_row_can_be_held_out() -> None:
     X, y, X_new = drawn()
     rows = np.append(np.arange(40), 60)
-    rule = RejectionPlugIn(QUICK, Pooled(), random_state=0).fit(X[rows], y[rows], X_new, SHARES)
-    assert rule.held_out_.labelled.shape == (41, 3)
+    rule = RejectionPlugIn(QUICK, TwoModels(), random_state=0).fit(X[rows], y[rows], X_new, SHARES)
+    assert rule.out_of_fold_.labelled.shape == (41, 3)
 
 
 def test_one_row_of_each_class_is_refused() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -125,13 +125,14 @@ def _rule(tables: Tables, threshold: dict[str, Any], say: Callable[[str], None])
 
     if tables.is_saved and (saved := load_rule(Path(tables.train))) is not None:
         if threshold:
-            saved.rule.set_threshold(**threshold)
+            saved = replace(saved, rule=saved.rule.with_threshold(**threshold))
         new = tables.read_new(saved.columns)
         return _Ready(saved, None, new.warnings, new.notices)
     training, new = tables.read_both(say)
     say("Fitting a rule")
     fitted = fit_rule(training, new, threshold, tables.seed)
-    told = (*training.warnings, *new.warnings, *without_constants(fitted.rule.warnings_))
+    texts = tuple(notice.text for notice in fitted.rule.notices_)
+    told = (*training.warnings, *new.warnings, *without_constants(texts))
     return _Ready(fitted, new, told, (*training.notices, *new.notices))
 
 

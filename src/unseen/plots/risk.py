@@ -10,7 +10,7 @@ import numpy as np
 from unseen._types import FloatArray
 from unseen.plots.canvas import SMALL, Display, frame, patch_of_paper, percent, percent_axis
 from unseen.plots.theme import LIGHT, Theme
-from unseen.rejection.learning.threshold import decide
+from unseen.rejection.learning.threshold import labels_at
 from unseen.rejection.risk.estimate import open_risk
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class RiskDisplay(Display):
         ax: Axes | None = None,
         theme: Theme = LIGHT,
     ) -> Self:
-        """Draw the risk of a rule at all cuts, from its held-out probabilities.
+        """Draw the risk of a rule at all cuts, from its probabilities out of fold.
 
         Parameters
         ----------
@@ -82,13 +82,13 @@ class RiskDisplay(Display):
             raise ValueError("rule must be fitted with X_new; got a fit without.")
         if n_cuts < 2:
             raise ValueError(f"n_cuts must be at least 2; got {n_cuts}.")
-        held_out, shares = rule.held_out_, rule.shares_
+        rows, shares = rule.out_of_fold_, rule.shares_
         cuts = np.linspace(0.0, 1.0, n_cuts)
         found = [
             open_risk(
-                decide(held_out.labelled, cut),
-                held_out.codes,
-                decide(held_out.new, cut),
+                labels_at(rows.labelled, cut),
+                rows.codes,
+                labels_at(rows.new, cut),
                 shares.known,
                 shares.covariance,
             )

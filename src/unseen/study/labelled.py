@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from unseen._types import FloatArray
 from unseen.persist import load
 from unseen.rejection import RejectionClassifier
-from unseen.rejection.learning.threshold import decide, novelty
+from unseen.rejection.learning.threshold import labels_at, novelty
 from unseen.study.run import quiet_warnings
 from unseen.study.samples import NewRows, Training
 from unseen.tables import Columns, Source
@@ -54,7 +54,7 @@ def fit_rule(
     training, new : Training, NewRows
         The rows.
     threshold : dict or None, default=None
-        An argument of ``set_threshold``, such as ``{"fdr": 0.1}``.
+        An argument of ``with_threshold``, such as ``{"fdr": 0.1}``.
     seed : int, default=0
         Seed of all randomness.
 
@@ -65,7 +65,7 @@ def fit_rule(
     with quiet_warnings():
         rule = RejectionClassifier(random_state=seed).fit(training.X, training.y, new.X)
         if threshold:
-            rule.set_threshold(**threshold)
+            rule = rule.with_threshold(**threshold)
     return TableRule(training.columns, rule)
 
 
@@ -109,7 +109,7 @@ def label_rows(
         table = pa.Table.from_batches([batch])
         probabilities = table_rule.probabilities(table)
         if fitted_on is not None:
-            _put_held_out(probabilities, first, table_rule.rule, fitted_on.positions)
+            _put_out_of_fold(probabilities, first, table_rule.rule, fitted_on.positions)
         first += batch.num_rows
         for name, column in zip(names, _results(table_rule.rule, probabilities), strict=True):
             table = table.append_column(name, pa.array(column))
@@ -118,15 +118,15 @@ def label_rows(
             progress(first / fitted_on.n_rows)
 
 
-def _put_held_out(
+def _put_out_of_fold(
     probabilities: FloatArray, first: int, rule: Any, positions: NDArray[Any]
 ) -> None:
     begin, end = np.searchsorted(positions, [first, first + len(probabilities)])
-    probabilities[positions[begin:end] - first] = rule.held_out_.new[begin:end]
+    probabilities[positions[begin:end] - first] = rule.out_of_fold_.new[begin:end]
 
 
 def _results(rule: Any, probabilities: FloatArray) -> list[NDArray[Any]]:
-    labels = rule.classes_[decide(probabilities, rule.threshold_)]
+    labels = rule.classes_[labels_at(probabilities, rule.threshold_)]
     return [labels, novelty(probabilities), *probabilities.T]
 
 

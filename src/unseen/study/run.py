@@ -203,7 +203,7 @@ def suspects(training: Training, new: NewRows, n_rows: int, seed: int = 0) -> Su
     with quiet_warnings():
         rule = unseen.RejectionClassifier(random_state=seed)
         rule.fit(training.X, training.y, new.X)
-    novelty = rule.held_out_.novelty[1]
+    novelty = rule.out_of_fold_.novelty[1]
     worst = np.argsort(-novelty, kind="stable")[:n_rows]
     table = new.table.take(worst)
     cells = [[str(value) for value in column.to_pylist()] for column in table.columns]

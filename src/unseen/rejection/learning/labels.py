@@ -1,4 +1,4 @@
-"""Labels with one more: the known ones in sorted order, and then that of unseen classes."""
+"""The K + 1 labels of a rule: the known labels in sorted order, then the unseen label."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["codes_of", "with_unseen"]
 
 
 def with_unseen(classes: NDArray[Any], unseen_label: Any = "auto") -> NDArray[Any]:
-    """The known labels, and then the label of unseen classes.
+    """The known labels, then the label of unseen classes.
 
     Examples
     --------
@@ -35,13 +35,13 @@ def with_unseen(classes: NDArray[Any], unseen_label: Any = "auto") -> NDArray[An
         raise ValueError(f"unseen_label must differ from every known label; got {unseen_label!r}.")
     if classes.dtype.kind == "u":
         classes = classes.astype(np.int64)
-    # Of objects an array of objects, of short text an array of text long enough for both.
+    # NumPy widens text to the longer of the two labels, but would turn objects into text.
     kind = object if classes.dtype.kind == "O" else None
     return np.concatenate([classes, np.array([unseen_label], dtype=kind)])
 
 
 def codes_of(labels: Any, everything: NDArray[Any]) -> IntArray:
-    """Place of each label among the known ones and, last, unseen.
+    """Code of each label: its place among the K + 1 labels.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""What a classifier with the label "unseen" can be judged by, as functions of countable rates.
+"""Measures of a classifier with the label "unseen", as smooth functions of countable rates.
 
-Put ``C_i(l) = P_i(f = l)`` for the rates at which known class i gets label l, and ``C_0(l)`` for
-those of the new rows. A measure is a smooth function of these and of the shares ``pi``; its
-derivatives carry their noise to a standard error (:mod:`unseen.rejection.risk.estimate`).
+A measure reads the rates ``C_i(l) = P_i(f = l)`` of each known class, the rates ``C_0(l)`` of the
+new rows, and the shares ``pi``. Its derivatives carry their noise to a standard error
+(:mod:`unseen.rejection.risk.estimate`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,21 @@ class RiskMeasure(Protocol):
     """A function of the rates ``C_i``, ``C_0`` and the shares ``pi``."""
 
     def at(self, rates: FloatArray, rates_new: FloatArray, shares: FloatArray) -> Linearised:
-        """Value and derivatives."""
+        """Value and derivatives.
+
+        Parameters
+        ----------
+        rates : ndarray of shape (K, K + 1)
+            Rate of each label in each known class, unseen last.
+        rates_new : ndarray of shape (K + 1,)
+            Rate of each label among the new rows.
+        shares : ndarray of shape (K,)
+            Shares of the known classes.
+
+        Returns
+        -------
+        Linearised
+        """
         ...
 
 
@@ -56,19 +70,9 @@ class CostSensitive:
     costs: ArrayLike
 
     def at(self, rates: FloatArray, rates_new: FloatArray, shares: FloatArray) -> Linearised:
-        """Value and derivatives.
-
-        Parameters
-        ----------
-        rates, rates_new, shares : ndarray of shape (K, K + 1), (K + 1,) and (K,)
-
-        Returns
-        -------
-        Linearised
-        """
+        """Value and derivatives at these rates and shares."""
         costs = _square(self.costs, len(rates_new))
-        # An unseen row is a new row that is no known one: its cost is charged to all
-        # new rows, and taken back from the known ones.
+        # The cost of an unseen row is charged to all new rows, and taken back from known rows.
         extra = costs[:-1] - costs[-1]
         by_share = (rates * extra).sum(axis=1)
         value = float(rates_new @ costs[-1] + shares @ by_share)
@@ -87,16 +91,7 @@ class ErrorRate:
     """
 
     def at(self, rates: FloatArray, rates_new: FloatArray, shares: FloatArray) -> Linearised:
-        """Value and derivatives.
-
-        Parameters
-        ----------
-        rates, rates_new, shares : ndarray of shape (K, K + 1), (K + 1,) and (K,)
-
-        Returns
-        -------
-        Linearised
-        """
+        """Value and derivatives at these rates and shares."""
         return CostSensitive(1.0 - np.eye(len(rates_new))).at(rates, rates_new, shares)
 
 
@@ -115,16 +110,7 @@ class MinMax:
     """
 
     def at(self, rates: FloatArray, rates_new: FloatArray, shares: FloatArray) -> Linearised:
-        """Value and derivatives.
-
-        Parameters
-        ----------
-        rates, rates_new, shares : ndarray of shape (K, K + 1), (K + 1,) and (K,)
-
-        Returns
-        -------
-        Linearised
-        """
+        """Value and derivatives at these rates and shares."""
         errors = 1.0 - np.diagonal(rates)
         unseen = 1.0 - float(shares.sum())
         missed = unseen_error(rates, rates_new, shares)

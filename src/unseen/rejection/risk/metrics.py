@@ -1,8 +1,8 @@
 """How good labels with "unseen" among them are, where the truth is known: for benchmarks.
 
-They follow scikit-learn: ``metric(y_true, y_pred)`` or ``metric(y_true, y_score)``, higher is
-better. In ``y_true`` a row is of an unseen class if it bears the unseen label or, where ``known``
-lists the known labels, any label that is not among them.
+The functions follow scikit-learn: ``metric(y_true, y_pred)`` or ``metric(y_true, y_score)``, higher
+is better. A row of ``y_true`` is of an unseen class if it bears the unseen label or, where
+``known`` lists the known labels, any label that is not among them.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def open_macro_f1(
 
     Examples
     --------
-    >>> from unseen.rejection.risk.metrics import open_macro_f1
+    >>> from unseen.rejection import open_macro_f1
     >>> open_macro_f1(["a", "a", "b", "zebra"], ["a", "a", "b", "unseen"], known=["a", "b"])
     1.0
     """
@@ -64,7 +64,7 @@ def known_accuracy(
     Parameters
     ----------
     y_true, y_pred, unseen_label, known
-        As for :func:`open_macro_f1`.
+        See :func:`open_macro_f1`.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def known_accuracy(
 
     Examples
     --------
-    >>> from unseen.rejection.risk.metrics import known_accuracy
+    >>> from unseen.rejection import known_accuracy
     >>> known_accuracy([0, 1, 1, -1], [0, 1, -1, 0]).__round__(3)
     0.667
     """
@@ -90,7 +90,7 @@ def unseen_precision(
     Parameters
     ----------
     y_true, y_pred, unseen_label, known
-        As for :func:`open_macro_f1`.
+        See :func:`open_macro_f1`.
 
     Returns
     -------
@@ -98,7 +98,7 @@ def unseen_precision(
 
     Examples
     --------
-    >>> from unseen.rejection.risk.metrics import unseen_precision
+    >>> from unseen.rejection import unseen_precision
     >>> unseen_precision([0, 1, -1, -1], [0, -1, -1, 0])
     0.5
     """
@@ -115,7 +115,7 @@ def unseen_recall(
     Parameters
     ----------
     y_true, y_pred, unseen_label, known
-        As for :func:`open_macro_f1`.
+        See :func:`open_macro_f1`.
 
     Returns
     -------
@@ -123,7 +123,7 @@ def unseen_recall(
 
     Examples
     --------
-    >>> from unseen.rejection.risk.metrics import unseen_recall
+    >>> from unseen.rejection import unseen_recall
     >>> unseen_recall([0, 1, -1, -1], [0, -1, -1, 0])
     0.5
     """
@@ -144,7 +144,7 @@ def novelty_auc(
     y_score : array-like of shape (n,)
         Novelty, such as ``rule.novelty_score(X)``.
     unseen_label, known
-        As for :func:`open_macro_f1`.
+        See :func:`open_macro_f1`.
 
     Returns
     -------
@@ -152,7 +152,7 @@ def novelty_auc(
 
     Examples
     --------
-    >>> from unseen.rejection.risk.metrics import novelty_auc
+    >>> from unseen.rejection import novelty_auc
     >>> novelty_auc([0, 1, -1, -1], [0.1, 0.4, 0.3, 0.9])
     0.75
     """
@@ -183,7 +183,7 @@ def open_auc(
     y_score : array-like of shape (n,)
         Novelty.
     unseen_label, known
-        As for :func:`open_macro_f1`.
+        See :func:`open_macro_f1`.
 
     Returns
     -------
@@ -196,7 +196,7 @@ def open_auc(
 
     Examples
     --------
-    >>> from unseen.rejection.risk.metrics import open_auc
+    >>> from unseen.rejection import open_auc
     >>> open_auc([0, 1, -1, -1], [0, 0, 0, 1], [0.1, 0.2, 0.3, 0.9])
     0.5
     """

@@ -1,13 +1,8 @@
-"""How much the labels hang on the shares: relabel with the shares at the ends of their intervals.
+"""How many labels depend on where in its interval each share is; nothing is fitted again.
 
-The probability of a known class is ``eta_i(x) = pi_i p_i(x) / p_0(x)``, and the density p_0 of the
-new rows is seen, whatever the shares. So other shares scale each eta_i by their ratio, and
-what is left is unseen:
-
-    eta_i' = eta_i pi_i' / pi_i,        eta_unseen' = max(0, 1 - sum_i eta_i'),
-
-rescaled where the known ones exceed 1. No rule is fitted again; rules that spend their capacity
-by the shares would change a little more than this says.
+Other shares scale each ``eta_i(x) = pi_i p_i(x) / p_0(x)`` by their ratio, since the density p_0 of
+the new rows does not depend on the shares; the rest is unseen. Rules that spend their capacity by
+the shares would change a little more than this says.
 """
 
 from __future__ import annotations
@@ -17,15 +12,16 @@ from typing import Any
 
 import numpy as np
 
+from unseen._frozen import Frozen
 from unseen._types import FloatArray
 from unseen.rejection.base import RejectionRule
-from unseen.rejection.learning.threshold import decide
+from unseen.rejection.learning.threshold import labels_at
 
 __all__ = ["Sensitivity", "reshared", "share_sensitivity"]
 
 
 @dataclass(frozen=True, eq=False)
-class Sensitivity:
+class Sensitivity(Frozen):
     """Share of labels that change when shares move to the ends of their intervals.
 
     Parameters
@@ -36,14 +32,14 @@ class Sensitivity:
         Share of the new rows whose label changes when one class alone moves to its lower
         (first column) or upper end.
     changed_together : ndarray of shape (2,)
-        The same when all known classes move at once.
+        Share of labels that change when all known classes move at once.
     rejected : ndarray of shape (3,)
         Share called unseen at all lower ends, at the estimate, and at all upper ends.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from unseen.rejection.risk.sensitivity import Sensitivity
+    >>> from unseen.rejection import Sensitivity
     >>> print(Sensitivity(("a",), np.array([[0.02, 0.01]]), np.array([0.02, 0.01]), np.zeros(3)))
     class  labels changed at the lower end  at the upper end
     a                                 2.0%              1.0%
@@ -73,7 +69,7 @@ class Sensitivity:
 
 
 def share_sensitivity(rule: RejectionRule, limits: FloatArray | None = None) -> Sensitivity:
-    """How many labels of the new rows hang on where in its interval each share is.
+    """How many labels of the new rows change when shares move to the ends of their intervals.
 
     Parameters
     ----------
@@ -90,8 +86,7 @@ def share_sensitivity(rule: RejectionRule, limits: FloatArray | None = None) -> 
     Examples
     --------
     >>> import numpy as np
-    >>> from unseen.rejection.risk.sensitivity import share_sensitivity
-    >>> from unseen.rejection.threshold import RejectionThreshold
+    >>> from unseen.rejection import RejectionThreshold, share_sensitivity
     >>> rng = np.random.default_rng(0)
     >>> y = np.repeat([0, 1], 60)
     >>> X = rng.normal(np.where(y, 4, -4)[:, None], 1)
@@ -110,15 +105,16 @@ def share_sensitivity(rule: RejectionRule, limits: FloatArray | None = None) -> 
     if ends.ndim != 2 or ends.shape[1] != 2 or len(ends) not in (n_classes, n_classes + 1):
         raise ValueError(f"limits must have shape ({n_classes}, 2); got {ends.shape}.")
     ends = ends[:n_classes]
-    probabilities, cut = rule.held_out_.new, rule.threshold_
-    now = decide(probabilities, cut)
+    probabilities, cut = rule.out_of_fold_.new, rule.threshold_
+    now = labels_at(probabilities, cut)
 
     def moved(target: FloatArray) -> Any:
-        return decide(reshared(probabilities, shares.known, target), cut)
+        return labels_at(reshared(probabilities, shares.known, target), cut)
 
+    own = np.arange(n_classes)
     alone = [
-        [np.mean(moved(_with(shares.known, label, end)) != now) for end in ends[label]]
-        for label in range(n_classes)
+        [np.mean(moved(np.where(own == label, end, shares.known)) != now) for end in ends[label]]
+        for label in own
     ]
     low, high = moved(ends[:, 0]), moved(ends[:, 1])
     return Sensitivity(
@@ -156,9 +152,3 @@ def reshared(probabilities: FloatArray, shares: FloatArray, target: FloatArray) 
     known = probabilities[:, :-1] * ratio
     known = known / np.maximum(known.sum(axis=1, keepdims=True), 1.0)
     return np.column_stack([known, np.maximum(0.0, 1.0 - known.sum(axis=1))])
-
-
-def _with(shares: FloatArray, label: int, share: float) -> FloatArray:
-    changed = shares.copy()
-    changed[label] = share
-    return changed

@@ -36,8 +36,15 @@ from unseen import (
     RejectionTree,
     UnseenWarning,
 )
-from unseen.rejection import EqualWidthCells, OneModel, Logistic, TwoModels, QuantileCells, Square
-from unseen.rejection.histogram import VoronoiCells
+from unseen.rejection import (
+    EqualWidthCells,
+    Logistic,
+    OneModel,
+    QuantileCells,
+    Square,
+    TwoModels,
+    VoronoiCells,
+)
 
 TARGET = Path(__file__).parents[1] / "docs" / "images" / "rejection_regions.png"
 CENTRES = np.array([[-2.0, -1.2], [2.0, -1.2], [0.0, 2.3], [0.0, 0.0], [3.4, 2.6]])

@@ -6,8 +6,8 @@ from numpy.testing import assert_array_equal
 
 from unseen.rejection.learning.threshold import (
     cost_threshold,
-    labels_at,
     false_discovery_threshold,
+    labels_at,
     novelty,
     recall_threshold,
     reject_rate_threshold,

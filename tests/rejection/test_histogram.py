@@ -13,16 +13,12 @@ from unseen.rejection.cells.cells import (
     cell_labels,
     cell_masses,
     cell_probabilities,
+    cell_rule,
     effective_size,
     growing_cells,
 )
-from unseen.rejection.histogram import (
-    EqualWidthCells,
-    QuantileCells,
-    RejectionHistogram,
-    VoronoiCells,
-    cell_rule,
-)
+from unseen.rejection.cells.partitions import EqualWidthCells, QuantileCells, VoronoiCells
+from unseen.rejection.histogram import RejectionHistogram
 from unseen.rejection.learning.sample import OpenSample
 from unseen.rejection.risk.estimate import open_risk
 

@@ -11,7 +11,7 @@ from unseen.rejection.forest import RejectionForest
 from unseen.rejection.learning.calibration import calibrate_by_other_folds, fit_calibration
 from unseen.rejection.learning.folds import OutOfFold
 from unseen.rejection.learning.sample import OpenSample
-from unseen.rejection.threshold import Scored, choose_cut, cut_by_other_folds
+from unseen.rejection.threshold import choose_cut, cut_by_other_folds
 from unseen.scores.selection import assign_folds
 
 
@@ -56,16 +56,16 @@ def test_calibration_of_a_fold_comes_from_the_others() -> None:
 def test_the_cut_of_a_fold_comes_from_the_others() -> None:
     # In the first fold odd rows are known, in the second unseen: each gets the other's cut.
     sample = OpenSample(np.zeros((4, 1)), np.zeros(4, dtype=int), np.zeros((4, 1)), np.array([0.5]))
-    best = np.ones((4, 1))
-    known = Scored(np.array([0.9, 0.9, 0.1, 0.1]), best)
-    new = Scored(np.array([0.9, 0.1, 0.9, 0.1]), best)
+    # A score, and the posterior of the one class.
+    known = np.array([[0.9, 1.0], [0.9, 1.0], [0.1, 1.0], [0.1, 1.0]])
+    new = np.array([[0.9, 1.0], [0.1, 1.0], [0.9, 1.0], [0.1, 1.0]])
     folds = np.array([0, 0, 1, 1]), np.array([0, 0, 1, 1])
     found = cut_by_other_folds(known, new, sample, folds)
     for fold in (0, 1):
         mine, others = folds[0] == fold, folds[0] != fold
-        cut = choose_cut(known.of(others), sample.codes[others], new.of(others), sample.shares)
-        assert_allclose(found.labelled[mine], cut.probabilities(known.of(mine)))
-        own = choose_cut(known.of(mine), sample.codes[mine], new.of(mine), sample.shares)
+        cut = choose_cut(known[others], sample.codes[others], new[others], sample.shares)
+        assert_allclose(found.labelled[mine], cut.probabilities(known[mine]))
+        own = choose_cut(known[mine], sample.codes[mine], new[mine], sample.shares)
         assert own != cut
 
 

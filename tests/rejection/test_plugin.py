@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 
 from unseen import KernelLogisticRegression
-from unseen.rejection.plugin import OneModel, TwoModels, RejectionPlugIn, posterior
+from unseen.rejection.plugin import OneModel, RejectionPlugIn, TwoModels, posterior
 
 
 def densities(X):

@@ -13,7 +13,11 @@ from unseen import KernelLogisticRegression
 from unseen.rejection.classifier import RejectionClassifier
 from unseen.rejection.forest import RejectionForest
 from unseen.rejection.kernel import RejectionKernel
-from unseen.rejection.learning.calibration import Calibration, calibrate_by_other_folds, fit_calibration
+from unseen.rejection.learning.calibration import (
+    Calibration,
+    calibrate_by_other_folds,
+    fit_calibration,
+)
 from unseen.rejection.learning.folds import OutOfFold
 from unseen.rejection.learning.sample import OpenSample
 from unseen.rejection.learning.selection import RowLosses, row_losses, within_one_standard_error
@@ -42,7 +46,9 @@ def truth():
 def sure(held_out):
     """The same labels, said with certainty."""
     labels = np.eye(held_out.labelled.shape[1])
-    return OutOfFold(labels[labels_at(held_out.labelled)], held_out.codes, labels[labels_at(held_out.new)])
+    return OutOfFold(
+        labels[labels_at(held_out.labelled)], held_out.codes, labels[labels_at(held_out.new)]
+    )
 
 
 def test_charges_of_sure_labels_are_the_risk_and_its_standard_error(truth):
@@ -126,7 +132,9 @@ def test_units_that_carry_the_signal_are_not_scaled_away():
     sample = OpenSample(X, np.repeat([0, 1], 100), X_new, np.array([0.45, 0.45]))
     scales = Standardisation.of(np.vstack([X, X_new]), np.ones(400)).both
     third = np.array([3])
-    given, equal = (Neighbours.from_sample(sample, third, scale).distances(X_new) for scale in scales)
+    given, equal = (
+        Neighbours.from_sample(sample, third, scale).distances(X_new) for scale in scales
+    )
     unseen_rows = np.arange(200) < 20
     assert roc_auc_score(unseen_rows, given.min(axis=1)) > 0.99
     assert roc_auc_score(unseen_rows, equal.min(axis=1)) < 0.95
@@ -142,7 +150,7 @@ def test_answers_come_from_models_that_did_not_see_the_row():
     X, codes = rng.normal(size=(120, 2)), rng.randint(2, size=120)
     sample = OpenSample(X, codes, rng.normal(size=(100, 2)), np.array([0.4, 0.4]))
     exact = KernelLogisticRegression(0.05, 1e3)
-    models = fit_plug_in(sample, TwoModels(), [exact, exact], rng)
+    models = fit_plug_in(sample, TwoModels(), exact, rng)
     answers, _ = answers_out_of_fold(models, sample, 5, rng)
     assert models.models[1].score(X, codes) == 1.0
     assert abs((answers[:, 1:].argmax(axis=1) == codes).mean() - 0.5) < 0.15

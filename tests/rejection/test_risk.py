@@ -12,8 +12,9 @@ from sklearn.model_selection import GridSearchCV
 
 from unseen.records import Estimate
 from unseen.rejection import CostSensitive, ErrorRate, MinMax, open_set_risk, open_set_scorer
+from unseen.rejection.cells.cells import cell_costs
 from unseen.rejection.learning.folds import OutOfFold
-from unseen.rejection.learning.sample import OpenSample, cell_costs
+from unseen.rejection.learning.sample import OpenSample
 from unseen.rejection.learning.selection import row_losses
 from unseen.rejection.risk.estimate import label_rates, open_risk
 

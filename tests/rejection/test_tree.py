@@ -8,7 +8,7 @@ from closed_form import excess_by_size
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from unseen.rejection.cells.cells import cell_labels
+from unseen.rejection.cells.cells import cell_costs, cell_labels
 from unseen.rejection.cells.growth import (
     LEAF,
     Growth,
@@ -18,9 +18,9 @@ from unseen.rejection.cells.growth import (
     grow,
     order_within,
 )
-from unseen.rejection.learning.sample import OpenSample, cell_costs
+from unseen.rejection.learning.sample import OpenSample
 from unseen.rejection.risk.estimate import open_risk
-from unseen.rejection.tree import RejectionTree, hold_out, node_masses, prune, stacked
+from unseen.rejection.tree import RejectionTree, hold_out, node_masses, prune
 
 
 def blobs(seed, n=60, n_classes=2, n_features=3, decimals=1):
@@ -133,7 +133,9 @@ def test_a_row_counted_twice_is_a_row_that_stands_there_twice():
     repeated = np.repeat(np.arange(len(X)), counts[0])
     ones = np.ones((1, len(repeated)), dtype=int)
     rng = np.random.RandomState(0)
-    twice = grow(RankedRows.from_rows(X[repeated]), masses[repeated], ones, Growth(1, X.shape[1]), rng)
+    twice = grow(
+        RankedRows.from_rows(X[repeated]), masses[repeated], ones, Growth(1, X.shape[1]), rng
+    )
     assert same_partition(grown(sample, 1, counts, masses).cell(X), twice.cell(X))
 
 
@@ -244,7 +246,7 @@ def test_both_parts_of_a_divided_sample_know_every_class():
 
 def test_nothing_new_means_a_row_and_its_copy_are_held_out_together():
     X = np.arange(20.0)[:, None]
-    sample = OpenSample(X, np.repeat([0, 1], 10), X, np.array([0.5, 0.5]))
+    sample = OpenSample.closed(X, np.repeat([0, 1], 10), np.array([0.5, 0.5]))
     for part in hold_out(sample, 0.3, np.random.RandomState(0)):
         assert_array_equal(part.X, part.X_new)
 

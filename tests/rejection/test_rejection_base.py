@@ -416,7 +416,7 @@ def test_negative_mass_is_found_where_a_share_is_too_large_and_seldom_where_it_i
             shares = np.array([0.5, share])
             labelled, new = (exact(rows, shares, 0.3) for rows in (X, X_new))
             found = negative_mass(OutOfFold(labelled, codes, new), Shares(shares))
-            alarms[share] = count + len(found.notices)
+            alarms[share] = count + len(found)
     # One in a hundred by chance: more than six of 200 would be one chance in 200.
     assert alarms[0.2] <= 6
     assert alarms[0.45] >= 180

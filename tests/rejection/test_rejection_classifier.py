@@ -150,7 +150,7 @@ def test_answers_come_from_models_that_did_not_see_the_row():
     X, codes = rng.normal(size=(120, 2)), rng.randint(2, size=120)
     sample = OpenSample(X, codes, rng.normal(size=(100, 2)), np.array([0.4, 0.4]))
     exact = KernelLogisticRegression(0.05, 1e3)
-    models = fit_plug_in(sample, TwoModels(), exact, rng)
+    models = fit_plug_in(sample, TwoModels(), [exact, exact], rng)
     answers, _ = answers_out_of_fold(models, sample, 5, rng)
     assert models.models[1].score(X, codes) == 1.0
     assert abs((answers[:, 1:].argmax(axis=1) == codes).mean() - 0.5) < 0.15

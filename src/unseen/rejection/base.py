@@ -24,14 +24,13 @@ from unseen._sklearn import Interval, fit_context
 from unseen._types import FloatArray, IntArray, Matrix
 from unseen.records import Notice
 from unseen.rejection.learning.folds import FittedRule, OutOfFold, cross_fit
-from unseen.rejection.learning.labels import with_unseen
 from unseen.rejection.learning.notices import (
     few_rows,
     negative_mass,
     overfull_shares,
     uncertain_shares,
 )
-from unseen.rejection.learning.sample import OpenSample
+from unseen.rejection.learning.sample import OpenSample, with_unseen
 from unseen.rejection.learning.shares import Shares, estimate_shares, given_shares, must_estimate
 from unseen.rejection.learning.threshold import (
     cost_threshold,
@@ -162,7 +161,7 @@ class RejectionRule(ClassifierMixin, BaseEstimator, ABC):
                 "proportions must come with X_new, whose shares they are; got None for it."
             )
         self.rule_, self.out_of_fold_ = self._fit_both(sample, np.random.RandomState(seeds[1]))
-        doubts = negative_mass(self.out_of_fold_, self.shares_).notices
+        doubts = negative_mass(self.out_of_fold_, self.shares_)
         if X_new is not None:
             doubts = (
                 *overfull_shares(self.shares_),

@@ -17,11 +17,15 @@ import numpy as np
 from unseen._sklearn import Interval, StrOptions
 from unseen._types import FloatArray, IntArray, Matrix
 from unseen.rejection.base import RejectionRule
-from unseen.rejection.cells.cells import cell_masses, cell_probabilities, effective_size
+from unseen.rejection.cells.cells import (
+    cell_masses,
+    cell_probabilities,
+    effective_size,
+    smallest_leaf,
+)
 from unseen.rejection.cells.growth import Growth, RankedRows, Trees, grow
 from unseen.rejection.learning.folds import OutOfFold
 from unseen.rejection.learning.sample import OpenSample
-from unseen.rejection.tree import smallest_leaf
 
 __all__ = ["ForestRule", "RejectionForest"]
 
@@ -171,7 +175,9 @@ class RejectionForest(RejectionRule):
         for start in range(0, self.n_trees, step):
             counts = bootstrap_counts(sample, min(step, self.n_trees - start), rng)
             trees = grow(rows, masses, counts, growth, rng)
-            filled = bagged_masses(trees, X, masses, counts)
+            tree, row = np.nonzero(counts)
+            held = masses[row] * counts[tree, row, None]
+            filled = cell_masses(trees.leaves(X)[row, tree], held, trees.n_cells)
             yield Batch(trees, cell_probabilities(filled, prior, pseudo_mass)), counts
 
 
@@ -206,10 +212,3 @@ def draw_counts(n: int, n_draws: int, rng: np.random.RandomState) -> IntArray:
     """How often each of n things comes up in n draws with replacement: shape (n_draws, n)."""
     place = rng.randint(n, size=(n_draws, n)) + n * np.arange(n_draws)[:, None]
     return np.bincount(place.ravel(), minlength=n * n_draws).reshape(n_draws, n)
-
-
-def bagged_masses(trees: Trees, X: FloatArray, masses: FloatArray, counts: IntArray) -> FloatArray:
-    """Masses a_1 ... a_K and u of all nodes, from the rows that each tree holds."""
-    tree, row = np.nonzero(counts)
-    leaves = trees.leaves(X)[row, tree]
-    return cell_masses(leaves, masses[row] * counts[tree, row, None], trees.n_cells)

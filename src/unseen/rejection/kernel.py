@@ -94,6 +94,12 @@ class KernelRule:
         return label_probabilities(self.loss, values + self.coefficients[-1])
 
 
+def whitened(factor: KernelFactor, sample: OpenSample) -> tuple[FloatArray, FloatArray]:
+    """Features of labelled and new rows whose inner product is the kernel's, and a last 1."""
+    features = factor.design.astype(np.float64) @ factor.whiten
+    return features[: len(sample.codes)], features[len(sample.codes) :]
+
+
 @dataclass(frozen=True, eq=False)
 class Candidate:
     """A bandwidth and a ridge, with their probabilities of rows out of fold."""
@@ -113,7 +119,7 @@ def candidates_at(
     folds: Folds,
 ) -> list[Candidate]:
     """Every ridge at one bandwidth, with its probabilities out of fold."""
-    labelled, new = np.split(_whitened(rows.factor(bandwidth)), [len(sample.codes)])
+    labelled, new = whitened(rows.factor(bandwidth), sample)
 
     def learn(kept: BoolArray, kept_new: BoolArray) -> Callable[[FloatArray], FloatArray]:
         problem = Surrogate.from_features(
@@ -140,18 +146,13 @@ def best_of(found: list[Candidate], shares: FloatArray) -> Candidate:
 def fit_kernel_rule(sample: OpenSample, rows: Rows, loss: Loss, best: Candidate) -> KernelRule:
     """The rule at one bandwidth and ridge, from all rows."""
     factor = rows.factor(best.bandwidth)
-    labelled, new = np.split(_whitened(factor), [len(sample.codes)])
+    labelled, new = whitened(factor, sample)
     problem = Surrogate.from_features(labelled, sample.codes, new, sample.shares)
     (found,) = loss.minimisers(problem, np.array([best.ridge]))
     coefficients = factor.whiten @ found
     return KernelRule(
         rows.standardise, factor.kernel, coefficients, loss, best.bandwidth, best.ridge
     )
-
-
-def _whitened(factor: KernelFactor) -> FloatArray:
-    """Features with an inner product that is the kernel's, and a last column of ones."""
-    return factor.design.astype(np.float64) @ factor.whiten
 
 
 class RejectionKernel(RejectionRule):

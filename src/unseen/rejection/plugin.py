@@ -7,7 +7,9 @@ classifiers that tell the samples apart (``docs/rejection.md``).
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -145,32 +147,22 @@ class PlugInRule:
 
     def refit(self, sample: OpenSample, rng: np.random.RandomState) -> PlugInRule:
         """Fit the same rule to other rows, with the settings that its models have chosen."""
-        tasks = self.density_ratio.tasks(sample)
         classifiers = [as_chosen(model) for model in self.models]
-        return _fit_tasks(sample, self.density_ratio, tasks, classifiers, rng)
+        return fit_plug_in(sample, self.density_ratio, classifiers, rng)
 
 
 def fit_plug_in(
-    sample: OpenSample, density_ratio: DensityRatio, classifier: Any, rng: np.random.RandomState
-) -> PlugInRule:
-    """Fit a classifier to each task; None is :class:`~unseen.KernelLogisticRegression`."""
-    classifier = KernelLogisticRegression() if classifier is None else classifier
-    tasks = density_ratio.tasks(sample)
-    return _fit_tasks(sample, density_ratio, tasks, [classifier] * len(tasks), rng)
-
-
-def _fit_tasks(
     sample: OpenSample,
     density_ratio: DensityRatio,
-    tasks: list[tuple[Matrix, Any]],
-    classifiers: list[Any],
+    classifiers: Iterable[Any],
     rng: np.random.RandomState,
 ) -> PlugInRule:
+    """Fit one of the classifiers to each task; there may be more classifiers than tasks."""
+    tasks = density_ratio.tasks(sample)
     with one_blas_thread():
         models = [
             seeded(classifier, rng.randint(2**31 - 1)).fit(X, codes)
-            # A fold without a class may have fewer tasks than there are classifiers.
-            for classifier, (X, codes) in zip(classifiers, tasks, strict=False)
+            for (X, codes), classifier in zip(tasks, classifiers, strict=False)
         ]
     counts = np.bincount(sample.codes, minlength=sample.n_classes)
     return PlugInRule(models, density_ratio, sample.shares * sample.X_new.shape[0] / counts)
@@ -252,7 +244,8 @@ class RejectionPlugIn(RejectionRule):
     ) -> tuple[FittedRule, OutOfFold]:
         """What the classifier chooses from all rows holds in the folds; these calibrate it."""
         density_ratio = OneModel() if self.density_ratio is None else self.density_ratio
-        rule = fit_plug_in(sample, density_ratio, self.classifier, rng)
+        classifier = KernelLogisticRegression() if self.classifier is None else self.classifier
+        rule = fit_plug_in(sample, density_ratio, repeat(classifier), rng)
         out_of_fold = cross_fit(rule.refit, sample, self.n_folds, rng)
         if not self.calibrate:
             return rule, out_of_fold

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import repeat
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,6 +21,7 @@ from sklearn.neighbors import NearestNeighbors
 from unseen._sklearn import HasMethods
 from unseen._types import BoolArray, FloatArray, IntArray, Matrix
 from unseen.rejection.base import RejectionRule
+from unseen.rejection.cells.cells import smallest_leaf
 from unseen.rejection.forest import RejectionForest
 from unseen.rejection.learning.folds import (
     FittedRule,
@@ -29,8 +31,8 @@ from unseen.rejection.learning.folds import (
 )
 from unseen.rejection.learning.sample import OpenSample
 from unseen.rejection.plugin import PlugInRule, TwoModels, fit_plug_in
-from unseen.rejection.tree import smallest_leaf
 from unseen.scores.kernel import Standardisation
+from unseen.scores.klr import KernelLogisticRegression
 
 __all__ = ["RejectionStack", "StackRule", "class_distances"]
 
@@ -288,7 +290,8 @@ class RejectionStack(RejectionRule):
         self, sample: OpenSample, rng: np.random.RandomState
     ) -> tuple[FeatureMaker, OpenSample]:
         """The features of new rows, and the sample in stacked features."""
-        models = fit_plug_in(sample, TwoModels(), self.classifier, rng)
+        classifier = KernelLogisticRegression() if self.classifier is None else self.classifier
+        models = fit_plug_in(sample, TwoModels(), repeat(classifier), rng)
         ranks = np.unique(np.asarray(self.n_neighbors))
         if ranks.size == 0 or ranks.dtype.kind not in "iu" or ranks[0] < 1:
             raise ValueError(f"n_neighbors must be whole numbers >= 1; got {self.n_neighbors!r}.")

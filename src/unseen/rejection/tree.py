@@ -22,8 +22,7 @@ from unseen.rejection.cells.cells import (
     cell_labels,
     cell_masses,
     cell_rule,
-    effective_size,
-    growing_cells,
+    smallest_leaf,
 )
 from unseen.rejection.cells.growth import LEAF, Growth, RankedRows, Trees, grow
 from unseen.rejection.learning.sample import OpenSample
@@ -101,25 +100,6 @@ class RejectionTree(RejectionRule):
         counts = np.ones((1, len(X)), dtype=np.int64)
         growth = Growth(smallest_leaf(self.min_leaf, sample), X.shape[1], self.negative_cost)
         return grow(RankedRows.from_rows(X), masses, counts, growth, rng)
-
-
-def smallest_leaf(min_leaf: int | str, sample: OpenSample, factor: float = 2.0) -> int:
-    """Rows that a leaf must hold, so that the number of leaves grows as the theorem asks.
-
-    A number ``min_leaf`` is kept. "auto" allows ``factor`` leaves for each cell of a histogram:
-    trees put leaves where they are needed.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.zeros((2000, 4))
-    >>> smallest_leaf("auto", OpenSample(X, np.zeros(2000, dtype=int), X, np.array([1.0])))
-    20
-    """
-    if not isinstance(min_leaf, str):
-        return int(min_leaf)
-    n_rows, n_features = sample.X.shape[0] + sample.X_new.shape[0], sample.X.shape[1]
-    return max(1, round(n_rows / (factor * growing_cells(effective_size(sample), n_features))))
 
 
 def hold_out(

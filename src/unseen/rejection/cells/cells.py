@@ -25,6 +25,7 @@ __all__ = [
     "cell_rule",
     "effective_size",
     "growing_cells",
+    "smallest_leaf",
 ]
 
 # Beyond this many features the power d / (d + 2) is nearly 1 and cells would hold a row each.
@@ -189,3 +190,22 @@ def growing_cells(size: float, n_features: int) -> float:
     """
     counted = min(n_features, FEATURES_COUNTED)
     return float(size ** (counted / (counted + 2)))
+
+
+def smallest_leaf(min_leaf: int | str, sample: OpenSample, factor: float = 2.0) -> int:
+    """Rows that a leaf must hold, so that the number of leaves grows as the theorem asks.
+
+    A number ``min_leaf`` is kept. "auto" allows ``factor`` leaves for each cell of a histogram:
+    trees put leaves where they are needed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.zeros((2000, 4))
+    >>> smallest_leaf("auto", OpenSample(X, np.zeros(2000, dtype=int), X, np.array([1.0])))
+    20
+    """
+    if not isinstance(min_leaf, str):
+        return int(min_leaf)
+    n_rows, n_features = sample.X.shape[0] + sample.X_new.shape[0], sample.X.shape[1]
+    return max(1, round(n_rows / (factor * growing_cells(effective_size(sample), n_features))))

@@ -165,12 +165,6 @@ class Splits:
     below: IntArray
     above: IntArray
 
-    def take(self, nodes: IntArray, other: Splits) -> None:
-        """Take over the splits of some nodes where they gain more."""
-        better = other.gain > self.gain[nodes]
-        for mine, theirs in zip(vars(self).values(), vars(other).values(), strict=True):
-            mine[nodes[better]] = theirs[better]
-
 
 @dataclass(frozen=True)
 class Growth:
@@ -252,8 +246,11 @@ def grow(
     >>> trees.n_leaves, trees.threshold[0]
     (2, np.float64(5.0))
     """
-    nodes = root_nodes(masses, counts)
     n_trees = len(counts)
+    tree, row = np.nonzero(counts * masses.any(axis=1))
+    mass = masses.max(axis=1)[row] * counts[tree, row]
+    size = np.bincount(tree, minlength=n_trees)
+    nodes = OpenNodes(row, masses.argmax(axis=1)[row], mass, size)
     levels: list[tuple[IntArray, FloatArray, IntArray]] = []
     end = n_trees  # of the nodes so far
     while len(nodes.size):
@@ -267,14 +264,6 @@ def grow(
         end += len(nodes.size)
     feature, threshold, left = (np.concatenate(parts) for parts in zip(*levels, strict=True))
     return Trees(feature, threshold, left, n_trees)
-
-
-def root_nodes(masses: FloatArray, counts: IntArray) -> OpenNodes:
-    """All rows with a mass in the root of each tree that holds them."""
-    tree, row = np.nonzero(counts * masses.any(axis=1))
-    column = masses.argmax(axis=1)
-    mass = masses.max(axis=1)[row] * counts[tree, row]
-    return OpenNodes(row, column[row], mass, np.bincount(tree, minlength=len(counts)))
 
 
 def split_nodes(rows: RankedRows, nodes: OpenNodes, found: Splits, split: BoolArray) -> OpenNodes:
@@ -312,7 +301,10 @@ def best_splits(
         part = nodes.only(varied)
         if len(part.size):
             cut = best_cuts(part, ranks[np.repeat(varied, nodes.size)], n_columns, growth)
-            found.take(alive[varied], Splits(cut.gain, feature[varied], cut.below, cut.above))
+            better = cut.gain > found.gain[alive[varied]]
+            taken = alive[varied][better]
+            found.gain[taken], found.feature[taken] = cut.gain[better], feature[varied][better]
+            found.below[taken], found.above[taken] = cut.below[better], cut.above[better]
     return found
 
 

@@ -7,7 +7,6 @@ labelled rows differ from the new rows of their class (``docs/rejection.md``, "W
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from unseen.rejection.learning.folds import OutOfFold
 from unseen.rejection.learning.shares import Shares
 from unseen.rejection.learning.threshold import novelty
 
-__all__ = ["NegativeMass", "few_rows", "negative_mass", "overfull_shares", "uncertain_shares"]
+__all__ = ["few_rows", "negative_mass", "overfull_shares", "uncertain_shares"]
 
 # Every fold of the default five should hold a row of the class.
 _FEW = 5
@@ -97,41 +96,8 @@ def uncertain_shares(shares: Shares, classes: NDArray[Any]) -> tuple[Notice, ...
     return (Notice("uncertain_share", text, about=label),)
 
 
-@dataclass(frozen=True)
-class NegativeMass:
-    """Where more known rows were expected than there are rows.
-
-    Parameters
-    ----------
-    share : float
-        Part of the known classes' mass that lies in cells of clearly negative unseen mass.
-    total : float
-        Sum of the unseen mass over these cells, at most 0.
-    n_cells, n_negative : int
-        Number of cells, and of clearly negative cells.
-    """
-
-    share: float
-    total: float
-    n_cells: int
-    n_negative: int
-
-    @property
-    def notices(self) -> tuple[Notice, ...]:
-        """A notice where more than a tenth of the known mass is concerned."""
-        if self.share <= _MUCH:
-            return ()
-        text = (
-            "the estimated mass of unseen classes is negative, beyond noise, in cells that hold "
-            f"{self.share:.0%} of the known classes (sum {self.total:.3f}): the known shares are "
-            "too large there, or the labelled rows differ from those of the same class among the "
-            "new ones. Check proportions, and whether the classes drifted."
-        )
-        return (Notice("negative_mass", text),)
-
-
-def negative_mass(rows: OutOfFold, shares: Shares) -> NegativeMass:
-    """Unseen mass by cells of rows out of fold, and how much of it is clearly negative.
+def negative_mass(rows: OutOfFold, shares: Shares) -> tuple[Notice, ...]:
+    """A notice where cells of clearly negative unseen mass hold over a tenth of the known mass.
 
     A cell is a known class (the best for its rows) and a fifth of their novelty. A cell is clearly
     negative where e is below 0 by more than the normal quantile at 1% divided by the number of
@@ -142,8 +108,8 @@ def negative_mass(rows: OutOfFold, shares: Shares) -> NegativeMass:
     >>> import numpy as np
     >>> half = np.tile([0.5, 0.5], (400, 1))
     >>> rows = OutOfFold(half, np.zeros(400, dtype=int), half)
-    >>> negative_mass(rows, Shares(np.array([1.5]))).total
-    -0.5
+    >>> negative_mass(rows, Shares(np.array([1.5])))[0].text[83:134]
+    'cells that hold 100% of the known classes (sum -0.5'
     """
     codes = rows.codes
     cells = _cells(np.vstack([rows.labelled, rows.new]))
@@ -152,20 +118,24 @@ def negative_mass(rows: OutOfFold, shares: Shares) -> NegativeMass:
     np.add.at(known, (codes, cells[: len(codes)]), 1.0)
     new = np.bincount(cells[len(codes) :], minlength=n_cells).astype(np.float64)
     counts = known.sum(axis=1, keepdims=True)
-    expected = shares.known @ (known / counts)
+    rates = known / counts
+    expected = shares.known @ rates
     mass = new / new.sum() - expected
     variance = _binomial_variance(new, new.sum())
     variance = variance + shares.known**2 @ _binomial_variance(known, counts)
     if shares.covariance is not None:
-        rates = known / counts
         variance = variance + np.einsum("ic,ij,jc->c", rates, shares.covariance, rates)
     negative = mass < -norm.isf(_FALSE_ALARMS / n_cells) * np.sqrt(variance)
-    return NegativeMass(
-        share=float(expected[negative].sum() / max(expected.sum(), np.finfo(float).tiny)),
-        total=float(mass[negative].sum()),
-        n_cells=n_cells,
-        n_negative=int(negative.sum()),
+    concerned = expected[negative].sum() / max(expected.sum(), np.finfo(float).tiny)
+    if concerned <= _MUCH:
+        return ()
+    text = (
+        "the estimated mass of unseen classes is negative, beyond noise, in cells that hold "
+        f"{concerned:.0%} of the known classes (sum {mass[negative].sum():.3f}): the known shares "
+        "are too large there, or the labelled rows differ from those of the same class among the "
+        "new ones. Check proportions, and whether the classes drifted."
     )
+    return (Notice("negative_mass", text),)
 
 
 def _cells(probabilities: FloatArray) -> IntArray:

@@ -1,4 +1,4 @@
-"""What a rule learns from: labelled rows, new rows, and the shares of the known classes.
+"""What a rule learns from: labelled rows, new rows, shares; and the K + 1 labels it gives.
 
 For a set A of rows, ``a_i = pi_i P_i(A)`` is the mass of known class i and ``u = P_0(A)`` the mass
 of the new rows; ``e = u - sum_i a_i`` is left for unseen classes. ``docs/rejection.md`` derives the
@@ -8,13 +8,15 @@ risk of every rule from these masses.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unseen._types import BoolArray, FloatArray, IntArray, Matrix
 from unseen.scores.crossfit import stack_samples
 
-__all__ = ["OpenSample", "row_masses"]
+__all__ = ["OpenSample", "codes_of", "row_masses", "with_unseen"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,3 +105,51 @@ def row_masses(codes: IntArray, shares: FloatArray) -> FloatArray:
     """
     counts = np.bincount(codes, minlength=len(shares))
     return np.asarray((shares / np.maximum(counts, 1))[codes])
+
+
+def with_unseen(classes: NDArray[Any], unseen_label: Any = "auto") -> NDArray[Any]:
+    """The known labels, then the label of unseen classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> with_unseen(np.array([3, 7]))
+    array([ 3,  7, -1])
+    >>> with_unseen(np.array(["cat", "unseen"]))
+    Traceback (most recent call last):
+        ...
+    ValueError: unseen_label must differ from every known label; got 'unseen'.
+    """
+    numbers = classes.dtype.kind in "biuf"
+    if isinstance(unseen_label, str) and unseen_label == "auto":
+        unseen_label = -1 if numbers else "unseen"
+    if numbers == isinstance(unseen_label, str):
+        rule = "a number" if numbers else "text"
+        raise TypeError(f"unseen_label must be {rule}, as the labels are; got {unseen_label!r}.")
+    if unseen_label in classes.tolist():
+        raise ValueError(f"unseen_label must differ from every known label; got {unseen_label!r}.")
+    if classes.dtype.kind == "u":
+        classes = classes.astype(np.int64)
+    # NumPy widens text to the longer of the two labels, but would turn objects into text.
+    kind = object if classes.dtype.kind == "O" else None
+    return np.concatenate([classes, np.array([unseen_label], dtype=kind)])
+
+
+def codes_of(labels: Any, everything: NDArray[Any]) -> IntArray:
+    """Code of each label: its place among the K + 1 labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> codes_of(["dog", "unseen"], np.array(["cat", "dog", "unseen"]))
+    array([1, 2])
+    """
+    places = {label: place for place, label in enumerate(everything.tolist())}
+    values = np.asarray(labels).ravel().tolist()
+    strange = next((label for label in values if label not in places), None)
+    if strange is not None:
+        raise ValueError(
+            f"classifier must predict labels of y or unseen_label={everything.tolist()[-1]!r}; "
+            f"got {strange!r}."
+        )
+    return np.array([places[label] for label in values], dtype=np.intp)

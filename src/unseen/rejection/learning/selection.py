@@ -51,11 +51,13 @@ class RowLosses:
 
     def standard_error(self, shares: FloatArray) -> float:
         """Standard error of the total, with the shares taken as exact."""
-        groups = [self.labelled[self.codes == code] for code in range(len(shares))]
-        known = sum(
-            share**2 * _variance_of_mean(group) for share, group in zip(shares, groups, strict=True)
+        groups = [*(self.labelled[self.codes == code] for code in range(len(shares))), self.new]
+        variance = sum(
+            weight**2 * float(group.var(ddof=1) / len(group))
+            for weight, group in zip([*shares, 1.0], groups, strict=True)
+            if len(group) > 1
         )
-        return float(np.sqrt(known + _variance_of_mean(self.new)))
+        return float(np.sqrt(variance))
 
     def minus(self, other: RowLosses) -> RowLosses:
         """Losses of this rule less the losses of another rule, row by row."""
@@ -152,7 +154,3 @@ def choose_by_other_folds(
     new = np.stack([each.new for each in candidates], axis=1)
     chosen, chosen_new = out_of_fold(learn, (labelled, new), folds)
     return OutOfFold(chosen, candidates[0].codes, chosen_new)
-
-
-def _variance_of_mean(values: FloatArray) -> float:
-    return float(values.var(ddof=1) / len(values)) if len(values) > 1 else 0.0

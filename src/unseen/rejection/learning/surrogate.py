@@ -78,7 +78,8 @@ class Square:
         gram = rows.T @ rows / (2 * len(rows))
         right = problem.pull - rows.mean(axis=0)[:, None] / 2
         for ridge in ridges:
-            yield _solve(gram, _penalty(len(gram), ridge), right)
+            penalty = np.append(np.full(len(gram) - 1, ridge), 0.0)  # the constant is free
+            yield _solve(gram, penalty, right)
 
     def probability(self, values: FloatArray) -> FloatArray:
         """(f + 1) / 2, at least 0 and at most 1."""
@@ -110,7 +111,7 @@ class Logistic:
         """Newton's method for each label, started at the solution for the ridge before."""
         coefficients = np.zeros_like(problem.pull)
         for ridge in ridges:
-            penalty = _penalty(len(coefficients), ridge)
+            penalty = np.append(np.full(len(coefficients) - 1, ridge), 0.0)
             coefficients = np.column_stack(
                 [
                     self._newton(problem.rows, pull, penalty, start)
@@ -161,13 +162,6 @@ def _step_length(
     while objective(length) > first - length * promised + slack:
         length /= 2
     return length
-
-
-def _penalty(n_coefficients: int, ridge: float) -> FloatArray:
-    """The ridge of each coefficient; the constant, last, is free."""
-    penalty = np.full(n_coefficients, float(ridge))
-    penalty[-1] = 0.0
-    return penalty
 
 
 def _solve(gram: FloatArray, penalty: FloatArray, right: FloatArray) -> FloatArray:

@@ -71,7 +71,12 @@ class CostSensitive:
 
     def at(self, rates: FloatArray, rates_new: FloatArray, shares: FloatArray) -> Linearised:
         """Value and derivatives at these rates and shares."""
-        costs = _square(self.costs, len(rates_new))
+        costs, size = np.asarray(self.costs, dtype=np.float64), len(rates_new)
+        if costs.shape != (size, size) or not np.isfinite(costs).all():
+            raise ValueError(
+                f"costs must be finite, of shape {(size, size)}: known classes and unseen; "
+                f"got shape {costs.shape}."
+            )
         # The cost of an unseen row is charged to all new rows, and taken back from known rows.
         extra = costs[:-1] - costs[-1]
         by_share = (rates * extra).sum(axis=1)
@@ -132,13 +137,3 @@ def unseen_error(rates: FloatArray, rates_new: FloatArray, shares: FloatArray) -
         return float("nan")
     called_known = rates_new[:-1].sum() - shares @ rates[:, :-1].sum(axis=1)
     return float(called_known / unseen)
-
-
-def _square(costs: ArrayLike, size: int) -> FloatArray:
-    square = np.asarray(costs, dtype=np.float64)
-    if square.shape != (size, size) or not np.isfinite(square).all():
-        raise ValueError(
-            f"costs must be finite, of shape {(size, size)}: known classes and unseen; "
-            f"got shape {square.shape}."
-        )
-    return square

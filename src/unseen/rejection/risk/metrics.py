@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import f1_score, precision_score, recall_score, roc_auc_score
 
 from unseen._types import BoolArray
-from unseen.rejection.learning.labels import with_unseen
+from unseen.rejection.learning.sample import with_unseen
 
 __all__ = [
     "known_accuracy",
@@ -41,10 +41,6 @@ def open_macro_f1(
         The label of unseen classes; "auto" is "unseen" for text and -1 for numbers.
     known : array-like of shape (K,) or None, default=None
         The known labels; None takes all labels but the unseen one.
-
-    Returns
-    -------
-    float
 
     Examples
     --------
@@ -92,10 +88,6 @@ def unseen_precision(
     y_true, y_pred, unseen_label, known
         See :func:`open_macro_f1`.
 
-    Returns
-    -------
-    float
-
     Examples
     --------
     >>> from unseen.rejection import unseen_precision
@@ -116,10 +108,6 @@ def unseen_recall(
     ----------
     y_true, y_pred, unseen_label, known
         See :func:`open_macro_f1`.
-
-    Returns
-    -------
-    float
 
     Examples
     --------
@@ -145,10 +133,6 @@ def novelty_auc(
         Novelty, such as ``rule.novelty_score(X)``.
     unseen_label, known
         See :func:`open_macro_f1`.
-
-    Returns
-    -------
-    float
 
     Examples
     --------
@@ -184,10 +168,6 @@ def open_auc(
         Novelty.
     unseen_label, known
         See :func:`open_macro_f1`.
-
-    Returns
-    -------
-    float
 
     References
     ----------

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from unseen.proportions import OpenSetEstimator
-from unseen.rejection.learning.labels import codes_of, with_unseen
+from unseen.rejection.learning.sample import codes_of, with_unseen
 from unseen.rejection.learning.shares import estimate_shares, given_shares, must_estimate
 from unseen.rejection.risk.estimate import RiskEstimate, open_risk
 from unseen.rejection.risk.measures import RiskMeasure
@@ -91,18 +91,7 @@ def open_set_risk(
 
 @dataclass(frozen=True, eq=False)
 class OpenSetScorer:
-    """A scikit-learn scorer: minus the risk of :func:`open_set_risk`, so that higher is better.
-
-    Parameters
-    ----------
-    X_new : array-like of shape (m, d)
-        New rows that no candidate learns from.
-    proportions : shares, mapping or Estimate
-        Shares of the known classes in X_new.
-    measure : RiskMeasure or None, default=None
-        Measure to estimate; None is the paper's risk.
-    unseen_label : label, default="auto"
-        Label that a classifier gives to rows of unseen classes.
+    """A scikit-learn scorer: minus the risk, so that higher is better; see :func:`open_set_scorer`.
 
     Examples
     --------

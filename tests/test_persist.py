@@ -90,10 +90,10 @@ def test_packing_shows_neither_in_memory_nor_after_loading(samples, path) -> Non
     costs = dict(rule.rule_.losses)
     for one in (through_file(rule, path), rule):
         assert one.rule_.losses == costs
-        stack = next(part for part in one.rule_.rules if hasattr(part, "describe"))
+        stack = next(part for part in one.rule_.rules if hasattr(part, "features"))
         assert all(
             type(each) is NearestNeighbors
-            for scale in stack.describe.neighbours
+            for scale in stack.features.neighbours
             for each in scale.by_class
         )
 

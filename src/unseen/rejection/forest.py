@@ -37,18 +37,10 @@ LEAVES = 4.0
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Trees that were grown together, and the probabilities in their leaves.
-
-    Parameters
-    ----------
-    trees : Trees
-        Trees of this batch.
-    table : ndarray of shape (n_nodes, K + 1)
-        Probabilities of the labels, unseen last.
-    """
+    """Trees that were grown together, and the probabilities in their leaves."""
 
     trees: Trees
-    table: FloatArray
+    table: FloatArray  # probabilities of the labels at each node, unseen last
 
     def add(self, X: FloatArray, weight: FloatArray, total: FloatArray) -> None:
         """Add each tree's probabilities, times a weight of shape (n_trees, n), to the total."""
@@ -62,13 +54,7 @@ class Batch:
 
 @dataclass(frozen=True, eq=False)
 class ForestRule:
-    """The average of many trees.
-
-    Parameters
-    ----------
-    batches : tuple of Batch
-        All trees, in the batches they were grown in.
-    """
+    """The average of many trees, kept in the batches they were grown in."""
 
     batches: tuple[Batch, ...]
 

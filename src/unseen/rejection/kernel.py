@@ -60,25 +60,11 @@ def label_probabilities(loss: Loss, values: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class KernelRule:
-    """A fitted rule: functions of the kernel against a few landmarks.
-
-    Parameters
-    ----------
-    standardise : Standardisation
-        Centre and scale of each feature.
-    kernel : ShiftedKernel
-        The kernel and its landmarks.
-    coefficients : ndarray of shape (r + 1, K + 1)
-        Weights of the kernel functions and, last, the constants.
-    loss : Square or Logistic
-        Turns values into probabilities.
-    bandwidth, ridge : float
-        The chosen bandwidth and ridge.
-    """
+    """A fitted rule: functions of the kernel against a few landmarks."""
 
     standardise: Standardisation
     kernel: ShiftedKernel
-    coefficients: FloatArray
+    coefficients: FloatArray  # of the kernel functions and, last, the constants: (r + 1, K + 1)
     loss: Loss
     bandwidth: float
     ridge: float

@@ -94,16 +94,7 @@ class TwoModels:
 
 
 def posterior(chances: FloatArray) -> FloatArray:
-    """Probabilities of K classes and unseen from the eta_i, which may sum to more than 1.
-
-    Parameters
-    ----------
-    chances : ndarray of shape (n, K)
-        The eta_i, each at least 0.
-
-    Returns
-    -------
-    ndarray of shape (n, K + 1)
+    """Probabilities of K classes and unseen from the eta_i >= 0, which may sum to more than 1.
 
     Examples
     --------
@@ -119,21 +110,11 @@ def posterior(chances: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class PlugInRule:
-    """Fitted classifiers, and the factors that turn their answers into probabilities.
+    """Fitted classifiers, and the factors that turn their answers into probabilities."""
 
-    Parameters
-    ----------
-    models : list of classifier
-        One classifier for each task.
-    density_ratio : OneModel or TwoModels
-        Turns the classifiers' answers into ratios.
-    factor : ndarray of shape (K,)
-        ``pi_i n_0 / n_i``.
-    """
-
-    models: list[Any]
+    models: list[Any]  # one for each task
     density_ratio: DensityRatio
-    factor: FloatArray
+    factor: FloatArray  # pi_i n_0 / n_i
 
     def probabilities(self, X: Matrix) -> FloatArray:
         """Probability of each known class and, last, of unseen ones."""

@@ -45,24 +45,12 @@ LEAF_FACTOR = 2
 
 @dataclass(frozen=True, eq=False)
 class Neighbours:
-    """The labelled rows of each class, in one scale of the features, to measure distances to.
-
-    Parameters
-    ----------
-    scale : Standardisation
-        Centre and scale of each feature.
-    by_class : list of NearestNeighbors
-        The labelled rows of each class.
-    ranks : list of ndarray
-        Which neighbours of each class to measure, from 1.
-    copies : list of float
-        Distance below which a row is a copy of a row of each class, see :func:`copy_distance`.
-    """
+    """The labelled rows of each class, in one scale of the features, to measure distances to."""
 
     scale: Standardisation
     by_class: list[NearestNeighbors]
-    ranks: list[IntArray]
-    copies: list[float]
+    ranks: list[IntArray]  # neighbours of each class to measure, from 1
+    copies: list[float]  # copy_distance of each class
 
     @classmethod
     def from_sample(
@@ -124,18 +112,10 @@ def copy_distance(model: NearestNeighbors) -> float:
 def class_distances(
     model: NearestNeighbors, ranks: IntArray, rows: FloatArray | None = None, copy: float = 0.0
 ) -> FloatArray:
-    """Distance to the neighbours of these ranks among the rows of a class.
+    """Distance to the neighbours of these ranks (from 1) among the rows of a class.
 
-    Parameters
-    ----------
-    model : NearestNeighbors
-        Fitted on the rows of a class.
-    ranks : ndarray of int
-        Ranks of the neighbours, from 1.
-    rows : ndarray of shape (n, d) or None, default=None
-        Rows to measure from; None takes each row of the model, without itself.
-    copy : float, default=0.0
-        A row that is nearer than this to a row of the model counts as that row itself.
+    ``rows=None`` measures from each row of the model, without itself. A row that is nearer than
+    ``copy`` to a row of the model counts as that row itself.
 
     Examples
     --------
@@ -186,15 +166,7 @@ def answers_out_of_fold(
 
 @dataclass(frozen=True, eq=False)
 class FeatureMaker:
-    """Makes the stacked features of new rows.
-
-    Parameters
-    ----------
-    models : PlugInRule
-        Models whose answers are features.
-    neighbours : list of Neighbours
-        Labelled rows whose distances are features, in each scale.
-    """
+    """Makes the stacked features of new rows: answers of models, distances in each scale."""
 
     models: PlugInRule
     neighbours: list[Neighbours]

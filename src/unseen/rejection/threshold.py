@@ -161,9 +161,8 @@ class RejectionThreshold(RejectionRule):
 class Scale(NamedTuple):
     """Brings the scores of a detector to a common scale, high where a row is odd.
 
-    Some detectors score higher the more rows they learn from (OneClassSVM sums over them), so that
-    a cut found out of fold would be off for the detector of all rows. Each is therefore measured by
-    its own scores of the new rows, which it does not learn from.
+    Some detectors score higher the more rows they learn from (OneClassSVM sums over them). So each
+    detector is measured by its own scores of the new rows, which it does not learn from.
     """
 
     centre: float
@@ -189,29 +188,13 @@ class LabellerAndDetector(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Models:
-    """A fitted detector and a fitted classifier, asked together.
+    """A fitted detector and a fitted classifier, asked together."""
 
-    Parameters
-    ----------
-    labeller : classifier or None
-        Gives the posteriors; None where one class is known.
-    detector : estimator or None
-        Gives the score; None takes the labeller's largest probability.
-    scale : Scale or None
-        Scale of the detector's scores; a classifier needs none.
-    correction : ndarray
-        Factor of each posterior.
-    present : ndarray
-        Classes that the labeller knows.
-    n_classes : int
-        Number of known classes, K.
-    """
-
-    labeller: Any
-    detector: Any
-    scale: Scale | None
-    correction: FloatArray
-    present: IntArray
+    labeller: Any  # gives the posteriors; None where one class is known
+    detector: Any  # gives the score; None takes the labeller's largest probability
+    scale: Scale | None  # of the detector's scores; a classifier needs none
+    correction: FloatArray  # factor of each posterior
+    present: IntArray  # classes that the labeller knows
     n_classes: int
 
     def score(self, X: Matrix) -> FloatArray:
@@ -276,14 +259,7 @@ class ThresholdRule:
 def choose_cut(known: FloatArray, codes: IntArray, new: FloatArray, shares: FloatArray) -> Cut:
     """The cut of least estimated risk, and the slope of least estimated square loss.
 
-    Parameters
-    ----------
-    known, new : ndarray of shape (n, K + 1) and (m, K + 1)
-        Score and posteriors of the labelled rows and of the new rows, out of fold.
-    codes : ndarray of shape (n,)
-        Classes of the labelled rows.
-    shares : ndarray of shape (K,)
-        Shares of the known classes among the new rows.
+    ``known`` and ``new`` hold the score and the K posteriors of each row, out of fold.
     """
     right = known[:, 1:].argmax(axis=1) == codes
     places, risks = risk_by_cut(known[:, 0], codes, right, new[:, 0], shares)
@@ -319,12 +295,9 @@ def risk_by_cut(
 
     Parameters
     ----------
-    known : ndarray of shape (n,)
-        Scores of the labelled rows, high where odd.
-    codes : ndarray of shape (n,)
-        Their classes.
-    right : ndarray of shape (n,)
-        Whether the classifier labels them right.
+    known, codes, right : ndarray of shape (n,)
+        Score of each labelled row, high where odd, its class, and whether the classifier's label is
+        right.
     new : ndarray of shape (m,)
         Scores of the new rows.
     shares : ndarray of shape (K,)
@@ -333,7 +306,7 @@ def risk_by_cut(
     Returns
     -------
     cuts, risks : ndarray
-        From the cut that rejects all to the one that rejects nothing, between scores.
+        Cuts between scores, from the cut that rejects all to the cut that rejects nothing.
 
     Examples
     --------

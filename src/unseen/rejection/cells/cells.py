@@ -124,8 +124,7 @@ def cell_probabilities(masses: FloatArray, prior: FloatArray, pseudo_mass: float
     prior : ndarray of shape (K + 1,)
         Probabilities in a cell without rows.
     pseudo_mass : float
-        Mass added to every cell, spread evenly over the labels so that the most probable label
-        stays the one of least cost.
+        Mass added to every cell, evenly over the labels: the most probable label stays.
 
     Examples
     --------

@@ -73,7 +73,7 @@ class Trees:
 
 @dataclass(frozen=True, eq=False)
 class RankedRows:
-    """Rows with each feature replaced by ranks, and what the ranks stand for.
+    """Rows with each feature replaced by ranks, and the values of the ranks.
 
     Parameters
     ----------
@@ -115,24 +115,12 @@ class RankedRows:
 
 @dataclass(frozen=True, eq=False)
 class OpenNodes:
-    """Nodes that are still to be split, and their rows, grouped by node.
+    """Nodes that are still to be split, and their rows, grouped by node."""
 
-    Parameters
-    ----------
-    row : ndarray of shape (r,)
-        Rows; a row that several trees hold stands here once for each tree.
-    column : ndarray of shape (r,)
-        Column of the row's mass: its class, or K for a new row.
-    mass : ndarray of shape (r,)
-        Mass of each row.
-    size : ndarray of shape (n_nodes,)
-        Rows of each node.
-    """
-
-    row: IntArray
-    column: IntArray
+    row: IntArray  # a row that several trees hold stands here once for each tree
+    column: IntArray  # of the row's mass: its class, or K for a new row
     mass: FloatArray
-    size: IntArray
+    size: IntArray  # rows of each node
 
     @property
     def start(self) -> IntArray:
@@ -145,7 +133,7 @@ class OpenNodes:
         return np.repeat(np.arange(len(self.size)), self.size)
 
     def regrouped(self, node: IntArray, n_nodes: int) -> OpenNodes:
-        """The rows grouped by other nodes; those at a negative one are left out."""
+        """The rows grouped by other nodes; rows of a negative node are left out."""
         order = np.argsort(node, kind="stable")[np.count_nonzero(node < 0) :]
         sizes = np.bincount(node[order], minlength=n_nodes)
         return OpenNodes(self.row[order], self.column[order], self.mass[order], sizes)
@@ -190,14 +178,7 @@ def cell_worth(
 ) -> FloatArray:
     """``(sum_k a_k^2 + e^2) / W``, less the cost of negative unseen mass.
 
-    Parameters
-    ----------
-    squares, known : ndarray
-        Sums over the known classes of a_k^2, and of a_k.
-    new : ndarray
-        Mass u of the new rows.
-    negative_cost : float
-        Cost of a unit of negative mass.
+    ``squares`` and ``known`` are the sums over known classes of a_k^2 and of a_k, ``new`` is u.
 
     Examples
     --------

@@ -38,15 +38,9 @@ class Partition(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Axes:
-    """Directions along which rows are cut: features, or principal axes of standardised ones.
+    """Directions along which rows are cut: features, or principal axes of standardised ones."""
 
-    Parameters
-    ----------
-    directions : ndarray of shape (d, n_axes) or None
-        None leaves rows as they are.
-    """
-
-    directions: FloatArray | None
+    directions: FloatArray | None  # None leaves rows as they are
 
     @classmethod
     def from_rows(cls, X: FloatArray, max_axes: int) -> Axes:
@@ -65,18 +59,10 @@ class Axes:
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """Cells between the cuts of each axis; the outer ones reach to infinity.
-
-    Parameters
-    ----------
-    axes : Axes
-        Directions of the cuts.
-    cuts : tuple of ndarrays
-        Sorted cuts along each axis.
-    """
+    """Cells between the cuts of each axis; the outer ones reach to infinity."""
 
     axes: Axes
-    cuts: tuple[FloatArray, ...]
+    cuts: tuple[FloatArray, ...]  # sorted, along each axis
 
     @property
     def n_cells(self) -> int:
@@ -92,22 +78,14 @@ class Grid:
 
 @dataclass(frozen=True, eq=False)
 class NearestCentre:
-    """Voronoi cells.
+    """Voronoi cells."""
 
-    Parameters
-    ----------
-    centres : ndarray of shape (n_cells, d)
-        In units of the scale.
-    scale : ndarray of shape (d,)
-        What a feature is divided by.
-    """
-
-    centres: FloatArray
-    scale: FloatArray
+    centres: FloatArray  # in units of the scale
+    scale: FloatArray  # each feature is divided by its scale
 
     @property
     def n_cells(self) -> int:
-        """How many centres there are."""
+        """Number of centres."""
         return len(self.centres)
 
     def cell(self, X: FloatArray) -> IntArray:

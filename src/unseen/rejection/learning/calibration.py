@@ -84,15 +84,7 @@ def calibrate_by_other_folds(
 
 @dataclass(frozen=True, eq=False)
 class CalibratedRule:
-    """A fitted rule whose probabilities are calibrated.
-
-    Parameters
-    ----------
-    rule : FittedRule
-        Gives the probabilities.
-    calibration : Calibration
-        Corrects the probabilities.
-    """
+    """A fitted rule whose probabilities are calibrated."""
 
     rule: FittedRule
     calibration: Calibration

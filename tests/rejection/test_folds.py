@@ -1,18 +1,54 @@
-"""What is said of a row comes from rows of other folds, whatever was chosen on the way."""
+"""Every answer about a row comes from rows of other folds, whatever was chosen on the way."""
 
 import numpy as np
 import pytest
 from closed_form import SHARES, samples
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from unseen import KernelLogisticRegression, RejectionClassifier, RejectionKernel, RejectionPlugIn
 from unseen.rejection import classifier, kernel
 from unseen.rejection.forest import RejectionForest
 from unseen.rejection.learning.calibration import calibrate_by_other_folds, fit_calibration
-from unseen.rejection.learning.folds import OutOfFold
+from unseen.rejection.learning.folds import OutOfFold, out_of_fold
 from unseen.rejection.learning.sample import OpenSample
 from unseen.rejection.threshold import choose_cut, cut_by_other_folds
 from unseen.scores.selection import assign_folds
+
+
+def test_every_row_is_answered_by_a_function_learnt_without_its_fold() -> None:
+    rng = np.random.default_rng(0)
+    folds = rng.permutation(np.arange(20) % 3), rng.permutation(np.arange(14) % 3)
+    folds[0][:2] = -1
+    places = np.arange(20), np.arange(14)
+    kept_by_fold = []
+
+    def learn(kept: np.ndarray, kept_new: np.ndarray):
+        kept_by_fold.append((kept, kept_new))
+        number = len(kept_by_fold) - 1
+        return lambda rows: np.column_stack([rows, np.full(len(rows), number)])
+
+    labelled, new = out_of_fold(learn, places, folds)
+    assert len(kept_by_fold) == 3
+    for answers, own, place, sample in zip((labelled, new), folds, places, (0, 1), strict=True):
+        held = own >= 0
+        assert_allclose(answers[held, 0], place[held])
+        assert_allclose(answers[held, 1], own[held])
+        assert_allclose(answers[~held], 0)
+        for number, kept in enumerate(kept_by_fold):
+            assert_array_equal(kept[sample], own != number)
+
+
+def test_a_fold_without_rows_of_one_sample_is_asked_about_the_other_alone() -> None:
+    asked = []
+
+    def learn(kept: np.ndarray, kept_new: np.ndarray):
+        return lambda rows: asked.append(len(rows)) or rows
+
+    rows = np.arange(4.0), np.arange(2.0)
+    found = out_of_fold(learn, rows, (np.arange(4), np.arange(2)))
+    assert_array_equal(found[0], rows[0])
+    assert_array_equal(found[1], rows[1])
+    assert asked == [1] * 6
 
 
 @pytest.mark.parametrize(

@@ -137,7 +137,7 @@ class RejectionClassifier(RejectionRule):
         return rule, choose_by_other_folds(means, losses, folds, sample.shares, pick)
 
     def _default_threshold(self) -> float:
-        """As many of the new rows are called unseen as are estimated to be."""
+        """The cut that calls as many new rows unseen as are estimated to be."""
         if not self._open:
             return super()._default_threshold()
         return self._threshold_for("reject_rate", "estimated")

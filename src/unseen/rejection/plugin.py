@@ -223,7 +223,7 @@ class RejectionPlugIn(RejectionRule):
     def _fit_both(
         self, sample: OpenSample, rng: np.random.RandomState
     ) -> tuple[FittedRule, OutOfFold]:
-        """What the classifier chooses from all rows holds in the folds; these calibrate it."""
+        """Settings that the classifier chooses from all rows hold in every fold."""
         density_ratio = OneModel() if self.density_ratio is None else self.density_ratio
         classifier = KernelLogisticRegression() if self.classifier is None else self.classifier
         rule = fit_plug_in(sample, density_ratio, repeat(classifier), rng)

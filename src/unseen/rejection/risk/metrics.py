@@ -140,7 +140,7 @@ def novelty_auc(
     >>> novelty_auc([0, 1, -1, -1], [0.1, 0.4, 0.3, 0.9])
     0.75
     """
-    truth, labels = _truth(y_true, unseen_label, known)
+    truth, _, labels = _aligned(y_true, y_true, unseen_label, known)
     return _auc(truth == labels[-1], np.asarray(y_score, dtype=np.float64))
 
 
@@ -198,34 +198,19 @@ def _auc(unseen: BoolArray, score: NDArray[Any]) -> float:
     return float(roc_auc_score(unseen, score))
 
 
-def _truth(y_true: ArrayLike, unseen_label: Any, known: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    """True labels with one name for all unseen classes, and the K + 1 labels."""
-    truth = np.asarray(y_true)
-    labels = _labels(truth, unseen_label, known)
-    strange = ~np.isin(truth, labels)
-    return np.where(strange, labels[-1], truth), labels
-
-
 def _aligned(
     y_true: ArrayLike, y_pred: ArrayLike, unseen_label: Any, known: Any
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """True and predicted labels, unseen classes under one name, and the K + 1 labels."""
-    predicted = np.asarray(y_pred)
-    if predicted.shape != np.shape(y_true) or predicted.ndim != 1:
+    """True labels, unseen classes under one name; predicted labels; and the K + 1 labels."""
+    truth, predicted = np.asarray(y_true), np.asarray(y_pred)
+    if predicted.shape != truth.shape or predicted.ndim != 1:
         raise ValueError(
             "y_true and y_pred must be 1-d and of one length; "
-            f"got shapes {np.shape(y_true)} and {predicted.shape}."
+            f"got shapes {truth.shape} and {predicted.shape}."
         )
     if known is None:
-        labels = _labels(np.concatenate([np.asarray(y_true), predicted]), unseen_label, None)
-        return np.asarray(y_true), predicted, labels
-    truth, labels = _truth(y_true, unseen_label, known)
-    return truth, predicted, labels
-
-
-def _labels(values: NDArray[Any], unseen_label: Any, known: Any) -> NDArray[Any]:
-    if known is not None:
-        return with_unseen(np.unique(np.asarray(known)), unseen_label)
-    found = np.unique(values)
-    unseen = with_unseen(found[:0], unseen_label)[-1]
-    return with_unseen(found[found != unseen], unseen_label)
+        found = np.unique(np.concatenate([truth, predicted]))
+        unseen = with_unseen(found[:0], unseen_label)[-1]
+        return truth, predicted, with_unseen(found[found != unseen], unseen_label)
+    labels = with_unseen(np.unique(np.asarray(known)), unseen_label)
+    return np.where(np.isin(truth, labels), truth, labels[-1]), predicted, labels

@@ -14,6 +14,7 @@ import numpy as np
 
 from unseen._frozen import Frozen
 from unseen._types import FloatArray
+from unseen._wording import text_table
 from unseen.rejection.base import RejectionRule
 from unseen.rejection.learning.threshold import labels_at
 
@@ -53,19 +54,14 @@ class Sensitivity(Frozen):
     rejected: FloatArray
 
     def __str__(self) -> str:
-        names = [str(label) for label in self.classes] + ["all"]
-        rows = np.vstack([self.changed, self.changed_together])
-        width = max(len("class"), *map(len, names))
-        lines = [f"{'class':<{width}}  labels changed at the lower end  at the upper end"]
-        lines += [
-            f"{name:<{width}}  {low:>31.1%}  {high:>16.1%}"
-            for name, (low, high) in zip(names, rows, strict=True)
-        ]
+        names = [*map(str, self.classes), "all"]
+        changed = np.vstack([self.changed, self.changed_together])
+        table = [["class", "labels changed at the lower end", "at the upper end"]]
+        for name, (low, high) in zip(names, changed, strict=True):
+            table.append([name, f"{low:.1%}", f"{high:.1%}"])
         low, now, high = self.rejected
-        return "\n".join(lines) + (
-            f"\ncalled unseen: {low:.1%}, {now:.1%} and {high:.1%} at the lower ends, the "
-            "estimate and the upper ends"
-        )
+        called = f"called unseen: {low:.1%}, {now:.1%} and {high:.1%}"
+        return text_table(table, [f"{called} at the lower ends, the estimate and the upper ends"])
 
 
 def share_sensitivity(rule: RejectionRule, limits: FloatArray | None = None) -> Sensitivity:

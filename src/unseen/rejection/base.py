@@ -218,7 +218,8 @@ class RejectionRule(ClassifierMixin, BaseEstimator, ABC):
         -------
         ndarray of shape (n,)
         """
-        labels: NDArray[Any] = self.classes_[self._codes(self._probabilities(X))]
+        codes = self._codes(self._probabilities(X))
+        labels: NDArray[Any] = self.classes_[codes]
         return labels
 
     def predict_new(self) -> NDArray[Any]:

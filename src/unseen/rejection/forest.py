@@ -122,7 +122,9 @@ class RejectionForest(RejectionRule):
         unseen_label: Any = "auto",
         random_state: Any = None,
     ) -> None:
-        super().__init__(unseen_label=unseen_label, random_state=random_state)
+        # No call of the base: a forest has no n_folds.
+        self.unseen_label = unseen_label
+        self.random_state = random_state
         self.n_trees = n_trees
         self.min_leaf = min_leaf
         self.max_features = max_features

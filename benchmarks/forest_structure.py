@@ -39,7 +39,6 @@ from sklearn.tree import (
 from unseen.rejection.cells.cells import cell_masses, cell_probabilities, effective_size
 from unseen.rejection.forest import RejectionForest, bootstrap_counts
 from unseen.rejection.learning.sample import OpenSample
-from unseen.rejection.tree import stacked
 
 N_TREES = 100
 PROBLEMS = ("digits", "blobs", "between")
@@ -92,12 +91,12 @@ def draw(name: str, unseen: float, seed: int) -> tuple[OpenSample, np.ndarray]:
 
 def ours(sample: OpenSample, cost: float, min_leaf: int | str, seed: int) -> np.ndarray:
     forest = RejectionForest(N_TREES, min_leaf, negative_cost=cost)
-    return forest._held_out(sample, np.random.RandomState(seed)).new.argmax(axis=1)
+    return forest._fit_both(sample, np.random.RandomState(seed))[1].new.argmax(axis=1)
 
 
 def theirs(sample: OpenSample, kind: str, min_leaf: int, seed: int) -> np.ndarray:
     rng = np.random.RandomState(seed)
-    X, masses, n_known = stacked(sample), sample.masses, sample.n_classes
+    X, masses, n_known = sample.rows, sample.masses, sample.n_classes
     code, weight = masses.argmax(axis=1), masses.sum(axis=1)
     target = code
     if "targets" in kind:

@@ -40,14 +40,15 @@ from sklearn.metrics import f1_score
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import OneClassSVM
 
-from unseen import KernelLogisticRegression
+from unseen import KernelLogisticRegression, OpenSetEstimator
 from unseen.datasets import load_dataset, make_waveform
 from unseen.rejection.classifier import RejectionClassifier
 from unseen.rejection.forest import RejectionForest
 from unseen.rejection.histogram import RejectionHistogram
-from unseen.rejection.kernel import Logistic, RejectionKernel
-from unseen.rejection.learning.shares import find_shares
-from unseen.rejection.plugin import Joint, Pooled, RejectionPlugIn
+from unseen.rejection.kernel import RejectionKernel
+from unseen.rejection.learning.shares import estimate_shares
+from unseen.rejection.learning.surrogate import Logistic
+from unseen.rejection.plugin import OneModel, RejectionPlugIn, TwoModels
 from unseen.rejection.stack import RejectionStack
 from unseen.rejection.tree import RejectionTree
 
@@ -122,8 +123,8 @@ def rules(seed: int) -> Iterator[tuple[str, Any]]:
     yield "histogram", RejectionHistogram(random_state=seed)
     yield "kernel, square", RejectionKernel(random_state=seed)
     yield "kernel, logistic", RejectionKernel(Logistic(), random_state=seed)
-    yield "plug-in, pooled", RejectionPlugIn(form=Pooled(), random_state=seed)
-    yield "plug-in, joint", RejectionPlugIn(form=Joint(), random_state=seed)
+    yield "plug-in, pooled", RejectionPlugIn(density_ratio=TwoModels(), random_state=seed)
+    yield "plug-in, joint", RejectionPlugIn(density_ratio=OneModel(), random_state=seed)
 
 
 def cut_at_true_share(problem: Problem, odd: np.ndarray, labels: np.ndarray) -> np.ndarray:
@@ -173,7 +174,8 @@ def measure(name: str, seed: int, unseen_share: float | None) -> Iterator[dict]:
             macro_f1=f"{macro:.4f}", seconds=f"{seconds:.2f}",
         )  # fmt: skip
 
-    found = find_shares(None, problem.X, problem.y, problem.X_new, seed).known
+    labelled = OpenSetEstimator().fit(problem.X, problem.y).labelled_
+    found = estimate_shares(None, labelled, problem.X_new, seed).known
     error = np.abs(found - problem.shares).sum()
     print(f"{data} seed {seed}: l1 error of the shares {error:.3f}", flush=True)
     for column, shares in (("estimated", found), ("true", problem.shares)):

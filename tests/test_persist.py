@@ -79,7 +79,7 @@ def test_a_fitted_estimator_answers_the_same_bit_for_bit(kind, samples, path) ->
         assert_array_equal(after.predict(samples[2]), before.predict(samples[2]))
         assert_array_equal(after.predict_new(), before.predict_new())
         assert plain(after.risk_) == plain(before.risk_)
-        assert after.set_threshold(cost=3).threshold_ == before.set_threshold(cost=3).threshold_
+        assert after.with_threshold(cost=3).threshold_ == before.with_threshold(cost=3).threshold_
 
 
 def test_an_unfitted_estimator_keeps_its_parameters(path) -> None:
@@ -90,13 +90,13 @@ def test_an_unfitted_estimator_keeps_its_parameters(path) -> None:
 def test_what_skops_cannot_save_is_there_again_after_loading(samples, path) -> None:
     """Costs by tuples of names, and search trees."""
     rule = fitted(unseen.RejectionClassifier, samples)
-    costs = dict(rule.rule_.costs)
+    costs = dict(rule.rule_.losses)
     for one in (through_file(rule, path), rule):
-        assert one.rule_.costs == costs
-        stack = next(part for part in one.rule_.rules if hasattr(part, "describe"))
+        assert one.rule_.losses == costs
+        stack = next(part for part in one.rule_.rules if hasattr(part, "features"))
         assert all(
             type(each) is NearestNeighbors
-            for scale in stack.describe.neighbours
+            for scale in stack.features.neighbours
             for each in scale.by_class
         )
 

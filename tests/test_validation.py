@@ -13,7 +13,14 @@ import unseen
 from unseen import KernelMean, mixture_proportion
 from unseen.records import UnseenWarning
 from unseen.samples import LabelledRows
-from unseen.samples.checks import check_closed_set, check_folds, check_labelled, check_new, column_names, remarks
+from unseen.samples.checks import (
+    check_closed_set,
+    check_folds,
+    check_labelled,
+    check_new,
+    column_names,
+    remarks,
+)
 
 X = np.arange(12.0).reshape(6, 2) ** 1.5
 Y = ["a", "b", "a", "b", "a", "b"]

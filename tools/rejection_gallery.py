@@ -36,8 +36,15 @@ from unseen import (
     RejectionTree,
     UnseenWarning,
 )
-from unseen.rejection import EqualWidthCells, Joint, Logistic, Pooled, QuantileCells, Square
-from unseen.rejection.histogram import VoronoiCells
+from unseen.rejection import (
+    EqualWidthCells,
+    Logistic,
+    OneModel,
+    QuantileCells,
+    Square,
+    TwoModels,
+    VoronoiCells,
+)
 
 TARGET = Path(__file__).parents[1] / "docs" / "images" / "rejection_regions.png"
 CENTRES = np.array([[-2.0, -1.2], [2.0, -1.2], [0.0, 2.3], [0.0, 0.0], [3.4, 2.6]])
@@ -64,8 +71,8 @@ def rules() -> dict[str, Any]:
         "Histogram, Voronoi": RejectionHistogram(VoronoiCells()),
         "Kernel, square loss": RejectionKernel(Square()),
         "Kernel, logistic loss": RejectionKernel(Logistic()),
-        "Plug-in, joint": RejectionPlugIn(form=Joint()),
-        "Plug-in, pooled": RejectionPlugIn(form=Pooled()),
+        "Plug-in, joint": RejectionPlugIn(density_ratio=OneModel()),
+        "Plug-in, pooled": RejectionPlugIn(density_ratio=TwoModels()),
         "Threshold, probability": RejectionThreshold(LogisticRegression()),
         "Threshold, IsolationForest": RejectionThreshold(IsolationForest()),
     }

@@ -30,7 +30,7 @@ from unseen.plots.canvas import literal, spread
 from unseen.plots.densities import binned_masses, squeezed
 from unseen.records import RocEvidence
 from unseen.rejection import RejectionTree
-from unseen.rejection.learning.threshold import decide
+from unseen.rejection.learning.threshold import labels_at
 from unseen.rejection.regions import label_regions
 from unseen.rejection.risk.curve import risk_curve
 from unseen.rejection.risk.estimate import open_risk
@@ -368,9 +368,9 @@ def test_regions_need_two_features(fitted) -> None:
 def test_risk_at_each_threshold_is_that_of_the_threshold(fitted) -> None:
     rule = fitted[0]
     curve = risk_curve(rule, 5)
-    held_out = rule.held_out_
+    held_out = rule.out_of_fold_
     found = open_risk(
-        decide(held_out.labelled, 0.25), held_out.codes, decide(held_out.new, 0.25),
+        labels_at(held_out.labelled, 0.25), held_out.codes, labels_at(held_out.new, 0.25),
         rule.shares_.known,
     )  # fmt: skip
     assert_allclose(curve.risks[1], found.risk)

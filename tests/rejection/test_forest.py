@@ -11,7 +11,7 @@ from sklearn.metrics import f1_score
 from unseen.rejection.cells.cells import cell_masses, cell_probabilities, effective_size
 from unseen.rejection.forest import RejectionForest, bootstrap_counts, draw_counts
 from unseen.rejection.learning.sample import OpenSample
-from unseen.rejection.tree import RejectionTree, stacked
+from unseen.rejection.tree import RejectionTree
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,7 @@ def test_probabilities_are_the_mean_of_leaf_posteriors(sample):
     grown = list(forest._grow(sample, np.random.RandomState(0)))
     rule = forest._fit_rule(sample, np.random.RandomState(0))
     assert len(grown) > 1  # so that more than one batch is looked at
-    X, prior = stacked(sample), np.append(sample.shares, sample.unseen)
+    X, prior = sample.rows, np.append(sample.shares, sample.unseen)
     expected, held_out, n_out = (np.zeros((len(X), 3)) for _ in range(3))
     for batch, counts in grown:
         for tree, count in enumerate(counts):
@@ -36,7 +36,7 @@ def test_probabilities_are_the_mean_of_leaf_posteriors(sample):
             held_out[count == 0] += posterior[count == 0]
             n_out[count == 0] += 1
     assert_allclose(rule.probabilities(X), expected)
-    found = forest._held_out(sample, np.random.RandomState(0))
+    _, found = forest._fit_both(sample, np.random.RandomState(0))
     both = np.concatenate([found.labelled, found.new])
     seen_by_all = n_out[:, 0] == 0
     assert_allclose(both[~seen_by_all], (held_out / np.maximum(n_out, 1))[~seen_by_all])
@@ -58,7 +58,7 @@ def test_draws_are_those_of_a_bootstrap():
 
 def test_nothing_new_means_a_row_and_its_copy_are_drawn_together():
     X = np.arange(20.0)[:, None]
-    sample = OpenSample(X, np.repeat([0, 1], 10), X, np.array([0.5, 0.5]))
+    sample = OpenSample.closed(X, np.repeat([0, 1], 10), np.array([0.5, 0.5]))
     counts = bootstrap_counts(sample, 5, np.random.RandomState(0))
     assert_array_equal(counts[:, :20], counts[:, 20:])
 
@@ -102,13 +102,13 @@ def test_same_seed_same_forest_and_nothing_is_left_over(sample):
     assert first.rule_.n_trees == 15
     assert not [name for name in vars(first) if name.startswith("_")]
     assert_array_equal(first.predict_proba(sample.X_new), second.predict_proba(sample.X_new))
-    assert_array_equal(first.held_out_.new, second.held_out_.new)
+    assert_array_equal(first.out_of_fold_.new, second.out_of_fold_.new)
 
 
 def test_rows_that_every_tree_has_seen_have_the_shares(sample):
     forest = RejectionForest(n_trees=1)
     counts = bootstrap_counts(sample, 1, np.random.RandomState(0))[0]
-    held_out = forest._held_out(sample, np.random.RandomState(0))
+    _, held_out = forest._fit_both(sample, np.random.RandomState(0))
     both = np.concatenate([held_out.labelled, held_out.new])
     prior = np.append(sample.shares, sample.unseen)
     assert_allclose(both[counts > 0], np.tile(prior, ((counts > 0).sum(), 1)))

@@ -13,16 +13,12 @@ from unseen.rejection.cells.cells import (
     cell_labels,
     cell_masses,
     cell_probabilities,
+    cell_rule,
     effective_size,
     growing_cells,
 )
-from unseen.rejection.histogram import (
-    EqualWidthCells,
-    QuantileCells,
-    RejectionHistogram,
-    VoronoiCells,
-    label_cells,
-)
+from unseen.rejection.cells.partitions import EqualWidthCells, QuantileCells, VoronoiCells
+from unseen.rejection.histogram import RejectionHistogram
 from unseen.rejection.learning.sample import OpenSample
 from unseen.rejection.risk.estimate import open_risk
 
@@ -53,7 +49,7 @@ def test_no_labelling_of_the_cells_has_less_estimated_risk(partition, seed):
         return open_risk(label[cell], sample.codes, label[cell_new], sample.shares).risk
 
     every = [risk(np.array(labels)) for labels in product(range(3), repeat=cells.n_cells)]
-    chosen = label_cells(cells, sample).table.argmax(axis=1)
+    chosen = cell_rule(cells, sample).table.argmax(axis=1)
     assert len(every) >= 3**4
     assert_allclose(risk(chosen), min(every), atol=1e-12)
 
@@ -176,7 +172,7 @@ def test_smoothing_keeps_the_label_of_least_cost():
 def test_a_cell_without_rows_has_the_shares():
     sample = small_sample(0)
     cells = EqualWidthCells(-90, 90).fit(sample.X_new, 10**4, np.random.RandomState(0))
-    rule = label_cells(cells, sample)
+    rule = cell_rule(cells, sample)
     expected = np.append(sample.shares, sample.unseen)
     assert_allclose(rule.probabilities(np.array([[80.0, 80.0]])), [expected])
 

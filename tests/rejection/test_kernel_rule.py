@@ -7,16 +7,15 @@ from numpy.testing import assert_allclose
 from scipy.optimize import check_grad, minimize
 from scipy.special import expit
 
-from unseen.rejection.kernel import (
-    Logistic,
-    RejectionKernel,
-    Square,
-    Surrogate,
-    label_probabilities,
-    surrogate_risk,
-)
-from unseen.rejection.learning.folds import HeldOut
-from unseen.rejection.learning.selection import choice_by_other_folds, least
+from unseen.rejection.kernel import RejectionKernel, label_probabilities
+from unseen.rejection.learning.folds import OutOfFold
+from unseen.rejection.learning.selection import choose_by_other_folds, lowest_risk, row_losses
+from unseen.rejection.learning.surrogate import Logistic, Square, Surrogate
+
+LOSSES = {
+    Square: lambda values: (1 + values) ** 2 / 4,  # phi(-f)
+    Logistic: lambda values: np.logaddexp(0, values),
+}
 
 
 @pytest.fixture
@@ -29,6 +28,12 @@ def problem():
     return labelled, codes, new, np.array([0.3, 0.45])
 
 
+def surrogate_risk(loss, surrogate, w):
+    """``E_0[phi(-f)] - c(f)`` of each label, from its definition."""
+    values = surrogate.rows @ w
+    return LOSSES[type(loss)](values).mean(axis=0) - np.einsum("rk,rk->k", surrogate.pull, w)
+
+
 def penalised(loss, surrogate, ridge, w, label):
     """The objective of one label, from its definition."""
     risk = surrogate_risk(loss, surrogate, np.tile(w[:, None], surrogate.pull.shape[1]))[label]
@@ -37,28 +42,28 @@ def penalised(loss, surrogate, ridge, w, label):
 
 def test_losses_turn_the_open_risk_into_expectations_over_samples_at_hand():
     margins = np.linspace(-5, 5, 41)
-    for loss in (Square(), Logistic()):
-        # losses(f) is phi(-f): phi(z) - phi(-z) = -z.
-        assert_allclose(loss.losses(-margins) - loss.losses(margins), -margins, atol=1e-12)
+    for losses in LOSSES.values():
+        # phi(z) - phi(-z) = -z.
+        assert_allclose(losses(-margins) - losses(margins), -margins, atol=1e-12)
 
 
 def test_surrogate_is_the_sum_of_one_against_the_rest_losses(problem):
     labelled, codes, new, shares = problem
-    surrogate = Surrogate.of(*problem)
+    surrogate = Surrogate.from_features(*problem)
     w = np.random.default_rng(1).normal(size=(5, 3))
     for loss in (Square(), Logistic()):
         risks = surrogate_risk(loss, surrogate, w)
         for k in range(2):
             own = shares[k] * labelled[codes == k] @ w[:, k] / (codes == k).sum()
-            direct = loss.losses(new @ w[:, k]).mean() - own.sum()
+            direct = LOSSES[type(loss)](new @ w[:, k]).mean() - own.sum()
             assert_allclose(risks[k], direct)
         known = sum(shares[k] * (labelled[codes == k] @ w[:, 2]).mean() for k in range(2))
-        assert_allclose(risks[2], loss.losses(new @ w[:, 2]).mean() - known)
+        assert_allclose(risks[2], LOSSES[type(loss)](new @ w[:, 2]).mean() - known)
 
 
 @pytest.mark.parametrize("ridge", [1.0, 1e-3])
 def test_square_loss_solves_the_quadratic_problem(problem, ridge):
-    surrogate = Surrogate.of(*problem)
+    surrogate = Surrogate.from_features(*problem)
     (found,) = Square().minimisers(surrogate, [ridge])
     rows, m = surrogate.rows, len(surrogate.rows)
     # The same by least squares on stacked rows: |A w - b|^2 = the objective, up to a constant.
@@ -76,7 +81,7 @@ def test_square_loss_solves_the_quadratic_problem(problem, ridge):
 
 
 def test_square_loss_probabilities_sum_to_one_by_themselves(problem):
-    surrogate = Surrogate.of(*problem)
+    surrogate = Surrogate.from_features(*problem)
     (found,) = Square().minimisers(surrogate, [0.1])
     values = surrogate.rows @ found
     assert_allclose((values[:, :-1] + 1).sum(axis=1) / 2 + (1 - values[:, -1]) / 2, 1.0)
@@ -84,7 +89,7 @@ def test_square_loss_probabilities_sum_to_one_by_themselves(problem):
 
 @pytest.mark.parametrize("ridge", [1.0, 1e-2])
 def test_logistic_loss_ends_where_the_gradient_is_zero(problem, ridge):
-    surrogate = Surrogate.of(*problem)
+    surrogate = Surrogate.from_features(*problem)
     *_, found = Logistic(tol=1e-16).minimisers(surrogate, [10 * ridge, ridge])
     for label in range(3):
 
@@ -147,16 +152,18 @@ def test_where_all_folds_agree_held_out_rows_are_those_of_the_one_candidate():
     fitted = rule.fit(X, codes, X_new, SHARES[:2])
     assert fitted.rule_.bandwidth == 2.0
     alone = rule.set_params(bandwidth=2.0).fit(X, codes, X_new, SHARES[:2])
-    assert_allclose(fitted.held_out_.new, alone.held_out_.new)
+    assert_allclose(fitted.out_of_fold_.new, alone.out_of_fold_.new)
 
 
 def test_each_fold_gets_the_candidate_that_the_others_like():
     codes, folds = np.zeros(4, dtype=int), (np.array([0, 0, 1, 1]), np.array([0, 0, 1, 1]))
     known, unseen = np.array([1.0, 0.0]), np.array([0.0, 1.0])
     # The first candidate is right in fold 0 only, the second in fold 1 only.
-    first = HeldOut(np.array([known, known, unseen, unseen]), codes, np.array([known] * 4))
-    second = HeldOut(np.array([unseen, unseen, known, known]), codes, np.array([known] * 4))
-    chosen = choice_by_other_folds([first, second], folds, np.array([1.0]), least)
+    first = OutOfFold(np.array([known, known, unseen, unseen]), codes, np.array([known] * 4))
+    second = OutOfFold(np.array([unseen, unseen, known, known]), codes, np.array([known] * 4))
+    candidates = [first, second]
+    losses = [row_losses(each) for each in candidates]
+    chosen = choose_by_other_folds(candidates, losses, folds, np.array([1.0]), lowest_risk)
     assert_allclose(chosen.labelled[:, 0], 0.0)  # each fold got the candidate that fails on it
 
 

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 
 from unseen import KernelLogisticRegression
-from unseen.rejection.plugin import Joint, Pooled, RejectionPlugIn, posterior
+from unseen.rejection.plugin import OneModel, RejectionPlugIn, TwoModels, posterior
 
 
 def densities(X):
@@ -51,7 +51,7 @@ def balanced(n, seed):
     return X[rows], codes[rows], X_new, hidden
 
 
-@pytest.mark.parametrize("form", [Joint(), Pooled()])
+@pytest.mark.parametrize("form", [OneModel(), TwoModels()])
 def test_true_posteriors_give_the_bayes_rule(form):
     X, codes, X_new, _ = balanced(200, seed=0)
     rule = RejectionPlugIn(TruePosteriors(), form, calibrate=False, random_state=0)
@@ -60,13 +60,13 @@ def test_true_posteriors_give_the_bayes_rule(form):
     assert abs(excess_risk(rule.rule_)) < 1e-3
 
 
-@pytest.mark.parametrize("form", [Joint(), Pooled()])
+@pytest.mark.parametrize("form", [OneModel(), TwoModels()])
 def test_fitted_posteriors_come_close_to_the_bayes_risk_and_are_calibrated(form):
     X, codes, X_new, hidden = samples(2000, seed=1)
     smooth = KernelLogisticRegression(1.0, 10.0, rank=60)
     rule = RejectionPlugIn(smooth, form, random_state=0).fit(X, codes, X_new, SHARES[:2])
     assert excess_risk(rule.rule_) < 0.04
-    chances = rule.held_out_.new
+    chances = rule.out_of_fold_.new
     for label in range(3):
         for low in (0.1, 0.4, 0.7):
             inside = (chances[:, label] >= low) & (chances[:, label] < low + 0.2)
@@ -87,6 +87,6 @@ def test_forms_agree_when_one_class_is_known():
         RejectionPlugIn(LogisticRegression(), form, calibrate=False, random_state=0)
         .fit(X, y, X_new, [0.5])
         .predict_proba(X_new)
-        for form in (Joint(), Pooled())
+        for form in (OneModel(), TwoModels())
     ]
     assert_allclose(*found, atol=1e-6)

@@ -14,13 +14,17 @@ from sklearn.linear_model import LogisticRegression
 
 from unseen import MPEIncomplete, OpenSetEstimator
 from unseen.diagnostics import overfull
-from unseen.records import Estimate, UnseenWarning
+from unseen.records import Estimate, Notice, UnseenWarning
 from unseen.rejection.base import RejectionRule
-from unseen.rejection.learning.folds import HeldOut
+from unseen.rejection.learning.folds import OutOfFold
 from unseen.rejection.learning.notices import negative_mass, overfull_shares
 from unseen.rejection.learning.sample import OpenSample
-from unseen.rejection.learning.shares import Shares, covariance_of_limits, find_shares
-from unseen.rejection.learning.threshold import decide
+from unseen.rejection.learning.shares import (
+    Shares,
+    covariance_of_limits,
+    estimate_shares,
+)
+from unseen.rejection.learning.threshold import labels_at
 from unseen.rejection.risk.estimate import open_risk
 from unseen.rejection.risk.sensitivity import reshared, share_sensitivity
 
@@ -88,9 +92,9 @@ def test_labels_follow_the_probabilities_and_the_threshold(rows) -> None:
     assert probabilities.shape == (400, 3)
     assert_allclose(probabilities.sum(axis=1), 1)
     assert_array_equal(rule.predict(X_new), rule.classes_[probabilities.argmax(axis=1)])
-    rule.set_threshold(cost=4)
-    assert rule.threshold_ == 0.2
-    assert_array_equal(rule.predict(X_new) == "unseen", rule.novelty_score(X_new) >= 0.2)
+    lower = rule.with_threshold(cost=4)
+    assert lower.threshold_ == 0.2
+    assert_array_equal(lower.predict(X_new) == "unseen", rule.novelty_score(X_new) >= 0.2)
     assert_array_equal(
         rule.novelty_score(X_new),
         probabilities[:, 2] / (probabilities[:, 2] + probabilities[:, :2].max(axis=1)),
@@ -111,18 +115,18 @@ def test_held_out_rows_are_held_out(rows) -> None:
 def test_without_new_rows_a_row_and_its_copy_leave_together(rows) -> None:
     X = rows[0]
     rule = Memoriser(random_state=0).fit(X[:, :1], ["all"] * len(X))
-    assert_array_equal(rule.held_out_.new[:, 1], 0.0)
+    assert_array_equal(rule.out_of_fold_.new[:, 1], 0.0)
     assert_array_equal(rule.predict(X[:, :1]), "all")
     assert rule.classes_.tolist() == ["all"]
     assert_array_equal(rule.novelty_score(X[:, :1]), 0.0)
-    with pytest.raises(ValueError, match="set_threshold needs a fit with X_new"):
-        rule.set_threshold(cost=2)
+    with pytest.raises(ValueError, match="with_threshold needs a fit with X_new"):
+        rule.with_threshold(cost=2)
 
 
 def test_without_new_rows_the_risk_is_the_held_out_error(rows) -> None:
     X, y, _ = rows
     rule = RatioRule(random_state=0).fit(X, y)
-    labels = rule.classes_[rule.held_out_.labelled[:, :2].argmax(axis=1)]
+    labels = rule.classes_[rule.out_of_fold_.labelled[:, :2].argmax(axis=1)]
     assert_allclose(rule.risk_.risk, np.mean(labels != y), atol=1e-12)
     assert_allclose(rule.risk_.unseen_part, 0.0, atol=1e-12)
 
@@ -131,32 +135,37 @@ def test_risk_is_that_of_the_held_out_labels(rows) -> None:
     X, y, X_new = rows
     rule = RatioRule(random_state=0).fit(X, y, X_new, SHARES)
     for aim in ({"cost": 1.0}, {"reject_rate": "estimated"}, {"recall": 0.9}, {"fdr": 0.1}):
-        rule.set_threshold(**aim)
-        held_out = rule.held_out_
+        moved = rule.with_threshold(**aim)
+        held_out = moved.out_of_fold_
         expected = open_risk(
-            decide(held_out.labelled, rule.threshold_),
+            labels_at(held_out.labelled, moved.threshold_),
             held_out.codes,
-            decide(held_out.new, rule.threshold_),
+            labels_at(held_out.new, moved.threshold_),
             SHARES,
         )
-        assert rule.risk_.risk == expected.risk
-    assert_allclose(
-        np.mean(
-            RatioRule(random_state=0)
-            .fit(X, y, X_new, SHARES)
-            .set_threshold(reject_rate="estimated")
-            .predict_new()
-            == "unseen"
-        ),
-        0.3,
-    )
+        assert moved.risk_.risk == expected.risk
+    as_estimated = rule.with_threshold(reject_rate="estimated")
+    assert_allclose(np.mean(as_estimated.predict_new() == "unseen"), 0.3)
+
+
+def test_nothing_changes_after_fit(rows) -> None:
+    X, y, X_new = rows
+    rule = RatioRule(random_state=0).fit(X, y, X_new, SHARES)
+    state, labels = dict(vars(rule)), rule.predict(X_new)
+    moved = rule.with_threshold(cost=9)
+    assert moved.predict(X_new).tolist() != labels.tolist()
+    assert all(vars(rule)[name] is value for name, value in state.items())
+    assert_array_equal(rule.predict(X_new), labels)
+    assert moved.get_params() == rule.get_params()
+    again = moved.with_threshold(cost=1)
+    assert (again.threshold_, again.risk_.risk) == (rule.threshold_, rule.risk_.risk)
 
 
 def test_transductive_labels_are_those_of_the_held_out_rows(rows) -> None:
     X, y, X_new = rows
     rule = RatioRule(random_state=0)
     labels = rule.fit_predict_new(X, y, X_new, SHARES)
-    assert_array_equal(labels, rule.classes_[rule.held_out_.new.argmax(axis=1)])
+    assert_array_equal(labels, rule.classes_[rule.out_of_fold_.new.argmax(axis=1)])
 
 
 def test_every_way_to_give_shares_is_the_same(rows) -> None:
@@ -220,10 +229,12 @@ def test_a_rule_takes_even_odds_where_several_classes_are_known() -> None:
 
     even, usual = expected(y, 0.5), expected(y, None)
     assert even.sum() < usual.sum() < 1
-    assert_allclose(find_shares(None, X, y, X_new, 0).known, even)
-    assert_allclose(find_shares(OpenSetEstimator(), X, y, X_new, 0).known, usual)
+    labelled = OpenSetEstimator().fit(X, y).labelled_
+    assert_allclose(estimate_shares(None, labelled, X_new, 0).known, even)
+    assert_allclose(estimate_shares(OpenSetEstimator(), labelled, X_new, 0).known, usual)
     one = np.repeat("a", 80)
-    assert_allclose(find_shares(None, X, one, X_new, 0).known, expected(one, None))
+    labelled = OpenSetEstimator().fit(X, one).labelled_
+    assert_allclose(estimate_shares(None, labelled, X_new, 0).known, expected(one, None))
 
 
 def test_a_rule_is_fitted_together_with_its_held_out_rows(rows) -> None:
@@ -236,10 +247,10 @@ def test_a_rule_is_fitted_together_with_its_held_out_rows(rows) -> None:
             rule = self._fit_rule(sample, rng)
             ones = np.ones((len(sample.codes), 1)), np.ones((len(sample.X_new), 1))
             labelled, new = (np.column_stack([0.25 * one, 0.75 * one]) for one in ones)
-            return rule, HeldOut(labelled, sample.codes, new)
+            return rule, OutOfFold(labelled, sample.codes, new)
 
     rule = Together(random_state=0).fit(X, ["all"] * len(X), X_new, [0.75])
-    assert_array_equal(rule.held_out_.novelty[1], 0.75)
+    assert_array_equal(rule.out_of_fold_.novelty[1], 0.75)
     assert (rule.predict_new() == "unseen").all()
     assert (rule.predict(X) == "all").all()
 
@@ -287,11 +298,11 @@ def test_a_class_with_a_single_row_is_unknown_to_the_rule_that_holds_it_out(rows
     rare = np.vstack([X, [[0.0, -9.0]]])
     labels = np.append(y, "rare")
     rule = RatioRule(random_state=0).fit(rare, labels, X_new, [0.5, 0.0, 0.2])
-    assert rule.held_out_.labelled.shape == (351, 4)
-    assert rule.held_out_.labelled[-1, 1] == 0.0
-    assert_allclose(rule.held_out_.labelled.sum(axis=1), 1)
+    assert rule.out_of_fold_.labelled.shape == (351, 4)
+    assert rule.out_of_fold_.labelled[-1, 1] == 0.0
+    assert_allclose(rule.out_of_fold_.labelled.sum(axis=1), 1)
     assert rule.risk_.class_errors[1] == 1.0
-    assert any("'rare' has 1" in text for text in rule.warnings_)
+    assert [(notice.code, notice.about) for notice in rule.notices_] == [("few_rows", "rare")]
 
 
 def test_a_clash_of_the_unseen_label_is_an_error_only_where_it_is_used(rows) -> None:
@@ -330,11 +341,11 @@ def test_bad_calls_are_named(rows) -> None:
         RatioRule().fit(X, y, proportions=SHARES)
     rule = RatioRule(random_state=0).fit(X, y, X_new, SHARES)
     with pytest.raises(ValueError, match="exactly one of cost, reject_rate, recall, fdr; got none"):
-        rule.set_threshold()
+        rule.with_threshold()
     with pytest.raises(ValueError, match=r"got \['cost', 'recall'\]"):
-        rule.set_threshold(cost=1, recall=0.5)
+        rule.with_threshold(cost=1, recall=0.5)
     with pytest.raises(ValueError, match='must be "estimated" or in'):
-        rule.set_threshold(reject_rate="some")
+        rule.with_threshold(reject_rate="some")
     with pytest.raises(ValueError, match="limits must be given"):
         share_sensitivity(rule)
 
@@ -343,7 +354,7 @@ def test_shares_that_sum_to_more_than_one_are_warned_about(rows) -> None:
     with pytest.warns(UnseenWarning) as caught:
         rule = RatioRule(random_state=0).fit(*rows, [0.9, 0.6])
     assert any("sum to 1.500, more than 1" in str(warning.message) for warning in caught)
-    assert any("negative, beyond noise" in text for text in rule.warnings_)
+    assert [notice.code for notice in rule.notices_] == ["overfull", "negative_mass"]
 
 
 def test_an_estimate_that_was_overfull_is_warned_about() -> None:
@@ -357,10 +368,31 @@ def test_an_estimate_that_was_overfull_is_warned_about() -> None:
         counts,
         9,
         diagnostics={"slope_total": 1.3},
-        warnings=(finding.message,),
+        notices=(finding.notice,),
     )
-    assert "sum to 1.300" in overfull_shares(Shares(estimate.proportions, estimate=estimate))
-    assert overfull_shares(Shares(np.array([0.7, 0.3]))) is None
+    (notice,) = overfull_shares(Shares(estimate.proportions, estimate=estimate))
+    assert notice.code == "overfull"
+    assert "sum to 1.300" in notice.text
+    assert overfull_shares(Shares(np.array([0.7, 0.3]))) == ()
+
+
+def test_a_class_may_have_the_name_of_a_warning(rows) -> None:
+    label = "more than 1"
+    odd = Notice("effective_rows", f"class {label!r}: 9 rows are few.", about=label)
+    estimate = Estimate((label,), [0.5], 0.5, "m", {label: 9}, 9, notices=(odd,))
+    assert overfull_shares(Shares(estimate.proportions, estimate=estimate)) == ()
+    X, y, X_new = rows
+    rule = RatioRule(random_state=0).fit(X, np.where(y == "left", label, "X_new"), X_new)
+    assert "overfull" not in [notice.code for notice in rule.notices_]
+
+
+@pytest.mark.parametrize("proportions", [SHARES, None])
+def test_copied_rows_are_warned_about_once(rows, proportions) -> None:
+    X, y, X_new = rows
+    with pytest.warns(UnseenWarning) as caught:
+        rule = RatioRule(random_state=0).fit(X, y, np.vstack([X_new, X[:100]]), proportions)
+    assert len([one for one in caught if "also in X" in str(one.message)]) == 1
+    assert [notice.code for notice in rule.notices_].count("rows_in_both") == 1
 
 
 def exact(X: np.ndarray, shares: np.ndarray, unseen: float) -> np.ndarray:
@@ -383,8 +415,8 @@ def test_negative_mass_is_found_where_a_share_is_too_large_and_seldom_where_it_i
         for share, count in alarms.items():
             shares = np.array([0.5, share])
             labelled, new = (exact(rows, shares, 0.3) for rows in (X, X_new))
-            found = negative_mass(labelled, codes, new, Shares(shares))
-            alarms[share] = count + (found.message is not None)
+            found = negative_mass(OutOfFold(labelled, codes, new), Shares(shares))
+            alarms[share] = count + len(found)
     # One in a hundred by chance: more than six of 200 would be one chance in 200.
     assert alarms[0.2] <= 6
     assert alarms[0.45] >= 180

@@ -13,14 +13,18 @@ from unseen import KernelLogisticRegression
 from unseen.rejection.classifier import RejectionClassifier
 from unseen.rejection.forest import RejectionForest
 from unseen.rejection.kernel import RejectionKernel
-from unseen.rejection.learning.calibration import Calibration, calibrate_held_out, fit_calibration
-from unseen.rejection.learning.folds import HeldOut
+from unseen.rejection.learning.calibration import (
+    Calibration,
+    calibrate_by_other_folds,
+    fit_calibration,
+)
+from unseen.rejection.learning.folds import OutOfFold
 from unseen.rejection.learning.sample import OpenSample
-from unseen.rejection.learning.selection import Charges, charges, within_one_standard_error
-from unseen.rejection.learning.threshold import decide
-from unseen.rejection.plugin import Pooled, fit_plug_in
+from unseen.rejection.learning.selection import RowLosses, row_losses, within_one_standard_error
+from unseen.rejection.learning.threshold import labels_at
+from unseen.rejection.plugin import TwoModels, fit_plug_in
 from unseen.rejection.risk.estimate import open_risk
-from unseen.rejection.stack import Neighbours, RejectionStack, held_out_answers
+from unseen.rejection.stack import Neighbours, RejectionStack, answers_out_of_fold
 from unseen.scores.kernel import Standardisation
 
 QUICK = KernelLogisticRegression(1.0, 1.0, rank=40)
@@ -36,19 +40,21 @@ def posteriors(X):
 def truth():
     """Rows of the closed-form problem with their true probabilities, and the hidden labels."""
     X, codes, X_new, hidden = samples(20_000, seed=0)
-    return HeldOut(posteriors(X), codes, posteriors(X_new)), hidden
+    return OutOfFold(posteriors(X), codes, posteriors(X_new)), hidden
 
 
 def sure(held_out):
     """The same labels, said with certainty."""
     labels = np.eye(held_out.labelled.shape[1])
-    return HeldOut(labels[decide(held_out.labelled)], held_out.codes, labels[decide(held_out.new)])
+    return OutOfFold(
+        labels[labels_at(held_out.labelled)], held_out.codes, labels[labels_at(held_out.new)]
+    )
 
 
 def test_charges_of_sure_labels_are_the_risk_and_its_standard_error(truth):
     certain = sure(truth[0])
-    found = charges(certain)
-    risk = open_risk(decide(certain.labelled), certain.codes, decide(certain.new), SHARES[:2])
+    found = row_losses(certain)
+    risk = open_risk(labels_at(certain.labelled), certain.codes, labels_at(certain.new), SHARES[:2])
     assert_allclose(found.total(SHARES[:2]), risk.risk)
     assert_allclose(found.standard_error(SHARES[:2]), risk.standard_error, rtol=1e-3)
 
@@ -56,7 +62,7 @@ def test_charges_of_sure_labels_are_the_risk_and_its_standard_error(truth):
 def test_charges_estimate_risk_and_brier_score_without_an_unseen_label(truth):
     held_out, hidden = truth
     brier = ((held_out.new - np.eye(3)[hidden]) ** 2).sum(axis=1).mean()
-    found = charges(held_out)
+    found = row_losses(held_out)
     assert abs(found.total(SHARES[:2]) - (BAYES_RISK + brier / 2) / 2) < 3 * (
         found.standard_error(SHARES[:2])
     )
@@ -64,10 +70,10 @@ def test_charges_estimate_risk_and_brier_score_without_an_unseen_label(truth):
 
 def test_the_true_probabilities_cost_least(truth):
     held_out, _ = truth
-    best = charges(held_out).total(SHARES[:2])
+    best = row_losses(held_out).total(SHARES[:2])
     for wrong in (Calibration(0.3, 0.0), Calibration(1.0, 1.0), Calibration(1.0, -1.0)):
-        bent = HeldOut(wrong(held_out.labelled), held_out.codes, wrong(held_out.new))
-        assert charges(bent).total(SHARES[:2]) > best
+        bent = OutOfFold(wrong(held_out.labelled), held_out.codes, wrong(held_out.new))
+        assert row_losses(bent).total(SHARES[:2]) > best
 
 
 def test_the_favoured_rule_gives_way_only_beyond_one_standard_error():
@@ -75,9 +81,9 @@ def test_the_favoured_rule_gives_way_only_beyond_one_standard_error():
     base = rng.normal(size=400)
 
     def rule(gain):
-        return Charges(np.zeros(50), codes, base - gain + rng.normal(0, 1, 400))
+        return RowLosses(np.zeros(50), codes, base - gain + rng.normal(0, 1, 400))
 
-    favoured = Charges(np.zeros(50), codes, base)
+    favoured = RowLosses(np.zeros(50), codes, base)
     assert within_one_standard_error([favoured, rule(0.0)], np.array([0.5])) == 0
     assert within_one_standard_error([favoured, rule(1.0)], np.array([0.5])) == 1
     assert within_one_standard_error([favoured, rule(-1.0), rule(1.0)], np.array([0.5])) == 2
@@ -86,13 +92,13 @@ def test_the_favoured_rule_gives_way_only_beyond_one_standard_error():
 @pytest.mark.parametrize("bent", [Calibration(0.4, 0.0), Calibration(1.0, 0.8)])
 def test_calibration_undoes_what_bent_the_probabilities(truth, bent):
     held_out, _ = truth
-    spoilt = HeldOut(bent(held_out.labelled), held_out.codes, bent(held_out.new))
+    spoilt = OutOfFold(bent(held_out.labelled), held_out.codes, bent(held_out.new))
     found = fit_calibration(spoilt, SHARES[:2])
     t = np.array([0.2, 0.5, 0.8])
     mended = expit(found.slope * (bent.slope * logit(t) + bent.constant) + found.constant)
     assert_allclose(mended, t, atol=0.05)
-    again = calibrate_held_out(spoilt, SHARES[:2], 5, np.random.RandomState(0))
-    assert charges(again).total(SHARES[:2]) < charges(spoilt).total(SHARES[:2])
+    again = calibrate_by_other_folds(spoilt, SHARES[:2], 5, np.random.RandomState(0))
+    assert row_losses(again).total(SHARES[:2]) < row_losses(spoilt).total(SHARES[:2])
 
 
 def test_calibration_keeps_the_order_and_the_shares_among_known_classes():
@@ -108,7 +114,7 @@ def test_a_row_is_no_neighbour_of_itself():
     X, codes = rng.normal(size=(30, 2)), np.repeat([0, 1], [20, 10])
     sample = OpenSample(X, codes, rng.normal(size=(9, 2)), np.array([0.5, 0.3]))
     scale = Standardisation.of(X, np.ones(30))
-    found = Neighbours.of(sample, np.array([1, 3]), scale).distances_of_labelled(sample)
+    found = Neighbours.from_sample(sample, np.array([1, 3]), scale).distances_of_labelled(sample)
     rows = scale(X)
     for i in (0, 25):
         for code in (0, 1):
@@ -126,12 +132,14 @@ def test_units_that_carry_the_signal_are_not_scaled_away():
     sample = OpenSample(X, np.repeat([0, 1], 100), X_new, np.array([0.45, 0.45]))
     scales = Standardisation.of(np.vstack([X, X_new]), np.ones(400)).both
     third = np.array([3])
-    given, equal = (Neighbours.of(sample, third, scale).distances(X_new) for scale in scales)
+    given, equal = (
+        Neighbours.from_sample(sample, third, scale).distances(X_new) for scale in scales
+    )
     unseen_rows = np.arange(200) < 20
     assert roc_auc_score(unseen_rows, given.min(axis=1)) > 0.99
     assert roc_auc_score(unseen_rows, equal.min(axis=1)) < 0.95
     stack = RejectionStack(classifier=QUICK, n_neighbors=[3], random_state=0)
-    describe, described = stack._described(sample, np.random.RandomState(0))
+    describe, described = stack._stacked_sample(sample, np.random.RandomState(0))
     for features in (described.X_new, describe(X_new)):
         assert_allclose(features[:, -4:], np.hstack([given, equal]))
 
@@ -142,8 +150,8 @@ def test_answers_come_from_models_that_did_not_see_the_row():
     X, codes = rng.normal(size=(120, 2)), rng.randint(2, size=120)
     sample = OpenSample(X, codes, rng.normal(size=(100, 2)), np.array([0.4, 0.4]))
     exact = KernelLogisticRegression(0.05, 1e3)
-    models = fit_plug_in(sample, Pooled(), [exact, exact], rng)
-    answers, _ = held_out_answers(models, sample, 5, rng)
+    models = fit_plug_in(sample, TwoModels(), [exact, exact], rng)
+    answers, _ = answers_out_of_fold(models, sample, 5, rng)
     assert models.models[1].score(X, codes) == 1.0
     assert abs((answers[:, 1:].argmax(axis=1) == codes).mean() - 0.5) < 0.15
 
@@ -169,7 +177,7 @@ def test_the_default_is_the_mean_of_those_it_names():
         "RejectionForest",
         "calibrated RejectionKernel",
     }
-    assert len(mixed.costs) == 5
+    assert len(mixed.losses) == 5
     by_hand = np.mean([part.probabilities(X_new) for part in mixed.rules], axis=0)
     assert_allclose(rule.predict_proba(X_new), by_hand)
 
@@ -180,7 +188,7 @@ def test_a_useless_mean_gives_way_to_the_good_member():
     good = RejectionKernel(bandwidth=1.0, ridge=1e-2, rank=40)
     rule = RejectionClassifier([blind, blind, good], random_state=0)
     rule.fit(X, codes, X_new, SHARES[:2])
-    assert len(rule.rule_.costs) == 6
+    assert len(rule.rule_.losses) == 6
     assert rule.rule_.names == ("RejectionKernel 3",)
 
 
@@ -224,6 +232,6 @@ def test_the_default_rule_calls_as_many_rows_unseen_as_are_estimated_to_be() -> 
     called = rule.predict_new() == -1
     assert_allclose(called.mean(), SHARES[-1], atol=0.03)
     assert np.mean(called == (hidden == len(SHARES) - 1)) > 0.7
-    by_argmax = rule.set_threshold(cost=1).predict_new()
-    assert_array_equal(by_argmax, rule.classes_[rule.held_out_.new.argmax(axis=1)])
-    assert rule.set_threshold(reject_rate="estimated").threshold_ != 0.5
+    by_argmax = rule.with_threshold(cost=1).predict_new()
+    assert_array_equal(by_argmax, rule.classes_[rule.out_of_fold_.new.argmax(axis=1)])
+    assert rule.with_threshold(reject_rate="estimated").threshold_ != 0.5

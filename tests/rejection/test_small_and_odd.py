@@ -12,11 +12,12 @@ from threadpoolctl import threadpool_limits
 import unseen
 from unseen import RejectionClassifier, RejectionForest, RejectionPlugIn, RejectionTree
 from unseen.records import UnseenWarning
-from unseen.rejection.histogram import QuantileCells, RejectionHistogram
+from unseen.rejection.cells.partitions import QuantileCells
+from unseen.rejection.histogram import RejectionHistogram
 from unseen.rejection.learning.sample import OpenSample
-from unseen.rejection.learning.shares import find_shares
+from unseen.rejection.learning.shares import given_shares
 from unseen.rejection.learning.threshold import reject_rate_threshold
-from unseen.rejection.plugin import Pooled
+from unseen.rejection.plugin import TwoModels
 from unseen.rejection.stack import Neighbours, RejectionStack
 from unseen.rejection.tree import hold_out
 from unseen.scores.kernel import Standardisation
@@ -49,7 +50,7 @@ def test_rows_that_repeat_by_themselves_are_neighbours() -> None:
     X, X_new = (rng.integers(0, 300, (200, 1)).astype(float) for _ in range(2))
     sample = OpenSample(X, np.zeros(200, dtype=int), X_new, np.array([0.9]))
     as_given = Standardisation(np.zeros(1), np.ones(1))
-    found = Neighbours.of(sample, np.array([1]), as_given).distances(X_new)
+    found = Neighbours.from_sample(sample, np.array([1]), as_given).distances(X_new)
     assert (found == 0).any()
     assert_array_equal(found, np.abs(X_new - X.T).min(axis=1, keepdims=True))
 
@@ -74,7 +75,7 @@ def test_how_often_one_member_draws_does_not_change_the_next() -> None:
     second = {
         n_trees: RejectionClassifier([RejectionForest(n_trees), RejectionForest(5)], random_state=0)
         .fit(X, y, X_new, SHARES)
-        .rule_.costs[("RejectionForest 2",)]
+        .rule_.losses[("RejectionForest 2",)]
         for n_trees in (3, 7)
     }
     assert second[3] == second[7]
@@ -83,7 +84,7 @@ def test_how_often_one_member_draws_does_not_change_the_next() -> None:
 def test_the_level_of_an_estimate_is_taken_for_what_it_is() -> None:
     X, y, X_new = drawn()
     spread = [
-        np.sqrt(np.diag(find_shares(found, X, y, X_new).covariance))
+        np.sqrt(np.diag(given_shares(found, np.array(["a", "b"])).covariance))
         for level in (0.5, 0.95)
         for found in [unseen.estimate(X, y, X_new, confidence=level, random_state=0)]
     ]
@@ -95,7 +96,11 @@ def test_a_rule_keeps_its_own_shares() -> None:
     given = SHARES.copy()
     rule = RejectionForest(5, random_state=0).fit(X, y, X_new, given)
     given[:] = 0
-    assert_array_equal(rule.set_threshold(cost=1).shares_.known, SHARES)
+    assert_array_equal(rule.with_threshold(cost=1).shares_.known, SHARES)
+    with pytest.raises(ValueError, match="read-only"):
+        rule.shares_.known[0] = 1.0
+    with pytest.raises(ValueError, match="read-only"):
+        rule.out_of_fold_.new[0] = 1.0
 
 
 @pytest.mark.parametrize("value", [0.1, 0.3])
@@ -121,8 +126,8 @@ def test_two_new_rows_are_enough(rule) -> None:
 def test_a_class_of_one_row_can_be_held_out() -> None:
     X, y, X_new = drawn()
     rows = np.append(np.arange(40), 60)
-    rule = RejectionPlugIn(QUICK, Pooled(), random_state=0).fit(X[rows], y[rows], X_new, SHARES)
-    assert rule.held_out_.labelled.shape == (41, 3)
+    rule = RejectionPlugIn(QUICK, TwoModels(), random_state=0).fit(X[rows], y[rows], X_new, SHARES)
+    assert rule.out_of_fold_.labelled.shape == (41, 3)
 
 
 def test_one_row_of_each_class_is_refused() -> None:
@@ -148,13 +153,14 @@ def test_where_nothing_is_unseen_no_later_row_is() -> None:
 
 def test_rows_and_their_copies_stay_so_in_every_part() -> None:
     X = np.arange(20.0)[:, None]
-    sample = OpenSample(X, np.zeros(20, dtype=int), X, np.ones(1))
+    sample = OpenSample.closed(X, np.zeros(20, dtype=int), np.ones(1))
     half = np.arange(20) < 10
     part = sample.subset(half, half)
-    assert part.X_new is part.X
-    assert sample.subset(half, ~half).X_new is not sample.subset(half, ~half).X
+    assert not part.has_new
+    assert sample.subset(half, ~half).has_new
     for each in hold_out(part, 0.3, np.random.RandomState(0)):
-        assert each.X_new is each.X
+        assert not each.has_new
+        assert_array_equal(each.X_new, each.X)
 
 
 def test_labels_of_new_rows_need_some() -> None:
@@ -169,19 +175,19 @@ def test_a_small_batch_is_labelled_with_a_warning() -> None:
         warnings.simplefilter("ignore", UnseenWarning)
         rule = RejectionForest(20, random_state=0).fit(X, y, X_new[[0, 80, 81, 199]])
     assert rule.predict_new().shape == (4,)
-    assert any("labels are no better than the shares" in text for text in rule.warnings_)
+    assert [notice.code for notice in rule.notices_].count("uncertain_share") == 1
     large = RejectionForest(20, random_state=0).fit(X, y, X_new)
-    assert not any("no better" in text for text in large.warnings_)
+    assert "uncertain_share" not in [notice.code for notice in large.notices_]
 
 
 def test_columns_are_called_as_the_user_calls_them() -> None:
     X, y, X_new = drawn()
     table = pd.DataFrame(X, columns=["p", "q", "r"]).assign(k=1.0)
     rule = RejectionForest(5, random_state=0).fit(table, y, np.column_stack([X_new, np.ones(200)]))
-    assert "X has column names and X_new has none" in rule.warnings_[0]
-    assert "constant over X and X_new" in rule.warnings_[1]
-    assert "'k'" in rule.warnings_[1]
-    assert len(rule.warnings_) == 2
+    assert [notice.code for notice in rule.notices_] == ["names_on_one_side", "constant_columns"]
+    assert "X has column names and X_new has none" in rule.notices_[0].text
+    assert "constant over X and X_new" in rule.notices_[1].text
+    assert "'k'" in rule.notices_[1].text
 
 
 def test_members_are_checked() -> None:

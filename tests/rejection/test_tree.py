@@ -8,7 +8,7 @@ from closed_form import excess_by_size
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from unseen.rejection.cells.cells import cell_labels
+from unseen.rejection.cells.cells import cell_costs, cell_labels
 from unseen.rejection.cells.growth import (
     LEAF,
     Growth,
@@ -18,9 +18,9 @@ from unseen.rejection.cells.growth import (
     grow,
     order_within,
 )
-from unseen.rejection.learning.sample import OpenSample, cell_costs
+from unseen.rejection.learning.sample import OpenSample
 from unseen.rejection.risk.estimate import open_risk
-from unseen.rejection.tree import RejectionTree, hold_out, node_masses, prune, stacked
+from unseen.rejection.tree import RejectionTree, hold_out, node_masses, prune
 
 
 def blobs(seed, n=60, n_classes=2, n_features=3, decimals=1):
@@ -34,11 +34,11 @@ def blobs(seed, n=60, n_classes=2, n_features=3, decimals=1):
 
 
 def grown(sample, min_leaf=3, counts=None, masses=None):
-    X = stacked(sample)
+    X = sample.rows
     masses = sample.masses if masses is None else masses
     counts = np.ones((1, len(X)), dtype=int) if counts is None else counts
     rng = np.random.RandomState(0)
-    return grow(RankedRows.of(X), masses, counts, Growth(min_leaf, X.shape[1]), rng)
+    return grow(RankedRows.from_rows(X), masses, counts, Growth(min_leaf, X.shape[1]), rng)
 
 
 def gini_mass(masses):
@@ -106,7 +106,7 @@ def test_worth_is_mass_less_mass_times_gini_less_negative_mass():
 @pytest.mark.parametrize("seed", range(4))
 def test_growth_is_that_of_the_slow_twin(seed):
     sample = blobs(seed)
-    X, masses = stacked(sample), uneven(sample)
+    X, masses = sample.rows, uneven(sample)
     leaf = grown(sample, min_leaf=4, masses=masses).cell(X)
     fast = sorted(sorted(np.flatnonzero(leaf == one)) for one in np.unique(leaf))
     assert fast == sorted(slow_leaves(X, masses, np.arange(len(X)), 4))
@@ -115,7 +115,7 @@ def test_growth_is_that_of_the_slow_twin(seed):
 
 def test_trees_grown_together_are_those_grown_alone():
     sample = blobs(0, n=150, decimals=6)
-    X = stacked(sample)
+    X = sample.rows
     counts = np.random.RandomState(1).poisson(1.0, size=(4, len(X)))
     masses = uneven(sample)
     together = grown(sample, counts=counts, masses=masses).leaves(X)
@@ -128,19 +128,21 @@ def test_trees_grown_together_are_those_grown_alone():
 
 def test_a_row_counted_twice_is_a_row_that_stands_there_twice():
     sample = blobs(3, n=80, decimals=6)
-    X, masses = stacked(sample), uneven(sample)
+    X, masses = sample.rows, uneven(sample)
     counts = np.random.RandomState(0).randint(1, 4, size=(1, len(X)))
     repeated = np.repeat(np.arange(len(X)), counts[0])
     ones = np.ones((1, len(repeated)), dtype=int)
     rng = np.random.RandomState(0)
-    twice = grow(RankedRows.of(X[repeated]), masses[repeated], ones, Growth(1, X.shape[1]), rng)
+    twice = grow(
+        RankedRows.from_rows(X[repeated]), masses[repeated], ones, Growth(1, X.shape[1]), rng
+    )
     assert same_partition(grown(sample, 1, counts, masses).cell(X), twice.cell(X))
 
 
 def test_leaves_hold_the_rows_that_they_must():
     sample = blobs(1, n=300)
     for min_leaf in (1, 7, 40):
-        sizes = np.bincount(grown(sample, min_leaf).cell(stacked(sample)))
+        sizes = np.bincount(grown(sample, min_leaf).cell(sample.rows))
         assert sizes[sizes > 0].min() >= min_leaf
 
 
@@ -244,7 +246,7 @@ def test_both_parts_of_a_divided_sample_know_every_class():
 
 def test_nothing_new_means_a_row_and_its_copy_are_held_out_together():
     X = np.arange(20.0)[:, None]
-    sample = OpenSample(X, np.repeat([0, 1], 10), X, np.array([0.5, 0.5]))
+    sample = OpenSample.closed(X, np.repeat([0, 1], 10), np.array([0.5, 0.5]))
     for part in hold_out(sample, 0.3, np.random.RandomState(0)):
         assert_array_equal(part.X, part.X_new)
 

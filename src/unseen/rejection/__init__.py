@@ -1,19 +1,17 @@
 """Classifiers with the label "unseen", and their risk: multiclass anomaly rejection."""
 
 from unseen.rejection.base import RejectionRule
+from unseen.rejection.cells.cells import cell_costs
+from unseen.rejection.cells.partitions import EqualWidthCells, QuantileCells, VoronoiCells
 from unseen.rejection.classifier import RejectionClassifier
 from unseen.rejection.forest import RejectionForest
-from unseen.rejection.histogram import (
-    EqualWidthCells,
-    QuantileCells,
-    RejectionHistogram,
-    VoronoiCells,
-)
-from unseen.rejection.kernel import Logistic, RejectionKernel, Square
-from unseen.rejection.learning.folds import FittedRule, HeldOut
-from unseen.rejection.learning.sample import OpenSample, cell_costs
+from unseen.rejection.histogram import RejectionHistogram
+from unseen.rejection.kernel import RejectionKernel
+from unseen.rejection.learning.folds import FittedRule, OutOfFold
+from unseen.rejection.learning.sample import OpenSample
 from unseen.rejection.learning.shares import Shares
-from unseen.rejection.plugin import Joint, Pooled, RejectionPlugIn
+from unseen.rejection.learning.surrogate import Logistic, Square
+from unseen.rejection.plugin import OneModel, RejectionPlugIn, TwoModels
 from unseen.rejection.risk.estimate import RiskEstimate, open_risk
 from unseen.rejection.risk.measures import CostSensitive, ErrorRate, MinMax
 from unseen.rejection.risk.metrics import (
@@ -35,13 +33,12 @@ __all__ = [
     "EqualWidthCells",
     "ErrorRate",
     "FittedRule",
-    "HeldOut",
-    "Joint",
     "Logistic",
     "MinMax",
+    "OneModel",
     "OpenSample",
     "OpenSetScorer",
-    "Pooled",
+    "OutOfFold",
     "QuantileCells",
     "RejectionClassifier",
     "RejectionForest",
@@ -56,6 +53,7 @@ __all__ = [
     "Sensitivity",
     "Shares",
     "Square",
+    "TwoModels",
     "VoronoiCells",
     "cell_costs",
     "known_accuracy",

@@ -1,18 +1,16 @@
-"""What every rule with the label "unseen" shares: samples, shares, held-out rows, the threshold.
+"""What every rule with the label "unseen" shares: checked samples, shares, risk, the threshold.
 
-A rule says for each row how probable each known class is, and how probable unseen ones. It learns
-that from three samples at once: labelled rows, new rows, and the shares of the classes among
-the latter. Its risk can be estimated without a single unseen label (:mod:`unseen.rejection.risk.estimate`),
-but only on rows that it did not learn from: in-sample the least risk is to reject every new
-row. So ``fit`` also scores every row out of fold. From those scores come the risk, the labels of
-the new rows themselves (the transductive setting), and every threshold.
+A rule gives each row a probability of each known class and of unseen classes. ``fit`` learns from
+labelled rows, new rows and shares, and scores every row out of fold: the risk, the labels of the
+new rows and every threshold come from these scores (``docs/rejection.md``).
 """
 
 from __future__ import annotations
 
-import warnings
+import copy
 from abc import ABC, abstractmethod
 from numbers import Integral, Real
+from types import SimpleNamespace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -24,18 +22,24 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from unseen._sklearn import Interval, KeepsRequests, fit_context
 from unseen._types import FloatArray, IntArray, Matrix
-from unseen.records import UnseenWarning
-from unseen.rejection.learning import threshold as cut
-from unseen.rejection.learning.folds import FittedRule, HeldOut, cross_fit
-from unseen.rejection.learning.labels import with_unseen
+from unseen.records import Notice
+from unseen.rejection.learning.folds import FittedRule, OutOfFold, cross_fit
 from unseen.rejection.learning.notices import (
+    few_rows,
     negative_mass,
     overfull_shares,
-    rare_classes,
     uncertain_shares,
 )
-from unseen.rejection.learning.sample import OpenSample
-from unseen.rejection.learning.shares import Shares, find_shares
+from unseen.rejection.learning.sample import OpenSample, with_unseen
+from unseen.rejection.learning.shares import Shares, estimate_shares, given_shares, must_estimate
+from unseen.rejection.learning.threshold import (
+    cost_threshold,
+    false_discovery_threshold,
+    labels_at,
+    novelty,
+    recall_threshold,
+    reject_rate_threshold,
+)
 from unseen.rejection.risk.estimate import open_risk
 from unseen.samples.checks import (
     LabelledRows,
@@ -55,31 +59,30 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
     Parameters
     ----------
     unseen_label : label, default="auto"
-        What ``predict`` says to rows of unseen classes; "auto" is "unseen" for text labels and -1
-        for numbers.
+        Label of rows of unseen classes; "auto" is "unseen" for text labels and -1 for numbers.
     n_folds : int, default=5
-        Folds behind the held-out probabilities.
+        Number of folds behind the probabilities out of fold.
     random_state : int, RandomState instance or None, default=None
         Seed of all randomness.
 
     Attributes
     ----------
     classes_ : ndarray of shape (K + 1,)
-        The known labels, then the unseen one. Without new rows, the known labels only.
+        The known labels, then the unseen label. Without new rows, the known labels only.
     shares_ : Shares
         Shares of the known classes among the new rows.
     rule_ : FittedRule
-        What was learnt from all rows.
-    held_out_ : HeldOut
+        The rule that was learnt from all rows.
+    out_of_fold_ : OutOfFold
         Probabilities of all rows by rules that did not learn from them.
-    risk_ : RiskEstimate
-        Held-out risk of the labels at ``threshold_``.
     threshold_ : float
-        Rows of at least this novelty are called unseen; one half until ``set_threshold``.
-    warnings_ : list of str
-        What a person should know before trusting the labels.
+        Rows of at least this novelty are called unseen; one half, unless a rule says otherwise.
+    risk_ : RiskEstimate
+        Risk of the labels out of fold at ``threshold_``.
+    notices_ : tuple of Notice
+        Facts that a person should know before trusting the labels.
     n_features_in_ : int
-        Columns of X.
+        Number of columns of X.
     """
 
     # Rules whose arithmetic needs dense rows set this to False.
@@ -102,23 +105,16 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
     def _fit_rule(self, sample: OpenSample, rng: np.random.RandomState) -> FittedRule:
         """Learn from a sample; the result must not depend on anything else."""
 
-    def _held_out(self, sample: OpenSample, rng: np.random.RandomState) -> HeldOut:
-        """Probabilities of all rows by rules that did not learn from them: by folds.
-
-        A rule with a cheaper way (bags of rows) may override it. Where ``sample.X_new is sample.X``
-        nothing is new, and a labelled row must be left out together with its copy.
-        """
-        return cross_fit(self._fit_rule, sample, self.n_folds, rng)
-
     def _fit_both(
         self, sample: OpenSample, rng: np.random.RandomState
-    ) -> tuple[FittedRule, HeldOut]:
-        """The rule of all rows, and the held-out probabilities.
+    ) -> tuple[FittedRule, OutOfFold]:
+        """The rule of all rows, and the probabilities of all rows out of fold.
 
-        A rule that makes one on the way to the other overrides it, to do the work once.
+        A rule that makes one on the way to the other overrides this, to do the work once. Where
+        ``sample.has_new`` is False a row must be held out together with its copy.
         """
-        held_out = self._held_out(sample, rng)
-        return self._fit_rule(sample, rng), held_out
+        out_of_fold = cross_fit(self._fit_rule, sample, self.n_folds, rng)
+        return self._fit_rule(sample, rng), out_of_fold
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(
@@ -135,11 +131,11 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
         X : array-like of shape (n, d)
             Rows of the known classes.
         y : array-like of shape (n,)
-            Their labels: text, whole numbers or booleans. One class is enough. Booleans come back
-            as 0 and 1, beside -1 for unseen.
+            Labels of these rows: text, whole numbers or booleans. One class is enough. Booleans
+            come back as 0 and 1, beside -1 for unseen.
         X_new : array-like of shape (m, d) or None, default=None
-            Rows that may hold unseen classes. Without them nothing can be unseen, and this is an
-            ordinary classifier.
+            Rows that may hold unseen classes. Without them nothing can be unseen, and the rule is
+            an ordinary classifier.
         proportions : None, shares, mapping, Estimate or proportion estimator, default=None
             Shares of the known classes among the new rows: K numbers in sorted order of the
             labels (or K + 1, unseen last), a mapping from label to share, an estimate, or the
@@ -152,11 +148,30 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
         """
         labelled = self._checked_labelled(X, y)
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=2)
-        self.warnings_ = rare_classes(labelled.classes, labelled.codes, self.n_folds)
-        sample = self._sample(labelled, X_new, proportions, int(seeds[0]))
-        self.rule_, self.held_out_ = self._fit_both(sample, np.random.RandomState(seeds[1]))
-        self._set_cut(self._first_cut())
-        self._warn_of_negative_mass()
+        notices = few_rows(labelled.classes, labelled.codes)
+        if X_new is not None:
+            sample, found = self._open_sample(labelled, X_new, proportions, int(seeds[0]))
+            notices += found
+        elif proportions is None:
+            self.classes_ = labelled.classes
+            self.shares_ = Shares(np.bincount(labelled.codes) / len(labelled.codes))
+            sample = OpenSample.closed(labelled.rows, labelled.codes, self.shares_.known)
+        else:
+            raise ValueError(
+                "proportions must come with X_new, whose shares they are; got None for it."
+            )
+        self.rule_, self.out_of_fold_ = self._fit_both(sample, np.random.RandomState(seeds[1]))
+        doubts = negative_mass(self.out_of_fold_, self.shares_)
+        if X_new is not None:
+            doubts = (
+                *overfull_shares(self.shares_),
+                *uncertain_shares(self.shares_, self.classes_),
+                *doubts,
+            )
+        for notice in doubts:
+            _warn(notice.text)
+        self.notices_ = (*notices, *doubts)
+        self._apply_threshold(self._default_threshold())
         return self
 
     def predict_proba(self, X: Matrix) -> FloatArray:
@@ -185,11 +200,11 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
         Returns
         -------
         ndarray of shape (n,)
-            ``p_unseen / (p_unseen + max_k p_k)``: one half where they are equal. All 0 where
+            ``p_unseen / (p_unseen + max_k p_k)``: one half where both are equal. All 0 where
             nothing can be unseen.
         """
         probabilities = self._probabilities(X)
-        return cut.novelty(probabilities) if self._open else np.zeros(len(probabilities))
+        return novelty(probabilities) if self._open else np.zeros(len(probabilities))
 
     def predict(self, X: Matrix) -> NDArray[Any]:
         """Label of each row: unseen from ``threshold_`` on, else the best known class.
@@ -203,10 +218,12 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
         -------
         ndarray of shape (n,)
         """
-        return self._labels(self._probabilities(X))
+        codes = self._codes(self._probabilities(X))
+        labels: NDArray[Any] = self.classes_[codes]
+        return labels
 
     def predict_new(self) -> NDArray[Any]:
-        """Labels of the new rows of ``fit``, each by a rule that did not learn from it.
+        """Labels of the new rows of ``fit``, each by a rule that did not learn from the row.
 
         Returns
         -------
@@ -215,7 +232,8 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
         check_is_fitted(self)
         if not self._open:
             raise ValueError("predict_new needs a fit with X_new; got a fit without.")
-        return self._labels(self.held_out_.new)
+        labels: NDArray[Any] = self.classes_[self._codes(self.out_of_fold_.new)]
+        return labels
 
     def fit_predict_new(
         self, X: ArrayLike, y: ArrayLike, X_new: ArrayLike, proportions: Any = None
@@ -225,16 +243,16 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
         Parameters
         ----------
         X, y, X_new, proportions
-            As for ``fit``.
+            See ``fit``.
 
         Returns
         -------
         ndarray of shape (m,)
-            Cross-fitted labels; those of ``predict(X_new)`` would reject too much.
+            Labels of ``predict_new()``; ``predict(X_new)`` would reject too much.
         """
         return self.fit(X, y, X_new, proportions).predict_new()
 
-    def set_threshold(
+    def with_threshold(
         self,
         *,
         cost: float | None = None,
@@ -242,7 +260,9 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
         recall: float | None = None,
         fdr: float | None = None,
     ) -> Self:
-        """Move the cut between known and unseen, without a new fit. Give exactly one argument.
+        """A copy of the fitted rule with another cut between known and unseen.
+
+        Nothing is fitted again, and this rule stays as it is. Give exactly one argument.
 
         Parameters
         ----------
@@ -254,60 +274,59 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
         recall : float, optional
             Share of the unseen rows to find.
         fdr : float, optional
-            Largest share of known rows among those called unseen.
+            Largest share of known rows among the rows called unseen.
 
         Returns
         -------
-        self
+        RejectionRule
+            The copy, with its own ``threshold_`` and ``risk_``.
 
         Raises
         ------
         ValueError
-            When not exactly one is given, when fit had no new rows, or when the sample is
-            too small for the ``fdr``.
+            When not exactly one argument is given, when fit had no new rows, or when the samples
+            are too small for the ``fdr``.
         """
         check_is_fitted(self)
         asked = {"cost": cost, "reject_rate": reject_rate, "recall": recall, "fdr": fdr}
         given = {name: value for name, value in asked.items() if value is not None}
         if len(given) != 1:
             raise ValueError(
-                f"set_threshold takes exactly one of {', '.join(asked)}; "
+                f"with_threshold takes exactly one of {', '.join(asked)}; "
                 f"got {list(given) or 'none'}."
             )
         if not self._open:
-            raise ValueError("set_threshold needs a fit with X_new; got a fit without.")
-        self._set_cut(self._cut(*given.popitem()))
-        return self
+            raise ValueError("with_threshold needs a fit with X_new; got a fit without.")
+        other = copy.copy(self)
+        other._apply_threshold(self._threshold_for(*given.popitem()))
+        return other
 
-    def _first_cut(self) -> float:
-        """The cut after ``fit``: the most probable label."""
+    def _default_threshold(self) -> float:
+        """The cut after ``fit``: one half, the most probable label."""
         return 0.5
 
-    def _cut(self, aim: str, value: Any) -> float:
-        known, new = self.held_out_.novelty
-        shares = self.shares_.known
+    def _threshold_for(self, aim: str, value: Any) -> float:
+        known, new = self.out_of_fold_.novelty
         if aim == "cost":
-            return cut.cost_threshold(value)
+            return cost_threshold(value)
         if aim == "reject_rate":
-            return cut.reject_rate_threshold(new, self._rate(value))
-        find = cut.recall_threshold if aim == "recall" else cut.false_discovery_threshold
-        return find(known, self.held_out_.codes, new, shares, value)
+            if value == "estimated":
+                value = self.shares_.unseen
+            elif isinstance(value, str):
+                raise ValueError(f'reject_rate must be "estimated" or in [0, 1]; got {value!r}.')
+            return reject_rate_threshold(new, value)
+        find = recall_threshold if aim == "recall" else false_discovery_threshold
+        return find(known, self.out_of_fold_.codes, new, self.shares_.known, value)
 
-    def _rate(self, rate: float | str) -> float:
-        if not isinstance(rate, str):
-            return rate
-        if rate != "estimated":
-            raise ValueError(f'reject_rate must be "estimated" or in [0, 1]; got {rate!r}.')
-        return self.shares_.unseen
-
-    def _set_cut(self, threshold: float) -> None:
+    def _apply_threshold(self, threshold: float) -> None:
+        rows, shares = self.out_of_fold_, self.shares_
         self.threshold_ = threshold
         self.risk_ = open_risk(
-            self._codes(self.held_out_.labelled),
-            self.held_out_.codes,
-            self._codes(self.held_out_.new),
-            self.shares_.known,
-            self.shares_.covariance,
+            self._codes(rows.labelled),
+            rows.codes,
+            self._codes(rows.new),
+            shares.known,
+            shares.covariance,
         )
 
     @property
@@ -317,12 +336,8 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
 
     def _codes(self, probabilities: FloatArray) -> IntArray:
         if self._open:
-            return cut.decide(probabilities, self.threshold_)
+            return labels_at(probabilities, self.threshold_)
         return _known_only(probabilities, self.shares_.known).argmax(axis=1)
-
-    def _labels(self, probabilities: FloatArray) -> NDArray[Any]:
-        labels: NDArray[Any] = self.classes_[self._codes(probabilities)]
-        return labels
 
     def _probabilities(self, X: Matrix) -> FloatArray:
         check_is_fitted(self)
@@ -339,70 +354,37 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
         if hasattr(X, "__array__") and not hasattr(X, "shape"):
             X = np.asarray(X)
         labelled = check_labelled(self, X, y)
-        # Of one kind, as has been checked, though their array may be one of objects.
-        labelled = labelled._replace(classes=np.array(labelled.classes.tolist()))
-        check_classification_targets(labelled.classes[labelled.codes])
+        # The labels are of one kind, though their array may be an array of objects.
+        classes = np.array(labelled.classes.tolist())
+        check_classification_targets(classes[labelled.codes])
         if np.bincount(labelled.codes).max() == 1:
             raise ValueError("y must hold at least 2 rows of some class; got n_samples=1 of each.")
-        return labelled._replace(rows=labelled.rows.astype(np.float64, copy=False))
+        return labelled._replace(rows=labelled.rows.astype(np.float64, copy=False), classes=classes)
 
-    def _sample(
+    def _open_sample(
         self, labelled: LabelledRows, X_new: Any, proportions: Any, seed: int
-    ) -> OpenSample:
-        """The rows and shares to learn from; notes labels and shares on the rule."""
-        if X_new is not None:
-            self.classes_ = with_unseen(labelled.classes, self.unseen_label)
-            rows_new = self._checked_new(labelled, X_new)
-            self.shares_ = self._find_shares(labelled, rows_new, X_new, proportions, seed)
-        elif proportions is None:
-            self.classes_, rows_new = labelled.classes, labelled.rows
-            self.shares_ = Shares(np.bincount(labelled.codes) / len(labelled.codes))
-        else:
-            raise ValueError(
-                "proportions must come with X_new, whose shares they are; got None for it."
-            )
-        return OpenSample(labelled.rows, labelled.codes, rows_new, self.shares_.known)
-
-    def _checked_new(self, labelled: LabelledRows, X_new: Any) -> Matrix:
-        # The check compares with the labelled rows; it needs their format only, not the rows.
-        self.labelled_ = labelled.rows[:0]
-        rows = check_new(self, X_new, name="X_new")
-        del self.labelled_
-        if rows.shape[0] < 2:
+    ) -> tuple[OpenSample, tuple[Notice, ...]]:
+        """The rows and shares to learn from; keeps labels and shares on the rule."""
+        self.classes_ = with_unseen(labelled.classes, self.unseen_label)
+        noted = SimpleNamespace(**vars(self), labelled_=labelled.rows[:0])
+        rows_new = check_new(noted, X_new).astype(np.float64, copy=False)
+        if rows_new.shape[0] < 2:
             raise ValueError(
                 f"X_new must hold at least 2 rows, so that one can be held out; "
-                f"got {rows.shape[0]}."
+                f"got {rows_new.shape[0]}."
             )
-        return rows.astype(np.float64, copy=False)
-
-    def _find_shares(
-        self, labelled: LabelledRows, rows_new: Matrix, given: Any, proportions: Any, seed: int
-    ) -> Shares:
-        labels = labelled.classes[labelled.codes]
-        shares = find_shares(proportions, labelled.rows, labels, rows_new, seed)
-        estimate = None if shares.estimate is proportions else shares.estimate
-        told = () if estimate is None else estimate.warnings
-        with warnings.catch_warnings():
-            if told:  # the estimator has warned, but does not know what the user calls the rows
-                warnings.simplefilter("ignore", UnseenWarning)
-            self.warnings_ += remarks(self, labelled.rows, rows_new, given, name="X_new")
-        self.warnings_ += [text for text in told if "X_new" not in text]
-        self._warn(overfull_shares(shares))
-        self._warn(uncertain_shares(shares, self.classes_))
-        return shares
-
-    def _warn_of_negative_mass(self) -> None:
-        held_out = self.held_out_
-        found = negative_mass(held_out.labelled, held_out.codes, held_out.new, self.shares_)
-        self._warn(found.message)
-
-    def _warn(self, message: str | None) -> None:
-        if message is not None:
-            self.warnings_.append(message)
-            _warn(message)
+        notices = remarks(self, labelled.rows, rows_new, X_new)
+        if must_estimate(proportions):
+            self.shares_ = estimate_shares(proportions, labelled, rows_new, seed)
+            codes = {notice.code for notice in notices}
+            estimated = () if self.shares_.estimate is None else self.shares_.estimate.notices
+            notices += tuple(notice for notice in estimated if notice.code not in codes)
+        else:
+            self.shares_ = given_shares(proportions, labelled.classes)
+        return OpenSample(labelled.rows, labelled.codes, rows_new, self.shares_.known), notices
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Whether a fit has ended; one that failed leaves some attributes too."""
+        """Whether a fit has ended; a fit that failed leaves some attributes too."""
         return hasattr(self, "risk_")
 
     def __sklearn_tags__(self) -> Tags:

@@ -1,16 +1,9 @@
-"""The default rule: a mean of a few, or one of them where held-out rows say so.
+"""The default rule: the mean of a few rules, or one of them where rows out of fold say so.
 
-No rule wins everywhere: a forest on stacked features does on digits, kernel functions on smooth
-clouds. The mean of their probabilities is nearly as good as the best on each problem, and is
-favoured: something else is taken only where held-out rows cost it less by more than one standard
-error of the difference, row by row (:mod:`unseen.rejection.learning.selection`). That may be the mean with the
-first member calibrated (:mod:`unseen.rejection.learning.calibration`), which pays where much is unseen and
-costs where little is, or one member alone. The plug-in rule is no member: on problems of
-development the mean was worse with it (``benchmarks/rejection.py`` has it beside the others).
-
-Averages shy away from 0 and 1, so that where little is unseen hardly any row is most probably so.
-The rule therefore calls as many of the new rows unseen as are estimated to be; the most
-probable label is one call away, ``set_threshold(cost=1)``.
+No rule wins everywhere, and the mean of the members' probabilities is nearly as good as the best.
+Another candidate, the mean with the first member calibrated or a member alone, is taken only where
+its losses are lower by more than one standard error (:mod:`unseen.rejection.learning.selection`).
+``docs/rejection.md`` says why, and why as many rows are called unseen as are estimated to be.
 """
 
 from __future__ import annotations
@@ -28,39 +21,39 @@ from unseen.rejection.base import RejectionRule
 from unseen.rejection.kernel import RejectionKernel
 from unseen.rejection.learning.calibration import (
     CalibratedRule,
-    calibrate_held_out,
+    calibrate_by_other_folds,
     fit_calibration,
 )
-from unseen.rejection.learning.folds import FittedRule, HeldOut, assign_sample_folds
+from unseen.rejection.learning.folds import FittedRule, OutOfFold, assign_sample_folds
 from unseen.rejection.learning.sample import OpenSample
 from unseen.rejection.learning.selection import (
-    charges,
-    choice_by_other_folds,
+    choose_by_other_folds,
+    row_losses,
     within_one_standard_error,
 )
 from unseen.rejection.stack import RejectionStack, coarse_forest
 
-__all__ = ["MixedRule", "RejectionClassifier"]
+__all__ = ["MeanRule", "RejectionClassifier"]
 
 
 @dataclass(frozen=True, eq=False)
-class MixedRule(Frozen):
+class MeanRule(Frozen):
     """The mean of some members' probabilities.
 
     Parameters
     ----------
     rules : tuple of FittedRule
-        What those members have learnt.
+        Fitted rules of these members.
     names : tuple of str
-        Who they are.
-    costs : dict
-        What held-out rows cost every mean that was tried, by the names in it: the mean of risk
-        and half the Brier score.
+        Names of these members.
+    losses : dict
+        Loss of every candidate on rows out of fold, by the names in it: the mean of the risk and
+        half the Brier score.
     """
 
     rules: tuple[FittedRule, ...]
     names: tuple[str, ...]
-    costs: Mapping[tuple[str, ...], float]
+    losses: Mapping[tuple[str, ...], float]
 
     def probabilities(self, X: Any) -> FloatArray:
         """Probability of each known class and, last, of unseen ones."""
@@ -73,30 +66,30 @@ class RejectionClassifier(RejectionRule):
     Parameters
     ----------
     members : sequence of RejectionRule or None, default=None
-        Rules to mix or to choose from; None is a forest on stacked features
-        (:class:`RejectionStack`), a :class:`RejectionForest` and a :class:`RejectionKernel`. Their
-        own ``random_state`` and ``unseen_label`` are not used.
+        Rules to average or to choose from; None is a forest on stacked features
+        (:class:`RejectionStack`), a :class:`RejectionForest` and a :class:`RejectionKernel`. The
+        members' own ``random_state`` and ``unseen_label`` are not used.
     unseen_label, n_folds, random_state
-        As for every rule. Members that are given have folds of their own.
+        Parameters of every rule. Members that are given have folds of their own.
 
     Attributes
     ----------
-    rule_ : MixedRule
-        ``rule_.names`` are the members that are asked, ``rule_.costs`` what every candidate
-        cost.
+    rule_ : MeanRule
+        ``rule_.names`` are the members that are averaged, ``rule_.losses`` the loss of every
+        candidate.
 
     Notes
     -----
-    After ``fit`` the cut is that of ``set_threshold(reject_rate="estimated")``.
+    After ``fit`` the cut is that of ``with_threshold(reject_rate="estimated")``.
 
-    In ``held_out_`` and ``risk_`` each fold has the candidate that the other folds picked. Features
-    of the stack and bags of the forest still overlap: with 300 rows of each sample the risk was too
-    small by half of its standard error (24 draws).
+    In ``out_of_fold_`` and ``risk_`` each fold has the candidate that the other folds picked.
+    Features of the stack and bags of the forest still overlap, so that ``risk_`` is a little too
+    small on small samples.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from unseen.rejection.classifier import RejectionClassifier
+    >>> from unseen import RejectionClassifier
     >>> rng = np.random.RandomState(0)
     >>> y = np.repeat(["left", "right"], 100)
     >>> X = rng.normal(size=(200, 1)) + np.where(y == "left", -4, 4)[:, None]
@@ -123,95 +116,92 @@ class RejectionClassifier(RejectionRule):
         super().__init__(unseen_label=unseen_label, n_folds=n_folds, random_state=random_state)
         self.members = members
 
-    def _fit_rule(self, sample: OpenSample, rng: np.random.RandomState) -> MixedRule:
+    def _fit_rule(self, sample: OpenSample, rng: np.random.RandomState) -> MeanRule:
         return self._fit_both(sample, rng)[0]
 
     def _fit_both(
         self, sample: OpenSample, rng: np.random.RandomState
-    ) -> tuple[MixedRule, HeldOut]:
-        """Held-out rows choose whom to ask, and so are there anyway."""
-        members = self._members(sample)
-        # Each has its own: how often one draws must not change what the next one does.
-        seeds = rng.randint(2**31 - 1, size=len(members))
-        voices = [
-            self._voice(name, member, sample, np.random.RandomState(seed))
-            for name, member, seed in zip(distinct_names(members), members, seeds, strict=True)
-        ]
-        candidates = blends(voices, self._calibrated(voices[0], sample, rng))
-        held_out = [mean_of([voice.held_out for voice in voices]) for voices in candidates]
-        costs = [charges(each) for each in held_out]
-        best = within_one_standard_error(costs, sample.shares)
-        totals = [each.total(sample.shares) for each in costs]
-        rule = MixedRule(
-            tuple(voice.rule for voice in candidates[best]),
-            _names(candidates[best]),
-            dict(zip(map(_names, candidates), totals, strict=True)),
+    ) -> tuple[MeanRule, OutOfFold]:
+        candidates = candidate_means(self._fit_members(sample, rng), sample, self.n_folds, rng)
+        names = [tuple(member.name for member in members) for members in candidates]
+        means = [mean_of([member.out_of_fold for member in members]) for members in candidates]
+        losses = [row_losses(mean) for mean in means]
+        best = within_one_standard_error(losses, sample.shares)
+        totals = [each.total(sample.shares) for each in losses]
+        rule = MeanRule(
+            tuple(member.rule for member in candidates[best]),
+            names[best],
+            dict(zip(names, totals, strict=True)),
         )
         folds = assign_sample_folds(sample, self.n_folds, rng)
         pick = within_one_standard_error
-        return rule, choice_by_other_folds(held_out, folds, sample.shares, pick)
+        return rule, choose_by_other_folds(means, losses, folds, sample.shares, pick)
 
-    def _first_cut(self) -> float:
-        """As many of the new rows are called unseen as are estimated to be."""
-        return self._cut("reject_rate", "estimated") if self._open else super()._first_cut()
+    def _default_threshold(self) -> float:
+        """The cut that calls as many new rows unseen as are estimated to be."""
+        if not self._open:
+            return super()._default_threshold()
+        return self._threshold_for("reject_rate", "estimated")
 
-    def _voice(
-        self, name: str, member: RejectionRule, sample: OpenSample, rng: np.random.RandomState
-    ) -> Voice:
-        rule, held_out = member._fit_both(sample, rng)
-        return Voice(name, held_out, rule)
-
-    def _calibrated(self, voice: Voice, sample: OpenSample, rng: np.random.RandomState) -> Voice:
-        return Voice(
-            f"calibrated {voice.name}",
-            calibrate_held_out(voice.held_out, sample.shares, self.n_folds, rng),
-            CalibratedRule(voice.rule, fit_calibration(voice.held_out, sample.shares)),
-        )
-
-    def _members(self, sample: OpenSample) -> list[RejectionRule]:
+    def _fit_members(self, sample: OpenSample, rng: np.random.RandomState) -> list[FittedMember]:
         if self.members is None:
             kernel = RejectionKernel(n_folds=self.n_folds)
-            return [RejectionStack(n_folds=self.n_folds), coarse_forest(sample), kernel]
-        if not self.members or not all(isinstance(one, RejectionRule) for one in self.members):
-            raise TypeError(f"members must be one or more rejection rules; got {self.members!r}.")
-        for member in self.members:
-            member._validate_params()
-        return [clone(member) for member in self.members]
+            members = [RejectionStack(n_folds=self.n_folds), coarse_forest(sample), kernel]
+        else:
+            if not self.members or not all(isinstance(one, RejectionRule) for one in self.members):
+                raise TypeError(
+                    f"members must be one or more rejection rules; got {self.members!r}."
+                )
+            for member in self.members:
+                member._validate_params()
+            members = [clone(member) for member in self.members]
+        # A seed for each: how often one member draws must not change what the next one does.
+        seeds = rng.randint(2**31 - 1, size=len(members))
+        fitted = []
+        for name, member, seed in zip(distinct_names(members), members, seeds, strict=True):
+            rule, out_of_fold = member._fit_both(sample, np.random.RandomState(seed))
+            fitted.append(FittedMember(name, out_of_fold, rule))
+        return fitted
 
 
 @dataclass(frozen=True, eq=False)
-class Voice:
-    """A member that has learnt, with what it says of held-out rows."""
+class FittedMember:
+    """A member that has learnt, with its probabilities of rows out of fold."""
 
     name: str
-    held_out: HeldOut
+    out_of_fold: OutOfFold
     rule: FittedRule
 
 
-def blends(voices: list[Voice], calibrated: Voice) -> list[list[Voice]]:
-    """Whom to ask, the favoured first: all; all, the first one calibrated; one alone."""
-    if len(voices) == 1:
-        return [voices, [calibrated]]
-    together = [voices, [calibrated, *voices[1:]]]
-    return [*together, *([voice] for voice in voices), [calibrated]]
+def candidate_means(
+    members: list[FittedMember], sample: OpenSample, n_folds: int, rng: np.random.RandomState
+) -> list[list[FittedMember]]:
+    """Members to average, the favoured first: all; all, the first one calibrated; one alone."""
+    first = members[0]
+    calibrated = FittedMember(
+        f"calibrated {first.name}",
+        calibrate_by_other_folds(first.out_of_fold, sample.shares, n_folds, rng),
+        CalibratedRule(first.rule, fit_calibration(first.out_of_fold, sample.shares)),
+    )
+    if len(members) == 1:
+        return [members, [calibrated]]
+    together = [members, [calibrated, *members[1:]]]
+    return [*together, *([member] for member in members), [calibrated]]
 
 
-def mean_of(held_out: Sequence[HeldOut]) -> HeldOut:
+def mean_of(rows: Sequence[OutOfFold]) -> OutOfFold:
     """Mean probabilities of several rules on the same rows.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from unseen.rejection.learning.folds import HeldOut
-    >>> from unseen.rejection.classifier import mean_of
-    >>> one = HeldOut(np.array([[1.0, 0.0]]), np.array([0]), np.array([[0.5, 0.5]]))
-    >>> other = HeldOut(np.array([[0.5, 0.5]]), np.array([0]), np.array([[0.0, 1.0]]))
+    >>> one = OutOfFold(np.array([[1.0, 0.0]]), np.array([0]), np.array([[0.5, 0.5]]))
+    >>> other = OutOfFold(np.array([[0.5, 0.5]]), np.array([0]), np.array([[0.0, 1.0]]))
     >>> mean_of([one, other]).new
     array([[0.25, 0.75]])
     """
-    labelled = np.mean([each.labelled for each in held_out], axis=0)
-    new = np.mean([each.new for each in held_out], axis=0)
-    return HeldOut(labelled, held_out[0].codes, new)
+    labelled = np.mean([each.labelled for each in rows], axis=0)
+    return OutOfFold(labelled, rows[0].codes, np.mean([each.new for each in rows], axis=0))
 
 
 def distinct_names(members: Sequence[RejectionRule]) -> list[str]:
@@ -219,9 +209,7 @@ def distinct_names(members: Sequence[RejectionRule]) -> list[str]:
 
     Examples
     --------
-    >>> from unseen.rejection.classifier import distinct_names
-    >>> from unseen.rejection.forest import RejectionForest
-    >>> from unseen.rejection.kernel import RejectionKernel
+    >>> from unseen import RejectionForest, RejectionKernel
     >>> distinct_names([RejectionForest(), RejectionKernel(), RejectionForest(10)])
     ['RejectionForest 1', 'RejectionKernel', 'RejectionForest 2']
     """
@@ -230,7 +218,3 @@ def distinct_names(members: Sequence[RejectionRule]) -> list[str]:
         name if names.count(name) == 1 else f"{name} {names[:place].count(name) + 1}"
         for place, name in enumerate(names)
     ]
-
-
-def _names(voices: Sequence[Voice]) -> tuple[str, ...]:
-    return tuple(voice.name for voice in voices)

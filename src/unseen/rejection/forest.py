@@ -1,14 +1,8 @@
 """Bagged trees with the label "unseen", and their out-of-bag probabilities.
 
-Each tree is grown, without pruning, from a bootstrap of every class and of the new rows, and
-tries a few features at each node (:mod:`unseen.rejection.cells.growth`). The probabilities in its leaves,
-masses (a_1 ... a_K, max(e, 0)) over their sum, are averaged over trees. About 37% of the trees have
-not seen a given row; their average is its held-out probability, so that the forest needs no folds.
-
-Why not scikit-learn's forest: its weights must not be negative, so that it could grow only from
-telling new rows and classes apart, and would split noise (:mod:`unseen.rejection.cells.growth`).
-The trees here take 1 to 2 times as long to grow as its forest on the same rows
-(``benchmarks/forest_speed.py``).
+Each tree is grown, without pruning, from a bootstrap of every class and of the new rows, and tries
+a few features at each node (:mod:`unseen.rejection.cells.growth`). About 37% of the trees have not
+seen a given row; the mean of their probabilities is the row's probability out of fold.
 """
 
 from __future__ import annotations
@@ -23,11 +17,15 @@ import numpy as np
 from unseen._sklearn import Interval, StrOptions
 from unseen._types import FloatArray, IntArray, Matrix
 from unseen.rejection.base import RejectionRule
-from unseen.rejection.cells.cells import cell_masses, cell_probabilities, effective_size
+from unseen.rejection.cells.cells import (
+    cell_masses,
+    cell_probabilities,
+    effective_size,
+    smallest_leaf,
+)
 from unseen.rejection.cells.growth import Growth, RankedRows, Trees, grow
-from unseen.rejection.learning.folds import HeldOut
+from unseen.rejection.learning.folds import OutOfFold
 from unseen.rejection.learning.sample import OpenSample
-from unseen.rejection.tree import least_leaf, stacked
 
 __all__ = ["ForestRule", "RejectionForest"]
 
@@ -39,18 +37,10 @@ LEAVES = 4.0
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Trees that were grown together, and the probabilities in their leaves.
-
-    Parameters
-    ----------
-    trees : Trees
-        The trees.
-    table : ndarray of shape (n_nodes, K + 1)
-        Probabilities of the labels, unseen last.
-    """
+    """Trees that were grown together, and the probabilities in their leaves."""
 
     trees: Trees
-    table: FloatArray
+    table: FloatArray  # probabilities of the labels at each node, unseen last
 
     def add(self, X: FloatArray, weight: FloatArray, total: FloatArray) -> None:
         """Add each tree's probabilities, times a weight of shape (n_trees, n), to the total."""
@@ -64,19 +54,13 @@ class Batch:
 
 @dataclass(frozen=True, eq=False)
 class ForestRule:
-    """The average of many trees.
-
-    Parameters
-    ----------
-    batches : tuple of Batch
-        The trees.
-    """
+    """The average of many trees, kept in the batches they were grown in."""
 
     batches: tuple[Batch, ...]
 
     @property
     def n_trees(self) -> int:
-        """How many trees there are."""
+        """Number of trees."""
         return sum(batch.trees.n_trees for batch in self.batches)
 
     def probabilities(self, X: Matrix) -> FloatArray:
@@ -93,24 +77,22 @@ class RejectionForest(RejectionRule):
     Parameters
     ----------
     n_trees : int, default=100
-        How many trees.
+        Number of trees.
     min_leaf : int or "auto", default="auto"
-        Different rows that a leaf holds at least; "auto" as in a single tree
+        Smallest number of different rows in a leaf; "auto" as in a single tree
         (:class:`~unseen.rejection.tree.RejectionTree`), but half of that.
     max_features : int or "sqrt", default="sqrt"
         Features tried at each node; those that are constant there do not count.
     negative_cost : float, default=0.75
-        What negative unseen mass costs a split, from 0 to 1: the larger, the fewer splits inside
+        Cost of negative unseen mass in a split, from 0 to 1: the larger, the fewer splits inside
         known classes (:mod:`unseen.rejection.cells.growth`).
     unseen_label, random_state
-        As for every rule.
-    n_folds : int, default=5
-        Not used: trees that have not seen a row give its held-out probabilities.
+        Parameters of every rule. A forest needs no folds.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from unseen.rejection.forest import RejectionForest
+    >>> from unseen import RejectionForest
     >>> rng = np.random.RandomState(0)
     >>> y = np.repeat(["left", "right"], 200)
     >>> X = rng.normal(size=(400, 1)) + np.where(y == "left", -4, 4)[:, None]
@@ -126,7 +108,8 @@ class RejectionForest(RejectionRule):
         "min_leaf": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "max_features": [Interval(Integral, 1, None, closed="left"), StrOptions({"sqrt"})],
         "negative_cost": [Interval(Real, 0, 1, closed="both")],
-        **RejectionRule._parameter_constraints,
+        "unseen_label": RejectionRule._parameter_constraints["unseen_label"],
+        "random_state": RejectionRule._parameter_constraints["random_state"],
     }
 
     def __init__(
@@ -137,10 +120,11 @@ class RejectionForest(RejectionRule):
         negative_cost: float = 0.75,
         *,
         unseen_label: Any = "auto",
-        n_folds: int = 5,
         random_state: Any = None,
     ) -> None:
-        super().__init__(unseen_label=unseen_label, n_folds=n_folds, random_state=random_state)
+        # No call of the base: a forest has no n_folds.
+        self.unseen_label = unseen_label
+        self.random_state = random_state
         self.n_trees = n_trees
         self.min_leaf = min_leaf
         self.max_features = max_features
@@ -149,75 +133,66 @@ class RejectionForest(RejectionRule):
     def _fit_rule(self, sample: OpenSample, rng: np.random.RandomState) -> ForestRule:
         return ForestRule(tuple(batch for batch, _ in self._grow(sample, rng)))
 
-    def _held_out(self, sample: OpenSample, rng: np.random.RandomState) -> HeldOut:
-        return self._fit_both(sample, rng)[1]
-
     def _fit_both(
         self, sample: OpenSample, rng: np.random.RandomState
-    ) -> tuple[ForestRule, HeldOut]:
-        """All trees are the rule; those that have not seen a row give its held-out probabilities.
-
-        To grow them twice would double the time.
-        """
-        X, prior = stacked(sample), np.append(sample.shares, sample.unseen)
+    ) -> tuple[ForestRule, OutOfFold]:
+        """All trees are the rule; the trees that have not seen a row give its probabilities."""
+        X, prior = sample.rows, np.append(sample.shares, sample.unseen)
         total, batches = np.zeros((len(X), len(prior))), []
         for batch, counts in self._grow(sample, rng):
             batch.add(X, (counts == 0).astype(np.float64), total)
             batches.append(batch)
-        # A row that every tree has seen has no held-out probabilities but the shares.
+        # A row that every tree has seen has no probabilities out of bag but the shares.
         total[total.sum(axis=1) == 0] = prior
         total /= total.sum(axis=1, keepdims=True)
         labelled, new = np.split(total, [len(sample.codes)])
-        return ForestRule(tuple(batches)), HeldOut(labelled, sample.codes, new)
+        return ForestRule(tuple(batches)), OutOfFold(labelled, sample.codes, new)
 
     def _grow(
         self, sample: OpenSample, rng: np.random.RandomState
     ) -> Iterator[tuple[Batch, IntArray]]:
         """Batches of trees, and how often each tree holds each row."""
-        X, masses = stacked(sample), sample.masses
+        X, masses = sample.rows, sample.masses
         prior, pseudo_mass = np.append(sample.shares, sample.unseen), 1 / effective_size(sample)
-        min_leaf, n_candidates = (
-            least_leaf(self.min_leaf, sample, LEAVES),
-            self._n_candidates(X.shape[1]),
-        )
-        rows, growth = RankedRows.of(X), Growth(min_leaf, n_candidates, self.negative_cost)
+        n_features = X.shape[1]
+        wanted = int(np.sqrt(n_features)) if self.max_features == "sqrt" else self.max_features
+        n_candidates = min(int(wanted), n_features)
+        min_leaf = smallest_leaf(self.min_leaf, sample, LEAVES)
+        rows, growth = RankedRows.from_rows(X), Growth(min_leaf, n_candidates, self.negative_cost)
         step = max(1, ROWS_AT_ONCE // len(X))
         for start in range(0, self.n_trees, step):
             counts = bootstrap_counts(sample, min(step, self.n_trees - start), rng)
             trees = grow(rows, masses, counts, growth, rng)
-            filled = bagged_masses(trees, X, masses, counts)
+            tree, row = np.nonzero(counts)
+            held = masses[row] * counts[tree, row, None]
+            filled = cell_masses(trees.leaves(X)[row, tree], held, trees.n_cells)
             yield Batch(trees, cell_probabilities(filled, prior, pseudo_mass)), counts
-
-    def _n_candidates(self, n_features: int) -> int:
-        if isinstance(self.max_features, str):
-            return max(1, int(np.sqrt(n_features)))
-        return min(self.max_features, n_features)
 
 
 def bootstrap_counts(sample: OpenSample, n_trees: int, rng: np.random.RandomState) -> IntArray:
-    """How often each tree holds each row: draws with replacement from each class and from the rest.
+    """How often each tree holds each row: a bootstrap of each class and of the new rows.
 
-    Every class keeps its number of rows, and so its share. Where nothing is new, a row and
-    its copy are drawn together.
+    Every class keeps its number of rows, and so its share. Without new rows, a row and its copy
+    are drawn together.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from unseen.rejection.forest import bootstrap_counts
-    >>> from unseen.rejection.learning.sample import OpenSample
     >>> X = np.zeros((3, 1))
     >>> sample = OpenSample(X, np.array([0, 0, 1]), np.zeros((4, 1)), np.array([0.5, 0.2]))
     >>> counts = bootstrap_counts(sample, 5, np.random.RandomState(0))
     >>> counts.shape, counts[:, 2], counts[:, 3:].sum(axis=1)
     ((5, 7), array([1, 1, 1, 1, 1]), array([4, 4, 4, 4, 4]))
     """
-    strata = [np.flatnonzero(sample.codes == code) for code in range(sample.n_classes)]
     n_labelled, n_new = len(sample.codes), sample.X_new.shape[0]
     counts = np.zeros((n_trees, n_labelled + n_new), dtype=np.int64)
-    for rows in strata:
+    for code in range(sample.n_classes):
+        rows = np.flatnonzero(sample.codes == code)
         counts[:, rows] = draw_counts(len(rows), n_trees, rng)
-    copies = sample.X_new is sample.X
-    counts[:, n_labelled:] = counts[:, :n_labelled] if copies else draw_counts(n_new, n_trees, rng)
+    if sample.has_new:
+        counts[:, n_labelled:] = draw_counts(n_new, n_trees, rng)
+    else:
+        counts[:, n_labelled:] = counts[:, :n_labelled]
     return counts
 
 
@@ -225,10 +200,3 @@ def draw_counts(n: int, n_draws: int, rng: np.random.RandomState) -> IntArray:
     """How often each of n things comes up in n draws with replacement: shape (n_draws, n)."""
     place = rng.randint(n, size=(n_draws, n)) + n * np.arange(n_draws)[:, None]
     return np.bincount(place.ravel(), minlength=n * n_draws).reshape(n_draws, n)
-
-
-def bagged_masses(trees: Trees, X: FloatArray, masses: FloatArray, counts: IntArray) -> FloatArray:
-    """Masses a_1 ... a_K and u of all nodes, from the rows that each tree holds."""
-    tree, row = np.nonzero(counts)
-    leaves = trees.leaves(X)[row, tree]
-    return cell_masses(leaves, masses[row] * counts[tree, row, None], trees.n_cells)

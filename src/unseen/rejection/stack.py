@@ -1,16 +1,16 @@
-"""A rule on stacked features: what classifiers and neighbours say of a row, beside the row itself.
+"""A rule on stacked features: answers of classifiers and distances to neighbours, beside the row.
 
-A forest cuts along one feature at a time, which in many dimensions finds little. Three kinds of
-features tell it where to look: the log-probabilities of the K classes by a classifier that knows
-no others, the log-odds that a row is new rather than known, and the distances to the nearest
-rows of each class, in the units given and with columns of equal spread, as either may hide what is
-unseen. A feature from a model that has seen the row would say too much, so that rows get theirs out
-of fold, and labelled rows are no neighbours of themselves.
+A forest cuts along one feature at a time, which in many dimensions finds little. Log-probabilities
+of the classes, log-odds of new against known, and distances to the nearest rows of each class tell
+it where to look (``docs/rejection.md``). Answers come from models out of fold, and a labelled row
+is no neighbour of itself: otherwise a feature would say too much about its own row.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import repeat
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,48 +19,43 @@ from sklearn.base import clone
 from sklearn.neighbors import NearestNeighbors
 
 from unseen._sklearn import HasMethods
-from unseen._types import FloatArray, IntArray, Matrix
+from unseen._types import BoolArray, FloatArray, IntArray, Matrix
 from unseen.rejection.base import RejectionRule
+from unseen.rejection.cells.cells import smallest_leaf
 from unseen.rejection.forest import RejectionForest
-from unseen.rejection.learning.folds import FittedRule, HeldOut, assign_sample_folds
+from unseen.rejection.learning.folds import (
+    FittedRule,
+    OutOfFold,
+    assign_sample_folds,
+    out_of_fold,
+)
 from unseen.rejection.learning.sample import OpenSample
-from unseen.rejection.plugin import PlugInRule, Pooled, fit_plug_in, refitted
-from unseen.rejection.tree import least_leaf
+from unseen.rejection.plugin import PlugInRule, TwoModels, fit_plug_in
 from unseen.scores.kernel import Standardisation
 from unseen.scores.klr import KernelLogisticRegression
 
 __all__ = ["RejectionStack", "StackRule", "class_distances"]
 
-LEAST = 1e-6  # smallest probability whose logarithm is told from that of 0
+MIN_PROBABILITY = 1e-6  # smaller probabilities have the logarithm of this one
 NEIGHBOURS = (1, 3, 8)
-_SAME = 1e-6  # of the usual distance; what rounding leaves of 0
-# Stacked features are good at telling rows apart, noise included: leaves must be larger.
+_SAME = 1e-6  # rounding leaves this part of the usual distance between copies
+# Stacked features tell even noise apart: leaves must be larger than a forest's.
 LEAF_FACTOR = 2
 
 
 @dataclass(frozen=True, eq=False)
 class Neighbours:
-    """Rows of each class, to which distances are taken, in one scale of the features.
-
-    Parameters
-    ----------
-    scale : Standardisation
-        Centre and scale of each feature.
-    by_class : list of NearestNeighbors
-        The labelled rows of each class.
-    ranks : list of ndarray
-        Which neighbours of each class to measure, from 1.
-    copies : list of float
-        How near to one of each class a row is a copy of it, see :func:`copy_distance`.
-    """
+    """The labelled rows of each class, in one scale of the features, to measure distances to."""
 
     scale: Standardisation
     by_class: list[NearestNeighbors]
-    ranks: list[IntArray]
-    copies: list[float]
+    ranks: list[IntArray]  # neighbours of each class to measure, from 1
+    copies: list[float]  # copy_distance of each class
 
     @classmethod
-    def of(cls, sample: OpenSample, wanted: IntArray, scale: Standardisation) -> Neighbours:
+    def from_sample(
+        cls, sample: OpenSample, wanted: IntArray, scale: Standardisation
+    ) -> Neighbours:
         """Neighbours among the labelled rows."""
         rows = scale(sample.X)
         counts = np.bincount(sample.codes, minlength=sample.n_classes)
@@ -80,7 +75,7 @@ class Neighbours:
         self.__dict__.update(state, by_class=by_class)
 
     def distances(self, X: FloatArray) -> FloatArray:
-        """From new rows to the neighbours of each class."""
+        """Distances from new rows to their neighbours in each class."""
         rows = self.scale(X)
         parts = zip(self.by_class, self.ranks, self.copies, strict=True)
         return np.hstack(
@@ -88,7 +83,7 @@ class Neighbours:
         )
 
     def distances_of_labelled(self, sample: OpenSample) -> FloatArray:
-        """The same of the labelled rows, none of which is its own neighbour."""
+        """Distances from the labelled rows; no row is its own neighbour."""
         found, rows = [], self.scale(sample.X)
         for code, (model, ranks) in enumerate(zip(self.by_class, self.ranks, strict=True)):
             own = sample.codes == code
@@ -101,10 +96,10 @@ class Neighbours:
 
 
 def copy_distance(model: NearestNeighbors) -> float:
-    """How near to a row of the model another one is its copy; 0 where rows repeat by themselves.
+    """Distance below which two rows are copies; 0 where rows repeat by themselves.
 
-    A labelled row is no neighbour of itself. Nor may it be one of its copy among the new
-    rows, or copies would all stand nearer than any labelled row does, and look unseen.
+    A labelled row is no neighbour of itself, nor of its copy among the new rows: copies would all
+    stand nearer than any labelled row does, and look unseen.
 
     Examples
     --------
@@ -125,24 +120,15 @@ def copy_distance(model: NearestNeighbors) -> float:
 def class_distances(
     model: NearestNeighbors, ranks: IntArray, rows: FloatArray | None = None, copy: float = 0.0
 ) -> FloatArray:
-    """Distance to the neighbours of these ranks; None asks for the rows of the model themselves.
+    """Distance to the neighbours of these ranks (from 1) among the rows of a class.
 
-    Parameters
-    ----------
-    model : NearestNeighbors
-        Fitted on the rows of a class.
-    ranks : ndarray of int
-        Which neighbours, from 1.
-    rows : ndarray of shape (n, d) or None, default=None
-        From where; None takes each row of the model, without itself.
-    copy : float, default=0.0
-        A row that is nearer than this to one of the model counts as that one, without itself too.
+    ``rows=None`` measures from each row of the model, without itself. A row that is nearer than
+    ``copy`` to a row of the model counts as that row itself.
 
     Examples
     --------
     >>> import numpy as np
     >>> from sklearn.neighbors import NearestNeighbors
-    >>> from unseen.rejection.stack import class_distances
     >>> model = NearestNeighbors().fit(np.array([[0.0], [1.0], [5.0]]))
     >>> class_distances(model, np.array([1, 2]), np.array([[0.0]]))
     array([[0., 1.]])
@@ -160,56 +146,55 @@ def class_distances(
 
 def log_answers(rule: PlugInRule, X: Matrix) -> FloatArray:
     """Log-odds of new against known, and log-probability of each known class."""
-    origin, *known = (np.clip(model.predict_proba(X), LEAST, 1.0) for model in rule.models)
+    origin, *known = (
+        np.clip(model.predict_proba(X), MIN_PROBABILITY, 1.0) for model in rule.models
+    )
     logs = [np.log(chances) for chances in known]
     return np.hstack([np.log(origin[:, 1:] / origin[:, :1]), *logs])
 
 
-def held_out_answers(
+def answers_out_of_fold(
     rule: PlugInRule, sample: OpenSample, n_folds: int, rng: np.random.RandomState
 ) -> tuple[FloatArray, FloatArray]:
-    """The same of all rows of the sample, by models that did not learn from them."""
-    folds, folds_new = (part.copy() for part in assign_sample_folds(sample, n_folds, rng))
-    fit = refitted(rule)
-    # A class of one row is never held out: its fold would not know it.
+    """Log answers about all rows of the sample, by models that did not learn from the row."""
+
+    def learn(kept: BoolArray, kept_new: BoolArray) -> Callable[[Matrix], FloatArray]:
+        part = rule.refit(sample.subset(kept, kept_new), rng)
+        return lambda X: log_answers(part, X)
+
+    folds, folds_new = assign_sample_folds(sample, n_folds, rng)
+    # A class of one row is never held out: its fold would not know the class.
     lonely = np.bincount(sample.codes)[sample.codes] == 1
-    folds[lonely] = -1
-    labelled, new = log_answers(rule, sample.X), log_answers(rule, sample.X_new)
-    for fold in range(int(max(folds.max(), folds_new.max())) + 1):
-        out, out_new = folds == fold, folds_new == fold
-        part = fit(sample.subset(~out, ~out_new), rng)
-        for mask, rows, answers in (
-            (out, sample.X, labelled),
-            (out_new, sample.X_new, new),
-        ):
-            if mask.any():
-                answers[mask] = log_answers(part, rows[mask])
+    folds = np.where(lonely, -1, folds)
+    labelled, new = out_of_fold(learn, (sample.X, sample.X_new), (folds, folds_new))
+    if lonely.any():
+        labelled[lonely] = log_answers(rule, sample.X)[lonely]
     return labelled, new
 
 
 @dataclass(frozen=True, eq=False)
-class Describer:
-    """Makes the stacked features of new rows."""
+class FeatureMaker:
+    """Makes the stacked features of new rows: answers of models, distances in each scale."""
 
     models: PlugInRule
     neighbours: list[Neighbours]
 
     def __call__(self, X: FloatArray) -> FloatArray:
         """The row, the models' answers, the distances."""
-        far = [each.distances(X) for each in self.neighbours]
-        return np.hstack([X, log_answers(self.models, X), *far])
+        distances = [each.distances(X) for each in self.neighbours]
+        return np.hstack([X, log_answers(self.models, X), *distances])
 
 
 @dataclass(frozen=True, eq=False)
 class StackRule:
     """A fitted rule that reads stacked features."""
 
-    describe: Describer
+    features: FeatureMaker
     rule: FittedRule
 
     def probabilities(self, X: FloatArray) -> FloatArray:
         """Probability of each known class and, last, of unseen ones."""
-        return self.rule.probabilities(self.describe(X))
+        return self.rule.probabilities(self.features(X))
 
 
 class RejectionStack(RejectionRule):
@@ -218,20 +203,20 @@ class RejectionStack(RejectionRule):
     Parameters
     ----------
     rule : RejectionRule or None, default=None
-        What learns from the features; None is a :class:`RejectionForest` with leaves twice as
-        large as its default.
+        Rule that learns from the features; None is a :class:`RejectionForest` with leaves twice
+        as large as its default.
     classifier : scikit-learn classifier with ``predict_proba`` or None, default=None
-        Whose log-probabilities are features; None is :class:`~unseen.KernelLogisticRegression`.
+        Gives log-probabilities as features; None is :class:`~unseen.KernelLogisticRegression`.
     n_neighbors : array-like of int, default=(1, 3, 8)
-        Which neighbours' distances are features; in a class with too few rows the last one there
-        is.
+        Ranks of the neighbours whose distances are features; in a class with too few rows, the
+        last neighbour.
     unseen_label, n_folds, random_state
-        As for every rule.
+        Parameters of every rule.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from unseen.rejection.stack import RejectionStack
+    >>> from unseen import RejectionStack
     >>> rng = np.random.RandomState(0)
     >>> y = np.repeat(["left", "right"], 100)
     >>> X = rng.normal(size=(200, 1)) + np.where(y == "left", -4, 4)[:, None]
@@ -265,15 +250,15 @@ class RejectionStack(RejectionRule):
         self.n_neighbors = n_neighbors
 
     def _fit_rule(self, sample: OpenSample, rng: np.random.RandomState) -> StackRule:
-        describe, described = self._described(sample, rng)
-        return StackRule(describe, self._reader(sample)._fit_rule(described, rng))
+        features, stacked = self._stacked_sample(sample, rng)
+        return StackRule(features, self._reader(sample)._fit_rule(stacked, rng))
 
     def _fit_both(
         self, sample: OpenSample, rng: np.random.RandomState
-    ) -> tuple[StackRule, HeldOut]:
-        describe, described = self._described(sample, rng)
-        rule, held_out = self._reader(sample)._fit_both(described, rng)
-        return StackRule(describe, rule), held_out
+    ) -> tuple[StackRule, OutOfFold]:
+        features, stacked = self._stacked_sample(sample, rng)
+        rule, rows = self._reader(sample)._fit_both(stacked, rng)
+        return StackRule(features, rule), rows
 
     def _reader(self, sample: OpenSample) -> RejectionRule:
         if self.rule is None:
@@ -281,38 +266,27 @@ class RejectionStack(RejectionRule):
         self.rule._validate_params()
         return clone(self.rule)
 
-    def _described(
+    def _stacked_sample(
         self, sample: OpenSample, rng: np.random.RandomState
-    ) -> tuple[Describer, OpenSample]:
-        """How to describe new rows, and the sample in stacked features."""
+    ) -> tuple[FeatureMaker, OpenSample]:
+        """The features of new rows, and the sample in stacked features."""
         classifier = KernelLogisticRegression() if self.classifier is None else self.classifier
-        form = Pooled()
-        models = fit_plug_in(sample, form, [classifier] * len(form.tasks(sample)), rng)
-        ranks = _ranks(self.n_neighbors)
-        neighbours = [Neighbours.of(sample, ranks, scale) for scale in _scales(sample)]
-        answers, answers_new = held_out_answers(models, sample, self.n_folds, rng)
-        far = [each.distances_of_labelled(sample) for each in neighbours]
-        X = np.hstack([sample.X, answers, *far])
-        if sample.X_new is sample.X:
-            X_new = X  # no new rows: the copies must stay copies
-        else:
-            far_new = [each.distances(sample.X_new) for each in neighbours]
-            X_new = np.hstack([sample.X_new, answers_new, *far_new])
-        return Describer(models, neighbours), replace(sample, X=X, X_new=X_new)
+        models = fit_plug_in(sample, TwoModels(), repeat(classifier), rng)
+        ranks = np.unique(np.asarray(self.n_neighbors))
+        if ranks.size == 0 or ranks.dtype.kind not in "iu" or ranks[0] < 1:
+            raise ValueError(f"n_neighbors must be whole numbers >= 1; got {self.n_neighbors!r}.")
+        everything = sample.rows
+        scales = Standardisation.of(everything, np.ones(len(everything))).both
+        neighbours = [Neighbours.from_sample(sample, ranks, scale) for scale in scales]
+        answers, answers_new = answers_out_of_fold(models, sample, self.n_folds, rng)
+        distances = [each.distances_of_labelled(sample) for each in neighbours]
+        X = X_new = np.hstack([sample.X, answers, *distances])
+        if sample.has_new:
+            distances = [each.distances(sample.X_new) for each in neighbours]
+            X_new = np.hstack([sample.X_new, answers_new, *distances])
+        return FeatureMaker(models, neighbours), replace(sample, X=X, X_new=X_new)
 
 
 def coarse_forest(sample: OpenSample) -> RejectionForest:
     """A forest with leaves twice as large as its default for these rows."""
-    return RejectionForest(min_leaf=LEAF_FACTOR * least_leaf("auto", sample))
-
-
-def _scales(sample: OpenSample) -> tuple[Standardisation, Standardisation]:
-    everything = np.vstack([sample.X, sample.X_new])
-    return Standardisation.of(everything, np.ones(len(everything))).both
-
-
-def _ranks(n_neighbors: ArrayLike) -> IntArray:
-    ranks = np.unique(np.asarray(n_neighbors))
-    if ranks.size == 0 or ranks.dtype.kind not in "iu" or ranks[0] < 1:
-        raise ValueError(f"n_neighbors must be whole numbers >= 1; got {n_neighbors!r}.")
-    return ranks
+    return RejectionForest(min_leaf=LEAF_FACTOR * smallest_leaf("auto", sample))

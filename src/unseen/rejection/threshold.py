@@ -1,14 +1,14 @@
-"""Any detector, or any closed-set classifier, as a reject rule: the cut is chosen by its risk.
+"""Any detector, or any closed-set classifier, as a rule: the estimated risk chooses the cut.
 
-An outlier detector or the largest probability of a classifier ranks rows by how odd they are, and
-leaves open where odd becomes unseen. The estimated risk of "unseen from t on, else the classifier's
-label" says where: it is a function of one number t, computed for all t at once by cumulative sums,
-and minimised on rows that neither the detector nor the classifier learnt from.
+A detector or the largest probability of a classifier ranks rows by how odd they are. The estimated
+risk of "unseen from t on, else the classifier's label" is a function of t, computed for all t at
+once by cumulative sums over rows out of fold (``docs/rejection.md``).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -19,8 +19,13 @@ from unseen._random import seeded
 from unseen._sklearn import HasMethods, StrOptions
 from unseen._types import BoolArray, FloatArray, IntArray, Matrix
 from unseen.rejection.base import RejectionRule
-from unseen.rejection.learning.folds import HeldOut, assign_sample_folds
-from unseen.rejection.learning.sample import OpenSample
+from unseen.rejection.learning.folds import (
+    Folds,
+    OutOfFold,
+    assign_sample_folds,
+    out_of_fold,
+)
+from unseen.rejection.learning.sample import OpenSample, row_masses
 from unseen.scores.klr import KernelLogisticRegression
 
 __all__ = ["RejectionThreshold", "risk_by_cut"]
@@ -32,9 +37,9 @@ _SLOPES = 2.0 ** np.arange(-2, 7)
 class RejectionThreshold(RejectionRule):
     """Turn a detector or a closed-set classifier into a rule with the label "unseen".
 
-    The detector and the classifier learn from the labelled rows only. The new rows, and
-    labelled ones out of fold, choose the cut of the score by the estimated risk, and how fast
-    probability passes from known to unseen around it by an estimated square loss.
+    The detector and the classifier learn from the labelled rows only. New rows, and labelled rows
+    out of fold, choose the cut of the score by the estimated risk, and the steepness of the
+    passage from known to unseen by an estimated square loss.
 
     Parameters
     ----------
@@ -51,24 +56,14 @@ class RejectionThreshold(RejectionRule):
         Whether the detector scores odd rows low, as in scikit-learn, or high, as in PyOD. "auto" is
         "high" for a detector of PyOD's and "low" for any other. Plays no part where the detector
         is a classifier.
-    unseen_label : label, default="auto"
-        What ``predict`` says to rows of unseen classes; "auto" is "unseen" for text labels and -1
-        for numbers.
-    n_folds : int, default=5
-        Folds of the held-out scores.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the folds, the detector and the classifier.
-
-    Attributes
-    ----------
-    classes_, shares_, rule_, held_out_, risk_, threshold_, warnings_, n_features_in_
-        As for every rule; see :class:`~unseen.rejection.base.RejectionRule`.
+    unseen_label, n_folds, random_state
+        Parameters of every rule.
 
     Examples
     --------
     >>> import numpy as np
     >>> from sklearn.ensemble import IsolationForest
-    >>> from unseen.rejection.threshold import RejectionThreshold
+    >>> from unseen import RejectionThreshold
     >>> rng = np.random.default_rng(0)
     >>> y = np.repeat(["left", "right"], 150)
     >>> X = rng.normal(np.where(y == "left", -4, 4)[:, None], 1, (300, 2))
@@ -105,83 +100,76 @@ class RejectionThreshold(RejectionRule):
 
     def _fit_both(
         self, sample: OpenSample, rng: np.random.RandomState
-    ) -> tuple[ThresholdRule, HeldOut]:
-        """Scores out of fold give the cut: all of them the rule's, other folds' each fold's."""
+    ) -> tuple[ThresholdRule, OutOfFold]:
+        """All scores out of fold give the cut of the rule, those of other folds each fold's cut."""
         folds = assign_sample_folds(sample, self.n_folds, rng)
         roles = self._roles(sample, rng)
-        known, new = self._scored(sample, folds, roles, rng)
-        cut = choose_cut(known, sample.codes, new, sample.shares)
+
+        def learn(kept: BoolArray, kept_new: BoolArray) -> Callable[[Matrix], FloatArray]:
+            return self._models(sample.subset(kept, kept_new), roles, rng).score
+
+        scored = out_of_fold(learn, (sample.X, sample.X_new), folds)
+        cut = choose_cut(scored[0], sample.codes, scored[1], sample.shares)
         rule = ThresholdRule(self._models(sample, roles, rng), cut)
-        return rule, cut_by_other_folds(known, new, sample, folds)
+        return rule, cut_by_other_folds(*scored, sample, folds)
 
-    def _scored(
-        self,
-        sample: OpenSample,
-        folds: tuple[IntArray, IntArray],
-        roles: Roles,
-        rng: np.random.RandomState,
-    ) -> tuple[Scored, Scored]:
-        """Scores and posteriors of all rows by models that did not learn from them."""
-        known = Scored.empty(len(sample.codes), sample.n_classes)
-        new = Scored.empty(sample.X_new.shape[0], sample.n_classes)
-        for fold in range(int(max(part.max() for part in folds)) + 1):
-            out, out_new = (part == fold for part in folds)
-            models = self._models(sample.subset(~out, ~out_new), roles, rng)
-            known.fill(out, models, sample.X)
-            new.fill(out_new, models, sample.X_new)
-        return known, new
-
-    def _models(self, sample: OpenSample, roles: Roles, rng: np.random.RandomState) -> Models:
+    def _models(
+        self, sample: OpenSample, roles: LabellerAndDetector, rng: np.random.RandomState
+    ) -> Models:
         present, codes = np.unique(sample.codes, return_inverse=True)
         seed = int(rng.randint(2**31 - 1))
-        labeller, detector = roles if len(present) > 1 else roles.of_one_class()
+        labeller, detector = roles
+        if len(present) == 1:  # there is nothing to label, and a classifier detects nothing
+            labeller = None
+            if detector is None or _classifies(detector):
+                detector = IsolationForest()
         if labeller is not None:
             labeller = seeded(labeller, seed).fit(sample.X, codes)
+        scale = None
         if detector is not None:
             target = (codes,) if _classifies(detector) else ()
             detector = seeded(detector, seed).fit(sample.X, *target)
-        # Posteriors of the labelled sample become those of the new one: Bayes.
+            if not target:
+                scores = _detector_scores(detector, sample.X_new)
+                scale = Scale.from_scores(scores, self._scores_odd_rows_high())
+        # Bayes: posteriors of the labelled sample become posteriors of the new sample.
         correction = sample.shares[present] / np.bincount(codes)
         if not correction.any():
             correction = np.ones(len(present))
-        models = Models(labeller, detector, None, correction, present, sample.n_classes)
-        if detector is None or _classifies(detector):
-            return models
-        scores = _detector_scores(detector, sample.X_new)
-        return replace(models, scale=Scale.of(scores, self._scores_odd_rows_high()))
+        return Models(labeller, detector, scale, correction, present, sample.n_classes)
 
     def _scores_odd_rows_high(self) -> bool:
         if self.odd_scores == "auto":
-            # Both have a decision_function, and mean the opposite by it.
+            # Both libraries have a decision_function, and mean the opposite by it.
             return type(self.detector).__module__.partition(".")[0] == "pyod"
         return self.odd_scores == "high"
 
-    def _roles(self, sample: OpenSample, rng: np.random.RandomState) -> Roles:
+    def _roles(self, sample: OpenSample, rng: np.random.RandomState) -> LabellerAndDetector:
         if self.classifier is not None:
-            return Roles(self.classifier, self.detector)
+            return LabellerAndDetector(self.classifier, self.detector)
         if _classifies(self.detector):
-            return Roles(self.detector, None)
+            return LabellerAndDetector(self.detector, None)
         if sample.n_classes == 1:
-            return Roles(None, self.detector)
+            return LabellerAndDetector(None, self.detector)
         # Bandwidth and C are chosen once for all folds: two numbers hardly give a row away.
         seed = int(rng.randint(2**31 - 1))
         chosen = KernelLogisticRegression(random_state=seed).fit(sample.X, sample.codes)
-        return Roles(KernelLogisticRegression(chosen.bandwidth_, chosen.C_), self.detector)
+        labeller = KernelLogisticRegression(chosen.bandwidth_, chosen.C_)
+        return LabellerAndDetector(labeller, self.detector)
 
 
 class Scale(NamedTuple):
     """Brings the scores of a detector to a common scale, high where a row is odd.
 
-    Some detectors score higher the more rows they learn from (OneClassSVM sums over them), so that
-    a cut found out of fold would be off for the detector of all rows. Each is therefore measured by
-    its own scores of the new rows, which it does not learn from.
+    Some detectors score higher the more rows they learn from (OneClassSVM sums over them). So each
+    detector is measured by its own scores of the new rows, which it does not learn from.
     """
 
     centre: float
     unit: float
 
     @classmethod
-    def of(cls, scores: FloatArray, odd_is_high: bool) -> Scale:
+    def from_scores(cls, scores: FloatArray, odd_is_high: bool) -> Scale:
         """Centre at the median, in units of the distance between the quartiles."""
         lower, centre, upper = np.quantile(scores, [0.25, 0.5, 0.75])
         unit = float(upper - lower) or float(scores.std()) or 1.0
@@ -191,55 +179,40 @@ class Scale(NamedTuple):
         return (scores - self.centre) / self.unit
 
 
-class Roles(NamedTuple):
-    """Who labels, and who detects: None for the labeller's own largest probability."""
+class LabellerAndDetector(NamedTuple):
+    """The model that labels, and the model that detects: None for the labeller itself."""
 
     labeller: Any
     detector: Any
-
-    def of_one_class(self) -> Roles:
-        """With one class there is nothing to label, and a classifier detects nothing."""
-        needs_another = self.detector is None or _classifies(self.detector)
-        return Roles(None, IsolationForest() if needs_another else self.detector)
 
 
 @dataclass(frozen=True, eq=False)
 class Models:
-    """A fitted detector and a fitted classifier, asked together.
+    """A fitted detector and a fitted classifier, asked together."""
 
-    Parameters
-    ----------
-    labeller : classifier or None
-        Gives the posteriors; None where one class is known.
-    detector : estimator or None
-        Gives the score; None takes the labeller's largest probability.
-    scale : Scale or None
-        Scale of the detector's scores; a classifier needs none.
-    correction : ndarray
-        Factor of each posterior.
-    present : ndarray
-        Classes that the labeller knows.
-    n_classes : int
-        All known classes, K.
-    """
-
-    labeller: Any
-    detector: Any
-    scale: Scale | None
-    correction: FloatArray
-    present: IntArray
+    labeller: Any  # gives the posteriors; None where one class is known
+    detector: Any  # gives the score; None takes the labeller's largest probability
+    scale: Scale | None  # of the detector's scores; a classifier needs none
+    correction: FloatArray  # factor of each posterior
+    present: IntArray  # classes that the labeller knows
     n_classes: int
 
-    def ask(self, X: Matrix) -> tuple[FloatArray, FloatArray]:
-        """Score of each row, high where odd, and its posteriors over the known classes."""
+    def score(self, X: Matrix) -> FloatArray:
+        """Score of each row, high where odd, then its K posteriors: shape (n, K + 1)."""
         raw = self._raw_posteriors(X)
-        posterior = np.zeros((X.shape[0], self.n_classes))
-        posterior[:, self.present] = _corrected(raw, self.correction)
+        scored = np.zeros((X.shape[0], self.n_classes + 1))
         if self.detector is None:
-            return -raw.max(axis=1), posterior
-        if self.scale is None:
-            return -_probabilities(self.detector, X).max(axis=1), posterior
-        return self.scale(_detector_scores(self.detector, X)), posterior
+            scored[:, 0] = -raw.max(axis=1)
+        elif self.scale is None:
+            scored[:, 0] = -_probabilities(self.detector, X).max(axis=1)
+        else:
+            scored[:, 0] = self.scale(_detector_scores(self.detector, X))
+        corrected = raw * self.correction
+        total = corrected.sum(axis=1, keepdims=True)
+        # Where all posterior lies on classes of share 0, the classifier's word stands.
+        corrected = np.where(total > 0, corrected / np.where(total > 0, total, 1.0), raw)
+        scored[:, 1 + self.present] = corrected
+        return scored
 
     def _raw_posteriors(self, X: Matrix) -> FloatArray:
         if self.labeller is None:
@@ -254,43 +227,21 @@ class Models:
         return np.eye(len(self.present))[np.asarray(self.labeller.predict(X))]
 
 
-@dataclass(frozen=True, eq=False)
-class Scored:
-    """Scores, high where a row is odd, and posteriors over the known classes."""
-
-    score: FloatArray
-    posterior: FloatArray
-
-    @classmethod
-    def empty(cls, n_rows: int, n_classes: int) -> Scored:
-        """Room for the scores of this many rows."""
-        return cls(np.zeros(n_rows), np.zeros((n_rows, n_classes)))
-
-    def of(self, rows: BoolArray) -> Scored:
-        """Some of the rows."""
-        return Scored(self.score[rows], self.posterior[rows])
-
-    def fill(self, rows: BoolArray, models: Models, X: Matrix) -> None:
-        """Ask the models about some rows, and keep what they say."""
-        if rows.any():
-            self.score[rows], self.posterior[rows] = models.ask(X[rows])
-
-
 class Cut(NamedTuple):
     """Where the score becomes unseen, and how steeply."""
 
     place: float
     slope: float
 
-    def probabilities(self, rows: Scored) -> FloatArray:
+    def probabilities(self, scored: FloatArray) -> FloatArray:
         """Probabilities whose novelty is an S-shaped curve of the score, one half at the cut."""
-        steps = self.slope * (rows.score - self.place)
+        steps = self.slope * (scored[:, 0] - self.place)
         # Unlike the logistic curve, this one does not round the oddest rows all to 1.
         novelty = 0.5 + 0.5 * steps / np.sqrt(1.0 + steps**2)
-        best = rows.posterior.max(axis=1)
+        best = scored[:, 1:].max(axis=1)
         # Solves novelty = unseen / (unseen + (1 - unseen) best) for unseen.
         unseen = novelty * best / (1.0 - novelty + novelty * best)
-        return np.column_stack([(1.0 - unseen)[:, None] * rows.posterior, unseen])
+        return np.column_stack([(1.0 - unseen)[:, None] * scored[:, 1:], unseen])
 
 
 @dataclass(frozen=True, eq=False)
@@ -302,30 +253,19 @@ class ThresholdRule:
 
     def probabilities(self, X: Matrix) -> FloatArray:
         """Probability of each known class and, last, of unseen ones: shape (n, K + 1)."""
-        return self.cut.probabilities(Scored(*self.models.ask(X)))
+        return self.cut.probabilities(self.models.score(X))
 
 
-def choose_cut(known: Scored, codes: IntArray, new: Scored, shares: FloatArray) -> Cut:
+def choose_cut(known: FloatArray, codes: IntArray, new: FloatArray, shares: FloatArray) -> Cut:
     """The cut of least estimated risk, and the slope of least estimated square loss.
 
-    Parameters
-    ----------
-    known, new : Scored
-        Held-out scores of the labelled and of the new rows.
-    codes : ndarray of shape (n,)
-        Classes of the labelled rows.
-    shares : ndarray of shape (K,)
-        Shares of the known classes among the new rows.
-
-    Returns
-    -------
-    Cut
+    ``known`` and ``new`` hold the score and the K posteriors of each row, out of fold.
     """
-    right = known.posterior.argmax(axis=1) == codes
-    places, risks = risk_by_cut(known.score, codes, right, new.score, shares)
+    right = known[:, 1:].argmax(axis=1) == codes
+    places, risks = risk_by_cut(known[:, 0], codes, right, new[:, 0], shares)
     place = float(places[risks.argmin()])
-    spread = float(np.concatenate([known.score, new.score]).std()) or 1.0
-    weights = _row_masses(codes, shares)
+    spread = float(np.concatenate([known[:, 0], new[:, 0]]).std()) or 1.0
+    weights = row_masses(codes, shares)
     losses = []
     for slope in _SLOPES / spread:
         cut = Cut(place, slope)
@@ -336,19 +276,16 @@ def choose_cut(known: Scored, codes: IntArray, new: Scored, shares: FloatArray) 
 
 
 def cut_by_other_folds(
-    scored: Scored, scored_new: Scored, sample: OpenSample, folds: tuple[IntArray, IntArray]
-) -> HeldOut:
-    """Held-out probabilities: scores out of fold, and the cut for each fold from the others."""
-    labelled = np.zeros((len(scored.score), sample.n_classes + 1))
-    new = np.zeros((len(scored_new.score), sample.n_classes + 1))
-    for fold in range(int(max(part.max() for part in folds)) + 1):
-        out, out_new = (part == fold for part in folds)
-        cut = choose_cut(
-            scored.of(~out), sample.codes[~out], scored_new.of(~out_new), sample.shares
-        )
-        labelled[out] = cut.probabilities(scored.of(out))
-        new[out_new] = cut.probabilities(scored_new.of(out_new))
-    return HeldOut(labelled, sample.codes, new)
+    known: FloatArray, new: FloatArray, sample: OpenSample, folds: Folds
+) -> OutOfFold:
+    """Probabilities of each fold from scores out of fold and the cut that other folds choose."""
+
+    def learn(kept: BoolArray, kept_new: BoolArray) -> Callable[[FloatArray], FloatArray]:
+        cut = choose_cut(known[kept], sample.codes[kept], new[kept_new], sample.shares)
+        return cut.probabilities
+
+    labelled, new_rows = out_of_fold(learn, (known, new), folds)
+    return OutOfFold(labelled, sample.codes, new_rows)
 
 
 def risk_by_cut(
@@ -358,12 +295,9 @@ def risk_by_cut(
 
     Parameters
     ----------
-    known : ndarray of shape (n,)
-        Scores of the labelled rows, high where odd.
-    codes : ndarray of shape (n,)
-        Their classes.
-    right : ndarray of shape (n,)
-        Whether the classifier labels them right.
+    known, codes, right : ndarray of shape (n,)
+        Score of each labelled row, high where odd, its class, and whether the classifier's label is
+        right.
     new : ndarray of shape (m,)
         Scores of the new rows.
     shares : ndarray of shape (K,)
@@ -372,7 +306,7 @@ def risk_by_cut(
     Returns
     -------
     cuts, risks : ndarray
-        From the cut that rejects all to the one that rejects nothing, between scores.
+        Cuts between scores, from the cut that rejects all to the cut that rejects nothing.
 
     Examples
     --------
@@ -385,7 +319,7 @@ def risk_by_cut(
     (array([-1. ,  0.5,  1.5,  2.5,  4. ]), array([0.5 , 0.25, 0.  , 0.25, 0.5 ]))
     """
     values, place = np.unique(np.concatenate([known, new]), return_inverse=True)
-    mass = _row_masses(codes, shares)
+    mass = row_masses(codes, shares)
     # Keeping a new row costs its mass; a known row that is kept takes its own mass back,
     # and once more if its label is right: it costs -1, 0 or +1 masses.
     kept_known = np.bincount(place[: len(known)], -mass * (1.0 + right), minlength=len(values))
@@ -393,19 +327,6 @@ def risk_by_cut(
     risks = shares.sum() + np.append(0.0, np.cumsum(kept_known + kept_new))
     ends = values[0] - 1.0, values[-1] + 1.0
     return np.concatenate([[ends[0]], (values[1:] + values[:-1]) / 2, [ends[1]]]), risks
-
-
-def _row_masses(codes: IntArray, shares: FloatArray) -> FloatArray:
-    """Mass ``pi_i / n_i`` of each labelled row."""
-    counts = np.bincount(codes, minlength=len(shares))
-    return np.asarray((shares / np.maximum(counts, 1))[codes])
-
-
-def _corrected(posterior: FloatArray, factor: FloatArray) -> FloatArray:
-    scaled = posterior * factor
-    total = scaled.sum(axis=1, keepdims=True)
-    # All posterior on classes of share 0: then the classifier's word stands.
-    return np.where(total > 0, scaled / np.where(total > 0, total, 1.0), posterior)
 
 
 def _classifies(model: Any) -> bool:

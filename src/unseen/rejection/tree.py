@@ -1,17 +1,9 @@
 """A classification tree with the label "unseen".
 
 Splits divide the masses of the labels (:mod:`unseen.rejection.cells.growth`), each leaf gets the
-label of least cost by the masses in it, and the tree is pruned from the bottom up: rows that it was
-not grown from say what every node would cost as a leaf, and a node whose branches cost no less
-becomes one. In-sample costs cannot say that, as a tree that isolates every new row has the
-least estimated risk of all.
-
-**Theorem** (Sec. "Anomaly Rejection"). If trees can approach any classifier as leaves are added,
-the number of leaves grows, and ``V log n_i / n_i -> 0`` for every sample, then the risk of the best
-tree tends to the Bayes risk. By default leaves hold so many rows that there are at most
-``2 n^(d / (d + 2))`` for n rows' worth and d features (at most 4 counted), so that V, of order
-m log m for m leaves, makes ``V log n / n`` tend to 0 (:mod:`unseen.rejection.cells.cells`). Growth is
-greedy: like any tree it may miss the best one, and the theorem is about that one.
+label of least cost, and rows that the tree was not grown from decide what to prune: by in-sample
+costs a tree that isolates every new row would be the best. ``docs/rejection.md`` has the theorem
+behind the default size of the leaves.
 """
 
 from __future__ import annotations
@@ -26,14 +18,14 @@ from unseen._types import BoolArray, FloatArray, IntArray
 from unseen.rejection.base import RejectionRule
 from unseen.rejection.cells.cells import (
     CellRule,
+    cell_costs,
     cell_labels,
     cell_masses,
-    effective_size,
-    growing_cells,
+    cell_rule,
+    smallest_leaf,
 )
 from unseen.rejection.cells.growth import LEAF, Growth, RankedRows, Trees, grow
-from unseen.rejection.histogram import label_cells
-from unseen.rejection.learning.sample import OpenSample, cell_costs
+from unseen.rejection.learning.sample import OpenSample
 
 __all__ = ["RejectionTree", "node_masses", "prune"]
 
@@ -44,23 +36,23 @@ class RejectionTree(RejectionRule):
     Parameters
     ----------
     min_leaf : int or "auto", default="auto"
-        Rows that a leaf holds at least. "auto" allows at most ``2 n^(d / (d + 2))`` leaves, where n
-        is about the number of rows (:func:`~unseen.rejection.cells.cells.effective_size`) and d the
-        number of features, at most 4: that grows, and ``V log n / n`` tends to 0, as the theorem
-        asks.
+        Smallest number of rows in a leaf. "auto" allows at most ``2 n^(d / (d + 2))`` leaves, as
+        the theorem asks, where n is about the number of rows
+        (:func:`~unseen.rejection.cells.cells.effective_size`) and d the number of features, at
+        most 4.
     pruning : float, default=0.3
         Share of the rows that is held out from growth to prune the tree by; 0 is no pruning. The
         leaves are filled from all rows in the end.
     negative_cost : float, default=0.75
-        What negative unseen mass costs a split, from 0 to 1: the larger, the fewer splits inside
+        Cost of negative unseen mass in a split, from 0 to 1: the larger, the fewer splits inside
         known classes (:mod:`unseen.rejection.cells.growth`).
     unseen_label, n_folds, random_state
-        As for every rule.
+        Parameters of every rule.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from unseen.rejection.tree import RejectionTree
+    >>> from unseen import RejectionTree
     >>> rng = np.random.RandomState(0)
     >>> y = np.repeat(["left", "right"], 200)
     >>> X = rng.normal(size=(400, 1)) + np.where(y == "left", -4, 4)[:, None]
@@ -97,49 +89,17 @@ class RejectionTree(RejectionRule):
 
     def _fit_rule(self, sample: OpenSample, rng: np.random.RandomState) -> CellRule:
         if self.pruning == 0:
-            return label_cells(self._grow(sample, rng), sample)
+            return cell_rule(self._grow(sample, rng), sample)
         grown_from, held_out = hold_out(sample, self.pruning, rng)
         trees = self._grow(grown_from, rng)
         trees = prune(trees, node_masses(trees, grown_from), node_masses(trees, held_out))
-        return label_cells(trees, sample)
+        return cell_rule(trees, sample)
 
     def _grow(self, sample: OpenSample, rng: np.random.RandomState) -> Trees:
-        X, masses = stacked(sample), sample.masses
+        X, masses = sample.rows, sample.masses
         counts = np.ones((1, len(X)), dtype=np.int64)
-        growth = Growth(least_leaf(self.min_leaf, sample), X.shape[1], self.negative_cost)
-        return grow(RankedRows.of(X), masses, counts, growth, rng)
-
-
-def stacked(sample: OpenSample) -> FloatArray:
-    """All rows, labelled ones first, as in ``sample.masses``."""
-    return np.concatenate([sample.X, sample.X_new])
-
-
-def least_leaf(min_leaf: int | str, sample: OpenSample, factor: float = 2.0) -> int:
-    """Rows that a leaf must hold, so that the number of leaves grows as the theorem wants it.
-
-    Parameters
-    ----------
-    min_leaf : int or "auto"
-        A number is kept.
-    sample : OpenSample
-        What the tree is grown from.
-    factor : float, default=2.0
-        Leaves for each cell of a histogram: trees put them where they are needed.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from unseen.rejection.learning.sample import OpenSample
-    >>> from unseen.rejection.tree import least_leaf
-    >>> X = np.zeros((2000, 4))
-    >>> least_leaf("auto", OpenSample(X, np.zeros(2000, dtype=int), X, np.array([1.0])))
-    20
-    """
-    if not isinstance(min_leaf, str):
-        return int(min_leaf)
-    n_rows, n_features = sample.X.shape[0] + sample.X_new.shape[0], sample.X.shape[1]
-    return max(1, round(n_rows / (factor * growing_cells(effective_size(sample), n_features))))
+        growth = Growth(smallest_leaf(self.min_leaf, sample), X.shape[1], self.negative_cost)
+        return grow(RankedRows.from_rows(X), masses, counts, growth, rng)
 
 
 def hold_out(
@@ -147,30 +107,30 @@ def hold_out(
 ) -> tuple[OpenSample, OpenSample]:
     """Divide every class and the new rows into a part to learn from and one held out.
 
-    A class of a single row, or a single new row, is in both parts: without it neither could
-    say what it costs.
+    A class of a single row, or a single new row, is in both parts: either part needs it to price
+    labels.
     """
+
+    def drawn(rows: IntArray) -> IntArray:
+        """A share of the rows, at least one and, if there are two, not all."""
+        wanted = round(share * len(rows))
+        return rng.permutation(rows)[: max(1, min(wanted, len(rows) - 1))]
+
     labelled = np.zeros(len(sample.codes), dtype=bool)
     for code in range(sample.n_classes):
-        labelled[drawn(np.flatnonzero(sample.codes == code), share, rng)] = True
+        labelled[drawn(np.flatnonzero(sample.codes == code))] = True
     rest = ~labelled | (np.bincount(sample.codes)[sample.codes] == 1)
-    if sample.X_new is sample.X:  # nothing is new: a row and its copy stay together
+    if not sample.has_new:  # a row and its copy stay together
         return sample.subset(rest, rest), sample.subset(labelled, labelled)
     new = np.zeros(sample.X_new.shape[0], dtype=bool)
-    new[drawn(np.arange(len(new)), share, rng)] = True
+    new[drawn(np.arange(len(new)))] = True
     rest_new = ~new if len(new) > 1 else new
     return sample.subset(rest, rest_new), sample.subset(labelled, new)
 
 
-def drawn(rows: IntArray, share: float, rng: np.random.RandomState) -> IntArray:
-    """A share of the rows, at least one and, if there are two, not all."""
-    wanted = round(share * len(rows))
-    return rng.permutation(rows)[: max(1, min(wanted, len(rows) - 1))]
-
-
 def node_masses(trees: Trees, sample: OpenSample) -> FloatArray:
-    """Masses a_1 ... a_K and u of every node of one tree: those of its leaves, added up."""
-    masses = cell_masses(trees.cell(stacked(sample)), sample.masses, trees.n_cells)
+    """Masses a_1 ... a_K and u of every node of one tree: sums over the leaves below the node."""
+    masses = cell_masses(trees.cell(sample.rows), sample.masses, trees.n_cells)
     for node in np.flatnonzero(trees.feature != LEAF)[::-1]:
         masses[node] = masses[trees.left[node]] + masses[trees.left[node] + 1]
     return masses
@@ -184,15 +144,14 @@ def prune(trees: Trees, masses: FloatArray, held_out: FloatArray) -> Trees:
     trees : Trees
         One tree.
     masses : ndarray of shape (n_nodes, K + 1)
-        Masses of its nodes, which give them their labels.
+        Masses of the nodes, which give the nodes their labels.
     held_out : ndarray of shape (n_nodes, K + 1)
-        Masses of rows that it was not grown from, which say what those labels cost.
+        Masses of rows that the tree was not grown from, which price these labels.
 
     Returns
     -------
     Trees
-        Of all trees that are left after branches are cut off, one of the least held-out risk, and
-        of these the smallest.
+        The smallest of all pruned trees with the least held-out risk.
     """
     labels = cell_labels(masses)
     cost = cell_costs(held_out)[np.arange(len(labels)), labels]

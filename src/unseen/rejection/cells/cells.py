@@ -1,38 +1,31 @@
 """Rules that are constant on cells: masses, labels, probabilities, and how many cells to have.
 
-Over a partition the risk is a sum over cells, so that the best label of a cell is found by looking
-at its masses alone (:func:`unseen.rejection.learning.sample.cell_costs`): the known class of largest mass
-a_k, or unseen where ``e = u - sum_i a_i`` is larger still. That is the empirical risk minimiser of
-Sec. "Anomaly Rejection" over all labellings of the cells, with no search.
-
-The theorem of that section asks for two things as the samples grow: ever more cells, so that any
-classifier can be approached, and ``V log n_i / n_i -> 0`` for the VC dimension V of the family and
-every sample size n_i, so that R_hat is uniformly close to R. :func:`growing_cells` has both. It
-counts in rows' worth, n (:func:`effective_size`), which exceeds no sample by more than a constant
-factor. Labellings of m fixed cells have V = m, those of trees with m leaves, or of m Voronoi cells,
-V of order m log m for a fixed number of features, and with ``m = n^(d / (d + 2))`` cells, too,
-``m log^2 n / n`` tends to 0. (That power balances bias and noise of a histogram where posteriors
-are Lipschitz.)
+Over a partition the risk is a sum over cells, so that the masses of a cell alone decide its best
+label: the known class of largest mass a_k, or unseen where ``e = u - sum_i a_i`` is larger still.
+``docs/rejection.md`` derives this, and why the number of cells grows as :func:`growing_cells` says.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from unseen._types import FloatArray, IntArray, Matrix
-from unseen.rejection.learning.sample import OpenSample, cell_costs
+from unseen.rejection.learning.sample import OpenSample
 
 __all__ = [
     "CellRule",
     "Cells",
+    "cell_costs",
     "cell_labels",
     "cell_masses",
     "cell_probabilities",
+    "cell_rule",
     "effective_size",
     "growing_cells",
+    "smallest_leaf",
 ]
 
 # Beyond this many features the power d / (d + 2) is nearly 1 and cells would hold a row each.
@@ -78,7 +71,6 @@ def cell_masses(cell: IntArray, masses: FloatArray, n_cells: int) -> FloatArray:
     Examples
     --------
     >>> import numpy as np
-    >>> from unseen.rejection.cells.cells import cell_masses
     >>> cell_masses(np.array([0, 2, 0]), np.array([[0.5, 0], [0.25, 0], [0, 1.0]]), 3)
     array([[0.5 , 1.  ],
            [0.  , 0.  ],
@@ -87,12 +79,35 @@ def cell_masses(cell: IntArray, masses: FloatArray, n_cells: int) -> FloatArray:
     return np.stack([np.bincount(cell, column, n_cells) for column in masses.T], axis=1)
 
 
+def cell_costs(masses: Any) -> FloatArray:
+    """Cost of each label in each cell: ``u - a_k`` for class k, ``sum_i a_i`` for unseen.
+
+    Parameters
+    ----------
+    masses : array-like of shape (..., K + 1)
+        Columns a_1 ... a_K and u of each cell.
+
+    Returns
+    -------
+    ndarray of shape (..., K + 1)
+        Unseen last. The label of least cost is the empirical risk minimiser in the cell.
+
+    Examples
+    --------
+    >>> from unseen.rejection import cell_costs
+    >>> cell_costs([0.25, 0.125, 0.75])
+    array([0.5  , 0.625, 0.375])
+    """
+    masses = np.asarray(masses, dtype=np.float64)
+    known, total = masses[..., :-1], masses[..., -1:]
+    return np.concatenate([total - known, known.sum(axis=-1, keepdims=True)], axis=-1)
+
+
 def cell_labels(masses: FloatArray) -> IntArray:
     """The label of least cost in each cell; K stands for unseen.
 
     Examples
     --------
-    >>> from unseen.rejection.cells.cells import cell_labels
     >>> cell_labels([[0.2, 0.1, 0.3], [0.2, 0.1, 0.9]])
     array([0, 2])
     """
@@ -109,13 +124,11 @@ def cell_probabilities(masses: FloatArray, prior: FloatArray, pseudo_mass: float
     prior : ndarray of shape (K + 1,)
         Probabilities in a cell without rows.
     pseudo_mass : float
-        Mass added to every cell, spread evenly over the labels so that the most probable label
-        stays the one of least cost.
+        Mass added to every cell, evenly over the labels: the most probable label stays.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from unseen.rejection.cells.cells import cell_probabilities
     >>> masses, prior = np.array([[0.25, 0.75], [0.5, 0.25], [0, 0]]), np.array([0.75, 0.25])
     >>> cell_probabilities(masses, prior, 0.0)
     array([[0.33333333, 0.66666667],
@@ -130,17 +143,34 @@ def cell_probabilities(masses: FloatArray, prior: FloatArray, pseudo_mass: float
     return labels / labels.sum(axis=1, keepdims=True)
 
 
-def effective_size(sample: OpenSample) -> float:
-    """Rows' worth of a sample: ``1 / (1 / n_0 + sum_i pi_i^2 / n_i)``.
-
-    The variance of R_hat(f) is at most one over this, up to a constant, whatever the classifier f.
-    It is at most n_0, and at most ``n_i / pi_i^2``: of order n_i for every class with a share.
+def cell_rule(cells: Cells, sample: OpenSample) -> CellRule:
+    """The rule of least estimated risk on given cells, with its probabilities.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from unseen.rejection.cells.cells import effective_size
-    >>> from unseen.rejection.learning.sample import OpenSample
+    >>> from unseen.rejection.cells.partitions import Axes, Grid
+    >>> X_new = np.array([[0.0], [1.0], [5.0], [6.0]])
+    >>> sample = OpenSample(X_new[:2], np.array([0, 0]), X_new, np.array([0.5]))
+    >>> rule = cell_rule(Grid(Axes(None), (np.array([3.0]),)), sample)
+    >>> rule.probabilities(X_new).argmax(axis=1)
+    array([0, 0, 1, 1])
+    """
+    cell = np.concatenate([cells.cell(sample.X), cells.cell(sample.X_new)])
+    masses = cell_masses(cell, sample.masses, cells.n_cells)
+    prior = np.append(sample.shares, sample.unseen)
+    return CellRule(cells, cell_probabilities(masses, prior, 1 / effective_size(sample)))
+
+
+def effective_size(sample: OpenSample) -> float:
+    """Rows' worth of a sample: ``1 / (1 / n_0 + sum_i pi_i^2 / n_i)``.
+
+    One over this size bounds the variance of R_hat(f), up to a constant, for every classifier f.
+    The size is at most n_0, and at most ``n_i / pi_i^2``: of order n_i where class i has a share.
+
+    Examples
+    --------
+    >>> import numpy as np
     >>> codes, shares = np.repeat([0, 1], 25), np.array([0.5, 0.5])
     >>> effective_size(OpenSample(np.zeros((50, 1)), codes, np.zeros((50, 1)), shares))
     25.0
@@ -154,9 +184,27 @@ def growing_cells(size: float, n_features: int) -> float:
 
     Examples
     --------
-    >>> from unseen.rejection.cells.cells import growing_cells
     >>> [round(growing_cells(size, 2)) for size in (100, 10_000, 1_000_000)]
     [10, 100, 1000]
     """
     counted = min(n_features, FEATURES_COUNTED)
     return float(size ** (counted / (counted + 2)))
+
+
+def smallest_leaf(min_leaf: int | str, sample: OpenSample, factor: float = 2.0) -> int:
+    """Rows that a leaf must hold, so that the number of leaves grows as the theorem asks.
+
+    A number ``min_leaf`` is kept. "auto" allows ``factor`` leaves for each cell of a histogram:
+    trees put leaves where they are needed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.zeros((2000, 4))
+    >>> smallest_leaf("auto", OpenSample(X, np.zeros(2000, dtype=int), X, np.array([1.0])))
+    20
+    """
+    if not isinstance(min_leaf, str):
+        return int(min_leaf)
+    n_rows, n_features = sample.X.shape[0] + sample.X_new.shape[0], sample.X.shape[1]
+    return max(1, round(n_rows / (factor * growing_cells(effective_size(sample), n_features))))

@@ -1,26 +1,9 @@
-"""Growing trees for anomaly rejection, many at once.
+"""Growing trees for rejection rules, many at once.
 
-A split should make cells in which one label is clearly best. The estimated risk itself cannot say
-so: ``max(max_k a_k, e)`` adds up to the same where both halves keep the label of the whole, like
-misclassification error. So splits maximise a strictly convex stand-in for it: with e clipped at 0
-and ``W = a_1 + ... + a_K + e`` a cell is worth
-
-    (a_1^2 + ... + a_K^2 + e^2) / W - cost max(a_1 + ... + a_K - u, 0).
-
-The first part is the mass W less mass x Gini. The second charges for negative unseen mass, which is
-always noise: W adds up to more over two cells than over their union just where the one has unseen
-mass and the other has negative. At cost 1 that gain is taken back, and splits minimise mass x Gini;
-at cost 0 they are paid for noise, and trees go on splitting regions of known classes; but a little
-pay finds unseen rows that hide where the whole seems to have none. The default lies between
-(``benchmarks/forest_structure.py``, where it was chosen: macro-F1 of a forest on three problems).
-Trees of scikit-learn, which take no negative weights, can be grown to tell new rows and
-classes apart, and their leaves be filled as here: on these problems their best macro-F1 was .884
-against .911, and it hung on the size of the leaves.
-
-All nodes of a level, of all trees, are split together: rows are kept grouped by node, a sort of
-(node, rank of the value) orders each group along a feature of its own, and cumulative sums of the
-masses give the impurity on both sides of every cut. One sort for each level and feature tried: n
-rows and d features take O(n d log n) a level, whatever the number of classes.
+A split should make cells in which one label is clearly best: splits maximise :func:`cell_worth`, a
+strictly convex stand-in for the estimated risk, which ``docs/rejection.md`` derives. All nodes of
+a level, of all trees, are split together: one sort for each level and feature tried, O(n d log n) a
+level for n rows and d features, whatever the number of classes.
 """
 
 from __future__ import annotations
@@ -35,7 +18,7 @@ __all__ = ["Growth", "RankedRows", "Trees", "cell_worth", "grow"]
 
 LEAF = -1
 # A gain below this share of the mass of a node is rounding.
-LEAST_GAIN = 1e-10
+MIN_GAIN = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +30,7 @@ class Trees:
     feature : ndarray of shape (n_nodes,)
         Feature that a node splits, -1 in a leaf.
     threshold : ndarray of shape (n_nodes,)
-        Where it splits it.
+        Threshold of that feature.
     left : ndarray of shape (n_nodes,)
         The left child; the right one stands next to it. Children come after their parents.
     n_trees : int
@@ -90,7 +73,7 @@ class Trees:
 
 @dataclass(frozen=True, eq=False)
 class RankedRows:
-    """Rows with each feature replaced by ranks, and what the ranks stand for.
+    """Rows with each feature replaced by ranks, and the values of the ranks.
 
     Parameters
     ----------
@@ -102,8 +85,7 @@ class RankedRows:
     Examples
     --------
     >>> import numpy as np
-    >>> from unseen.rejection.cells.growth import RankedRows
-    >>> rows = RankedRows.of(np.array([[0.5, 7.0], [2.5, 7.0], [0.5, 8.0]]))
+    >>> rows = RankedRows.from_rows(np.array([[0.5, 7.0], [2.5, 7.0], [0.5, 8.0]]))
     >>> rows.ranks
     array([[0, 0],
            [1, 0],
@@ -116,7 +98,7 @@ class RankedRows:
     values: tuple[FloatArray, ...]
 
     @classmethod
-    def of(cls, X: FloatArray) -> RankedRows:
+    def from_rows(cls, X: FloatArray) -> RankedRows:
         """Rank every feature: one sort each."""
         pairs = [np.unique(column, return_inverse=True) for column in X.T]
         ranks = np.stack([inverse.reshape(-1) for _, inverse in pairs], axis=1)
@@ -132,25 +114,13 @@ class RankedRows:
 
 
 @dataclass(frozen=True, eq=False)
-class Frontier:
-    """Nodes that are still to be split, and their rows, grouped by node.
+class OpenNodes:
+    """Nodes that are still to be split, and their rows, grouped by node."""
 
-    Parameters
-    ----------
-    row : ndarray of shape (r,)
-        Rows; one that several trees hold stands here once for each.
-    column : ndarray of shape (r,)
-        Column of its mass: its class, or K for a new row.
-    mass : ndarray of shape (r,)
-        Its mass.
-    size : ndarray of shape (n_nodes,)
-        Rows of each node.
-    """
-
-    row: IntArray
-    column: IntArray
+    row: IntArray  # a row that several trees hold stands here once for each tree
+    column: IntArray  # of the row's mass: its class, or K for a new row
     mass: FloatArray
-    size: IntArray
+    size: IntArray  # rows of each node
 
     @property
     def start(self) -> IntArray:
@@ -162,16 +132,16 @@ class Frontier:
         """Node of each row."""
         return np.repeat(np.arange(len(self.size)), self.size)
 
-    def regrouped(self, node: IntArray, n_nodes: int) -> Frontier:
-        """The rows grouped by other nodes; those at a negative one are left out."""
+    def regrouped(self, node: IntArray, n_nodes: int) -> OpenNodes:
+        """The rows grouped by other nodes; rows of a negative node are left out."""
         order = np.argsort(node, kind="stable")[np.count_nonzero(node < 0) :]
         sizes = np.bincount(node[order], minlength=n_nodes)
-        return Frontier(self.row[order], self.column[order], self.mass[order], sizes)
+        return OpenNodes(self.row[order], self.column[order], self.mass[order], sizes)
 
-    def only(self, kept: BoolArray) -> Frontier:
+    def only(self, kept: BoolArray) -> OpenNodes:
         """Some of the nodes."""
         rows = np.repeat(kept, self.size)
-        return Frontier(self.row[rows], self.column[rows], self.mass[rows], self.size[kept])
+        return OpenNodes(self.row[rows], self.column[rows], self.mass[rows], self.size[kept])
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,25 +153,19 @@ class Splits:
     below: IntArray
     above: IntArray
 
-    def take(self, nodes: IntArray, other: Splits) -> None:
-        """Take over the splits of some nodes where they gain more."""
-        better = other.gain > self.gain[nodes]
-        for mine, theirs in zip(vars(self).values(), vars(other).values(), strict=True):
-            mine[nodes[better]] = theirs[better]
-
 
 @dataclass(frozen=True)
 class Growth:
-    """What trees are grown by.
+    """Settings of the growth of trees.
 
     Parameters
     ----------
     min_leaf : int
-        Different rows that a leaf holds at least.
+        Smallest number of different rows in a leaf.
     n_candidates : int
-        Features tried at each node, drawn anew for each; those that are constant there not counted.
+        Features tried at each node, drawn anew for each node; constant features do not count.
     negative_cost : float, default=0.75
-        What negative unseen mass costs a split.
+        Cost of negative unseen mass in a split.
     """
 
     min_leaf: int
@@ -214,19 +178,11 @@ def cell_worth(
 ) -> FloatArray:
     """``(sum_k a_k^2 + e^2) / W``, less the cost of negative unseen mass.
 
-    Parameters
-    ----------
-    squares, known : ndarray
-        Sums over the known classes of a_k^2, and of a_k.
-    new : ndarray
-        Mass u of the new rows.
-    negative_cost : float
-        Cost of a unit of negative mass.
+    ``squares`` and ``known`` are the sums over known classes of a_k^2 and of a_k, ``new`` is u.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from unseen.rejection.cells.growth import cell_worth
     >>> a = np.array([[0.25, 0.25], [0.5, 0.0]])
     >>> cell_worth((a**2).sum(axis=1), a.sum(axis=1), np.array([1.0, 0.25]), 0.5)
     array([0.375, 0.375])
@@ -250,55 +206,50 @@ def grow(
     Parameters
     ----------
     rows : RankedRows
-        Of n rows, labelled and new.
+        All n rows, labelled and new.
     masses : ndarray of shape (n, K + 1)
         Mass of each row, in the column of its class or, new, in the last.
     counts : ndarray of shape (n_trees, n)
         How often each tree holds each row.
     growth : Growth
-        How.
+        Size of the leaves, features to try, cost of negative mass.
     rng : RandomState
         Draws the features to try.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from unseen.rejection.cells.growth import Growth, RankedRows, grow
     >>> X = np.array([[1.0], [2.0], [1.0], [2.0], [8.0], [9.0]])
     >>> masses = np.array([[0.25, 0]] * 2 + [[0, 0.25]] * 4)
     >>> counts = np.ones((1, 6), dtype=np.int64)
-    >>> trees = grow(RankedRows.of(X), masses, counts, Growth(1, 1), np.random.RandomState(0))
+    >>> rows, rng = RankedRows.from_rows(X), np.random.RandomState(0)
+    >>> trees = grow(rows, masses, counts, Growth(1, 1), rng)
     >>> trees.n_leaves, trees.threshold[0]
     (2, np.float64(5.0))
     """
-    frontier = root_frontier(masses, counts)
     n_trees = len(counts)
+    tree, row = np.nonzero(counts * masses.any(axis=1))
+    mass = masses.max(axis=1)[row] * counts[tree, row]
+    size = np.bincount(tree, minlength=n_trees)
+    nodes = OpenNodes(row, masses.argmax(axis=1)[row], mass, size)
     levels: list[tuple[IntArray, FloatArray, IntArray]] = []
     end = n_trees  # of the nodes so far
-    while len(frontier.size):
-        found = best_splits(rows, frontier, masses.shape[1], growth, rng)
+    while len(nodes.size):
+        found = best_splits(rows, nodes, masses.shape[1], growth, rng)
         split = found.feature != LEAF
         left = np.where(split, end + 2 * (np.cumsum(split) - 1), LEAF)
         middle = np.zeros(len(split))
         middle[split] = rows.midpoints(found.feature[split], found.below[split], found.above[split])
         levels.append((found.feature, middle, left))
-        frontier = children(rows, frontier, found, split)
-        end += len(frontier.size)
+        nodes = split_nodes(rows, nodes, found, split)
+        end += len(nodes.size)
     feature, threshold, left = (np.concatenate(parts) for parts in zip(*levels, strict=True))
     return Trees(feature, threshold, left, n_trees)
 
 
-def root_frontier(masses: FloatArray, counts: IntArray) -> Frontier:
-    """All rows with a mass in the root of each tree that holds them."""
-    tree, row = np.nonzero(counts * masses.any(axis=1))
-    column = masses.argmax(axis=1)
-    mass = masses.max(axis=1)[row] * counts[tree, row]
-    return Frontier(row, column[row], mass, np.bincount(tree, minlength=len(counts)))
-
-
-def children(rows: RankedRows, frontier: Frontier, found: Splits, split: BoolArray) -> Frontier:
+def split_nodes(rows: RankedRows, nodes: OpenNodes, found: Splits, split: BoolArray) -> OpenNodes:
     """The two halves of every node that is split, side by side."""
-    inner = frontier.only(split)
+    inner = nodes.only(split)
     node = inner.node
     feature, below = found.feature[split], found.below[split]
     right = rows.ranks[inner.row, feature[node]] > below[node]
@@ -307,47 +258,46 @@ def children(rows: RankedRows, frontier: Frontier, found: Splits, split: BoolArr
 
 def best_splits(
     rows: RankedRows,
-    frontier: Frontier,
+    nodes: OpenNodes,
     n_columns: int,
     growth: Growth,
     rng: np.random.RandomState,
 ) -> Splits:
     """The best split of each node over candidate features; feature -1 where no split gains."""
-    n_nodes, n_features = len(frontier.size), rows.ranks.shape[1]
+    n_nodes, n_features = len(nodes.size), rows.ranks.shape[1]
     found = Splits(np.zeros(n_nodes), *(np.full(n_nodes, LEAF) for _ in range(3)))
     order = rng.random_sample((n_nodes, n_features)).argsort(axis=1)
     tried = np.zeros(n_nodes, dtype=np.int64)
     alive = np.arange(n_nodes)
     for place in range(n_features):
-        open_ = (tried[alive] < growth.n_candidates) & (frontier.size >= 2 * growth.min_leaf)
-        alive, frontier = alive[open_], frontier.only(open_)
+        open_ = (tried[alive] < growth.n_candidates) & (nodes.size >= 2 * growth.min_leaf)
+        alive, nodes = alive[open_], nodes.only(open_)
         if not len(alive):
             break
         feature = order[alive, place]
-        ranks = rows.ranks[frontier.row, feature[frontier.node]]
-        varied = spread(ranks, frontier.start) > 0
+        ranks = rows.ranks[nodes.row, feature[nodes.node]]
+        start = nodes.start
+        varied = np.maximum.reduceat(ranks, start) > np.minimum.reduceat(ranks, start)
         tried[alive[varied]] += 1
-        part = frontier.only(varied)
+        part = nodes.only(varied)
         if len(part.size):
-            cut = best_cuts(part, ranks[np.repeat(varied, frontier.size)], n_columns, growth)
-            found.take(alive[varied], Splits(cut.gain, feature[varied], cut.below, cut.above))
+            cut = best_cuts(part, ranks[np.repeat(varied, nodes.size)], n_columns, growth)
+            better = cut.gain > found.gain[alive[varied]]
+            taken = alive[varied][better]
+            found.gain[taken], found.feature[taken] = cut.gain[better], feature[varied][better]
+            found.below[taken], found.above[taken] = cut.below[better], cut.above[better]
     return found
 
 
-def spread(values: IntArray, start: IntArray) -> IntArray:
-    """Largest less smallest value in each group."""
-    return np.maximum.reduceat(values, start) - np.minimum.reduceat(values, start)
-
-
-def best_cuts(frontier: Frontier, ranks: IntArray, n_columns: int, growth: Growth) -> Splits:
+def best_cuts(nodes: OpenNodes, ranks: IntArray, n_columns: int, growth: Growth) -> Splits:
     """The cut of largest gain along one feature of each node."""
-    node, start, size = frontier.node, frontier.start, frontier.size
+    node, start, size = nodes.node, nodes.start, nodes.size
     order = order_within(node, ranks)
     ranks = ranks[order]
     # In units of the mass of the node, so that rounding is the same in small nodes and large.
-    mass = frontier.mass[order] / np.add.reduceat(frontier.mass, start)[node]
-    column, cost = frontier.column[order], growth.negative_cost
-    gain = gain_in_worth(node, start, column, mass, n_columns, cost) - LEAST_GAIN
+    mass = nodes.mass[order] / np.add.reduceat(nodes.mass, start)[node]
+    column, cost = nodes.column[order], growth.negative_cost
+    gain = gain_in_worth(node, start, column, mass, n_columns, cost) - MIN_GAIN
     n_left = np.arange(1, len(node) + 1) - start[node]
     following = np.append(ranks[1:], 0)
     barred = (np.minimum(n_left, size[node] - n_left) < growth.min_leaf) | (ranks == following)

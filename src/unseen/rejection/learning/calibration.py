@@ -1,12 +1,8 @@
-"""Probabilities that keep their word: of the rows called unseen with 70%, 70% are.
+"""Probabilities that keep their word: of the rows called unseen with 70%, 70% are unseen.
 
-Bagged trees and plugged-in ratios know which rows look most unseen, but not how sure to be. Where t
-is the probability that a rule gives to "known", the logistic surrogate of the risk (see
-:mod:`unseen.rejection.kernel`) has on held-out rows a minimum over two numbers,
-
-    logit P(known) = slope logit(t) + constant,
-
-and no label of an unseen row is needed for it. How the known classes share P(known) stays.
+The logistic surrogate of the risk (:mod:`unseen.rejection.learning.surrogate`) fits a line between
+logits of P(known), ``logit P(known) = slope logit(t) + constant``, to rows out of fold, without an
+unseen label. The parts of the known classes in P(known) stay.
 """
 
 from __future__ import annotations
@@ -16,14 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit, logit
 
-from unseen._types import FloatArray, Matrix
-from unseen.rejection.kernel import Logistic, Surrogate
-from unseen.rejection.learning.folds import FittedRule, HeldOut
+from unseen._types import BoolArray, FloatArray, Matrix
+from unseen.rejection.learning.folds import FittedRule, OutOfFold, out_of_fold
+from unseen.rejection.learning.surrogate import Logistic, Surrogate
 from unseen.scores.selection import assign_folds
 
-__all__ = ["CalibratedRule", "Calibration", "calibrate_held_out", "fit_calibration"]
+__all__ = ["CalibratedRule", "Calibration", "calibrate_by_other_folds", "fit_calibration"]
 
-LEAST = 0.01  # bounds t away from 0 and 1, where a rule is surer than its rows allow
+MIN_PROBABILITY = 0.01  # bounds t away from 0 and 1, where a rule is surer than its rows allow
 RIDGE = 1e-3
 
 
@@ -33,13 +29,14 @@ class Calibration:
 
     Parameters
     ----------
-    slope, constant : float
-        Of the line; the slope is above 0, so that the order of rows stays.
+    slope : float
+        Slope of the line; above 0, so that the order of rows stays.
+    constant : float
+        Value of the line at logit 0.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from unseen.rejection.learning.calibration import Calibration
     >>> sharper = Calibration(slope=2.0, constant=0.0)
     >>> sharper(np.array([[0.25, 0.5, 0.25]])).round(2)
     array([[0.3, 0.6, 0.1]])
@@ -54,61 +51,40 @@ class Calibration:
         parts = probabilities[:, :-1]
         total = parts.sum(axis=1, keepdims=True)
         n_classes = parts.shape[1]
-        among = np.where(total > 0, parts / np.where(total > 0, total, 1.0), 1 / n_classes)
-        return np.hstack([known * among, 1 - known])
+        shared = np.where(total > 0, parts / np.where(total > 0, total, 1.0), 1 / n_classes)
+        return np.hstack([known * shared, 1 - known])
 
 
-def fit_calibration(held_out: HeldOut, shares: FloatArray) -> Calibration:
-    """The line that held-out rows cost least.
-
-    Parameters
-    ----------
-    held_out : HeldOut
-        Probabilities of rows by rules that did not learn from them.
-    shares : ndarray of shape (K,)
-        Shares of the known classes.
-
-    Returns
-    -------
-    Calibration
-    """
-    new, labelled = _logit_known(held_out.new), _logit_known(held_out.labelled)
-    rows = np.column_stack([new, np.ones(len(new))])
-    rows_known = np.column_stack([labelled, np.ones(len(labelled))])
-    problem = Surrogate.of(rows_known, held_out.codes, rows, shares)
+def fit_calibration(rows: OutOfFold, shares: FloatArray) -> Calibration:
+    """The line with the lowest surrogate risk on rows out of fold."""
+    new, labelled = _logit_known(rows.new), _logit_known(rows.labelled)
+    features_new = np.column_stack([new, np.ones(len(new))])
+    features = np.column_stack([labelled, np.ones(len(labelled))])
+    problem = Surrogate.from_features(features, rows.codes, features_new, shares)
     (found,) = Logistic().minimisers(problem, np.array([RIDGE]))
     slope, constant = found[:, -1]
-    # A slope below 0 would call the least odd rows unseen: then the rule knows nothing to mend.
+    # A slope below 0 would call the least odd rows unseen: such a rule is past mending.
     return Calibration(float(slope), float(constant)) if slope > 0 else Calibration(1.0, 0.0)
 
 
-def calibrate_held_out(
-    held_out: HeldOut, shares: FloatArray, n_folds: int, rng: np.random.RandomState
-) -> HeldOut:
-    """Held-out probabilities, each calibrated by the rows of other folds."""
-    folds = assign_folds(held_out.codes, n_folds, rng)
-    folds_new = assign_folds(np.zeros(len(held_out.new), dtype=np.int64), n_folds, rng)
-    labelled, new = held_out.labelled.copy(), held_out.new.copy()
-    for fold in range(int(max(folds.max(), folds_new.max())) + 1):
-        out, out_new = folds == fold, folds_new == fold
-        rest = HeldOut(held_out.labelled[~out], held_out.codes[~out], held_out.new[~out_new])
-        calibration = fit_calibration(rest, shares)
-        labelled[out] = calibration(held_out.labelled[out])
-        new[out_new] = calibration(held_out.new[out_new])
-    return HeldOut(labelled, held_out.codes, new)
+def calibrate_by_other_folds(
+    rows: OutOfFold, shares: FloatArray, n_folds: int, rng: np.random.RandomState
+) -> OutOfFold:
+    """Probabilities out of fold, each calibrated by the rows of other folds."""
+
+    def learn(kept: BoolArray, kept_new: BoolArray) -> Calibration:
+        rest = OutOfFold(rows.labelled[kept], rows.codes[kept], rows.new[kept_new])
+        return fit_calibration(rest, shares)
+
+    folds = assign_folds(rows.codes, n_folds, rng)
+    folds_new = assign_folds(np.zeros(len(rows.new), dtype=np.int64), n_folds, rng)
+    labelled, new = out_of_fold(learn, (rows.labelled, rows.new), (folds, folds_new))
+    return OutOfFold(labelled, rows.codes, new)
 
 
 @dataclass(frozen=True, eq=False)
 class CalibratedRule:
-    """A fitted rule whose probabilities are calibrated.
-
-    Parameters
-    ----------
-    rule : FittedRule
-        Gives the probabilities.
-    calibration : Calibration
-        Mends them.
-    """
+    """A fitted rule whose probabilities are calibrated."""
 
     rule: FittedRule
     calibration: Calibration
@@ -119,4 +95,5 @@ class CalibratedRule:
 
 
 def _logit_known(probabilities: FloatArray) -> FloatArray:
-    return np.asarray(logit(np.clip(1 - probabilities[:, -1], LEAST, 1 - LEAST)))
+    known = np.clip(1 - probabilities[:, -1], MIN_PROBABILITY, 1 - MIN_PROBABILITY)
+    return np.asarray(logit(known))

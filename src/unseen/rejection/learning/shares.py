@@ -1,19 +1,13 @@
-"""The shares of the known classes, however the user gives them, and how sure we are of them.
+"""The shares of the known classes, given or estimated, and how uncertain they are.
 
-Plain numbers are taken as they are. An :class:`~unseen.Estimate` with intervals says how far it may
-be off. Where the library estimates, replicates of the estimator (draws from the posterior, for the
-default :class:`~unseen.OpenSetEstimator`) also say which shares err together; its intervals, made
-from them and seldom narrower, set the size.
-
-The default estimate takes a side: where "nothing is unseen" is the likelier hypothesis it says 0,
-and a rule that believed it would call nothing unseen. The risk is linear in the shares, Eq. (RMul),
-so that its expectation over the hypotheses is the risk at the expected shares. Rules take those, at
-even odds where there are several known classes: who asks which rows are unseen, and not only how
-many, does not take it for unlikely that there are some.
+Plain numbers are taken as exact; the intervals of an :class:`~unseen.Estimate` give a covariance.
+Where the library estimates, rules take the expected shares over both hypotheses, "nothing is
+unseen" and "something is", at even odds: the risk is linear in the shares (``docs/rejection.md``).
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -23,20 +17,23 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 from sklearn.base import clone
 
+from unseen._frozen import Frozen
 from unseen._types import FloatArray, Matrix
 from unseen.proportions import OpenSetEstimator, ProportionEstimator
 from unseen.proportions.open_set.estimator import FOLDS
-from unseen.records import Estimate
+from unseen.records import Estimate, UnseenWarning
+from unseen.samples.checks import LabelledRows
 
-__all__ = ["Shares", "find_shares"]
+__all__ = ["Shares", "estimate_shares", "given_shares", "must_estimate"]
 
 _CONFIDENCE = 0.95
 _EVEN_ODDS = 0.5
 _ROUNDING = 1e-6
+_REPLICATES = 200
 
 
 @dataclass(frozen=True, eq=False)
-class Shares:
+class Shares(Frozen):
     """Shares of the known classes among the new rows, with their uncertainty.
 
     Parameters
@@ -44,16 +41,16 @@ class Shares:
     known : ndarray of shape (K,)
         Share of each known class.
     covariance : ndarray of shape (K, K) or None
-        Covariance of their errors; None for shares that are taken as exact.
+        Covariance of the errors of the shares; None for shares that are taken as exact.
     limits : ndarray of shape (K + 1, 2) or None
         Ends of the interval of each share, unseen last.
     estimate : Estimate or None
-        Where they come from, if not from the user.
+        Estimate that the shares come from; None for plain numbers.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from unseen.rejection.learning.shares import Shares
+    >>> from unseen.rejection import Shares
     >>> Shares(np.array([0.5, 0.25])).unseen
     0.25
     """
@@ -65,7 +62,7 @@ class Shares:
 
     @property
     def unseen(self) -> float:
-        """What the known classes leave; never below 0."""
+        """Share that the known classes leave; never below 0."""
         return max(0.0, 1.0 - float(self.known.sum()))
 
     @property
@@ -76,40 +73,86 @@ class Shares:
         return float(self.estimate.diagnostics.get("slope_total", self.known.sum()))
 
 
-def find_shares(
-    proportions: Any, X: Matrix, y: NDArray[Any], X_new: Matrix, random_state: Any = None
-) -> Shares:
-    """The shares of the classes of ``y``, in sorted order, from whatever the user gave.
+def must_estimate(proportions: Any) -> bool:
+    """Whether the shares must be estimated from rows: no shares were given, or an estimator."""
+    return proportions is None or isinstance(proportions, ProportionEstimator)
+
+
+def given_shares(proportions: Any, classes: NDArray[Any]) -> Shares:
+    """The shares that the user gave, in the order of the classes.
 
     Parameters
     ----------
-    proportions : None, array-like of K or K + 1 shares, mapping, Estimate or proportion estimator
-        None estimates with :class:`~unseen.OpenSetEstimator` at even odds (``spike=0.5``, for
-        several known classes) of "nothing is unseen". A mapping goes from label to share.
-    X, y, X_new : arrays
-        Labelled rows, their labels, and new rows; used only where shares are estimated.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the estimate.
+    proportions : array-like of K or K + 1 shares, mapping from label to share, or Estimate
+        Shares of the known classes; with K + 1 numbers the unseen share is last.
+    classes : ndarray of shape (K,)
+        Known labels, sorted.
 
     Examples
     --------
     >>> import numpy as np
-    >>> X, y, X_new = np.zeros((2, 1)), np.array(["a", "b"]), np.zeros((2, 1))
-    >>> find_shares({"b": 0.25, "a": 0.5}, X, y, X_new).known
+    >>> given_shares({"b": 0.25, "a": 0.5}, np.array(["a", "b"])).known
     array([0.5 , 0.25])
-    >>> find_shares([0.5, 0.25, 0.2], X, y, X_new)
+    >>> given_shares([0.5, 0.25, 0.2], np.array(["a", "b"]))
     Traceback (most recent call last):
         ...
     ValueError: proportions must sum to 1 when the unseen share is given; got a sum of 0.95.
     """
-    classes = np.unique(y)
-    if proportions is None or isinstance(proportions, ProportionEstimator):
-        return _estimated(proportions, X, y, X_new, random_state)
-    if isinstance(proportions, Estimate):
-        return _from_estimate(proportions, classes)
     if isinstance(proportions, Mapping):
-        proportions = _in_order(dict(proportions), classes)
-    return Shares(_checked(proportions, len(classes)))
+        return Shares(_checked(_in_order(dict(proportions), classes), len(classes)))
+    if not isinstance(proportions, Estimate):
+        return Shares(_checked(proportions, len(classes)))
+    estimate = proportions
+    by_label = dict(zip(estimate.classes, estimate.proportions, strict=True))
+    known = _checked(_in_order(by_label, classes), len(classes))
+    if estimate.intervals is None:
+        return Shares(known, estimate=estimate)
+    order = [estimate.classes.index(label) for label in classes.tolist()]
+    limits = estimate.intervals[[*order, -1]]
+    covariance = covariance_of_limits(limits, confidence=estimate.confidence or _CONFIDENCE)
+    return Shares(known, covariance, limits, estimate)
+
+
+def estimate_shares(
+    estimator: ProportionEstimator | None, labelled: LabelledRows, X_new: Matrix, seed: int
+) -> Shares:
+    """Shares from checked rows: the only place where a rule asks an estimator.
+
+    Replicates say which shares err together; the intervals, which are seldom narrower, how far.
+
+    Parameters
+    ----------
+    estimator : ProportionEstimator or None
+        None is :class:`~unseen.OpenSetEstimator`, at even odds that something is unseen where
+        several classes are known, and with no more folds than the rows can fill.
+    labelled : LabelledRows
+        Checked labelled rows.
+    X_new : array or CSR matrix of shape (m, d)
+        Checked new rows.
+    seed : int
+        Seed of the estimate, where the estimator has none of its own.
+    """
+    if estimator is None:
+        counts = np.bincount(labelled.codes)
+        fewest = min(int(counts.min()), X_new.shape[0])
+        chosen: ProportionEstimator = OpenSetEstimator(
+            spike=_EVEN_ODDS if len(counts) > 1 else None,
+            n_folds=None if fewest >= FOLDS else max(2, fewest),
+        )
+    else:
+        chosen = clone(estimator)
+    if chosen.get_params().get("random_state", 0) is None:
+        chosen.set_params(random_state=seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnseenWarning)  # the rule warns about its rows itself
+        scores = chosen.fit(labelled.rows, labelled.classes[labelled.codes]).scores(X_new)
+    estimate = chosen.with_intervals(chosen.from_scores(scores), scores, _CONFIDENCE)
+    draws = chosen.replicates(scores, _REPLICATES, estimate.seed)[:, :-1]
+    known = estimate.proportions
+    if isinstance(chosen, OpenSetEstimator):
+        known = chosen.expected_shares(scores)[:-1]
+    limits = np.asarray(estimate.intervals)
+    return Shares(known, covariance_of_limits(limits, _correlation(draws)), limits, estimate)
 
 
 def covariance_of_limits(
@@ -125,7 +168,7 @@ def covariance_of_limits(
         Correlation of the known shares. None takes one common value, the one that gives the
         unseen share, one minus their sum, the width of its own interval.
     confidence : float, default=0.95
-        Of the intervals.
+        Level of the intervals.
 
     Examples
     --------
@@ -152,37 +195,6 @@ def _common_correlation(sd: FloatArray, sd_sum: float) -> FloatArray:
     return np.full((n_classes, n_classes), common) + (1 - common) * np.eye(n_classes)
 
 
-def _estimated(
-    estimator: ProportionEstimator | None,
-    X: Matrix,
-    y: NDArray[Any],
-    X_new: Matrix,
-    random_state: Any,
-) -> Shares:
-    chosen = _default(y, X_new.shape[0]) if estimator is None else clone(estimator)
-    if chosen.get_params().get("random_state", 0) is None:
-        chosen.set_params(random_state=random_state)
-    scores = chosen.fit(X, y).scores(X_new)
-    estimate = chosen.with_intervals(chosen.from_scores(scores), scores, _CONFIDENCE)
-    draws = chosen.replicates(scores, 200, estimate.seed)[:, :-1]
-    limits = np.asarray(estimate.intervals)
-    covariance = covariance_of_limits(limits, _correlation(draws))
-    known = estimate.proportions
-    if isinstance(chosen, OpenSetEstimator):
-        known = chosen.expected_shares(scores)[:-1]
-    return Shares(known, covariance, limits, estimate)
-
-
-def _default(y: NDArray[Any], n_new: int) -> OpenSetEstimator:
-    """Even odds for several classes, and where rows are few no more folds than they can fill."""
-    counts = np.unique(y, return_counts=True)[1]
-    least = min(int(counts.min()), n_new)
-    return OpenSetEstimator(
-        spike=_EVEN_ODDS if len(counts) > 1 else None,
-        n_folds=None if least >= FOLDS else max(2, least),
-    )
-
-
 def _correlation(draws: FloatArray) -> FloatArray:
     """Correlation of the columns; a column that never moves is correlated with none."""
     centred = draws - draws.mean(axis=0)
@@ -193,29 +205,16 @@ def _correlation(draws: FloatArray) -> FloatArray:
     return correlation
 
 
-def _from_estimate(estimate: Estimate, classes: NDArray[Any]) -> Shares:
-    by_label = dict(zip(estimate.classes, estimate.proportions, strict=True))
-    known = _checked(_in_order(by_label, classes), len(classes))
-    if estimate.intervals is None:
-        return Shares(known, estimate=estimate)
-    order = [estimate.classes.index(label) for label in classes.tolist()]
-    limits = estimate.intervals[[*order, -1]]
-    covariance = covariance_of_limits(limits, confidence=estimate.confidence or _CONFIDENCE)
-    return Shares(known, covariance, limits, estimate)
-
-
 def _in_order(by_label: dict[Any, float], classes: NDArray[Any]) -> list[float]:
     labels = classes.tolist()
-    lacking = [label for label in labels if label not in by_label]
-    strange = [label for label in by_label if label not in labels]
-    if lacking or strange:
+    if set(by_label) != set(labels):
         raise ValueError(f"proportions must name the known classes {labels}; got {list(by_label)}.")
     return [by_label[label] for label in labels]
 
 
 def _checked(proportions: Any, n_classes: int) -> FloatArray:
     try:
-        shares = np.array(proportions, dtype=np.float64)  # a copy, as the rule keeps it
+        shares = np.array(proportions, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise TypeError(
             "proportions must be None, shares, a dict from label to share, an Estimate or a "

@@ -1,14 +1,8 @@
-"""Where to cut the novelty score: from that cut on, a row is called unseen.
+"""Where to cut the novelty ``p_unseen / (p_unseen + max_k p_k)``: rows from the cut on are unseen.
 
-The novelty of a row is ``p_unseen / (p_unseen + max_k p_k)``: one half where unseen is as probable
-as the best known class. Every cut here is read off scores of rows that the rule did not learn from.
-With ``P_i(s >= t)`` the share of class i at or above the cut t, and ``P_0`` that of the new
-rows, the mass of unseen classes above it is
-
-    pi_unseen P_unseen(s >= t) = P_0(s >= t) - sum_i pi_i P_i(s >= t),
-
-which is Eq. (RMul) of the paper for the rule "unseen from t on". So recall and false discoveries
-can be counted without one unseen label.
+Above a cut t the mass of unseen classes is ``P_0(s >= t) - sum_i pi_i P_i(s >= t)``, Eq. (RMul) for
+the rule "unseen from t on". So recall and false discoveries are counted on rows out of fold without
+one unseen label (``docs/rejection.md``).
 """
 
 from __future__ import annotations
@@ -19,27 +13,18 @@ from unseen._types import FloatArray, IntArray
 
 __all__ = [
     "cost_threshold",
-    "decide",
     "false_discovery_threshold",
+    "labels_at",
     "novelty",
     "recall_threshold",
     "reject_rate_threshold",
 ]
 
-_NOTHING = float(np.nextafter(1.0, np.inf))  # no novelty is as high
+_REJECT_NOTHING = float(np.nextafter(1.0, np.inf))  # no novelty is as high
 
 
 def novelty(probabilities: FloatArray) -> FloatArray:
-    """Probability of unseen against the best known class, in [0, 1].
-
-    Parameters
-    ----------
-    probabilities : ndarray of shape (n, K + 1)
-        Rows on the simplex, unseen last.
-
-    Returns
-    -------
-    ndarray of shape (n,)
+    """Probability of unseen against the best known class, in [0, 1]; unseen is the last column.
 
     Examples
     --------
@@ -51,24 +36,20 @@ def novelty(probabilities: FloatArray) -> FloatArray:
     return np.asarray(unseen / (unseen + probabilities[:, :-1].max(axis=1)))
 
 
-def decide(probabilities: FloatArray, threshold: float = 0.5) -> IntArray:
+def labels_at(probabilities: FloatArray, threshold: float = 0.5) -> IntArray:
     """Code of each row: K (unseen) from the threshold on, else the best known class.
 
     Parameters
     ----------
     probabilities : ndarray of shape (n, K + 1)
-        Rows on the simplex, unseen last.
+        Probability of each label, unseen last.
     threshold : float, default=0.5
         Cut of the novelty; one half takes the most probable of all K + 1 labels.
-
-    Returns
-    -------
-    ndarray of shape (n,)
 
     Examples
     --------
     >>> import numpy as np
-    >>> decide(np.array([[0.5, 0.25, 0.25], [0.25, 0.0, 0.75]]))
+    >>> labels_at(np.array([[0.5, 0.25, 0.25], [0.25, 0.0, 0.75]]))
     array([0, 2])
     """
     known = probabilities[:, :-1].argmax(axis=1)
@@ -79,7 +60,7 @@ def cost_threshold(cost: float) -> float:
     """Cut of least expected cost when a missed unseen row costs ``cost`` and other errors 1.
 
     To say k costs ``cost * p_unseen + (1 - p_unseen - p_k)``, and to say unseen ``1 - p_unseen``:
-    the latter is no dearer when ``p_k <= cost * p_unseen``.
+    unseen costs no more when ``p_k <= cost * p_unseen``.
 
     Examples
     --------
@@ -92,14 +73,7 @@ def cost_threshold(cost: float) -> float:
 
 
 def reject_rate_threshold(new: FloatArray, rate: float) -> float:
-    """Cut that calls this share of the new rows unseen, or as near to it as ties allow.
-
-    Parameters
-    ----------
-    new : ndarray of shape (m,)
-        Held-out novelty of the new rows.
-    rate : float
-        Share to reject, in [0, 1].
+    """Cut that calls a share ``rate`` of the new rows unseen, or as near to it as ties allow.
 
     Examples
     --------
@@ -110,24 +84,22 @@ def reject_rate_threshold(new: FloatArray, rate: float) -> float:
     if not 0 <= rate <= 1:
         raise ValueError(f"reject_rate must lie in [0, 1]; got {rate}.")
     if rate == 0:
-        return _NOTHING
-    cuts = np.append(np.unique(new), _NOTHING)
+        return _REJECT_NOTHING
+    cuts = np.append(np.unique(new), _REJECT_NOTHING)
     return float(cuts[np.abs(_at_least(new, cuts) - rate).argmin()])
 
 
 def recall_threshold(
     known: FloatArray, codes: IntArray, new: FloatArray, shares: FloatArray, recall: float
 ) -> float:
-    """Largest cut that still finds this share of the unseen rows, by the identity above.
+    """Largest cut that still finds a share ``recall`` of the unseen rows.
 
     Parameters
     ----------
-    known : ndarray of shape (n,)
-        Held-out novelty of the labelled rows.
-    codes : ndarray of shape (n,)
-        Their classes.
+    known, codes : ndarray of shape (n,)
+        Novelty of the labelled rows out of fold, and their classes.
     new : ndarray of shape (m,)
-        Held-out novelty of the new rows.
+        Novelty of the new rows out of fold.
     shares : ndarray of shape (K,)
         Shares of the known classes among the new rows.
     recall : float
@@ -158,29 +130,23 @@ def recall_threshold(
 def false_discovery_threshold(
     known: FloatArray, codes: IntArray, new: FloatArray, shares: FloatArray, level: float
 ) -> float:
-    """Smallest cut whose rejected rows hold at most this share of known ones.
+    """Smallest cut whose rejected rows hold at most a share ``level`` of known rows.
 
     The count of known rows above the cut is taken one too high in each class, as for a conformal
-    p-value: a cut above all n_i calibration rows still lets 1 / (n_i + 1) of new ones through. So
-    small samples cannot certify small levels, and then this raises.
+    p-value: a cut above all n_i calibration rows still lets 1 / (n_i + 1) of new ones through.
 
     Parameters
     ----------
-    known : ndarray of shape (n,)
-        Held-out novelty of the labelled rows.
-    codes : ndarray of shape (n,)
-        Their classes.
-    new : ndarray of shape (m,)
-        Held-out novelty of the new rows.
-    shares : ndarray of shape (K,)
-        Shares of the known classes among the new rows.
+    known, codes, new, shares
+        See :func:`recall_threshold`.
     level : float
-        Largest share of known rows among the rejected, in (0, 1).
+        Largest share of known rows among the rejected rows, in (0, 1).
 
     Raises
     ------
     ValueError
-        When no cut reaches the level; says which level the sample can reach.
+        When no cut reaches the level: small samples cannot certify small levels. The message
+        names the level that the samples can reach.
 
     Examples
     --------

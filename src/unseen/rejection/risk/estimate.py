@@ -1,21 +1,9 @@
-"""The risk of a classifier with the label "unseen", from labelled and new rows alone.
+"""The risk of a fixed classifier with the label "unseen", from labelled and new rows alone.
 
-Put ``C_i(l) = P_i(f = l)`` for the rates at which known class i gets label l, ``C_0(l)`` for those
-of the new rows, and M for unseen. The paper writes the risk as
-
-    R(f) = sum_i pi_i R_i(f) + [R_0M(f) - sum_i pi_i R_iM(f)],          Eq. (RMul)
-
-with ``R_i = 1 - C_i(i)`` and ``R_iM = 1 - C_i(M)``: the bracket is the mass of unseen rows that f
-calls known. It needs no unseen row. Every other measure that is a smooth function of ``C_i``,
-``C_0`` and ``pi`` works the same way; here are the cost-sensitive risk and the minmax error.
-
-Rates of disjoint samples are independent, each with multinomial noise, and the gradient of the
-measure carries their noise and that of ``pi_hat`` to the standard error (the delta method). The
-noise of ``pi_hat`` is taken as independent of that of the rates. Where both come from the same
-new rows, a good classifier and a good estimate err together and partly cancel: then the
-standard error is too large rather than too small.
-
-All this holds for a *fixed* classifier: rows that it learnt from have no place here.
+``C_i(l) = P_i(f = l)`` are the rates at which class i gets label l, ``C_0(l)`` the rates of the new
+rows. The risk, Eq. (RMul), and other measures are smooth functions of these rates and of the
+shares; the delta method carries the noise of both to the standard error (``docs/rejection.md``).
+Rows that the classifier learnt from have no place here.
 """
 
 from __future__ import annotations
@@ -26,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from unseen._frozen import Frozen
 from unseen._types import FloatArray
 from unseen.rejection.risk.measures import ErrorRate, RiskMeasure, unseen_error
 
@@ -33,15 +22,15 @@ __all__ = ["RiskEstimate", "label_rates", "open_risk"]
 
 
 @dataclass(frozen=True, eq=False)
-class RiskEstimate:
+class RiskEstimate(Frozen):
     """An estimated risk, its standard error, and the rates that it was made from.
 
     Parameters
     ----------
     risk : float
-        The estimate. Unbiased and so not clipped: it can be below 0 on small samples.
+        The estimate. It is unbiased and so not clipped: it can be below 0 on small samples.
     standard_error : float
-        Of the samples, and of the shares where their covariance was given.
+        Noise of the samples, and of the shares where their covariance was given.
     rates : ndarray of shape (K, K + 1)
         Rate of each label in each known class, unseen last.
     rates_new : ndarray of shape (K + 1,)
@@ -49,11 +38,11 @@ class RiskEstimate:
     proportions : ndarray of shape (K + 1,)
         Shares that were used, unseen last; the last is negative where the others exceed 1.
     measure : RiskMeasure
-        What ``risk`` is.
+        Measure that ``risk`` estimates.
 
     Examples
     --------
-    >>> from unseen.rejection.risk.estimate import open_risk
+    >>> from unseen.rejection import open_risk
     >>> estimate = open_risk([0, 0, 0, 1], [0, 0, 0, 0], [0, 0, 1, 1], [0.5])
     >>> print(estimate)
     risk 0.250 with standard error 0.382 (ErrorRate)
@@ -111,7 +100,7 @@ def open_risk(
     predicted : array-like of shape (n,)
         Codes that f gives to the labelled rows: 0 to K - 1, and K for unseen.
     codes : array-like of shape (n,)
-        Their classes, 0 to K - 1, each at least once.
+        Classes of the labelled rows, 0 to K - 1, each at least once.
     predicted_new : array-like of shape (m,)
         Codes that f gives to the new rows.
     shares : array-like of shape (K,)
@@ -119,7 +108,7 @@ def open_risk(
     covariance : ndarray of shape (K, K) or None, default=None
         Covariance of the errors of the shares; None takes them as exact.
     measure : RiskMeasure or None, default=None
-        What to estimate; None is :class:`ErrorRate`, the paper's risk.
+        Measure to estimate; None is :class:`ErrorRate`, the paper's risk.
 
     Returns
     -------
@@ -129,7 +118,7 @@ def open_risk(
     --------
     Half of the class is called unseen, and a quarter of all new rows known:
 
-    >>> from unseen.rejection.risk.estimate import open_risk
+    >>> from unseen.rejection import open_risk
     >>> open_risk([0, 1], [0, 0], [0, 1, 1, 1], [0.5]).risk
     0.25
     """

@@ -1,8 +1,8 @@
-"""What a classifier with the label "unseen" can be judged by, as functions of countable rates.
+"""Measures of a classifier with the label "unseen", as smooth functions of countable rates.
 
-Put ``C_i(l) = P_i(f = l)`` for the rates at which known class i gets label l, and ``C_0(l)`` for
-those of the new rows. A measure is a smooth function of these and of the shares ``pi``; its
-derivatives carry their noise to a standard error (:mod:`unseen.rejection.risk.estimate`).
+A measure reads the rates ``C_i(l) = P_i(f = l)`` of each known class, the rates ``C_0(l)`` of the
+new rows, and the shares ``pi``. Its derivatives carry their noise to a standard error
+(:mod:`unseen.rejection.risk.estimate`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,21 @@ class RiskMeasure(Protocol):
     """A function of the rates ``C_i``, ``C_0`` and the shares ``pi``."""
 
     def at(self, rates: FloatArray, rates_new: FloatArray, shares: FloatArray) -> Linearised:
-        """Value and derivatives."""
+        """Value and derivatives.
+
+        Parameters
+        ----------
+        rates : ndarray of shape (K, K + 1)
+            Rate of each label in each known class, unseen last.
+        rates_new : ndarray of shape (K + 1,)
+            Rate of each label among the new rows.
+        shares : ndarray of shape (K,)
+            Shares of the known classes.
+
+        Returns
+        -------
+        Linearised
+        """
         ...
 
 
@@ -56,19 +70,14 @@ class CostSensitive:
     costs: ArrayLike
 
     def at(self, rates: FloatArray, rates_new: FloatArray, shares: FloatArray) -> Linearised:
-        """Value and derivatives.
-
-        Parameters
-        ----------
-        rates, rates_new, shares : ndarray of shape (K, K + 1), (K + 1,) and (K,)
-
-        Returns
-        -------
-        Linearised
-        """
-        costs = _square(self.costs, len(rates_new))
-        # An unseen row is a new row that is no known one: its cost is charged to all
-        # new rows, and taken back from the known ones.
+        """Value and derivatives at these rates and shares."""
+        costs, size = np.asarray(self.costs, dtype=np.float64), len(rates_new)
+        if costs.shape != (size, size) or not np.isfinite(costs).all():
+            raise ValueError(
+                f"costs must be finite, of shape {(size, size)}: known classes and unseen; "
+                f"got shape {costs.shape}."
+            )
+        # The cost of an unseen row is charged to all new rows, and taken back from known rows.
         extra = costs[:-1] - costs[-1]
         by_share = (rates * extra).sum(axis=1)
         value = float(rates_new @ costs[-1] + shares @ by_share)
@@ -87,16 +96,7 @@ class ErrorRate:
     """
 
     def at(self, rates: FloatArray, rates_new: FloatArray, shares: FloatArray) -> Linearised:
-        """Value and derivatives.
-
-        Parameters
-        ----------
-        rates, rates_new, shares : ndarray of shape (K, K + 1), (K + 1,) and (K,)
-
-        Returns
-        -------
-        Linearised
-        """
+        """Value and derivatives at these rates and shares."""
         return CostSensitive(1.0 - np.eye(len(rates_new))).at(rates, rates_new, shares)
 
 
@@ -115,16 +115,7 @@ class MinMax:
     """
 
     def at(self, rates: FloatArray, rates_new: FloatArray, shares: FloatArray) -> Linearised:
-        """Value and derivatives.
-
-        Parameters
-        ----------
-        rates, rates_new, shares : ndarray of shape (K, K + 1), (K + 1,) and (K,)
-
-        Returns
-        -------
-        Linearised
-        """
+        """Value and derivatives at these rates and shares."""
         errors = 1.0 - np.diagonal(rates)
         unseen = 1.0 - float(shares.sum())
         missed = unseen_error(rates, rates_new, shares)
@@ -146,13 +137,3 @@ def unseen_error(rates: FloatArray, rates_new: FloatArray, shares: FloatArray) -
         return float("nan")
     called_known = rates_new[:-1].sum() - shares @ rates[:, :-1].sum(axis=1)
     return float(called_known / unseen)
-
-
-def _square(costs: ArrayLike, size: int) -> FloatArray:
-    square = np.asarray(costs, dtype=np.float64)
-    if square.shape != (size, size) or not np.isfinite(square).all():
-        raise ValueError(
-            f"costs must be finite, of shape {(size, size)}: known classes and unseen; "
-            f"got shape {square.shape}."
-        )
-    return square

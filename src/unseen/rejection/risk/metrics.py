@@ -1,8 +1,8 @@
 """How good labels with "unseen" among them are, where the truth is known: for benchmarks.
 
-They follow scikit-learn: ``metric(y_true, y_pred)`` or ``metric(y_true, y_score)``, higher is
-better. In ``y_true`` a row is of an unseen class if it bears the unseen label or, where ``known``
-lists the known labels, any label that is not among them.
+The functions follow scikit-learn: ``metric(y_true, y_pred)`` or ``metric(y_true, y_score)``, higher
+is better. A row of ``y_true`` is of an unseen class if it bears the unseen label or, where
+``known`` lists the known labels, any label that is not among them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import f1_score, precision_score, recall_score, roc_auc_score
 
 from unseen._types import BoolArray
-from unseen.rejection.learning.labels import with_unseen
+from unseen.rejection.learning.sample import with_unseen
 
 __all__ = [
     "known_accuracy",
@@ -42,13 +42,9 @@ def open_macro_f1(
     known : array-like of shape (K,) or None, default=None
         The known labels; None takes all labels but the unseen one.
 
-    Returns
-    -------
-    float
-
     Examples
     --------
-    >>> from unseen.rejection.risk.metrics import open_macro_f1
+    >>> from unseen.rejection import open_macro_f1
     >>> open_macro_f1(["a", "a", "b", "zebra"], ["a", "a", "b", "unseen"], known=["a", "b"])
     1.0
     """
@@ -64,7 +60,7 @@ def known_accuracy(
     Parameters
     ----------
     y_true, y_pred, unseen_label, known
-        As for :func:`open_macro_f1`.
+        See :func:`open_macro_f1`.
 
     Returns
     -------
@@ -73,7 +69,7 @@ def known_accuracy(
 
     Examples
     --------
-    >>> from unseen.rejection.risk.metrics import known_accuracy
+    >>> from unseen.rejection import known_accuracy
     >>> known_accuracy([0, 1, 1, -1], [0, 1, -1, 0]).__round__(3)
     0.667
     """
@@ -90,15 +86,11 @@ def unseen_precision(
     Parameters
     ----------
     y_true, y_pred, unseen_label, known
-        As for :func:`open_macro_f1`.
-
-    Returns
-    -------
-    float
+        See :func:`open_macro_f1`.
 
     Examples
     --------
-    >>> from unseen.rejection.risk.metrics import unseen_precision
+    >>> from unseen.rejection import unseen_precision
     >>> unseen_precision([0, 1, -1, -1], [0, -1, -1, 0])
     0.5
     """
@@ -115,15 +107,11 @@ def unseen_recall(
     Parameters
     ----------
     y_true, y_pred, unseen_label, known
-        As for :func:`open_macro_f1`.
-
-    Returns
-    -------
-    float
+        See :func:`open_macro_f1`.
 
     Examples
     --------
-    >>> from unseen.rejection.risk.metrics import unseen_recall
+    >>> from unseen.rejection import unseen_recall
     >>> unseen_recall([0, 1, -1, -1], [0, -1, -1, 0])
     0.5
     """
@@ -144,19 +132,15 @@ def novelty_auc(
     y_score : array-like of shape (n,)
         Novelty, such as ``rule.novelty_score(X)``.
     unseen_label, known
-        As for :func:`open_macro_f1`.
-
-    Returns
-    -------
-    float
+        See :func:`open_macro_f1`.
 
     Examples
     --------
-    >>> from unseen.rejection.risk.metrics import novelty_auc
+    >>> from unseen.rejection import novelty_auc
     >>> novelty_auc([0, 1, -1, -1], [0.1, 0.4, 0.3, 0.9])
     0.75
     """
-    truth, labels = _truth(y_true, unseen_label, known)
+    truth, _, labels = _aligned(y_true, y_true, unseen_label, known)
     return _auc(truth == labels[-1], np.asarray(y_score, dtype=np.float64))
 
 
@@ -183,11 +167,7 @@ def open_auc(
     y_score : array-like of shape (n,)
         Novelty.
     unseen_label, known
-        As for :func:`open_macro_f1`.
-
-    Returns
-    -------
-    float
+        See :func:`open_macro_f1`.
 
     References
     ----------
@@ -196,7 +176,7 @@ def open_auc(
 
     Examples
     --------
-    >>> from unseen.rejection.risk.metrics import open_auc
+    >>> from unseen.rejection import open_auc
     >>> open_auc([0, 1, -1, -1], [0, 0, 0, 1], [0.1, 0.2, 0.3, 0.9])
     0.5
     """
@@ -218,34 +198,19 @@ def _auc(unseen: BoolArray, score: NDArray[Any]) -> float:
     return float(roc_auc_score(unseen, score))
 
 
-def _truth(y_true: ArrayLike, unseen_label: Any, known: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    """True labels with one name for all unseen classes, and the K + 1 labels."""
-    truth = np.asarray(y_true)
-    labels = _labels(truth, unseen_label, known)
-    strange = ~np.isin(truth, labels)
-    return np.where(strange, labels[-1], truth), labels
-
-
 def _aligned(
     y_true: ArrayLike, y_pred: ArrayLike, unseen_label: Any, known: Any
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """True and predicted labels, unseen classes under one name, and the K + 1 labels."""
-    predicted = np.asarray(y_pred)
-    if predicted.shape != np.shape(y_true) or predicted.ndim != 1:
+    """True labels, unseen classes under one name; predicted labels; and the K + 1 labels."""
+    truth, predicted = np.asarray(y_true), np.asarray(y_pred)
+    if predicted.shape != truth.shape or predicted.ndim != 1:
         raise ValueError(
             "y_true and y_pred must be 1-d and of one length; "
-            f"got shapes {np.shape(y_true)} and {predicted.shape}."
+            f"got shapes {truth.shape} and {predicted.shape}."
         )
     if known is None:
-        labels = _labels(np.concatenate([np.asarray(y_true), predicted]), unseen_label, None)
-        return np.asarray(y_true), predicted, labels
-    truth, labels = _truth(y_true, unseen_label, known)
-    return truth, predicted, labels
-
-
-def _labels(values: NDArray[Any], unseen_label: Any, known: Any) -> NDArray[Any]:
-    if known is not None:
-        return with_unseen(np.unique(np.asarray(known)), unseen_label)
-    found = np.unique(values)
-    unseen = with_unseen(found[:0], unseen_label)[-1]
-    return with_unseen(found[found != unseen], unseen_label)
+        found = np.unique(np.concatenate([truth, predicted]))
+        unseen = with_unseen(found[:0], unseen_label)[-1]
+        return truth, predicted, with_unseen(found[found != unseen], unseen_label)
+    labels = with_unseen(np.unique(np.asarray(known)), unseen_label)
+    return np.where(np.isin(truth, labels), truth, labels[-1]), predicted, labels

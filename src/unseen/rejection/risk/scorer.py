@@ -9,10 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from unseen.rejection.learning.labels import codes_of, with_unseen
-from unseen.rejection.learning.shares import find_shares
+from unseen.proportions import OpenSetEstimator
+from unseen.rejection.learning.sample import codes_of, with_unseen
+from unseen.rejection.learning.shares import estimate_shares, given_shares, must_estimate
 from unseen.rejection.risk.estimate import RiskEstimate, open_risk
 from unseen.rejection.risk.measures import RiskMeasure
+from unseen.samples.checks import check_new
 
 __all__ = ["OpenSetScorer", "open_set_risk", "open_set_scorer"]
 
@@ -33,20 +35,20 @@ def open_set_risk(
     Parameters
     ----------
     classifier : object with ``predict``
-        Fitted, on other rows than these. It may or may not use the unseen label.
+        A classifier that was fitted on other rows; it may or may not use the unseen label.
     X : array-like of shape (n, d)
         Labelled rows.
     y : array-like of shape (n,)
-        Their labels.
+        Labels of these rows.
     X_new : array-like of shape (m, d)
         New rows.
     proportions : None, shares, mapping, Estimate or proportion estimator, default=None
         Shares of the known classes in X_new, as for the rejection rules. None estimates them.
     measure : RiskMeasure or None, default=None
-        What to estimate: ``ErrorRate()`` (None), ``CostSensitive(costs)`` or ``MinMax()``.
+        Measure to estimate: ``ErrorRate()`` (None), ``CostSensitive(costs)`` or ``MinMax()``.
     unseen_label : label, default="auto"
-        What the classifier says to rows of unseen classes; "auto" is "unseen" for text labels, -1
-        for numbers.
+        Label that the classifier gives to rows of unseen classes; "auto" is "unseen" for text
+        labels, -1 for numbers.
     random_state : int, RandomState instance or None, default=None
         Seed of the estimated shares.
 
@@ -58,7 +60,7 @@ def open_set_risk(
     --------
     >>> import numpy as np
     >>> from sklearn.linear_model import LogisticRegression
-    >>> from unseen.rejection.risk.scorer import open_set_risk
+    >>> from unseen.rejection import open_set_risk
     >>> rng = np.random.default_rng(0)
     >>> y = np.repeat([0, 1], 200)
     >>> X = rng.normal(np.where(y, 4, -4)[:, None], 1)
@@ -70,7 +72,12 @@ def open_set_risk(
     labels = np.asarray(y)
     classes, codes = np.unique(labels, return_inverse=True)
     seed = check_random_state(random_state).randint(2**31 - 1)
-    shares = find_shares(proportions, X, labels, X_new, seed)
+    if must_estimate(proportions):
+        checked = OpenSetEstimator().fit(X, labels)
+        rows_new = check_new(checked, X_new)
+        shares = estimate_shares(proportions, checked.labelled_, rows_new, seed)
+    else:
+        shares = given_shares(proportions, classes)
     everything = with_unseen(classes, unseen_label)
     return open_risk(
         codes_of(classifier.predict(X), everything),
@@ -84,22 +91,11 @@ def open_set_risk(
 
 @dataclass(frozen=True, eq=False)
 class OpenSetScorer:
-    """A scikit-learn scorer: minus the risk of :func:`open_set_risk`, so that higher is better.
-
-    Parameters
-    ----------
-    X_new : array-like of shape (m, d)
-        New rows that no candidate learns from.
-    proportions : shares, mapping or Estimate
-        Shares of the known classes in X_new.
-    measure : RiskMeasure or None, default=None
-        What to estimate.
-    unseen_label : label, default="auto"
-        What a classifier says to rows of unseen classes.
+    """A scikit-learn scorer: minus the risk, so that higher is better; see :func:`open_set_scorer`.
 
     Examples
     --------
-    >>> from unseen.rejection.risk.scorer import OpenSetScorer
+    >>> from unseen.rejection import OpenSetScorer
     >>> OpenSetScorer([[0.0]], None)
     Traceback (most recent call last):
         ...
@@ -150,9 +146,9 @@ def open_set_scorer(
     proportions : shares, mapping or Estimate
         Shares of the known classes in X_new.
     measure : RiskMeasure or None, default=None
-        What to estimate; None is the paper's risk.
+        Measure to estimate; None is the paper's risk.
     unseen_label : label, default="auto"
-        What a classifier says to rows of unseen classes.
+        Label that a classifier gives to rows of unseen classes.
 
     Returns
     -------
@@ -163,7 +159,7 @@ def open_set_scorer(
     >>> import numpy as np
     >>> from sklearn.linear_model import LogisticRegression
     >>> from sklearn.model_selection import GridSearchCV
-    >>> from unseen.rejection.risk.scorer import open_set_scorer
+    >>> from unseen.rejection import open_set_scorer
     >>> rng = np.random.default_rng(0)
     >>> y = np.repeat(["a", "b"], [60, 40])
     >>> X = rng.normal(np.where(y == "a", -1, 1)[:, None], 1, (100, 2))

@@ -6,8 +6,8 @@ from numpy.testing import assert_array_equal
 
 from unseen.rejection.learning.threshold import (
     cost_threshold,
-    decide,
     false_discovery_threshold,
+    labels_at,
     novelty,
     recall_threshold,
     reject_rate_threshold,
@@ -29,7 +29,7 @@ def at_least(values: np.ndarray, cut: float) -> float:
 
 def test_half_is_the_most_probable_of_all_labels() -> None:
     probabilities = np.random.default_rng(0).dirichlet(np.ones(4), 500)
-    assert_array_equal(decide(probabilities), probabilities.argmax(axis=1))
+    assert_array_equal(labels_at(probabilities), probabilities.argmax(axis=1))
     assert_array_equal(novelty(probabilities) >= 0.5, probabilities.argmax(axis=1) == 3)
 
 
@@ -39,7 +39,7 @@ def test_cost_has_the_least_expected_cost(cost) -> None:
     costs = 1.0 - np.eye(4)
     costs[-1, :-1] = cost
     assert_array_equal(
-        decide(probabilities, cost_threshold(cost)), (probabilities @ costs).argmin(axis=1)
+        labels_at(probabilities, cost_threshold(cost)), (probabilities @ costs).argmin(axis=1)
     )
 
 

@@ -1,0 +1,121 @@
+"""Every answer about a row comes from rows of other folds, whatever was chosen on the way."""
+
+import numpy as np
+import pytest
+from closed_form import SHARES, samples
+from numpy.testing import assert_allclose, assert_array_equal
+
+from unseen import KernelLogisticRegression, RejectionClassifier, RejectionKernel, RejectionPlugIn
+from unseen.rejection import classifier, kernel
+from unseen.rejection.forest import RejectionForest
+from unseen.rejection.learning.calibration import calibrate_by_other_folds, fit_calibration
+from unseen.rejection.learning.folds import OutOfFold, out_of_fold
+from unseen.rejection.learning.sample import OpenSample
+from unseen.rejection.threshold import choose_cut, cut_by_other_folds
+from unseen.scores.selection import assign_folds
+
+
+def test_every_row_is_answered_by_a_function_learnt_without_its_fold() -> None:
+    rng = np.random.default_rng(0)
+    folds = rng.permutation(np.arange(20) % 3), rng.permutation(np.arange(14) % 3)
+    folds[0][:2] = -1
+    places = np.arange(20), np.arange(14)
+    kept_by_fold = []
+
+    def learn(kept: np.ndarray, kept_new: np.ndarray):
+        kept_by_fold.append((kept, kept_new))
+        number = len(kept_by_fold) - 1
+        return lambda rows: np.column_stack([rows, np.full(len(rows), number)])
+
+    labelled, new = out_of_fold(learn, places, folds)
+    assert len(kept_by_fold) == 3
+    for answers, own, place, sample in zip((labelled, new), folds, places, (0, 1), strict=True):
+        held = own >= 0
+        assert_allclose(answers[held, 0], place[held])
+        assert_allclose(answers[held, 1], own[held])
+        assert_allclose(answers[~held], 0)
+        for number, kept in enumerate(kept_by_fold):
+            assert_array_equal(kept[sample], own != number)
+
+
+def test_a_fold_without_rows_of_one_sample_is_asked_about_the_other_alone() -> None:
+    asked = []
+
+    def learn(kept: np.ndarray, kept_new: np.ndarray):
+        return lambda rows: asked.append(len(rows)) or rows
+
+    rows = np.arange(4.0), np.arange(2.0)
+    found = out_of_fold(learn, rows, (np.arange(4), np.arange(2)))
+    assert_array_equal(found[0], rows[0])
+    assert_array_equal(found[1], rows[1])
+    assert asked == [1] * 6
+
+
+@pytest.mark.parametrize(
+    ("module", "rule"),
+    [
+        (kernel, RejectionKernel(bandwidth=[0.5, 2.0], ridge=[1e-3], rank=40)),
+        (classifier, RejectionClassifier([RejectionForest(10), RejectionForest(5)])),
+    ],
+    ids=["kernel", "classifier"],
+)
+def test_held_out_rows_have_the_candidate_that_other_folds_chose(module, rule, monkeypatch) -> None:
+    told = []
+    choose = module.choose_by_other_folds
+
+    def spy(*arguments: object) -> OutOfFold:
+        told.append(choose(*arguments))
+        return told[-1]
+
+    monkeypatch.setattr(module, "choose_by_other_folds", spy)
+    X, codes, X_new, _ = samples(100, seed=0)
+    fitted = rule.set_params(random_state=0).fit(X, codes, X_new, SHARES[:2])
+    assert fitted.out_of_fold_ is told[0]
+
+
+def test_calibration_of_a_fold_comes_from_the_others() -> None:
+    rng = np.random.default_rng(0)
+    labelled, new = rng.dirichlet([2, 1, 1], 60), rng.dirichlet([1, 1, 2], 80)
+    held_out = OutOfFold(labelled, np.repeat([0, 1], 30), new)
+    found = calibrate_by_other_folds(held_out, SHARES[:2], 3, np.random.RandomState(0))
+    again = np.random.RandomState(0)
+    folds = assign_folds(held_out.codes, 3, again)
+    folds_new = assign_folds(np.zeros(80, dtype=np.int64), 3, again)
+    for fold in range(3):
+        out, out_new = folds == fold, folds_new == fold
+        rest = OutOfFold(labelled[~out], held_out.codes[~out], new[~out_new])
+        calibration = fit_calibration(rest, SHARES[:2])
+        assert_allclose(found.labelled[out], calibration(labelled[out]))
+        assert_allclose(found.new[out_new], calibration(new[out_new]))
+
+
+def test_the_cut_of_a_fold_comes_from_the_others() -> None:
+    # In the first fold odd rows are known, in the second unseen: each gets the other's cut.
+    sample = OpenSample(np.zeros((4, 1)), np.zeros(4, dtype=int), np.zeros((4, 1)), np.array([0.5]))
+    # A score, and the posterior of the one class.
+    known = np.array([[0.9, 1.0], [0.9, 1.0], [0.1, 1.0], [0.1, 1.0]])
+    new = np.array([[0.9, 1.0], [0.1, 1.0], [0.9, 1.0], [0.1, 1.0]])
+    folds = np.array([0, 0, 1, 1]), np.array([0, 0, 1, 1])
+    found = cut_by_other_folds(known, new, sample, folds)
+    for fold in (0, 1):
+        mine, others = folds[0] == fold, folds[0] != fold
+        cut = choose_cut(known[others], sample.codes[others], new[others], sample.shares)
+        assert_allclose(found.labelled[mine], cut.probabilities(known[mine]))
+        own = choose_cut(known[mine], sample.codes[mine], new[mine], sample.shares)
+        assert own != cut
+
+
+def test_what_the_classifier_chose_holds_in_every_fold(monkeypatch) -> None:
+    chosen = []
+    fit = KernelLogisticRegression.fit
+
+    def spy(self, *arguments: object, **options: object) -> KernelLogisticRegression:
+        fitted = fit(self, *arguments, **options)
+        chosen.append((fitted.bandwidth_, fitted.C_))
+        return fitted
+
+    monkeypatch.setattr(KernelLogisticRegression, "fit", spy)
+    X, codes, X_new, _ = samples(100, seed=0)
+    RejectionPlugIn(random_state=0, n_folds=4).fit(X, codes, X_new, SHARES[:2])
+    assert len(chosen) == 5
+    assert len(set(chosen)) == 1

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 
 import numpy as np
-from unseen.proportions.open_set.scores import open_set_scores
 
 from paper.trial import OURS, PAPER, Trial, Tuning
 from unseen import (
@@ -34,6 +33,9 @@ from unseen.proportions.open_set.estimator import OpenSetEstimator
 from unseen.proportions.per_class.incomplete import incomplete_proportions
 from unseen.records import Estimate
 from unseen.roc.models import Concave
+from unseen.samples import LabelledRows
+from unseen.scores import OpenScorer
+from unseen.scores.base import FOLDS
 from unseen.simplex import project
 
 __all__ = ["METHODS", "Answer", "Method"]
@@ -121,35 +123,28 @@ def paper_slopes(trial: Trial) -> FloatArray:
 
 def paper_joint(trial: Trial) -> Answer:
     """MPE-Joint to the letter: the Gaussian model, fitted to all ROCs at once."""
-    return _shares(MPEJoint(smooth=True).from_scores(trial.class_scores(PAPER)))
+    return _shares(MPEJoint(smooth=True).from_scores(trial.pair_scores(PAPER)))
 
 
 def incomplete(trial: Trial) -> Answer:
     """MPE-Incomplete as the library ships it, with its calibrated intervals."""
-    estimator, scores = MPEIncomplete(), trial.class_scores(OURS)
-    estimate = estimator.from_scores(scores)
-    return _shares(estimator.with_intervals(estimate, scores, CONFIDENCE))
+    return _shares(MPEIncomplete().from_scores(trial.pair_scores(OURS), confidence=CONFIDENCE))
 
 
 def open_set(trial: Trial) -> Answer:
     """The library's default, with the intervals of its posterior."""
-    several = len(trial.known) > 1
-    scores = open_set_scores(
-        trial.known,
-        trial.block.X,
-        trial.block.codes,
-        trial.X_new,
-        trial.posteriors(OURS) if several else None,
-        random_state=trial.seed,
-    )
-    estimator = OpenSetEstimator()
-    return _shares(estimator.with_intervals(estimator.from_scores(scores), scores, CONFIDENCE))
+    block = trial.block
+    labelled = LabelledRows(block.X, np.array(trial.known), block.codes)
+    posteriors = trial.posteriors(OURS) if len(trial.known) > 1 else None
+    scorer = OpenScorer(n_folds=FOLDS, seed=trial.seed)
+    scores = scorer.beside(posteriors, labelled, trial.X_new)
+    return _shares(OpenSetEstimator().from_scores(scores, confidence=CONFIDENCE))
 
 
 def joint(trial: Trial) -> Answer:
     """MPE-Joint on our scores; open where class M is not observed."""
     estimator = MPEJoint(closed=all_observed(trial))
-    return _shares(estimator.from_scores(trial.class_scores(OURS)))
+    return _shares(estimator.from_scores(trial.pair_scores(OURS)))
 
 
 def per_class(method: MixtureEstimator, trial: Trial) -> Answer:
@@ -185,7 +180,7 @@ def _from_rows(estimator: ClosedSetEstimator, trial: Trial, limit: int | None = 
 
 
 def _slopes(method: MixtureEstimator, trial: Trial, tuning: Tuning) -> FloatArray:
-    pairs = trial.class_scores(tuning).pairs
+    pairs = trial.pair_scores(tuning).pairs
     return np.array([method.from_scores(*pair).proportion for pair in pairs])
 
 
@@ -194,7 +189,7 @@ def _paper_limits(trial: Trial) -> FloatArray | None:
     if not all_observed(trial):
         return None
     _, upper = band_slopes(
-        trial.class_scores(PAPER).pairs,
+        trial.pair_scores(PAPER).pairs,
         CONFIDENCE,
         Concave(mu=None),
         SMOOTHING_REPLICATES,

@@ -23,7 +23,7 @@ from paper.split import PrescribedSplit
 from unseen._types import FloatArray, IntArray
 from unseen.datasets import Dataset
 from unseen.scores import PairScores, Posteriors
-from unseen.scores.crossfit import class_scores
+from unseen.scores.crossfit import cross_fitter
 from unseen.scores.klr import KernelLogisticRegression
 from unseen.scores.posteriors import crossfit_posteriors
 
@@ -128,7 +128,7 @@ class Trial:
     >>> from unseen.datasets import load_dataset
     >>> from paper.trial import PAPER, Block, Trial
     >>> trial = Trial(Block(load_dataset("thyroid"), 0, "observed"), 0.5)
-    >>> trial.truth.round(2), trial.class_scores(PAPER).n_new
+    >>> trial.truth.round(2), trial.pair_scores(PAPER).n_new
     (array([0.52, 0.48]), 33)
     """
 
@@ -136,7 +136,7 @@ class Trial:
         self.block, self.proportion = block, proportion
         self.seed = block.seed(proportion)
         self.places: IntArray = block.split.test(proportion)
-        self._class_scores: dict[Tuning, PairScores] = {}
+        self._pair_scores: dict[Tuning, PairScores] = {}
 
     @property
     def truth(self) -> FloatArray:
@@ -153,20 +153,16 @@ class Trial:
         """The new rows."""
         return self.block.data.X[self.places]
 
-    def class_scores(self, tuning: Tuning) -> PairScores:
+    def pair_scores(self, tuning: Tuning) -> PairScores:
         """Scores of the new rows against each known class, out of fold."""
-        if tuning not in self._class_scores:
+        if tuning not in self._pair_scores:
             scorer = self.block.classifier(tuning)
-            pairs = class_scores(
-                self.block.X,
-                self.block.codes,
-                self.X_new,
-                KernelLogisticRegression(scorer.bandwidth, scoring=tuning.scoring),
-                n_folds=tuning.n_folds,
-                random_state=self.seed,
+            classifier = KernelLogisticRegression(scorer.bandwidth, scoring=tuning.scoring)
+            pairs = cross_fitter(classifier).pairs(
+                self.block.X, self.block.codes, self.X_new, tuning.n_folds, 1, self.seed
             )
-            self._class_scores[tuning] = PairScores(self.known, tuple(pairs), self.seed)
-        return self._class_scores[tuning]
+            self._pair_scores[tuning] = PairScores(self.known, tuple(pairs), self.seed)
+        return self._pair_scores[tuning]
 
     def posteriors(self, tuning: Tuning) -> Posteriors:
         """Posteriors of the known classes."""

@@ -24,7 +24,7 @@ from sklearn.base import BaseEstimator
 from unseen._files import check_writable, write_then_rename
 from unseen._version import __version__
 from unseen.records import library_versions
-from unseen.samples.checks import _warn
+from unseen.samples.checks import warn
 
 __all__ = ["load", "save"]
 
@@ -233,7 +233,7 @@ def _check_release(header: dict[str, Any], path: str | Path) -> None:
         for version in (saved_by, __version__)
     )
     if theirs != ours:
-        _warn(
+        warn(
             f"{path} was saved by unseen {saved_by} and is loaded by unseen {__version__}: a "
             "fitted estimator may answer differently, or fail. Fit it again if it does."
         )

@@ -205,6 +205,15 @@ class ProportionEstimator(BaseEstimator, ABC):
         Estimate
         """
         check_interval(confidence, interval)
+        return self.read_and_estimate(scores, confidence, interval)[1]
+
+    def read_and_estimate(
+        self,
+        scores: Scores,
+        confidence: float | None = None,
+        interval: IntervalMethod | None = None,
+    ) -> tuple[Reading, Estimate]:
+        """The reading of scores, and the estimate made of the reading."""
         self._validate_params()
         if not isinstance(scores, self.reads):
             raise TypeError(
@@ -212,7 +221,8 @@ class ProportionEstimator(BaseEstimator, ABC):
                 f"got {type(scores).__name__}."
             )
         check_n_classes(type(self).__name__, scores.classes, self.n_classes)
-        return self._estimate(scores, self.read(scores), confidence, interval)
+        reading = self.read(scores)
+        return reading, self._estimate(scores, reading, confidence, interval)
 
     def estimate(
         self,

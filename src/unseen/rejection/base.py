@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from numbers import Integral, Real
-from types import SimpleNamespace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -41,14 +41,8 @@ from unseen.rejection.learning.threshold import (
     reject_rate_threshold,
 )
 from unseen.rejection.risk.estimate import open_risk
-from unseen.samples.checks import (
-    LabelledRows,
-    _warn,
-    check_labelled,
-    check_new,
-    is_sparse,
-    remarks,
-)
+from unseen.samples import LabelledRows, check_labelled, check_new, sample_notices
+from unseen.samples.checks import is_sparse, warn
 
 __all__ = ["RejectionRule"]
 
@@ -169,7 +163,7 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
                 *doubts,
             )
         for notice in doubts:
-            _warn(notice.text)
+            warn(notice.text)
         self.notices_ = (*notices, *doubts)
         self._apply_threshold(self._default_threshold())
         return self
@@ -359,26 +353,25 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
         check_classification_targets(classes[labelled.codes])
         if np.bincount(labelled.codes).max() == 1:
             raise ValueError("y must hold at least 2 rows of some class; got n_samples=1 of each.")
-        return labelled._replace(rows=labelled.rows.astype(np.float64, copy=False), classes=classes)
+        rows = labelled.rows.astype(np.float64, copy=False)
+        return replace(labelled, rows=rows, classes=classes)
 
     def _open_sample(
         self, labelled: LabelledRows, X_new: Any, proportions: Any, seed: int
     ) -> tuple[OpenSample, tuple[Notice, ...]]:
         """The rows and shares to learn from; keeps labels and shares on the rule."""
         self.classes_ = with_unseen(labelled.classes, self.unseen_label)
-        noted = SimpleNamespace(**vars(self), labelled_=labelled.rows[:0])
-        rows_new = check_new(noted, X_new).astype(np.float64, copy=False)
+        rows_new = check_new(labelled, X_new).astype(np.float64, copy=False)
         if rows_new.shape[0] < 2:
             raise ValueError(
                 f"X_new must hold at least 2 rows, so that one can be held out; "
                 f"got {rows_new.shape[0]}."
             )
-        notices = remarks(self, labelled.rows, rows_new, X_new)
+        notices = sample_notices(labelled, rows_new, given=X_new)
         if must_estimate(proportions):
             self.shares_ = estimate_shares(proportions, labelled, rows_new, seed)
-            codes = {notice.code for notice in notices}
-            estimated = () if self.shares_.estimate is None else self.shares_.estimate.notices
-            notices += tuple(notice for notice in estimated if notice.code not in codes)
+            estimate = self.shares_.estimate
+            notices += () if estimate is None else estimate.notices
         else:
             self.shares_ = given_shares(proportions, labelled.classes)
         return OpenSample(labelled.rows, labelled.codes, rows_new, self.shares_.known), notices

@@ -39,7 +39,7 @@ from unseen.scores.kernel import (
     Standardisation,
     row_blocks,
 )
-from unseen.scores.klr import KernelLogisticRegression, Rows
+from unseen.scores.klr import KernelLogisticRegression, PreparedRows
 
 __all__ = ["KernelRule", "RejectionKernel"]
 
@@ -98,7 +98,7 @@ class Candidate:
 
 def candidates_at(
     sample: OpenSample,
-    rows: Rows,
+    rows: PreparedRows,
     loss: Loss,
     bandwidth: float,
     ridges: FloatArray,
@@ -129,7 +129,9 @@ def best_of(found: list[Candidate], shares: FloatArray) -> Candidate:
     return found[lowest_risk([candidate.losses for candidate in found], shares)]
 
 
-def fit_kernel_rule(sample: OpenSample, rows: Rows, loss: Loss, best: Candidate) -> KernelRule:
+def fit_kernel_rule(
+    sample: OpenSample, rows: PreparedRows, loss: Loss, best: Candidate
+) -> KernelRule:
     """The rule at one bandwidth and ridge, from all rows."""
     factor = rows.factor(best.bandwidth)
     labelled, new = whitened(factor, sample)
@@ -149,7 +151,7 @@ class RejectionKernel(RejectionRule):
     loss : Square, Logistic or None, default=None
         Loss of the surrogate; None is :class:`Square`, which needs one linear solve.
     bandwidth : float, array-like of float or None, default=None
-        Standard deviation of the Gaussian kernel. Rows out of fold choose between several; None
+        Standard deviation of the Gaussian kernel. PreparedRows out of fold choose between several; None
         tries 1/4 ... 2 times the median distance between rows. For the logistic loss the bandwidth
         is chosen with the square loss, and then the ridge anew.
     ridge : float, array-like of float or None, default=None
@@ -209,7 +211,7 @@ class RejectionKernel(RejectionRule):
     def _fit_both(
         self, sample: OpenSample, rng: np.random.RandomState
     ) -> tuple[KernelRule, OutOfFold]:
-        """Rows out of fold choose the rule, and so are there anyway."""
+        """PreparedRows out of fold choose the rule, and so are there anyway."""
         loss = Square() if self.loss is None else self.loss
         scaling = KernelLogisticRegression(rank=self.rank, standardize=self.standardize)
         with one_blas_thread():
@@ -228,7 +230,7 @@ class RejectionKernel(RejectionRule):
         return rule, chosen
 
     def _candidates(
-        self, sample: OpenSample, rows: Rows, loss: Loss, folds: Folds
+        self, sample: OpenSample, rows: PreparedRows, loss: Loss, folds: Folds
     ) -> list[Candidate]:
         bandwidths = _descending(self.bandwidth, "bandwidth", BANDWIDTHS * rows.median)
         ridges = _descending(self.ridge, "ridge", RIDGES)

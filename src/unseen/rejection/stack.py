@@ -276,7 +276,7 @@ class RejectionStack(RejectionRule):
         if ranks.size == 0 or ranks.dtype.kind not in "iu" or ranks[0] < 1:
             raise ValueError(f"n_neighbors must be whole numbers >= 1; got {self.n_neighbors!r}.")
         everything = sample.rows
-        scales = Standardisation.of(everything, np.ones(len(everything))).both
+        scales = Standardisation.of(everything, np.ones(len(everything))).raw_and_standardised
         neighbours = [Neighbours.from_sample(sample, ranks, scale) for scale in scales]
         answers, answers_new = answers_out_of_fold(models, sample, self.n_folds, rng)
         distances = [each.distances_of_labelled(sample) for each in neighbours]

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from unseen import _wording as words
+from unseen.api import Comparison
 from unseen.labelling import LabellingValue
 from unseen.monitoring import Timeline
 from unseen.monitoring.windows import shown_key
 from unseen.plots.canvas import largest
 from unseen.plots.timeline import reference_name
-from unseen.proportions import Comparison
 from unseen.records import Estimate
 from unseen.study import Study, Suspects
 

@@ -131,7 +131,7 @@ class Scorer(ABC):
 
 def as_rows(X: Matrix) -> Matrix:
     """Rows as CSR or as a 2-d array of float64; one number a row is one column."""
-    if sparse.issparse(X):
+    if hasattr(X, "tocsr"):
         return X.tocsr()
     values = np.asarray(X, dtype=np.float64)
     return values[:, None] if values.ndim == 1 else values

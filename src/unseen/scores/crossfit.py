@@ -45,7 +45,10 @@ class CrossFitter(Protocol):
     ``takes_weights`` says whether :meth:`ratios` can weigh the labelled rows.
     """
 
-    takes_weights: bool
+    @property
+    def takes_weights(self) -> bool:
+        """Whether :meth:`ratios` can weigh the labelled rows."""
+        ...
 
     def posteriors(
         self, X: Matrix, codes: IntArray, X_new: Matrix, n_folds: int | None, seed: int
@@ -94,7 +97,8 @@ def cross_fitter(classifier: Any = None, n_jobs: int | None = None) -> CrossFitt
     """
     chosen = KernelLogisticRegression() if classifier is None else classifier
     brings: Callable[[int | None], CrossFitter] | None = getattr(chosen, "cross_fitter", None)
-    return AnyClassifier(chosen, n_jobs) if brings is None else brings(n_jobs)
+    fitter: CrossFitter = AnyClassifier(chosen, n_jobs) if brings is None else brings(n_jobs)
+    return fitter
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from unseen._frozen import Frozen
+from unseen.api import Comparison
 from unseen.labelling import LabellingValue, labelling_value
 from unseen.monitoring import Timeline
-from unseen.proportions import Comparison
 from unseen.records import Estimate, Notice
 from unseen.study._bridge import timeline_dict, timeline_notices
 

@@ -18,18 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from unseen.api import Comparison, compare
 from unseen.api import estimate as estimate_shares
 from unseen.monitoring import Timeline, monitor
-from unseen.proportions import (
-    AdjustedCount,
-    ClassifyAndCount,
-    Comparison,
-    MPEIncomplete,
-    OpenSetEstimator,
-    ProportionEstimator,
-    SaerensEM,
-    compare,
-)
+from unseen.proportions import OpenSetEstimator, ProportionEstimator
+from unseen.proportions.closed_set.adjusted import AdjustedCount
+from unseen.proportions.closed_set.count import ClassifyAndCount
+from unseen.proportions.closed_set.em import SaerensEM
+from unseen.proportions.per_class.incomplete import MPEIncomplete
 from unseen.records import Estimate, Notice, UnseenWarning
 from unseen.study._bridge import out_of_fold, rule_notices, timeline_notices, timeline_with
 from unseen.study.column_drift import column_drift

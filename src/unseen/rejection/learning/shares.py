@@ -7,7 +7,6 @@ unseen" and "something is", at even odds: the risk is linear in the shares (``do
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -18,11 +17,12 @@ from scipy.stats import norm
 from sklearn.base import clone
 
 from unseen._frozen import Frozen
+from unseen._random import whole_seed
 from unseen._types import FloatArray, Matrix
 from unseen.proportions import OpenSetEstimator, ProportionEstimator
-from unseen.proportions.open_set.estimator import FOLDS
-from unseen.records import Estimate, UnseenWarning
-from unseen.samples.checks import LabelledRows
+from unseen.records import Estimate
+from unseen.samples import LabelledRows
+from unseen.scores.base import FOLDS
 
 __all__ = ["Shares", "estimate_shares", "given_shares", "must_estimate"]
 
@@ -136,23 +136,18 @@ def estimate_shares(
         counts = np.bincount(labelled.codes)
         fewest = min(int(counts.min()), X_new.shape[0])
         chosen: ProportionEstimator = OpenSetEstimator(
-            spike=_EVEN_ODDS if len(counts) > 1 else None,
+            prior_closed=_EVEN_ODDS if len(counts) > 1 else None,
             n_folds=None if fewest >= FOLDS else max(2, fewest),
         )
     else:
         chosen = clone(estimator)
-    if chosen.get_params().get("random_state", 0) is None:
-        chosen.set_params(random_state=seed)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnseenWarning)  # the rule warns about its rows itself
-        scores = chosen.fit(labelled.rows, labelled.classes[labelled.codes]).scores(X_new)
-    estimate = chosen.with_intervals(chosen.from_scores(scores), scores, _CONFIDENCE)
-    draws = chosen.replicates(scores, _REPLICATES, estimate.seed)[:, :-1]
-    known = estimate.proportions
-    if isinstance(chosen, OpenSetEstimator):
-        known = chosen.expected_shares(scores)[:-1]
+    scorer = chosen.scorer(whole_seed(seed if chosen.random_state is None else chosen.random_state))
+    scorer.check(labelled, X_new.shape[0])
+    reading, estimate = chosen.read_and_estimate(scorer.score(labelled, X_new), _CONFIDENCE)
+    draws = reading.replicates(_REPLICATES, estimate.seed)[:, :-1]
     limits = np.asarray(estimate.intervals)
-    return Shares(known, covariance_of_limits(limits, _correlation(draws)), limits, estimate)
+    covariance = covariance_of_limits(limits, _correlation(draws))
+    return Shares(reading.expected[:-1], covariance, limits, estimate)
 
 
 def covariance_of_limits(

@@ -20,7 +20,7 @@ import numpy as np
 from unseen._types import FloatArray
 from unseen._wording import share, text_table
 from unseen.rejection.base import RejectionRule
-from unseen.rejection.learning.threshold import decide
+from unseen.rejection.learning.threshold import labels_at
 
 __all__ = ["Sensitivity", "reshared", "share_sensitivity"]
 
@@ -109,11 +109,11 @@ def share_sensitivity(rule: RejectionRule, limits: FloatArray | None = None) -> 
     if ends.ndim != 2 or ends.shape[1] != 2 or len(ends) not in (n_classes, n_classes + 1):
         raise ValueError(f"limits must have shape ({n_classes}, 2); got {ends.shape}.")
     ends = ends[:n_classes]
-    probabilities, cut = rule.held_out_.new, rule.threshold_
-    now = decide(probabilities, cut)
+    probabilities, cut = rule.out_of_fold_.new, rule.threshold_
+    now = labels_at(probabilities, cut)
 
     def moved(target: FloatArray) -> Any:
-        return decide(reshared(probabilities, shares.known, target), cut)
+        return labels_at(reshared(probabilities, shares.known, target), cut)
 
     alone = [
         [np.mean(moved(_with(shares.known, label, end)) != now) for end in ends[label]]

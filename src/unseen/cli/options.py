@@ -100,7 +100,7 @@ def find_method(name: str | None) -> ProportionEstimator | None:
         return None
     from unseen.cli.methods import estimators
 
-    kinds = {kind.__name__.lower(): kind for kind in estimators()}
+    kinds = {type(one).__name__.lower(): type(one) for one in estimators()}
     if name.lower() not in kinds:
         known = ", ".join(kind.__name__ for kind in kinds.values())
         raise click.UsageError(f"--method must be one of {known}; got {name!r}.")

@@ -27,7 +27,6 @@ from unseen.proportions.closed_set.count import ClassifyAndCount
 from unseen.proportions.closed_set.em import SaerensEM
 from unseen.proportions.per_class.incomplete import MPEIncomplete
 from unseen.records import Estimate, Notice, UnseenWarning
-from unseen.study._bridge import out_of_fold, rule_notices, timeline_notices, timeline_with
 from unseen.study.column_drift import column_drift
 from unseen.study.inputs import SILENT, Inputs, Progress, Windowing
 from unseen.study.results import (
@@ -141,7 +140,7 @@ def run_classification(
         progress.stage("Fitting a rule")
         with quiet_warnings():
             fitted, rule = True, fit_rule(training, new, inputs.seed)
-        own = without_constants(rule_notices(rule.rule))
+        own = without_constants(rule.rule.notices_)
         notices = (*training.notices, *new.notices, *own)
     if threshold:
         rule = rule.with_threshold(**threshold)
@@ -222,14 +221,14 @@ def _timeline(
             random_state=seed,
             progress=progress.share,
         )
-    return timeline_with(timeline, without_constants(timeline_notices(timeline)))
+    return replace(timeline, notices=without_constants(timeline.notices))
 
 
 def _suspects(training: Training, new: NewRows, n_rows: int, seed: int) -> Suspects:
     """The new rows that look most unseen to a rule that did not learn from them."""
     with quiet_warnings():
         rule = fit_rule(training, new, seed).rule
-    novelty = out_of_fold(rule).novelty[1]
+    novelty = rule.out_of_fold_.novelty[1]
     worst = np.argsort(-novelty, kind="stable")[:n_rows]
     table = new.table.take(worst)
     cells = [[str(value) for value in column.to_pylist()] for column in table.columns]

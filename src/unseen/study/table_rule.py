@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from unseen._types import FloatArray
 from unseen.rejection import RejectionClassifier
-from unseen.rejection.learning.threshold import novelty
-from unseen.study._bridge import at_threshold, labels_at, out_of_fold
+from unseen.rejection.learning.threshold import labels_at, novelty
 from unseen.study.rows import NewRows, Training
 from unseen.tables import Columns, Source
 
@@ -35,7 +34,7 @@ class TableRule:
 
     def with_threshold(self, **threshold: Any) -> TableRule:
         """A copy that calls other rows unseen; the argument is one of ``rule.with_threshold``."""
-        return TableRule(self.columns, at_threshold(self.rule, threshold))
+        return TableRule(self.columns, self.rule.with_threshold(**threshold))
 
 
 def fit_rule(training: Training, new: NewRows, seed: int = 0) -> TableRule:
@@ -80,7 +79,7 @@ def _put_held_out(
 ) -> None:
     """Replace the rows that the rule was fitted on by their out-of-fold probabilities."""
     begin, end = np.searchsorted(positions, [first, first + len(probabilities)])
-    probabilities[positions[begin:end] - first] = out_of_fold(rule).new[begin:end]
+    probabilities[positions[begin:end] - first] = rule.out_of_fold_.new[begin:end]
 
 
 def _free_names(labels: NDArray[Any], taken: list[str]) -> list[str]:

@@ -108,8 +108,8 @@ def negative_mass(rows: OutOfFold, shares: Shares) -> tuple[Notice, ...]:
     >>> import numpy as np
     >>> half = np.tile([0.5, 0.5], (400, 1))
     >>> rows = OutOfFold(half, np.zeros(400, dtype=int), half)
-    >>> negative_mass(rows, Shares(np.array([1.5])))[0].text[83:134]
-    'cells that hold 100% of the known classes (sum -0.5'
+    >>> negative_mass(rows, Shares(np.array([1.5])))[0].code
+    'negative_mass'
     """
     codes = rows.codes
     cells = _cells(np.vstack([rows.labelled, rows.new]))

@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from unseen import KernelLogisticRegression
 from unseen._random import seeded
-from unseen.scores.crossfit import class_scores, crossfit_scores
+from unseen.scores.crossfit import cross_fitter, crossfit_scores
 from unseen.scores.selection import assign_folds
 
 
@@ -87,7 +87,7 @@ def test_a_class_gets_the_scores_of_its_own_pair(samples):
     rng = np.random.default_rng(2)
     other = rng.normal(6.0, 1.0, (80, 3))
     X, codes = np.vstack([H, other]), np.repeat([0, 1], [len(H), len(other)])
-    pairs = class_scores(X, codes, F, n_folds=5, random_state=0)
+    pairs = cross_fitter().pairs(X, codes, F, 5, 1, 0)
     assert [len(own) for _, own in pairs] == [120, 80]
     assert auc(pairs[1]) > 0.99 > auc(pairs[0]) > 0.7
 
@@ -97,7 +97,7 @@ def test_same_seed_same_scores_whatever_n_jobs(samples):
     X, codes = np.vstack([H, H + 3]), np.repeat([0, 1], len(H))
     for classifier in (None, RandomForestClassifier(10)):
         one, two, other = (
-            class_scores(X, codes, F, classifier, n_folds=3, random_state=seed, n_jobs=n_jobs)
+            cross_fitter(classifier, n_jobs).pairs(X, codes, F, 3, 1, seed)
             for seed, n_jobs in ((5, 1), (5, 2), (6, 1))
         )
         assert_allclose(one[1][0], two[1][0])

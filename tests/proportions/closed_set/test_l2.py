@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from reference.closed_twins import gaussian_rows, grid, l2_distance, on_simplex
 from unseen import L2Distance
-from unseen.proportions import l2
+from unseen.proportions.closed_set import l2
 from unseen.proportions.closed_set.l2 import density_products
 from unseen.proportions.closed_set.matching import matching
 from unseen.scores.kernel import Standardisation
@@ -131,12 +131,14 @@ def test_single_precision_changes_nothing_that_shows(monkeypatch) -> None:
 def test_above_the_limit_a_random_part_is_used_and_it_says_so(monkeypatch) -> None:
     X, codes, X_new = one_dimension(6, n=2000)
     full = L2Distance(random_state=0).fit(X, codes).estimate(X_new)
-    assert not any("random part" in message for message in full.warnings)
+    assert "part_of_rows" not in {notice.code for notice in full.notices}
     monkeypatch.setattr(l2, "MAX_ROWS", 1500)
     estimator = L2Distance(random_state=0).fit(X, codes)
     part = estimator.estimate(X_new)
-    assert part.warnings[0].startswith("a random part of the rows was used: 150")
-    assert part.warnings[0].endswith(" of 4000.")
+    notice = part.notices[0]
+    assert (notice.code, notice.severity) == ("part_of_rows", "note")
+    assert notice.text.startswith("a random part of the rows was used: 150")
+    assert notice.text.endswith(" of 4000.")
     assert part.n_new == 750
     assert_allclose(part.proportions, full.proportions, atol=0.1)
     assert estimator.estimate(X_new).to_dict() == part.to_dict()
@@ -153,7 +155,7 @@ def test_replicates_spread_as_estimates_do_over_new_samples() -> None:
         record = estimator.scores(X_new)
         shares.append(estimator.from_scores(record)[0])
         if spread is None:
-            spread = estimator.replicates(record, 1000, 0)[:, 0].std()
+            spread = estimator.read(record).replicates(1000, 0)[:, 0].std()
     assert spread == pytest.approx(np.std(shares), rel=0.3)
 
 

@@ -102,5 +102,5 @@ def test_replicates_spread_as_estimates_do_over_new_samples() -> None:
         record = estimator.scores(X_new)
         shares.append(estimator.from_scores(record)[0])
         if seed < 5:
-            spread.append(estimator.replicates(record, 500, 0)[:, 0].std())
+            spread.append(estimator.read(record).replicates(500, 0)[:, 0].std())
     assert np.mean(spread) == pytest.approx(np.std(shares), rel=0.3)

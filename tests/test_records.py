@@ -71,7 +71,7 @@ def test_dict_survives_json(labels) -> None:
     )
     plain = json.loads(json.dumps(estimate.to_dict()))
     assert plain == estimate.to_dict()
-    assert plain["format"] == 1
+    assert plain["format"] == 2
     assert plain["classes"] == labels
     assert plain["n_labelled"] == [80, 9]
     assert plain["roc"][0]["class"] == labels[0]

@@ -98,6 +98,9 @@ class RocEvidence(Frozen):
     thresholds: FloatArray | None = None
 
     def __post_init__(self) -> None:
+        for name in ("false_alarm", "detection", "thresholds"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, frozen_array(getattr(self, name), np.float64))
         super().__post_init__()
         if self.thresholds is not None and self.thresholds.shape != self.false_alarm.shape:
             raise ValueError(

@@ -5,10 +5,18 @@ from inspect import isabstract
 
 from unseen._names import public_names
 from unseen.proportions.base import ProportionEstimator
+from unseen.proportions.closed_set.em import BiasCorrectedTemperature, Temperature
 from unseen.proportions.open_set.estimator import OpenSetEstimator
 from unseen.proportions.reading import Reading
 
-__all__ = ["OpenSetEstimator", "ProportionEstimator", "Reading", "all_estimators"]
+__all__ = [
+    "BiasCorrectedTemperature",
+    "OpenSetEstimator",
+    "ProportionEstimator",
+    "Reading",
+    "Temperature",
+    "all_estimators",
+]
 
 
 def all_estimators(n_classes: int | None = None) -> list[ProportionEstimator]:

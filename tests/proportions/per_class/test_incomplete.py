@@ -63,7 +63,7 @@ def test_slopes_above_one_in_sum_are_projected_and_it_says_so() -> None:
     assert raw.sum() > 1.2
     assert_allclose(estimate.proportions, raw - (raw.sum() - 1) / 2, atol=1e-12)
     assert estimate.unseen == pytest.approx(0, abs=1e-12)
-    assert estimate.notices[-1].code == "slopes_above_one"
+    assert estimate.notices[-1].code == "overfull"
     assert estimate.notices[-1].text == (
         f"the slopes of the known classes sum to {raw.sum():.3f}, more than 1 beyond noise; the "
         "nearest shares that sum to 1 are given, so the unseen share is 0."

@@ -58,7 +58,7 @@ class Rescaling:
     Examples
     --------
     >>> import numpy as np
-    >>> from unseen.proportions import Rescaling
+    >>> from unseen.proportions.closed_set.em import Rescaling
     >>> Rescaling(2.0, np.zeros(2))(np.array([[0.9, 0.1]])).round(2)
     array([[0.75, 0.25]])
     """

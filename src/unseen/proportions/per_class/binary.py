@@ -159,7 +159,7 @@ def rescaled_proportions(in_new: ArrayLike, in_other: ArrayLike) -> FloatArray:
     --------
     Half of P_1 is P_2, and the new rows are 60% P_1 and 40% P_2, hence 70% P_2:
 
-    >>> from unseen.proportions import rescaled_proportions
+    >>> from unseen.proportions.per_class.binary import rescaled_proportions
     >>> rescaled_proportions([0.6, 0.7], [0.5, 0.0])
     array([0.6, 0.4])
     """

@@ -140,7 +140,7 @@ def incomplete_proportions(slopes: Sequence[float] | FloatArray) -> tuple[FloatA
 
     Examples
     --------
-    >>> from unseen.proportions import incomplete_proportions
+    >>> from unseen.proportions.per_class.incomplete import incomplete_proportions
     >>> incomplete_proportions([0.5, 0.25])
     (array([0.5 , 0.25]), 0.25)
     >>> incomplete_proportions([0.75, 0.5])

@@ -23,34 +23,14 @@ def methods() -> None:
     table.add_column("what it does")
     for kind in estimators():
         words = (inspect.getdoc(kind) or "").split("\n\n")[0]
-        table.add_row(kind.__name__, _sight(kind), plain(" ".join(words.split())))
+        sees = "yes" if kind().sees_unseen else "no"
+        table.add_row(kind.__name__, sees, plain(" ".join(words.split())))
     console().print(table, soft_wrap=False)
 
 
 def estimators() -> list[type[ProportionEstimator]]:
-    """Every exported estimator of class proportions; the default first, then those that see."""
-    from unseen import proportions
-    from unseen.proportions import OpenSetEstimator, ProportionEstimator
+    """Every public estimator of class proportions; the default first, then those that see."""
+    from unseen.proportions import OpenSetEstimator, all_estimators
 
-    exported = [getattr(proportions, name) for name in proportions.__all__]
-    kinds = [
-        kind
-        for kind in exported
-        if inspect.isclass(kind)
-        and issubclass(kind, ProportionEstimator)
-        and not inspect.isabstract(kind)
-    ]
-    return sorted(kinds, key=lambda kind: (kind is not OpenSetEstimator, not _is_open(kind)))
-
-
-def _is_open(kind: type[ProportionEstimator]) -> bool:
-    """Whether it can be fitted to one class: nothing but unseen ones could then be told from it."""
-    try:
-        kind().fit([[0.0], [1.0]], ["known", "known"])
-    except ValueError:
-        return False
-    return True
-
-
-def _sight(kind: type[ProportionEstimator]) -> str:
-    return "yes" if _is_open(kind) else "no"
+    kinds = [type(estimator) for estimator in all_estimators()]
+    return sorted(kinds, key=lambda kind: (kind is not OpenSetEstimator, not kind().sees_unseen))

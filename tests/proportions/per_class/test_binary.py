@@ -172,6 +172,6 @@ def test_scores_of_another_kind_are_refused() -> None:
 
 def test_scores_between_the_classes_must_match_the_rows() -> None:
     pair = (np.zeros(3), np.zeros(2))
-    rule = r"between must hold one score per labelled row of each of two classes; got \(1, 2\) for \(2, 2\)"
+    rule = r"one score per labelled row of each of two classes; got \(1, 2\) for \(2, 2\)"
     with pytest.raises(ValueError, match=rule):
         TwoClassScores(("a", "b"), (pair, pair), between=(np.zeros(1), np.zeros(2)))

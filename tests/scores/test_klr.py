@@ -135,6 +135,16 @@ def test_weak_penalties_stay_finite_in_single_precision():
         assert model.cv_scores_ is None or np.isfinite(model.cv_scores_).all()
 
 
+def test_a_fit_that_stops_short_of_its_optimum_says_so():
+    X, y = make_moons(300, noise=0.3, random_state=0)
+    rule = r"stopped after 100 steps short of its optimum at bandwidth=1, C=1e\+14; a smaller C"
+    with pytest.warns(ConvergenceWarning, match=rule) as caught:
+        model = KernelLogisticRegression(1.0, 1e14, random_state=0).fit(X, y)
+    assert [warning.filename for warning in caught] == [__file__]
+    assert np.isfinite(model.predict_proba(X)).all()
+    KernelLogisticRegression(1.0, 1e6, random_state=0).fit(X, y)  # warnings are errors
+
+
 def test_folds_without_weight_do_not_vote(moons):
     X, y = moons
     weight = np.zeros(len(y))

@@ -224,7 +224,10 @@ def test_unnamed_label_column_is_spotted(place, word) -> None:
         check_new(labelled(X, labels), X_new)
 
 
-@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, np.ndarray.tolist, sparse.csr_array])
+@pytest.mark.parametrize(
+    "kind",
+    [pd.DataFrame, pl.DataFrame, np.ndarray.tolist, sparse.csr_array, sparse.csr_matrix],
+)
 def test_every_container_gives_the_same_rows(kind) -> None:
     assert_array_equal(check_new(labelled(X, Y), kind(X + 1)), X + 1)
     rows = labelled(kind(X), Y).rows

@@ -59,8 +59,8 @@ def test_every_public_name_is_found() -> None:
 
 
 def test_only_public_names_show() -> None:
+    import unseen.monitoring
     import unseen.scores.klr
-    import unseen.study
 
     names = {*public_names(), "__version__"}
     assert {*dir(unseen)} == {*unseen.__all__} == names

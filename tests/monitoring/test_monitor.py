@@ -164,6 +164,7 @@ class TestChangeTests:
             _NoveltyBeyondClasses.of(rows).columns[:, 0], beyond_classes_slowly(rows)[0][0]
         )
 
+    @pytest.mark.slow
     def test_known_classes_may_change_without_a_false_alarm_for_the_unseen(self):
         """Half of class 0 becomes class 1, which looks newer; 400 trials, 3 standard errors."""
         rng = np.random.default_rng(0)
@@ -254,6 +255,7 @@ class TestMonitor:
         assert closed.changed_unseen[3]
         assert [notice.code for notice in closed.notices] == ["closed_set"]
 
+    @pytest.mark.slow
     def test_a_classifier_without_posteriors_serves_the_estimates_only(self, stream):
         X, y, X_new, by = stream
         estimator = unseen.MPEIncomplete(classifier=LinearSVC(), n_folds=5, random_state=0)
@@ -378,6 +380,7 @@ class TestMonitor:
         with pytest.raises(kind, match=message):
             monitor(*stream, **options)
 
+    @pytest.mark.slow
     def test_false_alarms_where_nothing_changes(self):
         """30 windows in 10 streams; at 20%, no more than 3 standard errors above."""
         rng = np.random.default_rng(7)

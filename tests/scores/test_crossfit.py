@@ -92,6 +92,7 @@ def test_a_class_gets_the_scores_of_its_own_pair(samples):
     assert auc(pairs[1]) > 0.99 > auc(pairs[0]) > 0.7
 
 
+@pytest.mark.slow
 def test_same_seed_same_scores_whatever_n_jobs(samples):
     F, H = samples
     X, codes = np.vstack([H, H + 3]), np.repeat([0, 1], len(H))
@@ -209,6 +210,7 @@ def test_held_out_labels_do_not_show_in_the_scores() -> None:
     assert abs(np.mean(aucs) - 0.5) < 0.06
 
 
+@pytest.mark.slow
 def test_folds_of_unequal_shares_do_not_turn_the_order_round() -> None:
     """At a tiny C a score is the log-odds of its fold: lower where more of F was held out."""
     aucs = []
@@ -219,6 +221,7 @@ def test_folds_of_unequal_shares_do_not_turn_the_order_round() -> None:
     assert abs(np.mean(aucs) - 0.5) < 0.05
 
 
+@pytest.mark.slow
 def test_folds_of_unequal_shares_do_not_turn_the_order_round_for_any_classifier() -> None:
     aucs = []
     for seed in range(20):

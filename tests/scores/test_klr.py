@@ -54,6 +54,7 @@ def test_stationary_point_of_the_penalised_likelihood(n_classes):
     assert_allclose((P - T).sum(axis=0), 0, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_low_rank_single_precision_keeps_the_auc_of_the_exact_twin():
     X, y = make_moons(2600, noise=0.35, random_state=1)
     train = slice(0, 1400)

@@ -68,6 +68,7 @@ def test_kernel_folds_agree_with_refitting_the_classifier() -> None:
         assert np.abs(labelled[out] - twin).max() < 0.05
 
 
+@pytest.mark.slow
 def test_kernel_posteriors_come_near_the_true_ones() -> None:
     X, codes, X_new, _ = problem(2000, 2)
     labelled, new = crossfit_posteriors(X, codes, X_new, random_state=0)
@@ -76,6 +77,7 @@ def test_kernel_posteriors_come_near_the_true_ones() -> None:
         assert np.abs(found - truth).mean() < 0.03
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind",
     [kind for kind in ALL if kind is not ClassifyAndCount],  # wrong under a shift: test_count.py
@@ -131,6 +133,7 @@ def test_intervals_hold_the_estimate(kind) -> None:
     assert (upper - lower > 0.005).all()
 
 
+@pytest.mark.slow
 def test_one_record_serves_every_reader() -> None:
     X, codes, X_new, _ = problem(300, 6)
     record = SaerensEM(random_state=0).fit(X, codes).scores(X_new)

@@ -23,6 +23,7 @@ def areas(scores) -> np.ndarray:
     return np.array([roc_auc_score(truth, column) for column in both.T])
 
 
+@pytest.mark.slow
 def test_no_candidate_tells_samples_of_one_law_apart() -> None:
     rng = np.random.default_rng(0)
     by_draw = []

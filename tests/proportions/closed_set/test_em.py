@@ -77,6 +77,7 @@ def test_the_prior_of_the_classifier_is_corrected_for() -> None:
     assert_allclose(answers[0], answers[1], atol=1e-7)
 
 
+@pytest.mark.slow
 def test_error_falls_as_one_over_the_root_of_the_rows() -> None:
     truth = [0.6, 0.3, 0.1]
     errors = [
@@ -132,6 +133,7 @@ def test_calibration_mends_posteriors_that_are_too_sure() -> None:
     assert means[BiasCorrectedTemperature()] < means[None] / 2
 
 
+@pytest.mark.slow
 def test_replicates_spread_as_estimates_do_over_new_samples() -> None:
     """True densities are known here, so with endless labelled rows only new rows scatter."""
     truth = [0.6, 0.3, 0.1]
@@ -153,6 +155,7 @@ def test_replicates_spread_as_estimates_do_over_new_samples() -> None:
     assert (ratio < 2).all()
 
 
+@pytest.mark.slow
 def test_many_rows_take_one_step_and_give_the_same_spread(monkeypatch) -> None:
     record = gaussian_record(CENTRES, [0.5, 0.4, 0.1], 2000, 3000, seed=7)
     exact = SaerensEM().read(record).replicates(2000, 0)

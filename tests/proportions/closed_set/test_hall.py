@@ -94,6 +94,7 @@ def test_classes_swapped_are_shares_swapped() -> None:
     assert_allclose(HallECDF().from_scores(swapped).proportions, shares[::-1], atol=0.01)
 
 
+@pytest.mark.slow
 def test_error_falls_as_one_over_the_root_of_the_rows() -> None:
     truth = [0.6, 0.3, 0.1]
     errors = []

@@ -36,6 +36,7 @@ def test_the_program_is_the_integral() -> None:
     assert_allclose(differences, differences[0], atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
 def test_it_is_the_best_point_of_a_grid(seed) -> None:
     X, codes, X_new = one_dimension(seed)
@@ -86,6 +87,7 @@ def test_well_separated_classes_are_counted() -> None:
         assert_allclose(estimator.estimate(X_new).proportions, [0.7, 0.1, 0.2], atol=0.02)
 
 
+@pytest.mark.slow
 def test_leaving_one_out_mends_the_bias_against_small_classes() -> None:
     """In 20 dimensions, with 40 rows of one class and 400 of the other; new rows are halves."""
     errors = {True: [], False: []}
@@ -101,6 +103,7 @@ def test_leaving_one_out_mends_the_bias_against_small_classes() -> None:
     assert abs(np.mean(errors[True])) < 0.02
 
 
+@pytest.mark.slow
 def test_error_falls_with_the_rows() -> None:
     centres, truth = [[-1.0, 0.0], [1.0, 0.0], [0.0, 1.5]], [0.6, 0.3, 0.1]
     errors = []
@@ -144,6 +147,7 @@ def test_above_the_limit_a_random_part_is_used_and_it_says_so(monkeypatch) -> No
     assert estimator.estimate(X_new).to_dict() == part.to_dict()
 
 
+@pytest.mark.slow
 def test_replicates_spread_as_estimates_do_over_new_samples() -> None:
     centres, truth = [[-1.0, 0.0], [1.0, 0.0]], [0.7, 0.3]
     shares, spread = [], None

@@ -74,6 +74,7 @@ def test_candidates_that_say_nothing_stay_tied() -> None:
     assert not np.allclose(moved.labelled[:, 1], silent.labelled[:, 1])
 
 
+@pytest.mark.slow
 def test_a_rare_known_class_that_has_become_common_is_not_unseen() -> None:
     for seed in range(3):
         rng = np.random.default_rng(seed)
@@ -93,6 +94,7 @@ def test_the_mixture_that_made_the_ratios_makes_no_difference() -> None:
     assert_allclose(fits[0].shares, fits[1].shares, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_with_exact_scores_all_shares_are_found() -> None:
     errors = []
     for seed in range(5):
@@ -206,6 +208,7 @@ def test_draws_mix_the_hypotheses_in_proportion() -> None:
     assert_array_equal(draws, estimator.read(scores).replicates(2000, 0))
 
 
+@pytest.mark.slow
 def test_intervals_cover_about_as_often_as_they_say() -> None:
     inside = []
     for seed in range(16):

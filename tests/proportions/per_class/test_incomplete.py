@@ -102,6 +102,7 @@ def mean_error(errors: list[float]) -> float:
     return float(np.mean(np.abs(errors)))
 
 
+@pytest.mark.slow
 def test_finds_the_shares(draws) -> None:
     """Mean errors over 20 draws or more: .022 for unseen, .016 and .007 for the classes."""
     estimates = [unseen.estimate(*draw, random_state=0) for draw in draws]
@@ -110,6 +111,7 @@ def test_finds_the_shares(draws) -> None:
     assert mean_error([estimate["right"] - 0.2 for estimate in estimates]) < 0.02
 
 
+@pytest.mark.slow
 def test_one_known_class_is_the_positive_unlabelled_problem(draws) -> None:
     """Mean error over 20 draws was .031."""
     estimates = [
@@ -120,6 +122,7 @@ def test_one_known_class_is_the_positive_unlabelled_problem(draws) -> None:
     assert mean_error([estimate.unseen - 0.5 for estimate in estimates]) < 0.06
 
 
+@pytest.mark.slow
 def test_a_known_class_may_be_missing_from_the_new_rows(draws) -> None:
     """Mean error over 20 draws was .020."""
     estimates = [
@@ -130,6 +133,7 @@ def test_a_known_class_may_be_missing_from_the_new_rows(draws) -> None:
     assert mean_error([estimate.unseen - 300 / 800 for estimate in estimates]) < 0.045
 
 
+@pytest.mark.slow
 def test_any_classifier_can_score(draws) -> None:
     """Mean error over 20 draws was .013."""
     by_bayes = MPEIncomplete(classifier=GaussianNB())

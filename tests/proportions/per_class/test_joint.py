@@ -99,6 +99,7 @@ def test_equals_trust_constr_on_the_problem_as_the_paper_states_it(n_classes, cl
     assert_allclose(ours.slopes[0], solved.x[::2], atol=1e-3)
 
 
+@pytest.mark.slow
 def test_never_above_slsqp_from_several_starts() -> None:
     """SLSQP from one start ends in the wrong valley in about one of six of these problems."""
     worst, one_start = -np.inf, 0
@@ -118,6 +119,7 @@ def test_never_above_slsqp_from_several_starts() -> None:
     assert one_start > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [Gaussian(), Concave()], ids=repr)
 @pytest.mark.parametrize("closed", [True, False])
 def test_never_above_the_best_of_a_fine_grid(model, closed) -> None:
@@ -276,6 +278,7 @@ def test_a_free_asymmetry_is_refused(samples) -> None:
         MPEJoint(model=Concave(mu=None)).fit(X, y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [Gaussian(), Concave()], ids=repr)
 def test_finds_the_shares_when_nothing_is_unseen(model, draws) -> None:
     """New rows without the third class: the shares are 5/7 and 2/7."""
@@ -286,6 +289,7 @@ def test_finds_the_shares_when_nothing_is_unseen(model, draws) -> None:
     assert np.abs(errors).mean() < 0.03
 
 
+@pytest.mark.slow
 def test_open_default_sees_that_one_class_makes_up_nearly_all_rows() -> None:
     """The Gaussian slope of a ROC on the diagonal may be anything; the concave one is near 1."""
     rng = np.random.default_rng(0)

@@ -87,6 +87,7 @@ def test_one_class_is_refused(samples) -> None:
         MPEProjected().from_scores(gaussian_scores([0.5]))
 
 
+@pytest.mark.slow
 def test_finds_the_shares_when_nothing_is_unseen(draws) -> None:
     """New rows without the third class; a projection cannot move away from the truth."""
     truth, errors = np.array([5 / 7, 2 / 7]), []

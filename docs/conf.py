@@ -1,6 +1,12 @@
 """Sphinx configuration; `make docs` builds with warnings as errors."""
 
+import re
+from importlib import import_module
+from inspect import isclass
+from typing import Any
+
 from unseen import __version__
+from unseen._names import public_names
 
 project = "unseen"
 author = "the unseen developers"
@@ -37,3 +43,23 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "abort_on_example_error": True,
 }
+
+
+def add_unlisted_names(app: Any, page: str, source: list[str]) -> None:
+    """Document public names that docs/api.md does not place itself, at the end of that page."""
+    if page != "api":
+        return
+    placed = set(re.findall(r"^\.\. auto\w+:: (?:[\w.]+\.)?(\w+)$", source[0], re.MULTILINE))
+    lines = [
+        f".. auto{'class' if isclass(getattr(import_module(module), name)) else 'function'}:: "
+        f"{module}.{name}"
+        for name, module in public_names().items()
+        if name not in placed
+    ]
+    if lines:
+        source[0] += "\n## Also public\n\n```{eval-rst}\n" + "\n".join(lines) + "\n```\n"
+
+
+def setup(app: Any) -> None:
+    """Sphinx calls this once."""
+    app.connect("source-read", add_unlisted_names)

@@ -4,11 +4,11 @@ import importlib
 import inspect
 import pickle
 import pkgutil
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
@@ -16,11 +16,12 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import unseen
+from unseen._names import public_names
 
 
 def exported_estimators() -> list[type[BaseEstimator]]:
     """Every concrete estimator among the public names."""
-    values = [getattr(unseen, name) for name in unseen.__all__]
+    values = [getattr(unseen, name) for name in public_names()]
     return [value for value in values if is_estimator(value)]
 
 
@@ -76,6 +77,10 @@ def plain(value: Any) -> Any:
         return value.to_dict()
     if hasattr(value, "__dataclass_fields__"):
         return {name: plain(getattr(value, name)) for name in value.__dataclass_fields__}
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, tuple):
+        return [plain(item) for item in value]
     return value.tolist() if isinstance(value, np.ndarray) else value
 
 
@@ -91,6 +96,7 @@ def numbers(value: Any) -> np.ndarray:
     return np.array([float(value)]) if isinstance(value, int | float) else np.array([])
 
 
+@pytest.mark.sklearn_checks
 @parametrize_with_checks([kind() for kind in ESTIMATORS])
 def test_scikit_learn_checks(estimator, check) -> None:
     check(estimator)
@@ -170,13 +176,13 @@ def test_jobs_do_not_change_the_result(kind, samples) -> None:
 @each
 @pytest.mark.parametrize(
     "container",
-    [pd.DataFrame, pl.DataFrame, np.ndarray.tolist, sparse.csr_array, sparse.csr_matrix],
-    ids=["pandas", "polars", "list", "sparse array", "sparse matrix"],
+    [pd.DataFrame, sparse.csr_array],
+    ids=["pandas", "sparse array"],
 )
 def test_containers_agree_with_numpy(kind, container, samples) -> None:
     X, y, X_new = samples
     expected = numbers(answer(default(kind).fit(X, y), X_new))
-    if container in (pd.DataFrame, pl.DataFrame):
+    if container is pd.DataFrame:
         X, X_new = (container({f"x{i}": rows[:, i] for i in range(3)}) for rows in (X, X_new))
     else:
         X, X_new = container(X), container(X_new)
@@ -189,7 +195,7 @@ def test_containers_agree_with_numpy(kind, container, samples) -> None:
 
 
 @each
-@pytest.mark.parametrize("labels", [[3, 7], [False, True], ["a", "b"]], ids=["int", "bool", "str"])
+@pytest.mark.parametrize("labels", [[3, 7], [False, True]], ids=["int", "bool"])
 def test_kinds_of_labels_agree(kind, labels, samples) -> None:
     X, y, X_new = samples
     expected = numbers(answer(default(kind).fit(X, y), X_new))

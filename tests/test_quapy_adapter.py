@@ -29,6 +29,7 @@ def model(**parameters):
     return UnseenQuantifier(estimator, **parameters)
 
 
+@pytest.mark.slow
 def test_known_classes_under_a_protocol():
     train, test = collection([200, 200], [0, 1]), collection([800, 800], [0, 1])
     fitted = model().fit(*train.Xy)
@@ -36,6 +37,7 @@ def test_known_classes_under_a_protocol():
     assert qp.evaluation.evaluate(fitted, protocol, error_metric="mae") < 0.08
 
 
+@pytest.mark.slow
 def test_padding_evaluates_an_unseen_class():
     """The third class of the collection was never in training: it is the unseen one."""
     train, test = collection([200, 200], [0, 1]), collection([600, 600, 600], [0, 1, 2])

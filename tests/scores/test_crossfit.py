@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from unseen import KernelLogisticRegression
 from unseen._random import seeded
-from unseen.scores.crossfit import class_scores
+from unseen.scores.crossfit import cross_fitter
 from unseen.scores.pairs import crossfit_scores
 from unseen.scores.selection import assign_folds
 
@@ -88,17 +88,18 @@ def test_a_class_gets_the_scores_of_its_own_pair(samples):
     rng = np.random.default_rng(2)
     other = rng.normal(6.0, 1.0, (80, 3))
     X, codes = np.vstack([H, other]), np.repeat([0, 1], [len(H), len(other)])
-    pairs = class_scores(X, codes, F, n_folds=5, random_state=0)
+    pairs = cross_fitter().pairs(X, codes, F, 5, 1, 0)
     assert [len(own) for _, own in pairs] == [120, 80]
     assert auc(pairs[1]) > 0.99 > auc(pairs[0]) > 0.7
 
 
+@pytest.mark.slow
 def test_same_seed_same_scores_whatever_n_jobs(samples):
     F, H = samples
     X, codes = np.vstack([H, H + 3]), np.repeat([0, 1], len(H))
     for classifier in (None, RandomForestClassifier(10)):
         one, two, other = (
-            class_scores(X, codes, F, classifier, n_folds=3, random_state=seed, n_jobs=n_jobs)
+            cross_fitter(classifier, n_jobs).pairs(X, codes, F, 3, 1, seed)
             for seed, n_jobs in ((5, 1), (5, 2), (6, 1))
         )
         assert_allclose(one[1][0], two[1][0])
@@ -210,6 +211,7 @@ def test_held_out_labels_do_not_show_in_the_scores() -> None:
     assert abs(np.mean(aucs) - 0.5) < 0.06
 
 
+@pytest.mark.slow
 def test_folds_of_unequal_shares_do_not_turn_the_order_round() -> None:
     """At a tiny C a score is the log-odds of its fold: lower where more of F was held out."""
     aucs = []
@@ -220,6 +222,7 @@ def test_folds_of_unequal_shares_do_not_turn_the_order_round() -> None:
     assert abs(np.mean(aucs) - 0.5) < 0.05
 
 
+@pytest.mark.slow
 def test_folds_of_unequal_shares_do_not_turn_the_order_round_for_any_classifier() -> None:
     aucs = []
     for seed in range(20):

@@ -54,6 +54,7 @@ def test_stationary_point_of_the_penalised_likelihood(n_classes):
     assert_allclose((P - T).sum(axis=0), 0, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_low_rank_single_precision_keeps_the_auc_of_the_exact_twin():
     X, y = make_moons(2600, noise=0.35, random_state=1)
     train = slice(0, 1400)
@@ -133,6 +134,16 @@ def test_weak_penalties_stay_finite_in_single_precision():
         assert np.isfinite(model.predict_proba(X)).all()
         assert model.score(X, y) > 0.85
         assert model.cv_scores_ is None or np.isfinite(model.cv_scores_).all()
+
+
+def test_a_fit_that_stops_short_of_its_optimum_says_so():
+    X, y = make_moons(300, noise=0.3, random_state=0)
+    rule = r"stopped after 100 steps short of its optimum at bandwidth=1, C=1e\+14; a smaller C"
+    with pytest.warns(ConvergenceWarning, match=rule) as caught:
+        model = KernelLogisticRegression(1.0, 1e14, random_state=0).fit(X, y)
+    assert [warning.filename for warning in caught] == [__file__]
+    assert np.isfinite(model.predict_proba(X)).all()
+    KernelLogisticRegression(1.0, 1e6, random_state=0).fit(X, y)  # warnings are errors
 
 
 def test_folds_without_weight_do_not_vote(moons):

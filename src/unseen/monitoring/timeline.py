@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from unseen._frozen import Frozen, frozen_array
 from unseen._types import BoolArray, FloatArray
 from unseen._wording import html_table, starred_p_value, text_table
 from unseen.monitoring.windows import shown_key
@@ -22,7 +23,7 @@ __all__ = ["Timeline", "holm"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Timeline:
+class Timeline(Frozen):
     """Shares in each window, and whether they differ from those of the reference.
 
     Parameters
@@ -94,14 +95,13 @@ class Timeline:
     seed: int | None = None
 
     def __post_init__(self) -> None:
-        for name in ("windows", "estimates", "skipped", "notices"):
-            object.__setattr__(self, name, tuple(getattr(self, name)))
+        super().__post_init__()
         for name, kind in (
             ("in_reference", np.bool_),
             ("raw_p_values", np.float64),
             ("raw_p_values_unseen", np.float64),
         ):
-            object.__setattr__(self, name, _frozen(getattr(self, name), kind))
+            object.__setattr__(self, name, frozen_array(getattr(self, name), kind))
             _check_length(name, getattr(self, name), len(self.windows))
         _check_length("estimates", self.estimates, len(self.windows))
         kinds = {one.classes for one in (self.reference_estimate, *self.estimates)}
@@ -122,22 +122,22 @@ class Timeline:
     @cached_property
     def shares(self) -> FloatArray:
         """Share of each known class and then of unseen, one row per window."""
-        return _frozen([_shares(estimate) for estimate in self.estimates], np.float64)
+        return frozen_array([_shares(estimate) for estimate in self.estimates], np.float64)
 
     @cached_property
     def differences(self) -> FloatArray:
         """Shares minus those of the reference."""
-        return _frozen(self.shares - _shares(self.reference_estimate), np.float64)
+        return frozen_array(self.shares - _shares(self.reference_estimate), np.float64)
 
     @cached_property
     def p_values(self) -> FloatArray:
         """Of "nothing has changed", adjusted for the number of windows."""
-        return _frozen(holm(self.raw_p_values), np.float64)
+        return frozen_array(holm(self.raw_p_values), np.float64)
 
     @cached_property
     def p_values_unseen(self) -> FloatArray:
         """Of "the unseen share has not changed", adjusted for the number of windows."""
-        return _frozen(holm(self.raw_p_values_unseen), np.float64)
+        return frozen_array(holm(self.raw_p_values_unseen), np.float64)
 
     @property
     def changed(self) -> BoolArray:
@@ -295,12 +295,6 @@ def holm(p_values: Sequence[float] | FloatArray) -> FloatArray:
 
 def _shares(estimate: Estimate) -> FloatArray:
     return np.append(estimate.proportions, estimate.unseen)
-
-
-def _frozen(values: Any, kind: Any) -> Any:
-    array = np.array(values, dtype=kind)
-    array.flags.writeable = False
-    return array
 
 
 def _check_length(name: str, values: Any, length: int) -> None:

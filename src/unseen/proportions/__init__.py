@@ -7,7 +7,14 @@ from unseen._names import public_names
 from unseen.proportions.base import ProportionEstimator, Reading
 from unseen.proportions.open_set.estimator import OpenSetEstimator
 
-__all__ = ["OpenSetEstimator", "ProportionEstimator", "Reading", "all_estimators"]
+__all__ = [
+    "BiasCorrectedTemperature",
+    "OpenSetEstimator",
+    "ProportionEstimator",
+    "Reading",
+    "Temperature",
+    "all_estimators",
+]
 
 
 def all_estimators(n_classes: int | None = None) -> list[ProportionEstimator]:

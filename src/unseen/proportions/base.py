@@ -114,8 +114,8 @@ def append_zero_unseen(shares: FloatArray) -> FloatArray:
 class ProportionEstimator(BaseEstimator, ABC):
     """Base of the estimators of class proportions: ``fit(X, y)``, then ``estimate(X_new)``.
 
-    A subclass declares ``reads``, ``sees_unseen`` and ``n_classes``, and writes :meth:`scorer` and
-    :meth:`read`.
+    A subclass declares ``reads``, ``sees_unseen`` and ``n_classes``, has a parameter
+    ``random_state``, and writes :meth:`scorer` and :meth:`read`.
 
     Attributes
     ----------

@@ -120,7 +120,7 @@ class Scorer(ABC):
         """A fingerprint of everything that the scores depend on."""
         given = {one.name: getattr(self, one.name) for one in fields(self)}  # type: ignore[arg-type]
         del given["n_jobs"]
-        return str(joblib.hash((type(self).__name__, given)))
+        return str(joblib.hash((type(self).__module__, type(self).__qualname__, given)))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Scorer) and self._settings() == other._settings()

@@ -229,7 +229,7 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
                 f"kernel logistic regression stopped after {FINAL_STEPS} steps short of its "
                 f"optimum at bandwidth={bandwidth:g}, C={C:g}; a smaller C is easier to fit.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         self.bandwidth_, self.C_ = bandwidth, C
         self.landmarks_, self._kernel = factor.kernel.landmarks, factor.kernel

@@ -56,6 +56,7 @@ def test_constrained_shares_solve_the_equations_best(seed) -> None:
     assert loss[0] <= loss[1] + 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("soft", [True, False])
 def test_error_falls_as_one_over_the_root_of_the_rows(soft) -> None:
     truth = [0.6, 0.3, 0.1]
@@ -79,10 +80,13 @@ def test_a_classifier_that_knows_nothing_gives_no_error() -> None:
         assert_allclose(adjusted_shares(rates, counted, constrained=constrained), 0.5, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_replicates_spread_as_estimates_do_over_new_samples() -> None:
     truth = [0.6, 0.3, 0.1]
     estimator = AdjustedCount()
-    spread = estimator.replicates(gaussian_record(CENTRES, truth, 600, 600, 0), 1000, 0).std(axis=0)
+    spread = (
+        estimator.read(gaussian_record(CENTRES, truth, 600, 600, 0)).replicates(1000, 0).std(axis=0)
+    )
     samples = [gaussian_record(CENTRES, truth, 600, 600, seed) for seed in range(1, 201)]
     shares = [estimator.from_scores(record).proportions for record in samples]
     assert_allclose(spread[:-1], np.std(shares, axis=0), rtol=0.25)

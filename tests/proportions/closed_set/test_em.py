@@ -11,7 +11,6 @@ from scipy.special import softmax
 
 from reference.closed_twins import PEERS, em, gaussian_record, on_simplex, peer_problem
 from unseen import SaerensEM
-from unseen.proportions import em as module
 from unseen.proportions.closed_set.em import BiasCorrectedTemperature, Temperature
 from unseen.scores import Posteriors
 from unseen.simplex import mixture_shares
@@ -78,6 +77,7 @@ def test_the_prior_of_the_classifier_is_corrected_for() -> None:
     assert_allclose(answers[0], answers[1], atol=1e-7)
 
 
+@pytest.mark.slow
 def test_error_falls_as_one_over_the_root_of_the_rows() -> None:
     truth = [0.6, 0.3, 0.1]
     errors = [
@@ -133,13 +133,14 @@ def test_calibration_mends_posteriors_that_are_too_sure() -> None:
     assert means[BiasCorrectedTemperature()] < means[None] / 2
 
 
+@pytest.mark.slow
 def test_replicates_spread_as_estimates_do_over_new_samples() -> None:
     """True densities are known here, so with endless labelled rows only new rows scatter."""
     truth = [0.6, 0.3, 0.1]
     record = gaussian_record(CENTRES, truth, 400, 400, seed=6)
-    found = SaerensEM().replicates(record, 500, 0)[:, :-1]
+    found = SaerensEM().read(record).replicates(500, 0)[:, :-1]
     endless = gaussian_record(CENTRES, truth, 400_000, 400, seed=6)
-    one_sided = SaerensEM().replicates(endless, 500, 0)[:, :-1]
+    one_sided = SaerensEM().read(endless).replicates(500, 0)[:, :-1]
     over_samples = np.std(
         [
             SaerensEM().from_scores(gaussian_record(CENTRES, truth, 60, 400, seed)).proportions
@@ -154,11 +155,12 @@ def test_replicates_spread_as_estimates_do_over_new_samples() -> None:
     assert (ratio < 2).all()
 
 
+@pytest.mark.slow
 def test_many_rows_take_one_step_and_give_the_same_spread(monkeypatch) -> None:
     record = gaussian_record(CENTRES, [0.5, 0.4, 0.1], 2000, 3000, seed=7)
-    exact = SaerensEM().replicates(record, 2000, 0)
-    monkeypatch.setattr(module, "EXACT_ROWS", 1000)
-    step = SaerensEM().replicates(record, 2000, 1)
+    exact = SaerensEM().read(record).replicates(2000, 0)
+    monkeypatch.setattr("unseen.proportions.closed_set.em.EXACT_ROWS", 1000)
+    step = SaerensEM().read(record).replicates(2000, 1)
     assert_allclose(step.mean(axis=0), exact.mean(axis=0), atol=0.004)
     assert_allclose(step.std(axis=0)[:-1], exact.std(axis=0)[:-1], rtol=0.08)
 
@@ -168,5 +170,5 @@ def test_500_replicates_take_less_than_two_seconds() -> None:
     centres, truth = 1.5 * rng.normal(size=(5, 3)), [0.4, 0.3, 0.1, 0.1, 0.1]
     record = gaussian_record(centres, truth, 2000, 2000, seed=8)
     start = time.process_time()
-    SaerensEM().replicates(record, 500, 0)
+    SaerensEM().read(record).replicates(500, 0)
     assert time.process_time() - start < 2

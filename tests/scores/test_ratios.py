@@ -5,12 +5,21 @@ from scipy import sparse
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
-from unseen.scores.ratio import RATIO_STRENGTHS, fold_offsets
 
 from unseen import KernelLogisticRegression
-from unseen.scores.crossfit import ratio_scores
+from unseen.scores.crossfit import RATIO_C_VALUES, cross_fitter
 from unseen.scores.pairs import crossfit_scores
-from unseen.scores.selection import training_masks
+from unseen.scores.selection import fold_offsets, training_masks
+
+
+def ratio_scores(F, H, classifier=None, *, n_folds=10, random_state=None, n_jobs=None):
+    """Ratios against labelled rows that all count alike."""
+    return cross_fitter(classifier, n_jobs).ratios(F, H, None, None, n_folds, random_state)
+
+
+def weighted_ratios(F, H, weight, codes=None, classifier=None, seed=0):
+    """Ratios against labelled rows that count by their weights, ten folds."""
+    return cross_fitter(classifier).ratios(F, H, weight, codes, 10, seed)
 
 
 def areas(scores) -> np.ndarray:
@@ -19,6 +28,7 @@ def areas(scores) -> np.ndarray:
     return np.array([roc_auc_score(truth, column) for column in both.T])
 
 
+@pytest.mark.slow
 def test_no_candidate_tells_samples_of_one_law_apart() -> None:
     rng = np.random.default_rng(0)
     by_draw = []
@@ -35,7 +45,7 @@ def test_labels_of_held_out_rows_leave_no_trace() -> None:
     # The held-out rows are alone in the kernel's eyes, so that nothing can be known of them.
     rows = 100.0 * np.arange(60)[:, None]
     classifier = KernelLogisticRegression(bandwidth=0.01, C=1000.0, standardize=False)
-    scores = ratio_scores(rows[::3], np.delete(rows, np.s_[::3], 0), None, classifier, n_folds=10)
+    scores = ratio_scores(rows[::3], np.delete(rows, np.s_[::3], 0), classifier, n_folds=10)
     spread = np.ptp(np.vstack([scores.new, scores.labelled]))
     assert spread < 0.01
 
@@ -49,7 +59,7 @@ def test_weights_leave_no_trace_where_columns_are_many(seed) -> None:
     H = rng.normal(centres[codes], 1)
     F = rng.normal(centres[np.repeat([0, 1, 2], [40, 120, 240])], 1)
     weight = np.array([0.3, 0.9, 1.8])[codes]
-    scores = ratio_scores(F, H, weight, codes=codes, random_state=seed)
+    scores = weighted_ratios(F, H, weight, codes, seed=seed)
     truth, weights = np.repeat([1, 0], [400, 240]), np.append(np.ones(400), weight)
     for column in np.vstack([scores.new, scores.labelled]).T:
         assert 0.42 < roc_auc_score(truth, column, sample_weight=weights) < 0.55
@@ -61,7 +71,7 @@ def test_scores_that_say_nothing_are_ties_where_folds_cannot_be_alike() -> None:
     weight = np.array([0.3, 0.9, 4.0])[codes]
     F, H = rng.normal(size=(200, 60)), rng.normal(size=(175, 60))
     narrow = KernelLogisticRegression(bandwidth=0.2)
-    scores = ratio_scores(F, H, weight, narrow, codes=codes, random_state=0)
+    scores = weighted_ratios(F, H, weight, codes, narrow)
     assert_array_equal(scores.new, 0.0)
     assert_array_equal(scores.labelled, 0.0)
 
@@ -73,11 +83,11 @@ def test_folds_hold_all_classes_alike(monkeypatch) -> None:
         taken_off.append(fold_offsets(*sample))
         return taken_off[-1]
 
-    monkeypatch.setattr("unseen.scores.ratio.fold_offsets", spy)
+    monkeypatch.setattr("unseen.scores.crossfit.fold_offsets", spy)
     rng = np.random.default_rng(8)
     codes = rng.permutation(np.repeat([0, 1], [10, 50]))
     F, H, weight = rng.normal(size=(40, 2)), rng.normal(size=(60, 2)), np.array([5.0, 0.2])[codes]
-    ratio_scores(F, H, weight, codes=codes, random_state=0)
+    weighted_ratios(F, H, weight, codes)
     assert np.ptp(taken_off[0]) < 1e-9
 
 
@@ -106,7 +116,7 @@ def test_weights_make_another_labelled_sample() -> None:
     H = np.vstack([rng.normal(-2, 1, (300, 1)), rng.normal(2, 1, (300, 1))])
     F = np.vstack([rng.normal(-2, 1, (270, 1)), rng.normal(2, 1, (30, 1))])
     weight = np.repeat([1.8, 0.2], 300)
-    plain, weighted = (ratio_scores(F, H, w, random_state=0) for w in (None, weight))
+    plain, weighted = (weighted_ratios(F, H, w) for w in (None, weight))
     assert areas(plain)[plain.best] > 0.6
     assert np.std(weighted.new[:, weighted.best]) < 0.3 < np.std(plain.new[:, plain.best])
 
@@ -114,15 +124,15 @@ def test_weights_make_another_labelled_sample() -> None:
 def test_every_bandwidth_and_C_is_a_candidate() -> None:
     rows = np.random.default_rng(3).normal(size=(60, 2))
     some = KernelLogisticRegression(bandwidth=[0.5, 2.0], C=[0.1, 1.0, 10.0])
-    assert ratio_scores(rows[:30], rows[30:], None, some, n_folds=3).new.shape == (30, 6)
+    assert ratio_scores(rows[:30], rows[30:], some, n_folds=3).new.shape == (30, 6)
     every = ratio_scores(rows[:30], rows[30:], n_folds=3)
-    assert every.labelled.shape == (30, 6 * len(RATIO_STRENGTHS))
+    assert every.labelled.shape == (30, 6 * len(RATIO_C_VALUES))
     assert every.log_loss.shape == (30,)
 
 
 def test_any_other_classifier_is_the_one_candidate() -> None:
     rows = np.random.default_rng(4).normal(size=(60, 2))
-    scores = ratio_scores(rows[:25], rows[25:], None, LogisticRegression(), random_state=0)
+    scores = ratio_scores(rows[:25], rows[25:], LogisticRegression(), random_state=0)
     pair = crossfit_scores(rows[:25], rows[25:], LogisticRegression(), random_state=0)
     assert_array_equal(scores.new[:, 0], pair[0])
     assert_array_equal(scores.labelled[:, 0], pair[1])

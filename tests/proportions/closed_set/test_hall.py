@@ -94,6 +94,7 @@ def test_classes_swapped_are_shares_swapped() -> None:
     assert_allclose(HallECDF().from_scores(swapped).proportions, shares[::-1], atol=0.01)
 
 
+@pytest.mark.slow
 def test_error_falls_as_one_over_the_root_of_the_rows() -> None:
     truth = [0.6, 0.3, 0.1]
     errors = []
@@ -118,5 +119,5 @@ def test_replicates_spread_as_estimates_do_over_new_samples() -> None:
         shares.append(HallECDF(raw=True).fit(X, codes).estimate(X_new).proportions)
     X, codes, X_new = one_feature(500, n=200)
     estimator = HallECDF(raw=True).fit(X, codes)
-    found = estimator.replicates(estimator.scores(X_new), 1000, 0)
+    found = estimator.read(estimator.scores(X_new)).replicates(1000, 0)
     assert_allclose(found[:, :-1].std(axis=0), np.std(shares, axis=0), rtol=0.3)

@@ -10,9 +10,11 @@ from sklearn.naive_bayes import GaussianNB
 
 from unseen import BestBin, BinaryRescaled, MPEIncomplete, ROCSlope
 from unseen.proportions.per_class.binary import rescaled_proportions
+from unseen.records import Notice
 from unseen.scores import PairScores, TwoClassScores
 from unseen.scores.pairs import crossfit_scores
 
+ODD = Notice("constant_columns", "odd rows")
 shares = st.floats(0, 1)
 
 
@@ -78,7 +80,7 @@ def hidden_scores(n: int = 1500, seed: int = 0) -> TwoClassScores:
         rng.normal(np.where(np.arange(n) < part * n, 5, 0), 1) for part in (0.3, 0.5, 0.0)
     )
     pairs = ((-new, -first), (new, second))
-    return TwoClassScores(("a", "b"), pairs, 5, ("odd rows",), (first, second))
+    return TwoClassScores(("a", "b"), pairs, 5, (ODD,), (first, second))
 
 
 def test_the_record() -> None:
@@ -94,12 +96,9 @@ def test_the_record() -> None:
         estimate.diagnostics["rescaled"],
         [(1 - nu[1]) / (1 - nu[2]), (1 - nu[0]) / (1 - nu[3])],
     )
-    assert (estimate.seed, estimate.warnings[0]) == (5, "odd rows")
-    assert estimate.warnings[-1] == (
-        "BinaryRescaled assumes that every new row belongs to a known class: it cannot see unseen "
-        "classes."
-    )
-    assert estimate.to_dict()["diagnostics"]["rescaled"] == estimate.diagnostics["rescaled"]
+    assert (estimate.seed, estimate.notices[0]) == (5, ODD)
+    assert [notice.code for notice in estimate.notices[1:]] == ["closed_set"]
+    assert estimate.to_dict()["diagnostics"]["rescaled"] == [*estimate.diagnostics["rescaled"]]
 
 
 def test_the_mirror_of_the_scores_between_the_classes() -> None:
@@ -116,14 +115,17 @@ def test_the_same_classes_twice_are_told() -> None:
     same = np.random.default_rng(0).normal(size=200)
     scores = TwoClassScores(("a", "b"), ((same, same), (same, same)), between=(same, same))
     estimate = BinaryRescaled(method=ROCSlope()).from_scores(scores)
-    assert estimate.diagnostics["rescaled"] == [None, None]
+    assert estimate.diagnostics["rescaled"] == (None, None)
     assert_array_equal(estimate.proportions, [0.5, 0.5])
-    told = "the two classes cannot be told apart, so one half each is given."
-    assert told in estimate.warnings
-    assert told not in BinaryRescaled().from_scores(hidden_scores()).warnings
+    assert "same_classes" in codes_of(estimate)
+    assert "same_classes" not in codes_of(BinaryRescaled().from_scores(hidden_scores()))
 
 
-def test_scores_are_class_scores_and_those_between_the_classes(samples) -> None:
+def codes_of(estimate) -> set[str]:
+    return {notice.code for notice in estimate.notices}
+
+
+def test_scores_are_pair_scores_and_those_between_the_classes(samples) -> None:
     X, y, X_new = samples
     by_bayes = {"classifier": GaussianNB(), "n_folds": 5, "random_state": 0}
     ours = BinaryRescaled(**by_bayes).fit(X, y).scores(X_new)
@@ -143,11 +145,11 @@ def test_scores_are_class_scores_and_those_between_the_classes(samples) -> None:
 def test_replicates_vary_round_the_estimate(method) -> None:
     scores = hidden_scores(n=500)
     estimator = BinaryRescaled(method=method)
-    draws = estimator.replicates(scores, 30, random_state=0)
+    draws = estimator.read(scores).replicates(30, 0)
     assert draws.shape == (30, 3)
     assert_allclose(draws[:, :2].sum(axis=1), 1)
     assert_array_equal(draws[:, 2], 0)
-    assert_array_equal(draws, estimator.replicates(scores, 30, random_state=0))
+    assert_array_equal(draws, estimator.read(scores).replicates(30, 0))
     spread = draws[:, 0].std()
     assert 0.01 < spread < 0.1
     assert abs(draws[:, 0].mean() - estimator.from_scores(scores)["a"]) < 2 * spread
@@ -163,15 +165,13 @@ def test_other_numbers_of_classes_are_refused(labels) -> None:
 
 def test_scores_of_another_kind_are_refused() -> None:
     plain = PairScores(("a", "b"), hidden_scores().pairs)
-    rule = "scores must be TwoClassScores, as BinaryRescaled.scores makes them; got PairScores"
+    rule = r"scores must be TwoClassScores for BinaryRescaled; got PairScores\."
     with pytest.raises(TypeError, match=rule):
         BinaryRescaled().from_scores(plain)
-    with pytest.raises(TypeError, match=rule):
-        BinaryRescaled().replicates(plain)
 
 
 def test_scores_between_the_classes_must_match_the_rows() -> None:
     pair = (np.zeros(3), np.zeros(2))
-    rule = r"between must hold one score per labelled row of each class; got \(1, 2\) for \(2, 2\)"
+    rule = r"one score per labelled row of each of two classes; got \(1, 2\) for \(2, 2\)"
     with pytest.raises(ValueError, match=rule):
         TwoClassScores(("a", "b"), (pair, pair), between=(np.zeros(1), np.zeros(2)))

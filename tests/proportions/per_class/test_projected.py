@@ -6,8 +6,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 
 import unseen
-from unseen import BestBin, MPEIncomplete, MPEProjected
+from unseen import BestBin, MPEIncomplete, MPEProjected, ROCSlope
+from unseen.records import Notice
 from unseen.scores import PairScores
+
+ODD = Notice("constant_columns", "odd rows")
 
 
 def gaussian_scores(shares: list[float], n: int = 800, seed: int = 0) -> PairScores:
@@ -17,7 +20,7 @@ def gaussian_scores(shares: list[float], n: int = 800, seed: int = 0) -> PairSco
         (rng.normal(np.where(np.arange(n) < share * n, 0, 4), 1), rng.normal(0, 1, n))
         for share in shares
     )
-    return PairScores(tuple("abcdef"[: len(shares)]), pairs, seed=5, warnings=("odd rows",))
+    return PairScores(tuple("abcdef"[: len(shares)]), pairs, seed=5, notices=(ODD,))
 
 
 def nearest_by_quadratic_programme(point: np.ndarray) -> np.ndarray:
@@ -35,9 +38,7 @@ def nearest_by_quadratic_programme(point: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("shares", [[0.5, 0.2], [0.9, 0.6], [0.4, 0.05, 0.1], [1.0, 0.02, 0.7]])
 def test_the_shares_are_the_nearest_that_sum_to_one(shares) -> None:
     scores = gaussian_scores(shares)
-    slopes = np.array(
-        [MPEIncomplete()._seeded_method(5).from_scores(*p).proportion for p in scores.pairs]
-    )
+    slopes = np.array([ROCSlope(random_state=5).from_scores(*p).proportion for p in scores.pairs])
     estimate = MPEProjected().from_scores(scores)
     assert_allclose(estimate.proportions, nearest_by_quadratic_programme(slopes), atol=1e-6)
     assert_allclose(estimate.proportions.sum(), 1, atol=1e-12)
@@ -50,17 +51,19 @@ def test_everything_else_is_that_of_incomplete() -> None:
     ours, other = (kind().from_scores(scores) for kind in (MPEProjected, MPEIncomplete))
     assert ours.diagnostics == other.diagnostics
     assert ours.roc["a"].right_slope == other.roc["a"].right_slope
-    assert ours.warnings == (
-        *other.warnings,
+    *same, closed = ours.notices
+    assert tuple(same) == other.notices
+    assert (closed.code, closed.severity) == ("closed_set", "warning")
+    assert closed.text == (
         "MPEProjected assumes that every new row belongs to a known class: it cannot see unseen "
-        "classes.",
+        "classes."
     )
 
 
 def test_replicates_are_projected_one_by_one() -> None:
     scores = gaussian_scores([0.6, 0.3], n=300)
-    draws = MPEProjected().replicates(scores, 40, random_state=1)
-    opened = MPEIncomplete().replicates(scores, 40, random_state=1)
+    draws = MPEProjected().read(scores).replicates(40, 1)
+    opened = MPEIncomplete().read(scores).replicates(40, 1)
     assert draws.shape == (40, 3)
     assert_array_equal(draws[:, 2], 0)
     for ours, raw in zip(draws, opened, strict=True):
@@ -84,6 +87,7 @@ def test_one_class_is_refused(samples) -> None:
         MPEProjected().from_scores(gaussian_scores([0.5]))
 
 
+@pytest.mark.slow
 def test_finds_the_shares_when_nothing_is_unseen(draws) -> None:
     """New rows without the third class; a projection cannot move away from the truth."""
     truth, errors = np.array([5 / 7, 2 / 7]), []

@@ -26,7 +26,7 @@ from unseen.monitoring.change import (
 )
 from unseen.monitoring.timeline import holm
 from unseen.monitoring.windows import find_windows, windows_of
-from unseen.records import Estimate
+from unseen.records import Estimate, Notice
 
 CENTRES = np.array([[-3.0, 0.0], [3.0, 0.0], [0.0, 5.0]])
 
@@ -164,6 +164,7 @@ class TestChangeTests:
             _NoveltyBeyondClasses.of(rows).columns[:, 0], beyond_classes_slowly(rows)[0][0]
         )
 
+    @pytest.mark.slow
     def test_known_classes_may_change_without_a_false_alarm_for_the_unseen(self):
         """Half of class 0 becomes class 1, which looks newer; 400 trials, 3 standard errors."""
         rng = np.random.default_rng(0)
@@ -191,12 +192,14 @@ class TestChangeTests:
 def beyond_classes_slowly(rows: ClassProbabilities):
     """Psi of new and labelled rows, and the shares a row stands for, by solving equations."""
     classes = range(int(rows.codes.max()) + 1)
-    confusion = np.array([rows.among_known_labelled[rows.codes == k].mean(axis=0) for k in classes])
+    confusion = np.array(
+        [rows.known_mixture_labelled[rows.codes == k].mean(axis=0) for k in classes]
+    )
     means = np.array([rows.novelty_labelled[rows.codes == k].mean() for k in classes])
     weights = np.linalg.solve(confusion, means)
-    psi = rows.novelty - rows.among_known @ weights
-    labelled_psi = rows.novelty_labelled - rows.among_known_labelled @ weights
-    return (psi, labelled_psi), np.linalg.solve(confusion.T, rows.among_known.T).T
+    psi = rows.novelty - rows.known_mixture @ weights
+    labelled_psi = rows.novelty_labelled - rows.known_mixture_labelled @ weights
+    return (psi, labelled_psi), np.linalg.solve(confusion.T, rows.known_mixture.T).T
 
 
 @pytest.fixture(scope="module")
@@ -250,8 +253,9 @@ class TestMonitor:
         np.testing.assert_array_equal(closed.raw_p_values, timeline.raw_p_values)
         assert closed["day 10"].unseen == 0
         assert closed.changed_unseen[3]
-        assert sum("cannot see unseen" in message for message in closed.warnings) == 1
+        assert [notice.code for notice in closed.notices] == ["closed_set"]
 
+    @pytest.mark.slow
     def test_a_classifier_without_posteriors_serves_the_estimates_only(self, stream):
         X, y, X_new, by = stream
         estimator = unseen.MPEIncomplete(classifier=LinearSVC(), n_folds=5, random_state=0)
@@ -323,7 +327,7 @@ class TestMonitor:
         )
         assert record.n_missing == 6
         assert [rows for _, rows in record.skipped] == [99]
-        assert not any("column names" in message for message in record.warnings)
+        assert "names_on_one_side" not in {notice.code for notice in record.notices}
         text = str(record)
         assert "2024-01-02" in text
         assert "skipped, too few rows: 2024-01-03 (99 rows)" in text
@@ -357,7 +361,8 @@ class TestMonitor:
         with pytest.warns(unseen.UnseenWarning) as caught:
             record = monitor(X, y, leak, by, estimator=unseen.SaerensEM(), random_state=0)
         assert len(caught) == 1
-        assert str(caught[0].message) in record.warnings
+        told = [notice.text for notice in record.notices if notice.code == "rows_in_both"]
+        assert told == [str(caught[0].message)]
 
     @pytest.mark.parametrize(
         ("options", "kind", "message"),
@@ -375,6 +380,7 @@ class TestMonitor:
         with pytest.raises(kind, match=message):
             monitor(*stream, **options)
 
+    @pytest.mark.slow
     def test_false_alarms_where_nothing_changes(self):
         """30 windows in 10 streams; at 20%, no more than 3 standard errors above."""
         rng = np.random.default_rng(7)
@@ -444,7 +450,7 @@ class TestTimeline:
             timeline.estimates[0],
             [np.nan, 0.2],
             [np.nan, 0.3],
-            warnings=("<script>",),
+            notices=(Notice("few_rows", "<script>"),),
         )
         html = named._repr_html_()
         assert "&lt;b&gt;" in html

@@ -29,5 +29,5 @@ def test_its_limit_is_the_share_classified_not_the_true_share(share) -> None:
 def test_replicates_have_the_spread_of_a_proportion() -> None:
     record = gaussian_record([[-1.0], [1.0]], [0.5, 0.5], 10, 500, seed=1)
     share = ClassifyAndCount().from_scores(record)[1]
-    found = ClassifyAndCount().replicates(record, 4000, 0)
+    found = ClassifyAndCount().read(record).replicates(4000, 0)
     assert_allclose(found[:, 1].std(), np.sqrt(share * (1 - share) / 501), rtol=0.05)

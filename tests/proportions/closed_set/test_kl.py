@@ -64,6 +64,7 @@ def test_one_far_row_among_the_new_changes_little() -> None:
     assert_allclose(shares[0], shares[1], atol=0.05)
 
 
+@pytest.mark.slow
 def test_error_falls_with_the_rows() -> None:
     truth = [0.6, 0.3, 0.1]
     errors = []
@@ -91,6 +92,7 @@ def test_the_divergence_is_near_zero_without_unseen_classes_and_not_with_one(sam
     assert divergences[1] > 0.3
 
 
+@pytest.mark.slow
 def test_replicates_spread_as_estimates_do_over_new_samples() -> None:
     centres, truth = [[-1.0, 0.0], [1.0, 0.0]], [0.7, 0.3]
     shares, spread = [], []
@@ -102,5 +104,5 @@ def test_replicates_spread_as_estimates_do_over_new_samples() -> None:
         record = estimator.scores(X_new)
         shares.append(estimator.from_scores(record)[0])
         if seed < 5:
-            spread.append(estimator.replicates(record, 500, 0)[:, 0].std())
+            spread.append(estimator.read(record).replicates(500, 0)[:, 0].std())
     assert np.mean(spread) == pytest.approx(np.std(shares), rel=0.3)

@@ -12,7 +12,10 @@ from sklearn.naive_bayes import GaussianNB
 import unseen
 from unseen import BestBin, CertifiedBound, KernelMean, MPEIncomplete, ROCSlope, UnseenWarning
 from unseen.proportions.per_class.incomplete import incomplete_proportions
+from unseen.records import Notice
 from unseen.scores import PairScores
+
+ODD = Notice("constant_columns", "odd rows")
 
 slopes = st.lists(st.floats(0, 1), min_size=1, max_size=6)
 
@@ -37,7 +40,7 @@ def gaussian_scores(shares: list[float], n: int = 2000, seed: int = 0) -> PairSc
         (rng.normal(np.where(np.arange(n) < share * n, 0, 4), 1), rng.normal(0, 1, n))
         for share in shares
     )
-    return PairScores(tuple("abcdef"[: len(shares)]), pairs, seed=5, warnings=("odd rows",))
+    return PairScores(tuple("abcdef"[: len(shares)]), pairs, seed=5, notices=(ODD,))
 
 
 def test_each_share_is_the_mixture_proportion_of_its_class() -> None:
@@ -50,7 +53,7 @@ def test_each_share_is_the_mixture_proportion_of_its_class() -> None:
     assert_allclose(estimate.proportions, [0.5, 0.2], atol=0.04)
     assert estimate.unseen == pytest.approx(1 - estimate.proportions.sum())
     assert estimate.diagnostics["slope_total"] == pytest.approx(estimate.proportions.sum())
-    assert (estimate.seed, estimate.warnings) == (5, ("odd rows",))
+    assert (estimate.seed, estimate.notices) == (5, (ODD,))
     assert estimate.n_labelled == {"a": 2000, "b": 2000}
 
 
@@ -60,7 +63,8 @@ def test_slopes_above_one_in_sum_are_projected_and_it_says_so() -> None:
     assert raw.sum() > 1.2
     assert_allclose(estimate.proportions, raw - (raw.sum() - 1) / 2, atol=1e-12)
     assert estimate.unseen == pytest.approx(0, abs=1e-12)
-    assert estimate.warnings[-1] == (
+    assert estimate.notices[-1].code == "overfull"
+    assert estimate.notices[-1].text == (
         f"the slopes of the known classes sum to {raw.sum():.3f}, more than 1 beyond noise; the "
         "nearest shares that sum to 1 are given, so the unseen share is 0."
     )
@@ -98,6 +102,7 @@ def mean_error(errors: list[float]) -> float:
     return float(np.mean(np.abs(errors)))
 
 
+@pytest.mark.slow
 def test_finds_the_shares(draws) -> None:
     """Mean errors over 20 draws or more: .022 for unseen, .016 and .007 for the classes."""
     estimates = [unseen.estimate(*draw, random_state=0) for draw in draws]
@@ -106,6 +111,7 @@ def test_finds_the_shares(draws) -> None:
     assert mean_error([estimate["right"] - 0.2 for estimate in estimates]) < 0.02
 
 
+@pytest.mark.slow
 def test_one_known_class_is_the_positive_unlabelled_problem(draws) -> None:
     """Mean error over 20 draws was .031."""
     estimates = [
@@ -116,6 +122,7 @@ def test_one_known_class_is_the_positive_unlabelled_problem(draws) -> None:
     assert mean_error([estimate.unseen - 0.5 for estimate in estimates]) < 0.06
 
 
+@pytest.mark.slow
 def test_a_known_class_may_be_missing_from_the_new_rows(draws) -> None:
     """Mean error over 20 draws was .020."""
     estimates = [
@@ -126,6 +133,7 @@ def test_a_known_class_may_be_missing_from_the_new_rows(draws) -> None:
     assert mean_error([estimate.unseen - 300 / 800 for estimate in estimates]) < 0.045
 
 
+@pytest.mark.slow
 def test_any_classifier_can_score(draws) -> None:
     """Mean error over 20 draws was .013."""
     by_bayes = MPEIncomplete(classifier=GaussianNB())
@@ -160,14 +168,15 @@ def test_one_call_copies_the_estimator_and_seeds_it(samples) -> None:
     assert estimate.to_dict() == direct.to_dict()
 
 
-def test_warnings_of_a_class_name_it() -> None:
+def test_notices_of_a_class_name_it() -> None:
     tiny = PairScores(("a",), ((np.zeros(4), np.zeros(4)),))
     mixture = ROCSlope().from_scores(*tiny.pairs[0])
-    expected = {f"class 'a': {message}" for message in mixture.warnings}
-    found = MPEIncomplete().from_scores(tiny).warnings
-    assert expected <= {*found}
+    expected = {(notice.code, f"class 'a': {notice.text}") for notice in mixture.notices}
+    found = MPEIncomplete().from_scores(tiny).notices
     assert found
-    assert all(message.startswith("class 'a': ") for message in found)
+    assert expected <= {(notice.code, notice.text) for notice in found}
+    assert {notice.about for notice in found} == {"a"}
+    assert all(notice.text.startswith("class 'a': ") for notice in found)
 
 
 def test_oddities_of_the_rows_reach_the_record(samples) -> None:
@@ -178,7 +187,10 @@ def test_oddities_of_the_rows_reach_the_record(samples) -> None:
     frame = pd.DataFrame(flat, columns=list("abcd"))
     with pytest.warns(UnseenWarning, match="2 of 100 rows of X_new are also in X"):
         estimate = unseen.estimate(frame, y, flat_new, random_state=0)
-    assert estimate.warnings[:3] == (
+    first = estimate.notices[:3]
+    codes = ["names_on_one_side", "constant_columns", "rows_in_both"]
+    assert [notice.code for notice in first] == codes
+    assert tuple(notice.text for notice in first) == (
         "X has column names and X_new has none: columns were matched by their order.",
         "1 of 4 features are constant over X and X_new and carry nothing: column 'd'.",
         "2 of 100 rows of X_new are also in X, value for value. If they come from the training "

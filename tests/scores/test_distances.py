@@ -6,7 +6,7 @@ from scipy.spatial.distance import cdist
 from scipy.stats import ks_2samp
 from sklearn.neighbors import NearestNeighbors
 
-from unseen.scores import neighbours
+from unseen.scores import distances
 from unseen.scores.crossfit import ratio_scores
 from unseen.scores.kernel import Standardisation
 from unseen.scores.ratios import neighbour_distances
@@ -26,12 +26,12 @@ def samples():
 def test_distances_are_means_over_the_three_nearest_others(samples, as_rows) -> None:
     F, H = samples
     found = neighbour_distances(as_rows(F), as_rows(H), scales(4, 2.0), np.random.RandomState(0))
-    for distances, table in (
+    for means, table in (
         (found.new, np.sort(cdist(F, H), axis=1)[:, :3]),
         (found.labelled, np.sort(cdist(H, H), axis=1)[:, 1:4]),  # after the row itself
     ):
         twin = table.mean(axis=1)
-        assert_allclose(distances, np.column_stack([twin, twin / 2]), rtol=1e-7)
+        assert_allclose(means, np.column_stack([twin, twin / 2]), rtol=1e-7)
 
 
 def test_rows_in_several_blocks_are_the_same(samples, monkeypatch) -> None:
@@ -45,7 +45,7 @@ def test_rows_in_several_blocks_are_the_same(samples, monkeypatch) -> None:
 
 def test_a_part_of_many_rows_is_compared_with(samples, monkeypatch) -> None:
     F, H = samples
-    monkeypatch.setattr(neighbours, "_MOST_REFERENCES", 20)
+    monkeypatch.setattr(distances, "_MOST_REFERENCES", 20)
     found = neighbour_distances(F, H, scales(4), np.random.RandomState(3))
     chosen = np.sort(np.random.RandomState(3).choice(50, 20, replace=False))
     model = NearestNeighbors(n_neighbors=3).fit(H[chosen])

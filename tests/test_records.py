@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from unseen.records import Estimate, MixtureEstimate, RocEvidence
+from unseen.records import Estimate, MixtureEstimate, Notice, RocEvidence
 
 
 def an_estimate(**changes) -> Estimate:
@@ -30,7 +30,7 @@ def an_estimate(**changes) -> Estimate:
 
 
 def test_prints_an_aligned_table() -> None:
-    assert str(an_estimate(warnings=("look twice",))).splitlines() == [
+    assert str(an_estimate(notices=(Notice("few_rows", "look twice"),))).splitlines() == [
         "class   share  labelled rows",
         "cat     0.500             80",
         "dog     0.200              9",
@@ -48,9 +48,11 @@ def test_prints_intervals_and_the_certified_bound_when_there() -> None:
     assert lines[5] == "certified: the unseen share is at least 0.210"
 
 
-def test_html_escapes_labels_and_warnings() -> None:
+def test_html_escapes_labels_and_notices() -> None:
     page = an_estimate(
-        classes=("<b>", "dog"), n_labelled={"<b>": 1, "dog": 2}, warnings=("1 < 2 & 3",)
+        classes=("<b>", "dog"),
+        n_labelled={"<b>": 1, "dog": 2},
+        notices=(Notice("few_rows", "1 < 2 & 3"),),
     )._repr_html_()
     assert "<td>&lt;b&gt;</td><td>0.500</td>" in page
     assert "<b>" not in page
@@ -69,7 +71,7 @@ def test_dict_survives_json(labels) -> None:
     )
     plain = json.loads(json.dumps(estimate.to_dict()))
     assert plain == estimate.to_dict()
-    assert plain["format"] == 1
+    assert plain["format"] == 2
     assert plain["classes"] == labels
     assert plain["n_labelled"] == [80, 9]
     assert plain["roc"][0]["class"] == labels[0]
@@ -139,7 +141,7 @@ def test_records_with_arrays_compare_and_hash_as_themselves() -> None:
 
 
 def test_record_survives_pickle() -> None:
-    estimate = an_estimate(intervals=np.zeros((3, 2)), warnings=("w",))
+    estimate = an_estimate(intervals=np.zeros((3, 2)), notices=(Notice("few_rows", "w"),))
     assert pickle.loads(pickle.dumps(estimate)).to_dict() == estimate.to_dict()
 
 

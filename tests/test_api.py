@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
-from unseen.proportions.comparison import default_estimators
 
 import unseen
 from unseen import (
@@ -22,24 +21,24 @@ from unseen import (
     SaerensEM,
     compare,
 )
-from unseen.proportions import ProportionEstimator
-from unseen.proportions.closed_set.base import PosteriorEstimator
-from unseen.proportions.per_class.base import PerClassEstimator
+from unseen._names import public_names
+from unseen.proportions import ProportionEstimator, all_estimators
+from unseen.scores import PairScorer, PosteriorScorer, TwoClassScorer
 
 
 @pytest.fixture
 def counted(monkeypatch) -> list[str]:
-    """Names of the classes whose way to make scores was used, in turn."""
+    """Names of the scorers that scored, in turn."""
     calls = []
-    for kind in (PerClassEstimator, PosteriorEstimator):
-        made = kind.scores
+    for kind in (PairScorer, TwoClassScorer, PosteriorScorer):
+        made = kind.score
 
         @wraps(made)
-        def scores(self, X_new, *, made=made, name=kind.__name__):
+        def score(self, labelled, X_new, *, made=made, name=kind.__name__):
             calls.append(name)
-            return made(self, X_new)
+            return made(self, labelled, X_new)
 
-        monkeypatch.setattr(kind, "scores", scores)
+        monkeypatch.setattr(kind, "score", score)
     return calls
 
 
@@ -47,7 +46,7 @@ QUICK = {"classifier": GaussianNB(), "n_folds": 3}
 
 
 def test_answers_are_those_of_each_estimator_alone(samples) -> None:
-    chosen = default_estimators(2)
+    chosen = all_estimators(2)
     for estimator in chosen:
         estimator.set_params(
             **{name: value for name, value in QUICK.items() if name in estimator.get_params()}
@@ -62,16 +61,18 @@ def test_answers_are_those_of_each_estimator_alone(samples) -> None:
 
 def test_every_exported_estimator_is_there_by_default(samples) -> None:
     X, y, X_new = samples
-    two = {type(estimator).__name__ for estimator in default_estimators(2)}
-    kinds = [getattr(unseen, name) for name in unseen.__all__]
+    two = {type(estimator).__name__ for estimator in all_estimators(2)}
+    kinds = [getattr(unseen, name) for name in public_names()]
     exported = {
         kind.__name__
         for kind in kinds
-        if isinstance(kind, type) and issubclass(kind, ProportionEstimator)
+        if isinstance(kind, type)
+        and issubclass(kind, ProportionEstimator)
+        and kind is not ProportionEstimator
     }
     assert two == exported
     assert len(two) >= 10
-    three = {type(estimator).__name__ for estimator in default_estimators(3)}
+    three = {type(estimator).__name__ for estimator in all_estimators(3)}
     assert two - three == {"BinaryRescaled"}
     comparison = compare(X[y == "left"], y[y == "left"], X_new, random_state=0)
     assert "MPEIncomplete" in comparison
@@ -81,11 +82,12 @@ def test_every_exported_estimator_is_there_by_default(samples) -> None:
 
 def test_closed_set_methods_say_that_they_are(samples) -> None:
     for name, estimate in compare(*samples, random_state=0).items():
-        sentence = (
+        told = [notice for notice in estimate.notices if notice.code == "closed_set"]
+        assert bool(told) == (estimate.unseen == 0) == (not estimate.sees_unseen)
+        assert [notice.text for notice in told] == [
             f"{name} assumes that every new row belongs to a known class: it cannot see unseen "
             "classes."
-        )
-        assert (sentence in estimate.warnings) == (estimate.unseen == 0)
+        ][: len(told)]
 
 
 def test_each_kind_of_score_is_made_once(samples, counted) -> None:
@@ -95,12 +97,12 @@ def test_each_kind_of_score_is_made_once(samples, counted) -> None:
         MPEProjected(**QUICK),
         BinaryRescaled(**QUICK),
         MPEJoint(**QUICK),
-        ClassifyAndCount(**QUICK),
+        ClassifyAndCount(classifier=GaussianNB()),
         HallECDF(**QUICK),
         MPEJoint(closed=False, **QUICK, n_jobs=2),
     ]
     compare(*samples, chosen, random_state=0)
-    assert sorted(counted) == ["PosteriorEstimator", "PerClassEstimator"]
+    assert sorted(counted) == ["PosteriorScorer", "TwoClassScorer"]
 
 
 def test_other_settings_are_scored_anew(samples, counted) -> None:

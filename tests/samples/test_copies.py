@@ -6,12 +6,16 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from unseen import ROCSlope, UnseenWarning, mixture_proportion
-from unseen.samples.copies import remarks_on_copies
+from unseen import Notice, ROCSlope, UnseenWarning, mixture_proportion
+from unseen.samples.copies import copy_notices
+
+
+def notices(X, X_new) -> list[Notice]:
+    return copy_notices(X, X_new, "X", "X_new")
 
 
 def said(X, X_new) -> list[str]:
-    return remarks_on_copies(X, X_new, "X", "X_new")
+    return [notice.text for notice in notices(X, X_new)]
 
 
 def rate(draw, n_draws: int = 60) -> float:
@@ -166,4 +170,5 @@ def test_the_user_hears_of_copies_that_spoil_the_estimate() -> None:
     F, H = np.repeat(np.random.default_rng(0).normal(size=(2, 100, 2)), 2, axis=1)
     with pytest.warns(UnseenWarning, match=r"rows of (H|F) repeat other rows") as caught:
         estimate = mixture_proportion(F, H, ROCSlope(), random_state=0)
-    assert [str(warning.message) for warning in caught] == list(estimate.warnings)[:2]
+    told = [notice.text for notice in estimate.notices if notice.code == "copied_rows"]
+    assert [str(warning.message) for warning in caught] == told

@@ -15,11 +15,12 @@ from unseen.records import UnseenWarning
 from unseen.samples import LabelledRows
 from unseen.samples.checks import (
     check_closed_set,
+    check_fold_rows,
     check_folds,
     check_labelled,
     check_new,
     column_names,
-    remarks,
+    sample_notices,
 )
 
 X = np.arange(12.0).reshape(6, 2) ** 1.5
@@ -32,8 +33,11 @@ class Keeper(BaseEstimator):
 
     def fit(self, X, y):
         self.labelled_ = check_labelled(self, X, y)
-        self.classes_ = self.labelled_.classes
         return self
+
+
+def labelled(X, y) -> LabelledRows:
+    return check_labelled(Keeper(), X, y)
 
 
 def with_bad(value: float, kind=np.asarray):
@@ -149,7 +153,7 @@ def test_labels_of_every_kind(labels, classes) -> None:
 
 
 def test_one_class_is_enough() -> None:
-    assert Keeper().fit(X, ["a"] * 6).classes_.tolist() == ["a"]
+    assert labelled(X, ["a"] * 6).classes.tolist() == ["a"]
 
 
 def test_label_column_is_flattened_with_scikit_learns_warning() -> None:
@@ -208,7 +212,7 @@ def test_label_column_is_flattened_with_scikit_learns_warning() -> None:
 )
 def test_bad_new_sample(fitted_on, X_new, message) -> None:
     with pytest.raises(ValueError, match=message):
-        check_new(Keeper().fit(fitted_on, Y), X_new)
+        check_new(labelled(fitted_on, Y), X_new)
 
 
 @pytest.mark.parametrize(("place", "word"), [(2, "last"), (0, "first")])
@@ -217,20 +221,22 @@ def test_unnamed_label_column_is_spotted(place, word) -> None:
     X_new = np.insert(X + 0.5, place, labels, axis=1)
     message = rf"must have the 2 columns of X; got 3\. Its {word} column holds class labels"
     with pytest.raises(ValueError, match=message):
-        check_new(Keeper().fit(X, labels), X_new)
+        check_new(labelled(X, labels), X_new)
 
 
-@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, np.ndarray.tolist, sparse.csr_array])
+@pytest.mark.parametrize(
+    "kind",
+    [pd.DataFrame, pl.DataFrame, np.ndarray.tolist, sparse.csr_array, sparse.csr_matrix],
+)
 def test_every_container_gives_the_same_rows(kind) -> None:
-    keeper = Keeper().fit(X, Y)
-    assert_array_equal(check_new(keeper, kind(X + 1)), X + 1)
-    rows = Keeper().fit(kind(X), Y).labelled_.rows
+    assert_array_equal(check_new(labelled(X, Y), kind(X + 1)), X + 1)
+    rows = labelled(kind(X), Y).rows
     assert_array_equal(rows.toarray() if sparse.issparse(rows) else rows, X)
 
 
 def test_new_rows_are_stored_like_the_labelled_ones() -> None:
-    assert sparse.issparse(check_new(Keeper().fit(sparse.csr_array(X), Y), X))
-    assert isinstance(check_new(Keeper().fit(X, Y), sparse.csc_matrix(X)), np.ndarray)
+    assert sparse.issparse(check_new(labelled(sparse.csr_array(X), Y), X))
+    assert isinstance(check_new(labelled(X, Y), sparse.csc_matrix(X)), np.ndarray)
 
 
 class Tensor:
@@ -256,12 +262,12 @@ class Tensor:
 
 
 def test_tensors_are_fetched_from_their_device() -> None:
-    keeper = Keeper().fit(Tensor(X), Tensor(np.arange(6) % 2))
-    assert_array_equal(keeper.labelled_.rows, X)
-    assert keeper.classes_.tolist() == [0, 1]
-    assert_array_equal(check_new(keeper, Tensor(X + 1)), X + 1)
+    sample = labelled(Tensor(X), Tensor(np.arange(6) % 2))
+    assert_array_equal(sample.rows, X)
+    assert sample.classes.tolist() == [0, 1]
+    assert_array_equal(check_new(sample, Tensor(X + 1)), X + 1)
     with pytest.raises(ValueError, match="got 6 values in 1-d, all of them class labels"):
-        check_new(keeper, Tensor(np.arange(6) % 2))
+        check_new(sample, Tensor(np.arange(6) % 2))
 
 
 def test_tensors_reach_the_mixture_estimators() -> None:
@@ -289,10 +295,10 @@ def test_any_object_that_offers_an_array() -> None:
 def test_pyarrow_tables() -> None:
     pyarrow = pytest.importorskip("pyarrow")
     table = pyarrow.table({"age": X[:, 0], "dose": X[:, 1]})
-    keeper = Keeper().fit(table, pyarrow.array(Y))
-    assert_array_equal(keeper.labelled_.rows, X)
+    sample = labelled(table, pyarrow.array(Y))
+    assert_array_equal(sample.rows, X)
     with pytest.raises(ValueError, match="it lacks 'dose'"):
-        check_new(keeper, table.select(["age"]))
+        check_new(sample, table.select(["age"]))
 
 
 DATES = pd.DataFrame({"day": pd.date_range("2024-01-01", periods=6)})
@@ -332,47 +338,49 @@ def test_a_single_class_given_to_a_closed_set_method() -> None:
 
 def test_a_class_with_fewer_rows_than_folds() -> None:
     sample = LabelledRows(X, np.array(["a", "b"]), np.array([0, 0, 0, 0, 1, 1]))
-    check_folds(sample, 4, 2)
+    check_folds(sample, 2)
+    check_fold_rows(4, "X_new", 2)
     message = (
         r"each class must have at least n_folds=3 rows, so that every fold holds one; 'b' has 2\. "
         r"Lower n_folds of the estimator, add rows, or leave the class out of X and y\."
     )
     with pytest.raises(ValueError, match=message):
-        check_folds(sample, 4, 3)
+        check_folds(sample, 3)
     with pytest.raises(ValueError, match="'a' has 4, 'b' has 2"):
-        check_folds(sample, 9, 5)
+        check_folds(sample, 5)
     with pytest.raises(ValueError, match=r"X_new must have at least n_folds=2 rows.*; got 1\."):
-        check_folds(sample, 1, 2)
+        check_fold_rows(1, "X_new", 2)
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 def test_constant_features_are_listed(kind) -> None:
     rows = np.column_stack([X, np.full(6, 3.0), np.zeros(6)])
-    keeper = Keeper().fit(kind(rows), Y)
-    assert remarks(keeper, kind(rows), kind(rows[:, [1, 0, 2, 3]])) == (
-        "2 of 4 features are constant over X and X_new and carry nothing: column 2, column 3.",
+    (notice,) = sample_notices(labelled(kind(rows), Y), kind(rows[:, [1, 0, 2, 3]]))
+    assert notice.code == "constant_columns"
+    assert notice.text == (
+        "2 of 4 features are constant over X and X_new and carry nothing: column 2, column 3."
     )
 
 
 def test_constant_in_one_sample_only_is_no_fault() -> None:
     known = np.column_stack([X, np.zeros(6)])
     new = np.column_stack([X + 0.5, np.ones(6)])
-    assert remarks(Keeper().fit(known, Y), known, new) == ()
+    assert sample_notices(labelled(known, Y), new) == ()
 
 
 def test_long_lists_of_constants_are_cut() -> None:
     rows = np.column_stack([np.arange(6.0), np.ones((6, 7))])
     new = rows.copy()
     new[:, 0] += 0.5
-    (remark,) = remarks(Keeper().fit(rows, Y), rows, new)
-    assert remark.endswith("column 1, column 2, column 3, column 4, column 5 and 2 more.")
+    (notice,) = sample_notices(labelled(rows, Y), new)
+    assert notice.text.endswith("column 1, column 2, column 3, column 4, column 5 and 2 more.")
 
 
 def test_nothing_but_constants_is_an_error() -> None:
     rows = np.ones((6, 2))
     message = r"must vary in at least one feature; got 2 that are all constant, so nothing tells"
     with pytest.raises(ValueError, match=message):
-        remarks(Keeper().fit(rows, Y), rows, rows)
+        sample_notices(labelled(rows, Y), rows)
 
 
 def test_the_warning_points_at_the_line_of_the_user() -> None:
@@ -383,7 +391,10 @@ def test_the_warning_points_at_the_line_of_the_user() -> None:
 
 
 def test_lost_column_names_are_mentioned() -> None:
-    keeper = Keeper().fit(FRAME, Y)
-    expected = "X has column names and X_new has none: columns were matched by their order."
-    assert remarks(keeper, X, X + 0.5, given=X + 0.5) == (expected,)
-    assert remarks(keeper, X, X + 0.5, given=FRAME + 0.5) == ()
+    sample = labelled(FRAME, Y)
+    (notice,) = sample_notices(sample, X + 0.5, given=X + 0.5)
+    assert notice.code == "names_on_one_side"
+    assert notice.text == (
+        "X has column names and X_new has none: columns were matched by their order."
+    )
+    assert sample_notices(sample, X + 0.5, given=FRAME + 0.5) == ()

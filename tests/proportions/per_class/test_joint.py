@@ -10,10 +10,12 @@ from scipy.optimize import check_grad
 
 from reference.joint_twin import best_on_grid, by_general_solver, deviance
 from unseen import MPEJoint, simplex
+from unseen.records import Notice
 from unseen.roc import BinomialDeviance, Concave, Gaussian, RocSketch, bootstrap_rocs, fit_roc
 from unseen.roc.joint import _derivatives, by_slope_of, cheapest_slopes, fit_jointly, share_out
 from unseen.scores import PairScores
 
+ODD = Notice("constant_columns", "odd rows")
 GRID = BinomialDeviance().grid
 MODELS = [Gaussian(), Concave(), Concave(mu=0.5)]
 each_model = pytest.mark.parametrize("model", MODELS, ids=repr)
@@ -26,7 +28,7 @@ def scores_of(shares: list[float], n: int = 1000, seed: int = 0, shift: float = 
         (rng.normal(np.where(np.arange(n) < share * n, 0, shift), 1), rng.normal(0, 1, n))
         for share in shares
     )
-    return PairScores(tuple("abcdef"[: len(shares)]), pairs, seed=5, warnings=("odd rows",))
+    return PairScores(tuple("abcdef"[: len(shares)]), pairs, seed=5, notices=(ODD,))
 
 
 def rough_curves(seed: int, n_classes: int, n: int = 40) -> np.ndarray:
@@ -97,6 +99,7 @@ def test_equals_trust_constr_on_the_problem_as_the_paper_states_it(n_classes, cl
     assert_allclose(ours.slopes[0], solved.x[::2], atol=1e-3)
 
 
+@pytest.mark.slow
 def test_never_above_slsqp_from_several_starts() -> None:
     """SLSQP from one start ends in the wrong valley in about one of six of these problems."""
     worst, one_start = -np.inf, 0
@@ -116,6 +119,7 @@ def test_never_above_slsqp_from_several_starts() -> None:
     assert one_start > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [Gaussian(), Concave()], ids=repr)
 @pytest.mark.parametrize("closed", [True, False])
 def test_never_above_the_best_of_a_fine_grid(model, closed) -> None:
@@ -225,10 +229,12 @@ def test_the_record() -> None:
     assert estimate.roc["a"].right_slope == estimate["a"]
     assert set(estimate.roc["a"].parameters) == {"gamma", "Delta"}
     assert estimate.diagnostics["deviance"] > 0
-    assert (estimate.seed, estimate.warnings[0]) == (5, "odd rows")
-    assert estimate.warnings[1].startswith("MPEJoint assumes that every new row belongs to a known")
+    assert (estimate.seed, estimate.notices[0]) == (5, ODD)
+    assert [notice.code for notice in estimate.notices[1:]] == ["closed_set"]
+    assert not estimate.sees_unseen
     opened = MPEJoint(closed=False).from_scores(scores)
-    assert opened.warnings == ("odd rows",)
+    assert opened.notices == (ODD,)
+    assert opened.sees_unseen
     assert opened.unseen == pytest.approx(1 - opened.proportions.sum())
     assert_allclose([opened["a"], opened["b"], opened.unseen], [0.5, 0.3, 0.2], atol=0.06)
 
@@ -246,12 +252,12 @@ def test_one_class_is_enough_for_the_open_set_only(samples) -> None:
 
 def test_replicates_are_the_joint_fits_of_the_replicated_rocs() -> None:
     scores = scores_of([0.5, 0.3], n=300)
-    draws = MPEJoint(Gaussian(), closed=False).replicates(scores, 30, random_state=3)
+    draws = MPEJoint(Gaussian(), closed=False).read(scores).replicates(30, 3)
     curves = bootstrap_rocs(scores.pairs, GRID, 30, 3)
     expected = [fit_jointly(GRID, one, Gaussian(), closed=False).slopes[0] for one in curves]
     assert_allclose(draws[:, :2], expected, atol=1e-7)
     assert_allclose(draws.sum(axis=1), 1, atol=1e-9)
-    assert_array_equal(MPEJoint().replicates(scores, 5, random_state=3)[:, 2], 0)
+    assert_array_equal(MPEJoint().read(scores).replicates(5, 3)[:, 2], 0)
 
 
 def test_smooth_fits_the_mean_of_the_replicated_rocs() -> None:
@@ -272,6 +278,7 @@ def test_a_free_asymmetry_is_refused(samples) -> None:
         MPEJoint(model=Concave(mu=None)).fit(X, y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [Gaussian(), Concave()], ids=repr)
 def test_finds_the_shares_when_nothing_is_unseen(model, draws) -> None:
     """New rows without the third class: the shares are 5/7 and 2/7."""
@@ -282,6 +289,7 @@ def test_finds_the_shares_when_nothing_is_unseen(model, draws) -> None:
     assert np.abs(errors).mean() < 0.03
 
 
+@pytest.mark.slow
 def test_open_default_sees_that_one_class_makes_up_nearly_all_rows() -> None:
     """The Gaussian slope of a ROC on the diagonal may be anything; the concave one is near 1."""
     rng = np.random.default_rng(0)

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from reference.closed_twins import gaussian_rows, grid, l2_distance, on_simplex
 from unseen import L2Distance
-from unseen.proportions import l2
+from unseen.proportions.closed_set import l2
 from unseen.proportions.closed_set.l2 import density_products
 from unseen.proportions.closed_set.matching import matching
 from unseen.scores.kernel import Standardisation
@@ -36,6 +36,7 @@ def test_the_program_is_the_integral() -> None:
     assert_allclose(differences, differences[0], atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
 def test_it_is_the_best_point_of_a_grid(seed) -> None:
     X, codes, X_new = one_dimension(seed)
@@ -86,6 +87,7 @@ def test_well_separated_classes_are_counted() -> None:
         assert_allclose(estimator.estimate(X_new).proportions, [0.7, 0.1, 0.2], atol=0.02)
 
 
+@pytest.mark.slow
 def test_leaving_one_out_mends_the_bias_against_small_classes() -> None:
     """In 20 dimensions, with 40 rows of one class and 400 of the other; new rows are halves."""
     errors = {True: [], False: []}
@@ -101,6 +103,7 @@ def test_leaving_one_out_mends_the_bias_against_small_classes() -> None:
     assert abs(np.mean(errors[True])) < 0.02
 
 
+@pytest.mark.slow
 def test_error_falls_with_the_rows() -> None:
     centres, truth = [[-1.0, 0.0], [1.0, 0.0], [0.0, 1.5]], [0.6, 0.3, 0.1]
     errors = []
@@ -131,17 +134,20 @@ def test_single_precision_changes_nothing_that_shows(monkeypatch) -> None:
 def test_above_the_limit_a_random_part_is_used_and_it_says_so(monkeypatch) -> None:
     X, codes, X_new = one_dimension(6, n=2000)
     full = L2Distance(random_state=0).fit(X, codes).estimate(X_new)
-    assert not any("random part" in message for message in full.warnings)
+    assert "part_of_rows" not in {notice.code for notice in full.notices}
     monkeypatch.setattr(l2, "MAX_ROWS", 1500)
     estimator = L2Distance(random_state=0).fit(X, codes)
     part = estimator.estimate(X_new)
-    assert part.warnings[0].startswith("a random part of the rows was used: 150")
-    assert part.warnings[0].endswith(" of 4000.")
+    notice = part.notices[0]
+    assert (notice.code, notice.severity) == ("part_of_rows", "note")
+    assert notice.text.startswith("a random part of the rows was used: 150")
+    assert notice.text.endswith(" of 4000.")
     assert part.n_new == 750
     assert_allclose(part.proportions, full.proportions, atol=0.1)
     assert estimator.estimate(X_new).to_dict() == part.to_dict()
 
 
+@pytest.mark.slow
 def test_replicates_spread_as_estimates_do_over_new_samples() -> None:
     centres, truth = [[-1.0, 0.0], [1.0, 0.0]], [0.7, 0.3]
     shares, spread = [], None
@@ -153,7 +159,7 @@ def test_replicates_spread_as_estimates_do_over_new_samples() -> None:
         record = estimator.scores(X_new)
         shares.append(estimator.from_scores(record)[0])
         if spread is None:
-            spread = estimator.replicates(record, 1000, 0)[:, 0].std()
+            spread = estimator.read(record).replicates(1000, 0)[:, 0].std()
     assert spread == pytest.approx(np.std(shares), rel=0.3)
 
 

@@ -1,0 +1,105 @@
+"""An estimator is one file and one line: added to a copy of the source, everything finds it."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import unseen
+
+DOCS = Path(__file__).parents[1] / "docs"
+FILE = '''
+"""The mean posterior of the new rows."""
+
+from typing import Any
+
+import numpy as np
+
+from unseen.proportions.closed_set.base import PosteriorEstimator
+from unseen.proportions.base import Reading, append_zero_unseen
+from unseen.scores import Posteriors
+
+
+class Mine(PosteriorEstimator):
+    """Shares of the classes as their mean posterior."""
+
+    def read(self, scores: Posteriors) -> Reading:
+        """Average the posteriors."""
+        shares = append_zero_unseen(scores.new.mean(axis=0))
+        return Reading(shares, lambda n_replicates, seed: np.tile(shares, (n_replicates, 1)))
+'''
+LINE = "from unseen.proportions.closed_set.mine import Mine as Mine\n"
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory) -> Path:
+    """A copy of the source with one more file, and one more line in the list of names."""
+    source = tmp_path_factory.mktemp("src")
+    ignored = shutil.ignore_patterns("__pycache__")
+    package = shutil.copytree(Path(unseen.__file__).parent, source / "unseen", ignore=ignored)
+    (package / "proportions" / "closed_set" / "mine.py").write_text(FILE, encoding="utf-8")
+    with (package / "__init__.pyi").open("a", encoding="utf-8") as names:
+        names.write(LINE)
+    return source
+
+
+def output(tree: Path, *arguments: str) -> str:
+    path = os.pathsep.join([str(tree), os.environ.get("PYTHONPATH", "")])
+    return subprocess.run(
+        [sys.executable, *arguments],
+        check=True,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": path, "COLUMNS": "200"},
+    ).stdout
+
+
+def test_the_package_exports_it(tree) -> None:
+    code = "import unseen; print(unseen.__file__, unseen.Mine, 'Mine' in dir(unseen))"
+    found = output(tree, "-c", code)
+    assert found.startswith(str(tree))
+    assert found.endswith("<class 'unseen.proportions.closed_set.mine.Mine'> True\n")
+
+
+def test_it_is_among_all_estimators_and_every_comparison(tree) -> None:
+    code = """
+import json
+import numpy as np
+import unseen
+from unseen.proportions import all_estimators
+
+rng = np.random.default_rng(0)
+X, X_new = rng.normal(size=(60, 2)), rng.normal(size=(40, 2))
+X[:30] += 3
+comparison = unseen.compare(X, np.repeat(["a", "b"], 30), X_new, random_state=0)
+listed = [type(one).__name__ for one in all_estimators()]
+print(json.dumps([listed, list(comparison), comparison["Mine"].to_dict()["sees_unseen"]]))
+"""
+    listed, compared, sees_unseen = json.loads(output(tree, "-c", code))
+    assert "Mine" in listed
+    assert sorted(compared) == sorted(listed)
+    assert not sees_unseen
+
+
+def test_the_command_line_lists_it(tree) -> None:
+    lines = output(tree, "-m", "unseen", "methods").splitlines()
+    (line,) = [line for line in lines if "Mine" in line]
+    assert "Shares of the classes as their mean posterior." in line
+    assert "no" in line.split()
+
+
+def test_the_page_of_the_api_documents_it(tree) -> None:
+    code = f"""
+import runpy
+from pathlib import Path
+
+page = [Path({str(DOCS / "api.md")!r}).read_text(encoding="utf-8")]
+runpy.run_path({str(DOCS / "conf.py")!r})["add_unlisted_names"](None, "api", page)
+print(page[0])
+"""
+    directive = ".. autoclass:: unseen.proportions.closed_set.mine.Mine"
+    assert directive in output(tree, "-c", code).splitlines()

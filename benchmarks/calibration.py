@@ -2,7 +2,7 @@
 
 Simulated problems of the five kinds of coverage.py, 2 to 4 known classes. In half of them nothing
 is unseen; in the others the unseen share is drawn from the prior that the default has for it. The
-estimator is told so (``spike=0.5``). Of the problems where it says that something is unseen with
+estimator is told so (``prior_closed=0.5``). Of the problems where it says that something is unseen with
 probability p, a share p should then be open, and nominal 95% intervals should hold 95% of the
 shares that the rows were drawn with.
 
@@ -54,7 +54,7 @@ def measure(number: int) -> Case:
     n_known, unseen = int(rng.integers(2, 5)), unseen_share(rng)
     problem = draw_problem(rng, kind, n_known, unseen if is_open else 0.0)
     warnings.simplefilter("ignore", UnseenWarning)
-    estimator = OpenSetEstimator(spike=0.5, random_state=0).fit(problem.X, problem.y)
+    estimator = OpenSetEstimator(prior_closed=0.5, random_state=0).fit(problem.X, problem.y)
     found = estimator.estimate(problem.X_new, confidence=CONFIDENCE)
     lower, upper = found.intervals.T
     covered = (lower - 1e-9 <= problem.shares) & (problem.shares <= upper + 1e-9)

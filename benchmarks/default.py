@@ -36,6 +36,7 @@ import numpy as np
 from paper.published import DATA_SETS
 from paper.trial import OURS, PROPORTIONS, SETTINGS, Block, Trial
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine, make_blobs
+from unseen.proportions.open_set.scores import open_set_scores
 
 from paper import Cell, CellStore
 from unseen import (
@@ -46,10 +47,9 @@ from unseen import (
     UnseenWarning,
 )
 from unseen.datasets import available_datasets, draw_with_proportions, load_dataset
-from unseen.proportions import OpenSetScores
-from unseen.proportions.open_set.estimator import open_set_fit
-from unseen.proportions.open_set.scores import open_set_scores
-from unseen.scores.ratio import RatioScores
+from unseen.proportions.open_set.reading import open_set_fit
+from unseen.scores import OpenScores
+from unseen.scores.ratios import RatioScores
 
 DEVELOPED_ON = (
     "thyroid", "saheart", "australian", "german", "image", "ringnorm", "splice", "segment",
@@ -145,13 +145,13 @@ def covered(cells: list[Cell]) -> dict[str, str]:
 # What each ingredient brings
 
 
-def variants(scores: OpenSetScores) -> dict[str, np.ndarray]:
+def variants(scores: OpenScores) -> dict[str, np.ndarray]:
     """Shares, unseen last, with one ingredient changed at a time."""
     found = {
         "default": OpenSetEstimator(),
-        "spike 0.5": OpenSetEstimator(spike=0.5),
-        "spike 0: always open": OpenSetEstimator(spike=0.0),
-        "spike 1: always closed": OpenSetEstimator(spike=1.0),
+        "spike 0.5": OpenSetEstimator(prior_closed=0.5),
+        "spike 0: always open": OpenSetEstimator(prior_closed=0.0),
+        "spike 1: always closed": OpenSetEstimator(prior_closed=1.0),
     }
     shares = {name: both(one.from_scores(scores)) for name, one in found.items()}
     ratios, best = scores.ratios, [scores.ratios.best]

@@ -34,7 +34,7 @@ from unseen.mixture import BestBin, DensityRatio, KernelMean, Placement, ROCSlop
 from unseen.mixture.base import MixtureEstimator
 from unseen.roc.fit import MaximumLikelihood
 from unseen.roc.models import Concave, Gaussian
-from unseen.scores.crossfit import crossfit_scores
+from unseen.scores.pairs import crossfit_scores
 
 RESULTS = Path(__file__).parent / "results"
 KERNEL_MEAN_SEEDS = 5  # the slowest by far, and far from the others

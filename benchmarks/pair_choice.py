@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from unseen import BestBin, DensityRatio, KernelLogisticRegression, ROCSlope
-from unseen.scores.crossfit import crossfit_scores
+from unseen.scores.pairs import crossfit_scores
 
 SHIFT = 2 / np.sqrt(20)
 PROBLEMS = {

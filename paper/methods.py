@@ -12,14 +12,10 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 
 import numpy as np
+from unseen.proportions.open_set.scores import open_set_scores
 
 from paper.trial import OURS, PAPER, Trial, Tuning
-from unseen._types import FloatArray
-from unseen.intervals.band import band_slopes, closed_limits
-from unseen.mixture import BestBin, DensityRatio, ROCSlope
-from unseen.mixture.base import MixtureEstimator
-from unseen.mixture.slope import SMOOTHING_REPLICATES
-from unseen.proportions import (
+from unseen import (
     AdjustedCount,
     ClassifyAndCount,
     KLDivergence,
@@ -27,11 +23,14 @@ from unseen.proportions import (
     MPEIncomplete,
     MPEJoint,
     SaerensEM,
-
 )
-from unseen.proportions.closed_set.posteriors import ClosedSetEstimator, RowScoresEstimator
+from unseen._types import FloatArray
+from unseen.intervals.band import band_slopes, closed_limits
+from unseen.mixture import BestBin, DensityRatio, ROCSlope
+from unseen.mixture.base import MixtureEstimator
+from unseen.mixture.slope import SMOOTHING_REPLICATES
+from unseen.proportions.closed_set.base import ClosedSetEstimator, PosteriorEstimator
 from unseen.proportions.open_set.estimator import OpenSetEstimator
-from unseen.proportions.open_set.scores import open_set_scores
 from unseen.proportions.per_class.incomplete import incomplete_proportions
 from unseen.records import Estimate
 from unseen.roc.fit import BinomialDeviance
@@ -163,7 +162,7 @@ def projected(trial: Trial) -> Answer:
     return Answer(simplex.project(_slopes(ROCSlope(), trial, OURS)))
 
 
-def from_posteriors(estimator: ClosedSetEstimator, tuning: Tuning, trial: Trial) -> Answer:
+def from_posteriors(estimator: PosteriorEstimator, tuning: Tuning, trial: Trial) -> Answer:
     """A closed-set method on posteriors of the known classes."""
     return _shares(estimator.from_scores(trial.posteriors(tuning)))
 
@@ -178,7 +177,7 @@ def kl(trial: Trial) -> Answer:
     return _from_rows(KLDivergence(random_state=trial.seed), trial, _KL_ROWS)
 
 
-def _from_rows(estimator: RowScoresEstimator, trial: Trial, limit: int | None = None) -> Answer:
+def _from_rows(estimator: ClosedSetEstimator, trial: Trial, limit: int | None = None) -> Answer:
     rng = np.random.RandomState(trial.seed)
     old, new = (rng.permutation(size)[:limit] for size in (len(trial.block.X), len(trial.X_new)))
     fitted = estimator.fit(trial.block.X[old], trial.block.codes[old])

@@ -22,8 +22,7 @@ import numpy as np
 from unseen._types import FloatArray, IntArray
 from unseen.datasets import Dataset
 from unseen.datasets.shift import PrescribedSplit
-from unseen.proportions.base import ClassScores
-from unseen.proportions.closed_set.posteriors import Posteriors
+from unseen.scores import PairScores, Posteriors
 from unseen.scores.crossfit import class_scores
 from unseen.scores.klr import KernelLogisticRegression
 from unseen.scores.posteriors import crossfit_posteriors
@@ -137,7 +136,7 @@ class Trial:
         self.block, self.proportion = block, proportion
         self.seed = block.seed(proportion)
         self.places: IntArray = block.split.test(proportion)
-        self._class_scores: dict[Tuning, ClassScores] = {}
+        self._class_scores: dict[Tuning, PairScores] = {}
 
     @property
     def truth(self) -> FloatArray:
@@ -154,7 +153,7 @@ class Trial:
         """The new rows."""
         return self.block.data.X[self.places]
 
-    def class_scores(self, tuning: Tuning) -> ClassScores:
+    def class_scores(self, tuning: Tuning) -> PairScores:
         """Scores of the new rows against each known class, out of fold."""
         if tuning not in self._class_scores:
             scorer = self.block.classifier(tuning)
@@ -166,7 +165,7 @@ class Trial:
                 n_folds=tuning.n_folds,
                 random_state=self.seed,
             )
-            self._class_scores[tuning] = ClassScores(self.known, tuple(pairs), self.seed)
+            self._class_scores[tuning] = PairScores(self.known, tuple(pairs), self.seed)
         return self._class_scores[tuning]
 
     def posteriors(self, tuning: Tuning) -> Posteriors:

@@ -19,7 +19,7 @@ from unseen.diagnostics import (
     right_end_bend,
 )
 from unseen.mixture import BestBin
-from unseen.proportions import ClassScores
+from unseen.scores import PairScores
 
 RNG = np.random.default_rng(0)
 
@@ -128,8 +128,8 @@ def test_quick_checks_name_each_class() -> None:
     assert set(estimate.diagnostics) == per_class | {"overfull", "slope_total"}
 
 
-def scores_of(pairs) -> ClassScores:
-    return ClassScores(tuple("abcdef"[: len(pairs)]), pairs, seed=0)
+def scores_of(pairs) -> PairScores:
+    return PairScores(tuple("abcdef"[: len(pairs)]), pairs, seed=0)
 
 
 def test_methods_without_a_fitted_curve_skip_the_checks_of_the_curve() -> None:

@@ -21,9 +21,9 @@ from unseen.intervals.band import band_slopes, closed_limits, open_limits
 from unseen.intervals.calibrated import counting_noise, stretched_limits
 from unseen.intervals.percentile import simultaneous_tail
 from unseen.mixture import BestBin
-from unseen.proportions import ClassScores
 from unseen.roc import BinomialDeviance, Concave, RocSketch, bootstrap_roc
 from unseen.roc.bootstrap import EXACT_ROWS, bootstrap_rocs, bootstrap_slopes
+from unseen.scores import PairScores
 
 SHARES = arrays(float, 4, elements=st.floats(0, 1))
 METHODS = [Calibrated(), Percentile(), PaperBand()]
@@ -197,7 +197,7 @@ def test_slopes_are_fits_to_the_replicated_curves() -> None:
 
 
 def test_other_mixture_methods_have_replicates_too() -> None:
-    scores = ClassScores(("a", "b"), gaussian_pairs([0.5, 0.3], 300), seed=0)
+    scores = PairScores(("a", "b"), gaussian_pairs([0.5, 0.3], 300), seed=0)
     estimator = MPEIncomplete(BestBin())
     draws, estimate = estimator.replicates(scores, 40), estimator.from_scores(scores)
     assert draws.shape == (40, 3)

@@ -12,8 +12,8 @@ from sklearn.exceptions import DataConversionWarning
 import unseen
 from unseen import KernelMean, mixture_proportion
 from unseen.records import UnseenWarning
+from unseen.samples import LabelledRows
 from unseen.samples.checks import (
-    LabelledRows,
     check_closed_set,
     check_folds,
     check_labelled,

@@ -1,19 +1,25 @@
-"""Estimate in one call."""
+"""The calls that answer the question in one line: estimate, compare, mixture_proportion."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from unseen.proportions import OpenSetEstimator, ProportionEstimator
+from unseen._frozen import Frozen
+from unseen._random import whole_seed
+from unseen._wording import html_table, text_table
+from unseen.mixture.proportion import mixture_proportion
+from unseen.proportions import OpenSetEstimator, ProportionEstimator, all_estimators
+from unseen.records import Estimate
+from unseen.scores import PosteriorScorer, Scorer, Scores
+from unseen.scores.klr import KernelLogisticRegression
 
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from unseen.records import Estimate
-
-__all__ = ["estimate"]
+__all__ = ["Comparison", "compare", "estimate", "mixture_proportion"]
 
 
 def estimate(
@@ -36,7 +42,8 @@ def estimate(
     X_new : array-like of shape (n_new, n_features)
         New rows, with the columns of X.
     estimator : proportion estimator or None, default=None
-        How to estimate; None is :class:`OpenSetEstimator`. It is copied, not changed.
+        How to estimate; None is :class:`~unseen.OpenSetEstimator`. The estimator is copied, not
+        changed.
     confidence : float or None, default=None
         Level of the intervals, such as 0.95; None makes none.
     random_state : int, RandomState instance or None, default=None
@@ -63,12 +70,213 @@ def estimate(
     >>> print(f"{estimate.unseen:.1f}")
     0.5
     """
+    chosen = chosen_estimator(estimator, random_state)
+    return chosen.fit(X, y).estimate(X_new, confidence=confidence)
+
+
+def chosen_estimator(estimator: Any, random_state: Any = None) -> ProportionEstimator:
+    """A copy of the estimator, or of the default, with the seed where one is given."""
     if estimator is not None and not isinstance(estimator, ProportionEstimator):
         raise TypeError(
             "estimator must be a proportion estimator such as MPEIncomplete(), or None; "
             f"got {estimator!r}."
         )
-    chosen = OpenSetEstimator() if estimator is None else clone(estimator)
+    chosen: ProportionEstimator = OpenSetEstimator() if estimator is None else clone(estimator)
     if random_state is not None:
         chosen.set_params(random_state=random_state)
-    return chosen.fit(X, y).estimate(X_new, confidence=confidence)
+    return chosen
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Frozen, Mapping[str, Estimate]):
+    """Estimates of several estimators on the same data, by name; prints as a table.
+
+    Parameters
+    ----------
+    estimates : mapping of str to Estimate
+        All with the same classes.
+
+    Examples
+    --------
+    >>> from unseen import Comparison, Estimate
+    >>> rows = {"n_labelled": {"cat": 80, "dog": 90}, "n_new": 400}
+    >>> comparison = Comparison({
+    ...     "open": Estimate(("cat", "dog"), [0.5, 0.2], 0.3, "open", **rows),
+    ...     "closed": Estimate(("cat", "dog"), [0.7, 0.3], 0.0, "closed", **rows),
+    ... })
+    >>> print(comparison)
+              cat    dog  unseen
+    open    0.500  0.200   0.300
+    closed  0.700  0.300   0.000
+    400 new rows
+    >>> comparison["open"].unseen
+    0.3
+    """
+
+    estimates: Mapping[str, Estimate]
+
+    def __post_init__(self) -> None:
+        if not self.estimates:
+            raise ValueError("estimates must hold at least one estimate; got none.")
+        kinds = {estimate.classes for estimate in self.estimates.values()}
+        if len(kinds) > 1:
+            raise ValueError(f"estimates must share their classes; got {sorted(kinds, key=str)}.")
+        super().__post_init__()
+
+    @property
+    def classes(self) -> tuple[Any, ...]:
+        """Labels of the known classes."""
+        return next(iter(self.estimates.values())).classes
+
+    def __getitem__(self, name: str) -> Estimate:
+        if name not in self.estimates:
+            raise KeyError(f"no estimate {name!r}; there are {', '.join(self.estimates)}.")
+        return self.estimates[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.estimates)
+
+    def __len__(self) -> int:
+        return len(self.estimates)
+
+    def __str__(self) -> str:
+        return text_table(*self._table())
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return html_table(*self._table())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain types, ready for JSON."""
+        return {name: estimate.to_dict() for name, estimate in self.estimates.items()}
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame: for each estimator the rows of its own frame, and its name."""
+        frames = {name: estimate.to_frame() for name, estimate in self.estimates.items()}
+        import pandas as pd
+
+        table = pd.concat(frames, names=["estimator", None])
+        return table.reset_index(level="estimator").reset_index(drop=True)
+
+    def _table(self) -> tuple[list[list[str]], list[str]]:
+        """Header and rows, as text, and the line below."""
+        rows = [
+            [name, *(f"{share:.3f}" for share in (*estimate.proportions, estimate.unseen))]
+            for name, estimate in self.estimates.items()
+        ]
+        n_new = next(iter(self.estimates.values())).n_new
+        return [["", *map(str, self.classes), "unseen"], *rows], [f"{n_new} new rows"]
+
+
+def compare(
+    X: ArrayLike,
+    y: ArrayLike,
+    X_new: ArrayLike,
+    estimators: Iterable[ProportionEstimator] | Mapping[str, ProportionEstimator] | None = None,
+    *,
+    random_state: Any = None,
+) -> Comparison:
+    """Estimate the shares with several estimators; each kind of score is made only once.
+
+    Estimators share scores where one's scorer serves the other. The default classifier is tuned
+    once for all of them, so that an answer can differ a little from the one that the same
+    estimator, left alone with the same seed, would give.
+
+    Parameters
+    ----------
+    X, y, X_new
+        As in :func:`estimate`.
+    estimators : iterable or dict of proportion estimators, or None, default=None
+        Which, perhaps by names of your own; None is every one of this library that applies to
+        the number of classes. They are copied, not changed.
+    random_state : int, RandomState instance or None, default=None
+        Seed of all estimators. None leaves those that have one their own, and draws one for
+        the rest.
+
+    Returns
+    -------
+    Comparison
+        Prints as a table; holds one :class:`~unseen.Estimate` per name.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import unseen
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.vstack([rng.normal(-3, 1, (200, 2)), rng.normal(3, 1, (200, 2))])
+    >>> y = ["left"] * 200 + ["right"] * 200
+    >>> X_new = np.vstack([rng.normal(-3, 1, (300, 2)), rng.normal(3, 1, (100, 2))])
+    >>> chosen = [unseen.MPEIncomplete(classifier=GaussianNB()),
+    ...           unseen.MPEProjected(classifier=GaussianNB())]
+    >>> comparison = unseen.compare(X, y, X_new, chosen, random_state=0)
+    >>> print(f"{comparison['MPEProjected']['left']:.1f}")
+    0.7
+    """
+    if estimators is None:
+        estimators = all_estimators(len(set(np.ravel(y).tolist())))
+    chosen = {name: clone(one) for name, one in _by_name(estimators).items()}
+    seed = whole_seed(random_state)
+    for one in chosen.values():
+        if random_state is not None or one.random_state is None:
+            one.set_params(random_state=seed)
+        one.fit(X, y)
+    _tune_once(list(chosen.values()))
+    scores = _shared_scores(chosen, X_new)
+    return Comparison({name: one.from_scores(scores[name]) for name, one in chosen.items()})
+
+
+def _by_name(
+    estimators: Iterable[ProportionEstimator] | Mapping[str, ProportionEstimator],
+) -> dict[str, ProportionEstimator]:
+    """Estimators by the names given, or by class; where a class comes twice, with parameters."""
+    if isinstance(estimators, Mapping):
+        return dict(estimators)
+    listed = list(estimators)
+    kinds = [type(one).__name__ for one in listed]
+    names = [
+        kind if kinds.count(kind) == 1 else " ".join(repr(one).split())
+        for kind, one in zip(kinds, listed, strict=True)
+    ]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"estimators must differ; got {twice[0]} more than once.")
+    return dict(zip(names, listed, strict=True))
+
+
+def _tune_once(estimators: list[ProportionEstimator]) -> None:
+    """Choose bandwidth and C of the default classifier once, where several would choose their own.
+
+    Posteriors take both; scores of new rows against a class take the bandwidth, and choose C anew.
+    """
+    untuned = [one for one in estimators if one.get_params().get("classifier", one) is None]
+    if len(untuned) < 2 or len(untuned[0].classes_) < 2:
+        return
+    sample, seed = untuned[0].labelled_, untuned[0].random_state
+    tuned = KernelLogisticRegression(random_state=seed).fit(sample.rows, sample.codes)
+    for one in untuned:
+        takes_both = isinstance(one.scorer(seed), PosteriorScorer)
+        C = tuned.C_ if takes_both else None
+        one.set_params(classifier=KernelLogisticRegression(tuned.bandwidth_, C))
+
+
+def _shared_scores(
+    estimators: Mapping[str, ProportionEstimator], X_new: ArrayLike
+) -> dict[str, Scores]:
+    """Scores for each estimator; a scorer that serves several is run once."""
+    scorers = {name: one.scorer(whole_seed(one.random_state)) for name, one in estimators.items()}
+    served = {
+        name: sum(one.serves(other) for other in scorers.values()) for name, one in scorers.items()
+    }
+    made: list[tuple[Scorer, Scores]] = []
+    scores = {}
+    # A scorer that serves more comes first, so that the others find its scores made.
+    for name in sorted(scorers, key=lambda name: -served[name]):
+        ready = next((found for one, found in made if one.serves(scorers[name])), None)
+        if ready is None:
+            ready = estimators[name].scores(X_new)
+            made.append((scorers[name], ready))
+        scores[name] = ready
+    return scores

@@ -5,8 +5,8 @@ from numpy.testing import assert_allclose
 from unseen import OpenSetEstimator
 from unseen.mixture.candidates import Candidates
 from unseen.mixture.placement import placement_posterior
-from unseen.scores.neighbours import Distances
-from unseen.scores.ratio import RatioScores
+from unseen.scores.ratios import Distances
+from unseen.scores.ratios import RatioScores
 
 
 def test_prior_weights_fall_with_the_log_loss_and_half_is_with_distances() -> None:

@@ -10,10 +10,10 @@ from unseen.mixture.placement import Placement, placement_posterior
 from unseen.roc.models import Concave, Gaussian
 from unseen.roc.pooled import _ALPHA, N_CELLS, cell_rates
 from unseen.roc.sketch import RocSketch
-from unseen.scores.ratio import RatioScores
+from unseen.scores.ratios import RatioScores
 
 
-def one_score(F, H, spike=0.0, weight=None):
+def one_score(F, H, prior_closed=0.0, weight=None):
     scores = RatioScores(np.asarray(F)[:, None], np.asarray(H)[:, None], np.zeros(1))
     candidates = Candidates.of(scores)
     return placement_posterior(candidates.cells(weight), candidates.log_prior, spike)
@@ -146,14 +146,14 @@ def test_the_known_probabilities_add_up_to_the_share() -> None:
 
 def test_the_spike_is_a_point_mass_at_one() -> None:
     rng = np.random.default_rng(7)
-    posterior = one_score(rng.normal(size=100), rng.normal(size=100), spike=0.9)
+    posterior = one_score(rng.normal(size=100), rng.normal(size=100), prior_closed=0.9)
     mixed = posterior.probability_mixed
     odds = (1 - 0.9) / 0.9 * posterior.bayes_factor
     assert_allclose(mixed, odds / (1 + odds))
     assert posterior.quantile(mixed + 1e-9) == 1.0 > posterior.quantile(mixed / 2)
     draws = posterior.draws(4000, 0)
     assert_allclose(np.mean(draws < 1), mixed, atol=0.03)
-    assert one_score([0.0, 1.0], [0.0, 1.0], spike=1.0).quantile(0.5) == 1.0
+    assert one_score([0.0, 1.0], [0.0, 1.0], prior_closed=1.0).quantile(0.5) == 1.0
 
 
 def test_rows_scores_and_counts_lead_to_the_same_kind_of_answer() -> None:
@@ -178,7 +178,7 @@ def test_rows_scores_and_counts_lead_to_the_same_kind_of_answer() -> None:
 @pytest.mark.parametrize("value", [-0.1, 1.5, "high"])
 def test_a_spike_outside_its_range_is_named(value) -> None:
     with pytest.raises(ValueError, match="'spike' parameter of Placement must be"):
-        Placement(spike=value).from_scores([0.0, 1.0], [0.0, 1.0])
+        Placement(prior_closed=value).from_scores([0.0, 1.0], [0.0, 1.0])
 
 
 def test_scores_of_two_values_and_many_rows() -> None:

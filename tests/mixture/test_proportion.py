@@ -15,7 +15,7 @@ from unseen.mixture import (
     mixture_proportion,
 )
 from unseen.records import UnseenWarning
-from unseen.scores.crossfit import crossfit_scores
+from unseen.scores.pairs import crossfit_scores
 
 
 @pytest.fixture(scope="module")

@@ -8,9 +8,9 @@ from numpy.testing import assert_allclose
 
 from reference.closed_twins import PEERS, gaussian_record, on_simplex, peer_problem
 from unseen import AdjustedCount
-from unseen.proportions import adjusted_shares
+from unseen.proportions.closed_set.adjusted import adjusted_shares
 from unseen.proportions.closed_set.count import votes
-from unseen.proportions.closed_set.matching import class_means
+from unseen.proportions.bootstrap import class_means
 
 CENTRES = [[-1.0, 0.0], [1.0, 0.0], [0.0, 1.5]]
 

@@ -9,8 +9,9 @@ from scipy.optimize import minimize_scalar
 from sklearn.naive_bayes import GaussianNB
 
 from unseen import BestBin, BinaryRescaled, MPEIncomplete, ROCSlope
-from unseen.proportions import BinaryScores, ClassScores, rescaled_proportions
-from unseen.scores.crossfit import crossfit_scores
+from unseen.proportions.per_class.binary import rescaled_proportions
+from unseen.scores import PairScores, TwoClassScores
+from unseen.scores.pairs import crossfit_scores
 
 shares = st.floats(0, 1)
 
@@ -70,14 +71,14 @@ def test_one_row_per_replicate() -> None:
     assert_array_equal(together, alone)
 
 
-def hidden_scores(n: int = 1500, seed: int = 0) -> BinaryScores:
+def hidden_scores(n: int = 1500, seed: int = 0) -> TwoClassScores:
     """P_1 is half P_2; the new rows are 60% P_1. The score is the row, one way or the other."""
     rng = np.random.default_rng(seed)
     new, first, second = (
         rng.normal(np.where(np.arange(n) < part * n, 5, 0), 1) for part in (0.3, 0.5, 0.0)
     )
     pairs = ((-new, -first), (new, second))
-    return BinaryScores(("a", "b"), pairs, 5, ("odd rows",), (first, second))
+    return TwoClassScores(("a", "b"), pairs, 5, ("odd rows",), (first, second))
 
 
 def test_the_record() -> None:
@@ -104,7 +105,7 @@ def test_the_record() -> None:
 def test_the_mirror_of_the_scores_between_the_classes() -> None:
     """nu(P_2, P_1) needs scores that are high for P_2: the same scores with the sign turned."""
     scores = hidden_scores()
-    turned = BinaryScores(
+    turned = TwoClassScores(
         ("b", "a"), scores.pairs[::-1], between=(-scores.between[1], -scores.between[0])
     )
     ours, theirs = (BinaryRescaled().from_scores(one) for one in (scores, turned))
@@ -113,7 +114,7 @@ def test_the_mirror_of_the_scores_between_the_classes() -> None:
 
 def test_the_same_classes_twice_are_told() -> None:
     same = np.random.default_rng(0).normal(size=200)
-    scores = BinaryScores(("a", "b"), ((same, same), (same, same)), between=(same, same))
+    scores = TwoClassScores(("a", "b"), ((same, same), (same, same)), between=(same, same))
     estimate = BinaryRescaled(method=ROCSlope()).from_scores(scores)
     assert estimate.diagnostics["rescaled"] == [None, None]
     assert_array_equal(estimate.proportions, [0.5, 0.5])
@@ -161,8 +162,8 @@ def test_other_numbers_of_classes_are_refused(labels) -> None:
 
 
 def test_scores_of_another_kind_are_refused() -> None:
-    plain = ClassScores(("a", "b"), hidden_scores().pairs)
-    rule = "scores must be BinaryScores, as BinaryRescaled.scores makes them; got ClassScores"
+    plain = PairScores(("a", "b"), hidden_scores().pairs)
+    rule = "scores must be TwoClassScores, as BinaryRescaled.scores makes them; got PairScores"
     with pytest.raises(TypeError, match=rule):
         BinaryRescaled().from_scores(plain)
     with pytest.raises(TypeError, match=rule):
@@ -173,4 +174,4 @@ def test_scores_between_the_classes_must_match_the_rows() -> None:
     pair = (np.zeros(3), np.zeros(2))
     rule = r"between must hold one score per labelled row of each class; got \(1, 2\) for \(2, 2\)"
     with pytest.raises(ValueError, match=rule):
-        BinaryScores(("a", "b"), (pair, pair), between=(np.zeros(1), np.zeros(2)))
+        TwoClassScores(("a", "b"), (pair, pair), between=(np.zeros(1), np.zeros(2)))

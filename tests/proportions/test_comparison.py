@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
+from unseen.proportions.comparison import default_estimators
 
 import unseen
 from unseen import (
@@ -21,16 +22,16 @@ from unseen import (
     SaerensEM,
     compare,
 )
-from unseen.proportions import PerClassEstimator, ProportionEstimator
-from unseen.proportions.closed_set.posteriors import ClosedSetEstimator
-from unseen.proportions.comparison import default_estimators
+from unseen.proportions import ProportionEstimator
+from unseen.proportions.closed_set.base import PosteriorEstimator
+from unseen.proportions.per_class.base import PerClassEstimator
 
 
 @pytest.fixture
 def counted(monkeypatch) -> list[str]:
     """Names of the classes whose way to make scores was used, in turn."""
     calls = []
-    for kind in (PerClassEstimator, ClosedSetEstimator):
+    for kind in (PerClassEstimator, PosteriorEstimator):
         made = kind.scores
 
         @wraps(made)
@@ -99,7 +100,7 @@ def test_each_kind_of_score_is_made_once(samples, counted) -> None:
         MPEJoint(closed=False, **QUICK, n_jobs=2),
     ]
     compare(*samples, chosen, random_state=0)
-    assert sorted(counted) == ["ClosedSetEstimator", "PerClassEstimator"]
+    assert sorted(counted) == ["PosteriorEstimator", "PerClassEstimator"]
 
 
 def test_other_settings_are_scored_anew(samples, counted) -> None:

@@ -7,7 +7,7 @@ from scipy.stats import norm
 
 from reference.closed_twins import gaussian_record
 from unseen import ClassifyAndCount
-from unseen.proportions import Posteriors
+from unseen.scores import Posteriors
 
 
 def test_it_counts_the_most_probable_classes() -> None:

@@ -6,13 +6,15 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression
+from unseen.proportions.open_set.scores import closed_shares
 
 from unseen import SaerensEM
 from unseen.intervals import Credible, Percentile
-from unseen.proportions.closed_set.posteriors import Posteriors
-from unseen.proportions.open_set.estimator import OpenSetEstimator, open_set_fit
-from unseen.proportions.open_set.scores import OpenSetScores, closed_shares, moved_ratios
-from unseen.scores.ratio import RatioScores
+from unseen.proportions.open_set.estimator import OpenSetEstimator
+from unseen.proportions.open_set.reading import open_set_fit
+from unseen.scores import OpenScores, Posteriors
+from unseen.scores.open import ratios_at_shares
+from unseen.scores.ratios import RatioScores
 
 MEANS = np.array([-1.5, 1.5])
 
@@ -37,14 +39,14 @@ def exact_scores(counts, new_counts, n_unseen, seed=0, mixture=None):
     mixture = closed_shares(record) if mixture is None else np.asarray(mixture)
     ratios = [np.log(d @ shares) - np.log(d[:, :2] @ mixture) for d in (densities_new, densities)]
     scores = RatioScores(ratios[0][:, None], ratios[1][:, None], np.zeros(1))
-    return OpenSetScores(("a", "b"), codes, record, scores, mixture, seed)
+    return OpenScores(("a", "b"), codes, record, scores, mixture, seed)
 
 
 def test_a_moved_ratio_is_the_ratio_against_the_other_mixture() -> None:
     # No unseen row, so that the true density ratio has no infinite part.
     from_even = exact_scores((300, 200), (150, 50), 0, mixture=[0.5, 0.5])
     from_other = exact_scores((300, 200), (150, 50), 0, mixture=[0.2, 0.8])
-    moved = moved_ratios(from_even, np.array([0.2, 0.8]))
+    moved = ratios_at_shares(from_even, np.array([0.2, 0.8]))
     assert_allclose(moved.new, from_other.ratios.new, atol=1e-9)
     assert_allclose(moved.labelled, from_other.ratios.labelled, atol=1e-9)
 
@@ -65,7 +67,7 @@ def test_candidates_that_say_nothing_stay_tied() -> None:
         labelled=np.column_stack([np.zeros(60), ratios.labelled[:, 0]]),
         log_loss=np.zeros(2),
     )
-    moved = moved_ratios(replace(scores, ratios=silent), np.array([0.9, 0.1]))
+    moved = ratios_at_shares(replace(scores, ratios=silent), np.array([0.9, 0.1]))
     assert not moved.new[:, 0].any()
     assert not moved.labelled[:, 0].any()
     assert not np.allclose(moved.labelled[:, 1], silent.labelled[:, 1])
@@ -126,12 +128,12 @@ def test_where_nothing_is_unseen_the_answer_is_closed_set_em() -> None:
 
 def test_the_spike_decides_between_the_hypotheses() -> None:
     scores = exact_scores((400, 300), (100, 60), 40)
-    closed = OpenSetEstimator(spike=1.0).from_scores(scores)
+    closed = OpenSetEstimator(prior_closed=1.0).from_scores(scores)
     assert closed.unseen == 0.0
     assert closed.diagnostics["probability_unseen"] == 0.0
     among = SaerensEM().from_scores(scores.posteriors).proportions
     assert_allclose(closed.proportions, among, atol=1e-9)
-    open_ = OpenSetEstimator(spike=0.0).from_scores(scores)
+    open_ = OpenSetEstimator(prior_closed=0.0).from_scores(scores)
     assert open_.diagnostics["probability_unseen"] == 1.0
     assert abs(open_.unseen - 0.2) < 0.06
     assert open_.diagnostics["bayes_factor"] == closed.diagnostics["bayes_factor"]
@@ -194,7 +196,7 @@ def test_draws_mix_the_hypotheses_in_proportion() -> None:
     scores = exact_scores((300, 200), (80, 40), 12)
     factor = OpenSetEstimator().from_scores(scores).diagnostics["bayes_factor"]
     # With these prior odds the hypotheses are equally likely a posteriori.
-    estimator = OpenSetEstimator(spike=factor / (1 + factor))
+    estimator = OpenSetEstimator(prior_closed=factor / (1 + factor))
     draws = estimator.replicates(scores, 2000, 0)
     assert draws.shape == (2000, 3)
     assert_allclose(draws.sum(axis=1), 1.0)
@@ -227,31 +229,31 @@ def test_other_intervals_can_be_asked_for() -> None:
 
 def test_bad_values_are_named() -> None:
     with pytest.raises(ValueError, match="'spike' parameter of OpenSetEstimator must be"):
-        OpenSetEstimator(spike=2.0).fit([[0.0], [1.0]], ["a", "b"])
+        OpenSetEstimator(prior_closed=2.0).fit([[0.0], [1.0]], ["a", "b"])
     with pytest.raises(ValueError, match="n_replicates must be >= 20 to have quantiles; got 3"):
         Credible(n_replicates=3)
     ratios = RatioScores(np.zeros((4, 1)), np.zeros((3, 1)), np.zeros(1))
     with pytest.raises(ValueError, match="posteriors must be there for several classes"):
-        OpenSetScores(("a", "b"), np.array([0, 0, 1]), None, ratios, np.ones(2) / 2)
+        OpenScores(("a", "b"), np.array([0, 0, 1]), None, ratios, np.ones(2) / 2)
     with pytest.raises(ValueError, match="codes must hold one class per labelled row; got 2 for 3"):
-        OpenSetScores(("a",), np.array([0, 0]), None, ratios, np.ones(1))
+        OpenScores(("a",), np.array([0, 0]), None, ratios, np.ones(1))
 
 
 def test_records_that_live_side_by_side_keep_their_own_fits():
     open_, closed = (exact_scores((400, 300), (200, 100), n_unseen) for n_unseen in (100, 0))
     first, second = (OpenSetEstimator().from_scores(one).unseen for one in (open_, closed))
     assert first > 0.1 > second
-    assert OpenSetEstimator(spike=1.0).from_scores(open_).unseen == 0
+    assert OpenSetEstimator(prior_closed=1.0).from_scores(open_).unseen == 0
     assert OpenSetEstimator().from_scores(open_).unseen == first
 
 
 def test_expected_shares_lie_between_those_of_the_hypotheses() -> None:
     scores = exact_scores((300, 200), (80, 40), 12)
-    closed, open_ = (OpenSetEstimator(spike=s).expected_shares(scores) for s in (1.0, 0.0))
+    closed, open_ = (OpenSetEstimator(prior_closed=s).expected_shares(scores) for s in (1.0, 0.0))
     assert_allclose(closed[:2], closed_shares(scores.posteriors))
-    sides = [OpenSetEstimator(spike=s).from_scores(scores) for s in (1.0, 0.0)]
+    sides = [OpenSetEstimator(prior_closed=s).from_scores(scores) for s in (1.0, 0.0)]
     assert_allclose([closed[2], open_[2]], [side.unseen for side in sides])
-    estimator = OpenSetEstimator(spike=0.5)
+    estimator = OpenSetEstimator(prior_closed=0.5)
     open_weight = estimator.from_scores(scores).diagnostics["probability_unseen"]
     expected = (1 - open_weight) * closed + open_weight * open_
     assert_allclose(estimator.expected_shares(scores), expected, atol=1e-12)

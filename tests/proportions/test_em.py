@@ -11,13 +11,10 @@ from scipy.special import softmax
 
 from reference.closed_twins import PEERS, em, gaussian_record, on_simplex, peer_problem
 from unseen import SaerensEM
-from unseen.proportions import (
-    BiasCorrectedTemperature,
-    Posteriors,
-    Temperature,
-    mixture_shares,
-)
 from unseen.proportions import em as module
+from unseen.proportions.closed_set.em import BiasCorrectedTemperature, Temperature
+from unseen.scores import Posteriors
+from unseen.simplex import mixture_shares
 
 CENTRES = [[-1.0, 0.0], [1.0, 0.0], [0.0, 1.5]]
 

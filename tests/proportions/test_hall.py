@@ -6,9 +6,9 @@ from numpy.testing import assert_allclose
 
 from reference.closed_twins import ecdf_distance, gaussian_record, gaussian_rows, grid, on_simplex
 from unseen import HallECDF
-from unseen.proportions import Posteriors
 from unseen.proportions.closed_set.hall import ecdf_products
 from unseen.proportions.closed_set.matching import matching
+from unseen.scores import Posteriors
 
 CENTRES = [[-2.0], [0.0], [2.0]]
 

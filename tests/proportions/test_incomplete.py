@@ -11,7 +11,8 @@ from sklearn.naive_bayes import GaussianNB
 
 import unseen
 from unseen import BestBin, CertifiedBound, KernelMean, MPEIncomplete, ROCSlope, UnseenWarning
-from unseen.proportions import ClassScores, incomplete_proportions
+from unseen.proportions.per_class.incomplete import incomplete_proportions
+from unseen.scores import PairScores
 
 slopes = st.lists(st.floats(0, 1), min_size=1, max_size=6)
 
@@ -29,14 +30,14 @@ def test_shares_are_the_slopes_and_the_rest_is_unseen(raw: list[float]) -> None:
         assert rest == pytest.approx(0, abs=1e-12)
 
 
-def gaussian_scores(shares: list[float], n: int = 2000, seed: int = 0) -> ClassScores:
+def gaussian_scores(shares: list[float], n: int = 2000, seed: int = 0) -> PairScores:
     """Per class: scores of F = (1 - share) N(4, 1) + share N(0, 1), and of H = N(0, 1)."""
     rng = np.random.default_rng(seed)
     pairs = tuple(
         (rng.normal(np.where(np.arange(n) < share * n, 0, 4), 1), rng.normal(0, 1, n))
         for share in shares
     )
-    return ClassScores(tuple("abcdef"[: len(shares)]), pairs, seed=5, warnings=("odd rows",))
+    return PairScores(tuple("abcdef"[: len(shares)]), pairs, seed=5, warnings=("odd rows",))
 
 
 def test_each_share_is_the_mixture_proportion_of_its_class() -> None:
@@ -160,7 +161,7 @@ def test_one_call_copies_the_estimator_and_seeds_it(samples) -> None:
 
 
 def test_warnings_of_a_class_name_it() -> None:
-    tiny = ClassScores(("a",), ((np.zeros(4), np.zeros(4)),))
+    tiny = PairScores(("a",), ((np.zeros(4), np.zeros(4)),))
     mixture = ROCSlope().from_scores(*tiny.pairs[0])
     expected = {f"class 'a': {message}" for message in mixture.warnings}
     found = MPEIncomplete().from_scores(tiny).warnings
@@ -215,4 +216,4 @@ def test_scores_must_match_the_classes() -> None:
     pair = (np.zeros(3), np.zeros(3))
     message = r"pairs must hold one pair of scores per class; got 1 for 2 classes\."
     with pytest.raises(ValueError, match=message):
-        ClassScores(("a", "b"), (pair,))
+        PairScores(("a", "b"), (pair,))

@@ -10,23 +10,23 @@ from scipy.optimize import check_grad
 
 from reference.joint_twin import best_on_grid, by_general_solver, deviance
 from unseen import MPEJoint, simplex
-from unseen.proportions import ClassScores
 from unseen.roc import BinomialDeviance, Concave, Gaussian, RocSketch, bootstrap_rocs, fit_roc
 from unseen.roc.joint import _derivatives, by_slope_of, cheapest_slopes, fit_jointly, share_out
+from unseen.scores import PairScores
 
 GRID = BinomialDeviance().grid
 MODELS = [Gaussian(), Concave(), Concave(mu=0.5)]
 each_model = pytest.mark.parametrize("model", MODELS, ids=repr)
 
 
-def scores_of(shares: list[float], n: int = 1000, seed: int = 0, shift: float = 2.5) -> ClassScores:
+def scores_of(shares: list[float], n: int = 1000, seed: int = 0, shift: float = 2.5) -> PairScores:
     """Per class: scores of F = (1 - share) N(shift, 1) + share N(0, 1), and of H = N(0, 1)."""
     rng = np.random.default_rng(seed)
     pairs = tuple(
         (rng.normal(np.where(np.arange(n) < share * n, 0, shift), 1), rng.normal(0, 1, n))
         for share in shares
     )
-    return ClassScores(tuple("abcdef"[: len(shares)]), pairs, seed=5, warnings=("odd rows",))
+    return PairScores(tuple("abcdef"[: len(shares)]), pairs, seed=5, warnings=("odd rows",))
 
 
 def rough_curves(seed: int, n_classes: int, n: int = 40) -> np.ndarray:
@@ -73,7 +73,7 @@ def test_open_set_is_each_curve_alone_while_the_slopes_leave_room(model) -> None
     assert_allclose(together.deviance[0], alone.deviance.sum(), rtol=1e-9)
 
 
-def _curves(scores: ClassScores) -> np.ndarray:
+def _curves(scores: PairScores) -> np.ndarray:
     return np.array([np.interp(GRID, *RocSketch.from_scores(*p).roc()) for p in scores.pairs])
 
 
@@ -257,7 +257,7 @@ def test_replicates_are_the_joint_fits_of_the_replicated_rocs() -> None:
 def test_smooth_fits_the_mean_of_the_replicated_rocs() -> None:
     rng = np.random.default_rng(5)
     pairs = tuple((rng.normal(1, 1, 80), rng.normal(0, 1, 40)) for _ in range(2))
-    scores = ClassScores(("a", "b"), pairs, seed=3)
+    scores = PairScores(("a", "b"), pairs, seed=3)
     grid = BinomialDeviance().grid
     mean = bootstrap_rocs(pairs, grid, 500, 3).mean(axis=0)
     expected = fit_jointly(grid, mean, Gaussian()).slopes[0]
@@ -288,5 +288,5 @@ def test_open_default_sees_that_one_class_makes_up_nearly_all_rows() -> None:
     pairs = [
         (rng.normal(0, 1, 500), rng.normal(0, 1, 500)) for _ in range(8)
     ]  # eight problems with one class each
-    shares = [MPEJoint(closed=False).from_scores(ClassScores(("a",), (p,))) for p in pairs]
+    shares = [MPEJoint(closed=False).from_scores(PairScores(("a",), (p,))) for p in pairs]
     assert min(estimate["a"] for estimate in shares) > 0.7

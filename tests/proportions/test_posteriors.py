@@ -19,7 +19,7 @@ from unseen import (
     L2Distance,
     SaerensEM,
 )
-from unseen.proportions import Posteriors, RowScores
+from unseen.scores import Posteriors, RowScores
 from unseen.scores.posteriors import crossfit_posteriors
 
 ALL = [SaerensEM, ClassifyAndCount, AdjustedCount, L2Distance, KLDivergence, HallECDF]

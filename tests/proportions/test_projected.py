@@ -7,17 +7,17 @@ from scipy.optimize import minimize
 
 import unseen
 from unseen import BestBin, MPEIncomplete, MPEProjected
-from unseen.proportions import ClassScores
+from unseen.scores import PairScores
 
 
-def gaussian_scores(shares: list[float], n: int = 800, seed: int = 0) -> ClassScores:
+def gaussian_scores(shares: list[float], n: int = 800, seed: int = 0) -> PairScores:
     """Per class: scores of F = (1 - share) N(4, 1) + share N(0, 1), and of H = N(0, 1)."""
     rng = np.random.default_rng(seed)
     pairs = tuple(
         (rng.normal(np.where(np.arange(n) < share * n, 0, 4), 1), rng.normal(0, 1, n))
         for share in shares
     )
-    return ClassScores(tuple("abcdef"[: len(shares)]), pairs, seed=5, warnings=("odd rows",))
+    return PairScores(tuple("abcdef"[: len(shares)]), pairs, seed=5, warnings=("odd rows",))
 
 
 def nearest_by_quadratic_programme(point: np.ndarray) -> np.ndarray:

@@ -8,9 +8,10 @@ from numpy.testing import assert_allclose
 
 from reference.closed_twins import on_simplex
 from unseen.proportions import quadratic
-from unseen.proportions.closed_set.matching import bootstrap_means, matching_replicates
+from unseen.proportions.bootstrap import bootstrap_means
+from unseen.proportions.closed_set.matching import matching_replicates
 from unseen.simplex import minimise_on_simplex
-from unseen.simplex.programs import minimise_on_plane
+from unseen.simplex import minimise_on_plane
 
 
 def programs(seed, n_classes, n_programs=20, rank=None):

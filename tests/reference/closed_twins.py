@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.stats import norm
 
-from unseen.proportions import Posteriors
+from unseen.scores import Posteriors
 
 PEERS = {path.stem: path for path in sorted(Path(__file__).with_name("peers").glob("*.json"))}
 

@@ -188,7 +188,7 @@ def test_shares_are_estimated_by_the_default_estimator_and_err_as_its_replicates
     X, y, X_new = rows
     rule = RatioRule(random_state=0).fit(X, y, X_new)
     estimate = rule.shares_.estimate
-    estimator = OpenSetEstimator(spike=0.5, random_state=estimate.seed).fit(X, y)
+    estimator = OpenSetEstimator(prior_closed=0.5, random_state=estimate.seed).fit(X, y)
     expected = estimator.estimate(X_new, confidence=0.95)
     assert estimate.method == "OpenSetEstimator"
     assert_array_equal(rule.shares_.limits, expected.intervals)
@@ -215,7 +215,7 @@ def test_a_rule_takes_even_odds_where_several_classes_are_known() -> None:
     y = np.repeat(["a", "b"], 40)
 
     def expected(labels: np.ndarray, spike: float | None) -> np.ndarray:
-        estimator = OpenSetEstimator(spike=spike, random_state=0).fit(X, labels)
+        estimator = OpenSetEstimator(prior_closed=spike, random_state=0).fit(X, labels)
         return estimator.expected_shares(estimator.scores(X_new))[:-1]
 
     even, usual = expected(y, 0.5), expected(y, None)

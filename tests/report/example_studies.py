@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from unseen import Comparison
 from unseen.monitoring import Timeline
-from unseen.proportions import Comparison
 from unseen.records import BLIND, Estimate, RocEvidence
 from unseen.report import render
 from unseen.study import Origin, Study, Suspects

@@ -23,8 +23,7 @@ from example_studies import (
     texts_everywhere,
 )
 
-from unseen.proportions import MPEJoint
-from unseen.proportions.base import ClassScores
+from unseen import MPEJoint
 from unseen.report import render, write_report
 from unseen.report.pictures import history_picture
 from unseen.report.remarks import assumptions, certainty
@@ -35,6 +34,7 @@ from unseen.report.tables import (
     labelling_table,
     shares_table,
 )
+from unseen.scores import PairScores
 from unseen.study import Study, Suspects
 
 VOID = {"meta", "link", "br"}
@@ -242,11 +242,11 @@ def test_the_file_appears_whole_or_not_at_all(tmp_path) -> None:
         write_report(example_studies.minimal(), tmp_path / "none" / "report.html")
 
 
-def made_scores() -> ClassScores:
+def made_scores() -> PairScores:
     """Scores of two classes, as a classifier would give them."""
     rng = np.random.default_rng(0)
     pairs = tuple((rng.normal(0.5, 1, 80), rng.normal(0, 1, 60)) for _ in range(2))
-    return ClassScores(("a", "b"), pairs, 0)
+    return PairScores(("a", "b"), pairs, 0)
 
 
 def test_blind_is_who_says_so_and_not_who_has_a_certain_name() -> None:

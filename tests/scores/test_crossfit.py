@@ -15,7 +15,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from unseen import KernelLogisticRegression
 from unseen._random import seeded
-from unseen.scores.crossfit import class_scores, crossfit_scores
+from unseen.scores.crossfit import class_scores
+from unseen.scores.pairs import crossfit_scores
 from unseen.scores.selection import assign_folds
 
 

@@ -7,9 +7,9 @@ from scipy.stats import ks_2samp
 from sklearn.neighbors import NearestNeighbors
 
 from unseen.scores import neighbours
+from unseen.scores.crossfit import ratio_scores
+from unseen.scores.ratios import neighbour_distances
 from unseen.scores.kernel import Standardisation
-from unseen.scores.neighbours import neighbour_distances
-from unseen.scores.ratio import ratio_scores
 
 
 def scales(n_columns, *spreads):

@@ -5,10 +5,11 @@ from scipy import sparse
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
+from unseen.scores.ratio import RATIO_STRENGTHS, fold_offsets
 
 from unseen import KernelLogisticRegression
-from unseen.scores.crossfit import crossfit_scores
-from unseen.scores.ratio import RATIO_STRENGTHS, fold_offsets, ratio_scores
+from unseen.scores.pairs import crossfit_scores
+from unseen.scores.crossfit import ratio_scores
 from unseen.scores.selection import training_masks
 
 

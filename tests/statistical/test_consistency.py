@@ -8,12 +8,13 @@ the way from rows with the default scorer.
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from unseen.proportions.comparison import default_estimators
 
 import unseen
 from unseen import BestBin, BinaryRescaled, DensityRatio, MPEIncomplete, MPEJoint, ROCSlope
-from unseen.proportions import BinaryScores, ClassScores, PerClassEstimator
-from unseen.proportions.comparison import default_estimators
+from unseen.proportions.per_class.base import PerClassEstimator
 from unseen.roc import Concave, Gaussian
+from unseen.scores import PairScores, TwoClassScores
 
 SIZES = [300, 1000, 3000, 10000]
 N_DRAWS = 16
@@ -28,7 +29,7 @@ def gaussian_rows(n: int, rng: np.random.Generator) -> tuple[np.ndarray, list[np
     return new, [centre + rng.normal(size=(n, 2)) for centre in CENTRES[:2]]
 
 
-def true_scores(n: int, seed: int) -> ClassScores:
+def true_scores(n: int, seed: int) -> PairScores:
     """Log-likelihood ratios of P_0 against each known class."""
 
     def log_densities(rows: np.ndarray) -> np.ndarray:
@@ -40,11 +41,11 @@ def true_scores(n: int, seed: int) -> ClassScores:
 
     new, known = gaussian_rows(n, np.random.default_rng(seed))
     pairs = tuple((score(new, label), score(rows, label)) for label, rows in enumerate(known))
-    return ClassScores(("a", "b"), pairs, seed=0)
+    return PairScores(("a", "b"), pairs, seed=0)
 
 
 @pytest.fixture(scope="module")
-def records() -> dict[int, list[ClassScores]]:
+def records() -> dict[int, list[PairScores]]:
     return {n: [true_scores(n, seed) for seed in range(N_DRAWS)] for n in SIZES}
 
 
@@ -123,7 +124,7 @@ def hidden_rows(n: int, rng: np.random.Generator) -> list[np.ndarray]:
     return [rng.normal(np.where(rng.random(n) < share, 6.0, 0.0), 1) for share in shares_of_E]
 
 
-def hidden_scores(n: int, seed: int) -> BinaryScores:
+def hidden_scores(n: int, seed: int) -> TwoClassScores:
     """Log-likelihood ratios; with r = dE/dP_2 = exp(6 x - 18) all are functions of r."""
     new, first, second = hidden_rows(n, np.random.default_rng(seed))
 
@@ -133,7 +134,7 @@ def hidden_scores(n: int, seed: int) -> BinaryScores:
     def against_first(x: np.ndarray) -> np.ndarray:
         return against_second(x, 0.3) - against_second(x, 0.5)
 
-    return BinaryScores(
+    return TwoClassScores(
         ("P_1", "P_2"),
         (
             (against_first(new), against_first(first)),
@@ -145,7 +146,7 @@ def hidden_scores(n: int, seed: int) -> BinaryScores:
 
 
 @pytest.fixture(scope="module")
-def hidden_records() -> dict[int, list[BinaryScores]]:
+def hidden_records() -> dict[int, list[TwoClassScores]]:
     return {n: [hidden_scores(n, seed) for seed in range(N_DRAWS)] for n in SIZES}
 
 

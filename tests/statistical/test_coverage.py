@@ -7,13 +7,13 @@ import pytest
 
 from unseen import MPEIncomplete, OpenSetEstimator
 from unseen.intervals import Calibrated, IntervalEvidence, Percentile, certified_unseen
-from unseen.proportions import ClassScores
+from unseen.scores import PairScores
 
 N_DRAWS = 60
 SHARES = np.array([0.35, 0.15, 0.5])
 
 
-def draw(seed: int) -> ClassScores:
+def draw(seed: int) -> PairScores:
     """Two known classes and an unseen one in the plane; scores that no classifier has fitted."""
     rng = np.random.default_rng([11, seed])
     centres = np.array([[0.0, 0.0], [3.5, 0.0], [0.0, 3.5]])
@@ -23,7 +23,7 @@ def draw(seed: int) -> ClassScores:
     for k in range(2):
         own = centres[k] + rng.normal(size=(200, 2))
         pairs.append((log_odds(rows, centres, k), log_odds(own, centres, k)))
-    return ClassScores(("a", "b"), tuple(pairs), seed=seed)
+    return PairScores(("a", "b"), tuple(pairs), seed=seed)
 
 
 def log_odds(rows: np.ndarray, centres: np.ndarray, k: int) -> np.ndarray:

@@ -21,14 +21,8 @@ from unseen._sklearn import HasMethods, Interval, Tags, fit_context
 from unseen._types import FloatArray
 from unseen.records import MixtureEstimate, Notice, RocEvidence
 from unseen.roc.sketch import RocSketch, cumulative_roc
-from unseen.samples.checks import (
-    check_fold_rows,
-    check_labelled_rows,
-    check_new,
-    is_sparse,
-    remarks,
-)
-from unseen.scores.crossfit import crossfit_scores
+from unseen.samples import check_fold_rows, check_new, check_sample, sample_notices
+from unseen.scores.pairs import crossfit_scores
 
 _EVIDENCE_CELLS = 200
 
@@ -60,13 +54,13 @@ class LabelledSample(BaseEstimator):
 
     def _keep(self, X: ArrayLike, name: str) -> Self:
         """Keep the sample of H, which the user calls by this name."""
-        self.labelled_ = check_labelled_rows(self, X, name)
+        self.labelled_ = check_sample(self, X, name)
         return self
 
     def _unlabelled(self, X_new: ArrayLike, name: str = "X_new", known: str = "X") -> Any:
         """Check the sample of F: same columns as H, finite, not empty; stored as H is."""
         check_is_fitted(self)
-        return check_new(self, X_new, name, known)
+        return check_new(self.labelled_, X_new, name, known)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -120,8 +114,8 @@ class MixtureEstimator(LabelledSample, ABC):
         new = self._unlabelled(X_new, name, known)
         n_folds = getattr(self, "n_folds", 1)
         check_fold_rows(new.shape[0], name, n_folds)
-        check_fold_rows(self.labelled_.shape[0], known, n_folds)
-        found = remarks(self, self.labelled_, new, X_new, name, known)
+        check_fold_rows(self.labelled_.rows.shape[0], known, n_folds)
+        found = sample_notices(self.labelled_, new, X_new, name, known)
         estimate = self._from_rows(new)
         return replace(estimate, notices=(*found, *estimate.notices))
 
@@ -144,7 +138,7 @@ class MixtureEstimator(LabelledSample, ABC):
         """Score the rows of F against those of H out of fold, then go on from the scores."""
         scores = crossfit_scores(
             new,
-            self.labelled_,
+            self.labelled_.rows,
             self.classifier,
             n_folds=self.n_folds,
             random_state=self.random_state,
@@ -216,4 +210,4 @@ def sketch_scores(sketch: RocSketch) -> tuple[FloatArray, FloatArray]:
 
 def stack_rows(F: Any, H: Any) -> Any:
     """Rows of F, then rows of H; both dense or both sparse."""
-    return sparse.vstack([F, H], format="csr") if is_sparse(H) else np.vstack([F, H])
+    return sparse.vstack([F, H], format="csr") if sparse.issparse(H) else np.vstack([F, H])

@@ -39,8 +39,8 @@ from unseen._types import FloatArray, IntArray
 from unseen.mixture.base import LabelledSample, stack_rows
 from unseen.records import UpperBound
 from unseen.roc.sketch import RocSketch
-from unseen.scores.crossfit import log_odds
 from unseen.scores.klr import KernelLogisticRegression
+from unseen.scores.refit import log_odds
 
 Form = Literal["clopper-pearson", "dkw", "vc"]
 
@@ -212,7 +212,7 @@ class CertifiedBound(LabelledSample):
         """Learn on one half of both samples, score the other half."""
         rng = check_random_state(self.random_state)
         learn_F, count_F = _halves(new, "X_new", rng)
-        learn_H, count_H = _halves(self.labelled_, "X", rng)
+        learn_H, count_H = _halves(self.labelled_.rows, "X", rng)
         is_F = np.repeat([1, 0], [learn_F.shape[0], learn_H.shape[0]])
         classifier = self._fresh_classifier(rng).fit(stack_rows(learn_F, learn_H), is_F)
         return RocSketch.from_scores(log_odds(classifier, count_F), log_odds(classifier, count_H))

@@ -18,7 +18,7 @@ from scipy.special import logsumexp
 
 from unseen._types import BoolArray, FloatArray, IntArray
 from unseen.roc.pooled import N_CELLS, PooledCells, spread_cells
-from unseen.scores.ratio import RatioScores
+from unseen.scores.ratios import RatioScores
 
 __all__ = ["Candidates"]
 
@@ -43,9 +43,9 @@ class Candidates:
     --------
     >>> import numpy as np
     >>> from unseen.mixture.candidates import Candidates
-    >>> from unseen.scores.ratio import RatioScores
+    >>> from unseen.scores.ratios import RatioScores
     >>> scores = RatioScores(np.zeros((50, 3)), np.zeros((50, 3)), np.array([0.5, 0.5, 9.0]))
-    >>> np.exp(Candidates.of(scores).log_prior)
+    >>> np.exp(Candidates.from_ratios(scores).log_prior)
     array([0.5, 0.5, 0. ])
     """
 
@@ -54,7 +54,7 @@ class Candidates:
     log_prior: FloatArray
 
     @classmethod
-    def of(cls, scores: RatioScores) -> Candidates:
+    def from_ratios(cls, scores: RatioScores) -> Candidates:
         """The discriminators, and the distances where there are any."""
         n_rows = len(scores.new) + len(scores.labelled)
         log_prior = -_LOSS_WEIGHT * n_rows * (scores.log_loss - scores.log_loss.min())

@@ -212,7 +212,7 @@ class KernelMean(MixtureEstimator):
 
     def _from_rows(self, new: Any) -> MixtureEstimate:
         """Estimate from the rows themselves; there is no ROC to show."""
-        return MixtureEstimate(self._proportion(new, self.labelled_), "KernelMean")
+        return MixtureEstimate(self._proportion(new, self.labelled_.rows), "KernelMean")
 
     def from_sketch(self, sketch: RocSketch) -> MixtureEstimate:
         """Estimate from scores as if they were the only feature; needs no ``fit``.

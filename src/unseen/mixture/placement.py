@@ -45,7 +45,7 @@ from unseen.mixture.candidates import Candidates
 from unseen.records import MixtureEstimate
 from unseen.roc.pooled import PooledCells, fitted_lattice, spread_cells
 from unseen.roc.sketch import RocSketch
-from unseen.scores.ratio import ratio_scores
+from unseen.scores.crossfit import cross_fitter
 
 __all__ = ["Placement", "PlacementPosterior", "placement_posterior"]
 
@@ -77,7 +77,7 @@ class PlacementPosterior:
     >>> from unseen.mixture.placement import PlacementPosterior
     >>> share, half = np.array([0.2, 0.4]), np.array([0.5, 0.5])
     >>> even = PlacementPosterior(share, half, 0.0, spike=0.5, known=np.ones((1, 1)))
-    >>> even.probability_mixed, even.quantile(0.25).round(3), even.quantile(0.5)
+    >>> even.probability_open, even.quantile(0.25).round(3), even.quantile(0.5)
     (0.5, np.float64(0.3), np.float64(1.0))
     """
 
@@ -93,7 +93,7 @@ class PlacementPosterior:
         return float(np.exp(min(self.log_bayes_factor, _LARGEST_LOG)))
 
     @property
-    def probability_mixed(self) -> float:
+    def probability_open(self) -> float:
         """Posterior probability that F holds something besides H."""
         if self.spike in (0.0, 1.0):
             return 1.0 - self.spike
@@ -102,12 +102,12 @@ class PlacementPosterior:
 
     def quantile(self, level: ArrayLike) -> FloatArray:
         """Quantiles of ν, the spike at 1 included."""
-        mixed = self.probability_mixed
+        mixed = self.probability_open
         levels = np.asarray(level, dtype=float)
-        inner = self.mixed_quantile(np.minimum(levels / max(mixed, _LEAST_RATE), 1.0))
+        inner = self.open_quantile(np.minimum(levels / max(mixed, _LEAST_RATE), 1.0))
         return np.where(levels < mixed, inner, 1.0)[()]
 
-    def mixed_quantile(self, level: ArrayLike) -> FloatArray:
+    def open_quantile(self, level: ArrayLike) -> FloatArray:
         """Quantiles of ν given that F holds something besides H."""
         middle = np.cumsum(self.probability) - self.probability / 2
         return np.interp(np.asarray(level, dtype=float), middle, self.share)
@@ -218,15 +218,10 @@ class Placement(MixtureEstimator):
         return placement_posterior(cells, np.zeros(1), self.spike)
 
     def _from_rows(self, new: Any) -> MixtureEstimate:
-        scores = ratio_scores(
-            new,
-            self.labelled_,
-            None,
-            self.classifier,
-            n_folds=self.n_folds,
-            random_state=self.random_state,
-        )
-        candidates = Candidates.of(scores)
+        fitter = cross_fitter(self.classifier)
+        rows = self.labelled_.rows
+        scores = fitter.ratios(new, rows, None, None, self.n_folds, self.random_state)
+        candidates = Candidates.from_ratios(scores)
         posterior = placement_posterior(candidates.cells(), candidates.log_prior, self.spike)
         best = scores.best
         sketch = RocSketch.from_scores(scores.new[:, best], scores.labelled[:, best])
@@ -238,7 +233,7 @@ def _estimate(sketch: RocSketch, posterior: PlacementPosterior) -> MixtureEstima
     found = {
         "lower": float(lower),
         "upper": float(upper),
-        "probability_mixed": posterior.probability_mixed,
+        "probability_open": posterior.probability_open,
     }
     return clipped_estimate("Placement", sketch, float(median), found)
 

@@ -38,8 +38,8 @@ import numpy as np
 
 from unseen._types import FloatArray, IntArray
 from unseen.mixture.candidates import Candidates
-from unseen.proportions.open_set.estimator import open_set_fit
-from unseen.proportions.open_set.scores import OpenSetScores, moved_ratios
+from unseen.proportions.open_set.reading import open_set_fit
+from unseen.scores.open import OpenScores, ratios_at_shares
 
 __all__ = ["ClassProbabilities", "change_p_values", "class_probabilities"]
 
@@ -57,7 +57,7 @@ class ClassProbabilities:
 
     Parameters
     ----------
-    among_known, among_known_labelled : ndarray of shape (m, K) and (n, K)
+    known_mixture, known_mixture_labelled : ndarray of shape (m, K) and (n, K)
         Probability of each known class given that the row belongs to one, of new rows and of
         labelled ones.
     novelty, novelty_labelled : ndarray of shape (m,) and (n,)
@@ -66,8 +66,8 @@ class ClassProbabilities:
         Class of each labelled row, as its place among the classes.
     """
 
-    among_known: FloatArray
-    among_known_labelled: FloatArray
+    known_mixture: FloatArray
+    known_mixture_labelled: FloatArray
     novelty: FloatArray
     novelty_labelled: FloatArray
     codes: IntArray
@@ -75,27 +75,27 @@ class ClassProbabilities:
     @property
     def new(self) -> FloatArray:
         """Probability of each known class and then of none, one row per new row."""
-        known = self.among_known * (1 - self.novelty)[:, None]
+        known = self.known_mixture * (1 - self.novelty)[:, None]
         return np.column_stack([known, self.novelty])
 
 
-def class_probabilities(scores: OpenSetScores) -> ClassProbabilities:
+def class_probabilities(scores: OpenScores) -> ClassProbabilities:
     """Probabilities of all rows at the shares that the new rows have if something is unseen.
 
     Parameters
     ----------
-    scores : OpenSetScores
-        Of the rows of both windows together.
+    scores : OpenScores
+        Scores of the rows of both windows together.
 
     Returns
     -------
     ClassProbabilities
     """
-    # The spike says how likely "nothing is unseen" is; no row's probability depends on it.
-    fit = open_set_fit(scores, spike=0.5)
-    among = np.maximum(fit.among_known, _LEAST_SHARE)
-    candidates = Candidates.of(moved_ratios(scores, among))
-    cells = candidates.cells((among / scores.counts)[scores.codes])
+    # No row's probability depends on how likely "nothing is unseen" is.
+    fit = open_set_fit(scores, prior_closed=0.5)
+    mixture = np.maximum(fit.known_mixture, _LEAST_SHARE)
+    candidates = Candidates.from_ratios(ratios_at_shares(scores, mixture))
+    cells = candidates.cells((mixture / scores.counts)[scores.codes])
     known_labelled = np.zeros(len(scores.codes))
     for candidate in np.flatnonzero(np.isfinite(candidates.log_prior)):
         known_labelled += _known_at(
@@ -104,7 +104,7 @@ def class_probabilities(scores: OpenSetScores) -> ClassProbabilities:
             cells.place[candidate],
             fit.posterior.known[candidate],
         )
-    parts = _among_known(scores, among)
+    parts = _known_mixture(scores, mixture)
     return ClassProbabilities(*parts, 1 - fit.known, 1 - known_labelled, scores.codes)
 
 
@@ -117,13 +117,13 @@ def _known_at(
     return np.interp(cell, np.arange(len(known)), known)
 
 
-def _among_known(scores: OpenSetScores, among: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Posteriors of the known classes at the shares ``among``, of new and of labelled rows."""
+def _known_mixture(scores: OpenScores, mixture: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Posteriors of the known classes at these shares, of new and of labelled rows."""
     posteriors = scores.posteriors
-    if posteriors is None or posteriors.prior is None:
+    if posteriors is None:
         return np.ones((scores.n_new, 1)), np.ones((len(scores.codes), 1))
-    parts = posteriors.new, posteriors.labelled
-    moved = [rows / posteriors.prior * among for rows in parts]
+    parts = posteriors.new, posteriors.of_labelled
+    moved = [rows / posteriors.prior * mixture for rows in parts]
     known, labelled = (rows / rows.sum(axis=1, keepdims=True) for rows in moved)
     return known, labelled
 
@@ -196,13 +196,13 @@ class _NoveltyBeyondClasses:
         """Take from novelty what differs among the known classes."""
         counts = np.bincount(rows.codes)
         indicator = (rows.codes == np.arange(len(counts))[:, None]) / counts[:, None]
-        confusion = indicator @ rows.among_known_labelled
+        confusion = indicator @ rows.known_mixture_labelled
         inverse = np.linalg.pinv(confusion, rcond=_LEAST_SEPARATION)
         weights = inverse @ (indicator @ rows.novelty_labelled)
-        psi = rows.novelty - rows.among_known @ weights
-        labelled = rows.novelty_labelled - rows.among_known_labelled @ weights
+        psi = rows.novelty - rows.known_mixture @ weights
+        labelled = rows.novelty_labelled - rows.known_mixture_labelled @ weights
         spread = indicator @ np.square(labelled) - np.square(indicator @ labelled)
-        columns = np.column_stack([psi, np.square(psi), rows.among_known @ inverse])
+        columns = np.column_stack([psi, np.square(psi), rows.known_mixture @ inverse])
         return cls(columns, np.maximum(spread, 0.0) / counts)
 
     def studentised(self, means: FloatArray, counts: tuple[int, int]) -> FloatArray:

@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from math import ceil
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import clone
 
 from unseen._random import whole_seed
-from unseen._types import FloatArray, Matrix
+from unseen._types import FloatArray
+from unseen.api import chosen_estimator
 from unseen.intervals import check_interval
-from unseen.monitoring.source import (
-    FOLDS,
+from unseen.monitoring.reference import (
     TEST_FOLDS,
     Reference,
-    Source,
+    WindowScorer,
     training_reference,
     window_reference,
 )
 from unseen.monitoring.timeline import Timeline
 from unseen.monitoring.windows import Windows, find_windows, windows_of
-from unseen.proportions import OpenSetEstimator, ProportionEstimator
-from unseen.records import Estimate, UnseenWarning
-from unseen.samples.checks import check_new, remarks
+from unseen.proportions import ProportionEstimator
+from unseen.records import Estimate, Notice
+from unseen.samples import check_new, sample_notices
+from unseen.scores import Scorer
+from unseen.scores.base import FOLDS
 
 __all__ = ["monitor"]
 
-_LEAST_PERMUTATIONS = 1999
+_MIN_PERMUTATIONS = 1999
 # The least p-value that permutations can give, adjusted for all windows, is this part of alpha.
 _RESOLUTION = 0.2
 TRAINING = "training"
@@ -115,30 +115,32 @@ def monitor(
     >>> print(f"{timeline[3].unseen:.1f}")
     0.2
     """
-    _check(confidence, alpha, estimator)
-    chosen = OpenSetEstimator() if estimator is None else clone(estimator)
-    seed = whole_seed(chosen.get_params()["random_state"] if random_state is None else random_state)
-    chosen.set_params(random_state=seed)
-    _check_least_rows(least_rows, chosen)
-    rows, odd = _checked_rows(chosen, X, y, X_new)
+    check_interval(confidence, None)
+    if not 0 < alpha < 1:
+        raise ValueError(f"alpha must lie strictly between 0 and 1, such as 0.05; got {alpha}.")
+    chosen = chosen_estimator(estimator, random_state)
+    seed = whole_seed(chosen.random_state)
+    scorer = chosen.scorer(seed)
+    _check_least_rows(least_rows, scorer)
+    labelled = chosen.fit(X, y).labelled_
+    rows = check_new(labelled, X_new)
+    notices = sample_notices(labelled, rows, given=X_new)
     windows = windows_of(by, rows.shape[0])
     # A window that happens to be called so goes first.
     to_training = isinstance(reference, str) and reference == TRAINING
     to_training = to_training and TRAINING not in windows.keys
     kept = _kept(windows, least_rows, at_least=1 if to_training else 2)
     places = [] if to_training else find_windows(kept, reference)
-    _settle_folds(chosen, max(kept.counts))
-    with warnings.catch_warnings():
-        # What is odd about the rows has been said once, for all windows together.
-        warnings.simplefilter("ignore", UnseenWarning)
-        source = Source.of(chosen, rows, seed)
-        if to_training:
-            compared = training_reference(source)
-        else:
-            compared = window_reference(source, kept, places, confidence)
-        estimates, p_values = _followed(
-            source, compared, kept, places, confidence, alpha, progress or _silent
-        )
+    # The default chooses its folds by the number of rows: by the largest window, for all.
+    scorer = scorer.settled(len(labelled.codes) + max(kept.counts))
+    window_scorer = WindowScorer.prepare(chosen, scorer, labelled, rows)
+    if to_training:
+        compared = training_reference(window_scorer)
+    else:
+        compared = window_reference(window_scorer, kept, places, confidence)
+    estimates, p_values = _followed(
+        window_scorer, compared, kept, places, confidence, alpha, progress or (lambda done: None)
+    )
     return Timeline(
         windows=kept.keys,
         estimates=tuple(estimates),
@@ -149,13 +151,13 @@ def monitor(
         alpha=alpha,
         skipped=_skipped(windows, least_rows),
         n_missing=windows.n_missing,
-        warnings=(*odd, *_remarks_of_windows(estimates)),
+        notices=(*notices, *_notices_of_windows(estimates)),
         seed=seed,
     )
 
 
 def _followed(
-    source: Source,
+    scorer: WindowScorer,
     compared: Reference,
     windows: Windows,
     places: list[int],
@@ -164,60 +166,27 @@ def _followed(
     progress: Callable[[float], object],
 ) -> tuple[list[Estimate], FloatArray]:
     """Estimate of each window, and its two p-values; NaN in the windows of the reference."""
-    rng = np.random.default_rng(source.seed)
+    rng = np.random.default_rng(scorer.scorer.seed)
     n_windows = len(windows.keys)
-    n_permutations = max(_LEAST_PERMUTATIONS, ceil(n_windows / (_RESOLUTION * alpha)))
+    n_permutations = max(_MIN_PERMUTATIONS, ceil(n_windows / (_RESOLUTION * alpha)))
     estimates, p_values = [], np.full((n_windows, 2), np.nan)
     for place, rows in enumerate(windows.rows):
         progress(place / n_windows)
-        done = places == [place]
-        estimates.append(compared.estimate if done else source.estimate(rows, confidence))
+        is_reference = places == [place]
+        estimates.append(compared.estimate if is_reference else scorer.estimate(rows, confidence))
         if place not in places:
-            p_values[place] = compared.source.p_values(rows, compared.rows, n_permutations, rng)
+            p_values[place] = compared.scorer.p_values(rows, compared.rows, n_permutations, rng)
     progress(1.0)
     return estimates, p_values
 
 
-def _silent(done: float) -> None:
-    """Tell nobody."""
-
-
-def _check(confidence: float, alpha: float, estimator: Any) -> None:
-    check_interval(confidence, None)
-    if not 0 < alpha < 1:
-        raise ValueError(f"alpha must lie strictly between 0 and 1, such as 0.05; got {alpha}.")
-    if estimator is not None and not isinstance(estimator, ProportionEstimator):
-        raise TypeError(
-            "estimator must be a proportion estimator such as MPEIncomplete(), or None; "
-            f"got {estimator!r}."
-        )
-
-
-def _check_least_rows(least_rows: int, estimator: ProportionEstimator) -> None:
-    least = max(TEST_FOLDS, estimator.get_params(deep=False).get("n_folds") or FOLDS)
+def _check_least_rows(least_rows: int, scorer: Scorer) -> None:
+    least = max(TEST_FOLDS, scorer.n_folds or FOLDS)
     if least_rows < least:
         raise ValueError(
             f"least_rows must be at least {least}, so that each fold of the estimator holds a "
             f"row; got {least_rows}."
         )
-
-
-def _checked_rows(
-    estimator: ProportionEstimator, X: Any, y: Any, X_new: Any
-) -> tuple[Matrix, tuple[Notice, ...]]:
-    """New rows as numbers, and what is odd about them; leaves the estimator fitted to numbers."""
-    estimator.fit(X, y)
-    rows = check_new(estimator, X_new)
-    odd = remarks(estimator, estimator.labelled_.rows, rows, given=X_new)
-    # Windows are rows of an array: with column names on one side only, each would be remarked on.
-    estimator.fit(estimator.labelled_.rows, y)
-    return rows, odd
-
-
-def _settle_folds(estimator: ProportionEstimator, n_new: int) -> None:
-    """The default chooses its folds by the number of rows: here by the largest window, for all."""
-    if isinstance(estimator, OpenSetEstimator) and estimator.n_folds is None:
-        estimator.set_params(n_folds=estimator._n_folds(len(estimator.labelled_.codes) + n_new))
 
 
 def _kept(windows: Windows, least_rows: int, at_least: int) -> Windows:
@@ -235,11 +204,12 @@ def _skipped(windows: Windows, least_rows: int) -> tuple[tuple[Any, int], ...]:
     return tuple((key, count) for key, count in counted if count < least_rows)
 
 
-def _remarks_of_windows(estimates: Sequence[Estimate]) -> tuple[str, ...]:
-    """What is said of every window, once; and of how many windows more is said."""
-    said = [estimate.warnings for estimate in estimates]
-    common = [message for message in said[0] if all(message in others for others in said)]
-    more = sum(len(messages) > len(common) for messages in said)
+def _notices_of_windows(estimates: Sequence[Estimate]) -> tuple[Notice, ...]:
+    """Notices that every window has, once; and how many windows have more."""
+    all_notices = [estimate.notices for estimate in estimates]
+    common = [one for one in all_notices[0] if all(one in others for others in all_notices)]
+    more = sum(len(notices) > len(common) for notices in all_notices)
     if not more:
         return tuple(common)
-    return (*common, f"{more} of {len(said)} windows have warnings of their own; see estimates.")
+    text = f"{more} of {len(all_notices)} windows have notices of their own; see estimates."
+    return (*common, Notice("notices_in_windows", text))

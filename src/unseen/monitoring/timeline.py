@@ -16,7 +16,7 @@ import numpy as np
 from unseen._types import BoolArray, FloatArray
 from unseen._wording import html_table, text_table
 from unseen.monitoring.windows import shown_key
-from unseen.records import Estimate
+from unseen.records import Estimate, Notice
 
 __all__ = ["Timeline", "holm"]
 
@@ -46,7 +46,7 @@ class Timeline:
         Windows with too few rows for an estimate.
     n_missing : int
         New rows without a key, which belong to no window.
-    warnings : tuple of str
+    notices : tuple of Notice
         What a person should know before trusting the numbers, in plain words.
     seed : int or None
         As ``random_state``, this gives the same record again.
@@ -65,7 +65,7 @@ class Timeline:
 
     Examples
     --------
-    >>> from unseen.records import Estimate
+    >>> from unseen.records import Estimate, Notice
     >>> from unseen.monitoring import Timeline
     >>> rows = {"n_labelled": {"cat": 80, "dog": 90}, "n_new": 400}
     >>> may = Estimate(("cat", "dog"), [0.7, 0.3], 0.0, "m", **rows)
@@ -90,11 +90,11 @@ class Timeline:
     alpha: float = 0.05
     skipped: tuple[tuple[Any, int], ...] = ()
     n_missing: int = 0
-    warnings: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
     seed: int | None = None
 
     def __post_init__(self) -> None:
-        for name in ("windows", "estimates", "skipped", "warnings"):
+        for name in ("windows", "estimates", "skipped", "notices"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         for name, kind in (
             ("in_reference", np.bool_),
@@ -190,7 +190,7 @@ class Timeline:
                 {"window": _plain_key(window), "rows": int(rows)} for window, rows in self.skipped
             ],
             "n_missing": int(self.n_missing),
-            "warnings": list(self.warnings),
+            "notices": [notice.to_dict() for notice in self.notices],
             "seed": self.seed,
         }
 
@@ -264,7 +264,7 @@ class Timeline:
             remarks.append(f"skipped, too few rows: {named}")
         if self.n_missing:
             remarks.append(f"{self.n_missing} rows without a key belong to no window")
-        return remarks + [f"warning: {message}" for message in self.warnings]
+        return remarks + list(map(str, self.notices))
 
 
 def holm(p_values: Sequence[float] | FloatArray) -> FloatArray:

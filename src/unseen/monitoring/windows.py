@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from unseen._types import IntArray
-from unseen.samples.checks import _quoted
+from unseen._wording import quoted
+from unseen.samples.labelled import is_missing
 from unseen.tables.groups import natural_order
 
 __all__ = ["Windows", "find_windows", "shown_key", "windows_of"]
@@ -73,7 +74,7 @@ def windows_of(by: Any, n_rows: int) -> Windows:
     keys = _listed_keys(by, n_rows)
     rows: dict[Any, list[int]] = {}
     for row, key in enumerate(keys):
-        if not _is_missing(key):
+        if not is_missing(key):
             rows.setdefault(key, []).append(row)
     if not rows:
         raise ValueError(f"by must name a window for at least one row; got {n_rows} missing keys.")
@@ -123,7 +124,7 @@ def _place(windows: Windows, key: Any) -> int:
             return place
     raise ValueError(
         "reference must be the key of a window with enough rows; "
-        f"got {shown_key(key)!r}, and there are {_quoted(map(shown_key, windows.keys))}."
+        f"got {shown_key(key)!r}, and there are {quoted(map(shown_key, windows.keys))}."
     )
 
 
@@ -150,15 +151,6 @@ def _listed_keys(by: Any, n_rows: int) -> list[Any]:
         # tolist would turn nanoseconds into whole numbers
         return list(keys)
     return [key.item() if isinstance(key, np.generic) else key for key in keys.tolist()]
-
-
-def _is_missing(key: Any) -> bool:
-    if key is None:
-        return True
-    try:
-        return bool(key != key)
-    except TypeError:  # pandas.NA refuses to say whether it equals itself
-        return True
 
 
 def _in_order(keys: Iterable[Any]) -> list[Any]:

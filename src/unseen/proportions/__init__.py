@@ -1,54 +1,43 @@
-"""Estimators of class proportions, one idea per file."""
+"""Estimators of class proportions in three families: class by class, closed set, open set."""
 
-from unseen.proportions.base import ClassScores, PerClassEstimator, ProportionEstimator
-from unseen.proportions.closed_set.adjusted import AdjustedCount, adjusted_shares
-from unseen.proportions.closed_set.count import ClassifyAndCount
-from unseen.proportions.closed_set.em import (
-    BiasCorrectedTemperature,
-    Rescaling,
-    SaerensEM,
-    Temperature,
-)
-from unseen.proportions.closed_set.hall import HallECDF
-from unseen.proportions.closed_set.kl import KLDivergence
-from unseen.proportions.closed_set.l2 import L2Distance
-from unseen.proportions.closed_set.posteriors import ClosedSetEstimator, Posteriors, RowScores
-from unseen.proportions.comparison import Comparison, compare
+from importlib import import_module
+from inspect import isabstract
+
+from unseen._names import public_names
+from unseen.proportions.base import ProportionEstimator, Reading
 from unseen.proportions.open_set.estimator import OpenSetEstimator
-from unseen.proportions.open_set.scores import OpenSetScores
-from unseen.proportions.per_class.binary import BinaryRescaled, BinaryScores, rescaled_proportions
-from unseen.proportions.per_class.incomplete import MPEIncomplete, incomplete_proportions
-from unseen.proportions.per_class.joint import MPEJoint
-from unseen.proportions.per_class.projected import MPEProjected
-from unseen.simplex import mixture_shares
 
-__all__ = [
-    "AdjustedCount",
-    "BiasCorrectedTemperature",
-    "BinaryRescaled",
-    "BinaryScores",
-    "ClassScores",
-    "ClassifyAndCount",
-    "ClosedSetEstimator",
-    "Comparison",
-    "HallECDF",
-    "KLDivergence",
-    "L2Distance",
-    "MPEIncomplete",
-    "MPEJoint",
-    "MPEProjected",
-    "OpenSetEstimator",
-    "OpenSetScores",
-    "PerClassEstimator",
-    "Posteriors",
-    "ProportionEstimator",
-    "Rescaling",
-    "RowScores",
-    "SaerensEM",
-    "Temperature",
-    "adjusted_shares",
-    "compare",
-    "incomplete_proportions",
-    "mixture_shares",
-    "rescaled_proportions",
-]
+__all__ = ["OpenSetEstimator", "ProportionEstimator", "Reading", "all_estimators"]
+
+
+def all_estimators(n_classes: int | None = None) -> list[ProportionEstimator]:
+    """Every public proportion estimator, with its default parameters.
+
+    Parameters
+    ----------
+    n_classes : int or None, default=None
+        Keep those that take so many known classes; None keeps all.
+
+    Returns
+    -------
+    list of ProportionEstimator
+
+    Examples
+    --------
+    >>> from unseen.proportions import all_estimators
+    >>> any(type(estimator).__name__ == "BinaryRescaled" for estimator in all_estimators(3))
+    False
+    """
+    listed = sorted(public_names().items())
+    kinds = [
+        getattr(import_module(module), name)
+        for name, module in listed
+        if module.startswith("unseen.proportions.")
+    ]
+    estimators = [kind() for kind in kinds if not isabstract(kind)]
+    return [one for one in estimators if n_classes is None or _takes(one, n_classes)]
+
+
+def _takes(estimator: ProportionEstimator, n_classes: int) -> bool:
+    fewest, most = estimator.n_classes
+    return fewest <= n_classes and (most is None or n_classes <= most)

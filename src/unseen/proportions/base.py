@@ -1,25 +1,25 @@
-"""What every estimator of class proportions shares: the labelled sample, and its scores.
+"""What every estimator of class proportions shares.
 
-Scoring costs nearly all the time and reading the shares off the scores nearly none. So the
-two are apart: :meth:`PerClassEstimator.scores` makes a record of out-of-fold scores, and any
-number of estimators can read that one record with :meth:`PerClassEstimator.from_scores`.
+Scorer -> Scores -> Reading -> Estimate. An estimator declares the scores that it reads and whether
+it sees the unseen, names its scorer, and writes :meth:`ProportionEstimator.read`. Scoring,
+intervals and the record are written once, here.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from unseen._frozen import Frozen
 from unseen._random import whole_seed
 from unseen._sklearn import HasMethods, Interval, fit_context
 from unseen._types import FloatArray, Matrix
@@ -31,71 +31,122 @@ from unseen.intervals import (
     certified_unseen,
     check_interval,
 )
-from unseen.records import Estimate, MixtureEstimate, Notice, RocEvidence
-from unseen.roc.evidence import scored_evidence
-from unseen.samples.checks import check_folds, check_labelled, check_new, remarks
-from unseen.scores.crossfit import class_scores
+from unseen.records import Estimate, Notice, RocEvidence
+from unseen.samples import check_labelled, check_n_classes, check_new, sample_notices
+from unseen.scores import Scorer, Scores
 
-__all__ = ["ClassScores", "PerClassEstimator", "ProportionEstimator"]
+__all__ = [
+    "ProportionEstimator",
+    "Reading",
+    "append_zero_unseen",
+    "closed_set_notice",
+    "with_findings",
+    "with_seed",
+]
+
+# Parameters that scorers with a classifier have in common.
+CLASSIFIER_CONSTRAINTS: dict[str, list[Any]] = {
+    "classifier": [None, HasMethods(["fit", "get_params"])],
+    "n_folds": [Interval(Integral, 2, None, closed="left")],
+    "random_state": ["random_state"],
+    "n_jobs": [None, Integral],
+}
 
 
 @dataclass(frozen=True, eq=False)
-class ClassScores:
-    """Out-of-fold scores of the new rows (F) against each known class (H).
+class Reading(Frozen):
+    """Shares read off scores; answers for its own replicates, as results of scipy do.
 
     Parameters
     ----------
-    classes : tuple
-        Labels of the known classes.
-    pairs : tuple of (ndarray, ndarray)
-        For each class, the scores of the new rows and of the rows of that class;
-        high where a row looks new, low where it looks like the class.
-    seed : int or None
-        Seed that made them.
+    shares : ndarray of shape (K + 1,)
+        Share of each known class, then of unseen ones.
+    replicates : callable
+        ``replicates(n_replicates, random_state)`` draws shares of shape (B, K + 1) under
+        Bayesian-bootstrap weights of the scored rows, or from a posterior; nothing is refitted.
+    roc : mapping
+        The ROC evidence of each class, where the method has any.
+    pooled : RocEvidence or None
+        The ROC of the new rows against all known classes together.
+    diagnostics : mapping
+        Numbers by which the shares can be judged.
     notices : tuple of Notice
-        What a person should know about the rows.
+        What a person should know before trusting the shares.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from unseen.proportions import ClassScores
-    >>> scores = ClassScores(("a", "b"), ((np.zeros(5), np.ones(2)), (np.zeros(5), np.ones(3))))
-    >>> scores.n_labelled, scores.n_new
-    ({'a': 2, 'b': 3}, 5)
+    >>> from unseen.proportions import Reading
+    >>> Reading(np.array([0.7, 0.3]), lambda n, seed: np.tile([0.7, 0.3], (n, 1))).unseen
+    0.3
     """
 
-    classes: tuple[Any, ...]
-    pairs: tuple[tuple[FloatArray, FloatArray], ...]
-    seed: int | None = None
+    shares: FloatArray
+    replicates: Callable[[int, Any], FloatArray]
+    roc: Mapping[Any, RocEvidence] = field(default_factory=dict)
+    pooled: RocEvidence | None = None
+    diagnostics: Mapping[str, Any] = field(default_factory=dict)
     notices: tuple[Notice, ...] = ()
 
-    def __post_init__(self) -> None:
-        if len(self.classes) != len(self.pairs) or not self.pairs:
-            raise ValueError(
-                "pairs must hold one pair of scores per class; "
-                f"got {len(self.pairs)} for {len(self.classes)} classes."
-            )
+    @property
+    def unseen(self) -> float:
+        """Share of unseen classes."""
+        return float(self.shares[-1])
 
     @property
-    def n_new(self) -> int:
-        """New rows."""
-        return len(self.pairs[0][0])
+    def expected(self) -> FloatArray:
+        """Shares for what is linear in them, such as a risk; the shares themselves by default."""
+        return self.shares
 
-    @property
-    def n_labelled(self) -> dict[Any, int]:
-        """Labelled rows of each class."""
-        return {
-            label: len(scores_H)
-            for label, (_, scores_H) in zip(self.classes, self.pairs, strict=True)
-        }
+
+def append_zero_unseen(shares: FloatArray) -> FloatArray:
+    """Shares of the known classes with the unseen share, 0, as a last column.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> append_zero_unseen(np.array([[0.25, 0.75]]))
+    array([[0.25, 0.75, 0.  ]])
+    """
+    return np.concatenate([shares, np.zeros((*shares.shape[:-1], 1))], axis=-1)
 
 
 class ProportionEstimator(BaseEstimator, ABC):
-    """Base of the estimators of class proportions: ``fit(X, y)``, then ``estimate(X_new)``."""
+    """Base of the estimators of class proportions: ``fit(X, y)``, then ``estimate(X_new)``.
 
+    A subclass declares ``reads``, ``sees_unseen`` and ``n_classes``, and writes :meth:`scorer` and
+    :meth:`read`.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (K,)
+        Labels of the known classes.
+    labelled_ : LabelledRows
+        The labelled sample.
+    n_features_in_ : int
+        Columns of X.
+    feature_names_in_ : ndarray of str
+        Their names, where X had names.
+    """
+
+    reads: ClassVar[type[Scores]]
+    """The kind of scores that :meth:`read` takes."""
+    sees_unseen: bool = True
+    """Whether the method can find unseen classes."""
+    n_classes: tuple[int, int | None] = (1, None)
+    """Fewest and most known classes that the method takes."""
+
+    random_state: Any
     _default_interval: ClassVar[IntervalMethod] = Calibrated()
-
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
+
+    @abstractmethod
+    def scorer(self, seed: int) -> Scorer:
+        """The scorer of this estimator, whose settings are the estimator's own."""
+
+    @abstractmethod
+    def read(self, scores: Any) -> Reading:
+        """Read the shares off scores; the one thing that a method writes."""
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
@@ -106,7 +157,8 @@ class ProportionEstimator(BaseEstimator, ABC):
         X : array-like of shape (n_labelled, n_features)
             Rows of the known classes; dense, sparse or a table.
         y : array-like of shape (n_labelled,)
-            Their labels: text, whole numbers or booleans. One class is enough.
+            Their labels: text, whole numbers or booleans. One class is enough for methods that
+            see the unseen; closed-set methods need two.
 
         Returns
         -------
@@ -114,35 +166,53 @@ class ProportionEstimator(BaseEstimator, ABC):
         """
         self.labelled_ = check_labelled(self, X, y)
         self.classes_ = self.labelled_.classes
+        check_n_classes(type(self).__name__, self.classes_, self.n_classes)
         return self
 
-    @abstractmethod
-    def scores(self, X_new: ArrayLike) -> Any:
-        """Score new rows; the record can be read by every estimator of its kind."""
-
-    @abstractmethod
-    def from_scores(self, scores: Any) -> Estimate:
-        """Read the shares off scores that have been made before; needs no ``fit``."""
-
-    @abstractmethod
-    def replicates(
-        self, scores: Any, n_replicates: int = 500, random_state: Any = None
-    ) -> FloatArray:
-        """Shares under Bayesian-bootstrap weights of the scored rows; nothing is refitted.
+    def scores(self, X_new: ArrayLike) -> Scores:
+        """Score new rows, out of fold; nearly all the time of an estimate is spent here.
 
         Parameters
         ----------
-        scores : the record that :meth:`scores` makes
-        n_replicates : int, default=500
-            Number of replicates, B.
-        random_state : int, RandomState, Generator or None, default=None
-            Where all randomness comes from.
+        X_new : array-like of shape (n_new, n_features)
+            New rows, with the columns of X.
 
         Returns
         -------
-        ndarray of shape (B, K + 1)
-            Share of each known class, then of unseen ones.
+        Scores
+            A read-only record of the kind that ``reads`` names.
         """
+        return self._scored(X_new)[1]
+
+    def from_scores(
+        self,
+        scores: Scores,
+        *,
+        confidence: float | None = None,
+        interval: IntervalMethod | None = None,
+    ) -> Estimate:
+        """Estimate the shares from scores that have been made before; needs no ``fit``.
+
+        Parameters
+        ----------
+        scores : Scores
+            Of the kind that ``reads`` names.
+        confidence, interval
+            As in :meth:`estimate`.
+
+        Returns
+        -------
+        Estimate
+        """
+        check_interval(confidence, interval)
+        self._validate_params()
+        if not isinstance(scores, self.reads):
+            raise TypeError(
+                f"scores must be {self.reads.__name__} for {type(self).__name__}; "
+                f"got {type(scores).__name__}."
+            )
+        check_n_classes(type(self).__name__, scores.classes, self.n_classes)
+        return self._estimate(scores, self.read(scores), confidence, interval)
 
     def estimate(
         self,
@@ -155,9 +225,9 @@ class ProportionEstimator(BaseEstimator, ABC):
     ) -> Estimate:
         """Estimate the share of each known class, and of unseen ones.
 
-        Checks that read what the estimate has made anyway are part of :meth:`from_scores`, and
-        leave a notice where they fire. Those that need new scores cost about
-        as much as the estimate itself, as does the certified bound: they are run on request.
+        Checks that read what the estimate has made anyway always run, and leave a notice where
+        they fire. Checks that need new scores cost about as much as the estimate itself, as does
+        the certified bound: these run on request.
 
         Parameters
         ----------
@@ -172,178 +242,87 @@ class ProportionEstimator(BaseEstimator, ABC):
             Also certify a lower bound of the unseen share that fails with at most this
             probability, such as 0.05 (:func:`~unseen.intervals.certified_unseen`).
         diagnose : bool, default=False
-            Also run the dearer checks of :mod:`unseen.diagnostics`, where the method has any.
+            Also run the expensive checks of :mod:`unseen.diagnostics`, where the method has any.
 
         Returns
         -------
         Estimate
         """
         check_interval(confidence, interval)
-        _check_delta(delta)
-        scores = self.scores(X_new)
-        estimate = self.from_scores(scores)
+        if delta is not None and not 0 < delta < 1:
+            raise ValueError(f"delta must lie strictly between 0 and 1, such as 0.05; got {delta}.")
+        rows, scores = self._scored(X_new)
+        estimate = self.from_scores(scores, confidence=confidence, interval=interval)
         if diagnose:
-            found = self._deep_findings(scores, estimate, check_new(self, X_new))
-            estimate = with_findings(estimate, found)
-        if confidence is not None:
-            estimate = self.with_intervals(estimate, scores, confidence, interval)
+            estimate = with_findings(estimate, self._expensive_findings(scores, rows))
         if delta is not None:
-            bound = self._certified(check_new(self, X_new), delta, scores.seed)
-            estimate = replace(estimate, unseen_certified=bound)
+            estimate = replace(estimate, unseen_certified=self._certified(rows, delta, scores.seed))
         return estimate
 
-    def with_intervals(
+    def _scored(self, X_new: ArrayLike) -> tuple[Matrix, Any]:
+        """Checked new rows, and their scores."""
+        check_is_fitted(self)
+        rows = check_new(self.labelled_, X_new)
+        scorer = self.scorer(whole_seed(self.random_state))
+        scorer.check(self.labelled_, rows.shape[0])
+        notices = sample_notices(self.labelled_, rows, given=X_new)
+        scores: Any = scorer.score(self.labelled_, rows)
+        return rows, replace(scores, notices=(*notices, *scores.notices))
+
+    def _estimate(
         self,
-        estimate: Estimate,
-        scores: Any,
-        confidence: float = 0.95,
-        interval: IntervalMethod | None = None,
+        scores: Scores,
+        reading: Reading,
+        confidence: float | None,
+        interval: IntervalMethod | None,
     ) -> Estimate:
-        """The same estimate, with intervals from the scores that it was read off.
-
-        Parameters
-        ----------
-        estimate : Estimate
-            What :meth:`from_scores` returned.
-        scores : the record that :meth:`scores` makes
-        confidence : float, default=0.95
-            Level of the intervals.
-        interval : interval method or None, default=None
-            How to make them; None is :class:`~unseen.intervals.Calibrated`, with a smaller
-            stretch for estimators that read posteriors or densities.
-
-        Returns
-        -------
-        Estimate
-        """
-        check_interval(confidence, interval)
-        method = self._default_interval if interval is None else interval
-        evidence = IntervalEvidence(
-            shares=np.append(estimate.proportions, estimate.unseen),
-            replicates=partial(self.replicates, scores),
-            n_new=estimate.n_new,
-            pairs=getattr(scores, "pairs", None),
+        method = type(self).__name__
+        closed = () if self.sees_unseen else (closed_set_notice(method),)
+        limits = None
+        if confidence is not None:
+            evidence = IntervalEvidence(
+                shares=reading.shares,
+                replicates=reading.replicates,
+                n_new=scores.n_new,
+                pairs=getattr(scores, "pairs", None),
+                seed=scores.seed,
+            )
+            limits = (interval or self._default_interval).limits(evidence, confidence)
+        return Estimate(
+            classes=scores.classes,
+            proportions=reading.shares[:-1],
+            unseen=reading.unseen,
+            method=method,
+            n_labelled=scores.n_labelled,
+            n_new=scores.n_new,
+            intervals=limits,
+            confidence=confidence,
+            sees_unseen=self.sees_unseen,
+            roc=reading.roc,
+            pooled=reading.pooled,
+            diagnostics=reading.diagnostics,
+            notices=(*scores.notices, *reading.notices, *closed),
             seed=scores.seed,
         )
-        limits = method.limits(evidence, confidence)
-        return replace(estimate, intervals=limits, confidence=confidence)
 
-    def _deep_findings(self, scores: Any, estimate: Estimate, rows: Matrix) -> list[Finding]:
+    def _expensive_findings(self, scores: Any, rows: Matrix) -> list[Finding]:
         """Checks that need new scores or the rows; none, unless a method says otherwise."""
         return []
 
     def _certified(self, rows: Matrix, delta: float, seed: int | None) -> float:
         return certified_unseen(
-            [self._labelled_rows(code) for code in range(len(self.classes_))],
+            [self.labelled_.of_class(code) for code in range(len(self.classes_))],
             rows,
             delta,
             classifier=getattr(self, "classifier", None),
             random_state=seed,
         )
 
-    def _labelled_rows(self, code: int) -> Matrix:
-        return self.labelled_.rows[self.labelled_.codes == code]
-
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.target_tags.required = True
         return tags
-
-
-class PerClassEstimator(ProportionEstimator):
-    """Base of the estimators that set each known class against the new rows.
-
-    Parameters
-    ----------
-    classifier : scikit-learn classifier or None, default=None
-        What tells the new rows from a class; None is kernel logistic regression.
-    n_folds : int, default=10
-        Folds of the out-of-fold scores.
-    n_repeats : int, default=1
-        Times the folds are drawn anew.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the folds and of the classifier.
-    n_jobs : int or None, default=None
-        Jobs that score at the same time; does not change the result.
-    """
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "classifier": [None, HasMethods(["fit", "get_params"])],
-        "n_folds": [Interval(Integral, 2, None, closed="left")],
-        "n_repeats": [Interval(Integral, 1, None, closed="left")],
-        "random_state": ["random_state"],
-        "n_jobs": [None, Integral],
-    }
-
-    def __init__(
-        self,
-        classifier: Any = None,
-        n_folds: int = 10,
-        n_repeats: int = 1,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.classifier = classifier
-        self.n_folds = n_folds
-        self.n_repeats = n_repeats
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def scores(self, X_new: ArrayLike) -> ClassScores:
-        """Score new rows against each known class, out of fold.
-
-        Parameters
-        ----------
-        X_new : array-like of shape (n_new, n_features)
-            New rows, with the columns of X.
-
-        Returns
-        -------
-        ClassScores
-            A record that this and any other such estimator can read.
-        """
-        check_is_fitted(self)
-        rows = check_new(self, X_new)
-        check_folds(self.labelled_, rows.shape[0], self.n_folds)
-        odd = remarks(self, self.labelled_.rows, rows, given=X_new)
-        seed = whole_seed(self.random_state)
-        pairs = class_scores(
-            self.labelled_.rows,
-            self.labelled_.codes,
-            rows,
-            self.classifier,
-            n_folds=self.n_folds,
-            n_repeats=self.n_repeats,
-            random_state=seed,
-            n_jobs=self.n_jobs,
-        )
-        return ClassScores(tuple(self.classes_.tolist()), tuple(pairs), seed, odd)
-
-    @abstractmethod
-    def from_scores(self, scores: ClassScores) -> Estimate:
-        """Read the shares off scores that have been made before; needs no ``fit``.
-
-        Parameters
-        ----------
-        scores : ClassScores
-
-        Returns
-        -------
-        Estimate
-        """
-
-
-def class_evidence(
-    scores: ClassScores, mixtures: Sequence[MixtureEstimate]
-) -> dict[Any, RocEvidence]:
-    """The ROC of each class that has one, with the scores at its vertices."""
-    found = zip(scores.classes, scores.pairs, mixtures, strict=True)
-    return {
-        label: scored_evidence(mixture.roc, *pair)
-        for label, pair, mixture in found
-        if mixture.roc is not None
-    }
 
 
 def with_findings(estimate: Estimate, findings: Sequence[Finding]) -> Estimate:
@@ -355,23 +334,27 @@ def with_findings(estimate: Estimate, findings: Sequence[Finding]) -> Estimate:
     >>> from unseen.diagnostics import effective_rows
     >>> estimate = Estimate(("cat",), [0.5], 0.5, "m", n_labelled={"cat": 20}, n_new=20)
     >>> checked = with_findings(estimate, [effective_rows("cat", 20, 20)])
-    >>> checked.diagnostics, len(checked.notices)
-    ({'effective_rows': {'cat': 10.0}}, 1)
+    >>> checked.diagnostics["effective_rows"]["cat"], len(checked.notices)
+    (10.0, 1)
     """
-    found: dict[str, Any] = dict(estimate.diagnostics)
+    numbers, notices = found(findings)
+    return replace(
+        estimate,
+        diagnostics={**estimate.diagnostics, **numbers},
+        notices=(*estimate.notices, *notices),
+    )
+
+
+def found(findings: Sequence[Finding]) -> tuple[dict[str, Any], tuple[Notice, ...]]:
+    """Numbers by the name of the check, and by class where it is about one; and notices."""
+    numbers: dict[str, Any] = {}
     for finding in findings:
         value = finding.value if finding.interval is None else [finding.value, *finding.interval]
         if finding.label is None:
-            found[finding.name] = value
+            numbers[finding.name] = value
         else:
-            found.setdefault(finding.name, {})[finding.label] = value
-    notices = (finding.notice for finding in findings if finding.notice is not None)
-    return replace(estimate, diagnostics=found, notices=(*estimate.notices, *notices))
-
-
-def _check_delta(delta: float | None) -> None:
-    if delta is not None and not 0 < delta < 1:
-        raise ValueError(f"delta must lie strictly between 0 and 1, such as 0.05; got {delta}.")
+            numbers.setdefault(finding.name, {})[finding.label] = value
+    return numbers, tuple(one.notice for one in findings if one.notice is not None)
 
 
 def closed_set_notice(method: str) -> Notice:
@@ -381,3 +364,11 @@ def closed_set_notice(method: str) -> Notice:
         f"{method} assumes that every new row belongs to a known class: it cannot see unseen "
         "classes.",
     )
+
+
+def with_seed(method: Any, seed: int | None) -> Any:
+    """A copy of a nested method that draws, where it draws at all, from the seed."""
+    copy = clone(method)
+    if copy.get_params().get("random_state", seed) is None:
+        copy.set_params(random_state=seed)
+    return copy

@@ -1,1 +1,25 @@
 """The samples that a user hands in: checked rows, labels, and copies among them."""
+
+from unseen.samples.checks import (
+    check_closed_set,
+    check_fold_rows,
+    check_folds,
+    check_labelled,
+    check_n_classes,
+    check_new,
+    check_sample,
+    sample_notices,
+)
+from unseen.samples.labelled import LabelledRows
+
+__all__ = [
+    "LabelledRows",
+    "check_closed_set",
+    "check_fold_rows",
+    "check_folds",
+    "check_labelled",
+    "check_n_classes",
+    "check_new",
+    "check_sample",
+    "sample_notices",
+]

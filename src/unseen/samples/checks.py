@@ -12,30 +12,32 @@ from collections.abc import Hashable, Iterable
 from datetime import date, timedelta
 from pathlib import Path
 from traceback import walk_stack
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils import check_array, column_or_1d
+from sklearn.utils import check_array
 from sklearn.utils.sparsefuncs import min_max_axis
 from sklearn.utils.validation import validate_data
 
-from unseen._types import BoolArray, IntArray
+from unseen._types import BoolArray
+from unseen._wording import listed, quoted
 from unseen.records import Notice, UnseenWarning
-from unseen.samples.copies import remarks_on_copies
+from unseen.samples.copies import copy_notices
+from unseen.samples.labelled import LabelledRows, check_labels, on_host
 
 __all__ = [
-    "LabelledRows",
     "check_closed_set",
     "check_fold_rows",
     "check_folds",
     "check_labelled",
-    "check_labelled_rows",
+    "check_n_classes",
     "check_new",
     "check_rows",
-    "is_sparse",
-    "remarks",
+    "check_sample",
+    "sample_notices",
+    "warn",
 ]
 
 # A dense array or a CSR matrix; scipy's sparse types differ too much to be named here.
@@ -49,7 +51,8 @@ _ROW_CHECKS: dict[str, Any] = {
     "ensure_all_finite": False,
 }
 _NAMED_AT_MOST = 5
-_PACKAGE = str(Path(__file__).parent)
+is_sparse = sparse.issparse
+_PACKAGE = str(Path(__file__).parents[1])
 
 
 class _Called(NamedTuple):
@@ -57,14 +60,6 @@ class _Called(NamedTuple):
 
     known: str
     new: str
-
-
-class LabelledRows(NamedTuple):
-    """The labelled sample, checked: rows, distinct labels, and each row's place among them."""
-
-    rows: Rows
-    classes: NDArray[Any]
-    codes: IntArray
 
 
 def check_rows(X: Any, name: str, columns: Iterable[str] | None = None) -> Rows:
@@ -77,7 +72,10 @@ def check_rows(X: Any, name: str, columns: Iterable[str] | None = None) -> Rows:
         ...
     ValueError: F must be finite; got 1 NaN or infinite values, the first in row 1, column 0. ...
     """
-    shape = _shape(X, name)
+    try:
+        shape = np.shape(X)
+    except ValueError as error:
+        raise ValueError(f"{name} must have rows of one length; {error}") from error
     if len(shape) != 2:
         kind = type(X).__name__
         raise ValueError(f"{name} must be 2-d (rows, columns); got {kind} of shape {shape}.")
@@ -88,19 +86,32 @@ def check_rows(X: Any, name: str, columns: Iterable[str] | None = None) -> Rows:
         raise ValueError(
             f"{name} has 0 feature(s) (shape={shape}) while a minimum of 1 is required."
         )
-    rows = _numeric_rows(X, name)
-    _check_finite(rows, name, columns)
+    try:
+        if not sparse.issparse(X) and _holds_dates(X):
+            raise TypeError("got dates or times")
+        rows = check_array(X, input_name=name, **_ROW_CHECKS)
+    except (TypeError, ValueError) as error:
+        reason = str(error).splitlines()[0].rstrip(".")
+        raise (TypeError if isinstance(error, TypeError) else ValueError)(
+            f"{name} must hold numbers; {reason}. Encode text and dates first, for example with "
+            "OneHotEncoder."
+        ) from error
+    finite = np.isfinite(rows.data if sparse.issparse(rows) else rows)
+    if not finite.all():
+        _raise_not_finite(rows, finite, name, columns)
     return rows
 
 
-def check_labelled_rows(estimator: Any, X: Any, name: str = "X") -> Rows:
-    """Check the labelled rows as given to ``fit``; notes the columns on the estimator."""
-    X = _on_host(X, name)
-    rows = check_rows(X, name, column_names(X))
+def check_sample(estimator: Any, X: Any, name: str = "X") -> LabelledRows:
+    """Check a sample without labels as given to ``fit``; notes the columns on the estimator."""
+    X = on_host(X, name)
+    names = column_names(X)
+    rows = check_rows(X, name, names)
     if rows.shape[0] < 2:
         raise ValueError(f"{name} must hold at least 2 rows; got n_samples={rows.shape[0]}.")
     validate_data(estimator, X, skip_check_array=True)
-    return rows
+    codes = np.zeros(rows.shape[0], dtype=np.intp)
+    return LabelledRows(rows, np.array([]), codes, None if names is None else tuple(names))
 
 
 def check_labelled(estimator: Any, X: Any, y: Any) -> LabelledRows:
@@ -114,21 +125,21 @@ def check_labelled(estimator: Any, X: Any, y: Any) -> LabelledRows:
     TypeError
         When X holds dates, or the labels are of kinds that cannot be sorted together.
     """
-    rows = check_labelled_rows(estimator, X)
+    sample = check_sample(estimator, X)
     if y is None:
         name = type(estimator).__name__
         raise ValueError(f"{name} requires y to be passed, but the target y is None.")
-    classes, codes = _check_labels(y, rows.shape[0])
-    return LabelledRows(rows, classes, codes)
+    classes, codes = check_labels(y, sample.rows.shape[0])
+    return LabelledRows(sample.rows, classes, codes, sample.names)
 
 
-def check_new(estimator: Any, X_new: Any, name: str = "X_new", known: str = "X") -> Rows:
-    """Check X_new against the columns and labels that a fitted estimator has noted.
+def check_new(labelled: LabelledRows, X_new: Any, name: str = "X_new", known: str = "X") -> Rows:
+    """Check new rows against the columns and labels of the labelled ones.
 
     Parameters
     ----------
-    estimator : fitted estimator
-        Holds ``labelled_``, rows with or without labels.
+    labelled : LabelledRows
+        The labelled sample.
     X_new : array-like of shape (m, d)
         The sample to check.
     name, known : str
@@ -139,18 +150,19 @@ def check_new(estimator: Any, X_new: Any, name: str = "X_new", known: str = "X")
     ValueError
         When X_new holds labels, lacks or adds columns, is empty, or is not finite numbers.
     """
-    X_new = _on_host(X_new, name)
-    called = _Called(known, name)
-    names = getattr(estimator, "feature_names_in_", None)
-    new_names = column_names(X_new)
-    classes = getattr(estimator, "classes_", np.array([]))
-    if names is not None and new_names is not None:
-        _check_same_names(list(names), new_names, X_new, classes, called)
-    _check_not_labels(X_new, estimator.n_features_in_, classes, called)
-    rows = check_rows(X_new, name, names)
-    _check_width(rows, estimator.n_features_in_, classes, called)
-    labelled = estimator.labelled_
-    return _stored_like(rows, labelled.rows if isinstance(labelled, LabelledRows) else labelled)
+    X_new = on_host(X_new, name)
+    called, width = _Called(known, name), labelled.rows.shape[1]
+    names = column_names(X_new)
+    if labelled.names is not None and names is not None and names != list(labelled.names):
+        _raise_other_names(list(labelled.names), names, X_new, labelled.classes, called)
+    if getattr(X_new, "ndim", 2) == 1 or (isinstance(X_new, list) and np.ndim(X_new[:1]) == 1):
+        _raise_one_dimension(X_new, width, labelled.classes, called)
+    rows = check_rows(X_new, name, labelled.names)
+    if rows.shape[1] != width:
+        _raise_other_width(rows, width, labelled.classes, called)
+    if sparse.issparse(rows) == sparse.issparse(labelled.rows):
+        return rows
+    return sparse.csr_array(rows) if sparse.issparse(labelled.rows) else rows.toarray()
 
 
 def check_closed_set(classes: NDArray[Any]) -> None:
@@ -166,25 +178,36 @@ def check_closed_set(classes: NDArray[Any]) -> None:
     if len(classes) < 2:
         raise ValueError(
             "y must hold at least 2 classes for a closed-set method; got only "
-            f"{_quoted(classes)}. With one known class use an open-set method "
+            f"{quoted(classes)}. With one known class use an open-set method "
             "such as MPEIncomplete."
         )
 
 
-def check_folds(sample: LabelledRows, n_new: int, n_folds: int) -> None:
-    """Every fold must hold a row of each class, and a new one."""
-    counts = np.bincount(sample.codes, minlength=len(sample.classes))
+def check_n_classes(method: str, classes: Any, limits: tuple[int, int | None]) -> None:
+    """Raise where a method cannot work with so few, or so many, known classes."""
+    fewest, most = limits
+    if most is not None and not fewest <= len(classes) <= most:
+        raise ValueError(
+            f"y must hold exactly {most} classes for {method}; got {len(classes)}. "
+            "With more classes use MPEJoint or MPEIncomplete."
+        )
+    if len(classes) < fewest:
+        check_closed_set(np.asarray(classes))
+
+
+def check_folds(sample: LabelledRows, n_folds: int) -> None:
+    """Every fold must hold a row of each class."""
+    counts = sample.counts
     few = np.flatnonzero(counts < n_folds)
     if few.size:
         named = few[:_NAMED_AT_MOST]
-        short = ", ".join(f"{_quoted([sample.classes[i]])} has {counts[i]}" for i in named)
+        short = ", ".join(f"{quoted([sample.classes[i]])} has {counts[i]}" for i in named)
         short += f" and {few.size - named.size} more have too few" * (few.size > named.size)
         raise ValueError(
             f"each class must have at least n_folds={n_folds} rows, so that every fold holds "
             f"one; {short}. Lower n_folds of the estimator, add rows, or leave the class out of "
             "X and y."
         )
-    check_fold_rows(n_new, "X_new", n_folds)
 
 
 def check_fold_rows(n_rows: int, name: str, n_folds: int) -> None:
@@ -196,26 +219,21 @@ def check_fold_rows(n_rows: int, name: str, n_folds: int) -> None:
         )
 
 
-def remarks(
-    estimator: Any,
-    X: Rows,
-    X_new: Rows,
-    given: Any = None,
-    name: str = "X_new",
-    known: str = "X",
+def sample_notices(
+    labelled: LabelledRows, rows: Rows, given: Any = None, name: str = "X_new", known: str = "X"
 ) -> tuple[Notice, ...]:
     """What a person should know about two samples that passed every check.
 
     Parameters
     ----------
-    estimator : fitted estimator
-        Knows the columns of X.
-    X, X_new : array or CSR matrix
-        The checked samples.
+    labelled : LabelledRows
+        The labelled sample.
+    rows : array or CSR matrix
+        The checked new rows.
     given : object
-        X_new as the user gave it, to see whether it had column names.
+        The new rows as the user gave them, to see whether they had column names.
     name, known : str
-        What the user calls X_new and X.
+        What the user calls the new rows and the labelled ones.
 
     Raises
     ------
@@ -225,15 +243,34 @@ def remarks(
     Warns
     -----
     UnseenWarning
-        When rows of X are found again in X_new, or a sample looks oversampled.
+        When rows of one sample are found again in the other, or a sample looks oversampled.
     """
-    called = _Called(known, name)
-    names = getattr(estimator, "feature_names_in_", None)
-    copies = remarks_on_copies(X, X_new, *called)
-    for remark in copies:
-        _warn(remark.text)
-    odd = [_remark_on_names(names, given, called), _remark_on_constants(X, X_new, names, called)]
-    return (*filter(None, odd), *copies)
+    found = []
+    if labelled.names is not None and given is not None and column_names(given) is None:
+        text = f"{known} has column names and {name} has none: columns were matched by their order."
+        found.append(Notice("names_on_one_side", text))
+    copies = copy_notices(labelled.rows, rows, known, name)
+    for notice in copies:
+        warn(notice.text)
+    # A feature may be constant in X and still give away an unseen class in X_new.
+    (low, high), (new_low, new_high) = (
+        min_max_axis(one, axis=0) if sparse.issparse(one) else (one.min(axis=0), one.max(axis=0))
+        for one in (labelled.rows, rows)
+    )
+    constant = np.flatnonzero(np.minimum(low, new_low) == np.maximum(high, new_high))
+    if constant.size == low.size:
+        raise ValueError(
+            f"{known} and {name} must vary in at least one feature; "
+            f"got {low.size} that are all constant, so nothing tells the classes apart."
+        )
+    if constant.size:
+        columns = listed([_column_label(int(column), labelled.names) for column in constant])
+        text = (
+            f"{constant.size} of {low.size} features are constant over {known} and {name} and "
+            f"carry nothing: {columns}."
+        )
+        found.append(Notice("constant_columns", text))
+    return (*found, *copies)
 
 
 def column_names(X: Any) -> list[str] | None:
@@ -246,44 +283,6 @@ def column_names(X: Any) -> list[str] | None:
     return list(columns)
 
 
-def _on_host(X: Any, name: str) -> Any:
-    """A tensor on a graphics card, or with a gradient, must be asked for its numbers."""
-    if hasattr(X, "collect"):
-        kind = type(X).__name__
-        raise TypeError(f"{name} must be a table in memory; got {kind}. Call its collect() first.")
-    if hasattr(X, "detach") and hasattr(X, "cpu"):
-        return np.asarray(X.detach().cpu())
-    return X
-
-
-def is_sparse(X: Any) -> bool:
-    """Tell a sparse matrix from a dense array, whatever its format."""
-    return bool(sparse.issparse(X))
-
-
-def _shape(X: Any, name: str) -> tuple[int, ...]:
-    if hasattr(X, "collect"):
-        kind = type(X).__name__
-        raise TypeError(f"{name} must be a table in memory; got {kind}. Call its collect() first.")
-    try:
-        return np.shape(X)
-    except ValueError as error:
-        raise ValueError(f"{name} must have rows of one length; {error}") from error
-
-
-def _numeric_rows(X: Any, name: str) -> Rows:
-    try:
-        if not is_sparse(X) and _holds_dates(X):
-            raise TypeError("got dates or times")
-        return check_array(X, input_name=name, **_ROW_CHECKS)
-    except (TypeError, ValueError) as error:
-        reason = str(error).splitlines()[0].rstrip(".")
-        raise (TypeError if isinstance(error, TypeError) else ValueError)(
-            f"{name} must hold numbers; {reason}. Encode text and dates first, for example with "
-            "OneHotEncoder."
-        ) from error
-
-
 def _holds_dates(X: Any) -> bool:
     """NumPy would turn dates into huge numbers without a word; the first row tells."""
     first = X[:1] if hasattr(X, "__getitem__") else X
@@ -293,123 +292,57 @@ def _holds_dates(X: Any) -> bool:
     return values.dtype.kind in "mM"
 
 
-def _stored_like(rows: Rows, other: Rows) -> Rows:
-    """Both samples dense or both sparse, so that they can be stacked and compared."""
-    if is_sparse(rows) == is_sparse(other):
-        return rows
-    return sparse.csr_array(rows) if is_sparse(other) else rows.toarray()
-
-
-def _check_finite(rows: Rows, name: str, names: Iterable[str] | None) -> None:
-    values = rows.data if is_sparse(rows) else rows
-    finite = np.isfinite(values)
-    if finite.all():
-        return
-    row, column = _first_bad(rows, finite)
+def _raise_not_finite(
+    rows: Rows, finite: BoolArray, name: str, names: Iterable[str] | None
+) -> NoReturn:
+    if sparse.issparse(rows):
+        place = int(np.flatnonzero(~finite)[0])
+        row, column = np.searchsorted(rows.indptr, place, side="right") - 1, rows.indices[place]
+    else:
+        row, column = np.argwhere(~finite)[0]
     raise ValueError(
         f"{name} must be finite; got {int((~finite).sum())} NaN or infinite values, the first in "
-        f"row {row}, {_column_label(column, names)}. Fill them in or drop those rows."
+        f"row {row}, {_column_label(int(column), names)}. Fill them in or drop those rows."
     )
 
 
-def _first_bad(rows: Rows, finite: BoolArray) -> tuple[int, int]:
-    if not is_sparse(rows):
-        row, column = np.argwhere(~finite)[0]
-        return int(row), int(column)
-    place = int(np.flatnonzero(~finite)[0])
-    return int(np.searchsorted(rows.indptr, place, side="right") - 1), int(rows.indices[place])
-
-
-def _check_labels(y: Any, n_rows: int) -> tuple[NDArray[Any], IntArray]:
-    y = _on_host(y, "y")
-    if hasattr(y, "dtype"):
-        # What scikit-learn makes of nullable and categorical labels is floats.
-        y = np.asarray(y)
-    try:
-        labels = column_or_1d(y, warn=True)
-    except ValueError as error:
-        raise ValueError(f"y must hold one label per row of X; {error}") from error
-    if len(labels) != n_rows:
-        raise ValueError(
-            f"y must have one label per row of X; got {len(labels)} labels for {n_rows} rows."
-        )
-    # Of a list of text, NumPy makes a missing label the text "nan".
-    given = np.asarray(y, dtype=object).ravel() if isinstance(y, list | tuple) else labels
-    missing = sum(map(_is_missing, given)) if given.dtype.kind in "fO" else 0
-    if missing:
-        raise ValueError(
-            f"y must have no missing labels (NaN or None); got {missing} of {n_rows}. "
-            "Rows without a label belong in X_new."
-        )
-    _check_not_measurements(labels)
-    try:
-        classes, codes = np.unique(labels, return_inverse=True)
-    except TypeError as error:
-        kinds = ", ".join(sorted({type(label).__name__ for label in labels}))
-        raise TypeError(f"y must hold labels of one kind; got {kinds}.") from error
-    return classes, codes.astype(np.intp)
-
-
-def _is_missing(label: Any) -> bool:
-    if label is None:
-        return True
-    try:
-        return bool(label != label)
-    except TypeError:  # pandas.NA refuses to say whether it equals itself
-        return True
-
-
-def _check_not_measurements(labels: NDArray[Any]) -> None:
-    if labels.dtype.kind != "f":
-        return
-    fractions = labels[~np.isfinite(labels) | (labels != np.floor(labels))]
-    if fractions.size:
-        raise ValueError(
-            "y must hold class labels (text, whole numbers or booleans); got continuous values "
-            f"such as {fractions[0]:g}."
-        )
-
-
-def _check_same_names(
+def _raise_other_names(
     names: list[str], new: list[str], X_new: Any, classes: NDArray[Any], called: _Called
-) -> None:
+) -> NoReturn:
     lacks = [name for name in names if name not in new]
     extra = [name for name in new if name not in names]
     labels = [name for name in extra if _holds_labels(X_new[name], classes)]
     if labels and not lacks:
         raise ValueError(
-            f"{called.new} must hold features only; its extra column {_quoted(labels)} holds class "
+            f"{called.new} must hold features only; its extra column {quoted(labels)} holds class "
             "labels. Drop it."
         )
     rule = f"{called.new} must have the columns of {called.known}"
     if lacks or extra:
-        found = [f"it lacks {_quoted(lacks)}"] if lacks else []
-        found += [f"it adds {_quoted(extra)}"] if extra else []
+        found = [f"it lacks {quoted(lacks)}"] if lacks else []
+        found += [f"it adds {quoted(extra)}"] if extra else []
         raise ValueError(f"{rule}; {' and '.join(found)}.")
-    if names != new:
+    raise ValueError(
+        f"{rule} in the same order; got {quoted(new)} where {called.known} has {quoted(names)}."
+    )
+
+
+def _raise_one_dimension(
+    X_new: Any, width: int, classes: NDArray[Any], called: _Called
+) -> NoReturn:
+    new, n_values = called.new, len(X_new)
+    rule = f"{new} must be 2-d with the {width} columns of {called.known}; got {n_values} values"
+    if n_values and _holds_labels(X_new, classes):
         raise ValueError(
-            f"{rule} in the same order; got {_quoted(new)} where {called.known} has "
-            f"{_quoted(names)}."
+            f"{rule} in 1-d, all of them class labels. {new} takes features, not labels."
         )
+    raise ValueError(f"{rule} in 1-d.")
 
 
-def _check_not_labels(X_new: Any, width: int, classes: NDArray[Any], called: _Called) -> None:
-    shape = _shape(X_new, called.new)
-    if len(shape) != 1:
-        return
-    new, known = called.new, called.known
-    rule = f"{new} must be 2-d with the {width} columns of {known}; got {shape[0]} values in 1-d"
-    if shape[0] and _holds_labels(X_new, classes):
-        raise ValueError(f"{rule}, all of them class labels. {new} takes features, not labels.")
-    raise ValueError(f"{rule}.")
-
-
-def _check_width(rows: Rows, width: int, classes: NDArray[Any], called: _Called) -> None:
+def _raise_other_width(rows: Rows, width: int, classes: NDArray[Any], called: _Called) -> NoReturn:
     new_width = rows.shape[1]
-    if new_width == width:
-        return
     message = f"{called.new} must have the {width} columns of {called.known}; got {new_width}."
-    if new_width == width + 1 and not is_sparse(rows):
+    if new_width == width + 1 and not sparse.issparse(rows):
         ends = {"last": rows[:, -1], "first": rows[:, 0]}
         labels = [end for end, column in ends.items() if _holds_labels(column, classes)]
         if labels:
@@ -424,44 +357,7 @@ def _holds_labels(column: Any, classes: NDArray[Any]) -> bool:
     return all(isinstance(value, Hashable) and value in known for value in values)
 
 
-def _remark_on_names(names: Any, given: Any, called: _Called) -> Notice | None:
-    if names is None or given is None or column_names(given) is not None:
-        return None
-    return Notice(
-        "names_on_one_side",
-        f"{called.known} has column names and {called.new} has none: columns were matched by "
-        "their order.",
-    )
-
-
-def _remark_on_constants(X: Rows, X_new: Rows, names: Any, called: _Called) -> Notice | None:
-    lowest, highest = _range(X)
-    new_lowest, new_highest = _range(X_new)
-    # A feature may be constant in X and still give away an unseen class in X_new.
-    constant = np.flatnonzero(np.minimum(lowest, new_lowest) == np.maximum(highest, new_highest))
-    if constant.size == lowest.size:
-        raise ValueError(
-            f"{called.known} and {called.new} must vary in at least one feature; "
-            f"got {lowest.size} that are all constant, so nothing tells the classes apart."
-        )
-    if not constant.size:
-        return None
-    listed = _listed([_column_label(int(column), names) for column in constant])
-    return Notice(
-        "constant_columns",
-        f"{constant.size} of {lowest.size} features are constant over {called.known} and "
-        f"{called.new} and carry nothing: {listed}.",
-    )
-
-
-def _range(rows: Rows) -> tuple[NDArray[Any], NDArray[Any]]:
-    if is_sparse(rows):
-        lowest, highest = min_max_axis(rows, axis=0)
-        return lowest, highest
-    return rows.min(axis=0), rows.max(axis=0)
-
-
-def _warn(message: str) -> None:
+def warn(message: str) -> None:
     """Warn at the line that called this library."""
     levels = enumerate(walk_stack(sys._getframe()), start=1)
     level = next(
@@ -472,15 +368,3 @@ def _warn(message: str) -> None:
 
 def _column_label(column: int, names: Iterable[str] | None) -> str:
     return f"column {column}" if names is None else f"column {list(names)[column]!r}"
-
-
-def _quoted(values: Iterable[Any]) -> str:
-    return _listed(
-        [repr(value.item() if isinstance(value, np.generic) else value) for value in values]
-    )
-
-
-def _listed(words: list[str]) -> str:
-    rest = len(words) - _NAMED_AT_MOST
-    more = f" and {rest} more" if rest > 0 else ""
-    return ", ".join(words[:_NAMED_AT_MOST]) + more

@@ -11,7 +11,7 @@ import numpy as np
 from unseen._types import IntArray, Matrix
 from unseen.records import Notice
 
-__all__ = ["remarks_on_copies"]
+__all__ = ["copy_notices"]
 
 _BLOCK_ROWS = 4096
 _COLUMNS_LOOKED_AT = 50
@@ -39,7 +39,7 @@ class _Overlap(NamedTuple):
         return self.expected - self.found > 3 * np.sqrt(self.variance)
 
 
-def remarks_on_copies(X: Matrix, X_new: Matrix, known_name: str, new_name: str) -> list[Notice]:
+def copy_notices(X: Matrix, X_new: Matrix, known_name: str, new_name: str) -> list[Notice]:
     """Rows that both samples hold, or one holds twice, where chance does not put them.
 
     Coarse features repeat by themselves, and each sample tells how often. More rows in common

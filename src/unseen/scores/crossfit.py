@@ -1,292 +1,277 @@
-"""Out-of-fold scores of the new rows F against labelled rows H.
+"""Out-of-fold scores: no row is scored by a model that has seen the row.
 
-A score from a model that saw the row is worthless here: every estimator built on such scores
-collapses. So each row is scored by a model fitted without its fold. Any scikit-learn classifier
-will do. For kernel logistic regression there is the paper's scheme (Appendix C): the bandwidth
-comes from telling the known classes apart, C is chosen anew for the AUC of F against each H,
-and one kernel factor serves every class, fold and C. A single known class leaves nothing to tell
-apart, and the bandwidth is chosen on the pair, near the median distance between rows.
+In-sample scores destroy every estimator built on them. A classifier may bring a way of its own to
+score out of fold; kernel logistic regression does (Appendix C of the paper): one kernel factor
+serves all folds and all C. Every other classifier is refitted fold by fold
+(:mod:`unseen.scores.refit`). docs/theory.md says what spoils scores in small samples.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-from numbers import Integral
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 import numpy as np
 from joblib import Parallel, delayed
-from scipy import sparse
-from sklearn.base import clone
+from scipy.special import softmax
 from sklearn.utils import check_random_state
 
 from unseen._random import one_blas_thread, seeded
-from unseen._types import FloatArray, IntArray, Matrix
-from unseen.scores.klr import KernelLogisticRegression, Rows, held_out
-from unseen.scores.selection import SCORINGS, assign_folds, fold_offsets, training_masks
+from unseen._types import FloatArray, IntArray, Matrix, ScorePair
+from unseen.scores.base import as_rows, mean_pair, stack_samples
+from unseen.scores.klr import C_VALUES, KernelLogisticRegression, PreparedRows, held_out
+from unseen.scores.ratios import RatioScores, neighbour_distances
+from unseen.scores.refit import AnyClassifier
+from unseen.scores.selection import SCORINGS, fold_offsets, training_masks
 
-ScorePair = tuple[FloatArray, FloatArray]
-# Tolerance and steps. All folds share a preconditioner, through which a fit that stops early keeps
-# a trace of the rows it was not to see: ten times looser, and held-out labels begin to show.
-SCORE_LIMITS = (2e-4, 60)
+__all__ = ["CrossFitter", "KernelCrossFitter", "cross_fitter"]
+
+# All folds share a preconditioner, through which a fit that stops early keeps a trace of the rows
+# it was not to see: with ten times this tolerance held-out labels begin to show.
+SCORE_TOLERANCE, SCORE_STEPS = 2e-4, 60
 # Times the median distance. With one known class the bandwidth can only be chosen on the very
 # pair that is then scored; a wider choice there takes twice the time and brings nothing.
 PAIR_BANDWIDTHS = 2.0 ** np.arange(1, -2, -1)
+# The largest C takes a third of the time, and hardly ever a part of the weight.
+RATIO_C_VALUES = C_VALUES[:-1]
+# Scores that spread by more say something, however uncertain the fit.
+_MIN_SPREAD = 0.1
 
 
-def crossfit_scores(
-    F: Matrix,
-    H: Matrix,
-    classifier: Any = None,
-    *,
-    n_folds: int = 10,
-    n_repeats: int = 1,
-    random_state: Any = None,
-    n_jobs: int | None = None,
-) -> ScorePair:
-    """Out-of-fold log-odds of F against H; high where a row looks like F.
+class CrossFitter(Protocol):
+    """Makes out-of-fold scores of three kinds from one classifier.
+
+    ``takes_weights`` says whether :meth:`ratios` can weigh the labelled rows.
+    """
+
+    takes_weights: bool
+
+    def posteriors(
+        self, X: Matrix, codes: IntArray, X_new: Matrix, n_folds: int | None, seed: int
+    ) -> tuple[FloatArray | None, FloatArray]:
+        """Posteriors of labelled rows out of fold (None without folds), and of new rows."""
+        ...
+
+    def pairs(
+        self, X: Matrix, codes: IntArray, X_new: Matrix, n_folds: int, n_repeats: int, seed: Any
+    ) -> list[ScorePair]:
+        """Log-odds of the new rows against each class in turn."""
+        ...
+
+    def ratios(
+        self,
+        X_new: Matrix,
+        X: Matrix,
+        weight: FloatArray | None,
+        codes: IntArray | None,
+        n_folds: int,
+        seed: Any,
+    ) -> RatioScores:
+        """Log density ratios of the new rows against all labelled rows, by every candidate."""
+        ...
+
+
+def cross_fitter(classifier: Any = None, n_jobs: int | None = None) -> CrossFitter:
+    """The classifier's own way to score out of fold, or the way that suits every classifier.
 
     Parameters
     ----------
-    F, H : array-like or sparse matrix of shape (n, d)
-        New and labelled rows, at least 2 of each.
-    classifier : scikit-learn classifier, optional
-        What tells F from H; default :class:`~unseen.KernelLogisticRegression`.
-    n_folds, n_repeats : int
-        Folds, at least 2, and how often they are drawn anew; scores are averaged over repeats.
-    random_state : int, RandomState or None
-        Draws folds and whatever the classifier draws.
-    n_jobs : int or None
-        Folds, or classes for the kernel scheme, fitted side by side; the scores do not depend
-        on it.
+    classifier : scikit-learn classifier or None, default=None
+        None is :class:`~unseen.KernelLogisticRegression`.
+    n_jobs : int or None, default=None
+        Fits that run at the same time.
 
     Returns
     -------
-    scores_F, scores_H : ndarray
-        One score a row.
+    CrossFitter
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from unseen.scores.crossfit import crossfit_scores
-    >>> rng = np.random.default_rng(0)
-    >>> F, H = rng.normal(2, 1, (200, 1)), rng.normal(0, 1, (100, 1))
-    >>> scores_F, scores_H = crossfit_scores(F, H, random_state=0)
-    >>> bool(scores_F.mean() > scores_H.mean())
-    True
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> type(cross_fitter(GaussianNB())).__name__
+    'AnyClassifier'
     """
-    F, H = as_rows(F), as_rows(H)
-    _check_pair(F, H)
-    _check_at_least(2, "n_folds", n_folds)
-    _check_at_least(1, "n_repeats", n_repeats)
-    codes = np.zeros(H.shape[0], dtype=np.int64)
-    return class_scores(
-        H,
-        codes,
-        F,
-        classifier,
-        n_folds=n_folds,
-        n_repeats=n_repeats,
-        random_state=random_state,
-        n_jobs=n_jobs,
-    )[0]
+    chosen = KernelLogisticRegression() if classifier is None else classifier
+    brings: Callable[[int | None], CrossFitter] | None = getattr(chosen, "cross_fitter", None)
+    return AnyClassifier(chosen, n_jobs) if brings is None else brings(n_jobs)
 
 
-def class_scores(
-    X: Matrix,
-    codes: IntArray,
-    X_new: Matrix,
-    classifier: Any = None,
-    *,
-    n_folds: int = 10,
-    n_repeats: int = 1,
-    random_state: Any = None,
-    n_jobs: int | None = None,
-) -> list[ScorePair]:
-    """Out-of-fold log-odds of the new rows against each class in turn.
+@dataclass(frozen=True, eq=False)
+class KernelCrossFitter:
+    """Out-of-fold scores on shared kernel factors.
 
     Parameters
     ----------
-    X, codes : array-like of shape (n, d), ndarray of shape (n,)
-        Labelled rows and their class codes 0 ... K - 1.
-    X_new : array-like of shape (m, d)
-        New rows.
-    classifier, n_folds, n_repeats, random_state, n_jobs
-        As in :func:`crossfit_scores`.
-
-    Returns
-    -------
-    list of (scores_new, scores_class)
-        One pair a class.
-    """
-    X, X_new = as_rows(X), as_rows(X_new)
-    classifier = KernelLogisticRegression() if classifier is None else clone(classifier)
-    rng = check_random_state(random_state)
-    scheme: _KernelScheme | _AnyClassifier
-    if isinstance(classifier, KernelLogisticRegression):
-        scheme = _KernelScheme(classifier, X, codes, X_new, rng, n_jobs)
-    else:
-        scheme = _AnyClassifier(classifier, X, codes, X_new, n_jobs)
-    labels = range(int(codes.max()) + 1)
-    repeats = [
-        scheme.pairs(n_folds, rng.randint(2**31 - 1, size=len(labels))) for _ in range(n_repeats)
-    ]
-    return [
-        (np.mean([new for new, _ in pairs], axis=0), np.mean([own for _, own in pairs], axis=0))
-        for pairs in zip(*repeats, strict=True)
-    ]
-
-
-class _AnyClassifier:
-    """Refit the classifier on every fold of every pair."""
-
-    def __init__(
-        self, classifier: Any, X: Matrix, codes: IntArray, X_new: Matrix, n_jobs: int | None
-    ) -> None:
-        self.classifier, self.X, self.codes, self.X_new = classifier, X, codes, X_new
-        self.n_jobs = n_jobs
-
-    def pairs(self, n_folds: int, seeds: IntArray) -> list[ScorePair]:
-        return [self._pair(label, n_folds, seed) for label, seed in enumerate(seeds)]
-
-    def _pair(self, label: int, n_folds: int, seed: int) -> ScorePair:
-        rng = np.random.RandomState(seed)
-        own = self.X[self.codes == label]
-        rows, new = stack_samples(self.X_new, own)
-        folds = assign_folds(new, n_folds, rng)
-        seeds = rng.randint(2**31 - 1, size=folds.max() + 1)
-        parts = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fit_and_score)(self.classifier, seed, rows, new, folds != fold)
-            for fold, seed in enumerate(seeds)
-        )
-        scores = np.empty(len(folds))
-        for fold, part in enumerate(parts):
-            scores[folds == fold] = part
-        if hasattr(self.classifier, "predict_proba"):
-            masks = (folds[:, None] != np.arange(len(seeds))).astype(np.float64)
-            scores += np.log(self.X_new.shape[0] / own.shape[0]) - fold_offsets(masks, new)
-        return scores[new == 1], scores[new == 0]
-
-
-def _fit_and_score(
-    classifier: Any, seed: int, rows: Matrix, new: IntArray, train: Any
-) -> FloatArray:
-    model = seeded(classifier, seed).fit(rows[train], new[train])
-    return log_odds(model, rows[~train])
-
-
-def log_odds(model: Any, X: Matrix) -> FloatArray:
-    """Score of the second class: its log-odds, or the decision function where that is all."""
-    if hasattr(model, "predict_proba"):
-        positive = np.asarray(model.predict_proba(X), dtype=np.float64)[:, 1]
-        # A forest's vote of 0 or 1 has infinite log-odds; the clip keeps it the extreme score.
-        positive = np.clip(positive, 1e-12, 1 - 1e-12)
-        return np.log(positive) - np.log1p(-positive)
-    if hasattr(model, "decision_function"):
-        return np.asarray(model.decision_function(X), dtype=np.float64)
-    raise TypeError(
-        "classifier must have predict_proba or decision_function; "
-        f"got {type(model).__name__}, which has neither."
-    )
-
-
-class _KernelScheme:
-    """The paper's scheme: bandwidth from the known classes, C chosen anew on each pair.
-
-    Both by the classifier's ``scoring``; but accuracy says nothing of a ROC, so it gives way to
-    the AUC on pairs. ``KernelLogisticRegression(scoring="accuracy")`` with ``n_folds=3`` makes
-    scores as the paper does; what it then does with them, see :class:`~unseen.ROCSlope`.
+    classifier : KernelLogisticRegression
+    n_jobs : int or None, default=None
+        Classes, or bandwidths, that are fitted at the same time, in threads.
     """
 
-    def __init__(
+    classifier: KernelLogisticRegression
+    n_jobs: int | None = None
+    takes_weights: bool = True
+
+    def posteriors(
+        self, X: Matrix, codes: IntArray, X_new: Matrix, n_folds: int | None, seed: int
+    ) -> tuple[FloatArray | None, FloatArray]:
+        """Posteriors of labelled rows out of fold (None without folds), and of new rows.
+
+        Bandwidth and C are chosen once, on all labelled rows.
+        """
+        seeds = np.random.RandomState(seed).randint(2**31 - 1, size=(n_folds or 0) + 2)
+        model = seeded(self.classifier, seeds[0]).fit(X, codes)
+        labelled = None if n_folds is None else _fold_posteriors(model, X, codes, n_folds, seeds)
+        return labelled, model.predict_proba(X_new)
+
+    def pairs(
+        self, X: Matrix, codes: IntArray, X_new: Matrix, n_folds: int, n_repeats: int, seed: Any
+    ) -> list[ScorePair]:
+        """Log-odds of the new rows against each class in turn, averaged over repeats."""
+        X, X_new, rng = as_rows(X), as_rows(X_new), check_random_state(seed)
+        rows, bandwidths = self._prepared(X, codes, X_new, rng)
+        n_new, n_classes = X_new.shape[0], int(codes.max()) + 1
+        repeats = []
+        for _ in range(n_repeats):
+            seeds = rng.randint(2**31 - 1, size=n_classes)
+            with one_blas_thread():
+                # Threads: the rows are shared, and the products release the interpreter.
+                repeats.append(
+                    Parallel(n_jobs=self.n_jobs, require="sharedmem")(
+                        delayed(self._pair)(
+                            _against_class(rows, codes, code, n_new), n_new, bandwidths, n_folds, s
+                        )
+                        for code, s in enumerate(seeds)
+                    )
+                )
+        return [mean_pair(list(pairs)) for pairs in zip(*repeats, strict=True)]
+
+    def ratios(
         self,
-        classifier: KernelLogisticRegression,
-        X: Matrix,
-        codes: IntArray,
         X_new: Matrix,
-        rng: np.random.RandomState,
-        n_jobs: int | None,
-    ) -> None:
+        X: Matrix,
+        weight: FloatArray | None,
+        codes: IntArray | None,
+        n_folds: int,
+        seed: Any,
+    ) -> RatioScores:
+        """Log density ratios of the new rows against all labelled rows, and distances.
+
+        There is a column for every bandwidth and C, with its held-out log-loss; whoever reads the
+        scores can average. With ``codes`` the folds hold all classes alike.
+        """
+        self.classifier._validate_params()
+        rng = check_random_state(seed)
+        rows_new, rows_old = as_rows(X_new), as_rows(X)
+        stacked, is_new = stack_samples(rows_new, rows_old)
+        weights = np.ones(len(is_new))
+        weights[is_new == 0] = 1.0 if weight is None else weight
+        with one_blas_thread():
+            rows = self.classifier.prepare(stacked, weights, rng)
+            strata = 1 - is_new
+            strata[is_new == 0] += 0 if codes is None else codes
+            masks = training_masks(n_folds, strata, rng)
+            values, log_loss = self._all_candidates(rows, is_new, masks)
+            scales = rows.standardise.raw_and_standardised
+            distances = neighbour_distances(rows_new, rows_old, scales, rng)
+        return RatioScores(values[is_new == 1], values[is_new == 0], log_loss, distances)
+
+    def _prepared(
+        self, X: Matrix, codes: IntArray, X_new: Matrix, rng: np.random.RandomState
+    ) -> tuple[PreparedRows, FloatArray]:
+        """All rows with their landmarks, and the bandwidths to try on each pair."""
+        classifier = self.classifier
         classifier._validate_params()
-        self.codes, self.n_new, self.n_jobs = codes, X_new.shape[0], n_jobs
         everything, _ = stack_samples(X_new, X)
         with one_blas_thread():
-            self.rows = classifier.prepare(everything, np.ones(everything.shape[0]), rng)
-        self.strengths = classifier.strengths()
-        by = "roc_auc" if classifier.scoring == "accuracy" else classifier.scoring
-        self.scoring = SCORINGS[by]
-        self.bandwidths = classifier.bandwidths(self.rows)
-        if codes.max() == 0 and classifier.bandwidth is None:
-            self.bandwidths = PAIR_BANDWIDTHS * self.rows.median
-        elif codes.max() > 0 and self.bandwidths.size > 1:
-            with one_blas_thread():
+            rows = classifier.prepare(everything, np.ones(everything.shape[0]), rng)
+            bandwidths = classifier.bandwidths(rows)
+            if codes.max() == 0 and classifier.bandwidth is None:
+                bandwidths = PAIR_BANDWIDTHS * rows.median
+            elif codes.max() > 0 and bandwidths.size > 1:
                 known = classifier.prepare(X, np.ones(X.shape[0]), rng)
-                self.bandwidths = np.array([classifier.choose(known, codes, rng)[0]])
+                bandwidths = np.array([classifier.choose(known, codes, rng)[0]])
+        return rows, bandwidths
 
-    def pairs(self, n_folds: int, seeds: IntArray) -> list[ScorePair]:
-        # Threads: the rows are shared, and the products release the interpreter.
-        with one_blas_thread():
-            return list(
-                Parallel(n_jobs=self.n_jobs, require="sharedmem")(
-                    delayed(self._pair)(label, n_folds, seed) for label, seed in enumerate(seeds)
-                )
-            )
-
-    def _pair(self, label: int, n_folds: int, seed: int) -> ScorePair:
-        labelled = self.n_new + np.flatnonzero(self.codes == label)
-        members = np.concatenate([np.arange(self.n_new), labelled])
-        rows = replace(self.rows, X=self.rows.X[members], weight=self.rows.weight[members])
-        new = (np.arange(len(members)) < self.n_new).astype(np.int64)
-        masks = training_masks(n_folds, new, int(seed))
-        scores = self._best_held_out(rows, new, masks)
-        scores += np.log(self.n_new / len(labelled)) - fold_offsets(masks, new)
-        return scores[: self.n_new], scores[self.n_new :]
-
-    def _best_held_out(self, rows: Rows, new: IntArray, masks: FloatArray) -> FloatArray:
-        """Out-of-fold scores at the bandwidth and C that held-out rows like best."""
-        best = -np.inf
-        chosen: FloatArray = np.empty(0)
-        for bandwidth in self.bandwidths:
-            values, measures, _ = held_out(
-                rows, new, bandwidth, self.strengths, masks, self.scoring, *SCORE_LIMITS
-            )
+    def _pair(
+        self, rows: PreparedRows, n_new: int, bandwidths: FloatArray, n_folds: int, seed: int
+    ) -> ScorePair:
+        """Scores at the bandwidth and C that held-out rows like best."""
+        is_new = (np.arange(len(rows.weight)) < n_new).astype(np.int64)
+        masks = training_masks(n_folds, is_new, int(seed))
+        # Accuracy says nothing of a ROC.
+        by = "roc_auc" if self.classifier.scoring == "accuracy" else self.classifier.scoring
+        C_values, best = self.classifier.C_values(), -np.inf
+        scores: FloatArray = np.empty(0)
+        for bandwidth in bandwidths:
+            values, measures, _ = _held_out(rows, is_new, bandwidth, C_values, masks, by)
             if measures.max() > best:
-                best, chosen = measures.max(), values[:, measures.argmax(), 0].copy()
-        return chosen
+                best, scores = measures.max(), values[:, measures.argmax(), 0].copy()
+        n_old = len(rows.weight) - n_new
+        scores += np.log(n_new / n_old) - fold_offsets(masks, is_new)
+        return scores[:n_new], scores[n_new:]
 
-
-def as_rows(X: Matrix) -> Matrix:
-    """Rows as CSR or as a 2-d array of float64; one number a row is one column."""
-    is_sparse = sparse.issparse(X)
-    if is_sparse:
-        return X.tocsr()
-    values = np.asarray(X, dtype=np.float64)
-    return values[:, None] if values.ndim == 1 else values
-
-
-def stack_samples(X_new: Matrix, X: Matrix) -> tuple[Matrix, IntArray]:
-    """New rows on top of labelled ones, and which are which."""
-    new = np.repeat([1, 0], [X_new.shape[0], X.shape[0]])
-    if sparse.issparse(X) or sparse.issparse(X_new):
-        return sparse.vstack([X_new, X]).tocsr(), new
-    return np.vstack([X_new, X]), new
-
-
-def _check_pair(F: Matrix, H: Matrix) -> None:
-    for name, sample in (("F", F), ("H", H)):
-        if sample.ndim != 2:
-            raise ValueError(f"{name} must be 2-d (rows, columns); got shape {sample.shape}.")
-        if sample.shape[0] < 2:
-            raise ValueError(
-                f"{name} must have at least 2 rows, so that one can be held out; "
-                f"got {sample.shape[0]}."
-            )
-    if F.shape[1] != H.shape[1]:
-        raise ValueError(
-            f"F and H must have the same columns; got {F.shape[1]} and {H.shape[1]} of them."
+    def _all_candidates(
+        self, rows: PreparedRows, is_new: IntArray, masks: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Out-of-fold log density ratios (n, C) and log-loss (C,), bandwidth by bandwidth."""
+        classifier = self.classifier
+        C_values = RATIO_C_VALUES if classifier.C is None else classifier.C_values()
+        parts = Parallel(n_jobs=self.n_jobs, require="sharedmem")(
+            delayed(_candidates_at)(rows, is_new, bandwidth, C_values, masks)
+            for bandwidth in classifier.bandwidths(rows)
         )
+        values, losses = zip(*parts, strict=True)
+        return np.hstack(values), np.concatenate(losses)
 
 
-def _check_at_least(least: int, name: str, value: Any) -> None:
-    if not isinstance(value, Integral) or value < least:
-        raise ValueError(f"{name} must be a whole number >= {least}; got {value!r}.")
+def _fold_posteriors(
+    model: KernelLogisticRegression, X: Matrix, codes: IntArray, n_folds: int, seeds: IntArray
+) -> FloatArray:
+    """All folds at once, on the one kernel factor of the fitted model."""
+    with one_blas_thread():
+        rows = model.prepare(X, np.ones(len(codes)), np.random.RandomState(seeds[0]))
+        masks = training_masks(n_folds, codes, int(seeds[1]))
+        C_value = np.array([model.C_])
+        values = _held_out(rows, codes, model.bandwidth_, C_value, masks, "neg_log_loss")[0]
+    logits = values[:, 0]
+    if logits.shape[1] == 1:
+        logits = np.column_stack([np.zeros(len(logits)), logits])
+    return np.asarray(softmax(logits, axis=1))
+
+
+def _against_class(rows: PreparedRows, codes: IntArray, code: int, n_new: int) -> PreparedRows:
+    """The new rows and those of one class, with the landmarks of all."""
+    members = np.concatenate([np.arange(n_new), n_new + np.flatnonzero(codes == code)])
+    return replace(rows, X=rows.X[members], weight=rows.weight[members])
+
+
+def _candidates_at(
+    rows: PreparedRows, is_new: IntArray, bandwidth: float, C_values: FloatArray, masks: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    found, measures, error = _held_out(rows, is_new, bandwidth, C_values, masks, "neg_log_loss")
+    values = found[..., 0].astype(np.float64)
+    # Where held-out rows are out of reach of all others, the error of the fit is all that differs.
+    silent = _spread_in_folds(values, masks) < np.minimum(error, _MIN_SPREAD)
+    values -= fold_offsets(masks, is_new, rows.weight)[:, None]
+    values[:, silent] = 0.0  # without offsets, which alone would order rows by fold
+    return values, -measures
+
+
+def _held_out(
+    rows: PreparedRows,
+    codes: IntArray,
+    bandwidth: float,
+    C_values: FloatArray,
+    masks: FloatArray,
+    scoring: str,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    limits = SCORE_TOLERANCE, SCORE_STEPS
+    return held_out(rows, codes, bandwidth, C_values, masks, SCORINGS[scoring], *limits)
+
+
+def _spread_in_folds(values: FloatArray, masks: FloatArray) -> FloatArray:
+    """Standard deviation (Cs,) of values around the mean of their fold."""
+    out = masks == 0
+    means = (out.T @ values) / np.maximum(out.sum(axis=0), 1)[:, None]
+    return np.sqrt(np.square(values - out @ means).mean(axis=0))

@@ -46,7 +46,7 @@ class Standardisation:
         return cls(centre, scale)
 
     @property
-    def both(self) -> tuple[Standardisation, Standardisation]:
+    def raw_and_standardised(self) -> tuple[Standardisation, Standardisation]:
         """The units given, centred, and equal spreads: neither is the better one everywhere."""
         return Standardisation(self.centre, np.ones_like(self.scale)), self
 

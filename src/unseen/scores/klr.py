@@ -36,7 +36,7 @@ from unseen.scores.logistic import Cells, Solution, solve
 from unseen.scores.selection import SCORINGS, Scoring, training_masks
 
 BANDWIDTHS = 2.0 ** np.arange(2, -4, -1)  # times the median distance between landmarks
-STRENGTHS = 10.0 ** np.arange(-2, 4)
+C_VALUES = 10.0 ** np.arange(-2, 4)
 GRID_TOL, GRID_STEPS = 2e-2, 30  # enough to rank the cells; the winner is fitted to the end
 FINAL_TOL = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-3}
 FINAL_STEPS = 100
@@ -44,7 +44,7 @@ WARN_TOL = 5e-2
 
 
 @dataclass(frozen=True)
-class Rows:
+class PreparedRows:
     """Checked rows with their standardisation, landmarks, and the median distance of these."""
 
     X: Matrix
@@ -145,7 +145,7 @@ class KernelLogisticRegression(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, d)
-            Rows.
+            PreparedRows.
         y : array-like of shape (n,)
             Labels of at least two classes.
         sample_weight : array-like of shape (n,), optional
@@ -170,7 +170,7 @@ class KernelLogisticRegression(ClassifierMixin, BaseEstimator):
             self._fit_once(rows, codes, bandwidth, C)
         return self
 
-    def prepare(self, X: Matrix, weight: FloatArray, rng: np.random.RandomState) -> Rows:
+    def prepare(self, X: Matrix, weight: FloatArray, rng: np.random.RandomState) -> PreparedRows:
         """Standardisation and landmarks of checked rows."""
         standardise = Standardisation.of(X, weight)
         if not self.standardize:
@@ -178,37 +178,37 @@ class KernelLogisticRegression(ClassifierMixin, BaseEstimator):
             standardise = replace(standardise, scale=np.ones(X.shape[1]))
         rank = automatic_rank(X.shape[0]) if self.rank == "auto" else int(self.rank)
         landmarks = standardise(choose_landmarks(X, weight, rank, rng))
-        return Rows(X, weight, standardise, landmarks, median_bandwidth(landmarks))
+        return PreparedRows(X, weight, standardise, landmarks, median_bandwidth(landmarks))
 
-    def bandwidths(self, rows: Rows) -> FloatArray:
+    def bandwidths(self, rows: PreparedRows) -> FloatArray:
         """Candidate bandwidths, widest first."""
         if self.bandwidth is None:
             return BANDWIDTHS * rows.median
         return _candidates(self.bandwidth, "bandwidth")[::-1]
 
-    def strengths(self) -> FloatArray:
+    def C_values(self) -> FloatArray:
         """Candidate values of C, rising."""
-        return STRENGTHS if self.C is None else _candidates(self.C, "C")
+        return C_VALUES if self.C is None else _candidates(self.C, "C")
 
     def choose(
-        self, rows: Rows, codes: IntArray, rng: np.random.RandomState
+        self, rows: PreparedRows, codes: IntArray, rng: np.random.RandomState
     ) -> tuple[float, float, FloatArray | None]:
         """Best bandwidth and C on held-out folds, and the scores of all candidates."""
-        bandwidths, strengths = self.bandwidths(rows), self.strengths()
-        if bandwidths.size * strengths.size == 1:
-            return float(bandwidths[0]), float(strengths[0]), None
+        bandwidths, C_values = self.bandwidths(rows), self.C_values()
+        if bandwidths.size * C_values.size == 1:
+            return float(bandwidths[0]), float(C_values[0]), None
         masks = training_masks(self.cv, codes, rng)
         scores = np.array(
             [
-                held_out(rows, codes, bandwidth, strengths, masks, SCORINGS[self.scoring])[1]
+                held_out(rows, codes, bandwidth, C_values, masks, SCORINGS[self.scoring])[1]
                 for bandwidth in bandwidths
             ]
         )
         # The first of equals is the smoother one: wide bandwidths and small C come first.
         best = np.unravel_index(np.argmax(np.nan_to_num(scores, nan=-np.inf)), scores.shape)
-        return float(bandwidths[best[0]]), float(strengths[best[1]]), scores
+        return float(bandwidths[best[0]]), float(C_values[best[1]]), scores
 
-    def _fit_once(self, rows: Rows, codes: IntArray, bandwidth: float, C: float) -> None:
+    def _fit_once(self, rows: PreparedRows, codes: IntArray, bandwidth: float, C: float) -> None:
         factor = rows.factor(bandwidth)
         dtype = factor.design.dtype
         cells = Cells(
@@ -237,7 +237,7 @@ class KernelLogisticRegression(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, d)
-            Rows.
+            PreparedRows.
 
         Returns
         -------
@@ -261,7 +261,7 @@ class KernelLogisticRegression(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, d)
-            Rows.
+            PreparedRows.
 
         Returns
         -------
@@ -278,7 +278,7 @@ class KernelLogisticRegression(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, d)
-            Rows.
+            PreparedRows.
 
         Returns
         -------
@@ -288,6 +288,22 @@ class KernelLogisticRegression(ClassifierMixin, BaseEstimator):
         best = (values > 0).astype(np.int64) if values.ndim == 1 else values.argmax(axis=1)
         return self.classes_[best]
 
+    def cross_fitter(self, n_jobs: int | None = None) -> Any:
+        """The way to score out of fold that shares kernel factors between folds.
+
+        Parameters
+        ----------
+        n_jobs : int or None, default=None
+            Classes, or bandwidths, that are fitted at the same time.
+
+        Returns
+        -------
+        KernelCrossFitter
+        """
+        from unseen.scores.crossfit import KernelCrossFitter
+
+        return KernelCrossFitter(self, n_jobs)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -295,10 +311,10 @@ class KernelLogisticRegression(ClassifierMixin, BaseEstimator):
 
 
 def held_out(
-    rows: Rows,
+    rows: PreparedRows,
     codes: IntArray,
     bandwidth: float,
-    strengths: FloatArray,
+    C_values: FloatArray,
     masks: FloatArray,
     scoring: Scoring,
     tol: float = GRID_TOL,
@@ -312,14 +328,14 @@ def held_out(
     n_folds, dtype = masks.shape[1], factor.design.dtype
     n_classes = int(codes.max()) + 1
     cells = Cells(
-        np.repeat(strengths, n_folds),
-        np.tile(np.arange(n_folds), strengths.size),
+        np.repeat(C_values, n_folds),
+        np.tile(np.arange(n_folds), C_values.size),
         ((masks == 1) * rows.weight[:, None]).astype(dtype),
         one_hot(codes, n_classes, dtype)[:, None],
     )
     found = solve(factor, cells, tol=tol, max_iter=max_iter)
-    values, scores = _gather(found, codes, rows.weight, masks, strengths.size, scoring)
-    return values, scores, found.error.reshape(strengths.size, n_folds).max(axis=1)
+    values, scores = _gather(found, codes, rows.weight, masks, C_values.size, scoring)
+    return values, scores, found.error.reshape(C_values.size, n_folds).max(axis=1)
 
 
 def _gather(
@@ -327,19 +343,19 @@ def _gather(
     codes: IntArray,
     weight: FloatArray,
     masks: FloatArray,
-    n_strengths: int,
+    n_C: int,
     scoring: Scoring,
 ) -> tuple[FloatArray, FloatArray]:
     n_folds, n_outputs = masks.shape[1], found.values.shape[2]
-    by_fold = found.values.reshape(len(codes), n_strengths, n_folds, n_outputs)
-    values = np.full((len(codes), n_strengths, n_outputs), np.nan)
+    by_fold = found.values.reshape(len(codes), n_C, n_folds, n_outputs)
+    values = np.full((len(codes), n_C, n_outputs), np.nan)
     scores = []
     for fold in range(n_folds):
         out = (masks[:, fold] == 0) & (weight > 0)
         if out.any():
             values[out] = by_fold[out, :, fold]
             scores.append(scoring(values[out], codes[out], weight[out]))
-    return values, np.mean(scores, axis=0) if scores else np.zeros(n_strengths)
+    return values, np.mean(scores, axis=0) if scores else np.zeros(n_C)
 
 
 def one_hot(codes: IntArray, n_classes: int, dtype: Any) -> FloatArray:

@@ -1,21 +1,236 @@
-"""Posteriors of the known classes, out of fold for the rows that the classifier learnt from."""
+"""Posterior probabilities of the known classes, made once, for every closed-set method.
+
+The labelled rows are scored by models that did not see them, the new rows by a model of all
+labelled rows. Making posteriors costs nearly all the time; reading shares off them next to none.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
-from scipy.special import softmax
-from sklearn.utils import check_random_state
 
-from unseen._random import one_blas_thread, seeded
+from unseen._frozen import frozen_array
+from unseen._random import whole_seed
 from unseen._types import FloatArray, IntArray, Matrix
-from unseen.scores.crossfit import SCORE_LIMITS
-from unseen.scores.klr import KernelLogisticRegression, held_out
-from unseen.scores.selection import SCORINGS, assign_folds, training_masks
+from unseen.records import Notice
+from unseen.samples import LabelledRows, check_closed_set, check_folds
+from unseen.scores.base import FOLDS, Scorer, Scores
+from unseen.scores.crossfit import cross_fitter
 
-__all__ = ["crossfit_posteriors"]
+__all__ = ["PosteriorScorer", "Posteriors", "RawScorer", "RowScores", "crossfit_posteriors"]
+
+
+@dataclass(frozen=True, eq=False)
+class RowScores(Scores):
+    """A few numbers for every row, labelled and new, from which shares can be read.
+
+    Parameters
+    ----------
+    classes : tuple
+        Labels of the known classes, at least two.
+    codes : ndarray of shape (n,)
+        Class of each labelled row, as its place among ``classes``.
+    labelled : ndarray of shape (n, S) or None
+        Scores of the labelled rows; None where a method needs those of the new rows only.
+    new : ndarray of shape (m, S)
+        Scores of the new rows.
+    seed : int or None
+        Seed that made the scores.
+    notices : tuple of Notice
+        What a person should know about the rows.
+    """
+
+    classes: tuple[Any, ...]
+    codes: IntArray
+    labelled: FloatArray | None
+    new: FloatArray
+    seed: int | None = None
+    notices: tuple[Notice, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("labelled", "new"):
+            if getattr(self, name) is not None:
+                rows = frozen_array(getattr(self, name), np.float64)
+                if rows.ndim != 2 or 0 in rows.shape:
+                    raise ValueError(f"{name} must be 2-d and not empty; got shape {rows.shape}.")
+                if not (finite := np.isfinite(rows)).all():
+                    raise ValueError(f"{name} must be finite; got {(~finite).sum()} that are not.")
+                object.__setattr__(self, name, rows)
+        object.__setattr__(self, "codes", frozen_array(self.codes, np.intp))
+        if len(self.classes) < 2:
+            check_closed_set(np.asarray(self.classes))
+        n_rows, n_columns = self.codes.shape, self.new.shape[1]
+        if self.labelled is not None and (self.labelled.shape != (*n_rows, n_columns)):
+            raise ValueError(
+                "labelled must hold one row per code and the columns of new, "
+                f"{(*n_rows, n_columns)}; got shape {self.labelled.shape}."
+            )
+        if set(np.unique(self.codes)) != set(range(len(self.classes))):
+            raise ValueError(
+                f"codes must name each of the {len(self.classes)} classes at least once, as "
+                f"0 to {len(self.classes) - 1}; got {np.unique(self.codes).tolist()}."
+            )
+        super().__post_init__()
+
+    @property
+    def n_new(self) -> int:
+        """New rows."""
+        return len(self.new)
+
+    @property
+    def counts(self) -> IntArray:
+        """Labelled rows of each class."""
+        return np.bincount(self.codes, minlength=len(self.classes))
+
+    @property
+    def of_labelled(self) -> FloatArray:
+        """Scores of the labelled rows, for methods that cannot do without."""
+        if self.labelled is None:
+            raise ValueError("scores must hold the labelled rows too; got scores without folds.")
+        return self.labelled
+
+
+@dataclass(frozen=True, eq=False)
+class Posteriors(RowScores):
+    """Posterior probabilities of the known classes, one column each.
+
+    Parameters
+    ----------
+    classes, codes, seed, notices
+        As in :class:`RowScores`.
+    labelled : ndarray of shape (n, K) or None
+        Posteriors of the labelled rows, each from a model fitted without the row.
+    new : ndarray of shape (m, K)
+        Posteriors of the new rows, from a model fitted to all labelled rows.
+    prior : ndarray of shape (K,) or None
+        Shares of the classes that the posteriors take for granted. None means those of
+        the labelled rows; give others if the classifier was trained on other shares.
+
+    Examples
+    --------
+    >>> from unseen.scores import Posteriors
+    >>> record = Posteriors(("a", "b"), [0, 0, 1], [[0.9, 0.1], [0.6, 0.4], [0.3, 0.7]],
+    ...                     [[0.8, 0.2], [0.5, 0.5]])
+    >>> record.prior.round(3), record.n_labelled
+    (array([0.667, 0.333]), {'a': 2, 'b': 1})
+    """
+
+    prior: FloatArray = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        n_classes = len(self.classes)
+        for name in ("labelled", "new"):
+            rows = getattr(self, name)
+            if rows is not None and rows.shape[1] != n_classes:
+                raise ValueError(
+                    f"{name} must have one column per class; got {rows.shape[1]} for {n_classes} "
+                    "classes."
+                )
+            if rows is not None and (rows.min() < 0 or abs(rows.sum(axis=1) - 1).max() > 1e-3):
+                raise ValueError(
+                    f"{name} must hold posteriors, >= 0 with rows that sum to 1; got a least value "
+                    f"of {rows.min():g} and a row sum off by {abs(rows.sum(axis=1) - 1).max():g}."
+                )
+        given = self.training_shares if self.prior is None else self.prior
+        prior = np.asarray(given, dtype=np.float64)
+        if prior.shape != (n_classes,) or not (prior > 0).all() or abs(prior.sum() - 1) > 1e-6:
+            raise ValueError(
+                f"prior must hold {n_classes} shares > 0 that sum to 1; got {prior.tolist()}."
+            )
+        object.__setattr__(self, "prior", frozen_array(prior / prior.sum()))
+
+    @property
+    def training_shares(self) -> FloatArray:
+        """Shares of the classes among the labelled rows."""
+        return np.asarray(self.counts / len(self.codes))
+
+    @property
+    def ratios(self) -> FloatArray:
+        """Posteriors of the new rows over the prior: proportional to the class densities."""
+        return self.new / self.prior
+
+    def window(self, places: IntArray) -> Posteriors:
+        """The same posteriors, of some new rows."""
+        return replace(self, new=self.new[places])
+
+
+@dataclass(frozen=True, eq=False)
+class PosteriorScorer(Scorer):
+    """Scores rows by the posteriors of the known classes.
+
+    Parameters
+    ----------
+    classifier : scikit-learn classifier or None, default=None
+        What tells the known classes apart, with ``predict_proba``; None is kernel logistic
+        regression.
+    n_folds : int or None, default=10
+        Folds behind the posteriors of the labelled rows; None leaves these out.
+    seed : int, default=0
+        Where all randomness comes from.
+    n_jobs : int or None, default=None
+        Fits that run at the same time; the scores do not depend on it.
+
+    Examples
+    --------
+    >>> from unseen.scores import PosteriorScorer
+    >>> PosteriorScorer().serves(PosteriorScorer(n_folds=None))
+    True
+    """
+
+    classifier: Any = None
+    n_folds: int | None = FOLDS
+    seed: int = 0
+    n_jobs: int | None = None
+
+    def check(self, labelled: LabelledRows, n_new: int) -> None:
+        """Raise where classes are too small for the folds; new rows are in no fold."""
+        if self.n_folds is not None:
+            check_folds(labelled, self.n_folds)
+
+    def score(self, labelled: LabelledRows, X_new: Matrix) -> Posteriors:
+        """Score checked rows."""
+        fitter = cross_fitter(self.classifier, self.n_jobs)
+        rows, codes = labelled.rows, labelled.codes
+        found = fitter.posteriors(rows, codes, X_new, self.n_folds, self.seed)
+        return Posteriors(labelled.labels, codes, *found, self.seed)
+
+    def serves(self, other: Scorer) -> bool:
+        """Posteriors with folds also serve methods that need those of the new rows only."""
+        return self == other or replace(self, n_folds=None) == other
+
+    def posterior_scorer(self) -> PosteriorScorer:
+        """The scorer itself, with folds."""
+        return replace(self, n_folds=self.n_folds or FOLDS)
+
+    def score_window(
+        self, labelled: LabelledRows, X_new: Matrix, places: IntArray, posteriors: Any
+    ) -> Posteriors:
+        """The part of the posteriors that belongs to some new rows."""
+        part: Posteriors = posteriors.window(places)
+        return part
+
+
+@dataclass(frozen=True, eq=False)
+class RawScorer(Scorer):
+    """Takes the columns themselves as scores.
+
+    Examples
+    --------
+    >>> from unseen.scores import RawScorer
+    >>> RawScorer(seed=1) == RawScorer(seed=1)
+    True
+    """
+
+    seed: int = 0
+    n_jobs: int | None = None
+
+    def score(self, labelled: LabelledRows, X_new: Matrix) -> RowScores:
+        """Score checked rows."""
+        rows = (X.toarray() if hasattr(X, "toarray") else X for X in (labelled.rows, X_new))
+        return RowScores(labelled.labels, labelled.codes, *rows, self.seed)
 
 
 def crossfit_posteriors(
@@ -36,15 +251,10 @@ def crossfit_posteriors(
         Labelled rows and their class codes 0 ... K - 1.
     X_new : array-like of shape (m, d)
         New rows.
-    classifier : scikit-learn classifier, optional
-        What tells the classes apart; default :class:`~unseen.KernelLogisticRegression`, whose
-        bandwidth and C are chosen once, on all labelled rows.
-    n_folds : int
-        Folds.
+    classifier, n_folds, n_jobs
+        As in :class:`PosteriorScorer`.
     random_state : int, RandomState or None
         Draws folds and whatever the classifier draws.
-    n_jobs : int or None
-        Folds fitted side by side; the posteriors do not depend on it.
 
     Returns
     -------
@@ -60,58 +270,7 @@ def crossfit_posteriors(
     >>> labelled.shape, new.argmax(axis=1)
     ((200, 2), array([0, 1]))
     """
-    rng = check_random_state(random_state)
-    seeds = rng.randint(2**31 - 1, size=n_folds + 2)
-    chosen = KernelLogisticRegression() if classifier is None else classifier
-    model = seeded(chosen, seeds[0]).fit(X, codes)
-    if isinstance(model, KernelLogisticRegression):
-        labelled = _kernel_folds(model, X, codes, n_folds, seeds)
-    else:
-        labelled = _any_folds(model, X, codes, n_folds, seeds[1:], n_jobs)
-    return labelled, _posteriors_of(model, X_new)
-
-
-def _kernel_folds(
-    model: KernelLogisticRegression, X: Matrix, codes: IntArray, n_folds: int, seeds: IntArray
-) -> FloatArray:
-    """All folds at once, on the one kernel factor of the fitted model."""
-    with one_blas_thread():
-        rows = model.prepare(X, np.ones(len(codes)), np.random.RandomState(seeds[0]))
-        masks = training_masks(n_folds, codes, int(seeds[1]))
-        strengths = np.array([model.C_])
-        measure = SCORINGS["neg_log_loss"]
-        values, *_ = held_out(
-            rows, codes, model.bandwidth_, strengths, masks, measure, *SCORE_LIMITS
-        )
-    logits = values[:, 0]
-    if logits.shape[1] == 1:
-        logits = np.column_stack([np.zeros(len(logits)), logits])
-    return np.asarray(softmax(logits, axis=1))
-
-
-def _any_folds(
-    model: Any, X: Matrix, codes: IntArray, n_folds: int, seeds: IntArray, n_jobs: int | None
-) -> FloatArray:
-    folds = assign_folds(codes, n_folds, int(seeds[0]))
-    parts = Parallel(n_jobs=n_jobs)(
-        delayed(_fit_and_score)(model, seeds[fold + 1], X, codes, folds != fold)
-        for fold in range(folds.max() + 1)
-    )
-    labelled = np.empty((len(codes), int(codes.max()) + 1))
-    for fold, part in enumerate(parts):
-        labelled[folds == fold] = part
-    return labelled
-
-
-def _fit_and_score(model: Any, seed: int, X: Matrix, codes: IntArray, train: Any) -> FloatArray:
-    return _posteriors_of(seeded(model, seed).fit(X[train], codes[train]), X[~train])
-
-
-def _posteriors_of(model: Any, X: Matrix) -> FloatArray:
-    if not hasattr(model, "predict_proba"):
-        name = type(model).__name__
-        raise TypeError(
-            f"classifier must have predict_proba; got {name}, which has none. "
-            f"CalibratedClassifierCV({name}()) adds it."
-        )
-    return np.asarray(model.predict_proba(X), dtype=np.float64)
+    fitter = cross_fitter(classifier, n_jobs)
+    labelled, new = fitter.posteriors(X, codes, X_new, n_folds, whole_seed(random_state))
+    assert labelled is not None
+    return labelled, new

@@ -23,20 +23,21 @@ import numpy as np
 
 from unseen._random import generator
 from unseen._types import FloatArray
-from unseen.proportions.closed_set.count import votes
-from unseen.proportions.closed_set.matching import (
+from unseen.proportions.base import Reading, append_zero_unseen
+from unseen.proportions.bootstrap import (
     bootstrap_means,
     class_bootstrap_means,
     class_means,
 )
-from unseen.proportions.closed_set.posteriors import ClosedSetEstimator, Posteriors, closed
-from unseen.records import Estimate
+from unseen.proportions.closed_set.base import PosteriorEstimator
+from unseen.proportions.closed_set.count import votes
+from unseen.scores import Posteriors
 from unseen.simplex import minimise_on_simplex
 
 __all__ = ["AdjustedCount", "adjusted_shares"]
 
 
-class AdjustedCount(ClosedSetEstimator):
+class AdjustedCount(PosteriorEstimator):
     """Shares of the known classes from counts corrected for the classifier's error rates.
 
     With two classes this is the Rogan-Gladen estimator, ``(q - f) / (t - f)`` clipped to
@@ -61,17 +62,6 @@ class AdjustedCount(ClosedSetEstimator):
     n_jobs : int or None, default=None
         Folds that are fitted at the same time; does not change the result.
 
-    Attributes
-    ----------
-    classes_ : ndarray of shape (K,)
-        Labels of the known classes.
-    labelled_ : LabelledRows
-        The labelled sample.
-    n_features_in_ : int
-        Columns of X.
-    feature_names_in_ : ndarray of str
-        Their names, where X had names.
-
     Examples
     --------
     >>> import numpy as np
@@ -88,7 +78,7 @@ class AdjustedCount(ClosedSetEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "soft": ["boolean"],
         "constrained": ["boolean"],
-        **ClosedSetEstimator._parameter_constraints,
+        **PosteriorEstimator._parameter_constraints,
     }
 
     def __init__(
@@ -104,46 +94,22 @@ class AdjustedCount(ClosedSetEstimator):
         self.soft = soft
         self.constrained = constrained
 
-    def from_scores(self, scores: Posteriors) -> Estimate:
-        """Read the shares off posteriors that have been made before; needs no ``fit``.
+    def read(self, scores: Posteriors) -> Reading:
+        """Correct the counts for the error rates."""
+        rows, rows_new = votes(scores.of_labelled, self.soft), votes(scores.new, self.soft)
+        codes, n_classes = scores.codes, len(scores.classes)
+        rates = class_means(rows, codes, n_classes).T
 
-        Parameters
-        ----------
-        scores : Posteriors
+        def replicates(n_replicates: int, random_state: Any = None) -> FloatArray:
+            rng = generator(random_state)
+            drawn = class_bootstrap_means(rows, codes, n_classes, n_replicates, rng)
+            counted = bootstrap_means(rows_new, n_replicates, rng)
+            shares = adjusted_shares(drawn.swapaxes(1, 2), counted, constrained=self.constrained)
+            return append_zero_unseen(shares)
 
-        Returns
-        -------
-        Estimate
-        """
-        rates = class_means(votes(scores.labelled, self.soft), scores.codes, len(scores.classes)).T
-        counted = votes(scores.new, self.soft).mean(axis=0)
-        shares = adjusted_shares(rates, counted, constrained=self.constrained)
-        return self._estimate(scores, shares, condition=float(np.linalg.cond(rates)))
-
-    def replicates(
-        self, scores: Posteriors, n_replicates: int = 500, random_state: Any = None
-    ) -> FloatArray:
-        """Shares under Bayesian-bootstrap weights of the rows; nothing is refitted.
-
-        Parameters
-        ----------
-        scores : Posteriors
-        n_replicates : int, default=500
-            Number of replicates, B.
-        random_state : int, RandomState, Generator or None, default=None
-            Where all randomness comes from.
-
-        Returns
-        -------
-        ndarray of shape (B, K + 1)
-            Share of each known class, then of unseen ones: 0.
-        """
-        rng = generator(random_state)
-        rows, n_classes = votes(scores.labelled, self.soft), len(scores.classes)
-        rates = class_bootstrap_means(rows, scores.codes, n_classes, n_replicates, rng)
-        counted = bootstrap_means(votes(scores.new, self.soft), n_replicates, rng)
-        shares = adjusted_shares(rates.swapaxes(1, 2), counted, constrained=self.constrained)
-        return closed(shares)
+        shares = adjusted_shares(rates, rows_new.mean(axis=0), constrained=self.constrained)
+        condition = {"condition": float(np.linalg.cond(rates))}
+        return Reading(append_zero_unseen(shares), replicates, diagnostics=condition)
 
 
 def adjusted_shares(

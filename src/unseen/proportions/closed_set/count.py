@@ -12,9 +12,10 @@ import numpy as np
 
 from unseen._random import generator
 from unseen._types import FloatArray
-from unseen.proportions.closed_set.matching import bootstrap_means
-from unseen.proportions.closed_set.posteriors import ClosedSetEstimator, Posteriors, closed
-from unseen.records import Estimate
+from unseen.proportions.base import CLASSIFIER_CONSTRAINTS, Reading, append_zero_unseen
+from unseen.proportions.bootstrap import bootstrap_means
+from unseen.proportions.closed_set.base import ClosedSetEstimator
+from unseen.scores import Posteriors, PosteriorScorer
 
 __all__ = ["ClassifyAndCount", "votes"]
 
@@ -30,23 +31,10 @@ class ClassifyAndCount(ClosedSetEstimator):
     classifier : scikit-learn classifier or None, default=None
         What tells the known classes apart, with ``predict_proba``; None is kernel logistic
         regression.
-    n_folds : int, default=10
-        Folds of the out-of-fold posteriors, which play no part in the count.
     random_state : int, RandomState instance or None, default=None
-        Seed of the folds and of the classifier.
+        Seed of the classifier.
     n_jobs : int or None, default=None
-        Folds that are fitted at the same time; does not change the result.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (K,)
-        Labels of the known classes.
-    labelled_ : LabelledRows
-        The labelled sample.
-    n_features_in_ : int
-        Columns of X.
-    feature_names_in_ : ndarray of str
-        Their names, where X had names.
+        Jobs of the scorer; does not change the result.
 
     Examples
     --------
@@ -60,55 +48,39 @@ class ClassifyAndCount(ClosedSetEstimator):
     0.8
     """
 
+    reads = Posteriors
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "soft": ["boolean"],
-        **ClosedSetEstimator._parameter_constraints,
+        "classifier": CLASSIFIER_CONSTRAINTS["classifier"],
+        "random_state": ["random_state"],
+        "n_jobs": CLASSIFIER_CONSTRAINTS["n_jobs"],
     }
 
     def __init__(
         self,
         soft: bool = False,
         classifier: Any = None,
-        n_folds: int = 10,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
-        super().__init__(classifier, n_folds, random_state, n_jobs)
+        self.classifier = classifier
+        self.random_state = random_state
+        self.n_jobs = n_jobs
         self.soft = soft
 
-    def from_scores(self, scores: Posteriors) -> Estimate:
-        """Count posteriors that have been made before; needs no ``fit``.
+    def scorer(self, seed: int) -> PosteriorScorer:
+        """Makes the posteriors of the new rows; those of the labelled rows play no part."""
+        return PosteriorScorer(self.classifier, None, seed, self.n_jobs)
 
-        Parameters
-        ----------
-        scores : Posteriors
-
-        Returns
-        -------
-        Estimate
-        """
-        return self._estimate(scores, votes(scores.new, self.soft).mean(axis=0))
-
-    def replicates(
-        self, scores: Posteriors, n_replicates: int = 500, random_state: Any = None
-    ) -> FloatArray:
-        """Counts under Bayesian-bootstrap weights of the new rows; labelled rows play no part.
-
-        Parameters
-        ----------
-        scores : Posteriors
-        n_replicates : int, default=500
-            Number of replicates, B.
-        random_state : int, RandomState, Generator or None, default=None
-            Where all randomness comes from.
-
-        Returns
-        -------
-        ndarray of shape (B, K + 1)
-            Share of each known class, then of unseen ones: 0.
-        """
+    def read(self, scores: Posteriors) -> Reading:
+        """Count the new rows of each class."""
         rows = votes(scores.new, self.soft)
-        return closed(bootstrap_means(rows, n_replicates, generator(random_state)))
+
+        def replicates(n_replicates: int, random_state: Any = None) -> FloatArray:
+            return append_zero_unseen(bootstrap_means(rows, n_replicates, generator(random_state)))
+
+        return Reading(append_zero_unseen(rows.mean(axis=0)), replicates)
 
 
 def votes(posteriors: FloatArray, soft: bool) -> FloatArray:

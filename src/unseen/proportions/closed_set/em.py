@@ -16,7 +16,7 @@ It is also the minimum of ``KL(P_0 || sum_k pi_k P_k)`` with the classifier's de
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,15 +26,11 @@ from scipy.special import softmax
 from unseen._random import generator
 from unseen._sklearn import HasMethods
 from unseen._types import FloatArray, IntArray
-from unseen.proportions.closed_set.matching import (
-    EXACT_ROWS,
-    bootstrap_means,
-    class_bootstrap_means,
-    class_means,
-)
-from unseen.proportions.closed_set.posteriors import ClosedSetEstimator, Posteriors, closed
-from unseen.records import Estimate
-from unseen.simplex import minimise_on_simplex, mixture_shares
+from unseen.proportions.base import Reading, append_zero_unseen
+from unseen.proportions.bootstrap import em_replicates
+from unseen.proportions.closed_set.base import PosteriorEstimator
+from unseen.scores import Posteriors
+from unseen.simplex import mixture_shares
 
 __all__ = ["BiasCorrectedTemperature", "Rescaling", "SaerensEM", "Temperature"]
 
@@ -57,7 +53,7 @@ class Rescaling:
     Examples
     --------
     >>> import numpy as np
-    >>> from unseen.proportions import Rescaling
+    >>> from unseen.proportions.closed_set.em import Rescaling
     >>> Rescaling(2.0, np.zeros(2))(np.array([[0.9, 0.1]])).round(2)
     array([[0.75, 0.25]])
     """
@@ -78,7 +74,7 @@ class Temperature:
     Examples
     --------
     >>> from unseen import SaerensEM
-    >>> from unseen.proportions import Temperature
+    >>> from unseen.proportions.closed_set.em import Temperature
     >>> SaerensEM(calibration=Temperature())
     SaerensEM(calibration=Temperature())
     """
@@ -98,7 +94,7 @@ class BiasCorrectedTemperature:
     Examples
     --------
     >>> import numpy as np
-    >>> from unseen.proportions import BiasCorrectedTemperature
+    >>> from unseen.proportions.closed_set.em import BiasCorrectedTemperature
     >>> posteriors, codes = np.array([[0.8, 0.2]] * 4), np.array([0, 0, 1, 1])
     >>> BiasCorrectedTemperature().fit(posteriors, codes)(posteriors)[0].round(3)
     array([0.5, 0.5])
@@ -109,7 +105,7 @@ class BiasCorrectedTemperature:
         return _least_log_loss(posteriors, codes, with_bias=True)
 
 
-class SaerensEM(ClosedSetEstimator):
+class SaerensEM(PosteriorEstimator):
     """Shares of the known classes by maximum likelihood on a classifier's posteriors.
 
     Parameters
@@ -128,17 +124,6 @@ class SaerensEM(ClosedSetEstimator):
     n_jobs : int or None, default=None
         Folds that are fitted at the same time; does not change the result.
 
-    Attributes
-    ----------
-    classes_ : ndarray of shape (K,)
-        Labels of the known classes.
-    labelled_ : LabelledRows
-        The labelled sample.
-    n_features_in_ : int
-        Columns of X.
-    feature_names_in_ : ndarray of str
-        Their names, where X had names.
-
     Examples
     --------
     >>> import numpy as np
@@ -154,7 +139,7 @@ class SaerensEM(ClosedSetEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "calibration": [None, HasMethods(["fit"])],
-        **ClosedSetEstimator._parameter_constraints,
+        **PosteriorEstimator._parameter_constraints,
     }
 
     def __init__(
@@ -168,103 +153,25 @@ class SaerensEM(ClosedSetEstimator):
         super().__init__(classifier, n_folds, random_state, n_jobs)
         self.calibration = calibration
 
-    def from_scores(self, scores: Posteriors) -> Estimate:
-        """Read the shares off posteriors that have been made before; needs no ``fit``.
-
-        Parameters
-        ----------
-        scores : Posteriors
-
-        Returns
-        -------
-        Estimate
-        """
+    def read(self, scores: Posteriors) -> Reading:
+        """Climb the likelihood of the shares."""
         record = self._calibrated(scores)
         shares = mixture_shares(record.ratios, start=record.prior)
         height = float(np.log(record.ratios @ shares).mean())
-        return self._estimate(scores, shares, log_likelihood=height)
 
-    def replicates(
-        self, scores: Posteriors, n_replicates: int = 500, random_state: Any = None
-    ) -> FloatArray:
-        """Shares under Bayesian-bootstrap weights of the rows; nothing is refitted.
+        def replicates(n_replicates: int, random_state: Any = None) -> FloatArray:
+            return append_zero_unseen(
+                em_replicates(record, shares, n_replicates, generator(random_state))
+            )
 
-        New rows are weighted in the likelihood. Labelled rows stand behind the class densities:
-        by moving those, their weights add a linear term to it (:func:`labelled_noise`).
-
-        Parameters
-        ----------
-        scores : Posteriors
-        n_replicates : int, default=500
-            Number of replicates, B.
-        random_state : int, RandomState, Generator or None, default=None
-            Where all randomness comes from.
-
-        Returns
-        -------
-        ndarray of shape (B, K + 1)
-            Share of each known class, then of unseen ones: 0.
-        """
-        rng = generator(random_state)
-        record = self._calibrated(scores)
-        shares = mixture_shares(record.ratios, start=record.prior)
-        noise = labelled_noise(record, shares, n_replicates, rng)
-        if record.n_new > EXACT_ROWS:
-            return closed(_one_step(record.ratios, shares, noise, n_replicates, rng))
-        found = np.empty((n_replicates, len(shares)))
-        block = max(1, _BLOCK_SIZE // record.n_new)
-        for first in range(0, n_replicates, block):
-            part = slice(first, min(first + block, n_replicates))
-            weights = rng.standard_exponential((part.stop - first, record.n_new))
-            weights /= weights.sum(axis=1, keepdims=True)
-            found[part] = mixture_shares(record.ratios, weights, noise[part], start=shares)
-        return closed(found)
+        found = {"log_likelihood": height}
+        return Reading(append_zero_unseen(shares), replicates, diagnostics=found)
 
     def _calibrated(self, scores: Posteriors) -> Posteriors:
         if self.calibration is None:
             return scores
-        rescaling = self.calibration.fit(scores.labelled, scores.codes)
-        return Posteriors(
-            scores.classes,
-            scores.codes,
-            rescaling(scores.labelled),
-            rescaling(scores.new),
-            scores.seed,
-            scores.notices,
-            scores.prior,
-        )
-
-
-def labelled_noise(
-    record: Posteriors, shares: FloatArray, n_replicates: int, rng: np.random.Generator
-) -> FloatArray:
-    """How weights of the labelled rows tilt the likelihood of the shares, (B, K).
-
-    If the densities of the classes move by ``d_i``, the slope ``E_0[r_k / sum_l pi_l r_l]`` at
-    the maximum moves, to first order, by ``- sum_i pi_i integral d_i r_k / sum_l pi_l r_l``. With
-    ``d_i`` the move of a class's sample under its weights this is a weighted mean over labelled
-    rows, taken at their out-of-fold posteriors.
-    """
-    assert record.prior is not None
-    ratios = record.labelled / record.prior
-    slopes = ratios / np.maximum(ratios @ shares, _LEAST_POSTERIOR)[:, None]
-    args = (slopes, record.codes, len(shares))
-    moved = class_bootstrap_means(*args, n_replicates, rng) - class_means(*args)
-    return np.einsum("i,bik->bk", shares, moved)
-
-
-def _one_step(
-    ratios: FloatArray,
-    shares: FloatArray,
-    noise: FloatArray,
-    n_replicates: int,
-    rng: np.random.Generator,
-) -> FloatArray:
-    """Replicates by one Newton step from the shares found: with many rows all they need."""
-    slopes = ratios / (ratios @ shares)[:, None]
-    curvature = slopes.T @ slopes / len(slopes)
-    pull = bootstrap_means(slopes, n_replicates, rng) - noise
-    return minimise_on_simplex(np.tile(curvature, (len(pull), 1, 1)), curvature @ shares + pull)
+        rescaling = self.calibration.fit(scores.of_labelled, scores.codes)
+        return replace(scores, labelled=rescaling(scores.of_labelled), new=rescaling(scores.new))
 
 
 def log_posteriors(posteriors: FloatArray) -> FloatArray:

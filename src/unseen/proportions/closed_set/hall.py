@@ -19,19 +19,12 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from unseen._random import whole_seed
 from unseen._types import FloatArray, IntArray
+from unseen.proportions.base import Reading, append_zero_unseen
+from unseen.proportions.closed_set.base import PosteriorEstimator
 from unseen.proportions.closed_set.matching import matching, matching_replicates
-from unseen.proportions.closed_set.posteriors import (
-    ClosedSetEstimator,
-    Posteriors,
-    RowScores,
-    closed,
-)
-from unseen.records import Estimate
-from unseen.scores.kernel import dense
+from unseen.scores import Posteriors, RawScorer, RowScores, Scorer, Scores
 from unseen.simplex import minimise_on_simplex
 
 __all__ = ["HallECDF", "ecdf_products"]
@@ -39,7 +32,7 @@ __all__ = ["HallECDF", "ecdf_products"]
 _DECIMALS = 2
 
 
-class HallECDF(ClosedSetEstimator):
+class HallECDF(PosteriorEstimator):
     """Shares of the known classes by matching distribution functions of a score.
 
     Parameters
@@ -58,17 +51,6 @@ class HallECDF(ClosedSetEstimator):
     n_jobs : int or None, default=None
         Folds that are fitted at the same time; does not change the result.
 
-    Attributes
-    ----------
-    classes_ : ndarray of shape (K,)
-        Labels of the known classes.
-    labelled_ : LabelledRows
-        The labelled sample.
-    n_features_in_ : int
-        Columns of X.
-    feature_names_in_ : ndarray of str
-        Their names, where X had names.
-
     Examples
     --------
     >>> import numpy as np
@@ -84,7 +66,7 @@ class HallECDF(ClosedSetEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "raw": ["boolean"],
-        **ClosedSetEstimator._parameter_constraints,
+        **PosteriorEstimator._parameter_constraints,
     }
 
     def __init__(
@@ -98,61 +80,23 @@ class HallECDF(ClosedSetEstimator):
         super().__init__(classifier, n_folds, random_state, n_jobs)
         self.raw = raw
 
-    def scores(self, X_new: ArrayLike) -> RowScores:  # type: ignore[override]
-        """Posteriors of the rows, or the rows themselves when ``raw`` is True.
+    reads: ClassVar[type[Scores]] = RowScores
 
-        Parameters
-        ----------
-        X_new : array-like of shape (n_new, n_features)
-            New rows, with the columns of X.
+    def scorer(self, seed: int) -> Scorer:
+        """Makes the posteriors, or takes the columns themselves where ``raw`` is True."""
+        return RawScorer(seed) if self.raw else super().scorer(seed)
 
-        Returns
-        -------
-        Posteriors or RowScores
-        """
-        if not self.raw:
-            return super().scores(X_new)
-        rows, odd = self._checked(X_new)
-        sample = self.labelled_
-        classes = tuple(self.classes_.tolist())
-        seed = whole_seed(self.random_state)
-        return RowScores(classes, sample.codes, dense(sample.rows), dense(rows), seed, odd)
-
-    def from_scores(self, scores: RowScores) -> Estimate:
-        """Read the shares off scores that have been made before; needs no ``fit``.
-
-        Parameters
-        ----------
-        scores : Posteriors or RowScores
-
-        Returns
-        -------
-        Estimate
-        """
+    def read(self, scores: RowScores) -> Reading:
+        """Bring the mixture of distribution functions nearest to that of the new rows."""
         labelled, new = _products(scores)
+
+        def replicates(n_replicates: int, random_state: Any = None) -> FloatArray:
+            return append_zero_unseen(
+                matching_replicates(labelled, scores.codes, new, n_replicates, random_state)
+            )
+
         shares = minimise_on_simplex(*matching(labelled, scores.codes, new))
-        return self._estimate(scores, shares)
-
-    def replicates(
-        self, scores: RowScores, n_replicates: int = 500, random_state: Any = None
-    ) -> FloatArray:
-        """Shares under Bayesian-bootstrap weights of the rows; nothing is refitted.
-
-        Parameters
-        ----------
-        scores : Posteriors or RowScores
-        n_replicates : int, default=500
-            Number of replicates, B.
-        random_state : int, RandomState, Generator or None, default=None
-            Where all randomness comes from.
-
-        Returns
-        -------
-        ndarray of shape (B, K + 1)
-            Share of each known class, then of unseen ones: 0.
-        """
-        labelled, new = _products(scores)
-        return closed(matching_replicates(labelled, scores.codes, new, n_replicates, random_state))
+        return Reading(append_zero_unseen(shares), replicates)
 
 
 def ecdf_products(
@@ -199,7 +143,7 @@ def ecdf_products(
 
 
 def _products(scores: RowScores) -> tuple[FloatArray, FloatArray]:
-    labelled, new = scores.labelled, scores.new
+    labelled, new = scores.of_labelled, scores.new
     if isinstance(scores, Posteriors):
         # Two posteriors are one score: the second column mirrors the first. And the order of
         # values all but equal to 0 or 1 tells which model made them more than anything else.

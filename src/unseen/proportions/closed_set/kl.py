@@ -26,20 +26,17 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.linalg import cho_factor, cho_solve
 from sklearn.metrics.pairwise import rbf_kernel
 
-from unseen._random import generator, one_blas_thread, whole_seed
+from unseen._random import generator, one_blas_thread
 from unseen._sklearn import Interval
-from unseen._types import FloatArray, IntArray
+from unseen._types import FloatArray, IntArray, Matrix
+from unseen.proportions.base import Reading, append_zero_unseen
+from unseen.proportions.closed_set.base import ClosedSetEstimator
 from unseen.proportions.closed_set.matching import gradient_noise
-from unseen.proportions.closed_set.posteriors import (
-    RowScores,
-    RowScoresEstimator,
-    closed,
-)
-from unseen.records import Estimate
+from unseen.samples import LabelledRows
+from unseen.scores import RowScores, Scorer
 from unseen.scores.kernel import Standardisation, dense, median_bandwidth
 from unseen.simplex import minimise_on_simplex
 
@@ -49,7 +46,7 @@ _SHARE_TOL = 1e-9
 _MAX_STEPS = 100
 
 
-class KLDivergence(RowScoresEstimator):
+class KLDivergence(ClosedSetEstimator):
     """Shares of the known classes by the least Kullback-Leibler divergence to the new rows.
 
     Parameters
@@ -63,17 +60,6 @@ class KLDivergence(RowScoresEstimator):
         Rows, drawn at random from all, that a kernel sits on.
     random_state : int, RandomState instance or None, default=None
         Draws the landmarks.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (K,)
-        Labels of the known classes.
-    labelled_ : LabelledRows
-        The labelled sample.
-    n_features_in_ : int
-        Columns of X.
-    feature_names_in_ : ndarray of str
-        Their names, where X had names.
 
     Examples
     --------
@@ -107,88 +93,79 @@ class KLDivergence(RowScoresEstimator):
         self.n_landmarks = n_landmarks
         self.random_state = random_state
 
-    def scores(self, X_new: ArrayLike) -> RowScores:
-        """Kernel values of all rows at the landmarks.
+    def scorer(self, seed: int) -> LandmarkScorer:
+        """Makes kernel values at landmarks."""
+        return LandmarkScorer(self.bandwidth, self.n_landmarks, seed)
 
-        Parameters
-        ----------
-        X_new : array-like of shape (n_new, n_features)
-            New rows, with the columns of X.
+    def read(self, scores: RowScores) -> Reading:
+        """Fit the density ratio of highest bound on the divergence, and the shares with it."""
+        labelled, codes, new = scores.of_labelled, scores.codes, scores.new
+        fit = fit_density_ratio(labelled, codes, new, self.penalty / len(codes))
 
-        Returns
-        -------
-        RowScores
-        """
-        rows, odd = self._checked(X_new)
-        seed = whole_seed(self.random_state)
-        codes = self.labelled_.codes
-        both = np.concatenate([dense(self.labelled_.rows), dense(rows)])
+        def replicates(n_replicates: int, random_state: Any = None) -> FloatArray:
+            rng = generator(random_state)
+            return append_zero_unseen(_replicates(fit, scores, n_replicates, rng))
+
+        divergence = float((new @ fit.alpha).mean() - fit.heights.max())
+        return Reading(
+            append_zero_unseen(fit.shares), replicates, diagnostics={"divergence": divergence}
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class LandmarkScorer(Scorer):
+    """Scores each row by kernel values at landmarks.
+
+    Parameters
+    ----------
+    bandwidth, n_landmarks
+        As in :class:`KLDivergence`.
+    seed : int, default=0
+        Draws the landmarks.
+    """
+
+    bandwidth: float | None = None
+    n_landmarks: int = 200
+    seed: int = 0
+    n_jobs: int | None = None
+
+    def score(self, labelled: LabelledRows, X_new: Matrix) -> RowScores:
+        """Score checked rows."""
+        codes = labelled.codes
+        both = np.concatenate([dense(labelled.rows), dense(X_new)])
         both = Standardisation.of(both, np.ones(len(both)))(both)
-        drawn = np.random.RandomState(seed).permutation(len(both))[: self.n_landmarks]
+        drawn = np.random.RandomState(self.seed).permutation(len(both))[: self.n_landmarks]
         landmarks = both[np.sort(drawn)]
         bandwidth = self.bandwidth or median_bandwidth(landmarks) / np.sqrt(2)
         with one_blas_thread():
             kernels = rbf_kernel(both, landmarks, gamma=0.5 / bandwidth**2)
-        classes = tuple(self.classes_.tolist())
-        return RowScores(classes, codes, kernels[: len(codes)], kernels[len(codes) :], seed, odd)
+        rows, new = kernels[: len(codes)], kernels[len(codes) :]
+        return RowScores(labelled.labels, codes, rows, new, self.seed)
 
-    def from_scores(self, scores: RowScores) -> Estimate:
-        """Read the shares off kernel values that have been made before; needs no ``fit``.
 
-        Parameters
-        ----------
-        scores : RowScores
-            As made by :meth:`scores`.
+def _replicates(
+    fit: RatioFit, scores: RowScores, n_replicates: int, rng: np.random.Generator
+) -> FloatArray:
+    """Shares under Bayesian-bootstrap weights of the rows, to first order in the weights.
 
-        Returns
-        -------
-        Estimate
-        """
-        fit = self._fit(scores)
-        divergence = float((scores.new @ fit.alpha).mean() - fit.heights.max())
-        return self._estimate(scores, fit.shares, divergence=divergence)
-
-    def replicates(
-        self, scores: RowScores, n_replicates: int = 500, random_state: Any = None
-    ) -> FloatArray:
-        """Shares under Bayesian-bootstrap weights of the rows, to first order in the weights.
-
-        The last step of the fit was a quadratic program in the shares. Weights move its linear
-        term; its curvature is held fixed.
-
-        Parameters
-        ----------
-        scores : RowScores
-        n_replicates : int, default=500
-            Number of replicates, B.
-        random_state : int, RandomState, Generator or None, default=None
-            Where all randomness comes from.
-
-        Returns
-        -------
-        ndarray of shape (B, K + 1)
-            Share of each known class, then of unseen ones: 0.
-        """
-        fit = self._fit(scores)
-        response = cho_solve(cho_factor(fit.curvature), fit.slopes.T)
-        gram = fit.slopes @ response
-        codes = scores.codes
-        tilt = np.exp(scores.labelled @ fit.alpha - fit.heights[codes])
-        off_centre = (scores.labelled - fit.slopes[codes]) * tilt[:, None]
-        noise = gradient_noise(
-            np.column_stack([off_centre @ response, tilt]),
-            codes,
-            scores.new @ response,
-            fit.shares,
-            n_replicates,
-            generator(random_state),
-        )
-        linear = gram @ fit.shares + fit.heights + noise
-        return closed(minimise_on_simplex(np.tile(gram, (n_replicates, 1, 1)), linear))
-
-    def _fit(self, scores: RowScores) -> RatioFit:
-        penalty = self.penalty / len(scores.codes)
-        return fit_density_ratio(scores.labelled, scores.codes, scores.new, penalty)
+    The last step of the fit was a quadratic program in the shares. Weights move its linear
+    term; its curvature is held fixed.
+    """
+    labelled, codes = scores.of_labelled, scores.codes
+    response = cho_solve(cho_factor(fit.curvature), fit.slopes.T)
+    gram = fit.slopes @ response
+    tilt = np.exp(labelled @ fit.alpha - fit.heights[codes])
+    off_centre = (labelled - fit.slopes[codes]) * tilt[:, None]
+    noise = gradient_noise(
+        np.column_stack([off_centre @ response, tilt]),
+        codes,
+        scores.new @ response,
+        fit.shares,
+        n_replicates,
+        rng,
+    )
+    linear = gram @ fit.shares + fit.heights + noise
+    return minimise_on_simplex(np.tile(gram, (n_replicates, 1, 1)), linear)
 
 
 @dataclass(frozen=True, eq=False)

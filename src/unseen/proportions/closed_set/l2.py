@@ -12,24 +12,23 @@ of :mod:`unseen.proportions.closed_set.matching`.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.metrics.pairwise import rbf_kernel
 
 from unseen import simplex
-from unseen._random import one_blas_thread, whole_seed
+from unseen._random import one_blas_thread
 from unseen._sklearn import Interval
-from unseen._types import FloatArray, IntArray
+from unseen._types import FloatArray, IntArray, Matrix
+from unseen.proportions.base import Reading, append_zero_unseen
+from unseen.proportions.closed_set.base import ClosedSetEstimator
 from unseen.proportions.closed_set.matching import matching, matching_replicates
-from unseen.proportions.closed_set.posteriors import (
-    RowScores,
-    RowScoresEstimator,
-    closed,
-)
-from unseen.records import Estimate
+from unseen.records import Notice
+from unseen.samples import LabelledRows
+from unseen.scores import RowScores, Scorer
 from unseen.scores.kernel import (
     Standardisation,
     choose_landmarks,
@@ -49,7 +48,7 @@ _EXACT_ROWS = 4_000
 _BLOCK = 512
 
 
-class L2Distance(RowScoresEstimator):
+class L2Distance(ClosedSetEstimator):
     """Shares of the known classes by matching kernel densities of the features in L2.
 
     Parameters
@@ -67,17 +66,6 @@ class L2Distance(RowScoresEstimator):
         distance between the density estimates to the letter.
     random_state : int, RandomState instance or None, default=None
         Draws the rows for that median and, above 20,000 rows in all, the rows to be used.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (K,)
-        Labels of the known classes.
-    labelled_ : LabelledRows
-        The labelled sample.
-    n_features_in_ : int
-        Columns of X.
-    feature_names_in_ : ndarray of str
-        Their names, where X had names.
 
     Examples
     --------
@@ -111,81 +99,55 @@ class L2Distance(RowScoresEstimator):
         self.bandwidth = bandwidth
         self.random_state = random_state
 
-    def scores(self, X_new: ArrayLike) -> RowScores:
-        """Inner products of each row with each class and, last, with the new rows.
+    def scorer(self, seed: int) -> DensityScorer:
+        """Makes inner products of kernel densities."""
+        return DensityScorer(self.bandwidth, self.leave_one_out, seed)
 
-        Parameters
-        ----------
-        X_new : array-like of shape (n_new, n_features)
-            New rows, with the columns of X.
-
-        Returns
-        -------
-        RowScores
-            With K + 1 columns.
-        """
-        rows, odd = self._checked(X_new)
-        seed = whole_seed(self.random_state)
-        rng = np.random.RandomState(seed)
-        keep, keep_new, said = _kept(self.labelled_.codes, rows.shape[0], rng)
-        labelled, new = dense(self.labelled_.rows[keep]), dense(rows[keep_new])
-        codes = self.labelled_.codes[keep]
-        both = np.concatenate([labelled, new])
-        standardise = Standardisation.of(both, np.ones(len(both)))
-        both = standardise(both)
-        bandwidth = self.bandwidth or half_median(both, rng)
-        labelled, new = both[: len(codes)], both[len(codes) :]
-        products = density_products(
-            labelled, codes, new, bandwidth, leave_one_out=self.leave_one_out
-        )
-        return RowScores(tuple(self.classes_.tolist()), codes, *products, seed, (*odd, *said))
-
-    def from_scores(self, scores: RowScores) -> Estimate:
-        """Read the shares off inner products that have been made before; needs no ``fit``.
-
-        Parameters
-        ----------
-        scores : RowScores
-            As made by :meth:`scores`.
-
-        Returns
-        -------
-        Estimate
-        """
-        program = matching(scores.labelled, scores.codes, scores.new)
+    def read(self, scores: RowScores) -> Reading:
+        """Bring the mixture of densities nearest to that of the new rows."""
+        rows = scores.of_labelled, scores.codes, scores.new
+        program = matching(*rows)
         free = np.linalg.lstsq(program.gram, program.linear)[0]
-        shares = minimise_on_simplex(*program) if self.constrained else simplex.project(free)
-        return self._estimate(scores, shares, unconstrained=free.tolist())
-
-    def replicates(
-        self, scores: RowScores, n_replicates: int = 500, random_state: Any = None
-    ) -> FloatArray:
-        """Shares under Bayesian-bootstrap weights of the rows, at the same bandwidth.
-
-        Parameters
-        ----------
-        scores : RowScores
-        n_replicates : int, default=500
-            Number of replicates, B.
-        random_state : int, RandomState, Generator or None, default=None
-            Where all randomness comes from.
-
-        Returns
-        -------
-        ndarray of shape (B, K + 1)
-            Share of each known class, then of unseen ones: 0.
-        """
         minimise = minimise_on_simplex if self.constrained else _free_then_project
-        return closed(
-            matching_replicates(
-                scores.labelled,
-                scores.codes,
-                scores.new,
-                n_replicates,
-                random_state,
-                minimise,
+
+        def replicates(n_replicates: int, random_state: Any = None) -> FloatArray:
+            return append_zero_unseen(
+                matching_replicates(*rows, n_replicates, random_state, minimise)
             )
-        )
+
+        shares = minimise_on_simplex(*program) if self.constrained else simplex.project(free)
+        found = {"unconstrained": free.tolist()}
+        return Reading(append_zero_unseen(shares), replicates, diagnostics=found)
+
+
+@dataclass(frozen=True, eq=False)
+class DensityScorer(Scorer):
+    """Scores each row by its inner products with each class and, last, with the new rows.
+
+    Parameters
+    ----------
+    bandwidth, leave_one_out
+        As in :class:`L2Distance`.
+    seed : int, default=0
+        Draws rows for the median distance and, where there are very many, the rows to use.
+    """
+
+    bandwidth: float | None = None
+    leave_one_out: bool = True
+    seed: int = 0
+    n_jobs: int | None = None
+
+    def score(self, labelled: LabelledRows, X_new: Matrix) -> RowScores:
+        """Score checked rows."""
+        rng = np.random.RandomState(self.seed)
+        keep, keep_new, notices = _kept(labelled.codes, X_new.shape[0], rng)
+        codes = labelled.codes[keep]
+        both = np.concatenate([dense(labelled.rows[keep]), dense(X_new[keep_new])])
+        both = Standardisation.of(both, np.ones(len(both)))(both)
+        bandwidth = self.bandwidth or half_median(both, rng)
+        rows, new = both[: len(codes)], both[len(codes) :]
+        products = density_products(rows, codes, new, bandwidth, leave_one_out=self.leave_one_out)
+        return RowScores(labelled.labels, codes, *products, self.seed, notices)
 
 
 def density_products(
@@ -256,7 +218,7 @@ def _free_then_project(gram: FloatArray, linear: FloatArray) -> FloatArray:
 
 def _kept(
     codes: IntArray, n_new: int, rng: np.random.RandomState
-) -> tuple[IntArray, IntArray, tuple[str, ...]]:
+) -> tuple[IntArray, IntArray, tuple[Notice, ...]]:
     """Which labelled and new rows to use: all, or an equal part of each sample."""
     n_rows = len(codes) + n_new
     if n_rows <= MAX_ROWS:
@@ -267,5 +229,5 @@ def _kept(
         np.sort(rng.choice(rows, -(-len(rows) * MAX_ROWS // n_rows), replace=False))
         for rows in samples
     ]
-    said = f"a random part of the rows was used: {sum(map(len, drawn))} of {n_rows}."
-    return np.sort(np.concatenate(drawn[:-1])), drawn[-1], (said,)
+    text = f"a random part of the rows was used: {sum(map(len, drawn))} of {n_rows}."
+    return np.sort(np.concatenate(drawn[:-1])), drawn[-1], (Notice("part_of_rows", text, "note"),)

@@ -1,4 +1,4 @@
-"""Distribution matching as a quadratic program on the simplex, and bootstrap means of rows.
+"""Distribution matching as a quadratic program on the simplex.
 
 Distribution matching asks for the shares whose mixture of the known classes lies nearest to the
 new rows, in some norm:
@@ -20,22 +20,19 @@ import numpy as np
 
 from unseen._random import generator
 from unseen._types import FloatArray, IntArray
+from unseen.proportions.bootstrap import (
+    bootstrap_means,
+    class_bootstrap_means,
+    class_means,
+)
 from unseen.simplex import minimise_on_simplex
 
 __all__ = [
     "Matching",
-    "bootstrap_means",
-    "class_bootstrap_means",
-    "class_means",
     "gradient_noise",
     "matching",
     "matching_replicates",
 ]
-
-# Up to so many rows each row draws its own weight. Above, a weighted mean is drawn from the
-# normal law that it then follows: the sum of that many weights has no other shape left.
-EXACT_ROWS = 20_000
-_BLOCK_SIZE = 2_000_000
 
 
 class Matching(NamedTuple):
@@ -43,11 +40,6 @@ class Matching(NamedTuple):
 
     gram: FloatArray
     linear: FloatArray
-
-
-def class_means(rows: FloatArray, codes: IntArray, n_classes: int) -> FloatArray:
-    """Mean row of each class, (K, S)."""
-    return np.stack([rows[codes == code].mean(axis=0) for code in range(n_classes)])
 
 
 def matching(labelled: FloatArray, codes: IntArray, new: FloatArray) -> Matching:
@@ -154,34 +146,3 @@ def gradient_noise(
     moved = class_bootstrap_means(*args, n_replicates, rng) - class_means(*args)
     moved_new = bootstrap_means(new, n_replicates, rng) - new.mean(axis=0)
     return moved_new - np.einsum("i,bik->bk", shares, moved[..., :-1]) + moved[..., -1]
-
-
-def bootstrap_means(rows: FloatArray, n_replicates: int, rng: np.random.Generator) -> FloatArray:
-    """Means of the rows (n, S) under Bayesian-bootstrap weights, (B, S)."""
-    n_rows = len(rows)
-    if n_rows > EXACT_ROWS:
-        spread = rows - rows.mean(axis=0)
-        values, vectors = np.linalg.eigh(spread.T @ spread)
-        root = vectors * np.sqrt(np.maximum(values, 0.0)) / n_rows
-        return rows.mean(axis=0) + rng.standard_normal((n_replicates, rows.shape[1])) @ root.T
-    means = np.empty((n_replicates, rows.shape[1]))
-    block = max(1, _BLOCK_SIZE // n_rows)
-    for first in range(0, n_replicates, block):
-        part = slice(first, min(first + block, n_replicates))
-        weights = rng.standard_exponential((part.stop - first, n_rows))
-        means[part] = weights @ rows / weights.sum(axis=1, keepdims=True)
-    return means
-
-
-def class_bootstrap_means(
-    rows: FloatArray,
-    codes: IntArray,
-    n_classes: int,
-    n_replicates: int,
-    rng: np.random.Generator,
-) -> FloatArray:
-    """The same within each class, (B, K, S)."""
-    return np.stack(
-        [bootstrap_means(rows[codes == code], n_replicates, rng) for code in range(n_classes)],
-        axis=1,
-    )

@@ -1,1 +1,1 @@
-"""The default: is anything unseen, and how much?"""
+"""The default estimator: whether anything is unseen, and how much."""

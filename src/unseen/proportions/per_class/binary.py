@@ -19,79 +19,29 @@ So the slope is read off the best bin here, unless another method is asked for.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import clone
 from sklearn.utils import ClassifierTags, Tags
 
 from unseen._random import generator
 from unseen._sklearn import HasMethods
 from unseen._types import FloatArray
 from unseen.mixture.bbe import BestBin
-from unseen.proportions.base import (
-    ClassScores,
-    PerClassEstimator,
-    class_evidence,
-    closed_set_notice,
-)
+from unseen.proportions.base import Reading, append_zero_unseen, with_seed
+from unseen.proportions.per_class.base import PerClassEstimator, class_evidence
 from unseen.proportions.per_class.incomplete import replicate_slopes
-from unseen.records import Estimate, EstimatesMixture, Notice
-from unseen.scores.crossfit import crossfit_scores
+from unseen.records import EstimatesMixture, Notice
+from unseen.scores import TwoClassScorer, TwoClassScores
 
-__all__ = ["BinaryRescaled", "BinaryScores", "rescaled_proportions"]
+__all__ = ["BinaryRescaled", "rescaled_proportions"]
 
 # With less of each class outside the other than this, the classes are as good as one.
 _LEAST_DIFFERENCE = 1e-6
-
-
-@dataclass(frozen=True, eq=False)
-class BinaryScores(ClassScores):
-    """Class scores of two classes, and out-of-fold scores of the first against the second.
-
-    Parameters
-    ----------
-    classes : tuple
-        Labels of the two classes.
-    pairs : tuple of (ndarray, ndarray)
-        For each class, the scores of the new rows and of the rows of that class;
-        high where a row looks new, low where it looks like the class.
-    seed : int or None
-        Seed that made them.
-    notices : tuple of Notice
-        What a person should know about the rows.
-    between : tuple of (ndarray, ndarray)
-        Scores of the rows of the first class and of the second; high where a row looks like
-        the first.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from unseen.proportions import BinaryScores
-    >>> pair = np.zeros(5), np.ones(2)
-    >>> BinaryScores(("a", "b"), (pair, pair), between=(np.ones(2), np.zeros(2))).n_new
-    5
-    """
-
-    between: tuple[FloatArray, FloatArray] = (np.empty(0), np.empty(0))
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_two_classes(self.classes)
-        sizes = tuple(len(scores) for scores in self.between)
-        if sizes != tuple(self.n_labelled.values()):
-            raise ValueError(
-                "between must hold one score per labelled row of each class; "
-                f"got {sizes} for {tuple(self.n_labelled.values())} rows."
-            )
-
-    @property
-    def all_pairs(self) -> tuple[tuple[FloatArray, FloatArray], ...]:
-        """Scores for nu(P_0, P_1), nu(P_0, P_2), nu(P_1, P_2) and nu(P_2, P_1), in this order."""
-        first, second = self.between
-        return (*self.pairs, (first, second), (-second, -first))
+_SAME_CLASSES = Notice(
+    "same_classes", "the two classes cannot be told apart, so one half each is given."
+)
 
 
 class BinaryRescaled(PerClassEstimator):
@@ -112,17 +62,6 @@ class BinaryRescaled(PerClassEstimator):
         Seed of the folds and of the classifier.
     n_jobs : int or None, default=None
         Jobs that score at the same time; does not change the result.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (2,)
-        Labels of the known classes.
-    labelled_ : LabelledRows
-        The labelled sample.
-    n_features_in_ : int
-        Columns of X.
-    feature_names_in_ : ndarray of str
-        Their names, where X had names.
 
     Examples
     --------
@@ -158,118 +97,41 @@ class BinaryRescaled(PerClassEstimator):
         super().__init__(classifier, n_folds, n_repeats, random_state, n_jobs)
         self.method = method
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Keep the labelled sample.
+    reads = TwoClassScores
+    sees_unseen = False
+    n_classes = (2, 2)
 
-        Parameters
-        ----------
-        X : array-like of shape (n_labelled, n_features)
-            Rows of the known classes; dense, sparse or a table.
-        y : array-like of shape (n_labelled,)
-            Their labels: text, whole numbers or booleans; two classes.
+    def scorer(self, seed: int) -> TwoClassScorer:
+        """Scores the new rows against each class, and the classes against each other."""
+        return TwoClassScorer(self.classifier, self.n_folds, seed, self.n_jobs, self.n_repeats)
 
-        Returns
-        -------
-        self
+    def read(self, scores: TwoClassScores) -> Reading:
+        """Four mixture proportions, and the shares that agree with them best.
+
+        The paper's pi_1' and pi_2', which need not sum to one, are among the diagnostics.
         """
-        super().fit(X, y)
-        check_two_classes(self.classes_)
-        return self
-
-    def scores(self, X_new: ArrayLike) -> BinaryScores:
-        """Score new rows against each class, and the classes against each other.
-
-        Parameters
-        ----------
-        X_new : array-like of shape (n_new, n_features)
-            New rows, with the columns of X.
-
-        Returns
-        -------
-        BinaryScores
-            A record that this and any estimator of :class:`ClassScores` can read.
-        """
-        scores = super().scores(X_new)
-        rows, codes = self.labelled_.rows, self.labelled_.codes
-        between = crossfit_scores(
-            rows[codes == 0],
-            rows[codes == 1],
-            self.classifier,
-            n_folds=self.n_folds,
-            n_repeats=self.n_repeats,
-            random_state=scores.seed,
-            n_jobs=self.n_jobs,
-        )
-        return BinaryScores(scores.classes, scores.pairs, scores.seed, scores.notices, between)
-
-    def from_scores(self, scores: ClassScores) -> Estimate:
-        """Read the shares off scores that have been made before; needs no ``fit``.
-
-        Parameters
-        ----------
-        scores : BinaryScores
-
-        Returns
-        -------
-        Estimate
-            The paper's pi_1' and pi_2', before they are made to sum to one, are in
-            ``diagnostics["rescaled"]``.
-        """
-        record, method = check_binary_scores(scores), self._seeded_method(scores.seed)
-        mixtures = [method.from_scores(*pair) for pair in record.all_pairs]
+        method = with_seed(BestBin() if self.method is None else self.method, scores.seed)
+        mixtures = [method.from_scores(*pair) for pair in scores.all_pairs]
         nu = np.array([mixture.proportion for mixture in mixtures])
-        inside = dict(zip(record.classes, nu[2:].tolist(), strict=True))
-        return Estimate(
-            classes=record.classes,
-            proportions=rescaled_proportions(nu[:2], nu[2:]),
-            unseen=0.0,
-            method=type(self).__name__,
-            n_labelled=record.n_labelled,
-            n_new=record.n_new,
-            roc=class_evidence(record, mixtures[:2]),
+        inside = dict(zip(scores.classes, nu[2:].tolist(), strict=True))
+
+        def replicates(n_replicates: int, random_state: Any = None) -> FloatArray:
+            rng = generator(scores.seed if random_state is None else random_state)
+            # The ROCs between the classes get weights of their own.
+            groups = scores.pairs, scores.all_pairs[2:3], scores.all_pairs[3:]
+            whole, first, second = (
+                replicate_slopes(method, pairs, n_replicates, rng) for pairs in groups
+            )
+            shares = rescaled_proportions(whole, np.hstack([first, second]))
+            return append_zero_unseen(shares)
+
+        return Reading(
+            shares=append_zero_unseen(rescaled_proportions(nu[:2], nu[2:])),
+            replicates=replicates,
+            roc=class_evidence(scores, mixtures[:2]),
             diagnostics={"inside_other": inside, "rescaled": _divided(nu[:2], nu[2:])},
-            sees_unseen=False,
-            notices=(*record.notices, *_same(nu[2:]), closed_set_notice(type(self).__name__)),
-            seed=record.seed,
+            notices=() if (nu[2:] < 1 - _LEAST_DIFFERENCE).any() else (_SAME_CLASSES,),
         )
-
-    def replicates(
-        self, scores: ClassScores, n_replicates: int = 500, random_state: Any = None
-    ) -> FloatArray:
-        """Shares under Bayesian-bootstrap weights of the scored rows; nothing is refitted.
-
-        The new rows are weighted once for both classes. The ROCs between the classes
-        get weights of their own.
-
-        Parameters
-        ----------
-        scores : BinaryScores
-        n_replicates : int, default=500
-            Number of replicates, B.
-        random_state : int, RandomState, Generator or None, default=None
-            Where all randomness comes from; None is the seed of the scores.
-
-        Returns
-        -------
-        ndarray of shape (B, 3)
-            Share of each class, then of unseen ones: 0.
-        """
-        record, method = check_binary_scores(scores), self._seeded_method(scores.seed)
-        seed = record.seed if random_state is None else random_state
-        rng = generator(seed)
-        groups = (record.pairs, record.all_pairs[2:3], record.all_pairs[3:])
-        whole, first, second = (
-            replicate_slopes(method, pairs, n_replicates, rng) for pairs in groups
-        )
-        shares = rescaled_proportions(whole, np.hstack([first, second]))
-        return np.column_stack([shares, np.zeros(n_replicates)])
-
-    def _seeded_method(self, seed: int | None) -> EstimatesMixture:
-        """A copy of the method that draws, where it draws at all, from the one seed."""
-        method = BestBin() if self.method is None else clone(self.method)
-        if method.get_params().get("random_state", seed) is None:
-            method.set_params(random_state=seed)
-        return method
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -296,7 +158,7 @@ def rescaled_proportions(in_new: ArrayLike, in_other: ArrayLike) -> FloatArray:
     --------
     Half of P_1 is P_2, and the new rows are 60% P_1 and 40% P_2, hence 70% P_2:
 
-    >>> from unseen.proportions import rescaled_proportions
+    >>> from unseen.proportions.per_class.binary import rescaled_proportions
     >>> rescaled_proportions([0.6, 0.7], [0.5, 0.0])
     array([0.6, 0.4])
     """
@@ -313,36 +175,9 @@ def rescaled_proportions(in_new: ArrayLike, in_other: ArrayLike) -> FloatArray:
     return np.stack([share, 1 - share], axis=-1)
 
 
-def check_two_classes(classes: Any) -> None:
-    """Prop. "binary" is about two classes, both observed."""
-    if len(classes) != 2:
-        raise ValueError(
-            f"y must hold exactly 2 classes for BinaryRescaled; got {len(classes)}. "
-            "With more classes use MPEJoint or MPEIncomplete."
-        )
-
-
-def check_binary_scores(scores: ClassScores) -> BinaryScores:
-    """Scores of the classes against each other are needed too."""
-    if not isinstance(scores, BinaryScores):
-        raise TypeError(
-            f"scores must be BinaryScores, as BinaryRescaled.scores makes them; "
-            f"got {type(scores).__name__}."
-        )
-    return scores
-
-
 def _divided(in_new: FloatArray, in_other: FloatArray) -> list[float | None]:
     """The paper's pi_1' and pi_2'; None where the division has no answer."""
     return [
         float((1 - whole) / (1 - part)) if part < 1 - _LEAST_DIFFERENCE else None
         for whole, part in zip(in_new[::-1], in_other, strict=True)
-    ]
-
-
-def _same(in_other: FloatArray) -> list[Notice]:
-    if (in_other < 1 - _LEAST_DIFFERENCE).any():
-        return []
-    return [
-        Notice("same_classes", "the two classes cannot be told apart, so one half each is given.")
     ]

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import clone
 
 from unseen import simplex
 from unseen._random import generator
@@ -25,10 +25,12 @@ from unseen._sklearn import HasMethods
 from unseen._types import FloatArray, Matrix
 from unseen.diagnostics import Finding, attribution, class_drift, hidden_share, quick_checks
 from unseen.mixture.slope import ROCSlope
-from unseen.proportions.base import ClassScores, PerClassEstimator, class_evidence, with_findings
-from unseen.records import Estimate, EstimatesMixture, MixtureEstimate, Notice
+from unseen.proportions.base import Reading, found, with_seed
+from unseen.proportions.per_class.base import PerClassEstimator, class_evidence
+from unseen.records import EstimatesMixture, MixtureEstimate, Notice
 from unseen.roc.bootstrap import bootstrap_slopes
-from unseen.scores.crossfit import crossfit_scores
+from unseen.scores import PairScores
+from unseen.scores.pairs import crossfit_scores
 
 __all__ = ["MPEIncomplete", "incomplete_proportions"]
 
@@ -51,17 +53,6 @@ class MPEIncomplete(PerClassEstimator):
         Seed of the folds and of the classifier.
     n_jobs : int or None, default=None
         Jobs that score at the same time; does not change the result.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (K,)
-        Labels of the known classes.
-    labelled_ : LabelledRows
-        The labelled sample.
-    n_features_in_ : int
-        Columns of X.
-    feature_names_in_ : ndarray of str
-        Their names, where X had names.
 
     Examples
     --------
@@ -93,89 +84,42 @@ class MPEIncomplete(PerClassEstimator):
         super().__init__(classifier, n_folds, n_repeats, random_state, n_jobs)
         self.method = method
 
-    def from_scores(self, scores: ClassScores) -> Estimate:
-        """Read the shares off scores that have been made before; needs no ``fit``.
-
-        Parameters
-        ----------
-        scores : ClassScores
-
-        Returns
-        -------
-        Estimate
-        """
-        method = self._seeded_method(scores.seed)
+    def read(self, scores: PairScores) -> Reading:
+        """One mixture proportion per class, Eq. (4); the known classes leave the rest."""
+        method = with_seed(self._method(), scores.seed)
         mixtures = [method.from_scores(*pair) for pair in scores.pairs]
         slopes = np.array([mixture.proportion for mixture in mixtures])
         proportions, unseen = incomplete_proportions(slopes)
-        by_class = dict(zip(scores.classes, mixtures, strict=True))
-        estimate = Estimate(
-            classes=scores.classes,
-            proportions=proportions,
-            unseen=unseen,
-            method=type(self).__name__,
-            n_labelled=scores.n_labelled,
-            n_new=scores.n_new,
-            roc=class_evidence(scores, mixtures),
-            diagnostics={"slope_total": float(slopes.sum())},
-            notices=(*scores.notices, *_notices(by_class)),
-            seed=scores.seed,
+        roc = class_evidence(scores, mixtures)
+        numbers, notices = found(quick_checks(scores.classes, scores.pairs, roc, scores.seed))
+        return Reading(
+            shares=np.append(proportions, unseen),
+            replicates=partial(_replicates, method, scores),
+            roc=roc,
+            diagnostics={"slope_total": float(slopes.sum()), **numbers},
+            notices=(*_mixture_notices(scores.classes, mixtures), *notices),
         )
-        found = quick_checks(scores.classes, scores.pairs, estimate.roc, scores.seed)
-        return with_findings(estimate, found)
 
-    def replicates(
-        self, scores: ClassScores, n_replicates: int = 500, random_state: Any = None
-    ) -> FloatArray:
-        """Shares under Bayesian-bootstrap weights of the scored rows; nothing is refitted.
+    def _method(self) -> EstimatesMixture:
+        return ROCSlope() if self.method is None else self.method
 
-        Parameters
-        ----------
-        scores : ClassScores
-        n_replicates : int, default=500
-            Number of replicates, B.
-        random_state : int, RandomState, Generator or None, default=None
-            Where all randomness comes from; None is the seed of the scores.
-
-        Returns
-        -------
-        ndarray of shape (B, K + 1)
-            Share of each known class, then of unseen ones.
-        """
-        slopes = replicate_slopes(
-            self._seeded_method(scores.seed),
-            scores.pairs,
-            n_replicates,
-            scores.seed if random_state is None else random_state,
-        )
-        proportions = simplex.project_open(slopes)
-        return np.column_stack([proportions, np.maximum(0.0, 1.0 - proportions.sum(axis=1))])
-
-    def _deep_findings(
-        self, scores: ClassScores, estimate: Estimate, rows: Matrix
-    ) -> list[Finding]:
-        n_classes = len(scores.classes)
+    def _expensive_findings(self, scores: PairScores, rows: Matrix) -> list[Finding]:
+        n_classes, sample = len(scores.classes), self.labelled_
         findings = []
         for code, (label, pair) in enumerate(zip(scores.classes, scores.pairs, strict=True)):
-            own = self._labelled_rows(code)
+            own = sample.of_class(code)
             findings.append(class_drift(label, own, rows, attribution(pair), n_classes))
             if n_classes > 1:
-                others = self.labelled_.rows[self.labelled_.codes != code]
-                against = self._scored(others, own, scores.seed)
+                against = crossfit_scores(
+                    sample.rows[sample.codes != code],
+                    own,
+                    self.classifier,
+                    n_folds=self.n_folds,
+                    random_state=scores.seed,
+                    n_jobs=self.n_jobs,
+                )
                 findings.append(hidden_share(label, against, n_classes, scores.seed))
         return findings
-
-    def _scored(self, F: Matrix, H: Matrix, seed: int | None) -> tuple[FloatArray, FloatArray]:
-        return crossfit_scores(
-            F, H, self.classifier, n_folds=self.n_folds, random_state=seed, n_jobs=self.n_jobs
-        )
-
-    def _seeded_method(self, seed: int | None) -> EstimatesMixture:
-        """A copy of the method that draws, where it draws at all, from the one seed."""
-        method = ROCSlope() if self.method is None else clone(self.method)
-        if method.get_params().get("random_state", seed) is None:
-            method.set_params(random_state=seed)
-        return method
 
 
 def incomplete_proportions(slopes: Sequence[float] | FloatArray) -> tuple[FloatArray, float]:
@@ -195,7 +139,7 @@ def incomplete_proportions(slopes: Sequence[float] | FloatArray) -> tuple[FloatA
 
     Examples
     --------
-    >>> from unseen.proportions import incomplete_proportions
+    >>> from unseen.proportions.per_class.incomplete import incomplete_proportions
     >>> incomplete_proportions([0.5, 0.25])
     (array([0.5 , 0.25]), 0.25)
     >>> incomplete_proportions([0.75, 0.5])
@@ -242,9 +186,17 @@ def replicate_slopes(
     return slopes
 
 
-def _notices(mixtures: dict[Any, MixtureEstimate]) -> list[Notice]:
+def _replicates(
+    method: EstimatesMixture, scores: PairScores, n_replicates: int, random_state: Any
+) -> FloatArray:
+    seed = scores.seed if random_state is None else random_state
+    proportions = simplex.project_open(replicate_slopes(method, scores.pairs, n_replicates, seed))
+    return np.column_stack([proportions, np.maximum(0.0, 1.0 - proportions.sum(axis=1))])
+
+
+def _mixture_notices(classes: Sequence[Any], mixtures: Sequence[MixtureEstimate]) -> list[Notice]:
     return [
         replace(notice, text=f"class {label!r}: {notice.text}", about=label)
-        for label, mixture in mixtures.items()
+        for label, mixture in zip(classes, mixtures, strict=True)
         for notice in mixture.notices
     ]

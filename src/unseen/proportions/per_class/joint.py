@@ -19,15 +19,15 @@ from numpy.typing import ArrayLike
 from unseen._types import FloatArray
 from unseen.mixture.base import roc_evidence
 from unseen.mixture.slope import SMOOTHING_REPLICATES
-from unseen.proportions.base import ClassScores, PerClassEstimator, closed_set_notice
-from unseen.records import Estimate, Notice
+from unseen.proportions.base import Reading
+from unseen.proportions.per_class.base import PerClassEstimator
 from unseen.roc.bootstrap import bootstrap_rocs
 from unseen.roc.evidence import scored_evidence
 from unseen.roc.fit import BinomialDeviance
 from unseen.roc.joint import by_slope_of, fit_jointly
 from unseen.roc.models import Concave, Gaussian, RocModel
 from unseen.roc.sketch import RocSketch
-from unseen.samples.checks import check_closed_set
+from unseen.scores import PairScores
 
 __all__ = ["MPEJoint"]
 
@@ -57,17 +57,6 @@ class MPEJoint(PerClassEstimator):
         Seed of the folds and of the classifier.
     n_jobs : int or None, default=None
         Jobs that score at the same time; does not change the result.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (K,)
-        Labels of the known classes.
-    labelled_ : LabelledRows
-        The labelled sample.
-    n_features_in_ : int
-        Columns of X.
-    feature_names_in_ : ndarray of str
-        Their names, where X had names.
 
     Examples
     --------
@@ -105,40 +94,24 @@ class MPEJoint(PerClassEstimator):
         self.closed = closed
         self.smooth = smooth
 
+    @property
+    def sees_unseen(self) -> bool:  # type: ignore[override]
+        """Whether the shares may sum to less than one."""
+        return not self.closed
+
+    @property
+    def n_classes(self) -> tuple[int, int | None]:  # type: ignore[override]
+        """Two classes at least where the shares must sum to one."""
+        return (2 if self.closed else 1), None
+
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Keep the labelled sample.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_labelled, n_features)
-            Rows of the known classes; dense, sparse or a table.
-        y : array-like of shape (n_labelled,)
-            Their labels: text, whole numbers or booleans; at least two classes if ``closed``.
-
-        Returns
-        -------
-        self
-        """
+        """Keep the labelled sample; as in :meth:`ProportionEstimator.fit`."""
         super().fit(X, y)
         by_slope_of(self._model())
-        if self.closed:
-            check_closed_set(self.classes_)
         return self
 
-    def from_scores(self, scores: ClassScores) -> Estimate:
-        """Read the shares off scores that have been made before; needs no ``fit``.
-
-        Parameters
-        ----------
-        scores : ClassScores
-
-        Returns
-        -------
-        Estimate
-            With the deviance of the joint fit in ``diagnostics``.
-        """
-        if self.closed:
-            check_closed_set(np.asarray(scores.classes))
+    def read(self, scores: PairScores) -> Reading:
+        """Fit all ROCs at once, under the constraint on the sum of their slopes."""
         model, grid = self._model(), BinomialDeviance().grid
         sketches = [RocSketch.from_scores(*pair) for pair in scores.pairs]
         if self.smooth:
@@ -146,14 +119,17 @@ class MPEJoint(PerClassEstimator):
         else:
             curves = np.array([np.interp(grid, *sketch.roc()) for sketch in sketches])
         fitted = fit_jointly(grid, curves, model, self.closed)
+
+        def replicates(n_replicates: int, random_state: Any = None) -> FloatArray:
+            seed = scores.seed if random_state is None else random_state
+            drawn = bootstrap_rocs(scores.pairs, grid, n_replicates, seed)
+            slopes = fit_jointly(grid, drawn, model, self.closed).slopes
+            return np.column_stack([slopes, _unseen(slopes)])
+
         slopes, parameters = fitted.slopes[0], fitted.parameters[0]
-        return Estimate(
-            classes=scores.classes,
-            proportions=slopes,
-            unseen=float(_unseen(fitted.slopes)[0]),
-            method=type(self).__name__,
-            n_labelled=scores.n_labelled,
-            n_new=scores.n_new,
+        return Reading(
+            shares=np.append(slopes, _unseen(fitted.slopes)[0]),
+            replicates=replicates,
             roc={
                 label: scored_evidence(roc_evidence(sketch, slope, model.named(row)), *pair)
                 for label, pair, sketch, slope, row in zip(
@@ -161,41 +137,12 @@ class MPEJoint(PerClassEstimator):
                 )
             },
             diagnostics={"deviance": float(fitted.deviance[0])},
-            sees_unseen=not self.closed,
-            notices=(*scores.notices, *self._blindness()),
-            seed=scores.seed,
         )
-
-    def replicates(
-        self, scores: ClassScores, n_replicates: int = 500, random_state: Any = None
-    ) -> FloatArray:
-        """Shares under Bayesian-bootstrap weights of the scored rows; nothing is refitted.
-
-        Parameters
-        ----------
-        scores : ClassScores
-        n_replicates : int, default=500
-            Number of replicates, B.
-        random_state : int, RandomState, Generator or None, default=None
-            Where all randomness comes from; None is the seed of the scores.
-
-        Returns
-        -------
-        ndarray of shape (B, K + 1)
-            Share of each known class, then of unseen ones.
-        """
-        grid, seed = BinomialDeviance().grid, scores.seed if random_state is None else random_state
-        curves = bootstrap_rocs(scores.pairs, grid, n_replicates, seed)
-        slopes = fit_jointly(grid, curves, self._model(), self.closed).slopes
-        return np.column_stack([slopes, _unseen(slopes)])
 
     def _model(self) -> RocModel:
         if self.model is not None:
             return self.model
         return Gaussian() if self.closed else Concave()
-
-    def _blindness(self) -> list[Notice]:
-        return [closed_set_notice(type(self).__name__)] if self.closed else []
 
 
 def _unseen(slopes: FloatArray) -> FloatArray:

@@ -8,17 +8,13 @@ the unseen share: this is a closed-set method.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Self
-
-import numpy as np
-from numpy.typing import ArrayLike
+from typing import Any
 
 from unseen import simplex
 from unseen._types import FloatArray
-from unseen.proportions.base import ClassScores, closed_set_notice
+from unseen.proportions.base import Reading, append_zero_unseen
 from unseen.proportions.per_class.incomplete import MPEIncomplete
-from unseen.records import Estimate
-from unseen.samples.checks import check_closed_set
+from unseen.scores import PairScores
 
 __all__ = ["MPEProjected"]
 
@@ -42,17 +38,6 @@ class MPEProjected(MPEIncomplete):
     n_jobs : int or None, default=None
         Jobs that score at the same time; does not change the result.
 
-    Attributes
-    ----------
-    classes_ : ndarray of shape (K,)
-        Labels of the known classes.
-    labelled_ : LabelledRows
-        The labelled sample.
-    n_features_in_ : int
-        Columns of X.
-    feature_names_in_ : ndarray of str
-        Their names, where X had names.
-
     Examples
     --------
     >>> import numpy as np
@@ -66,64 +51,17 @@ class MPEProjected(MPEIncomplete):
     left 0.7, right 0.3
     """
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Keep the labelled sample.
+    sees_unseen = False
+    n_classes = (2, None)
 
-        Parameters
-        ----------
-        X : array-like of shape (n_labelled, n_features)
-            Rows of the known classes; dense, sparse or a table.
-        y : array-like of shape (n_labelled,)
-            Their labels: text, whole numbers or booleans; at least two classes.
+    def read(self, scores: PairScores) -> Reading:
+        """The shares of MPE-Incomplete, projected on the simplex."""
+        reading = super().read(scores)
 
-        Returns
-        -------
-        self
-        """
-        super().fit(X, y)
-        check_closed_set(self.classes_)
-        return self
+        def replicates(n_replicates: int, random_state: Any = None) -> FloatArray:
+            # A projection on the open set, then on the simplex, is one on the simplex.
+            open_shares = reading.replicates(n_replicates, random_state)[:, :-1]
+            return append_zero_unseen(simplex.project(open_shares))
 
-    def from_scores(self, scores: ClassScores) -> Estimate:
-        """Read the shares off scores that have been made before; needs no ``fit``.
-
-        Parameters
-        ----------
-        scores : ClassScores
-
-        Returns
-        -------
-        Estimate
-        """
-        check_closed_set(np.asarray(scores.classes))
-        estimate = super().from_scores(scores)
-        return replace(
-            estimate,
-            proportions=simplex.project(estimate.proportions),
-            unseen=0.0,
-            sees_unseen=False,
-            notices=(*estimate.notices, closed_set_notice(type(self).__name__)),
-        )
-
-    def replicates(
-        self, scores: ClassScores, n_replicates: int = 500, random_state: Any = None
-    ) -> FloatArray:
-        """Shares under Bayesian-bootstrap weights of the scored rows; nothing is refitted.
-
-        Parameters
-        ----------
-        scores : ClassScores
-        n_replicates : int, default=500
-            Number of replicates, B.
-        random_state : int, RandomState, Generator or None, default=None
-            Where all randomness comes from; None is the seed of the scores.
-
-        Returns
-        -------
-        ndarray of shape (B, K + 1)
-            Share of each known class, then of unseen ones: 0.
-        """
-        shares = super().replicates(scores, n_replicates, random_state)
-        # A projection on the open set, then on the simplex, is one on the simplex.
-        shares[:, :-1], shares[:, -1] = simplex.project(shares[:, :-1]), 0.0
-        return shares
+        shares = append_zero_unseen(simplex.project(reading.shares[:-1]))
+        return replace(reading, shares=shares, replicates=replicates)

@@ -1,0 +1,65 @@
+"""What the methods share that take every new row for one of a known class.
+
+    P_0 = sum_i pi_i P_i,   sum_i pi_i = 1,                            Eq. (2) with nothing unseen
+
+Such a method can work with a classifier of the known classes alone, or with their densities.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from unseen.intervals import Calibrated, IntervalMethod
+from unseen.proportions.base import CLASSIFIER_CONSTRAINTS, ProportionEstimator
+from unseen.scores import Posteriors, PosteriorScorer, RowScores, Scorer, Scores
+
+__all__ = ["ClosedSetEstimator", "PosteriorEstimator"]
+
+
+class ClosedSetEstimator(ProportionEstimator):
+    """Base of the closed-set estimators: at least two classes, and nothing is unseen."""
+
+    reads: ClassVar[type[Scores]] = RowScores
+    sees_unseen = False
+    n_classes = (2, None)
+
+    # No ROC model and no sum of slopes stand between scores and shares: less escapes the
+    # bootstrap. Chosen by benchmarks/coverage_closed.py --choose.
+    _default_interval: ClassVar[IntervalMethod] = Calibrated(stretch=1.1)
+
+
+class PosteriorEstimator(ClosedSetEstimator):
+    """Base of the estimators that read shares off a classifier's posteriors.
+
+    Parameters
+    ----------
+    classifier : scikit-learn classifier or None, default=None
+        What tells the known classes apart, with ``predict_proba``; None is kernel logistic
+        regression.
+    n_folds : int, default=10
+        Folds of the out-of-fold posteriors.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the folds and of the classifier.
+    n_jobs : int or None, default=None
+        Folds that are fitted at the same time; does not change the result.
+    """
+
+    reads: ClassVar[type[Scores]] = Posteriors
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = CLASSIFIER_CONSTRAINTS
+
+    def __init__(
+        self,
+        classifier: Any = None,
+        n_folds: int = 10,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.classifier = classifier
+        self.n_folds = n_folds
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def scorer(self, seed: int) -> Scorer:
+        """Makes the posteriors of the known classes."""
+        return PosteriorScorer(self.classifier, self.n_folds, seed, self.n_jobs)

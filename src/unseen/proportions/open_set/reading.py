@@ -1,0 +1,201 @@
+"""What the default reads off its scores: shares under two hypotheses, and which to believe.
+
+    closed   P_0 = sum_i rho_i P_i                                  prior ``prior_closed``
+    open     P_0 = nu sum_i rho_i P_i + (1 - nu) P_unseen           prior ``1 - prior_closed``
+
+Evidence comes from the placement likelihood of the new rows among the labelled ones
+(:mod:`unseen.mixture.placement`); docs/default.md derives the method.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from unseen._frozen import Frozen
+from unseen._random import generator, one_blas_thread
+from unseen._types import FloatArray
+from unseen.mixture.candidates import Candidates
+from unseen.mixture.placement import PlacementPosterior, placement_posterior
+from unseen.proportions.base import Reading
+from unseen.proportions.bootstrap import em_replicates
+from unseen.records import RocEvidence
+from unseen.roc.evidence import pooled_evidence
+from unseen.scores.open import OpenScores, ratios_at_shares
+from unseen.simplex import mixture_shares
+
+__all__ = ["OpenSetFit", "OpenSetReading", "open_set_fit", "read_open_set"]
+
+SMALL_SHARE = 0.03
+_MIN_RATIO = 1e-12
+_MIN_SHARE = 1e-6
+# The posterior takes the scores as they are; with other training rows they would be others. By
+# this factor draws of nu lie further from their median. Chosen on development data.
+_SCORE_NOISE = 1.2
+
+
+@dataclass(frozen=True, eq=False)
+class OpenSetFit(Frozen):
+    """Shares under both hypotheses, and the evidence for each.
+
+    Parameters
+    ----------
+    closed : ndarray of shape (K,)
+        Shares of the known classes if nothing is unseen.
+    known_mixture : ndarray of shape (K,)
+        Shares among the rows of known classes if something is unseen.
+    posterior : PlacementPosterior
+        Posterior of the share nu of all known classes together.
+    known : ndarray of shape (m,)
+        Probability of each new row to belong to a known class, if something is unseen.
+    """
+
+    closed: FloatArray
+    known_mixture: FloatArray
+    posterior: PlacementPosterior
+    known: FloatArray
+
+    @property
+    def shares(self) -> FloatArray:
+        """Share of each known class, then of unseen ones."""
+        nu, is_open = float(self.posterior.quantile(0.5)), self.posterior.probability_open
+        mixed = (1 - is_open) * self.closed + is_open * self.known_mixture
+        return np.append(nu * mixed / mixed.sum(), 1 - nu)
+
+    @property
+    def expected(self) -> FloatArray:
+        """Mean of both hypotheses: share of each known class, then of unseen ones."""
+        nu, is_open = float(self.posterior.open_quantile(0.5)), self.posterior.probability_open
+        known = (1 - is_open) * self.closed + is_open * nu * self.known_mixture
+        return np.append(known, 1 - known.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class OpenSetReading(Reading):
+    """A reading with the fit behind it.
+
+    Parameters
+    ----------
+    shares, replicates, roc, pooled, diagnostics, notices
+        As in :class:`~unseen.proportions.base.Reading`.
+    fit : OpenSetFit
+        Shares under both hypotheses.
+    """
+
+    fit: OpenSetFit = None  # type: ignore[assignment]
+
+    @property
+    def expected(self) -> FloatArray:
+        """Shares on average over both hypotheses, where ``shares`` takes a side."""
+        return self.fit.expected
+
+
+def read_open_set(scores: OpenScores, prior_closed: float) -> OpenSetReading:
+    """Shares, draws of them from their posterior, and the pooled ROC.
+
+    Parameters
+    ----------
+    scores : OpenScores
+    prior_closed : float
+        Prior probability that nothing is unseen.
+
+    Returns
+    -------
+    OpenSetReading
+    """
+    with one_blas_thread():  # or rounding would depend on the number of cores
+        fit = open_set_fit(scores, prior_closed)
+
+    def replicates(n_replicates: int, random_state: Any = None) -> FloatArray:
+        rng = generator(scores.seed if random_state is None else random_state)
+        return _posterior_draws(scores, fit, n_replicates, rng)
+
+    pooled = _pooled_evidence(scores, fit)
+    return OpenSetReading(
+        shares=fit.shares,
+        replicates=replicates,
+        roc={scores.classes[0]: pooled} if len(scores.classes) == 1 else {},
+        pooled=pooled,
+        diagnostics={
+            "probability_unseen": fit.posterior.probability_open,
+            "bayes_factor": fit.posterior.bayes_factor,
+        },
+        fit=fit,
+    )
+
+
+def open_set_fit(
+    scores: OpenScores, prior_closed: float, n_rounds: int = 3, small_share: float = SMALL_SHARE
+) -> OpenSetFit:
+    """Evidence at the closed-set shares, then rounds of placement and EM for the open ones.
+
+    Parameters
+    ----------
+    scores : OpenScores
+    prior_closed : float
+        Prior probability that nothing is unseen.
+    n_rounds : int, default=3
+        Rounds of placement and EM; none keeps the closed shares among the known classes.
+    small_share : float, default=0.03
+        Scale of the prior of the unseen share where there are several known classes, see
+        :func:`~unseen.roc.pooled.share_density`; inf is a uniform prior.
+
+    Returns
+    -------
+    OpenSetFit
+    """
+    posteriors = scores.posteriors
+    prior = prior_closed, np.inf if posteriors is None else small_share
+    posterior, known = _posterior_at_shares(scores, scores.closed, *prior)
+    evidence, mixture = posterior.log_bayes_factor, scores.closed
+    for _ in range(n_rounds if posteriors is not None else 0):
+        # EM over rows that count as far as they belong to a known class.
+        weights = (known / known.sum())[None]
+        mixture = mixture_shares(posteriors.ratios, weights, start=scores.mixture)[0]  # type: ignore[union-attr]
+        posterior, known = _posterior_at_shares(scores, mixture, *prior)
+    return OpenSetFit(scores.closed, mixture, replace(posterior, log_bayes_factor=evidence), known)
+
+
+def _posterior_at_shares(
+    scores: OpenScores, mixture: FloatArray, prior_closed: float, small_share: float
+) -> tuple[PlacementPosterior, FloatArray]:
+    """Posterior of nu, and probability of each new row to be known, at these shares."""
+    mixture = np.maximum(mixture, _MIN_SHARE)
+    weight = (mixture / scores.counts)[scores.codes]
+    candidates = Candidates.from_ratios(ratios_at_shares(scores, mixture))
+    cells = candidates.cells(weight)
+    posterior = placement_posterior(cells, candidates.log_prior, prior_closed, small_share)
+    known = np.take_along_axis(posterior.known, cells.place, axis=1).sum(axis=0)
+    return posterior, np.clip(known, _MIN_RATIO, 1.0)
+
+
+def _posterior_draws(
+    scores: OpenScores, fit: OpenSetFit, n_draws: int, rng: np.random.Generator
+) -> FloatArray:
+    """Draws of the shares, (B, K + 1): nu from its posterior, the known shares by bootstrap."""
+    nu = fit.posterior.draws(n_draws, rng)
+    is_open = nu < 1
+    middle = fit.posterior.open_quantile(0.5)
+    nu[is_open] = np.clip(middle + _SCORE_NOISE * (nu[is_open] - middle), 0.0, 1.0)
+    mixture, posteriors = np.ones((n_draws, len(scores.classes))), scores.posteriors
+    if posteriors is not None:
+        n_open = int(is_open.sum())
+        with one_blas_thread():
+            if n_open < n_draws:
+                mixture[~is_open] = em_replicates(posteriors, fit.closed, n_draws - n_open, rng)
+            if n_open:
+                mixture[is_open] = em_replicates(
+                    posteriors, fit.known_mixture, n_open, rng, fit.known
+                )
+    return np.column_stack([nu[:, None] * mixture, 1 - nu])
+
+
+def _pooled_evidence(scores: OpenScores, fit: OpenSetFit) -> RocEvidence:
+    """The ROC of the candidate of least log-loss, at the shares of the answer."""
+    *proportions, unseen = fit.shares
+    mixture = np.maximum(proportions, _MIN_SHARE)
+    ratios, best = ratios_at_shares(scores, mixture / mixture.sum()), scores.ratios.best
+    weight = (mixture / scores.counts)[scores.codes]
+    return pooled_evidence(ratios.new[:, best], ratios.labelled[:, best], weight, 1 - float(unseen))

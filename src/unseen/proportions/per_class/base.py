@@ -1,0 +1,69 @@
+"""What the methods share that set each known class against the new rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral
+from typing import Any, ClassVar
+
+from unseen._sklearn import Interval
+from unseen.proportions.base import CLASSIFIER_CONSTRAINTS, ProportionEstimator
+from unseen.records import MixtureEstimate, RocEvidence
+from unseen.roc.evidence import scored_evidence
+from unseen.scores import PairScorer, PairScores
+
+__all__ = ["PerClassEstimator", "class_evidence"]
+
+
+class PerClassEstimator(ProportionEstimator):
+    """Base of the estimators that set each known class against the new rows.
+
+    Parameters
+    ----------
+    classifier : scikit-learn classifier or None, default=None
+        What tells the new rows from a class; None is kernel logistic regression.
+    n_folds : int, default=10
+        Folds of the out-of-fold scores.
+    n_repeats : int, default=1
+        Times the folds are drawn anew.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the folds and of the classifier.
+    n_jobs : int or None, default=None
+        Jobs that score at the same time; does not change the result.
+    """
+
+    reads = PairScores
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **CLASSIFIER_CONSTRAINTS,
+        "n_repeats": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        classifier: Any = None,
+        n_folds: int = 10,
+        n_repeats: int = 1,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.classifier = classifier
+        self.n_folds = n_folds
+        self.n_repeats = n_repeats
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def scorer(self, seed: int) -> PairScorer:
+        """Scores the new rows against each known class."""
+        return PairScorer(self.classifier, self.n_folds, seed, self.n_jobs, self.n_repeats)
+
+
+def class_evidence(
+    scores: PairScores, mixtures: Sequence[MixtureEstimate]
+) -> dict[Any, RocEvidence]:
+    """The ROC of each class that has one, with the scores at its vertices."""
+    return {
+        label: scored_evidence(mixture.roc, *pair)
+        for label, pair, mixture in zip(scores.classes, scores.pairs, mixtures, strict=True)
+        if mixture.roc is not None
+    }

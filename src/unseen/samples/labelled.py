@@ -1,0 +1,122 @@
+"""The labelled sample, checked once, and the checks of its labels.
+
+Every later step takes the record and checks nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import column_or_1d
+
+from unseen._types import IntArray, Matrix
+
+__all__ = ["LabelledRows", "check_labels", "is_missing", "on_host"]
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledRows:
+    """Checked rows of the known classes.
+
+    Parameters
+    ----------
+    rows : array or CSR matrix of shape (n, d)
+        The rows.
+    classes : ndarray of shape (K,)
+        Distinct labels, sorted; empty where the rows are one sample without labels.
+    codes : ndarray of shape (n,)
+        Place of each row's label among ``classes``.
+    names : tuple of str or None, default=None
+        Column names, where the user's table has them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen.samples import LabelledRows
+    >>> sample = LabelledRows(np.zeros((3, 1)), np.array(["a", "b"]), np.array([0, 1, 1]))
+    >>> sample.counts
+    array([1, 2])
+    """
+
+    rows: Matrix
+    classes: NDArray[Any]
+    codes: IntArray
+    names: tuple[str, ...] | None = None
+
+    @property
+    def labels(self) -> tuple[Any, ...]:
+        """The classes as plain Python values."""
+        return tuple(self.classes.tolist())
+
+    @property
+    def counts(self) -> IntArray:
+        """Rows of each class."""
+        return np.bincount(self.codes, minlength=len(self.classes))
+
+    def of_class(self, code: int) -> Matrix:
+        """Rows of one class."""
+        return self.rows[self.codes == code]
+
+    def part(self, chosen: Any) -> LabelledRows:
+        """The chosen rows, with all classes."""
+        return LabelledRows(self.rows[chosen], self.classes, self.codes[chosen], self.names)
+
+
+def check_labels(y: Any, n_rows: int) -> tuple[NDArray[Any], IntArray]:
+    """Distinct labels in sorted order, and the place of each row's label among them."""
+    y = on_host(y, "y")
+    if hasattr(y, "dtype"):
+        # What scikit-learn makes of nullable and categorical labels is floats.
+        y = np.asarray(y)
+    try:
+        labels = column_or_1d(y, warn=True)
+    except ValueError as error:
+        raise ValueError(f"y must hold one label per row of X; {error}") from error
+    if len(labels) != n_rows:
+        raise ValueError(
+            f"y must have one label per row of X; got {len(labels)} labels for {n_rows} rows."
+        )
+    # Of a list of text, NumPy makes a missing label the text "nan".
+    given = np.asarray(y, dtype=object).ravel() if isinstance(y, list | tuple) else labels
+    missing = sum(map(is_missing, given)) if given.dtype.kind in "fO" else 0
+    if missing:
+        raise ValueError(
+            f"y must have no missing labels (NaN or None); got {missing} of {n_rows}. "
+            "Rows without a label belong in X_new."
+        )
+    if labels.dtype.kind == "f":
+        fractions = labels[~np.isfinite(labels) | (labels != np.floor(labels))]
+        if fractions.size:
+            raise ValueError(
+                "y must hold class labels (text, whole numbers or booleans); got continuous "
+                f"values such as {fractions[0]:g}."
+            )
+    try:
+        classes, codes = np.unique(labels, return_inverse=True)
+    except TypeError as error:
+        kinds = ", ".join(sorted({type(label).__name__ for label in labels}))
+        raise TypeError(f"y must hold labels of one kind; got {kinds}.") from error
+    return classes, codes.astype(np.intp)
+
+
+def is_missing(label: Any) -> bool:
+    """Whether a label is None, NaN or another kind of nothing."""
+    if label is None:
+        return True
+    try:
+        return bool(label != label)
+    except TypeError:  # pandas.NA refuses to say whether it equals itself
+        return True
+
+
+def on_host(X: Any, name: str) -> Any:
+    """A tensor on a graphics card, or with a gradient, must be asked for its numbers."""
+    if hasattr(X, "collect"):
+        kind = type(X).__name__
+        raise TypeError(f"{name} must be a table in memory; got {kind}. Call its collect() first.")
+    if hasattr(X, "detach") and hasattr(X, "cpu"):
+        return np.asarray(X.detach().cpu())
+    return X

@@ -1,0 +1,210 @@
+"""Scores behind the default estimator: posteriors, density ratios, and distances.
+
+The density ratios are of the new rows against the labelled rows weighted to some shares of the
+classes. Against other shares they need no new discriminator: the posteriors say what changes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from unseen._types import FloatArray, IntArray, Matrix
+from unseen.records import Notice
+from unseen.samples import LabelledRows, check_fold_rows, check_folds
+from unseen.scores.base import FOLDS, Scorer, Scores
+from unseen.scores.crossfit import cross_fitter
+from unseen.scores.posteriors import Posteriors, PosteriorScorer
+from unseen.scores.ratios import RatioScores
+from unseen.simplex import mixture_shares
+
+__all__ = ["OpenScorer", "OpenScores", "ratios_at_shares"]
+
+FOLDS_OF_MANY, MANY_ROWS = 5, 5_000
+# A class that EM finds absent keeps so large a part of its weight: a later round may need it.
+_MIN_PART = 0.01
+_MIN_RATIO = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class OpenScores(Scores):
+    """Out-of-fold scores behind the default estimator.
+
+    Parameters
+    ----------
+    classes : tuple
+        Labels of the known classes.
+    codes : ndarray of shape (n,)
+        Class of each labelled row, as its place among ``classes``.
+    posteriors : Posteriors or None
+        Posteriors of the known classes; None where there is only one.
+    ratios : RatioScores
+        Log density ratios of the new rows against the labelled ones.
+    closed : ndarray of shape (K,)
+        Shares of the known classes by EM, if nothing is unseen.
+    mixture : ndarray of shape (K,)
+        Shares that the labelled rows were weighted to have when the ratios were made.
+    seed : int or None
+        Seed that made the scores.
+    notices : tuple of Notice
+        What a person should know about the rows.
+    """
+
+    classes: tuple[Any, ...]
+    codes: IntArray
+    posteriors: Posteriors | None
+    ratios: RatioScores
+    closed: FloatArray
+    mixture: FloatArray
+    seed: int | None = None
+    notices: tuple[Notice, ...] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if (self.posteriors is None) != (len(self.classes) == 1):
+            raise ValueError(
+                "posteriors must be there for several classes, and None for one; "
+                f"got {self.posteriors!r} for {len(self.classes)}."
+            )
+        if len(self.codes) != len(self.ratios.labelled):
+            raise ValueError(
+                "codes must hold one class per labelled row; "
+                f"got {len(self.codes)} for {len(self.ratios.labelled)} rows."
+            )
+
+    @property
+    def n_new(self) -> int:
+        """New rows."""
+        return len(self.ratios.new)
+
+    @property
+    def counts(self) -> IntArray:
+        """Labelled rows of each class."""
+        return np.bincount(self.codes, minlength=len(self.classes))
+
+
+@dataclass(frozen=True, eq=False)
+class OpenScorer(Scorer):
+    """Makes posteriors, density ratios and distances for the default estimator.
+
+    Parameters
+    ----------
+    classifier : scikit-learn classifier or None, default=None
+        What tells the known classes apart, and new rows from labelled ones; None is kernel
+        logistic regression.
+    n_folds : int or None, default=None
+        Folds; None is 10, and 5 from 5,000 rows on, where the rows that a fold leaves out are
+        no longer missed.
+    seed : int, default=0
+        Where all randomness comes from.
+    n_jobs : int or None, default=None
+        Fits that run at the same time; the scores do not depend on it.
+
+    Examples
+    --------
+    >>> from unseen.scores import OpenScorer
+    >>> OpenScorer().settled(6000).n_folds
+    5
+    """
+
+    classifier: Any = None
+    n_folds: int | None = None
+    seed: int = 0
+    n_jobs: int | None = None
+
+    def settled(self, n_rows: int) -> Self:
+        """The same scorer, with its number of folds chosen for so many rows."""
+        if self.n_folds is not None:
+            return self
+        return replace(self, n_folds=FOLDS_OF_MANY if n_rows >= MANY_ROWS else FOLDS)
+
+    def check(self, labelled: LabelledRows, n_new: int) -> None:
+        """Raise where there are too few rows for the folds."""
+        n_folds = self.settled(len(labelled.codes) + n_new).n_folds
+        assert n_folds is not None
+        check_folds(labelled, n_folds)
+        check_fold_rows(n_new, "X_new", n_folds)
+
+    def score(self, labelled: LabelledRows, X_new: Matrix) -> OpenScores:
+        """Score checked rows."""
+        scorer = self.settled(len(labelled.codes) + X_new.shape[0])
+        posteriors = None
+        if len(labelled.classes) > 1:
+            posteriors = scorer.posterior_scorer().score(labelled, X_new)
+        return scorer.beside(posteriors, labelled, X_new)
+
+    def beside(
+        self, posteriors: Posteriors | None, labelled: LabelledRows, X_new: Matrix
+    ) -> OpenScores:
+        """Density ratios and distances, beside posteriors that have been made before."""
+        fitter = cross_fitter(self.classifier, self.n_jobs)
+        closed, mixture, weight = _closed_and_mixture(posteriors, fitter.takes_weights)
+        rows, codes, n_folds = labelled.rows, labelled.codes, self.n_folds or FOLDS
+        row_weight = None if weight is None else weight[codes]
+        ratios = fitter.ratios(X_new, rows, row_weight, codes, n_folds, self.seed)
+        return OpenScores(labelled.labels, codes, posteriors, ratios, closed, mixture, self.seed)
+
+    def posterior_scorer(self) -> PosteriorScorer:
+        """The scorer of the known classes that this one takes its posteriors from."""
+        return PosteriorScorer(self.classifier, self.n_folds or FOLDS, self.seed, self.n_jobs)
+
+    def score_window(
+        self,
+        labelled: LabelledRows,
+        X_new: Matrix,
+        places: IntArray,
+        posteriors: Posteriors | None,
+    ) -> OpenScores:
+        """Scores of some new rows, beside their part of the posteriors of all."""
+        part = None if posteriors is None else posteriors.window(places)
+        return self.beside(part, labelled, X_new[places])
+
+
+def _closed_and_mixture(
+    posteriors: Posteriors | None, takes_weights: bool
+) -> tuple[FloatArray, FloatArray, FloatArray | None]:
+    """Closed-set shares, the shares to weight labelled rows to, and the weight of each class."""
+    if posteriors is None:
+        return np.ones(1), np.ones(1), None
+    present = posteriors.training_shares
+    closed = mixture_shares(posteriors.ratios, start=posteriors.prior)
+    if not takes_weights:
+        return closed, present, None
+    mixture = (1 - _MIN_PART) * closed + _MIN_PART * present
+    return closed, mixture, mixture / present
+
+
+def ratios_at_shares(scores: OpenScores, shares: FloatArray) -> RatioScores:
+    """Log density ratios against the known classes mixed in other shares.
+
+    Parameters
+    ----------
+    scores : OpenScores
+    shares : ndarray of shape (K,)
+        The other shares.
+
+    Returns
+    -------
+    RatioScores
+    """
+    posteriors, ratios = scores.posteriors, scores.ratios
+    if posteriors is None:
+        return ratios
+    # The correction comes from another model for labelled rows than for new ones. A candidate that
+    # says nothing must stay so, or this difference alone would order its rows.
+    speaks = ratios.labelled.any(axis=0) | ratios.new.any(axis=0)
+
+    def moved(values: FloatArray, rows: FloatArray) -> FloatArray:
+        densities = rows / posteriors.prior
+        before, after = (
+            np.log(np.maximum(densities @ mixed, _MIN_RATIO)) for mixed in (scores.mixture, shares)
+        )
+        return values + np.outer(before - after, speaks)
+
+    return replace(
+        ratios,
+        new=moved(ratios.new, posteriors.new),
+        labelled=moved(ratios.labelled, posteriors.of_labelled),
+    )

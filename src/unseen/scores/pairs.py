@@ -1,0 +1,235 @@
+"""The new rows against each known class in turn: scores for methods that work class by class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from unseen._types import IntArray, Matrix, ScorePair
+from unseen.records import Notice
+from unseen.samples import LabelledRows
+from unseen.scores.base import FOLDS, Scorer, Scores, as_rows
+from unseen.scores.crossfit import cross_fitter
+
+__all__ = ["PairScorer", "PairScores", "TwoClassScorer", "TwoClassScores", "crossfit_scores"]
+
+
+@dataclass(frozen=True, eq=False)
+class PairScores(Scores):
+    """Out-of-fold scores of the new rows (F) against each known class (H).
+
+    Parameters
+    ----------
+    classes : tuple
+        Labels of the known classes.
+    pairs : tuple of (ndarray, ndarray)
+        For each class, the scores of the new rows and of the rows of that class;
+        high where a row looks new, low where it looks like the class.
+    seed : int or None
+        Seed that made the scores.
+    notices : tuple of Notice
+        What a person should know about the rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen.scores import PairScores
+    >>> scores = PairScores(("a", "b"), ((np.zeros(5), np.ones(2)), (np.zeros(5), np.ones(3))))
+    >>> scores.n_labelled, scores.n_new
+    ({'a': 2, 'b': 3}, 5)
+    """
+
+    classes: tuple[Any, ...]
+    pairs: tuple[ScorePair, ...]
+    seed: int | None = None
+    notices: tuple[Notice, ...] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if len(self.classes) != len(self.pairs) or not self.pairs:
+            raise ValueError(
+                "pairs must hold one pair of scores per class; "
+                f"got {len(self.pairs)} for {len(self.classes)} classes."
+            )
+
+    @property
+    def n_new(self) -> int:
+        """New rows."""
+        return len(self.pairs[0][0])
+
+    @property
+    def counts(self) -> IntArray:
+        """Labelled rows of each class."""
+        return np.array([len(scores_H) for _, scores_H in self.pairs])
+
+
+@dataclass(frozen=True, eq=False)
+class TwoClassScores(PairScores):
+    """Pair scores of two classes, and out-of-fold scores of the first against the second.
+
+    Parameters
+    ----------
+    classes, pairs, seed, notices
+        As in :class:`PairScores`, for two classes.
+    between : tuple of (ndarray, ndarray)
+        Scores of the rows of the first class and of the second; high where a row looks like
+        the first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen.scores import TwoClassScores
+    >>> pair = np.zeros(5), np.ones(2)
+    >>> TwoClassScores(("a", "b"), (pair, pair), between=(np.ones(2), np.zeros(2))).n_new
+    5
+    """
+
+    between: ScorePair = (np.empty(0), np.empty(0))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        sizes = tuple(len(scores) for scores in self.between)
+        if sizes != tuple(self.counts.tolist()):
+            raise ValueError(
+                "between must hold one score per labelled row of each of two classes; "
+                f"got {sizes} for {tuple(self.counts.tolist())} rows."
+            )
+
+    @property
+    def all_pairs(self) -> tuple[ScorePair, ...]:
+        """Scores for nu(P_0, P_1), nu(P_0, P_2), nu(P_1, P_2) and nu(P_2, P_1), in this order."""
+        first, second = self.between
+        return (*self.pairs, (first, second), (-second, -first))
+
+
+@dataclass(frozen=True, eq=False)
+class PairScorer(Scorer):
+    """Scores the new rows against each known class, out of fold.
+
+    Parameters
+    ----------
+    classifier : scikit-learn classifier or None, default=None
+        What tells the new rows from a class; None is kernel logistic regression.
+    n_folds : int, default=10
+        Folds.
+    seed : int, default=0
+        Where all randomness comes from.
+    n_jobs : int or None, default=None
+        Fits that run at the same time; the scores do not depend on it.
+    n_repeats : int, default=1
+        Times the folds are drawn anew; scores are averaged.
+
+    Examples
+    --------
+    >>> from unseen.scores import PairScorer
+    >>> PairScorer(n_folds=5) == PairScorer(n_folds=5, n_jobs=2), PairScorer() == PairScorer(seed=1)
+    (True, False)
+    """
+
+    classifier: Any = None
+    n_folds: int = FOLDS
+    seed: int = 0
+    n_jobs: int | None = None
+    n_repeats: int = 1
+
+    def score(self, labelled: LabelledRows, X_new: Matrix) -> PairScores:
+        """Score checked rows."""
+        return PairScores(labelled.labels, self._pairs(labelled, X_new), self.seed)
+
+    def _pairs(self, labelled: LabelledRows, X_new: Matrix) -> tuple[ScorePair, ...]:
+        fitter = cross_fitter(self.classifier, self.n_jobs)
+        rows, codes = labelled.rows, labelled.codes
+        return tuple(fitter.pairs(rows, codes, X_new, self.n_folds, self.n_repeats, self.seed))
+
+
+@dataclass(frozen=True, eq=False)
+class TwoClassScorer(PairScorer):
+    """Scores the new rows against each of two classes, and these against each other."""
+
+    def score(self, labelled: LabelledRows, X_new: Matrix) -> TwoClassScores:
+        """Score checked rows."""
+        between = crossfit_scores(
+            labelled.of_class(0),
+            labelled.of_class(1),
+            self.classifier,
+            n_folds=self.n_folds,
+            n_repeats=self.n_repeats,
+            random_state=self.seed,
+            n_jobs=self.n_jobs,
+        )
+        pairs = self._pairs(labelled, X_new)
+        return TwoClassScores(labelled.labels, pairs, self.seed, between=between)
+
+    def serves(self, other: Scorer) -> bool:
+        """Scores of two classes also serve methods that need the pairs alone."""
+        parts = self.classifier, self.n_folds, self.seed, self.n_jobs, self.n_repeats
+        return self == other or PairScorer(*parts) == other
+
+
+def crossfit_scores(
+    F: Matrix,
+    H: Matrix,
+    classifier: Any = None,
+    *,
+    n_folds: int = 10,
+    n_repeats: int = 1,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> ScorePair:
+    """Out-of-fold log-odds of F against H; high where a row looks like F.
+
+    Parameters
+    ----------
+    F, H : array-like or sparse matrix of shape (n, d)
+        New and labelled rows, at least 2 of each.
+    classifier : scikit-learn classifier, optional
+        What tells F from H; default :class:`~unseen.KernelLogisticRegression`.
+    n_folds, n_repeats : int
+        Folds, at least 2, and how often they are drawn anew; scores are averaged over repeats.
+    random_state : int, RandomState or None
+        Draws folds and whatever the classifier draws.
+    n_jobs : int or None
+        Fits that run at the same time; the scores do not depend on it.
+
+    Returns
+    -------
+    scores_F, scores_H : ndarray
+        One score a row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen.scores.pairs import crossfit_scores
+    >>> rng = np.random.default_rng(0)
+    >>> F, H = rng.normal(2, 1, (200, 1)), rng.normal(0, 1, (100, 1))
+    >>> scores_F, scores_H = crossfit_scores(F, H, random_state=0)
+    >>> bool(scores_F.mean() > scores_H.mean())
+    True
+    """
+    F, H = as_rows(F), as_rows(H)
+    _check_pair(F, H)
+    for name, value, least in (("n_folds", n_folds, 2), ("n_repeats", n_repeats, 1)):
+        if not isinstance(value, Integral) or value < least:
+            raise ValueError(f"{name} must be a whole number >= {least}; got {value!r}.")
+    one_class = np.zeros(H.shape[0], dtype=np.int64)
+    fitter = cross_fitter(classifier, n_jobs)
+    return fitter.pairs(H, one_class, F, n_folds, n_repeats, check_random_state(random_state))[0]
+
+
+def _check_pair(F: Matrix, H: Matrix) -> None:
+    for name, sample in (("F", F), ("H", H)):
+        if sample.ndim != 2:
+            raise ValueError(f"{name} must be 2-d (rows, columns); got shape {sample.shape}.")
+        if sample.shape[0] < 2:
+            raise ValueError(
+                f"{name} must have at least 2 rows, so that one can be held out; "
+                f"got {sample.shape[0]}."
+            )
+    if F.shape[1] != H.shape[1]:
+        raise ValueError(
+            f"F and H must have the same columns; got {F.shape[1]} and {H.shape[1]} of them."
+        )

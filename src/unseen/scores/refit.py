@@ -1,0 +1,131 @@
+"""Out-of-fold scores by refitting a classifier on every fold, which suits every classifier."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.utils import check_random_state
+
+from unseen._random import seeded
+from unseen._types import BoolArray, FloatArray, IntArray, Matrix, ScorePair
+from unseen.scores.base import as_rows, mean_pair, stack_samples
+from unseen.scores.ratios import RatioScores
+from unseen.scores.selection import assign_folds, fold_offsets
+
+__all__ = ["AnyClassifier", "log_odds"]
+
+
+@dataclass(frozen=True, eq=False)
+class AnyClassifier:
+    """Refits a classifier on every fold.
+
+    Parameters
+    ----------
+    classifier : scikit-learn classifier
+    n_jobs : int or None, default=None
+        Folds that are fitted at the same time.
+    """
+
+    classifier: Any
+    n_jobs: int | None = None
+    takes_weights: bool = False
+
+    def posteriors(
+        self, X: Matrix, codes: IntArray, X_new: Matrix, n_folds: int | None, seed: int
+    ) -> tuple[FloatArray | None, FloatArray]:
+        """Posteriors of labelled rows out of fold (None without folds), and of new rows."""
+        seeds = np.random.RandomState(seed).randint(2**31 - 1, size=(n_folds or 0) + 2)
+        model = seeded(self.classifier, seeds[0]).fit(X, codes)
+        labelled = None
+        if n_folds is not None:
+            folds = assign_folds(codes, n_folds, int(seeds[1]))
+            labelled = self._out_of_fold(_posteriors, X, codes, folds, seeds[2:])
+        return labelled, _posteriors(model, X_new)
+
+    def pairs(
+        self, X: Matrix, codes: IntArray, X_new: Matrix, n_folds: int, n_repeats: int, seed: Any
+    ) -> list[ScorePair]:
+        """Log-odds of the new rows against each class in turn, averaged over repeats."""
+        X, X_new, rng = as_rows(X), as_rows(X_new), check_random_state(seed)
+        n_classes = int(codes.max()) + 1
+        drawn = [rng.randint(2**31 - 1, size=n_classes) for _ in range(n_repeats)]
+        return [
+            mean_pair(
+                [self._pair(X[codes == code], X_new, n_folds, seeds[code]) for seeds in drawn]
+            )
+            for code in range(n_classes)
+        ]
+
+    def ratios(
+        self,
+        X_new: Matrix,
+        X: Matrix,
+        weight: FloatArray | None,
+        codes: IntArray | None,
+        n_folds: int,
+        seed: Any,
+    ) -> RatioScores:
+        """Log density ratios of the new rows against all labelled rows: one candidate."""
+        one_class = np.zeros(X.shape[0], dtype=np.intp)
+        new, labelled = self.pairs(X, one_class, X_new, n_folds, 1, seed)[0]
+        return RatioScores(new[:, None], labelled[:, None], np.zeros(1))
+
+    def _pair(self, own: Matrix, X_new: Matrix, n_folds: int, seed: int) -> ScorePair:
+        rng = np.random.RandomState(seed)
+        rows, is_new = stack_samples(X_new, own)
+        folds = assign_folds(is_new, n_folds, rng)
+        seeds = rng.randint(2**31 - 1, size=folds.max() + 1)
+        scores = self._out_of_fold(log_odds, rows, is_new, folds, seeds)
+        if hasattr(self.classifier, "predict_proba"):
+            masks = (folds[:, None] != np.arange(len(seeds))).astype(np.float64)
+            scores += np.log(X_new.shape[0] / own.shape[0]) - fold_offsets(masks, is_new)
+        return scores[is_new == 1], scores[is_new == 0]
+
+    def _out_of_fold(
+        self, ask: Any, X: Matrix, codes: IntArray, folds: IntArray, seeds: IntArray
+    ) -> FloatArray:
+        """What models say of the rows that they were not fitted to."""
+        n_folds = int(folds.max()) + 1
+        parts = Parallel(n_jobs=self.n_jobs)(
+            delayed(_fit_and_ask)(ask, self.classifier, seed, X, codes, folds != fold)
+            for fold, seed in zip(range(n_folds), seeds, strict=False)
+        )
+        answers = np.empty((len(codes), *parts[0].shape[1:]))
+        for fold, part in enumerate(parts):
+            answers[folds == fold] = part
+        return answers
+
+
+def _fit_and_ask(
+    ask: Any, classifier: Any, seed: int, X: Matrix, codes: IntArray, train: BoolArray
+) -> FloatArray:
+    answer: FloatArray = ask(seeded(classifier, seed).fit(X[train], codes[train]), X[~train])
+    return answer
+
+
+def _posteriors(model: Any, X: Matrix) -> FloatArray:
+    if not hasattr(model, "predict_proba"):
+        name = type(model).__name__
+        raise TypeError(
+            f"classifier must have predict_proba; got {name}, which has none. "
+            f"CalibratedClassifierCV({name}()) adds it."
+        )
+    return np.asarray(model.predict_proba(X), dtype=np.float64)
+
+
+def log_odds(model: Any, X: Matrix) -> FloatArray:
+    """Score of the second class: its log-odds, or the decision function where that is all."""
+    if hasattr(model, "predict_proba"):
+        positive = np.asarray(model.predict_proba(X), dtype=np.float64)[:, 1]
+        # A forest's vote of 0 or 1 has infinite log-odds; the clip keeps it the extreme score.
+        positive = np.clip(positive, 1e-12, 1 - 1e-12)
+        return np.log(positive) - np.log1p(-positive)
+    if hasattr(model, "decision_function"):
+        return np.asarray(model.decision_function(X), dtype=np.float64)
+    raise TypeError(
+        "classifier must have predict_proba or decision_function; "
+        f"got {type(model).__name__}, which has neither."
+    )

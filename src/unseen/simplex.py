@@ -1,0 +1,287 @@
+"""Problems over the probability simplex: projection, quadratic programs, likelihoods.
+
+Class proportions live in ``{p >= 0, sum p = 1}`` where every class is known, and in
+``{p >= 0, sum p <= 1}`` where the rest is the share of unseen classes. docs/theory.md has the
+derivations.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import nnls
+
+from unseen._types import BoolArray, FloatArray
+
+__all__ = [
+    "minimise_on_plane",
+    "minimise_on_simplex",
+    "mixture_shares",
+    "project",
+    "project_open",
+]
+
+# Relative to the diagonal: shares that the data cannot tell apart are split evenly.
+_RIDGE = 1e-12
+# Finding the support squares the condition; the shares on it are then found without this one.
+_SUPPORT_RIDGE = 1e-9
+_SHARE_TOL = 1e-9
+_MAX_STEPS = 200
+_EM_STEPS = 3
+
+
+def project(points: ArrayLike) -> FloatArray:
+    """Nearest point of ``{p >= 0, sum p = 1}``, for each row.
+
+    Parameters
+    ----------
+    points : array-like of shape (..., K)
+        One point per row, finite.
+
+    Returns
+    -------
+    ndarray of shape (..., K)
+        The projections.
+
+    Examples
+    --------
+    >>> from unseen.simplex import project
+    >>> project([0.9, 0.5, -0.2])
+    array([0.7, 0.3, 0. ])
+    """
+    raw = _finite_points(points)
+    # Shifting a point along (1, ..., 1) leaves its projection alone and spares digits.
+    raw = raw - raw.max(axis=-1, keepdims=True)
+    falling = -np.sort(-raw, axis=-1)
+    head = np.arange(1, raw.shape[-1] + 1)
+    excess = (np.cumsum(falling, axis=-1) - 1) / head
+    # The head that stays positive is a prefix, so counting it finds its end.
+    support = np.count_nonzero(falling > excess, axis=-1, keepdims=True)
+    shift = np.take_along_axis(excess, support - 1, axis=-1)
+    return np.maximum(raw - shift, 0.0)
+
+
+def project_open(points: ArrayLike) -> FloatArray:
+    """Nearest point of ``{p >= 0, sum p <= 1}``, for each row.
+
+    Parameters
+    ----------
+    points : array-like of shape (..., K)
+        One point per row, finite.
+
+    Returns
+    -------
+    ndarray of shape (..., K)
+        The projections. One minus their sum is the share left to unseen classes.
+
+    Examples
+    --------
+    >>> from unseen.simplex import project_open
+    >>> project_open([[0.4, -0.1], [0.9, 0.5]])
+    array([[0.4, 0. ],
+           [0.7, 0.3]])
+    """
+    raw = _finite_points(points)
+    clipped = np.maximum(raw, 0.0)
+    inside = clipped.sum(axis=-1, keepdims=True) <= 1
+    return np.where(inside, clipped, project(raw))
+
+
+def _finite_points(points: ArrayLike) -> FloatArray:
+    values = np.asarray(points, dtype=np.float64)
+    if values.ndim == 0 or values.shape[-1] == 0:
+        raise ValueError(
+            f"points must hold at least one coordinate per row; got shape {values.shape}."
+        )
+    if not np.isfinite(values).all():
+        bad = int((~np.isfinite(values)).sum())
+        raise ValueError(f"points must be finite; got {bad} NaN or infinite of {values.size}.")
+    return values
+
+
+def minimise_on_plane(gram: FloatArray, linear: FloatArray) -> FloatArray:
+    """Minimise ``pi' G pi / 2 - h' pi`` over ``sum pi = 1``, for each program.
+
+    Parameters
+    ----------
+    gram : ndarray of shape (..., K, K)
+        Symmetric, not indefinite.
+    linear : ndarray of shape (..., K)
+        One per program.
+
+    Returns
+    -------
+    ndarray of shape (..., K)
+        The minimisers; they sum to 1 but may have any sign.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> minimise_on_plane(np.eye(2), np.array([1.5, 0.0])).round(3)
+    array([ 1.25, -0.25])
+    """
+    return _on_support(gram, linear, np.ones(linear.shape, dtype=bool))
+
+
+def minimise_on_simplex(gram: FloatArray, linear: FloatArray) -> FloatArray:
+    """Minimise ``pi' G pi / 2 - h' pi`` over ``pi >= 0, sum pi = 1``, for each program.
+
+    Most programs of a bootstrap have their minimum inside, where one linear system finds it.
+    The others go one by one to non-negative least squares, which finds the classes of share 0.
+
+    Parameters
+    ----------
+    gram : ndarray of shape (..., K, K)
+        Symmetric, not indefinite.
+    linear : ndarray of shape (..., K)
+        One per program.
+
+    Returns
+    -------
+    ndarray of shape (..., K)
+        The minimisers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> minimise_on_simplex(np.eye(2), np.array([1.5, 0.0])).round(3)
+    array([1., 0.])
+    """
+    found = np.atleast_2d(minimise_on_plane(gram, linear))
+    outside = np.flatnonzero((found < 0).any(axis=-1))
+    if outside.size:
+        grams = np.broadcast_to(gram, (len(found), *gram.shape[-2:]))[outside]
+        linears = np.broadcast_to(linear, found.shape)[outside]
+        support = np.array([_support(*program) for program in zip(grams, linears, strict=True)])
+        found[outside] = _on_support(grams, linears, support)
+    found = np.maximum(found, 0.0)
+    found /= found.sum(axis=-1, keepdims=True)
+    return found.reshape(linear.shape)
+
+
+def _on_support(gram: FloatArray, linear: FloatArray, support: BoolArray) -> FloatArray:
+    """Minimiser with the shares outside the support held at 0: one linear system each."""
+    n_classes = linear.shape[-1]
+    scale = np.trace(gram, axis1=-2, axis2=-1)[..., None, None] / n_classes
+    scale = np.where(scale > 0, scale, 1.0)
+    system = np.zeros((*linear.shape[:-1], n_classes + 1, n_classes + 1))
+    pairs = support[..., :, None] & support[..., None, :]
+    system[..., :-1, :-1] = np.where(pairs, gram / scale, 0.0) + _RIDGE * np.eye(n_classes)
+    held = ~support
+    system[..., :-1, :-1] += held[..., None] * np.eye(n_classes)
+    system[..., -1, :-1] = system[..., :-1, -1] = support
+    right = np.append(
+        np.where(support, linear / scale[..., 0], 0.0), np.ones((*linear.shape[:-1], 1)), axis=-1
+    )
+    return np.linalg.solve(system, right[..., None])[..., :-1, 0]
+
+
+def _support(gram: FloatArray, linear: FloatArray) -> BoolArray:
+    """Classes with a share above 0.
+
+    On the simplex ``pi' G pi / 2 - h' pi`` equals ``|C pi|^2 / 2`` plus a constant, where
+    ``C'C = G - h 1' - 1 h' + c 1 1'`` and c is large enough for that to be a square. And the x
+    that minimises ``|C x|^2 + (sum x - 1)^2`` over ``x >= 0`` points in the direction of pi.
+    """
+    scale = max(float(np.trace(gram)) / len(linear), np.finfo(float).tiny)
+    G = gram / scale + _SUPPORT_RIDGE * np.eye(len(linear))
+    h = (linear - linear.mean()) / scale
+    constant = float(h @ np.linalg.solve(G, h))
+    square = G - h[:, None] - h[None, :] + constant + 1.0
+    values, vectors = np.linalg.eigh(square)
+    root = np.sqrt(np.maximum(values, np.finfo(float).eps * values[-1]))
+    factor = root[:, None] * vectors.T
+    target = (vectors.T @ np.ones(len(h))) / root
+    return np.asarray(nnls(factor, target)[0] > 0)
+
+
+def mixture_shares(
+    ratios: ArrayLike,
+    weights: FloatArray | None = None,
+    noise: FloatArray | None = None,
+    *,
+    start: FloatArray | None = None,
+) -> FloatArray:
+    """Maximise ``sum_j w_j log sum_k pi_k r_jk - c' pi`` over the simplex, for many w at once.
+
+    Each Newton step maximises the quadratic model over the simplex, and is halved until it
+    climbs.
+
+    Parameters
+    ----------
+    ratios : array-like of shape (m, K)
+        Density of each class at each row, up to a factor of the row's own.
+    weights : ndarray of shape (B, m), optional
+        Weights of the rows, which sum to 1; equal ones when left out.
+    noise : ndarray of shape (B, K), optional
+        The linear term c; none when left out.
+    start : ndarray of shape (K,), optional
+        Where to start; even shares when left out. Where the maximum is not unique it decides.
+
+    Returns
+    -------
+    ndarray of shape (B, K), or (K,) without weights
+
+    Examples
+    --------
+    >>> mixture_shares([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]).round(6)
+    array([0.75, 0.25])
+    """
+    R = np.asarray(ratios, dtype=np.float64)
+    R = R / R.max(axis=1, keepdims=True)
+    n_rows, n_classes = R.shape
+    W = np.full((1, n_rows), 1 / n_rows) if weights is None else weights
+    c = np.zeros((len(W), n_classes)) if noise is None else noise
+    first = np.full(n_classes, 1 / n_classes) if start is None else start
+    # A share that starts at 0 could never be left by the first EM steps.
+    pi = np.tile(0.99 * first + 0.01 / n_classes, (len(W), 1))
+    for _ in range(_EM_STEPS):
+        pi = pi * ((W / (pi @ R.T)) @ R)
+    active = np.arange(len(W))
+    for _ in range(_MAX_STEPS):
+        stepped = _newton_step(R, W[active], c[active], pi[active])
+        moved = np.abs(stepped - pi[active]).max(axis=1)
+        pi[active] = stepped
+        active = active[moved > _SHARE_TOL]
+        if not active.size:
+            break
+    return pi[0] if weights is None else pi
+
+
+def _newton_step(R: FloatArray, W: FloatArray, c: FloatArray, pi: FloatArray) -> FloatArray:
+    density = pi @ R.T
+    pull = W / density
+    slope = pull @ R - c
+    curvature = _curvature(R, pull / density)
+    linear = np.einsum("bkl,bl->bk", curvature, pi) + slope
+    step = minimise_on_simplex(curvature, linear) - pi
+    gain = np.einsum("bk,bk->b", slope, step)
+    height = _height(W, density, c, pi)
+    length = np.ones(len(pi))
+    open_ = np.arange(len(pi))
+    for _ in range(50):
+        tried = pi[open_] + length[open_, None] * step[open_]
+        rise = _height(W[open_], tried @ R.T, c[open_], tried) - height[open_]
+        # Near the top a rise is lost in rounding: there the full step is safe.
+        enough = rise >= 1e-4 * length[open_] * gain[open_] - 1e-13
+        open_ = open_[~enough]
+        if not open_.size:
+            break
+        length[open_] /= 2
+    return pi + length[:, None] * step
+
+
+def _height(W: FloatArray, density: FloatArray, c: FloatArray, pi: FloatArray) -> FloatArray:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        height = np.einsum("bj,bj->b", W, np.log(density)) - np.einsum("bk,bk->b", c, pi)
+    return np.where(np.isnan(height), -np.inf, height)
+
+
+def _curvature(R: FloatArray, weights: FloatArray) -> FloatArray:
+    """Sums ``sum_j w_j r_jk r_jl`` for each row of weights, (B, K, K): one product."""
+    n_classes = R.shape[1]
+    upper, lower = np.triu_indices(n_classes)
+    sums = weights @ (R[:, upper] * R[:, lower])
+    curvature = np.empty((len(weights), n_classes, n_classes))
+    curvature[:, upper, lower] = curvature[:, lower, upper] = sums
+    return curvature

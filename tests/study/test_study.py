@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 import unseen.study
+from unseen.api import Comparison
 from unseen.persist import load, save
-from unseen.proportions import Comparison
 from unseen.records import Estimate, Notice
 from unseen.study import (
     Classification,

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from unseen.api import Comparison
     from unseen.monitoring import Timeline
-    from unseen.proportions import Comparison
     from unseen.records import Notice
     from unseen.study import Study
 

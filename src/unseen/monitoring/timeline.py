@@ -173,7 +173,7 @@ class Timeline:
         Dates become text; a p-value that does not exist becomes None.
         """
         return {
-            "format": 1,
+            "format": 2,
             "windows": [_plain_key(window) for window in self.windows],
             "estimates": [estimate.to_dict() for estimate in self.estimates],
             "in_reference": self.in_reference.tolist(),

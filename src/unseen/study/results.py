@@ -11,11 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from unseen._frozen import Frozen
+from unseen.api import Comparison
 from unseen.labelling import LabellingValue, labelling_value
 from unseen.monitoring import Timeline
-from unseen.proportions import Comparison
 from unseen.records import Estimate, Notice
-from unseen.study._bridge import timeline_dict, timeline_notices
 
 __all__ = ["Checks", "Classification", "MethodComparison", "Origin", "Study", "Suspects"]
 
@@ -130,7 +129,7 @@ class Study(Frozen):
     @property
     def all_notices(self) -> tuple[Notice, ...]:
         """Notices of the estimate, of the timeline and of the tables, each once."""
-        later = () if self.timeline is None else timeline_notices(self.timeline)
+        later = () if self.timeline is None else self.timeline.notices
         return tuple(dict.fromkeys((*self.estimate.notices, *later, *self.notices)))
 
     @property
@@ -155,7 +154,7 @@ class Study(Frozen):
             "new_rows": self.n_new_rows,
             "notices": _plain_notices(self.notices),
             "baselines": None if self.baselines is None else self.baselines.to_dict(),
-            "timeline": None if self.timeline is None else timeline_dict(self.timeline),
+            "timeline": None if self.timeline is None else self.timeline.to_dict(),
             "origin": {
                 "command": self.origin.command,
                 "files": [{"name": name, "sha256": digest} for name, digest in self.origin.files],

@@ -18,20 +18,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from unseen.api import Comparison, compare
 from unseen.api import estimate as estimate_shares
 from unseen.monitoring import Timeline, monitor
-from unseen.proportions import (
-    AdjustedCount,
-    ClassifyAndCount,
-    Comparison,
-    MPEIncomplete,
-    OpenSetEstimator,
-    ProportionEstimator,
-    SaerensEM,
-    compare,
-)
+from unseen.proportions import OpenSetEstimator, ProportionEstimator
+from unseen.proportions.closed_set.adjusted import AdjustedCount
+from unseen.proportions.closed_set.count import ClassifyAndCount
+from unseen.proportions.closed_set.em import SaerensEM
+from unseen.proportions.per_class.incomplete import MPEIncomplete
 from unseen.records import Estimate, Notice, UnseenWarning
-from unseen.study._bridge import out_of_fold, rule_notices, timeline_notices, timeline_with
+from unseen.study._bridge import out_of_fold, rule_notices
 from unseen.study.column_drift import column_drift
 from unseen.study.inputs import SILENT, Inputs, Progress, Windowing
 from unseen.study.results import (
@@ -226,7 +222,7 @@ def _timeline(
             random_state=seed,
             progress=progress.share,
         )
-    return timeline_with(timeline, without_constants(timeline_notices(timeline)))
+    return replace(timeline, notices=without_constants(timeline.notices))
 
 
 def _suspects(training: Training, new: NewRows, n_rows: int, seed: int) -> Suspects:
@@ -284,10 +280,9 @@ def _as_in_table(training: Training, seed: int) -> NDArray[Any]:
 
 
 def _baselines(training: Training, new: NewRows, chosen: type, seed: int) -> Comparison:
-    kinds: list[type[ProportionEstimator]] = [OpenSetEstimator, MPEIncomplete]
-    if len(training.counts) > 1:
-        kinds += [SaerensEM, AdjustedCount, ClassifyAndCount]
-    others = [kind() for kind in kinds if kind is not chosen]
+    kinds = [OpenSetEstimator, MPEIncomplete, SaerensEM, AdjustedCount, ClassifyAndCount]
+    fitting = [kind() for kind in kinds if kind.n_classes[0] <= len(training.counts)]
+    others = [one for one in fitting if type(one) is not chosen]
     with quiet_warnings():
         return compare(training.X, training.y, new.X, others, random_state=seed)
 

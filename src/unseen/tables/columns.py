@@ -14,8 +14,8 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from unseen._types import FloatArray
+from unseen._wording import quoted
 from unseen.records import Notice
-from unseen.samples.checks import _quoted
 from unseen.tables._arrow import Array, Table, arrow, as_table, decoded, is_text
 from unseen.tables.encodings import (
     CategoryEncoding,
@@ -244,7 +244,7 @@ class Columns(TransformerMixin, BaseEstimator):
             sentences += CategoryEncoding.statement(n_texts, *limits)
         flagged = [one.name for one in self.encodings_ if one.was_missing]
         if flagged:
-            sentences.append(f"Whether a value is missing has a 0/1 column for {_quoted(flagged)}.")
+            sentences.append(f"Whether a value is missing has a 0/1 column for {quoted(flagged)}.")
         return [*sentences, *(notice.text for notice in self.notices_)]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
@@ -264,12 +264,12 @@ class Columns(TransformerMixin, BaseEstimator):
             absent = _absent(names, table)
             if absent:
                 raise ValueError(
-                    f"{argument} must name columns of TRAIN; not there: {_quoted(absent)}."
+                    f"{argument} must name columns of TRAIN; not there: {quoted(absent)}."
                 )
         barred = [name for name in self.keep if name in {*self.drop, self.label}]
         if barred:
             raise ValueError(
-                f"keep must name neither the label nor columns to drop; got {_quoted(barred)}."
+                f"keep must name neither the label nor columns to drop; got {quoted(barred)}."
             )
         if not table.num_rows:
             raise ValueError("TRAIN must have rows; got none.")
@@ -297,7 +297,7 @@ class Columns(TransformerMixin, BaseEstimator):
         absent = _absent(self.feature_names_in_, table)
         if absent:
             raise ValueError(
-                f"columns of NEW must include those of TRAIN; missing: {_quoted(absent)}."
+                f"columns of NEW must include those of TRAIN; missing: {quoted(absent)}."
             )
         return table
 
@@ -306,7 +306,7 @@ class Columns(TransformerMixin, BaseEstimator):
         for name, reason in self.dropped_.items():
             by_reason.setdefault(reason, []).append(name)
         notices = [
-            Notice("columns_not_used", f"Not used: {_quoted(names)} ({reason}).", "note")
+            Notice("columns_not_used", f"Not used: {quoted(names)} ({reason}).", "note")
             for reason, names in by_reason.items()
         ]
         like_ids = [
@@ -315,7 +315,7 @@ class Columns(TransformerMixin, BaseEstimator):
             if is_named_like_id(name) and name not in self.keep
         ]
         if like_ids:
-            text = f"Used, though named like an id: {_quoted(like_ids)}. Drop it if it is one."
+            text = f"Used, though named like an id: {quoted(like_ids)}. Drop it if it is one."
             notices.append(Notice("named_like_id", text, "note"))
         return notices
 
@@ -325,7 +325,7 @@ class Columns(TransformerMixin, BaseEstimator):
         known = {*self.feature_names_in_, *self.dropped_, self.label}
         extra = [name for name in there if name not in known]
         if extra:
-            text = f"Ignored, as only NEW has them: {_quoted(extra)}."
+            text = f"Ignored, as only NEW has them: {quoted(extra)}."
             notices.append(Notice("columns_only_in_new", text, "note"))
         if self.label in there:
             text = f"Ignored: the label {self.label!r}, which NEW has too."
@@ -337,7 +337,7 @@ class Columns(TransformerMixin, BaseEstimator):
         ]
         if varying:
             text = (
-                f"Not used, but may matter: {_quoted(varying)} has one value in TRAIN, others in "
+                f"Not used, but may matter: {quoted(varying)} has one value in TRAIN, others in "
                 "NEW."
             )
             notices.append(Notice("constant_in_train", text, "note"))

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO
 
 from unseen._files import StrPath
-from unseen.samples.checks import _quoted
+from unseen._wording import quoted
 from unseen.tables._arrow import Batch
 from unseen.tables.formats import FORMATS, Part, format_of_bytes, format_of_name, known_suffixes
 
@@ -176,9 +176,9 @@ def check_names(argument: str, names: Sequence[str], columns: Sequence[str], nam
     if missing:
         like = {each.casefold(): each for each in columns}
         close = get_close_matches(missing[0].casefold(), like, n=1)
-        told = f"Did you mean {like[close[0]]!r}?" if close else f"It has {_quoted(columns)}."
+        told = f"Did you mean {like[close[0]]!r}?" if close else f"It has {quoted(columns)}."
         raise ValueError(
-            f"{argument} must name columns of {name}; it has no {_quoted(missing)}. {told}"
+            f"{argument} must name columns of {name}; it has no {quoted(missing)}. {told}"
         )
 
 
@@ -248,6 +248,4 @@ def _check_same_columns(first: str, names: Sequence[str], part: Part) -> None:
         absent = sorted(set(lacking).difference(having), key=lacking.index)
         if absent:
             other = part.name if name == first else first
-            raise ValueError(
-                f"{name} must have the columns of {other}; it lacks {_quoted(absent)}."
-            )
+            raise ValueError(f"{name} must have the columns of {other}; it lacks {quoted(absent)}.")

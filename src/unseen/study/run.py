@@ -280,9 +280,10 @@ def _as_in_table(training: Training, seed: int) -> NDArray[Any]:
 
 
 def _baselines(training: Training, new: NewRows, chosen: type, seed: int) -> Comparison:
-    kinds = [OpenSetEstimator, MPEIncomplete, SaerensEM, AdjustedCount, ClassifyAndCount]
-    fitting = [kind() for kind in kinds if kind.n_classes[0] <= len(training.counts)]
-    others = [one for one in fitting if type(one) is not chosen]
+    kinds: list[type[ProportionEstimator]] = [OpenSetEstimator, MPEIncomplete]
+    kinds += [SaerensEM, AdjustedCount, ClassifyAndCount]
+    fitting = [kind for kind in kinds if kind.n_classes[0] <= len(training.counts)]
+    others = [kind() for kind in fitting if kind is not chosen]
     with quiet_warnings():
         return compare(training.X, training.y, new.X, others, random_state=seed)
 

@@ -143,9 +143,9 @@ def variants(scores: OpenScores) -> dict[str, np.ndarray]:
     """Shares, unseen last, with one ingredient changed at a time."""
     found = {
         "default": OpenSetEstimator(),
-        "spike 0.5": OpenSetEstimator(prior_closed=0.5),
-        "spike 0: always open": OpenSetEstimator(prior_closed=0.0),
-        "spike 1: always closed": OpenSetEstimator(prior_closed=1.0),
+        "prior_closed 0.5": OpenSetEstimator(prior_closed=0.5),
+        "prior_closed 0: always open": OpenSetEstimator(prior_closed=0.0),
+        "prior_closed 1: always closed": OpenSetEstimator(prior_closed=1.0),
     }
     shares = {name: both(one.from_scores(scores)) for name, one in found.items()}
     ratios, best = scores.ratios, [scores.ratios.best]
@@ -157,11 +157,11 @@ def variants(scores: OpenScores) -> dict[str, np.ndarray]:
     }
     for name, other in others.items():
         shares[name] = both(OpenSetEstimator().from_scores(replace(scores, ratios=other)))
-    spike = OpenSetEstimator()._spike(scores)
-    fit = open_set_fit(scores, spike, n_rounds=0)
+    prior_closed = OpenSetEstimator()._spike(scores)
+    fit = open_set_fit(scores, prior_closed, n_rounds=0)
     shares["shares of known classes as if closed"] = fit.shares
     shares["uniform prior of the unseen share"] = open_set_fit(
-        scores, spike, small_share=np.inf
+        scores, prior_closed, small_share=np.inf
     ).shares
     return shares
 

@@ -16,12 +16,9 @@ from _common import write_csv  # isort: skip
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 from paper.trial import PROPORTIONS, Block, Trial
 from unseen import KernelLogisticRegression, ROCSlope
 from unseen.datasets import load_dataset
-from unseen.scores.crossfit import class_scores
 
 CHOSEN_ON = ("thyroid", "saheart", "german", "image", "splice")
 REPORTED_ON = ("breast_cancer", "diabetes", "ionosphere", "banana", "waveform")
@@ -45,9 +42,8 @@ def errors(name: str, permutations: range) -> dict[str, list[float]]:
             median = KernelLogisticRegression().prepare(both, np.ones(len(both)), rng).median
             for candidates, factors in CANDIDATES.items():
                 scorer = KernelLogisticRegression(factors * median)
-                pair = class_scores(
-                    block.X, block.codes, trial.X_new, scorer, random_state=trial.seed
-                )[0]
+                fitter = cross_fitter(scorer)
+                pair = fitter.pairs(block.X, block.codes, trial.X_new, 10, 1, trial.seed)[0]
                 share = ROCSlope().from_scores(*pair).proportion
                 found[candidates].append(2 * abs(share - trial.truth[0]))
     return found

@@ -13,7 +13,7 @@ def test_prior_weights_fall_with_the_log_loss_and_half_is_with_distances() -> No
     far = Distances(rng.normal(size=(30, 2)), rng.normal(size=(20, 2)))
     losses = np.array([0.5, 0.6])
     scores = RatioScores(rng.normal(size=(30, 2)), rng.normal(size=(20, 2)), losses, far)
-    candidates = Candidates.of(scores)
+    candidates = Candidates.from_ratios(scores)
     weights = np.exp(candidates.log_prior)
     assert_allclose(weights.sum(), 1.0)
     assert_allclose(weights[2:], 0.25)
@@ -27,7 +27,7 @@ def test_distances_find_what_a_blind_discriminator_does_not() -> None:
     blind = rng.normal(size=(200, 1)), rng.normal(size=(200, 1))
     far = Distances(np.append(rng.normal(size=160), np.full(40, 9.0))[:, None], blind[1])
     scores = RatioScores(*blind, np.zeros(1), far)
-    candidates = Candidates.of(scores)
+    candidates = Candidates.from_ratios(scores)
     posterior = placement_posterior(candidates.cells(), candidates.log_prior, 0.5)
     assert posterior.probability_mixed > 0.99
     assert abs(posterior.quantile(0.5) - 0.8) < 0.1
@@ -53,7 +53,7 @@ def test_no_row_counts_as_more_than_two() -> None:
     # Ten rows with most of the weight: by the effective number of rows each would count as six.
     weight = np.repeat([0.9 / 3000, 0.1 / 10], [3000, 10])
     scores = RatioScores(np.zeros((50, 1)), np.arange(3010.0)[:, None], np.zeros(1))
-    cells = Candidates.of(scores).cells(weight)
+    cells = Candidates.from_ratios(scores).cells(weight)
     assert_allclose(cells.labelled.sum(), 2 / weight.max() * weight.sum())
-    even = Candidates.of(scores).cells(np.ones(3010))
+    even = Candidates.from_ratios(scores).cells(np.ones(3010))
     assert_allclose(even.labelled.sum(), 3010)

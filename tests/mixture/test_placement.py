@@ -15,8 +15,8 @@ from unseen.scores.ratios import RatioScores
 
 def one_score(F, H, prior_closed=0.0, weight=None):
     scores = RatioScores(np.asarray(F)[:, None], np.asarray(H)[:, None], np.zeros(1))
-    candidates = Candidates.of(scores)
-    return placement_posterior(candidates.cells(weight), candidates.log_prior, spike)
+    candidates = Candidates.from_ratios(scores)
+    return placement_posterior(candidates.cells(weight), candidates.log_prior, prior_closed)
 
 
 @pytest.mark.parametrize("share", [0.2, 0.6])
@@ -96,17 +96,17 @@ def test_a_bounded_density_ratio_counts_to_H() -> None:
 def test_weights_count_as_the_effective_number_of_rows() -> None:
     weight = np.array([1.0, 1, 4, 0.5])
     scores = RatioScores(np.zeros((3, 1)), np.arange(4.0)[:, None], np.zeros(1))
-    cells = Candidates.of(scores).cells(weight)
+    cells = Candidates.from_ratios(scores).cells(weight)
     effective = weight.sum() ** 2 / np.square(weight).sum()
     assert_allclose(cells.labelled.sum(), effective)
     assert_allclose(cells.share, 3 / (3 + effective))
-    scaled = Candidates.of(scores).cells(7 * weight)
+    scaled = Candidates.from_ratios(scores).cells(7 * weight)
     assert_allclose(scaled.labelled, cells.labelled)
 
 
 def test_tied_rows_share_their_cells_evenly() -> None:
     scores = RatioScores(np.zeros((6, 1)), np.zeros((4, 1)), np.zeros(1))
-    cells = Candidates.of(scores).cells()
+    cells = Candidates.from_ratios(scores).cells()
     assert_allclose(cells.new, 6 / N_CELLS)
     assert_allclose(cells.labelled, 4 / N_CELLS)
 
@@ -127,7 +127,7 @@ def test_an_informative_candidate_outweighs_a_random_one() -> None:
         np.column_stack([H, rng.normal(size=400)]),
         np.array([0.6, 0.6]),
     )
-    candidates = Candidates.of(both)
+    candidates = Candidates.from_ratios(both)
     mixed = placement_posterior(candidates.cells(), candidates.log_prior, 0.0)
     alone = one_score(F, H)
     assert_allclose(mixed.quantile([0.1, 0.5, 0.9]), alone.quantile([0.1, 0.5, 0.9]), atol=1e-6)
@@ -138,7 +138,7 @@ def test_the_known_probabilities_add_up_to_the_share() -> None:
     rng = np.random.default_rng(6)
     F = np.append(rng.normal(0, 1, 1200), rng.normal(2.5, 1, 800))
     scores = RatioScores(F[:, None], rng.normal(0, 1, (2000, 1)), np.zeros(1))
-    cells = Candidates.of(scores).cells()
+    cells = Candidates.from_ratios(scores).cells()
     posterior = placement_posterior(cells, np.zeros(1), 0.0)
     known = np.take_along_axis(posterior.known, cells.place, axis=1)[0]
     assert abs(known.mean() - posterior.quantile(0.5)) < 0.03
@@ -178,7 +178,7 @@ def test_rows_scores_and_counts_lead_to_the_same_kind_of_answer() -> None:
 
 @pytest.mark.parametrize("value", [-0.1, 1.5, "high"])
 def test_a_spike_outside_its_range_is_named(value) -> None:
-    with pytest.raises(ValueError, match="'spike' parameter of Placement must be"):
+    with pytest.raises(ValueError, match="'prior_closed' parameter of Placement must be"):
         Placement(prior_closed=value).from_scores([0.0, 1.0], [0.0, 1.0])
 
 
@@ -194,5 +194,5 @@ def test_unseen_rows_far_away_are_counted_without_bias_where_rows_are_many():
     rng = np.random.default_rng(0)
     F = np.concatenate([rng.normal(10, 1, 3000), rng.normal(0, 1, 17_000)])
     scores = RatioScores(F[:, None], rng.normal(0, 1, (20_000, 1)), np.zeros(1))
-    posterior = placement_posterior(Candidates.of(scores).cells(), np.zeros(1), 0.0)
+    posterior = placement_posterior(Candidates.from_ratios(scores).cells(), np.zeros(1), 0.0)
     assert abs(1 - posterior.mixed_quantile(0.5) - 0.15) < 0.0015

@@ -223,8 +223,8 @@ def test_a_rule_takes_even_odds_where_several_classes_are_known() -> None:
     X, X_new = (rng.normal(size=(80, 2)) + np.repeat([[0], [2]], 40, axis=0) for _ in range(2))
     y = np.repeat(["a", "b"], 40)
 
-    def expected(labels: np.ndarray, spike: float | None) -> np.ndarray:
-        estimator = OpenSetEstimator(prior_closed=spike, random_state=0).fit(X, labels)
+    def expected(labels: np.ndarray, prior_closed: float | None) -> np.ndarray:
+        estimator = OpenSetEstimator(prior_closed=prior_closed, random_state=0).fit(X, labels)
         return estimator.expected_shares(estimator.scores(X_new))[:-1]
 
     even, usual = expected(y, 0.5), expected(y, None)

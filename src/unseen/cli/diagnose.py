@@ -64,7 +64,7 @@ def _show(checks: Checks) -> None:
         slope = f"{found.roc[label].right_slope:.3f}"
         table.add_row(plain(label), slope, *map(_number, numbers))
     screen.print(table)
-    screen.print("In brackets: the value where nothing is wrong.")
+    screen.print("In brackets: the value if nothing is wrong.")
     screen.print(
         f"Sum of the slopes: {found.diagnostics['slope_total']:.3f}, at most 1 if all is well."
     )

@@ -98,13 +98,13 @@ def find_method(name: str | None) -> ProportionEstimator | None:
     """The estimator of that name, with its default parameters; upper or lower case."""
     if name is None:
         return None
-    from unseen.cli.methods import estimators
+    from unseen.cli.methods import sorted_estimators
 
-    kinds = {type(one).__name__.lower(): type(one) for one in estimators()}
-    if name.lower() not in kinds:
-        known = ", ".join(kind.__name__ for kind in kinds.values())
+    named = {type(one).__name__.lower(): one for one in sorted_estimators()}
+    if name.lower() not in named:
+        known = ", ".join(type(one).__name__ for one in named.values())
         raise click.UsageError(f"--method must be one of {known}; got {name!r}.")
-    return kinds[name.lower()]()
+    return named[name.lower()]
 
 
 def command_line() -> str:

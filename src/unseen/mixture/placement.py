@@ -44,7 +44,7 @@ class PlacementPosterior(Frozen):
         Posterior probability of the points, given that F holds something besides H; sums to 1.
     log_bayes_factor : float
         Logarithm of the Bayes factor for "F holds something besides H" against "F is H".
-    spike : float
+    prior_closed : float
         Prior probability of "F is H".
     known : ndarray of shape (C, cells)
         Probability that a row of F in this cell belongs to H, given that F holds something
@@ -55,7 +55,7 @@ class PlacementPosterior(Frozen):
     >>> import numpy as np
     >>> from unseen.mixture.placement import PlacementPosterior
     >>> share, half = np.array([0.2, 0.4]), np.array([0.5, 0.5])
-    >>> even = PlacementPosterior(share, half, 0.0, spike=0.5, known=np.ones((1, 1)))
+    >>> even = PlacementPosterior(share, half, 0.0, prior_closed=0.5, known=np.ones((1, 1)))
     >>> even.probability_open, even.quantile(0.25).round(3), even.quantile(0.5)
     (0.5, np.float64(0.3), np.float64(1.0))
     """
@@ -63,7 +63,7 @@ class PlacementPosterior(Frozen):
     share: FloatArray
     probability: FloatArray
     log_bayes_factor: float
-    spike: float
+    prior_closed: float
     known: FloatArray
 
     @property
@@ -74,13 +74,13 @@ class PlacementPosterior(Frozen):
     @property
     def probability_open(self) -> float:
         """Posterior probability that F holds something besides H."""
-        if self.spike in (0.0, 1.0):
-            return 1.0 - self.spike
-        log_odds = np.log1p(-self.spike) - np.log(self.spike) + self.log_bayes_factor
+        if self.prior_closed in (0.0, 1.0):
+            return 1.0 - self.prior_closed
+        log_odds = np.log1p(-self.prior_closed) - np.log(self.prior_closed) + self.log_bayes_factor
         return float(1 / (1 + np.exp(-np.clip(log_odds, -_LARGEST_LOG, _LARGEST_LOG))))
 
     def quantile(self, level: ArrayLike) -> FloatArray:
-        """Quantiles of ν, the spike at 1 included."""
+        """Quantiles of ν, the prior_closed at 1 included."""
         mixed = self.probability_open
         levels = np.asarray(level, dtype=float)
         inner = self.open_quantile(np.minimum(levels / max(mixed, _LEAST_RATE), 1.0))
@@ -92,7 +92,7 @@ class PlacementPosterior(Frozen):
         return np.interp(np.asarray(level, dtype=float), middle, self.share)
 
     def draws(self, n_draws: int, random_state: Any = None) -> FloatArray:
-        """Draws of ν, the spike at 1 included."""
+        """Draws of ν, the prior_closed at 1 included."""
         return self.quantile(generator(random_state).random(n_draws))
 
 
@@ -101,7 +101,7 @@ class Placement(MixtureEstimator):
 
     Parameters
     ----------
-    spike : float, default=0.02
+    prior_closed : float, default=0.02
         Prior probability that F is H, ν = 1; small, as the question how much of F is H expects
         something else in F.
     classifier, n_folds, random_state
@@ -126,18 +126,18 @@ class Placement(MixtureEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **MixtureEstimator._parameter_constraints,
-        "spike": [Interval(Real, 0, 1, closed="both")],
+        "prior_closed": [Interval(Real, 0, 1, closed="both")],
     }
 
     def __init__(
         self,
-        spike: float = 0.02,
+        prior_closed: float = 0.02,
         classifier: Any = None,
         n_folds: int = 10,
         random_state: Any = None,
     ) -> None:
         super().__init__(classifier, n_folds, random_state)
-        self.spike = spike
+        self.prior_closed = prior_closed
 
     def posterior(self, scores_F: ArrayLike, scores_H: ArrayLike) -> PlacementPosterior:
         """Posterior of ν from out-of-fold scores; see :meth:`from_scores`. Needs no ``fit``."""
@@ -163,14 +163,14 @@ class Placement(MixtureEstimator):
         labelled, new = sketch.increments()
         F, H = spread_cells(new.astype(float), labelled.astype(float))
         cells = PooledCells(F[None], H[None], np.zeros((1, 0), dtype=np.intp))
-        return placement_posterior(cells, np.zeros(1), self.spike)
+        return placement_posterior(cells, np.zeros(1), self.prior_closed)
 
     def _from_rows(self, new: Any) -> MixtureEstimate:
         fitter = cross_fitter(self.classifier)
         rows = self.labelled_.rows
         scores = fitter.ratios(new, rows, None, None, self.n_folds, self.random_state)
         candidates = Candidates.from_ratios(scores)
-        posterior = placement_posterior(candidates.cells(), candidates.log_prior, self.spike)
+        posterior = placement_posterior(candidates.cells(), candidates.log_prior, self.prior_closed)
         best = scores.best
         sketch = RocSketch.from_scores(scores.new[:, best], scores.labelled[:, best])
         return _estimate(sketch, posterior)
@@ -187,7 +187,7 @@ def _estimate(sketch: RocSketch, posterior: PlacementPosterior) -> MixtureEstima
 
 
 def placement_posterior(
-    cells: PooledCells, log_prior: FloatArray, spike: float, small_share: float = np.inf
+    cells: PooledCells, log_prior: FloatArray, prior_closed: float, small_share: float = np.inf
 ) -> PlacementPosterior:
     """Sum the likelihood over candidates, curves and γ.
 
@@ -197,7 +197,7 @@ def placement_posterior(
         Masses of F and H for each candidate score.
     log_prior : ndarray of shape (C,)
         Log prior weights of the candidates.
-    spike : float
+    prior_closed : float
         Prior probability that F is H.
     small_share : float, default=inf
         Parameter of the prior of the share of the rest; see
@@ -214,6 +214,6 @@ def placement_posterior(
         lattice.slope[order],
         weight.sum(axis=0)[order],
         log_bayes_factor,
-        float(spike),
+        float(prior_closed),
         weight @ lattice.known(),
     )

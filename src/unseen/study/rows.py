@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from unseen._frozen import Frozen
 from unseen._types import BoolArray, FloatArray
+from unseen._wording import count, quoted
 from unseen.records import Notice
 from unseen.tables import Columns, GroupBy, Sample, Source, read_groups, read_labelled, read_sample
 
@@ -37,7 +38,6 @@ FEWEST_ROWS = 10
 _SMALLEST_PART = 0.8
 # Rows of one window, and of all windows together.
 _WINDOW_ROWS, _ALL_WINDOWS = 2_000, 100_000
-_NAMED_AT_MOST = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +144,7 @@ def read_training(
     notices = [*_drawn(sample, source.name, "labelled rows"), *columns.notices_]
     if sample.n_missing:
         text = (
-            f"{_count(sample.n_missing)} of {source.name} left out: no label (empty, NA, NaN or "
+            f"{count(sample.n_missing)} of {source.name} left out: no label (empty, NA, NaN or "
             "null). If one of these is the name of a class, give it another."
         )
         notices.append(Notice("rows_without_label", text))
@@ -160,8 +160,7 @@ def _usable_rows(sample: Sample, name: str) -> tuple[BoolArray, list[Notice]]:
     kept = ~np.isin(sample.keys, small)
     if not small:
         return kept, []
-    shown = ", ".join(repr(key) for key in small[:_NAMED_AT_MOST])
-    shown += f" and {len(small) - _NAMED_AT_MOST} more" if len(small) > _NAMED_AT_MOST else ""
+    shown = quoted(small)
     if kept.mean() < _SMALLEST_PART:
         raise ValueError(
             f"classes of {name} must have at least {FEWEST_ROWS} rows each; {shown} have "
@@ -215,7 +214,7 @@ def read_windows(source: Source, by: GroupBy, columns: Columns, seed: int = 0) -
     assert sample.keys is not None
     notices = []
     if sample.n_missing:
-        text = f"{_count(sample.n_missing)} of {source.name} left out: no {by.column!r}."
+        text = f"{count(sample.n_missing)} of {source.name} left out: no {by.column!r}."
         notices.append(Notice("rows_without_window", text, "note"))
     drawn = int(np.unique(sample.keys, return_counts=True)[1].max())
     larger = sum(count > drawn for count in sample.counts.values())
@@ -235,7 +234,3 @@ def _drawn(sample: Sample, name: str, what: str) -> list[Notice]:
         return []
     text = f"{n_drawn:,} of the {n_there:,} {what} of {name} were drawn at random."
     return [Notice("rows_drawn", text, "note")]
-
-
-def _count(n_rows: int) -> str:
-    return "1 row" if n_rows == 1 else f"{n_rows:,} rows"

@@ -280,9 +280,9 @@ def _as_in_table(training: Training, seed: int) -> NDArray[Any]:
 
 def _baselines(training: Training, new: NewRows, chosen: type, seed: int) -> Comparison:
     kinds: list[type[ProportionEstimator]] = [OpenSetEstimator, MPEIncomplete]
-    if len(training.counts) > 1:
-        kinds += [SaerensEM, AdjustedCount, ClassifyAndCount]
-    others = [kind() for kind in kinds if kind is not chosen]
+    kinds += [SaerensEM, AdjustedCount, ClassifyAndCount]
+    fitting = [kind for kind in kinds if kind.n_classes[0] <= len(training.counts)]
+    others = [kind() for kind in fitting if kind is not chosen]
     with quiet_warnings():
         return compare(training.X, training.y, new.X, others, random_state=seed)
 

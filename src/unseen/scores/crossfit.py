@@ -20,6 +20,7 @@ from sklearn.utils import check_random_state
 
 from unseen._random import seeded
 from unseen._types import BoolArray, FloatArray, IntArray, Matrix, ScorePair
+from unseen.samples.checks import is_sparse
 from unseen.scores.klr import KernelLogisticRegression
 from unseen.scores.ratios import RatioScores
 from unseen.scores.selection import assign_folds, fold_offsets
@@ -37,12 +38,12 @@ __all__ = [
 
 
 class CrossFitter(Protocol):
-    """Makes out-of-fold scores of three kinds from one classifier.
+    """Makes out-of-fold scores of three kinds from one classifier."""
 
-    ``takes_weights`` says whether :meth:`ratios` can weigh the labelled rows.
-    """
-
-    takes_weights: bool
+    @property
+    def takes_weights(self) -> bool:
+        """Whether labelled rows can be weighted."""
+        ...
 
     def posteriors(
         self, X: Matrix, codes: IntArray, X_new: Matrix, n_folds: int | None, seed: int
@@ -300,7 +301,7 @@ def mean_pair(pairs: list[ScorePair]) -> ScorePair:
 
 def as_rows(X: Matrix) -> Matrix:
     """Rows as CSR or as a 2-d array of float64; one number a row is one column."""
-    if sparse.issparse(X):
+    if is_sparse(X):
         return X.tocsr()
     values = np.asarray(X, dtype=np.float64)
     return values[:, None] if values.ndim == 1 else values
@@ -309,7 +310,7 @@ def as_rows(X: Matrix) -> Matrix:
 def stack_samples(X_new: Matrix, X: Matrix) -> tuple[Matrix, IntArray]:
     """New rows on top of labelled ones, and a 1 for each new row, a 0 for each labelled one."""
     is_new = np.repeat([1, 0], [X_new.shape[0], X.shape[0]])
-    if sparse.issparse(X) or sparse.issparse(X_new):
+    if is_sparse(X) or is_sparse(X_new):
         return sparse.vstack([X_new, X]).tocsr(), is_new
     return np.vstack([X_new, X]), is_new
 

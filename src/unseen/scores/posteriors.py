@@ -221,8 +221,8 @@ class RawScorer(Scorer):
 
     def score(self, labelled: LabelledRows, X_new: Matrix) -> RowScores:
         """Score checked rows."""
-        rows = (X.toarray() if hasattr(X, "toarray") else X for X in (labelled.rows, X_new))
-        return RowScores(labelled.labels, labelled.codes, *rows, self.seed)
+        rows, new = (X.toarray() if hasattr(X, "toarray") else X for X in (labelled.rows, X_new))
+        return RowScores(labelled.labels, labelled.codes, rows, new, self.seed)
 
 
 def crossfit_posteriors(

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 import unseen
 from unseen import (
@@ -135,6 +137,26 @@ def test_seeds(samples) -> None:
     assert again["none"].to_dict() == drawn["none"].to_dict()
     assert again["own"].seed == drawn["none"].seed
     assert own["own"].random_state == 3
+
+
+def test_a_random_state_of_an_estimator_draws_one_seed(samples) -> None:
+    chosen = [SaerensEM(**QUICK), MPEIncomplete(**QUICK)]
+    for estimator in chosen:
+        estimator.set_params(random_state=np.random.RandomState(3))
+    comparison = compare(*samples, chosen)
+    for estimator in chosen:
+        estimator.set_params(random_state=np.random.RandomState(3))
+        alone = unseen.estimate(*samples, estimator=estimator)
+        assert comparison[type(estimator).__name__].to_dict() == alone.to_dict()
+
+
+def test_a_classifier_that_cannot_be_pickled_compares(samples) -> None:
+    model = make_pipeline(FunctionTransformer(lambda rows: 2 * rows), GaussianNB())
+    chosen = [kind(classifier=model, n_folds=3) for kind in (SaerensEM, MPEIncomplete)]
+    comparison = compare(*samples, chosen, random_state=0)
+    for estimator in chosen:
+        alone = unseen.estimate(*samples, estimator=estimator, random_state=0)
+        assert comparison[type(estimator).__name__].to_dict() == alone.to_dict()
 
 
 def test_names(samples) -> None:

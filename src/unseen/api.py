@@ -220,8 +220,9 @@ def compare(
     chosen = {name: clone(one) for name, one in _by_name(estimators).items()}
     seed = whole_seed(random_state)
     for one in chosen.values():
-        if random_state is not None or one.random_state is None:
-            one.set_params(random_state=seed)
+        own = random_state is None and one.random_state is not None
+        # A whole number: a RandomState would draw another seed each time that it is asked.
+        one.set_params(random_state=whole_seed(one.random_state) if own else seed)
         one.fit(X, y)
     _tune_once(list(chosen.values()))
     scores = _shared_scores(chosen, X_new)

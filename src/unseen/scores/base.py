@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import fields
+from pickle import PicklingError
 from typing import TYPE_CHECKING, Any, Self
 
 import joblib
@@ -120,7 +121,11 @@ class Scorer(ABC):
         """A fingerprint of everything that the scores depend on."""
         given = {one.name: getattr(self, one.name) for one in fields(self)}  # type: ignore[arg-type]
         del given["n_jobs"]
-        return str(joblib.hash((type(self).__module__, type(self).__qualname__, given)))
+        try:
+            return str(joblib.hash((type(self).__module__, type(self).__qualname__, given)))
+        except (PicklingError, AttributeError, TypeError):
+            # A classifier with a lambda inside cannot be compared with any other.
+            return str(id(self))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Scorer) and self._settings() == other._settings()

@@ -4,10 +4,14 @@ BIN := .venv/bin
 # One test process per core: threads within each would only get in the way of the others.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/pytest -n auto
 
-.PHONY: demo test check docs bench paper clean
+.PHONY: demo quick test check docs bench paper clean
 
 demo: .venv/.installed
 	@$(BIN)/unseen demo
+
+# A minute: all but the slow tests and scikit-learn's own checks of every estimator.
+quick: .venv/.dev
+	$(PYTEST) -m "not slow and not sklearn_checks"
 
 test: .venv/.dev
 	$(PYTEST)

@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.datasets import load_digits
-from unseen.proportions.comparison import default_estimators
 
 import unseen
+from unseen.proportions import all_estimators
 
 N_RUNS = 2
 
@@ -71,7 +71,7 @@ def main() -> None:
     }
     rows = []
     for problem, samples in problems.items():
-        everything = default_estimators(len(np.unique(samples[1])))
+        everything = all_estimators(len(np.unique(samples[1])))
         if len(everything) < 10:
             everything.append(unseen.MPEJoint(closed=False))
         rows += measure(problem, "default", everything, samples)

@@ -143,13 +143,9 @@ def open_set_limits(problem: Problem) -> Iterator[tuple[str, FloatArray]]:
     """Every kind of interval, from the same scores and the same replicates."""
     estimator = MPEIncomplete(random_state=0).fit(problem.X, problem.y)
     scores = estimator.scores(problem.X_new)
-    estimate = estimator.from_scores(scores)
+    reading = estimator.read(scores)
     evidence = IntervalEvidence(
-        np.append(estimate.proportions, estimate.unseen),
-        cache(lambda n, seed: estimator.replicates(scores, n, seed)),
-        estimate.n_new,
-        scores.pairs,
-        0,
+        reading.shares, cache(reading.replicates), scores.n_new, scores.pairs, 0
     )
     for name, interval in INTERVALS.items():
         yield f"MPEIncomplete, {name}", interval.limits(evidence, CONFIDENCE)
@@ -161,7 +157,7 @@ def closed_set_limits(problem: Problem) -> Iterator[tuple[str, FloatArray]]:
     scores = estimators[0].fit(problem.X, problem.y).scores(problem.X_new)
     for estimator in estimators:
         name = type(estimator).__name__
-        found = estimator.with_intervals(estimator.from_scores(scores), scores, CONFIDENCE)
+        found = estimator.from_scores(scores, confidence=CONFIDENCE)
         yield f"{name}, Calibrated (default)", found.intervals
 
 

@@ -30,9 +30,6 @@ from pathlib import Path
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine, make_blobs
-from unseen.proportions.open_set.scores import open_set_scores
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from paper import Cell, CellStore
 from paper.published import DATA_SETS
@@ -46,7 +43,8 @@ from unseen import (
 )
 from unseen.datasets import available_datasets, draw_with_proportions, load_dataset
 from unseen.proportions.open_set.reading import open_set_fit
-from unseen.scores import OpenScores
+from unseen.samples import LabelledRows
+from unseen.scores import OpenScorer, OpenScores
 from unseen.scores.ratios import RatioScores
 
 DEVELOPED_ON = (
@@ -157,7 +155,7 @@ def variants(scores: OpenScores) -> dict[str, np.ndarray]:
     }
     for name, other in others.items():
         shares[name] = both(OpenSetEstimator().from_scores(replace(scores, ratios=other)))
-    prior_closed = OpenSetEstimator()._spike(scores)
+    prior_closed = 0.02 if len(scores.classes) == 1 else 0.9
     fit = open_set_fit(scores, prior_closed, n_rounds=0)
     shares["shares of known classes as if closed"] = fit.shares
     shares["uniform prior of the unseen share"] = open_set_fit(
@@ -197,10 +195,9 @@ def ablation() -> None:
 def open_scores(block: Block, proportion: float):
     trial = Trial(block, proportion)
     posteriors = trial.posteriors(OURS) if len(trial.known) > 1 else None
-    scores = open_set_scores(
-        trial.known, block.X, block.codes, trial.X_new, posteriors, random_state=trial.seed
-    )
-    return scores, trial
+    labelled = LabelledRows(block.X, np.array(trial.known), block.codes)
+    scorer = OpenScorer(n_folds=10, seed=trial.seed)
+    return scorer.beside(posteriors, labelled, trial.X_new), trial
 
 
 # Label shift on sets that come with scikit-learn

@@ -2,9 +2,9 @@
 
 Simulated problems of the five kinds of coverage.py, 2 to 4 known classes. In half of them nothing
 is unseen; in the others the unseen share is drawn from the prior that the default has for it. The
-estimator is told so (``prior_closed=0.5``). Of the problems where it says that something is unseen with
-probability p, a share p should then be open, and nominal 95% intervals should hold 95% of the
-shares that the rows were drawn with.
+estimator has that prior too (``prior_closed=0.5``). Of the problems where it says that something is
+unseen with probability p, a share p should then be open, and nominal 95% intervals should hold 95%
+of the shares that the rows were drawn with.
 
 No problem here was used in developing the default. Run: python benchmarks/calibration.py
 [n_problems]; 8 minutes on two cores; writes results/calibration.csv.

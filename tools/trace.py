@@ -59,6 +59,7 @@ def cases() -> dict[str, Callable[[], object]]:
 
 
 def main() -> None:
+    """Print the table, or the functions of one call."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--list", choices=list(cases()), help="show the functions of one call")
     chosen = parser.parse_args().list

@@ -151,7 +151,7 @@ class RejectionKernel(RejectionRule):
     loss : Square, Logistic or None, default=None
         Loss of the surrogate; None is :class:`Square`, which needs one linear solve.
     bandwidth : float, array-like of float or None, default=None
-        Standard deviation of the Gaussian kernel. PreparedRows out of fold choose between several; None
+        Standard deviation of the Gaussian kernel. Rows out of fold choose between several; None
         tries 1/4 ... 2 times the median distance between rows. For the logistic loss the bandwidth
         is chosen with the square loss, and then the ridge anew.
     ridge : float, array-like of float or None, default=None
@@ -211,7 +211,7 @@ class RejectionKernel(RejectionRule):
     def _fit_both(
         self, sample: OpenSample, rng: np.random.RandomState
     ) -> tuple[KernelRule, OutOfFold]:
-        """PreparedRows out of fold choose the rule, and so are there anyway."""
+        """Rows out of fold choose the rule, and so are there anyway."""
         loss = Square() if self.loss is None else self.loss
         scaling = KernelLogisticRegression(rank=self.rank, standardize=self.standardize)
         with one_blas_thread():

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from small_tables import N_UNSEEN, table, write_csv
 
+from reference.small_tables import N_UNSEEN, table, write_csv
 from unseen.cli import main
 
 

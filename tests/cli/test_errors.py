@@ -6,7 +6,8 @@ import stat
 from pathlib import Path
 
 import pytest
-from small_tables import write_csv
+
+from reference.small_tables import write_csv
 
 LABEL = ["--label", "kind"]
 

@@ -10,9 +10,9 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 from numpy.testing import assert_allclose
-from small_tables import cells_of, write_csv
 
 import unseen
+from reference.small_tables import cells_of, write_csv
 from unseen.tables import Columns
 
 BASIC = ("estimate", "train.csv", "new.csv", "--label", "kind")

@@ -6,7 +6,8 @@ from importlib.resources import files
 
 import jsonschema
 import pytest
-from small_tables import write_csv
+
+from reference.small_tables import write_csv
 
 SCHEMA = json.loads(files("unseen.study").joinpath("schema.json").read_text())
 TABLES = ("train.csv", "new.csv", "--label", "kind")

@@ -8,9 +8,9 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from small_tables import cells_of, table, write_csv
 
 import unseen
+from reference.small_tables import cells_of, table, write_csv
 from unseen.tables import Columns
 
 TABLES = ("train.csv", "new.csv", "--label", "kind")

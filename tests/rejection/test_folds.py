@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from closed_form import SHARES, samples
 from numpy.testing import assert_allclose, assert_array_equal
 
+from reference.closed_form import SHARES, samples
 from unseen import KernelLogisticRegression, RejectionClassifier, RejectionKernel, RejectionPlugIn
 from unseen.rejection import classifier, kernel
 from unseen.rejection.forest import RejectionForest

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import example_studies
 import pytest
-from chromium_pipe import CHROMIUM, Page, browser_page, chromium_starts
-from example_studies import page_of
+
+from reference import example_studies
+from reference.chromium_pipe import CHROMIUM, Page, browser_page, chromium_starts
+from reference.example_studies import page_of
 
 pytestmark = pytest.mark.skipif(
     CHROMIUM is None, reason="needs chromium on the machine (Debian: apt install chromium)"

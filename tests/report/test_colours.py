@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 import pytest
-from example_studies import page_of
+
+from reference.example_studies import page_of
 
 TEXT = ("--ink", "--muted", "--known", "--unseen")
 GROUNDS = ("--paper", "--wash", "--shade")

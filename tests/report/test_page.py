@@ -9,10 +9,11 @@ from functools import cache
 from html.parser import HTMLParser
 from itertools import pairwise
 
-import example_studies
 import numpy as np
 import pytest
-from example_studies import (
+
+from reference import example_studies
+from reference.example_studies import (
     NASTY,
     believed,
     closed_set,
@@ -24,7 +25,6 @@ from example_studies import (
     texts_everywhere,
     warnings,
 )
-
 from unseen.report import render, write_report
 from unseen.report.pictures import history_picture
 from unseen.report.sentences import assumptions, certainty, warnings_and_notes

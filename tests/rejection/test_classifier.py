@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from closed_form import BAYES_RISK, CENTRES, SHARES, excess_risk, samples
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit, logit
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.neighbors import NearestNeighbors
 
+from reference.closed_form import BAYES_RISK, CENTRES, SHARES, excess_risk, samples
 from unseen import KernelLogisticRegression
 from unseen.rejection.classifier import RejectionClassifier
 from unseen.rejection.forest import RejectionForest

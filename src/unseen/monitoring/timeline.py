@@ -38,8 +38,8 @@ class Timeline(Frozen):
     reference_estimate : Estimate
         Estimate for all rows of the reference, or the shares of the labels.
     raw_p_values, raw_p_values_unseen : ndarray of shape (W,)
-        Of "nothing has changed since the reference" and of "the unseen share has not", before
-        they are adjusted for the number of windows; NaN in windows of the reference.
+        P-values of "nothing has changed since the reference" and of "the unseen share has not",
+        before the adjustment for the number of windows; NaN in windows of the reference.
     alpha : float, default=0.05
         Probability allowed for one false alarm or more, over all windows together, of each of the
         two tests; of either, up to twice that.
@@ -131,12 +131,12 @@ class Timeline(Frozen):
 
     @cached_property
     def p_values(self) -> FloatArray:
-        """Of "nothing has changed", adjusted for the number of windows."""
+        """P-values of "nothing has changed", adjusted for the number of windows."""
         return frozen_array(holm(self.raw_p_values), np.float64)
 
     @cached_property
     def p_values_unseen(self) -> FloatArray:
-        """Of "the unseen share has not changed", adjusted for the number of windows."""
+        """P-values of "the unseen share has not changed", adjusted for the number of windows."""
         return frozen_array(holm(self.raw_p_values_unseen), np.float64)
 
     @property
@@ -235,18 +235,22 @@ class Timeline(Frozen):
                 shown_key(window),
                 str(estimate.n_new),
                 *(f"{share:.3f}" for share in shares),
-                *(self._shown_p(place, values) for values in (self.p_values, self.p_values_unseen)),
+                *(
+                    "reference" if is_reference else starred_p_value(p_value, self.alpha)
+                    for p_value in p_values
+                ),
             ]
-            for place, (window, estimate, shares) in enumerate(
-                zip(self.windows, self.estimates, self.shares, strict=True)
+            for window, estimate, shares, is_reference, *p_values in zip(
+                self.windows,
+                self.estimates,
+                self.shares,
+                self.in_reference,
+                self.p_values,
+                self.p_values_unseen,
+                strict=True,
             )
         ]
         return [header, *rows]
-
-    def _shown_p(self, place: int, p_values: FloatArray) -> str:
-        if self.in_reference[place]:
-            return "reference"
-        return starred_p_value(p_values[place], self.alpha)
 
     def _remarks(self) -> list[str]:
         """What stands under the table."""

@@ -61,10 +61,6 @@ def windows_of(by: Any, n_rows: int) -> Windows:
     n_rows : int
         Rows that there should be.
 
-    Returns
-    -------
-    Windows
-
     Examples
     --------
     >>> windows = windows_of(["week 10", "week 9", None, "week 10"], 4)
@@ -97,10 +93,6 @@ def find_windows(windows: Windows, reference: Any) -> list[int]:
     windows : Windows
     reference : key, list of keys, or None
         None is the first window.
-
-    Returns
-    -------
-    list of int
 
     Examples
     --------

@@ -193,7 +193,7 @@ def read_new(
 ) -> NewRows:
     """Read a new table in bounded memory: at most ``max_rows`` rows, drawn at random.
 
-    Nobody need be told that the columns ``besides`` are ignored: they have another use.
+    No notice says that the columns ``besides`` are ignored: they have another use.
     """
     sample = read_sample(source, max_rows, seed=seed)
     X, notices = columns.transform_new(sample.table, besides)

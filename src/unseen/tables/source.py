@@ -176,9 +176,9 @@ def check_names(argument: str, names: Sequence[str], columns: Sequence[str], nam
     if missing:
         like = {each.casefold(): each for each in columns}
         close = get_close_matches(missing[0].casefold(), like, n=1)
-        told = f"Did you mean {like[close[0]]!r}?" if close else f"It has {quoted(columns)}."
+        advice = f"Did you mean {like[close[0]]!r}?" if close else f"It has {quoted(columns)}."
         raise ValueError(
-            f"{argument} must name columns of {name}; it has no {quoted(missing)}. {told}"
+            f"{argument} must name columns of {name}; it has no {quoted(missing)}. {advice}"
         )
 
 

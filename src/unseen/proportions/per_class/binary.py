@@ -1,20 +1,12 @@
 """Two classes, rescaled: right even where one class hides inside the other (Prop. "binary").
 
-Eq. (4) needs condition (A). With two classes the weaker ``P_1 != P_2`` is enough: what of P_2
-can be found inside P_1 is itself a mixture proportion, ``nu(P_1, P_2)``, and
+The part of P_2 inside P_1 is itself a mixture proportion, and either of
 
-    1 - nu(P_0, P_2) = pi_1 (1 - nu(P_1, P_2)),
-    1 - nu(P_0, P_1) = pi_2 (1 - nu(P_2, P_1)).
+    1 - nu(P_0, P_2) = pi_1 (1 - nu(P_1, P_2)),    1 - nu(P_0, P_1) = pi_2 (1 - nu(P_2, P_1))
 
-Either equation gives both shares, as ``pi_1 + pi_2 = 1``; the paper divides each to get pi_1'
-and pi_2', which need not sum to one. Here both are solved together by least squares under that
-condition. An equation counts by the square of ``1 - nu`` on its right, as it should: its error
-is multiplied by one over that in the division, so that a class which nearly drowns in the other
-does not spoil the answer. All three samples are needed, hence no class may be unseen.
-
-Where part of P_1 is P_2, the likelihood ratios have plateaus and the ROCs have kinks. The smooth
-curves of Sec. 6.1 cannot follow a kink, and their slopes stay off however many rows there are.
-So the slope is read off the best bin here, unless another method is asked for.
+gives both shares; they are solved together by least squares. No class may be unseen. A hidden class
+puts kinks into the ROCs, which smooth models cannot follow, so the best bin is the default method.
+docs/theory.md, "Several classes", says why least squares weighs the two equations well.
 """
 
 from __future__ import annotations
@@ -52,16 +44,8 @@ class BinaryRescaled(PerClassEstimator):
     method : mixture estimator or None, default=None
         Reads a mixture proportion off scores; None is :class:`~unseen.BestBin`, which has no
         trouble with kinks in a ROC. Its own ``classifier`` and ``n_folds`` play no part here.
-    classifier : scikit-learn classifier or None, default=None
-        What tells two samples apart; None is kernel logistic regression.
-    n_folds : int, default=10
-        Folds of the out-of-fold scores.
-    n_repeats : int, default=1
-        Times the folds are drawn anew.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the folds and of the classifier.
-    n_jobs : int or None, default=None
-        Jobs that score at the same time; does not change the result.
+    classifier, n_folds, n_repeats, random_state, n_jobs
+        As in :class:`~unseen.MPEIncomplete`.
 
     Examples
     --------
@@ -158,7 +142,6 @@ def rescaled_proportions(in_new: ArrayLike, in_other: ArrayLike) -> FloatArray:
     --------
     Half of P_1 is P_2, and the new rows are 60% P_1 and 40% P_2, hence 70% P_2:
 
-    >>> from unseen.proportions.per_class.binary import rescaled_proportions
     >>> rescaled_proportions([0.6, 0.7], [0.5, 0.0])
     array([0.6, 0.4])
     """

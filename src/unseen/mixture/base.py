@@ -44,10 +44,6 @@ class LabelledSample(BaseEstimator):
             The sample of H: rows of one known class, or of all known classes together.
         y : None
             Ignored; present for scikit-learn's tools.
-
-        Returns
-        -------
-        self
         """
         return self._keep(X, "X")
 

@@ -174,10 +174,6 @@ class CertifiedBound(LabelledSample):
         sketch : RocSketch
             Counts of scores of one classifier that was fitted on other rows. The guarantee
             does not cover out-of-fold scores, which come from several classifiers.
-
-        Returns
-        -------
-        UpperBound
         """
         self._validate_params()
         labelled, new = (counts[::-1] for counts in sketch.increments())

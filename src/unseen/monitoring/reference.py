@@ -122,7 +122,7 @@ def window_reference(
 
 
 def training_reference(scorer: WindowScorer) -> Reference:
-    """Labelled rows of which the tests' scorer is not told that they are labelled.
+    """Labelled rows that the tests' scorer takes for new ones.
 
     The shares are those of the labels. As many rows of each class are set aside as its share asks
     for, so that the reference varies less than a random sample, and tests err on the safe side.

@@ -81,10 +81,8 @@ class NewRows(Frozen):
         Their places in the file, from 0.
     n_rows : int
         Rows of the whole table.
-    name, sha256 : str
-        The file, or files, and the SHA-256 of their bytes.
-    notices : tuple of Notice
-        What a person should know about the table.
+    name, sha256, notices
+        As in :class:`Training`.
     """
 
     X: FloatArray

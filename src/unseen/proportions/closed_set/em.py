@@ -25,7 +25,6 @@ from unseen.simplex import mixture_shares
 
 __all__ = ["BiasCorrectedTemperature", "Rescaling", "SaerensEM", "Temperature"]
 
-_BLOCK_SIZE = 2_000_000
 _LEAST_POSTERIOR = 1e-15
 _INVERSE_TEMPERATURES = (0.01, 100.0)
 

@@ -32,7 +32,7 @@ __all__ = ["BinaryRescaled", "rescaled_proportions"]
 # With less of each class outside the other than this, the classes are as good as one.
 _LEAST_DIFFERENCE = 1e-6
 _SAME_CLASSES = Notice(
-    "same_classes", "the two classes cannot be told apart, so one half each is given."
+    "same_classes", "nothing tells the two classes apart, so one half each is given."
 )
 
 
@@ -97,6 +97,11 @@ class BinaryRescaled(PerClassEstimator):
         method = with_seed(BestBin() if self.method is None else self.method, scores.seed)
         mixtures = [method.from_scores(*pair) for pair in scores.all_pairs]
         nu = np.array([mixture.proportion for mixture in mixtures])
+        # The paper's pi_1' and pi_2'; None where the division has no answer.
+        divided = [
+            float((1 - whole) / (1 - part)) if part < 1 - _LEAST_DIFFERENCE else None
+            for whole, part in zip(nu[1::-1], nu[2:], strict=True)
+        ]
         inside = dict(zip(scores.classes, nu[2:].tolist(), strict=True))
 
         def replicates(n_replicates: int, random_state: Any = None) -> FloatArray:
@@ -113,7 +118,7 @@ class BinaryRescaled(PerClassEstimator):
             shares=append_zero_unseen(rescaled_proportions(nu[:2], nu[2:])),
             replicates=replicates,
             roc=class_evidence(scores, mixtures[:2]),
-            diagnostics={"inside_other": inside, "rescaled": _divided(nu[:2], nu[2:])},
+            diagnostics={"inside_other": inside, "rescaled": divided},
             notices=() if (nu[2:] < 1 - _LEAST_DIFFERENCE).any() else (_SAME_CLASSES,),
         )
 
@@ -152,15 +157,7 @@ def rescaled_proportions(in_new: ArrayLike, in_other: ArrayLike) -> FloatArray:
     # Minimises (b_1 - a_1 p)^2 + (b_2 - a_2 (1 - p))^2 over p.
     a, b = np.moveaxis(outside_other, -1, 0), np.moveaxis(outside_new, -1, 0)
     first = a[0] * b[0] + a[1] * (a[1] - b[1])
-    told_apart = weight > _LEAST_DIFFERENCE**2
-    share = np.where(told_apart, first / np.where(told_apart, weight, 1.0), 0.5)
+    differ = weight > _LEAST_DIFFERENCE**2
+    share = np.where(differ, first / np.where(differ, weight, 1.0), 0.5)
     share = np.clip(share, 0.0, 1.0)
     return np.stack([share, 1 - share], axis=-1)
-
-
-def _divided(in_new: FloatArray, in_other: FloatArray) -> list[float | None]:
-    """The paper's pi_1' and pi_2'; None where the division has no answer."""
-    return [
-        float((1 - whole) / (1 - part)) if part < 1 - _LEAST_DIFFERENCE else None
-        for whole, part in zip(in_new[::-1], in_other, strict=True)
-    ]

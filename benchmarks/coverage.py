@@ -161,7 +161,7 @@ def closed_set_limits(problem: Problem) -> Iterator[tuple[str, FloatArray]]:
     scores = estimators[0].fit(problem.X, problem.y).scores(problem.X_new)
     for estimator in estimators:
         name = type(estimator).__name__
-        found = estimator.with_intervals(estimator.from_scores(scores), scores, CONFIDENCE)
+        found = estimator.from_scores(scores, confidence=CONFIDENCE)
         yield f"{name}, Calibrated (default)", found.intervals
 
 

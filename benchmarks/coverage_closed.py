@@ -42,10 +42,9 @@ def measure(seeds: range, stretches: tuple[float | None, ...]) -> dict:
         X, y, X_new, shares = problem(seed)
         scores = SaerensEM(random_state=0).fit(X, y).scores(X_new)
         for estimator in (SaerensEM(random_state=0), AdjustedCount(random_state=0)):
-            estimate = estimator.from_scores(scores)
             for stretch in stretches:
                 interval = None if stretch is None else Calibrated(stretch=stretch)
-                limits = estimator.with_intervals(estimate, scores, 0.95, interval).intervals
+                limits = estimator.from_scores(scores, confidence=0.95, interval=interval).intervals
                 lower, upper = limits[: len(shares)].T
                 covers = (lower <= shares) & (shares <= upper)
                 found[type(estimator).__name__, stretch] += zip(covers, upper - lower, strict=True)

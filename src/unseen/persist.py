@@ -35,6 +35,7 @@ _HEADER = "unseen.json"
 # computes, and does nothing else.
 _TRUSTED_HOMES = (
     "unseen._frozen",
+    "unseen.api",
     "unseen.diagnostics",
     "unseen.intervals",
     "unseen.labelling",

@@ -95,7 +95,7 @@ def change_p_values(
     Parameters
     ----------
     probabilities : ClassProbabilities
-        Of the rows of the window, and then of those of the reference.
+        Probabilities of the rows of the window, then of the rows of the reference.
     n_window : int
         Rows of the window.
     n_permutations : int, default=1999
@@ -131,13 +131,13 @@ def change_p_values(
 
 @dataclass(frozen=True, eq=False)
 class _NoveltyBeyondClasses:
-    """Novelty that has the same mean in every known class, and what its standard error takes.
+    """Novelty with the same mean in every known class, and the parts of its standard error.
 
     Parameters
     ----------
     columns : ndarray of shape (m, K + 2)
-        Of the new rows: psi, its square, and the shares of the known classes that a row stands
-        for, so that their mean over rows of known classes is the shares of those classes.
+        For each new row: psi, its square, and the shares of the known classes that the row stands
+        for; the mean of these shares over rows of known classes is the shares of the classes.
     class_noise : ndarray of shape (K,)
         Variance of the mean of psi over the labelled rows of each class.
     """

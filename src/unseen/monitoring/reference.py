@@ -1,4 +1,4 @@
-"""What windows are compared with, and the scores that all windows share.
+"""The reference of windows, and the scores that all windows share.
 
 Posteriors of the known classes depend on the labelled rows alone, so they are made once for all
 windows. Density ratios of new rows against labelled ones are made window by window: in a pool of
@@ -106,7 +106,7 @@ class WindowScorer:
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """What windows are compared with: its shares, its rows, and the scorer that knows them."""
+    """The sample that windows are compared with: shares, rows, and a scorer for these rows."""
 
     estimate: Estimate
     scorer: WindowScorer

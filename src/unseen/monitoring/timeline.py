@@ -48,9 +48,9 @@ class Timeline(Frozen):
     n_missing : int
         New rows without a key, which belong to no window.
     notices : tuple of Notice
-        What a person should know before trusting the numbers, in plain words.
+        Facts that a person should know before trusting the numbers.
     seed : int or None
-        As ``random_state``, this gives the same record again.
+        The ``random_state`` that gives the same record again.
 
     Attributes
     ----------
@@ -59,10 +59,9 @@ class Timeline(Frozen):
     differences : ndarray of shape (W, K + 1)
         Share minus that of the reference, for each known class and then for unseen.
     p_values, p_values_unseen : ndarray of shape (W,)
-        The raw ones adjusted for the number of windows by Holm's method: to be compared with
-        ``alpha`` as they are.
+        P-values adjusted for the number of windows by Holm's method, to be compared with ``alpha``.
     changed, changed_unseen : ndarray of bool of shape (W,)
-        Where they are at most ``alpha``.
+        Windows whose adjusted p-value is at most ``alpha``.
 
     Examples
     --------
@@ -253,7 +252,7 @@ class Timeline(Frozen):
         return [header, *rows]
 
     def _remarks(self) -> list[str]:
-        """What stands under the table."""
+        """The lines under the table."""
         n_tested = int(np.isfinite(self.raw_p_values).sum())
         windows = "window" if n_tested == 1 else "windows"
         since = "the reference" if self.in_reference.any() else "training"
@@ -311,7 +310,7 @@ def _plain_numbers(values: Iterable[float]) -> list[float | None]:
 
 
 def _plain_key(key: Any) -> Any:
-    """A key in types that JSON knows; what it does not know becomes text."""
+    """A key in types that JSON knows; any other type becomes text."""
     if isinstance(key, np.generic) and not isinstance(key, np.datetime64 | np.timedelta64):
         key = key.item()
     return key if isinstance(key, str | int | float) else shown_key(key)

@@ -75,7 +75,8 @@ def windows_of(by: Any, n_rows: int) -> Windows:
     if not rows:
         raise ValueError(f"by must name a window for at least one row; got {n_rows} missing keys.")
     try:
-        ordered = _in_order(rows)
+        is_text = all(isinstance(key, str) for key in rows)
+        ordered = natural_order(rows) if is_text else sorted(rows)
     except TypeError as error:
         kinds = ", ".join(sorted({type(key).__name__ for key in rows}))
         raise TypeError(
@@ -143,9 +144,3 @@ def _listed_keys(by: Any, n_rows: int) -> list[Any]:
         # tolist would turn nanoseconds into whole numbers
         return list(keys)
     return [key.item() if isinstance(key, np.generic) else key for key in keys.tolist()]
-
-
-def _in_order(keys: Iterable[Any]) -> list[Any]:
-    listed = list(keys)
-    is_text = all(isinstance(key, str) for key in listed)
-    return list(natural_order(listed)) if is_text else sorted(listed)

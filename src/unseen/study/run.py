@@ -48,7 +48,7 @@ def run_study(
     command: str = "",
     progress: Progress = SILENT,
 ) -> tuple[Study, Training]:
-    """Estimate the shares in NEW, and gather what a reader of the answer wants to know.
+    """Estimate the shares in NEW, and gather everything that a reader of the answer asks for.
 
     Parameters
     ----------

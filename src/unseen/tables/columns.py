@@ -110,11 +110,6 @@ class Columns(TransformerMixin, BaseEstimator):
         y : ignored
             For scikit-learn.
 
-        Returns
-        -------
-        Columns
-            Itself.
-
         Raises
         ------
         ValueError
@@ -222,7 +217,7 @@ class Columns(TransformerMixin, BaseEstimator):
         return table
 
     def statement(self) -> list[str]:
-        """What was done to the columns, in plain sentences.
+        """The treatment of the columns in plain sentences.
 
         Examples
         --------

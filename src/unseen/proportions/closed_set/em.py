@@ -103,7 +103,7 @@ class SaerensEM(PosteriorEstimator):
         Kernel logistic regression tuned by log-loss needs none; forests, naive Bayes and
         support vector machines do.
     classifier : scikit-learn classifier or None, default=None
-        What tells the known classes apart, with ``predict_proba``; None is kernel logistic
+        The classifier of the known classes, with ``predict_proba``; None is kernel logistic
         regression.
     n_folds : int, default=10
         Folds of the out-of-fold posteriors.

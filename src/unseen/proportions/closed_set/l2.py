@@ -155,7 +155,7 @@ def density_products(
 ) -> tuple[FloatArray, FloatArray]:
     """Inner product of the kernel at each row with each sample's density, block by block.
 
-    The common factor ``(4 pi bandwidth^2)^(-d / 2)`` is left out: it has no say in the shares.
+    The common factor ``(4 pi bandwidth^2)^(-d / 2)`` is left out: the shares do not depend on it.
 
     Parameters
     ----------

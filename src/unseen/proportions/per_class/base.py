@@ -1,4 +1,4 @@
-"""What the methods share that set each known class against the new rows."""
+"""The base of the methods that set each known class against the new rows."""
 
 from __future__ import annotations
 

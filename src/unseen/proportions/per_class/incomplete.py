@@ -39,7 +39,7 @@ class MPEIncomplete(PerClassEstimator):
         Reads the share of one class off its scores; None is :class:`~unseen.ROCSlope`. Its
         own ``classifier`` and ``n_folds`` play no part here.
     classifier : scikit-learn classifier or None, default=None
-        What tells the new rows from a class; None is kernel logistic regression.
+        The classifier that tells the new rows from a class; None is kernel logistic regression.
     n_folds : int, default=10
         Folds of the out-of-fold scores.
     n_repeats : int, default=1
@@ -80,7 +80,7 @@ class MPEIncomplete(PerClassEstimator):
         self.method = method
 
     def read(self, scores: PairScores) -> Reading:
-        """One mixture proportion per class, Eq. (4); the known classes leave the rest."""
+        """Read one mixture proportion per class, Eq. (4); the rest is unseen."""
         method = with_seed(ROCSlope() if self.method is None else self.method, scores.seed)
         mixtures = [method.from_scores(*pair) for pair in scores.pairs]
         slopes = np.array([mixture.proportion for mixture in mixtures])

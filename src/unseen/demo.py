@@ -94,7 +94,6 @@ def total_variation(p: FloatArray, q: FloatArray) -> float:
 
     Examples
     --------
-    >>> import numpy as np
     >>> total_variation(np.array([0.5, 0.5, 0.0]), np.array([0.5, 0.25, 0.25]))
     0.25
     """

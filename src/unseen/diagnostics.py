@@ -67,7 +67,6 @@ class Finding:
 
     Examples
     --------
-    >>> from unseen.diagnostics import effective_rows
     >>> effective_rows("cat", 500, 500).fires
     False
     """
@@ -113,7 +112,6 @@ def right_end_bend(label: Any, pair: ScorePair, n_classes: int = 1) -> Finding:
 
     Examples
     --------
-    >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> H, far, near = rng.normal(0, 1, 3000), rng.normal(6, 1, 2000), rng.normal(1, 1, 3000)
     >>> right_end_bend("a", (np.r_[H[:1000], far], H[1000:])).fires
@@ -163,7 +161,6 @@ def misfit(
 
     Examples
     --------
-    >>> import numpy as np
     >>> alpha = np.linspace(0.1, 0.9, 9)
     >>> misfit("a", alpha, alpha, alpha + 0.1, np.full(9, 0.01)).fires
     True
@@ -195,7 +192,6 @@ def overfull(slopes: FloatArray, spread: float) -> Finding:
 
     Examples
     --------
-    >>> import numpy as np
     >>> overfull(np.array([0.6, 0.42]), 0.02).fires, overfull(np.array([0.6, 0.6]), 0.02).fires
     (False, True)
     """
@@ -254,7 +250,6 @@ def hidden_share(
 
     Examples
     --------
-    >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> own, others = rng.normal(0, 1, 500), rng.normal(5, 1, 500)
     >>> hidden_share("a", (others, own), random_state=0).fires
@@ -297,7 +292,6 @@ def attribution(pair: ScorePair, at: float = 0.3) -> FloatArray:
 
     Examples
     --------
-    >>> import numpy as np
     >>> attribution((np.array([0.0, 0.2, 5.0, 6.0]), np.array([0.1, 0.3])))
     array([1., 1., 0., 0.])
     """
@@ -340,7 +334,6 @@ def class_drift(
 
     Examples
     --------
-    >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> old, new = rng.normal(0, 1, (500, 2)), rng.normal(0, 1, (500, 2))
     >>> class_drift("a", old, new, np.ones(500)).fires

@@ -145,6 +145,10 @@ def labelling_value(
     if label is not None and label not in estimate.classes:
         known = ", ".join(map(repr, estimate.classes))
         raise ValueError(f"label must be None or one of {known}; got {label!r}.")
+    chosen = default_sizes(estimate.n_new) if sizes is None else sizes
+    numbers = np.atleast_1d(np.asarray(chosen, dtype=np.float64))
+    if numbers.size == 0 or not (numbers >= 1).all() or not np.isfinite(numbers).all():
+        raise ValueError(f"sizes must be numbers of rows, each at least 1; got {list(chosen)}.")
     place = len(estimate.classes) if label is None else estimate.classes.index(label)
     lower, upper = estimate.intervals[place]
     return LabellingValue(
@@ -152,7 +156,7 @@ def labelling_value(
         share=estimate.unseen if label is None else estimate[label],
         half_width=float(upper - lower) / 2,
         confidence=estimate.confidence,
-        sizes=_checked_sizes(default_sizes(estimate.n_new) if sizes is None else sizes),
+        sizes=numbers,
     )
 
 
@@ -172,13 +176,6 @@ def _label_variance(share: float, sizes: Any) -> Any:
     """Variance v_k of the share after k labels, for each k of ``sizes``."""
     mean = (sizes * share + 0.5) / (sizes + 1)
     return mean * (1 - mean) / (sizes + 2)
-
-
-def _checked_sizes(sizes: Sequence[int]) -> FloatArray:
-    checked = np.atleast_1d(np.asarray(sizes, dtype=np.float64))
-    if checked.size == 0 or not (checked >= 1).all() or not np.isfinite(checked).all():
-        raise ValueError(f"sizes must be numbers of rows, each at least 1; got {list(sizes)}.")
-    return checked
 
 
 def _rounded(rows: float) -> str:

@@ -23,7 +23,7 @@ except ImportError as error:
 
 
 class UnseenQuantifier(BaseQuantifier):
-    """An estimator of class proportions, spoken to as QuaPy speaks.
+    """An estimator of class proportions with the interface of a QuaPy quantifier.
 
     Parameters
     ----------
@@ -59,17 +59,7 @@ class UnseenQuantifier(BaseQuantifier):
         self.unseen = unseen
 
     def fit(self, X: Matrix, y: Any) -> Self:
-        """Keep the labelled sample.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        y : array-like of shape (n,)
-
-        Returns
-        -------
-        self
-        """
+        """Keep the labelled sample, X of shape (n, d) and y of shape (n,)."""
         if self.unseen not in ("drop", "pad"):
             raise ValueError(f"unseen must be 'drop' or 'pad'; got {self.unseen!r}.")
         self.estimator_ = clone(self.estimator).fit(X, y)
@@ -77,16 +67,7 @@ class UnseenQuantifier(BaseQuantifier):
         return self
 
     def predict(self, X: Matrix) -> FloatArray:
-        """Shares of the classes in a sample.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, d)
-
-        Returns
-        -------
-        ndarray of shape (K,) or (K + 1,)
-        """
+        """Shares of the K classes, or K + 1 with unseen, in a sample of shape (m, d)."""
         return prevalence(self.estimator_.estimate(X), self.unseen)
 
 

@@ -411,7 +411,7 @@ class TestTimeline:
 
     def test_dict_is_plain_and_whole(self, timeline):
         plain = json.loads(json.dumps(timeline.to_dict(), allow_nan=False))
-        assert plain["format"] == 1
+        assert plain["format"] == 2
         assert plain["p_values"][0] is None
         assert plain["changed"] == timeline.changed.tolist()
         assert plain["estimates"][3] == json.loads(json.dumps(timeline["day 10"].to_dict()))

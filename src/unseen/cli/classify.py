@@ -7,13 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unseen.cli.options import (
-    given_inputs,
-    json_option,
-    output_path,
-    quiet_option,
-    table_options,
-)
+from unseen.cli.options import given_inputs, json_option, output_path, quiet_option, table_options
 from unseen.cli.outputs import Outputs
 from unseen.cli.progress import shown_progress
 

@@ -1,4 +1,4 @@
-"""Arguments and options that several commands share, and what they stand for."""
+"""Arguments and options that several commands share, and the objects that they stand for."""
 
 from __future__ import annotations
 
@@ -108,5 +108,5 @@ def find_method(name: str | None) -> ProportionEstimator | None:
 
 
 def command_line() -> str:
-    """What the user typed, ready to be pasted."""
+    """The command as the user typed it, ready to be pasted."""
     return shlex.join(["unseen", *sys.argv[1:]])

@@ -117,6 +117,7 @@ def _windows(timeline: Timeline) -> Table:
     from unseen.monitoring.windows import shown_key
 
     table = table_of("window", ["rows", "unseen", "p", "moved most", "p, any class"])
+    names = [*map(str, timeline.classes), "unseen"]
     for place, window in enumerate(timeline.windows):
         estimate = timeline.estimates[place]
         p_unseen, p_any, move = "reference", "reference", ""
@@ -125,7 +126,9 @@ def _windows(timeline: Timeline) -> Table:
                 words.starred_p_value(values[place], timeline.alpha).rstrip()
                 for values in (timeline.p_values_unseen, timeline.p_values)
             )
-            move = _largest_move(timeline, place)
+            moves = timeline.differences[place]
+            largest = int(abs(moves).argmax())
+            move = f"{names[largest]} {100 * moves[largest]:+.1f}"
         table.add_row(
             plain(shown_key(window)),
             f"{estimate.n_new:,}",
@@ -136,11 +139,3 @@ def _windows(timeline: Timeline) -> Table:
             style="bold" if timeline.changed[place] or timeline.changed_unseen[place] else None,
         )
     return table
-
-
-def _largest_move(timeline: Timeline, place: int) -> str:
-    """The class whose share is furthest from its share in the reference, and the points."""
-    moves = timeline.differences[place]
-    largest = int(abs(moves).argmax())
-    name = [*map(str, timeline.classes), "unseen"][largest]
-    return f"{name} {100 * moves[largest]:+.1f}"

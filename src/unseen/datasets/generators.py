@@ -66,10 +66,8 @@ def make_ringnorm(n_samples: int | Sequence[int] = 7400, *, random_state: Any = 
 
     Parameters
     ----------
-    n_samples : int or pair of int, default=7400
-        Rows in all, half of each class; or rows of class -1 and of class +1.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the draw.
+    n_samples, random_state
+        As in :func:`make_twonorm`.
 
     Returns
     -------
@@ -102,7 +100,7 @@ def make_waveform(n_samples: int | Sequence[int] = 5000, *, random_state: Any = 
     n_samples : int or three int, default=5000
         Rows in all, a third of each class; or rows of the classes 0, 1 and 2.
     random_state : int, RandomState instance or None, default=None
-        Seed of the draw.
+        As in :func:`make_twonorm`.
 
     Returns
     -------

@@ -33,18 +33,8 @@ def certified_unseen(
         Labelled rows of each known class.
     X_new : array-like of shape (n_new, n_features)
         New rows.
-    delta : float, default=0.05
-        Probability with which the bound may fail.
-    form : {"clopper-pearson", "dkw", "vc"}, default="clopper-pearson"
-        The inequality; see :class:`~unseen.CertifiedBound`.
-    classifier : scikit-learn classifier or None, default=None
-        The classifier that tells the new rows from a class; a poor one loosens the bound.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the splits and of the classifier.
-
-    Returns
-    -------
-    float
+    delta, form, classifier, random_state
+        As in :class:`~unseen.CertifiedBound`.
 
     Examples
     --------

@@ -44,10 +44,6 @@ class LabelledSample(BaseEstimator):
             The sample of H: rows of one known class, or of all known classes together.
         y : None
             Ignored; present for scikit-learn's tools.
-
-        Returns
-        -------
-        self
         """
         return self._keep(X, "X")
 
@@ -101,10 +97,6 @@ class MixtureEstimator(LabelledSample, ABC):
         ----------
         X_new : array-like of shape (n_new, n_features)
             The sample of F, with the columns of the labelled sample.
-
-        Returns
-        -------
-        MixtureEstimate
         """
         return self._estimate(X_new, "X_new", "X")
 
@@ -125,10 +117,6 @@ class MixtureEstimator(LabelledSample, ABC):
         ----------
         scores_F, scores_H : array-like of shape (n_new,) and (n_labelled,)
             Out-of-fold scores. In-sample scores make every estimator useless.
-
-        Returns
-        -------
-        MixtureEstimate
         """
         self._validate_params()
         return self.from_sketch(RocSketch.from_scores(scores_F, scores_H))
@@ -152,10 +140,6 @@ class MixtureEstimator(LabelledSample, ABC):
         ----------
         sketch : RocSketch
             Counts of out-of-fold scores.
-
-        Returns
-        -------
-        MixtureEstimate
         """
 
 
@@ -189,7 +173,6 @@ def sketch_scores(sketch: RocSketch) -> tuple[FloatArray, FloatArray]:
 
     Examples
     --------
-    >>> from unseen.roc.sketch import RocSketch
     >>> sketch_scores(RocSketch.from_scores([0.2, 1.0, 9.0], [0.0, 1.0]))
     (array([0.5, 1. , 1.5]), array([0., 1.]))
     """

@@ -45,7 +45,6 @@ def best_bin(labelled: IntArray, new: IntArray, delta: float, gamma: float) -> t
 
     Examples
     --------
-    >>> import numpy as np
     >>> best_bin(np.array([50, 50]), np.array([20, 80]), delta=0.1, gamma=0.01)
     (0.4, 0.5)
     """

@@ -42,7 +42,6 @@ def uniform_bound(share_F: FloatArray, share_H: FloatArray, eps_F: float, eps_H:
 
     Examples
     --------
-    >>> import numpy as np
     >>> uniform_bound(np.array([0.1, 1.0]), np.array([0.5, 1.0]), 0.1, 0.1)
     0.5
     """
@@ -85,7 +84,6 @@ def clopper_pearson_bound(
 
     Examples
     --------
-    >>> import numpy as np
     >>> separable = np.array([1000, 0]), np.array([0, 1000])
     >>> round(clopper_pearson_bound(*separable, np.array([1000]), 0.05), 4)
     0.0037
@@ -176,10 +174,6 @@ class CertifiedBound(LabelledSample):
         sketch : RocSketch
             Counts of scores of one classifier that was fitted on other rows. The guarantee
             does not cover out-of-fold scores, which come from several classifiers.
-
-        Returns
-        -------
-        UpperBound
         """
         self._validate_params()
         labelled, new = (counts[::-1] for counts in sketch.increments())

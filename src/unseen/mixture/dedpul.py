@@ -39,7 +39,6 @@ def normal_scores(sketch: RocSketch) -> tuple[FloatArray, FloatArray]:
 
     Examples
     --------
-    >>> from unseen.roc.sketch import RocSketch
     >>> F, H = normal_scores(RocSketch.from_scores([2.0, 3.0], [0.0, 1.0]))
     >>> F.round(2), H.round(2)
     (array([0.32, 1.15]), array([-1.15, -0.32]))
@@ -60,7 +59,6 @@ def kernel_density(sample: FloatArray, points: FloatArray, bandwidth: float) -> 
 
     Examples
     --------
-    >>> import numpy as np
     >>> kernel_density(np.zeros(3), np.array([0.0, 1.0]), bandwidth=1.0).round(3)
     array([0.399, 0.242])
     """
@@ -105,7 +103,6 @@ def largest_prior(ratio: FloatArray, tolerance: float, least_cover: float = 0.0)
 
     Examples
     --------
-    >>> import numpy as np
     >>> round(largest_prior(np.array([2.0, 2.0, 0.0, 0.0]), 0.0), 9)
     0.5
     """

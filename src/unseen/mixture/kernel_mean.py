@@ -45,7 +45,6 @@ def nearest_in_hull(points: FloatArray, target: FloatArray) -> FloatArray:
 
     Examples
     --------
-    >>> import numpy as np
     >>> corners = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
     >>> nearest_in_hull(corners, np.array([1.0, 1.0])).round(6)
     array([0. , 0.5, 0.5])

@@ -75,18 +75,7 @@ class ROCSlope(MixtureEstimator):
         self.smooth = smooth
 
     def from_sketch(self, sketch: RocSketch) -> MixtureEstimate:
-        """Estimate from the counts behind a ROC; needs no ``fit``.
-
-        Parameters
-        ----------
-        sketch : RocSketch
-            Counts of out-of-fold scores.
-
-        Returns
-        -------
-        MixtureEstimate
-            With the fitted parameters in ``roc.parameters``.
-        """
+        """Estimate from the counts behind a ROC; ``roc.parameters`` holds the fitted ones."""
         self._validate_params()
         model, deviance = self._model(), BinomialDeviance()
         if self.smooth:

@@ -1,9 +1,7 @@
 """Shares over windows of time, and which windows differ from the reference.
 
-One file per idea: which rows make a window (:mod:`~unseen.monitoring.windows`), whether two
-windows differ (:mod:`~unseen.monitoring.change`), scores of windows
-(:mod:`~unseen.monitoring.source`), all windows of a table (:mod:`~unseen.monitoring.run`), and the
-record of it (:mod:`~unseen.monitoring.timeline`).
+Which rows make a window: windows.py. Whether two windows differ: change.py. What windows are
+compared with: reference.py. All windows of a table: run.py. The record: timeline.py.
 """
 
 from unseen.monitoring.run import monitor

@@ -1,33 +1,8 @@
 """Has anything changed between two samples of new rows? Permutation tests of class probabilities.
 
-The shares of two windows are estimated with the same labelled rows and the same kind of scorer, so
-that their errors go together: whether two intervals overlap is a poor test. What differs between
-two windows is their rows. So the rows are compared.
-
-**Probabilities.** The rows of both windows are put together, shuffled, and scored as one sample:
-the scorer is not told which is which. At the shares of both together, row j belongs to class i, or
-to none, with probability q_ji. If the distributions of the classes are known and the shares alone
-differ, then the difference of the windows' means of q, in units of its covariance,
-
-    T = d' V^+ d,   d = mean of q over the window - mean of q over the reference,
-
-is the score test of equal shares, which is efficient against small changes.
-
-**Anything.** If the windows are alike then their rows are exchangeable. Which rows make the window
-is permuted, and the p-value is the part of the permutations with a T as large. That is exact for
-samples of any size, whatever the scorer is worth: a poor one costs power only. What it finds need
-not be a share, however: known classes that look different than before are a change too.
-
-**Unseen.** Where known shares have changed, rows are not exchangeable, and the mean probability of
-being unseen moves with them, as far as some known classes look newer than others. So it is freed of
-that: from it is taken the combination of the class probabilities that has the same mean over the
-labelled rows of every class. What is left, psi, has the same mean in all known classes, so that
-
-    t = difference of the means of psi / its standard error
-
-has mean 0 whatever happens among the known. t is permuted as T is: exact where nothing has changed,
-and, as t is studentised, right for large samples where only known shares have. The noise of the
-class means enters the standard error, times the shift of the known shares.
+The rows of a window and of the reference are scored as one shuffled sample. Each row gets its
+probability of each known class and of none; the tests compare the means of these probabilities,
+and permute which rows make the window. docs/monitor.md, "The two tests", has the formulas.
 """
 
 from __future__ import annotations
@@ -80,17 +55,7 @@ class ClassProbabilities:
 
 
 def class_probabilities(scores: OpenScores) -> ClassProbabilities:
-    """Probabilities of all rows at the shares that the new rows have if something is unseen.
-
-    Parameters
-    ----------
-    scores : OpenScores
-        Scores of the rows of both windows together.
-
-    Returns
-    -------
-    ClassProbabilities
-    """
+    """Probabilities of the rows of both windows, at the shares they have if some are unseen."""
     # No row's probability depends on how likely "nothing is unseen" is.
     fit = open_set_fit(scores, prior_closed=0.5)
     mixture = np.maximum(fit.known_mixture, _LEAST_SHARE)
@@ -98,23 +63,14 @@ def class_probabilities(scores: OpenScores) -> ClassProbabilities:
     cells = candidates.cells((mixture / scores.counts)[scores.codes])
     known_labelled = np.zeros(len(scores.codes))
     for candidate in np.flatnonzero(np.isfinite(candidates.log_prior)):
-        known_labelled += _known_at(
-            candidates.labelled[:, candidate],
-            candidates.new[:, candidate],
-            cells.place[candidate],
-            fit.posterior.known[candidate],
-        )
+        # A labelled row is known with the probability of the new rows that score alike.
+        score_new, known = candidates.new[:, candidate], fit.posterior.known[candidate]
+        order = np.argsort(score_new, kind="stable")
+        places = cells.place[candidate][order]
+        cell = np.interp(candidates.labelled[:, candidate], score_new[order], places)
+        known_labelled += np.interp(cell, np.arange(len(known)), known)
     parts = _known_mixture(scores, mixture)
     return ClassProbabilities(*parts, 1 - fit.known, 1 - known_labelled, scores.codes)
-
-
-def _known_at(
-    score: FloatArray, score_new: FloatArray, place: IntArray, known: FloatArray
-) -> FloatArray:
-    """Probability to be known of rows that score so, from new rows and the cells they are in."""
-    order = np.argsort(score_new, kind="stable")
-    cell = np.interp(score, score_new[order], place[order])
-    return np.interp(cell, np.arange(len(known)), known)
 
 
 def _known_mixture(scores: OpenScores, mixture: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -139,7 +95,7 @@ def change_p_values(
     Parameters
     ----------
     probabilities : ClassProbabilities
-        Of the rows of the window, and then of those of the reference.
+        Probabilities of the rows of the window, then of the rows of the reference.
     n_window : int
         Rows of the window.
     n_permutations : int, default=1999
@@ -155,8 +111,6 @@ def change_p_values(
     --------
     Half of the first hundred rows are unseen, and none of the second hundred.
 
-    >>> import numpy as np
-    >>> from unseen.monitoring.change import ClassProbabilities, change_p_values
     >>> novelty = np.r_[np.tile([0.0, 1.0], 50), np.zeros(100)]
     >>> known = np.tile([[0.8, 0.2], [0.2, 0.8]], (100, 1))
     >>> rows = ClassProbabilities(known, known, novelty, np.zeros(200), np.tile([0, 1], 100))
@@ -177,13 +131,13 @@ def change_p_values(
 
 @dataclass(frozen=True, eq=False)
 class _NoveltyBeyondClasses:
-    """Novelty that has the same mean in every known class, and what its standard error takes.
+    """Novelty with the same mean in every known class, and the parts of its standard error.
 
     Parameters
     ----------
     columns : ndarray of shape (m, K + 2)
-        Of the new rows: psi, its square, and the shares of the known classes that a row stands
-        for, so that their mean over rows of known classes is the shares of those classes.
+        For each new row: psi, its square, and the shares of the known classes that the row stands
+        for; the mean of these shares over rows of known classes is the shares of the classes.
     class_noise : ndarray of shape (K,)
         Variance of the mean of psi over the labelled rows of each class.
     """

@@ -1,4 +1,4 @@
-"""What windows are compared with, and the scores that all windows share.
+"""The reference of windows, and the scores that all windows share.
 
 Posteriors of the known classes depend on the labelled rows alone, so they are made once for all
 windows. Density ratios of new rows against labelled ones are made window by window: in a pool of
@@ -106,7 +106,7 @@ class WindowScorer:
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """What windows are compared with: its shares, its rows, and the scorer that knows them."""
+    """The sample that windows are compared with: shares, rows, and a scorer for these rows."""
 
     estimate: Estimate
     scorer: WindowScorer
@@ -122,7 +122,7 @@ def window_reference(
 
 
 def training_reference(scorer: WindowScorer) -> Reference:
-    """Labelled rows of which the tests' scorer is not told that they are labelled.
+    """Labelled rows that the tests' scorer takes for new ones.
 
     The shares are those of the labels. As many rows of each class are set aside as its share asks
     for, so that the reference varies less than a random sample, and tests err on the safe side.

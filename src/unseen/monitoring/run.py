@@ -141,6 +141,7 @@ def monitor(
     estimates, p_values = _followed(
         window_scorer, compared, kept, places, confidence, alpha, progress or (lambda done: None)
     )
+    counted = zip(windows.keys, windows.counts, strict=True)
     return Timeline(
         windows=kept.keys,
         estimates=tuple(estimates),
@@ -149,7 +150,7 @@ def monitor(
         raw_p_values=p_values[:, 0],
         raw_p_values_unseen=p_values[:, 1],
         alpha=alpha,
-        skipped=_skipped(windows, least_rows),
+        skipped=tuple(one for one in counted if one[1] < least_rows),
         n_missing=windows.n_missing,
         notices=(*notices, *_notices_of_windows(estimates)),
         seed=seed,
@@ -197,11 +198,6 @@ def _kept(windows: Windows, least_rows: int, at_least: int) -> Windows:
             f"got {len(enough)} such of {len(windows.keys)}."
         )
     return windows.chosen(enough)
-
-
-def _skipped(windows: Windows, least_rows: int) -> tuple[tuple[Any, int], ...]:
-    counted = zip(windows.keys, windows.counts, strict=True)
-    return tuple((key, count) for key, count in counted if count < least_rows)
 
 
 def _notices_of_windows(estimates: Sequence[Estimate]) -> tuple[Notice, ...]:

@@ -38,8 +38,8 @@ class Timeline(Frozen):
     reference_estimate : Estimate
         Estimate for all rows of the reference, or the shares of the labels.
     raw_p_values, raw_p_values_unseen : ndarray of shape (W,)
-        Of "nothing has changed since the reference" and of "the unseen share has not", before
-        they are adjusted for the number of windows; NaN in windows of the reference.
+        P-values of "nothing has changed since the reference" and of "the unseen share has not",
+        before the adjustment for the number of windows; NaN in windows of the reference.
     alpha : float, default=0.05
         Probability allowed for one false alarm or more, over all windows together, of each of the
         two tests; of either, up to twice that.
@@ -48,9 +48,9 @@ class Timeline(Frozen):
     n_missing : int
         New rows without a key, which belong to no window.
     notices : tuple of Notice
-        What a person should know before trusting the numbers, in plain words.
+        Facts that a person should know before trusting the numbers.
     seed : int or None
-        As ``random_state``, this gives the same record again.
+        The ``random_state`` that gives the same record again.
 
     Attributes
     ----------
@@ -59,10 +59,9 @@ class Timeline(Frozen):
     differences : ndarray of shape (W, K + 1)
         Share minus that of the reference, for each known class and then for unseen.
     p_values, p_values_unseen : ndarray of shape (W,)
-        The raw ones adjusted for the number of windows by Holm's method: to be compared with
-        ``alpha`` as they are.
+        P-values adjusted for the number of windows by Holm's method, to be compared with ``alpha``.
     changed, changed_unseen : ndarray of bool of shape (W,)
-        Where they are at most ``alpha``.
+        Windows whose adjusted p-value is at most ``alpha``.
 
     Examples
     --------
@@ -131,12 +130,12 @@ class Timeline(Frozen):
 
     @cached_property
     def p_values(self) -> FloatArray:
-        """Of "nothing has changed", adjusted for the number of windows."""
+        """P-values of "nothing has changed", adjusted for the number of windows."""
         return frozen_array(holm(self.raw_p_values), np.float64)
 
     @cached_property
     def p_values_unseen(self) -> FloatArray:
-        """Of "the unseen share has not changed", adjusted for the number of windows."""
+        """P-values of "the unseen share has not changed", adjusted for the number of windows."""
         return frozen_array(holm(self.raw_p_values_unseen), np.float64)
 
     @property
@@ -235,21 +234,25 @@ class Timeline(Frozen):
                 shown_key(window),
                 str(estimate.n_new),
                 *(f"{share:.3f}" for share in shares),
-                *(self._shown_p(place, values) for values in (self.p_values, self.p_values_unseen)),
+                *(
+                    "reference" if is_reference else starred_p_value(p_value, self.alpha)
+                    for p_value in p_values
+                ),
             ]
-            for place, (window, estimate, shares) in enumerate(
-                zip(self.windows, self.estimates, self.shares, strict=True)
+            for window, estimate, shares, is_reference, *p_values in zip(
+                self.windows,
+                self.estimates,
+                self.shares,
+                self.in_reference,
+                self.p_values,
+                self.p_values_unseen,
+                strict=True,
             )
         ]
         return [header, *rows]
 
-    def _shown_p(self, place: int, p_values: FloatArray) -> str:
-        if self.in_reference[place]:
-            return "reference"
-        return starred_p_value(p_values[place], self.alpha)
-
     def _remarks(self) -> list[str]:
-        """What stands under the table."""
+        """The lines under the table."""
         n_tested = int(np.isfinite(self.raw_p_values).sum())
         windows = "window" if n_tested == 1 else "windows"
         since = "the reference" if self.in_reference.any() else "training"
@@ -307,7 +310,7 @@ def _plain_numbers(values: Iterable[float]) -> list[float | None]:
 
 
 def _plain_key(key: Any) -> Any:
-    """A key in types that JSON knows; what it does not know becomes text."""
+    """A key in types that JSON knows; any other type becomes text."""
     if isinstance(key, np.generic) and not isinstance(key, np.datetime64 | np.timedelta64):
         key = key.item()
     return key if isinstance(key, str | int | float) else shown_key(key)

@@ -61,10 +61,6 @@ def windows_of(by: Any, n_rows: int) -> Windows:
     n_rows : int
         Rows that there should be.
 
-    Returns
-    -------
-    Windows
-
     Examples
     --------
     >>> windows = windows_of(["week 10", "week 9", None, "week 10"], 4)
@@ -79,7 +75,8 @@ def windows_of(by: Any, n_rows: int) -> Windows:
     if not rows:
         raise ValueError(f"by must name a window for at least one row; got {n_rows} missing keys.")
     try:
-        ordered = _in_order(rows)
+        is_text = all(isinstance(key, str) for key in rows)
+        ordered = natural_order(rows) if is_text else sorted(rows)
     except TypeError as error:
         kinds = ", ".join(sorted({type(key).__name__ for key in rows}))
         raise TypeError(
@@ -97,10 +94,6 @@ def find_windows(windows: Windows, reference: Any) -> list[int]:
     windows : Windows
     reference : key, list of keys, or None
         None is the first window.
-
-    Returns
-    -------
-    list of int
 
     Examples
     --------
@@ -151,9 +144,3 @@ def _listed_keys(by: Any, n_rows: int) -> list[Any]:
         # tolist would turn nanoseconds into whole numbers
         return list(keys)
     return [key.item() if isinstance(key, np.generic) else key for key in keys.tolist()]
-
-
-def _in_order(keys: Iterable[Any]) -> list[Any]:
-    listed = list(keys)
-    is_text = all(isinstance(key, str) for key in listed)
-    return list(natural_order(listed)) if is_text else sorted(listed)

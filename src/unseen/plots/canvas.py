@@ -153,7 +153,6 @@ def literal(text: Any, longest: int | None = None) -> str:
 
     Examples
     --------
-    >>> from unseen.plots.canvas import literal
     >>> literal("a very long name of a class", 13)
     'a very… class'
     >>> print(literal("$5 and\n$6"))
@@ -194,7 +193,6 @@ def largest(values: FloatArray, most: int) -> list[int]:
 
     Examples
     --------
-    >>> import numpy as np
     >>> largest(np.array([0.1, 0.5, 0.4]), 2)
     [1, 2]
     """
@@ -206,7 +204,6 @@ def merge_others(values: FloatArray, kept: list[int]) -> FloatArray:
 
     Examples
     --------
-    >>> import numpy as np
     >>> merge_others(np.array([0.1, 0.5, 0.2, 0.2]), [1])
     array([0.5, 0.3, 0.2])
     """
@@ -219,7 +216,6 @@ def spread(wanted: Sequence[float] | FloatArray, gap: float) -> FloatArray:
 
     Examples
     --------
-    >>> from unseen.plots.canvas import spread
     >>> spread([0.5, 0.5, 0.9], 0.2)
     array([0.4, 0.6, 0.9])
     """

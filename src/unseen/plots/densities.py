@@ -1,10 +1,8 @@
 """Score densities of new and of known rows, from the ROC and its thresholds.
 
-Densities are differences of the ROC along its thresholds. They are counted in at most 56 equal
-bins, fewer for small samples, and smoothed with weights 1/4, 1/2, 1/4 over neighbouring bins, both
-samples alike. The rare rows beyond the range of the bins are counted in the outermost bins. Scores
-have no unit and often a long tail, so asinh squeezes both ends of the axis. None of this changes
-an area.
+Densities are differences of the ROC, counted in equal bins and smoothed over neighbouring bins,
+both samples alike. Rows beyond the range of the bins are counted in the outermost bins, and asinh
+squeezes both ends of the axis, as scores often have a long tail. No area changes.
 """
 
 from __future__ import annotations
@@ -46,8 +44,6 @@ def binned_masses(
 
     Examples
     --------
-    >>> from unseen.records import RocEvidence
-    >>> from unseen.plots.densities import binned_masses
     >>> evidence = RocEvidence([0, 0, 1], [0, 0.5, 1], 0.5, 40, 40, thresholds=[2.0, 1.0, 0.0])
     >>> edges, new, known = binned_masses(evidence, 4)
     >>> new, known
@@ -59,7 +55,9 @@ def binned_masses(
         n_bins = int(np.clip(round(3 * rows ** (1 / 3)), _FEWEST_BINS, _MOST_BINS))
     low, high = _range(thresholds, below_new, below_known)
     edges = np.linspace(low, high, n_bins + 1)
-    new, known = (_masses(edges, thresholds, below) for below in (below_new, below_known))
+    below = np.array([np.interp(edges, thresholds, one) for one in (below_new, below_known)])
+    below[:, 0], below[:, -1] = 0.0, 1.0
+    new, known = np.diff(below)
     return edges, new, known
 
 
@@ -70,7 +68,6 @@ def squeezed(evidence: RocEvidence) -> RocEvidence:
 
     Examples
     --------
-    >>> from unseen.records import RocEvidence
     >>> evidence = RocEvidence([0, 0.5, 1], [0, 0.5, 1], 1.0, 9, 9, thresholds=[2.0, 0.0, -2.0])
     >>> squeezed(evidence).thresholds.round(2)
     array([ 0.88,  0.  , -0.88])
@@ -86,7 +83,6 @@ def smoothed(masses: FloatArray) -> FloatArray:
 
     Examples
     --------
-    >>> import numpy as np
     >>> smoothed(np.array([0.0, 1.0, 0.0, 0.0])), smoothed(np.array([1.0, 0.0]))
     (array([0.25, 0.5 , 0.25, 0.  ]), array([0.75, 0.25]))
     """
@@ -116,9 +112,3 @@ def _range(
     first, last = (inside[0] - 1, inside[-1] + 1) if inside.size else (0, len(below) - 1)
     low, high = float(thresholds[max(first, 0)]), float(thresholds[min(last, len(below) - 1)])
     return (low, high) if high > low else (low - 0.5, low + 0.5)
-
-
-def _masses(edges: FloatArray, thresholds: FloatArray, below: FloatArray) -> FloatArray:
-    at_edges = np.interp(edges, thresholds, below)
-    at_edges[0], at_edges[-1] = 0.0, 1.0
-    return np.diff(at_edges)

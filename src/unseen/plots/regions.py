@@ -55,7 +55,11 @@ class RegionsDisplay(Display):
         return WIDTH, 3.9
 
     def _draw(self, ax: Axes, theme: Theme) -> None:
-        regions, colours = self.regions, self._colours(theme)
+        regions, known = self.regions, [theme.known, *theme.series]
+        colours = [
+            theme.unseen if code == regions.unseen else known[code % len(known)]
+            for code in range(len(regions.names))
+        ]
         for code, colour in enumerate(colours):
             # A border is drawn halfway between two points of the lattice.
             here = (regions.codes == code).astype(float)
@@ -68,13 +72,6 @@ class RegionsDisplay(Display):
         frame(ax, theme)
         ax.set(xlim=regions.x[[0, -1]], ylim=regions.y[[0, -1]])
         legend_above(ax, theme, handles=self._keys(colours), ncols=3)
-
-    def _colours(self, theme: Theme) -> list[str]:
-        known = [theme.known, *theme.series]
-        return [
-            theme.unseen if code == self.regions.unseen else known[code % len(known)]
-            for code in range(len(self.regions.names))
-        ]
 
     def _draw_points(self, ax: Axes, theme: Theme, colours: list[str]) -> None:
         points, codes = self.regions.points, self.regions.point_codes

@@ -67,12 +67,8 @@ class RocDisplay(Display):
         ----------
         estimate : Estimate
             An estimate that holds the ROC.
-        label : label or None, default=None
-            A known class; None is all known classes together.
-        zoom : float, default=0.5
-            The main view shows false alarms from here to 1.
-        ax, theme
-            As for :meth:`plot`.
+        label, zoom, ax, theme
+            As for the class and for :meth:`plot`.
         """
         if not 0 <= zoom < 1:
             raise ValueError(f"zoom must be at least 0 and below 1; got {zoom}.")

@@ -69,10 +69,8 @@ class ScoresDisplay(Display):
         ----------
         estimate : Estimate
             An estimate that holds the ROC and its thresholds.
-        label : label or None, default=None
-            A known class; None is all known classes together.
-        ax, theme
-            As for :meth:`plot`.
+        label, ax, theme
+            As for :meth:`from_evidence`.
         """
         return cls.from_evidence(chosen_evidence(estimate, label), label, ax=ax, theme=theme)
 
@@ -150,7 +148,8 @@ class ScoresDisplay(Display):
         ax.xaxis.label.set_fontsize(SMALL)
         legend_above(ax, theme, handlelength=1.4)
         widest = int(np.argmax(new - known))
-        side = _towards_the_middle(middles, widest)
+        across = (middles[widest] - middles[0]) / (middles[-1] - middles[0])
+        side = "left" if across < 0.25 else "right" if across > 0.75 else "center"
         has_room = side == "center" and (new - known)[widest] > 0.35 * new.max()
         ax.annotate(
             self._verdict(),
@@ -172,10 +171,3 @@ class ScoresDisplay(Display):
 
     def _name(self) -> str:
         return literal(self.label, _LONGEST_NAME)
-
-
-def _towards_the_middle(middles: FloatArray, place: int) -> str:
-    across = (middles[place] - middles[0]) / (middles[-1] - middles[0])
-    if across < 0.25:
-        return "left"
-    return "right" if across > 0.75 else "center"

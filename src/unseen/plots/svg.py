@@ -1,9 +1,8 @@
 """A figure as one small SVG, ready to stand inside an HTML page.
 
-Matplotlib's SVG is made to stand alone: it has a header, a date, a style sheet that would leak
-into the page, and names (ids) that clash as soon as a page shows two pictures. Here these parts go,
-names get a prefix of their own, and the theme's colours become CSS variables, so that the page
-decides whether the picture is light or dark.
+Matplotlib's SVG is made to stand alone. Here its header, date and style sheet go, names (ids) get a
+prefix so that two pictures of a page do not clash, and the theme's colours become CSS variables, so
+that the page decides whether the picture is light or dark.
 """
 
 from __future__ import annotations
@@ -99,19 +98,15 @@ def _drop_what_a_page_lacks(root: ElementTree.Element) -> None:
     """Namespaces of tags and attributes, metadata, style sheets, and paths that show nothing."""
     for element in root.iter():
         for child in list(element):
-            if _local(child.tag) in {"metadata", "style"} or _is_invisible(child):
+            # The background of figures and axes is neither filled nor stroked.
+            is_blank = _local(child.tag) == "path" and child.get("style") == "fill: none"
+            if is_blank or _local(child.tag) in {"metadata", "style"}:
                 element.remove(child)
     for element in root.iter():
         element.tag = _local(element.tag)
         element.attrib = {_local(name): value for name, value in element.attrib.items()}
         element.text = element.text if element.tag == "text" else None
         element.tail = None
-
-
-def _is_invisible(element: ElementTree.Element) -> bool:
-    """The background of figures and axes: neither filled nor stroked."""
-    style = element.get("style", "")
-    return _local(element.tag) == "path" and style == "fill: none"
 
 
 def _referred_names(root: ElementTree.Element) -> list[str]:
@@ -139,11 +134,7 @@ def _rewrite(element: ElementTree.Element, names: dict[str, str], colours: dict[
             del element.attrib[key]
         elif key in _MEASURES:
             element.set(key, _short(value))
-    _paint(element, colours)
-
-
-def _paint(element: ElementTree.Element, colours: dict[str, str]) -> None:
-    """Colours as CSS variables, which may stand in a style but not in an attribute."""
+    # CSS variables may stand in a style but not in an attribute.
     painted = [f"{key}: {element.attrib.pop(key)}" for key in _PAINT if key in element.attrib]
     style = "; ".join(filter(None, [element.get("style"), *painted]))
     if style:

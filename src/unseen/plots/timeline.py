@@ -117,6 +117,7 @@ class TimelineDisplay(Display):
     def _draw(self, ax: Axes, theme: Theme) -> None:
         places = np.arange(len(self.windows))
         colours = [*(theme.known, *theme.series)[: len(self.names) - 1], theme.unseen]
+        few = len(self.windows) <= 24  # points would blur; a line of one point would not show
         for line, colour in enumerate(colours):
             is_unseen = line == len(colours) - 1
             lower, upper = self.intervals[:, line].T
@@ -129,18 +130,12 @@ class TimelineDisplay(Display):
                 color=colour,
                 linewidth=2.8 if is_unseen else 1.4,
                 linestyle="-" if is_unseen else _DASHES[line],
-                marker=self._marker(is_unseen),
+                marker=("D" if is_unseen else "o") if few else "",
                 markersize=6 if is_unseen else 4,
                 zorder=3 if is_unseen else 2,
             )
         self._mark(ax, theme, places)
         self._write(ax, theme, places, colours)
-
-    def _marker(self, is_unseen: bool) -> str:
-        """Points where there are few, and where a line of one point would not show."""
-        if len(self.windows) > 24:
-            return ""
-        return "D" if is_unseen else "o"
 
     def _mark(self, ax: Axes, theme: Theme, places: IntArray) -> None:
         across = ax.get_xaxis_transform()
@@ -209,7 +204,6 @@ def reference_name(in_reference: BoolArray) -> str:
 
     Examples
     --------
-    >>> import numpy as np
     >>> reference_name(np.array([True, False])), reference_name(np.array([False, False]))
     ('the reference window', 'training')
     """

@@ -221,7 +221,7 @@ def labelling_picture(study: Study) -> Picture | None:
 
 
 def baselines_picture(study: Study) -> Picture | None:
-    """The same rows by other methods; None without baselines."""
+    """Shares of the new rows by other methods; None without baselines."""
     found = side_by_side(study)
     if found is None:
         return None

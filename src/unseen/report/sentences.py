@@ -66,8 +66,6 @@ def certainty(estimate: Estimate) -> list[str]:
 
     Examples
     --------
-    >>> from unseen.records import Estimate
-    >>> from unseen.report.sentences import certainty
     >>> rows = {"n_labelled": {"cat": 9, "dog": 9}, "n_new": 9}
     >>> certainty(Estimate(("cat", "dog"), [0.5, 0.2], 0.3, "made", **rows,
     ...                    diagnostics={"probability_unseen": 0.95, "bayes_factor": 361}))[0]
@@ -118,8 +116,6 @@ def source(study: Study) -> str:
 
     Examples
     --------
-    >>> from unseen.records import Estimate
-    >>> from unseen.study import Study
     >>> rows = {"n_labelled": {"cat": 9}, "n_new": 7}
     >>> source(Study(Estimate(("cat",), [0.7], 0.3, "made", **rows), n_new=1000))
     'made, from 7 of 1,000 new rows and 9 labelled rows of 1 known class.'
@@ -158,10 +154,10 @@ def assumptions(study: Study) -> list[Assumption]:
 def warnings_and_notes(study: Study) -> tuple[list[str], list[str]]:
     """Texts of the notices: warnings bear on the numbers, notes say what was done; each once."""
     notices = study.all_notices
-    warnings = [one.text for one in notices if one.severity == "warning"]
-    notes = [one.text for one in notices if one.severity == "note" and one.text not in warnings]
+    severe = dict.fromkeys(one.text for one in notices if one.severity == "warning")
+    notes = [one.text for one in notices if one.severity == "note" and one.text not in severe]
     notes += [] if study.timeline is None else _rows_in_no_window(study.timeline)
-    return at_most(warnings), at_most(notes)
+    return at_most(severe), at_most(notes)
 
 
 def at_most(messages: Iterable[str]) -> list[str]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
-from typing import Any
 
 import numpy as np
 
@@ -85,9 +84,6 @@ def shares_table(study: Study) -> Table:
 
     Examples
     --------
-    >>> from unseen.records import Estimate
-    >>> from unseen.report.tables import shares_table
-    >>> from unseen.study import Study
     >>> estimate = Estimate(("cat",), [0.7], 0.3, "made", n_labelled={"cat": 9}, n_new=9)
     >>> for row in shares_table(Study(estimate)).rows:
     ...     print(*row.cells, sep=" | ")
@@ -96,7 +92,12 @@ def shares_table(study: Study) -> Table:
     """
     estimate, training = study.estimate, study.training_shares
     kept = largest(estimate.proportions, MOST_CLASSES)
-    rows = [_share_row(estimate, place, training) for place in kept]
+    rows = []
+    for place in kept:
+        label, now = estimate.classes[place], float(estimate.proportions[place])
+        then = training.get(label, 0.0)
+        numbers = _numbers(estimate, place, then, now)
+        rows.append(Row((words.shown(label), words.share(then), *numbers)))
     columns = [Column("Class", numeric=False), Column("In training"), Column("Now")]
     if estimate.intervals is not None:
         columns.append(_interval_column(estimate))
@@ -105,22 +106,11 @@ def shares_table(study: Study) -> Table:
     if hidden := len(estimate.classes) - len(kept):
         rest = words.share(float(np.delete(estimate.proportions, kept).sum()))
         note = f"The {hidden} smaller known classes, {rest} together, are not listed."
-    rows.append(_unseen_row(estimate))
-    return Table("Share of each class, in training and now", tuple(columns), tuple(rows), note)
-
-
-def _share_row(estimate: Estimate, place: int, training: dict[Any, float]) -> Row:
-    label = estimate.classes[place]
-    then = training.get(label, 0.0)
-    numbers = _numbers(estimate, place, then, float(estimate.proportions[place]))
-    return Row((words.shown(label), words.share(then), *numbers))
-
-
-def _unseen_row(estimate: Estimate) -> Row:
     cells = _numbers(estimate, -1, 0.0, float(estimate.unseen))
     if not estimate.sees_unseen:
         cells = [_NOT_ESTIMATED, *[_NOTHING] * (len(cells) - 1)]
-    return Row((UNSEEN, "never", *cells), marked=True)
+    rows.append(Row((UNSEEN, "never", *cells), marked=True))
+    return Table("Share of each class, in training and now", tuple(columns), tuple(rows), note)
 
 
 def _numbers(estimate: Estimate, place: int, then: float, now: float) -> list[str]:

@@ -76,10 +76,6 @@ def bootstrap_roc(
         Cells to which the sketch is summed first. By default every cell stays up to 20,000
         rows, and 2,000 are left above.
 
-    Returns
-    -------
-    RocBootstrap
-
     Examples
     --------
     >>> import numpy as np

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unseen._frozen import Frozen
-from unseen._types import BoolArray, FloatArray, IntArray
+from unseen._types import FloatArray, IntArray
 from unseen.roc.models import RocModel
-from unseen.roc.newton import Derivatives, End, Objective, newton_in_blocks, row_dot
+from unseen.roc.newton import Derivatives, Objective, newton_in_blocks, row_dot
 from unseen.roc.sketch import RocSketch
 
 # A second start must have a slope this far from the first, and not be clearly hopeless.
@@ -97,10 +97,6 @@ def fit_roc(
     weights : array-like of shape (J,), optional
         Weight of each point of the grid; all 1 by default.
 
-    Returns
-    -------
-    FittedRoc
-
     Examples
     --------
     >>> import numpy as np
@@ -136,31 +132,22 @@ def _fit(
 ) -> FittedRoc:
     """Fit from the best point of the lattice, then from another one where it may do better."""
     every = np.arange(screened.shape[0])
-    first, second = _best_starts(model, screened)
+    # The best point of the lattice, and the best among points with a quite different slope.
+    slope, first = model.right_slope(model.starts), np.argmin(screened, axis=1)
+    alike = np.abs(slope - slope[first, np.newaxis]) < _OTHER_SLOPE
+    second = np.argmin(np.where(alike, np.inf, screened), axis=1)
     block = max(1, _BLOCK_SIZE // points_per_curve)
     parameters, deviance = newton_in_blocks(model, objective, model.starts[first], every, block)
     fallen = screened[every, first] - deviance
     hopeful = screened[every, second] < deviance + np.maximum(10 * fallen, _CLEARLY_WORSE)
     rows = every[hopeful]
     other = newton_in_blocks(model, objective, model.starts[second[rows]], rows, block)
-    better = _is_better(model, other, (parameters[rows], deviance[rows]))
+    # At a tie the larger slope is better, as ν* is the largest share that fits.
+    margin = 1e-9 * (1 + np.abs(deviance[rows]))
+    larger = model.right_slope(other[0]) > model.right_slope(parameters[rows])
+    better = other[1] < deviance[rows] + np.where(larger, margin, -margin)
     parameters[rows[better]], deviance[rows[better]] = (part[better] for part in other)
     return FittedRoc(parameters, model.right_slope(parameters), deviance)
-
-
-def _best_starts(model: RocModel, screened: FloatArray) -> tuple[IntArray, IntArray]:
-    """Best point of the lattice, and the best among points with a quite different slope."""
-    slope = model.right_slope(model.starts)
-    first = np.argmin(screened, axis=1)
-    alike = np.abs(slope - slope[first, np.newaxis]) < _OTHER_SLOPE
-    return first, np.argmin(np.where(alike, np.inf, screened), axis=1)
-
-
-def _is_better(model: RocModel, new: End, old: End) -> BoolArray:
-    """Smaller deviance; at a tie the larger slope, as ν* is the largest share that fits."""
-    margin = 1e-9 * (1 + np.abs(old[1]))
-    larger = model.right_slope(new[0]) > model.right_slope(old[0])
-    return np.where(larger, new[1] < old[1] + margin, new[1] < old[1] - margin)
 
 
 def _checked_batch(false_alarm: ArrayLike, detection: ArrayLike) -> tuple[FloatArray, FloatArray]:

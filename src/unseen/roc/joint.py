@@ -65,15 +65,8 @@ def fit_jointly(
     closed : bool, default=True
         Whether the slopes must sum to 1; else they may sum to less.
 
-    Returns
-    -------
-    JointFit
-
     Examples
     --------
-    >>> import numpy as np
-    >>> from unseen.roc.joint import fit_jointly
-    >>> from unseen.roc import Gaussian
     >>> alpha = np.linspace(0.01, 0.99, 50)
     >>> curves = Gaussian().value(alpha, [[0.3, 1.0], [0.7, 2.0]])
     >>> fit_jointly(alpha, curves, Gaussian()).slopes.round(4)
@@ -236,7 +229,6 @@ def cheapest_slopes(profile: FloatArray, closed: bool = True) -> IntArray:
 
     Examples
     --------
-    >>> import numpy as np
     >>> cost = np.array([[[4.0, 1.0, 3.0], [0.0, 3.0, 9.0]]])
     >>> cheapest_slopes(cost), cheapest_slopes(cost, closed=False)
     (array([[2, 0]]), array([[1, 0]]))
@@ -335,7 +327,6 @@ def share_out(
 
     Examples
     --------
-    >>> import numpy as np
     >>> one = np.ones((1, 2))
     >>> share_out(np.array([[-3.0, -1.0]]), one, 0 * one, 9 * one, np.array([3.0])).round(6)
     array([[2.5, 0.5]])

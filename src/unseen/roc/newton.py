@@ -140,7 +140,11 @@ class _Coordinates:
         """Damped Newton step; a coordinate that would leave the box goes to its wall instead."""
         lowest = np.maximum(self.lower - place, -LARGEST_STEP)
         highest = np.minimum(self.upper - place, LARGEST_STEP)
-        damped = _damped(curvature, damping)
+        # A raised diagonal can always be inverted.
+        diagonal = np.einsum("bpp->bp", curvature)
+        floor = _FLOOR * (1 + diagonal.max(axis=1, keepdims=True))
+        raised = damping[:, np.newaxis] * diagonal + floor
+        damped = curvature + raised[:, :, np.newaxis] * np.eye(diagonal.shape[1])
         step = np.zeros_like(place)
         held = ((lowest >= 0) & (gradient > 0)) | ((highest <= 0) & (gradient < 0))
         for _ in range(place.shape[1]):
@@ -151,14 +155,6 @@ class _Coordinates:
                 break
             held |= (excess > 0) & (excess == excess.max(axis=1, keepdims=True))
         return step
-
-
-def _damped(curvature: FloatArray, damping: FloatArray) -> FloatArray:
-    """Curvature with its diagonal raised, so that it can always be inverted."""
-    diagonal = np.einsum("bpp->bp", curvature)
-    floor = _FLOOR * (1 + diagonal.max(axis=1, keepdims=True))
-    raised = damping[:, np.newaxis] * diagonal + floor
-    return curvature + raised[:, :, np.newaxis] * np.eye(diagonal.shape[1])
 
 
 def _solve_free(

@@ -55,7 +55,6 @@ def share_outside(X: FloatArray, X_new: FloatArray) -> FloatArray:
 
     Examples
     --------
-    >>> import numpy as np
     >>> share_outside(np.array([[0.0], [1.0]]), np.array([[0.5], [2.0], [-1.0], [3.0]]))
     array([0.75])
     """

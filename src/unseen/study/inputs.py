@@ -128,7 +128,7 @@ class Inputs:
 
     @cached_property
     def saved(self) -> Any:
-        """What the saved file holds."""
+        """The object in the saved file."""
         return load(Path(self.train))
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What a command found, as one record that report, JSON and terminal draw.
+"""The answer of a command as one record, which report, JSON and terminal draw.
 
 Every JSON format lives here, with ``schema.json`` beside it; ``format`` counts changes of layout.
 Nothing here computes an estimate, and nothing here draws.
@@ -23,18 +23,18 @@ FORMAT = 2
 
 @dataclass(frozen=True)
 class Origin:
-    """What it takes to get the same answer again.
+    """The command, files and preparation that give the same answer again.
 
     Parameters
     ----------
     command : str
-        The command, or the call, that made it.
+        The command, or the call, that made the answer.
     files : tuple of (str, str)
         Name and SHA-256 of every file that was read.
     made : str
-        When, in UTC.
+        Time of the answer, in UTC.
     preparation : tuple of str
-        What was done to the columns, one sentence each.
+        The treatment of the columns, one sentence each.
     """
 
     command: str = ""
@@ -140,7 +140,7 @@ class Study(Frozen):
 
     @property
     def labelling(self) -> LabellingValue | None:
-        """What labelling more rows would buy; None without intervals of a known level."""
+        """The value of labelling more rows; None without intervals of a known level."""
         return None if self.estimate.confidence is None else labelling_value(self.estimate)
 
     def to_dict(self) -> dict[str, Any]:

@@ -42,20 +42,20 @@ _WINDOW_ROWS, _ALL_WINDOWS = 2_000, 100_000
 
 @dataclass(frozen=True, eq=False)
 class Training(Frozen):
-    """Labelled rows as numbers, what made numbers of them, and where they come from.
+    """Labelled rows as numbers, the encodings of their columns, and their file.
 
     Parameters
     ----------
     X, y : ndarray of shape (n, d) and (n,)
         Labelled rows, and their labels.
     columns : Columns
-        What made numbers of the columns.
+        The encodings of the columns.
     counts : mapping
         Rows of each class in the whole table.
     name, sha256 : str
         The file, or files, and the SHA-256 of their bytes.
     notices : tuple of Notice
-        What a person should know about the table.
+        Facts that a person should know about the table.
     """
 
     X: FloatArray
@@ -69,7 +69,7 @@ class Training(Frozen):
 
 @dataclass(frozen=True, eq=False)
 class NewRows(Frozen):
-    """New rows as numbers, as they stand in the file, and where they come from.
+    """New rows as numbers and as they stand in the file, and their file.
 
     Parameters
     ----------
@@ -81,10 +81,8 @@ class NewRows(Frozen):
         Their places in the file, from 0.
     n_rows : int
         Rows of the whole table.
-    name, sha256 : str
-        The file, or files, and the SHA-256 of their bytes.
-    notices : tuple of Notice
-        What a person should know about the table.
+    name, sha256, notices
+        As in :class:`Training`.
     """
 
     X: FloatArray
@@ -193,7 +191,7 @@ def read_new(
 ) -> NewRows:
     """Read a new table in bounded memory: at most ``max_rows`` rows, drawn at random.
 
-    Nobody need be told that the columns ``besides`` are ignored: they have another use.
+    No notice says that the columns ``besides`` are ignored: they have another use.
     """
     sample = read_sample(source, max_rows, seed=seed)
     X, notices = columns.transform_new(sample.table, besides)

@@ -29,14 +29,7 @@ from unseen.proportions.per_class.incomplete import MPEIncomplete
 from unseen.records import Estimate, Notice, UnseenWarning
 from unseen.study.column_drift import column_drift
 from unseen.study.inputs import SILENT, Inputs, Progress, Windowing
-from unseen.study.results import (
-    Checks,
-    Classification,
-    MethodComparison,
-    Origin,
-    Study,
-    Suspects,
-)
+from unseen.study.results import Checks, Classification, MethodComparison, Origin, Study, Suspects
 from unseen.study.rows import FEWEST_ROWS, NewRows, Training, WindowRows, read_windows
 from unseen.study.table_rule import TableRule, fit_rule, label_rows
 from unseen.tables import RowWriter
@@ -55,7 +48,7 @@ def run_study(
     command: str = "",
     progress: Progress = SILENT,
 ) -> tuple[Study, Training]:
-    """Estimate the shares in NEW, and gather what a reader of the answer wants to know.
+    """Estimate the shares in NEW, and gather everything that a reader of the answer asks for.
 
     Parameters
     ----------

@@ -63,7 +63,9 @@ def label_rows(
         table = pa.Table.from_batches([batch])
         probabilities = table_rule.probabilities(table)
         if fitted_on is not None:
-            _put_held_out(probabilities, first, rule, fitted_on.positions)
+            places = fitted_on.positions
+            begin, end = np.searchsorted(places, [first, first + len(probabilities)])
+            probabilities[places[begin:end] - first] = rule.out_of_fold_.new[begin:end]
         first += batch.num_rows
         labels = rule.classes_[labels_at(probabilities, rule.threshold_)]
         added = [labels, novelty(probabilities), *probabilities.T]
@@ -72,14 +74,6 @@ def label_rows(
         yield table, labels
         if progress is not None:
             progress(first)
-
-
-def _put_held_out(
-    probabilities: FloatArray, first: int, rule: Any, positions: NDArray[Any]
-) -> None:
-    """Replace the rows that the rule was fitted on by their out-of-fold probabilities."""
-    begin, end = np.searchsorted(positions, [first, first + len(probabilities)])
-    probabilities[positions[begin:end] - first] = rule.out_of_fold_.new[begin:end]
 
 
 def _free_names(labels: NDArray[Any], taken: list[str]) -> list[str]:

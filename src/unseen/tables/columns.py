@@ -110,11 +110,6 @@ class Columns(TransformerMixin, BaseEstimator):
         y : ignored
             For scikit-learn.
 
-        Returns
-        -------
-        Columns
-            Itself.
-
         Raises
         ------
         ValueError
@@ -167,14 +162,14 @@ class Columns(TransformerMixin, BaseEstimator):
         X : pyarrow, pandas or polars table
             A sample of all new rows, not one batch of many.
         besides : sequence of str, default=()
-            Columns that have another use, so that nobody need be told that they are ignored.
+            Columns that have another use: no notice says that they are ignored.
 
         Returns
         -------
         encoded : ndarray of shape (n_rows, n_columns_out)
             As :meth:`transform` gives.
         notices : tuple of Notice
-            Columns ignored, columns that were constant in training and no longer are, gaps and
+            Columns ignored, columns that vary though they are constant in training, gaps and
             categories that no labelled row shows.
 
         Raises
@@ -222,7 +217,7 @@ class Columns(TransformerMixin, BaseEstimator):
         return table
 
     def statement(self) -> list[str]:
-        """What was done to the columns, in plain sentences.
+        """The treatment of the columns in plain sentences.
 
         Examples
         --------

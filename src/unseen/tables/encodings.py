@@ -67,7 +67,7 @@ class NumberEncoding:
     median, mean : float
         The median replaces missing values; the mean is subtracted.
     scale : float
-        What the numbers are divided by; with 0, only the 0/1 column is made.
+        Divisor of the numbers; with 0, only the 0/1 column is made.
     was_missing : bool
         Whether a labelled row lacks a value.
 
@@ -117,12 +117,12 @@ class NumberEncoding:
         return np.column_stack(blocks)
 
     def departures(self, values: FloatArray, encoded: FloatArray) -> list[Notice]:
-        """What new rows show in this column and no labelled row does."""
+        """Notices of values that new rows show in this column and no labelled row does."""
         return _new_gaps(self.name, np.isnan(values), self.was_missing, "the median")
 
     @staticmethod
     def statement(n_columns: int) -> list[str]:
-        """What is done to number columns, in plain sentences."""
+        """The treatment of number columns in plain sentences."""
         one = (
             "1 number column: centred, and divided by its standard deviation in the labelled rows."
         )
@@ -206,7 +206,7 @@ class CategoryEncoding:
         return encoded
 
     def departures(self, text: Array, encoded: FloatArray) -> list[Notice]:
-        """What new rows show in this column and no labelled row does."""
+        """Notices of values that new rows show in this column and no labelled row does."""
         missing = text.is_null().to_numpy()
         found = _new_gaps(self.name, missing, self.was_missing, "the most common category")
         never_seen = encoded[:, -1] > 0
@@ -225,7 +225,7 @@ class CategoryEncoding:
 
     @staticmethod
     def statement(n_columns: int, rare_below: int, most_categories: int) -> list[str]:
-        """What is done to text columns, in plain sentences."""
+        """The treatment of text columns in plain sentences."""
         return [
             f"{n_columns} text {'column' if n_columns == 1 else 'columns'}: one 0/1 column a "
             "category, scaled so that two rows which differ in it are as far apart as one standard "
@@ -268,7 +268,7 @@ def learn_encoding(
 
 
 def with_common_scale(encodings: Sequence[Encoding]) -> list[Encoding]:
-    """The encodings, with the root mean square of the scales as the scale of all number columns.
+    """The encodings, where all number columns have the root mean square of their scales.
 
     Examples
     --------

@@ -21,7 +21,7 @@ __all__ = ["FORMATS", "Format", "Part", "format_of_bytes", "format_of_name", "kn
 _BLOCK_BYTES = 2 << 20
 _HEADER_BYTES = 1 << 20
 _LINE_BYTES = 32 << 20
-# Of one batch: fewer rows where there are many columns.
+# Sizes of one batch: fewer rows where there are many columns.
 _BATCH_ROWS = 1 << 16
 _BATCH_VALUES = 1 << 20
 _COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
@@ -33,7 +33,7 @@ class Format(Protocol):
 
     @property
     def called(self) -> str:
-        """What such a file is called in an error."""
+        """Name of the format in an error."""
 
     def names(self, part: Part) -> list[str]:
         """The columns of a file, in its order."""
@@ -52,11 +52,11 @@ class Part:
     name: str
 
     def open(self) -> Any:
-        """Its bytes, decompressed, as a stream."""
+        """The bytes of the file, decompressed, as a stream."""
         return arrow().input_stream(str(self.path), compression=self.compression)
 
     def names(self) -> list[str]:
-        """Its columns; each name may occur once."""
+        """The columns of the file; each name may occur once."""
         with readable(self.name, self.format.called):
             found = self.format.names(self)
         twice = [name for name, count in Counter(found).items() if count > 1]
@@ -65,7 +65,7 @@ class Part:
         return found
 
     def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
-        """Its rows, with these columns."""
+        """The rows of the file, with these columns."""
         with readable(self.name, self.format.called):
             yield from self.format.batches(self, columns)
 
@@ -168,12 +168,12 @@ class JsonLines:
 
 @dataclass(frozen=True)
 class Parquet:
-    """Parquet, which holds its own compression."""
+    """Parquet, which compresses inside the file."""
 
     called: ClassVar[str] = "a Parquet file"
 
     def names(self, part: Part) -> list[str]:
-        """The columns of its schema."""
+        """The columns of the schema."""
         with arrow("parquet").ParquetFile(part.path) as file:
             return list(file.schema_arrow.names)
 
@@ -192,7 +192,7 @@ class Feather:
     called: ClassVar[str] = "a Feather (Arrow IPC) file"
 
     def names(self, part: Part) -> list[str]:
-        """The columns of its schema."""
+        """The columns of the schema."""
         with arrow().memory_map(str(part.path)) as mapped:
             return list(self._reader(mapped).schema.names)
 

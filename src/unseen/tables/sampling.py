@@ -116,7 +116,7 @@ def read_labelled(source: Source, label: str, n_rows: int, seed: int) -> Sample:
     n_rows : int
         At most so many rows in all.
     seed : int
-        The same seed draws the same rows, whatever the size of the batches.
+        As in :func:`read_sample`.
 
     Returns
     -------
@@ -171,7 +171,7 @@ def read_groups(
     n_rows_per_group : int
         The number of rows to draw of each group; smaller groups are kept whole.
     seed : int
-        The same seed draws the same rows, whatever the size of the batches.
+        As in :func:`read_sample`.
     n_rows : int or None, default=None
         At most so many rows of all groups together, or 30 of each group where that is more: small
         groups are kept whole, and the large ones share what is left equally. None sets no limit.
@@ -208,7 +208,6 @@ def water_level(counts: IntArray, n_rows: int) -> int:
 
     Examples
     --------
-    >>> import numpy as np
     >>> water_level(np.array([500, 20, 300]), 100)
     40
     """
@@ -228,7 +227,6 @@ def group_level(counts: IntArray, n_rows_per_group: int, n_rows: int | None) -> 
 
     Examples
     --------
-    >>> import numpy as np
     >>> days = np.full(100, 5_000)
     >>> [group_level(days, 2_000, n_rows) for n_rows in (None, 50_000, 1_000)]
     [2000, 500, 30]
@@ -336,7 +334,10 @@ def _read_strata(source: Source, by: GroupBy, codes: KeyCodes, reservoir: _Reser
     if not len(reservoir.counts):
         raise ValueError(f"{codes.argument} must not be missing in all rows of {source.name}.")
     held = reservoir.in_order()
-    names = _of_one_kind(list(codes.known))
+    names = list(codes.known)
+    # Files of one pattern may hold 1 here and "1" there: text throughout if any is text.
+    if any(isinstance(name, str) for name in names):
+        names = [str(name) for name in names]
     counted: Counter[Key] = Counter()
     for name, count in zip(names, reservoir.counts.tolist(), strict=True):
         counted[name] += count
@@ -349,12 +350,6 @@ def _read_strata(source: Source, by: GroupBy, codes: KeyCodes, reservoir: _Reser
         n_missing=reservoir.n_rows - int(reservoir.counts.sum()),
         sha256=source.sha256(),
     )
-
-
-def _of_one_kind(names: list[Key]) -> list[Key]:
-    """Text throughout if any is text: files of one pattern may hold 1 here and "1" there."""
-    kinds = {type(name) for name in names}
-    return [str(name) for name in names] if len(kinds) > 1 and str in kinds else names
 
 
 def _check_positive(argument: str, value: int) -> None:

@@ -33,7 +33,7 @@ class Source:
     parts : sequence of Part
         The files, in the order in which their rows are joined; see :meth:`find`.
     name : str
-        What the user calls them together.
+        The user's name for all files together.
 
     Examples
     --------
@@ -75,12 +75,8 @@ class Source:
             Such as ``"csv"``; None goes by the suffix. Standard input has none: it is csv,
             unless its first bytes are those of another format.
         stdin : binary stream or None, default=None
-            What ``-`` stands for; None is the standard input of the process. It is copied to a
-            temporary file, which goes when the source does.
-
-        Returns
-        -------
-        Source
+            The stream that ``-`` stands for; None is the standard input of the process. A
+            temporary file holds a copy, and goes when the source does.
 
         Raises
         ------
@@ -176,9 +172,9 @@ def check_names(argument: str, names: Sequence[str], columns: Sequence[str], nam
     if missing:
         like = {each.casefold(): each for each in columns}
         close = get_close_matches(missing[0].casefold(), like, n=1)
-        told = f"Did you mean {like[close[0]]!r}?" if close else f"It has {quoted(columns)}."
+        advice = f"Did you mean {like[close[0]]!r}?" if close else f"It has {quoted(columns)}."
         raise ValueError(
-            f"{argument} must name columns of {name}; it has no {quoted(missing)}. {told}"
+            f"{argument} must name columns of {name}; it has no {quoted(missing)}. {advice}"
         )
 
 

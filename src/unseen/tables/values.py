@@ -1,4 +1,4 @@
-"""What the values of a column are: numbers, text, dates, or missing."""
+"""The values of a column: numbers, text, dates, or missing."""
 
 from __future__ import annotations
 

@@ -1,18 +1,9 @@
 """Adjusted counts: classify and count, corrected for the classifier's error rates.
 
 Let ``M_ki`` be the rate at which rows of class i are counted for class k, estimated out of fold,
-and ``q_k`` the share of new rows counted for k. If only the shares have changed, then
-
-    q = M pi,
-
+and ``q_k`` the share of new rows counted for k. If only the shares have changed, ``q = M pi``,
 which is solved for pi. Counting predictions gives the adjusted count (ACC), counting posteriors
-the probabilistic adjusted count (PACC), which keeps more of what the classifier knows.
-
-With two classes this is the estimator of Rogan & Gladen (1978) from epidemiology. With the true
-positive rate t (sensitivity), the false positive rate f (one minus specificity) and the apparent
-share q of positives,
-
-    pi = (q - f) / (t - f), clipped to [0, 1].
+the probabilistic adjusted count (PACC). docs/theory.md, "Closed-set methods", says more.
 """
 
 from __future__ import annotations
@@ -24,11 +15,7 @@ import numpy as np
 from unseen._random import generator
 from unseen._types import FloatArray
 from unseen.proportions.base import Reading, append_zero_unseen
-from unseen.proportions.bootstrap import (
-    bootstrap_means,
-    class_bootstrap_means,
-    class_means,
-)
+from unseen.proportions.bootstrap import bootstrap_means, class_bootstrap_means, class_means
 from unseen.proportions.closed_set.base import PosteriorEstimator
 from unseen.proportions.closed_set.count import votes
 from unseen.scores import Posteriors
@@ -52,15 +39,8 @@ class AdjustedCount(PosteriorEstimator):
         False solves it outright, sets negative shares to 0 and divides by the sum, as the
         method was first written. Both are the same with two classes; with more, clipping
         one share leaves the others at values that made up for it.
-    classifier : scikit-learn classifier or None, default=None
-        What tells the known classes apart, with ``predict_proba``; None is kernel logistic
-        regression.
-    n_folds : int, default=10
-        Folds of the out-of-fold posteriors.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the folds and of the classifier.
-    n_jobs : int or None, default=None
-        Folds that are fitted at the same time; does not change the result.
+    classifier, n_folds, random_state, n_jobs
+        As in :class:`~unseen.SaerensEM`.
 
     Examples
     --------
@@ -132,7 +112,6 @@ def adjusted_shares(
 
     Examples
     --------
-    >>> import numpy as np
     >>> rates = np.array([[0.9, 0.2], [0.1, 0.8]])
     >>> adjusted_shares(rates, np.array([0.55, 0.45])).round(3)
     array([0.5, 0.5])

@@ -1,4 +1,4 @@
-"""What the methods share that take every new row for one of a known class.
+"""The base of the methods that take every new row for one of a known class.
 
     P_0 = sum_i pi_i P_i,   sum_i pi_i = 1,                            Eq. (2) with nothing unseen
 
@@ -33,15 +33,8 @@ class PosteriorEstimator(ClosedSetEstimator):
 
     Parameters
     ----------
-    classifier : scikit-learn classifier or None, default=None
-        What tells the known classes apart, with ``predict_proba``; None is kernel logistic
-        regression.
-    n_folds : int, default=10
-        Folds of the out-of-fold posteriors.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the folds and of the classifier.
-    n_jobs : int or None, default=None
-        Folds that are fitted at the same time; does not change the result.
+    classifier, n_folds, random_state, n_jobs
+        As in :class:`~unseen.SaerensEM`.
     """
 
     reads: ClassVar[type[Scores]] = Posteriors

@@ -28,13 +28,8 @@ class ClassifyAndCount(ClosedSetEstimator):
     soft : bool, default=False
         False counts each row for its most probable class; True spreads it over the classes by
         its posterior.
-    classifier : scikit-learn classifier or None, default=None
-        What tells the known classes apart, with ``predict_proba``; None is kernel logistic
-        regression.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the classifier.
-    n_jobs : int or None, default=None
-        Jobs of the scorer; does not change the result.
+    classifier, random_state, n_jobs
+        As in :class:`~unseen.SaerensEM`.
 
     Examples
     --------
@@ -88,7 +83,6 @@ def votes(posteriors: FloatArray, soft: bool) -> FloatArray:
 
     Examples
     --------
-    >>> import numpy as np
     >>> votes(np.array([[0.2, 0.5, 0.3]]), soft=False)
     array([[0., 1., 0.]])
     """

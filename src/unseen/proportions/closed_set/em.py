@@ -1,17 +1,8 @@
 """EM on posteriors (Saerens, Latinne & Decaestecker, 2002): maximum likelihood of the shares.
 
-A classifier trained on shares ``prior`` gives posteriors ``p_k(x)``. By Bayes' rule the ratio
-``r_k(x) = p_k(x) / prior_k`` is the density of class k up to a factor that all classes have in
-common, so the log-likelihood of the shares pi in the new rows is, up to a constant,
-
-    L(pi) = mean_j log sum_k pi_k r_k(x_j),   pi >= 0, sum pi = 1.
-
-EM climbs it with ``pi_k <- mean_j pi_k r_k(x_j) / sum_l pi_l r_l(x_j)``: the mean posterior
-under the shares so far. L is concave, so whatever climbs it ends at the same height, and
-Newton steps get there in about ten where EM may need thousands.
-
-It is also the minimum of ``KL(P_0 || sum_k pi_k P_k)`` with the classifier's densities, so
-:class:`~unseen.KLDivergence` asks the same question without a classifier.
+With the ratios ``r_k(x) = p_k(x) / prior_k`` of a classifier's posteriors, the log-likelihood of
+the shares is ``L(pi) = mean_j log sum_k pi_k r_k(x_j)``. L is concave: Newton steps reach the
+height that EM climbs to. docs/theory.md, "Closed-set methods", derives L.
 """
 
 from __future__ import annotations
@@ -34,7 +25,6 @@ from unseen.simplex import mixture_shares
 
 __all__ = ["BiasCorrectedTemperature", "Rescaling", "SaerensEM", "Temperature"]
 
-_BLOCK_SIZE = 2_000_000
 _LEAST_POSTERIOR = 1e-15
 _INVERSE_TEMPERATURES = (0.01, 100.0)
 
@@ -52,8 +42,6 @@ class Rescaling:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from unseen.proportions.closed_set.em import Rescaling
     >>> Rescaling(2.0, np.zeros(2))(np.array([[0.9, 0.1]])).round(2)
     array([[0.75, 0.25]])
     """
@@ -115,7 +103,7 @@ class SaerensEM(PosteriorEstimator):
         Kernel logistic regression tuned by log-loss needs none; forests, naive Bayes and
         support vector machines do.
     classifier : scikit-learn classifier or None, default=None
-        What tells the known classes apart, with ``predict_proba``; None is kernel logistic
+        The classifier of the known classes, with ``predict_proba``; None is kernel logistic
         regression.
     n_folds : int, default=10
         Folds of the out-of-fold posteriors.
@@ -155,7 +143,11 @@ class SaerensEM(PosteriorEstimator):
 
     def read(self, scores: Posteriors) -> Reading:
         """Climb the likelihood of the shares."""
-        record = self._calibrated(scores)
+        record = scores
+        if self.calibration is not None:
+            rescaling = self.calibration.fit(scores.of_labelled, scores.codes)
+            labelled, new = rescaling(scores.of_labelled), rescaling(scores.new)
+            record = replace(scores, labelled=labelled, new=new)
         shares = mixture_shares(record.ratios, start=record.prior)
         height = float(np.log(record.ratios @ shares).mean())
 
@@ -164,14 +156,9 @@ class SaerensEM(PosteriorEstimator):
                 em_replicates(record, shares, n_replicates, generator(random_state))
             )
 
-        found = {"log_likelihood": height}
-        return Reading(append_zero_unseen(shares), replicates, diagnostics=found)
-
-    def _calibrated(self, scores: Posteriors) -> Posteriors:
-        if self.calibration is None:
-            return scores
-        rescaling = self.calibration.fit(scores.of_labelled, scores.codes)
-        return replace(scores, labelled=rescaling(scores.of_labelled), new=rescaling(scores.new))
+        return Reading(
+            append_zero_unseen(shares), replicates, diagnostics={"log_likelihood": height}
+        )
 
 
 def log_posteriors(posteriors: FloatArray) -> FloatArray:

@@ -1,17 +1,9 @@
 """Matching distribution functions (Hall, 1981).
 
-For one feature, or one score, with distribution functions ``F_i`` of the classes and ``F_0`` of
-the new rows, the shares are those that bring the mixture nearest to the new rows,
-
-    min integral (F_0(t) - sum_i pi_i F_i(t))^2 dm(t),
-
-with m the measure of all rows together, so that only the order of values matters. It needs no
-bandwidth. Two samples have the inner product ``integral F G dm``, and a single row at x has with
-a sample F the inner product ``integral_{t >= x} F(t) dm(t)``: the quadratic program of
-:mod:`unseen.proportions.closed_set.matching`.
-
-Hall wrote it for one feature. Several scores are matched one by one, and their criteria summed:
-each is a true statement about the shares, so their sum is one too.
+The shares minimise ``integral (F_0 - sum_i pi_i F_i)^2 dm`` over the distribution functions of a
+score, with m the measure of all rows together: only the order of values matters. The integral is a
+quadratic program (:mod:`unseen.proportions.closed_set.matching`); the criteria of several scores
+are summed. docs/theory.md, "Closed-set methods", has the inner products.
 """
 
 from __future__ import annotations
@@ -41,15 +33,8 @@ class HallECDF(PosteriorEstimator):
         False matches the posteriors of a classifier, to two decimals: one score with two
         classes, one per class with more. True matches the features as they are, which with
         one feature is Hall's own method, and with several matches their marginals.
-    classifier : scikit-learn classifier or None, default=None
-        What tells the known classes apart, with ``predict_proba``; None is kernel logistic
-        regression. Not used when ``raw`` is True.
-    n_folds : int, default=10
-        Folds of the out-of-fold posteriors.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the folds and of the classifier.
-    n_jobs : int or None, default=None
-        Folds that are fitted at the same time; does not change the result.
+    classifier, n_folds, random_state, n_jobs
+        As in :class:`~unseen.SaerensEM`. Not used where ``raw`` is True.
 
     Examples
     --------
@@ -118,11 +103,10 @@ def ecdf_products(
     labelled : ndarray of shape (n, K + 1)
         For each labelled row: with each class and, last, with the new rows; summed over scores.
     new : ndarray of shape (m, K + 1)
-        The same for each new row.
+        Inner products of each new row.
 
     Examples
     --------
-    >>> import numpy as np
     >>> new = ecdf_products(np.array([[0.0], [2.0]]), np.array([0, 1]), np.array([[1.0]]))[1]
     >>> new.round(3)
     array([[0.667, 0.333, 0.667]])

@@ -1,22 +1,9 @@
 """Matching in Kullback-Leibler divergence by density ratios (after du Plessis & Sugiyama, 2012).
 
-The shares are those with the least ``KL(P_0 || sum_i theta_i P_i)``. No density is estimated: for
-every function r > 0 the divergence is at least
-
-    E_0[log r] - log sum_i theta_i E_i[r],
-
-and it is equal where r is the ratio of ``p_0`` to the mixture. With means over rows for
-expectations and ``log r(x) = sum_l alpha_l k(x, z_l)`` over Gaussian kernels at landmarks, this is
-concave in alpha, and the least over theta is at the class with the largest ``E_i[r]``. So
-``min over theta of max over alpha`` is
-
-    min over alpha of   max_i log E_i[r] - E_0[log r] + penalty |alpha|^2 / 2,
-
-and the shares are the weights with which the classes that attain the maximum hold the slope at 0.
-Each step is a quadratic program in the shares, and the rows enter only through sums: the cost is
-linear in their number. (With r itself a sum of kernels with weights >= 0 the problem is convex
-too, but such an r can rise above its base and never fall below it, and fails where a class is so
-wide that no landmark is near its rows.)
+The shares have the least ``KL(P_0 || sum_i theta_i P_i)``. No density is estimated: a log-linear
+density ratio over Gaussian kernels at landmarks bounds the divergence from below. The rows enter
+only through sums, so the cost is linear in their number. docs/theory.md, "Closed-set methods",
+derives the convex problem.
 """
 
 from __future__ import annotations
@@ -212,15 +199,10 @@ def fit_density_ratio(
     penalty : float
         Above 0.
 
-    Returns
-    -------
-    RatioFit
-
     Examples
     --------
     Two kernels that tell two classes apart for certain:
 
-    >>> import numpy as np
     >>> new = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
     >>> fit_density_ratio(np.eye(2), np.array([0, 1]), new, penalty=1e-6).shares.round(3)
     array([0.75, 0.25])

@@ -1,13 +1,9 @@
 """Matching kernel densities in L2 (Titterington, 1983).
 
-Each class and the new rows get a Gaussian kernel density estimate with one bandwidth b, and the
-shares bring the mixture nearest to the new rows,
-
-    min integral (p_0(x) - sum_i pi_i p_i(x))^2 dx.
-
-Two Gaussians of variance b^2 have the inner product of one of variance 2 b^2 at their distance,
-so every integral is a mean over pairs of rows, in closed form, and this is the quadratic program
-of :mod:`unseen.proportions.closed_set.matching`.
+Each class and the new rows get a Gaussian kernel density estimate with one bandwidth b. The shares
+minimise ``integral (p_0(x) - sum_i pi_i p_i(x))^2 dx``: every integral is a mean over pairs of rows
+in closed form, a Gaussian of variance 2 b^2 at their distance, and the whole is the quadratic
+program of :mod:`unseen.proportions.closed_set.matching`.
 """
 
 from __future__ import annotations
@@ -29,12 +25,7 @@ from unseen.proportions.closed_set.matching import matching, matching_replicates
 from unseen.records import Notice
 from unseen.samples import LabelledRows
 from unseen.scores import RowScores, Scorer
-from unseen.scores.kernel import (
-    Standardisation,
-    choose_landmarks,
-    dense,
-    median_bandwidth,
-)
+from unseen.scores.kernel import Standardisation, choose_landmarks, dense, median_bandwidth
 from unseen.simplex import minimise_on_simplex
 
 __all__ = ["L2Distance", "density_products"]
@@ -108,7 +99,11 @@ class L2Distance(ClosedSetEstimator):
         rows = scores.of_labelled, scores.codes, scores.new
         program = matching(*rows)
         free = np.linalg.lstsq(program.gram, program.linear)[0]
-        minimise = minimise_on_simplex if self.constrained else _free_then_project
+
+        def projected(gram: FloatArray, linear: FloatArray) -> FloatArray:
+            return simplex.project(np.linalg.solve(gram, linear[..., None])[..., 0])
+
+        minimise = minimise_on_simplex if self.constrained else projected
 
         def replicates(n_replicates: int, random_state: Any = None) -> FloatArray:
             return append_zero_unseen(
@@ -160,7 +155,7 @@ def density_products(
 ) -> tuple[FloatArray, FloatArray]:
     """Inner product of the kernel at each row with each sample's density, block by block.
 
-    The common factor ``(4 pi bandwidth^2)^(-d / 2)`` is left out: it has no say in the shares.
+    The common factor ``(4 pi bandwidth^2)^(-d / 2)`` is left out: the shares do not depend on it.
 
     Parameters
     ----------
@@ -180,11 +175,10 @@ def density_products(
     labelled : ndarray of shape (n, K + 1)
         For each labelled row: with each class and, last, with the new rows.
     new : ndarray of shape (m, K + 1)
-        The same for each new row.
+        Inner products of each new row.
 
     Examples
     --------
-    >>> import numpy as np
     >>> x, codes, x_new = np.array([[0.0], [2.0]]), np.array([0, 1]), np.array([[0.0]])
     >>> density_products(x, codes, x_new, bandwidth=1.0)[1].round(3)
     array([[1.   , 0.368, 1.   ]])
@@ -210,10 +204,6 @@ def half_median(rows: FloatArray, rng: np.random.RandomState) -> float:
     """Half the median distance between rows."""
     some = choose_landmarks(rows, np.ones(len(rows)), _MEDIAN_ROWS, rng)
     return median_bandwidth(some) / 2
-
-
-def _free_then_project(gram: FloatArray, linear: FloatArray) -> FloatArray:
-    return simplex.project(np.linalg.solve(gram, linear[..., None])[..., 0])
 
 
 def _kept(

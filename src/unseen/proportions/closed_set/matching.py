@@ -1,14 +1,8 @@
 """Distribution matching as a quadratic program on the simplex.
 
-Distribution matching asks for the shares whose mixture of the known classes lies nearest to the
-new rows, in some norm:
-
-    min || P_0 - sum_i pi_i P_i ||^2   over   pi >= 0, sum pi = 1.
-
-With the inner products ``G_ik = <P_i, P_k>`` and ``h_k = <P_k, P_0>`` this is the program
-``min pi' G pi / 2 - h' pi``. Norms differ only in what an inner product of two samples is: a sum
-over kernel densities (Titterington), over distribution functions (Hall), over a classifier's
-votes (adjusted counts).
+The shares minimise ``|| P_0 - sum_i pi_i P_i ||^2``. With the inner products ``G_ik = <P_i, P_k>``
+and ``h_k = <P_k, P_0>`` this is ``min pi' G pi / 2 - h' pi``. Methods differ only in the inner
+product of two samples: over kernel densities (Titterington), over distribution functions (Hall).
 """
 
 from __future__ import annotations
@@ -20,11 +14,7 @@ import numpy as np
 
 from unseen._random import generator
 from unseen._types import FloatArray, IntArray
-from unseen.proportions.bootstrap import (
-    bootstrap_means,
-    class_bootstrap_means,
-    class_means,
-)
+from unseen.proportions.bootstrap import bootstrap_means, class_bootstrap_means, class_means
 from unseen.simplex import minimise_on_simplex
 
 __all__ = [
@@ -53,17 +43,12 @@ def matching(labelled: FloatArray, codes: IntArray, new: FloatArray) -> Matching
     codes : ndarray of shape (n,)
         Classes of the labelled rows.
     new : ndarray of shape (m, K + 1)
-        The same for the new rows.
-
-    Returns
-    -------
-    Matching
+        Inner products of the new rows.
 
     Examples
     --------
     The inner product of two points is their product: only means are matched.
 
-    >>> import numpy as np
     >>> x, codes, x_new = np.array([0.0, 2.0, 4.0]), np.array([0, 0, 1]), np.array([2.0])
     >>> means = np.array([1.0, 4.0, 2.0])
     >>> program = matching(np.outer(x, means), codes, np.outer(x_new, means))
@@ -132,15 +117,13 @@ def gradient_noise(
     labelled : ndarray of shape (n, K + 1)
         ``v_1 ... v_K`` and ``w`` at the labelled rows.
     codes : ndarray of shape (n,)
-        Their classes.
+        Classes of the labelled rows.
     new : ndarray of shape (m, K)
         ``v_1 ... v_K`` at the new rows.
     shares : ndarray of shape (K,)
         The shares pi.
-    n_replicates : int
-        Number of replicates, B.
-    rng : Generator
-        Where all randomness comes from.
+    n_replicates, rng
+        The number B of replicates, and the source of all randomness.
     """
     args = (labelled, codes, len(shares))
     moved = class_bootstrap_means(*args, n_replicates, rng) - class_means(*args)

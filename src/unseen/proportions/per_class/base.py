@@ -1,4 +1,4 @@
-"""What the methods share that set each known class against the new rows."""
+"""The base of the methods that set each known class against the new rows."""
 
 from __future__ import annotations
 
@@ -20,16 +20,8 @@ class PerClassEstimator(ProportionEstimator):
 
     Parameters
     ----------
-    classifier : scikit-learn classifier or None, default=None
-        What tells the new rows from a class; None is kernel logistic regression.
-    n_folds : int, default=10
-        Folds of the out-of-fold scores.
-    n_repeats : int, default=1
-        Times the folds are drawn anew.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the folds and of the classifier.
-    n_jobs : int or None, default=None
-        Jobs that score at the same time; does not change the result.
+    classifier, n_folds, n_repeats, random_state, n_jobs
+        As in :class:`~unseen.MPEIncomplete`.
     """
 
     reads = PairScores

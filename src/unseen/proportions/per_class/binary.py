@@ -1,20 +1,12 @@
 """Two classes, rescaled: right even where one class hides inside the other (Prop. "binary").
 
-Eq. (4) needs condition (A). With two classes the weaker ``P_1 != P_2`` is enough: what of P_2
-can be found inside P_1 is itself a mixture proportion, ``nu(P_1, P_2)``, and
+The part of P_2 inside P_1 is itself a mixture proportion, and either of
 
-    1 - nu(P_0, P_2) = pi_1 (1 - nu(P_1, P_2)),
-    1 - nu(P_0, P_1) = pi_2 (1 - nu(P_2, P_1)).
+    1 - nu(P_0, P_2) = pi_1 (1 - nu(P_1, P_2)),    1 - nu(P_0, P_1) = pi_2 (1 - nu(P_2, P_1))
 
-Either equation gives both shares, as ``pi_1 + pi_2 = 1``; the paper divides each to get pi_1'
-and pi_2', which need not sum to one. Here both are solved together by least squares under that
-condition. An equation counts by the square of ``1 - nu`` on its right, as it should: its error
-is multiplied by one over that in the division, so that a class which nearly drowns in the other
-does not spoil the answer. All three samples are needed, hence no class may be unseen.
-
-Where part of P_1 is P_2, the likelihood ratios have plateaus and the ROCs have kinks. The smooth
-curves of Sec. 6.1 cannot follow a kink, and their slopes stay off however many rows there are.
-So the slope is read off the best bin here, unless another method is asked for.
+gives both shares; they are solved together by least squares. No class may be unseen. A hidden class
+puts kinks into the ROCs, which smooth models cannot follow, so the best bin is the default method.
+docs/theory.md, "Several classes", says why least squares weighs the two equations well.
 """
 
 from __future__ import annotations
@@ -40,7 +32,7 @@ __all__ = ["BinaryRescaled", "rescaled_proportions"]
 # With less of each class outside the other than this, the classes are as good as one.
 _LEAST_DIFFERENCE = 1e-6
 _SAME_CLASSES = Notice(
-    "same_classes", "the two classes cannot be told apart, so one half each is given."
+    "same_classes", "nothing tells the two classes apart, so one half each is given."
 )
 
 
@@ -52,16 +44,8 @@ class BinaryRescaled(PerClassEstimator):
     method : mixture estimator or None, default=None
         Reads a mixture proportion off scores; None is :class:`~unseen.BestBin`, which has no
         trouble with kinks in a ROC. Its own ``classifier`` and ``n_folds`` play no part here.
-    classifier : scikit-learn classifier or None, default=None
-        What tells two samples apart; None is kernel logistic regression.
-    n_folds : int, default=10
-        Folds of the out-of-fold scores.
-    n_repeats : int, default=1
-        Times the folds are drawn anew.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the folds and of the classifier.
-    n_jobs : int or None, default=None
-        Jobs that score at the same time; does not change the result.
+    classifier, n_folds, n_repeats, random_state, n_jobs
+        As in :class:`~unseen.MPEIncomplete`.
 
     Examples
     --------
@@ -113,6 +97,11 @@ class BinaryRescaled(PerClassEstimator):
         method = with_seed(BestBin() if self.method is None else self.method, scores.seed)
         mixtures = [method.from_scores(*pair) for pair in scores.all_pairs]
         nu = np.array([mixture.proportion for mixture in mixtures])
+        # The paper's pi_1' and pi_2'; None where the division has no answer.
+        divided = [
+            float((1 - whole) / (1 - part)) if part < 1 - _LEAST_DIFFERENCE else None
+            for whole, part in zip(nu[1::-1], nu[2:], strict=True)
+        ]
         inside = dict(zip(scores.classes, nu[2:].tolist(), strict=True))
 
         def replicates(n_replicates: int, random_state: Any = None) -> FloatArray:
@@ -129,7 +118,7 @@ class BinaryRescaled(PerClassEstimator):
             shares=append_zero_unseen(rescaled_proportions(nu[:2], nu[2:])),
             replicates=replicates,
             roc=class_evidence(scores, mixtures[:2]),
-            diagnostics={"inside_other": inside, "rescaled": _divided(nu[:2], nu[2:])},
+            diagnostics={"inside_other": inside, "rescaled": divided},
             notices=() if (nu[2:] < 1 - _LEAST_DIFFERENCE).any() else (_SAME_CLASSES,),
         )
 
@@ -158,7 +147,6 @@ def rescaled_proportions(in_new: ArrayLike, in_other: ArrayLike) -> FloatArray:
     --------
     Half of P_1 is P_2, and the new rows are 60% P_1 and 40% P_2, hence 70% P_2:
 
-    >>> from unseen.proportions.per_class.binary import rescaled_proportions
     >>> rescaled_proportions([0.6, 0.7], [0.5, 0.0])
     array([0.6, 0.4])
     """
@@ -169,15 +157,7 @@ def rescaled_proportions(in_new: ArrayLike, in_other: ArrayLike) -> FloatArray:
     # Minimises (b_1 - a_1 p)^2 + (b_2 - a_2 (1 - p))^2 over p.
     a, b = np.moveaxis(outside_other, -1, 0), np.moveaxis(outside_new, -1, 0)
     first = a[0] * b[0] + a[1] * (a[1] - b[1])
-    told_apart = weight > _LEAST_DIFFERENCE**2
-    share = np.where(told_apart, first / np.where(told_apart, weight, 1.0), 0.5)
+    differ = weight > _LEAST_DIFFERENCE**2
+    share = np.where(differ, first / np.where(differ, weight, 1.0), 0.5)
     share = np.clip(share, 0.0, 1.0)
     return np.stack([share, 1 - share], axis=-1)
-
-
-def _divided(in_new: FloatArray, in_other: FloatArray) -> list[float | None]:
-    """The paper's pi_1' and pi_2'; None where the division has no answer."""
-    return [
-        float((1 - whole) / (1 - part)) if part < 1 - _LEAST_DIFFERENCE else None
-        for whole, part in zip(in_new[::-1], in_other, strict=True)
-    ]

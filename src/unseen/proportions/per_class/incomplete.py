@@ -1,13 +1,8 @@
 """MPE-Incomplete: each known class on its own, and the rest is unseen.
 
-The new rows are a mixture of the known classes and of others. Under condition (A) the
-share of class i is the largest share of its distribution that fits into the new one,
-
-    pi_i = nu(P_0, P_i),                                               Eq. (4)
-
-so that one mixture proportion per class answers the question, with no model of the other
-classes, seen or unseen. What the known classes leave over is the unseen share,
-``1 - sum_i pi_i`` (Sec. "New MPE-based Algorithms for CPE").
+Under condition (A) the share of class i is the largest share of its distribution that fits into the
+new one, ``pi_i = nu(P_0, P_i)``, Eq. (4): one mixture proportion per class, with no model of the
+other classes. The unseen share is the rest, ``1 - sum_i pi_i``.
 """
 
 from __future__ import annotations
@@ -27,7 +22,7 @@ from unseen.diagnostics import Finding, attribution, class_drift, hidden_share, 
 from unseen.mixture.slope import ROCSlope
 from unseen.proportions.base import Reading, found, with_seed
 from unseen.proportions.per_class.base import PerClassEstimator, class_evidence
-from unseen.records import EstimatesMixture, MixtureEstimate, Notice
+from unseen.records import EstimatesMixture
 from unseen.roc.bootstrap import bootstrap_slopes
 from unseen.scores import PairScores
 from unseen.scores.pairs import crossfit_scores
@@ -44,7 +39,7 @@ class MPEIncomplete(PerClassEstimator):
         Reads the share of one class off its scores; None is :class:`~unseen.ROCSlope`. Its
         own ``classifier`` and ``n_folds`` play no part here.
     classifier : scikit-learn classifier or None, default=None
-        What tells the new rows from a class; None is kernel logistic regression.
+        The classifier that tells the new rows from a class; None is kernel logistic regression.
     n_folds : int, default=10
         Folds of the out-of-fold scores.
     n_repeats : int, default=1
@@ -85,23 +80,25 @@ class MPEIncomplete(PerClassEstimator):
         self.method = method
 
     def read(self, scores: PairScores) -> Reading:
-        """One mixture proportion per class, Eq. (4); the known classes leave the rest."""
-        method = with_seed(self._method(), scores.seed)
+        """Read one mixture proportion per class, Eq. (4); the rest is unseen."""
+        method = with_seed(ROCSlope() if self.method is None else self.method, scores.seed)
         mixtures = [method.from_scores(*pair) for pair in scores.pairs]
         slopes = np.array([mixture.proportion for mixture in mixtures])
         proportions, unseen = incomplete_proportions(slopes)
         roc = class_evidence(scores, mixtures)
         numbers, notices = found(quick_checks(scores.classes, scores.pairs, roc, scores.seed))
+        own = [
+            replace(notice, text=f"class {label!r}: {notice.text}", about=label)
+            for label, mixture in zip(scores.classes, mixtures, strict=True)
+            for notice in mixture.notices
+        ]
         return Reading(
             shares=np.append(proportions, unseen),
             replicates=partial(_replicates, method, scores),
             roc=roc,
             diagnostics={"slope_total": float(slopes.sum()), **numbers},
-            notices=(*_mixture_notices(scores.classes, mixtures), *notices),
+            notices=(*own, *notices),
         )
-
-    def _method(self) -> EstimatesMixture:
-        return ROCSlope() if self.method is None else self.method
 
     def _expensive_findings(self, scores: PairScores, rows: Matrix) -> list[Finding]:
         n_classes, sample = len(scores.classes), self.labelled_
@@ -139,7 +136,6 @@ def incomplete_proportions(slopes: Sequence[float] | FloatArray) -> tuple[FloatA
 
     Examples
     --------
-    >>> from unseen.proportions.per_class.incomplete import incomplete_proportions
     >>> incomplete_proportions([0.5, 0.25])
     (array([0.5 , 0.25]), 0.25)
     >>> incomplete_proportions([0.75, 0.5])
@@ -158,19 +154,9 @@ def replicate_slopes(
     """Mixture proportions of every class in every bootstrap replicate.
 
     Slopes of a ROC model are fitted in one batch, with shared weights of the new rows
-    (:func:`~unseen.roc.bootstrap_slopes`). Any other method reads scores that are drawn with
-    replacement, the new rows once for all classes, one replicate after another.
-
-    Parameters
-    ----------
-    method : mixture estimator
-    pairs : sequence of (scores_F, scores_H)
-    n_replicates : int
-    random_state : int, RandomState, Generator or None
-
-    Returns
-    -------
-    ndarray of shape (B, K)
+    (:func:`~unseen.roc.bootstrap_slopes`, which has these parameters). Any other method reads
+    scores that are drawn with replacement, the new rows once for all classes, one replicate after
+    another. The result has the shape (B, K).
     """
     if isinstance(method, ROCSlope):
         return bootstrap_slopes(pairs, method._model(), n_replicates, random_state)
@@ -190,11 +176,3 @@ def _replicates(
     seed = scores.seed if random_state is None else random_state
     proportions = simplex.project_open(replicate_slopes(method, scores.pairs, n_replicates, seed))
     return np.column_stack([proportions, np.maximum(0.0, 1.0 - proportions.sum(axis=1))])
-
-
-def _mixture_notices(classes: Sequence[Any], mixtures: Sequence[MixtureEstimate]) -> list[Notice]:
-    return [
-        replace(notice, text=f"class {label!r}: {notice.text}", about=label)
-        for label, mixture in zip(classes, mixtures, strict=True)
-        for notice in mixture.notices
-    ]

@@ -1,12 +1,7 @@
-"""MPE-Joint: the ROCs of all classes fitted at once, their slopes bound to share out the whole.
+"""MPE-Joint: the ROCs of all classes fitted at once, with slopes that sum to 1.
 
-One ROC per class, F = P_0 against H = P_i, one model curve each, and one condition that ties
-them together (Sec. "New MPE-based Algorithms for CPE"):
-
-    minimise  sum_i B_f(ROC_i)   subject to   sum_i slope_i = 1,
-
-or ``sum_i slope_i <= 1`` where classes may be unseen. How it is solved stands in
-:mod:`unseen.roc.joint`.
+``minimise sum_i B_f(ROC_i) subject to sum_i slope_i = 1``, or ``<= 1`` where classes may be unseen.
+:mod:`unseen.roc.joint` solves the problem.
 """
 
 from __future__ import annotations
@@ -47,16 +42,8 @@ class MPEJoint(PerClassEstimator):
     smooth : bool, default=False
         Fit the mean of Bayesian-bootstrap replicates, as the paper's appendix does, instead of
         the empirical ROCs.
-    classifier : scikit-learn classifier or None, default=None
-        What tells the new rows from a class; None is kernel logistic regression.
-    n_folds : int, default=10
-        Folds of the out-of-fold scores.
-    n_repeats : int, default=1
-        Times the folds are drawn anew.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the folds and of the classifier.
-    n_jobs : int or None, default=None
-        Jobs that score at the same time; does not change the result.
+    classifier, n_folds, n_repeats, random_state, n_jobs
+        As in :class:`~unseen.MPEIncomplete`.
 
     Examples
     --------

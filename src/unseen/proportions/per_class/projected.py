@@ -24,19 +24,8 @@ class MPEProjected(MPEIncomplete):
 
     Parameters
     ----------
-    method : mixture estimator or None, default=None
-        Reads the share of one class off its scores; None is :class:`~unseen.ROCSlope`. Its
-        own ``classifier`` and ``n_folds`` play no part here.
-    classifier : scikit-learn classifier or None, default=None
-        What tells the new rows from a class; None is kernel logistic regression.
-    n_folds : int, default=10
-        Folds of the out-of-fold scores.
-    n_repeats : int, default=1
-        Times the folds are drawn anew.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the folds and of the classifier.
-    n_jobs : int or None, default=None
-        Jobs that score at the same time; does not change the result.
+    method, classifier, n_folds, n_repeats, random_state, n_jobs
+        As in :class:`~unseen.MPEIncomplete`.
 
     Examples
     --------

@@ -3,8 +3,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from unseen import OpenSetEstimator
-from unseen.mixture.candidates import Candidates
-from unseen.mixture.placement import placement_posterior
+from unseen.mixture.placement import Candidates, placement_posterior
 from unseen.scores.ratios import Distances, RatioScores
 
 

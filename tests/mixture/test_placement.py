@@ -5,8 +5,7 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.stats import kstest
 
-from unseen.mixture.candidates import Candidates
-from unseen.mixture.placement import Placement, placement_posterior
+from unseen.mixture.placement import Candidates, Placement, placement_posterior
 from unseen.roc.models import Concave, Gaussian
 from unseen.roc.pooled import _ALPHA, N_CELLS, cell_rates
 from unseen.roc.sketch import RocSketch

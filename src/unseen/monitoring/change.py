@@ -37,7 +37,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unseen._types import FloatArray, IntArray
-from unseen.mixture.candidates import Candidates
+from unseen.mixture.placement import Candidates
 from unseen.proportions.open_set.reading import open_set_fit
 from unseen.scores.open import OpenScores, ratios_at_shares
 

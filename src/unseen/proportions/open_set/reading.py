@@ -17,12 +17,11 @@ import numpy as np
 from unseen._frozen import Frozen
 from unseen._random import generator, one_blas_thread
 from unseen._types import FloatArray
-from unseen.mixture.candidates import Candidates
-from unseen.mixture.placement import PlacementPosterior, placement_posterior
+from unseen.mixture.placement import Candidates, PlacementPosterior, placement_posterior
 from unseen.proportions.base import Reading
 from unseen.proportions.bootstrap import em_replicates
 from unseen.records import RocEvidence
-from unseen.roc.evidence import pooled_evidence
+from unseen.roc.sketch import scored_evidence
 from unseen.scores.open import OpenScores, ratios_at_shares
 from unseen.simplex import mixture_shares
 
@@ -198,4 +197,5 @@ def _pooled_evidence(scores: OpenScores, fit: OpenSetFit) -> RocEvidence:
     mixture = np.maximum(proportions, _MIN_SHARE)
     ratios, best = ratios_at_shares(scores, mixture / mixture.sum()), scores.ratios.best
     weight = (mixture / scores.counts)[scores.codes]
-    return pooled_evidence(ratios.new[:, best], ratios.labelled[:, best], weight, 1 - float(unseen))
+    pair = ratios.new[:, best], ratios.labelled[:, best]
+    return scored_evidence(*pair, 1 - float(unseen), weight)

@@ -247,16 +247,13 @@ class Estimate(Frozen):
     def __post_init__(self) -> None:
         object.__setattr__(self, "classes", tuple(plain(label) for label in self.classes))
         n_classes = len(self.classes)
-        self._keep_numbers("proportions", (n_classes,))
-        if self.intervals is not None:
-            self._keep_numbers("intervals", (n_classes + 1, 2))
+        for name, shape in (("proportions", (n_classes,)), ("intervals", (n_classes + 1, 2))):
+            if getattr(self, name) is not None:
+                array = frozen_array(getattr(self, name), np.float64)
+                if array.shape != shape:
+                    raise ValueError(f"{name} must have shape {shape}; got {array.shape}.")
+                object.__setattr__(self, name, array)
         super().__post_init__()
-
-    def _keep_numbers(self, name: str, shape: tuple[int, ...]) -> None:
-        array = frozen_array(getattr(self, name), np.float64)
-        if array.shape != shape:
-            raise ValueError(f"{name} must have shape {shape}; got {array.shape}.")
-        object.__setattr__(self, name, array)
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from numpy.testing import assert_allclose
 
 from unseen import OpenSetEstimator
 from unseen.mixture.placement import Candidates, placement_posterior
-from unseen.scores.ratios import Distances, RatioScores
+from unseen.scores.base import Distances, RatioScores
 
 
 def test_prior_weights_fall_with_the_log_loss_and_half_is_with_distances() -> None:

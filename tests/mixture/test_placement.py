@@ -9,7 +9,7 @@ from unseen.mixture.placement import Candidates, Placement, placement_posterior
 from unseen.roc.models import Concave, Gaussian
 from unseen.roc.pooled import _ALPHA, N_CELLS, cell_rates
 from unseen.roc.sketch import RocSketch
-from unseen.scores.ratios import RatioScores
+from unseen.scores.base import RatioScores
 
 
 def one_score(F, H, prior_closed=0.0, weight=None):

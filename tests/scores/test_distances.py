@@ -8,8 +8,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from unseen.scores import distances
 from unseen.scores.crossfit import ratio_scores
-from unseen.scores.kernel import Standardisation
-from unseen.scores.ratios import neighbour_distances
+from unseen.scores.kernel import Standardisation, neighbour_distances
 
 
 def scales(n_columns, *spreads):

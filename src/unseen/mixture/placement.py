@@ -24,8 +24,8 @@ from unseen.mixture.base import MixtureEstimator, clipped_estimate
 from unseen.records import MixtureEstimate
 from unseen.roc.pooled import N_CELLS, PooledCells, fitted_lattice, spread_cells
 from unseen.roc.sketch import RocSketch
+from unseen.scores.base import RatioScores
 from unseen.scores.crossfit import cross_fitter
-from unseen.scores.ratios import RatioScores
 
 __all__ = ["Candidates", "Placement", "PlacementPosterior", "placement_posterior"]
 
@@ -55,7 +55,7 @@ class Candidates:
     --------
     >>> import numpy as np
     >>> from unseen.mixture.placement import Candidates
-    >>> from unseen.scores.ratios import RatioScores
+    >>> from unseen.scores.base import RatioScores
     >>> scores = RatioScores(np.zeros((50, 3)), np.zeros((50, 3)), np.array([0.5, 0.5, 9.0]))
     >>> np.exp(Candidates.from_ratios(scores).log_prior)
     array([0.5, 0.5, 0. ])

@@ -35,9 +35,6 @@ class _Overlap(NamedTuple):
     def too_many(self, by_chance: float = 0.0) -> bool:
         return self.found - self.expected > 3 * np.sqrt(self.variance + by_chance)
 
-    def too_few(self) -> bool:
-        return self.expected - self.found > 3 * np.sqrt(self.variance)
-
 
 def copy_notices(X: Matrix, X_new: Matrix, known_name: str, new_name: str) -> list[Notice]:
     """Rows that both samples hold, or one holds twice, where chance does not put them.
@@ -63,7 +60,8 @@ def copy_notices(X: Matrix, X_new: Matrix, known_name: str, new_name: str) -> li
             )
         )
     for sample, other, overlap in ((known, new, new_in_known), (new, known, known_in_new)):
-        if overlap.too_few() and _are_copies(sample):
+        too_few = overlap.expected - overlap.found > 3 * np.sqrt(overlap.variance)
+        if too_few and _are_copies(sample):
             n_copies = len(sample.keys) - len(np.unique(sample.keys))
             found.append(
                 Notice(

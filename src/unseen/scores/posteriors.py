@@ -113,8 +113,8 @@ class Posteriors(RowScores):
     >>> from unseen.scores import Posteriors
     >>> record = Posteriors(("a", "b"), [0, 0, 1], [[0.9, 0.1], [0.6, 0.4], [0.3, 0.7]],
     ...                     [[0.8, 0.2], [0.5, 0.5]])
-    >>> record.prior.round(3), record.n_labelled
-    (array([0.667, 0.333]), {'a': 2, 'b': 1})
+    >>> record.prior.round(3), record.counts
+    (array([0.667, 0.333]), array([2, 1]))
     """
 
     prior: FloatArray = None  # type: ignore[assignment]

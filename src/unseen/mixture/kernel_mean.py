@@ -17,7 +17,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from scipy import sparse
 from scipy.optimize import nnls
 from scipy.spatial.distance import cdist
 from sklearn.utils import check_random_state, resample
@@ -133,7 +132,7 @@ def squared_distances(rows: Any) -> FloatArray:
     ``x² - 2 x y + y²`` would round by more than the ridge for rows far from the origin, and the
     kernel would have no Cholesky factor.
     """
-    if sparse.issparse(rows):
+    if hasattr(rows, "tocsr"):
         rows = rows[:, np.unique(rows.indices)].toarray()
     values = np.asarray(rows, dtype=np.float64)
     return cdist(values, values, "sqeuclidean")

@@ -303,10 +303,13 @@ def placement_posterior(
     lattice = fitted_lattice(cells, log_prior, small_share)
     log_bayes_factor, weight = lattice.weights(cells, log_prior)
     order = np.argsort(lattice.slope, kind="stable")
+    # A row of F in a cell is one of H with probability ν / f', at most 1.
+    odds = (1 - lattice.rate) / lattice.rate * lattice.share / (1 - lattice.share)
+    known = np.minimum(lattice.slope[:, None] * odds, 1.0)
     return PlacementPosterior(
         lattice.slope[order],
         weight.sum(axis=0)[order],
         log_bayes_factor,
         float(prior_closed),
-        weight @ lattice.known(),
+        weight @ known,
     )

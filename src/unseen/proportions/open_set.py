@@ -25,7 +25,6 @@ from unseen.intervals import Credible, IntervalMethod
 from unseen.mixture.placement import Candidates, PlacementPosterior, placement_posterior
 from unseen.proportions.base import CLASSIFIER_CONSTRAINTS, ProportionEstimator, Reading
 from unseen.proportions.bootstrap import em_replicates
-from unseen.records import RocEvidence
 from unseen.roc.sketch import scored_evidence
 from unseen.scores import OpenScorer, OpenScores
 from unseen.scores.open import ratios_at_shares
@@ -174,9 +173,15 @@ class OpenSetEstimator(ProportionEstimator):
             prior = _PRIOR_CLOSED_ONE if len(scores.classes) == 1 else _PRIOR_CLOSED_MORE
         with one_blas_thread():  # or rounding would depend on the number of cores
             fit = open_set_fit(scores, float(prior))
-        pooled = _pooled_evidence(scores, fit)
+        shares = fit.shares
+        # The ROC of the candidate of least log-loss, at the shares of the answer.
+        mixture, best = np.maximum(shares[:-1], _MIN_SHARE), scores.ratios.best
+        ratios = ratios_at_shares(scores, mixture / mixture.sum())
+        weight = (mixture / scores.counts)[scores.codes]
+        pair = ratios.new[:, best], ratios.labelled[:, best]
+        pooled = scored_evidence(*pair, 1 - float(shares[-1]), weight)
         return OpenSetReading(
-            shares=fit.shares,
+            shares=shares,
             replicates=partial(_posterior_draws, scores, fit),
             roc={scores.classes[0]: pooled} if len(scores.classes) == 1 else {},
             pooled=pooled,
@@ -253,13 +258,3 @@ def _posterior_draws(
                     posteriors, fit.known_mixture, n_open, rng, fit.known
                 )
     return np.column_stack([nu[:, None] * mixture, 1 - nu])
-
-
-def _pooled_evidence(scores: OpenScores, fit: OpenSetFit) -> RocEvidence:
-    """The ROC of the candidate of least log-loss, at the shares of the answer."""
-    *proportions, unseen = fit.shares
-    mixture = np.maximum(proportions, _MIN_SHARE)
-    ratios, best = ratios_at_shares(scores, mixture / mixture.sum()), scores.ratios.best
-    weight = (mixture / scores.counts)[scores.codes]
-    pair = ratios.new[:, best], ratios.labelled[:, best]
-    return scored_evidence(*pair, 1 - float(unseen), weight)

@@ -225,11 +225,6 @@ class CurveLattice:
         weight[used] = np.exp(fit - evidence[:, None] + (mixing - logsumexp(mixing))[:, None])
         return float(logsumexp(log_prior[used] + evidence)), weight
 
-    def known(self) -> FloatArray:
-        """Probability (L, cells) that a row of F in a cell is one of H: ``ν / f'``, at most 1."""
-        odds = (1 - self.rate) / self.rate * self.share / (1 - self.share)
-        return np.minimum(self.slope[:, None] * odds, 1.0)
-
 
 @lru_cache(maxsize=1)
 def _concave_shapes() -> tuple[FloatArray, FloatArray]:

@@ -95,7 +95,8 @@ def check_rows(X: Any, name: str, columns: Iterable[str] | None = None) -> Rows:
             f"{name} must hold numbers; {reason}. Encode text and dates first, for example with "
             "OneHotEncoder."
         ) from error
-    finite = np.isfinite(rows.data if sparse.issparse(rows) else rows)
+    is_sparse = sparse.issparse(rows)
+    finite = np.isfinite(rows.data if is_sparse else rows)
     if not finite.all():
         _raise_not_finite(rows, finite, name, columns)
     return rows
@@ -294,7 +295,8 @@ def _holds_dates(X: Any) -> bool:
 def _raise_not_finite(
     rows: Rows, finite: BoolArray, name: str, names: Iterable[str] | None
 ) -> NoReturn:
-    if sparse.issparse(rows):
+    is_sparse = sparse.issparse(rows)
+    if is_sparse:
         place = int(np.flatnonzero(~finite)[0])
         row, column = np.searchsorted(rows.indptr, place, side="right") - 1, rows.indices[place]
     else:

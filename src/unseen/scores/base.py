@@ -1,4 +1,4 @@
-"""Scorer and Scores: the two ends of all expensive work.
+"""Scorer and Scores, the two ends of all expensive work, and the folds in between.
 
 A scorer is a frozen value, and equal settings are equal scorers. It turns checked rows into scores,
 a read-only record, from which any number of estimators can read shares at next to no cost.
@@ -64,9 +64,10 @@ class Scores(Frozen):
         """New rows."""
 
     @property
-    @abstractmethod
     def counts(self) -> IntArray:
-        """Labelled rows of each class."""
+        """Labelled rows of each class; here for scores with ``codes``, the class of each row."""
+        codes: IntArray = self.codes  # type: ignore[attr-defined]
+        return np.bincount(codes, minlength=len(self.classes))
 
 
 @dataclass(frozen=True, eq=False)

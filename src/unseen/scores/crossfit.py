@@ -101,10 +101,10 @@ def cross_fitter(classifier: Any = None, n_jobs: int | None = None) -> CrossFitt
     >>> type(cross_fitter(GaussianNB())).__name__
     'AnyClassifier'
     """
-    chosen = KernelLogisticRegression() if classifier is None else classifier
-    brings: Callable[[int | None], CrossFitter] | None = getattr(chosen, "cross_fitter", None)
-    fitter: CrossFitter = AnyClassifier(chosen, n_jobs) if brings is None else brings(n_jobs)
-    return fitter
+    if classifier is None:
+        return KernelCrossFitter(KernelLogisticRegression(), n_jobs)
+    brings: Callable[[int | None], CrossFitter] | None = getattr(classifier, "cross_fitter", None)
+    return AnyClassifier(classifier, n_jobs) if brings is None else brings(n_jobs)
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.neighbors import NearestNeighbors
 
 from unseen._frozen import Frozen
-from unseen._types import FloatArray, IntArray, Matrix
+from unseen._types import FloatArray, Matrix
 from unseen.scores.base import Distances
 
 BLOCK = 4096  # rows whose kernel values stay in the cache between two passes over them
@@ -213,7 +213,14 @@ def kernel_factor(
     """Factor of the kernel on the rows of X; ``typical`` is a typical distance of landmarks."""
     typical = median_bandwidth(landmarks) if typical is None else typical
     dtype = np.float64 if X.shape[0] * len(landmarks) <= EXACT_CELLS else np.float32
-    kept, whiten = _independent(landmarks, bandwidth, RESIDUAL[dtype])
+    # Landmarks with linearly independent kernel functions, and their whitening.
+    between = np.empty((len(landmarks), len(landmarks)))
+    ShiftedKernel(landmarks, bandwidth).fill(landmarks, between)
+    triangle, pivots, rank, _ = dpstrf(between, tol=RESIDUAL[dtype])
+    whiten = np.zeros((rank + 1, rank + 1))
+    whiten[:rank, :rank] = np.triu(dtrtri(triangle[:rank, :rank])[0])
+    whiten[rank, rank] = 1.0
+    kept = pivots[:rank] - 1
     # Subtract the value at the typical distance, unless this value is negligible.
     exponent = -0.5 * (typical / bandwidth) ** 2
     kernel = ShiftedKernel(landmarks[kept], bandwidth, exponent if exponent > -10 else None)
@@ -223,17 +230,3 @@ def kernel_factor(
     design[:, -1] = 1
     design.flags.writeable = False  # so that the record needs no copy
     return KernelFactor(design, whiten, kernel)
-
-
-def _independent(
-    landmarks: FloatArray, bandwidth: float, residual: float
-) -> tuple[IntArray, FloatArray]:
-    """Landmarks with linearly independent kernel functions, and their whitening."""
-    kernel = np.empty((len(landmarks), len(landmarks)))
-    ShiftedKernel(landmarks, bandwidth).fill(landmarks, kernel)
-    factor, pivots, rank, _ = dpstrf(kernel, tol=residual)
-    inverse, _ = dtrtri(factor[:rank, :rank])
-    whiten = np.zeros((rank + 1, rank + 1))
-    whiten[:rank, :rank] = np.triu(inverse)
-    whiten[rank, rank] = 1.0
-    return pivots[:rank] - 1, whiten

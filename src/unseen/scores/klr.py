@@ -233,7 +233,26 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
             rng = check_random_state(self.random_state)
             rows = self.prepare(X, weight, rng)
             bandwidth, C, self.cv_scores_ = self.choose(rows, codes, rng)
-            self._fit_once(rows, codes, bandwidth, C)
+            factor = rows.factor(bandwidth)
+            dtype = factor.design.dtype
+            everything = Problems(
+                np.array([C]),
+                np.zeros(1, dtype=np.int64),
+                weight[:, None].astype(dtype),
+                one_hot(codes, len(self.classes_), dtype)[:, None],
+            )
+            found = solve(factor, everything, tol=FINAL_TOL[dtype], max_iter=FINAL_STEPS)
+        if not found.decrement[0] <= WARN_TOL**2:
+            warnings.warn(
+                f"kernel logistic regression stopped after {FINAL_STEPS} steps short of its "
+                f"optimum at bandwidth={bandwidth:g}, C={C:g}; a smaller C is easier to fit.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        self.bandwidth_, self.C_ = bandwidth, C
+        self.landmarks_, self._kernel = factor.kernel.landmarks, factor.kernel
+        self._standardise, self._dtype = rows.standardise, dtype
+        self.coef_, self.intercept_ = found.coefficients[:-1, 0], found.coefficients[-1, 0]
         return self
 
     def prepare(self, X: Matrix, weight: FloatArray, rng: np.random.RandomState) -> PreparedRows:
@@ -273,29 +292,6 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
         # The first of equals is the smoother one: wide bandwidths and small C come first.
         best = np.unravel_index(np.argmax(np.nan_to_num(scores, nan=-np.inf)), scores.shape)
         return float(bandwidths[best[0]]), float(C_values[best[1]]), scores
-
-    def _fit_once(self, rows: PreparedRows, codes: IntArray, bandwidth: float, C: float) -> None:
-        factor = rows.factor(bandwidth)
-        dtype = factor.design.dtype
-        cells = Problems(
-            np.array([C]),
-            np.zeros(1, dtype=np.int64),
-            rows.weight[:, None].astype(dtype),
-            one_hot(codes, len(self.classes_), dtype)[:, None],
-        )
-        found = solve(factor, cells, tol=FINAL_TOL[dtype], max_iter=FINAL_STEPS)
-        if not found.decrement[0] <= WARN_TOL**2:
-            warnings.warn(
-                f"kernel logistic regression stopped after {FINAL_STEPS} steps short of its "
-                f"optimum at bandwidth={bandwidth:g}, C={C:g}; a smaller C is easier to fit.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
-        self.bandwidth_, self.C_ = bandwidth, C
-        self.landmarks_, self._kernel = factor.kernel.landmarks, factor.kernel
-        self._standardise, self._dtype = rows.standardise, dtype
-        self.coef_ = found.coefficients[:-1, 0]
-        self.intercept_ = found.coefficients[-1, 0]
 
     def decision_function(self, X: Matrix) -> FloatArray:
         """Log-odds of the second class (two classes), or logits of all classes.

@@ -172,7 +172,7 @@ class _Iteration:
             moved = self.moved[rows].reshape(-1, direction.shape[1])
             for part in _small_blocks(moved, design.shape[1]):
                 np.matmul(design[rows][part], direction, out=moved[part])
-            along = _curvature_along(self.probabilities[rows], self.moved[rows])
+            along = _variance(self.moved[rows], self.probabilities[rows])
             curvature += np.einsum("nc,nc->c", along, self.problems.weights[rows][:, groups])
         penalised = self.direction[:-1]
         return self.problems.C[self.active] * curvature + _dot(penalised, penalised)
@@ -284,7 +284,7 @@ def _probabilities(values: FloatArray) -> FloatArray:
     return powers
 
 
-def _curvature_along(probabilities: FloatArray, moved: FloatArray) -> FloatArray:
+def _variance(moved: FloatArray, probabilities: FloatArray) -> FloatArray:
     """Second derivative of the loss of each row along its move: a variance under p."""
     if moved.shape[-1] == 1:
         square = np.square(moved[..., 0])

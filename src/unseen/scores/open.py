@@ -78,11 +78,6 @@ class OpenScores(Scores):
         """New rows."""
         return len(self.ratios.new)
 
-    @property
-    def counts(self) -> IntArray:
-        """Labelled rows of each class."""
-        return np.bincount(self.codes, minlength=len(self.classes))
-
 
 @dataclass(frozen=True, eq=False)
 class OpenScorer(Scorer):
@@ -133,8 +128,8 @@ class OpenScorer(Scorer):
         """Density ratios and distances, beside posteriors that have been made before."""
         fitter = cross_fitter(self.classifier, self.n_jobs)
         rows, codes, n_folds = labelled.rows, labelled.codes, self.n_folds or FOLDS
-        closed = mixture = np.ones(1)
-        weight = None
+        closed: FloatArray = np.ones(1)
+        mixture, weight = closed, None
         if posteriors is not None:
             closed = mixture_shares(posteriors.ratios, start=posteriors.prior)
             mixture = present = posteriors.training_shares

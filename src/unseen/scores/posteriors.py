@@ -80,11 +80,6 @@ class RowScores(Scores):
         return len(self.new)
 
     @property
-    def counts(self) -> IntArray:
-        """Labelled rows of each class."""
-        return np.bincount(self.codes, minlength=len(self.classes))
-
-    @property
     def of_labelled(self) -> FloatArray:
         """Scores of the labelled rows, for methods that cannot do without."""
         if self.labelled is None:

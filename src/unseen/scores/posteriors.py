@@ -12,14 +12,13 @@ from typing import Any
 import numpy as np
 
 from unseen._frozen import frozen_array
-from unseen._random import whole_seed
 from unseen._types import FloatArray, IntArray, Matrix
 from unseen.records import Notice
 from unseen.samples import LabelledRows, check_closed_set, check_folds
 from unseen.scores.base import FOLDS, Scorer, Scores
 from unseen.scores.crossfit import cross_fitter
 
-__all__ = ["PosteriorScorer", "Posteriors", "RawScorer", "RowScores", "crossfit_posteriors"]
+__all__ = ["PosteriorScorer", "Posteriors", "RawScorer", "RowScores"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,46 +225,3 @@ class RawScorer(Scorer):
         """Score checked rows."""
         rows, new = (X.toarray() if hasattr(X, "toarray") else X for X in (labelled.rows, X_new))
         return RowScores(labelled.labels, labelled.codes, rows, new, self.seed)
-
-
-def crossfit_posteriors(
-    X: Matrix,
-    codes: IntArray,
-    X_new: Matrix,
-    classifier: Any = None,
-    *,
-    n_folds: int = 10,
-    random_state: Any = None,
-    n_jobs: int | None = None,
-) -> tuple[FloatArray, FloatArray]:
-    """Posteriors of the labelled rows out of fold, and of the new rows from all labelled rows.
-
-    Parameters
-    ----------
-    X, codes : array-like of shape (n, d), ndarray of shape (n,)
-        Labelled rows and their class codes 0 ... K - 1.
-    X_new : array-like of shape (m, d)
-        New rows.
-    classifier, n_folds, n_jobs
-        As in :class:`PosteriorScorer`.
-    random_state : int, RandomState or None
-        Draws folds and whatever the classifier draws.
-
-    Returns
-    -------
-    labelled, new : ndarray of shape (n, K), ndarray of shape (m, K)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from unseen.scores.posteriors import crossfit_posteriors
-    >>> rng = np.random.default_rng(0)
-    >>> X, codes = np.append(rng.normal(0, 1, 100), rng.normal(3, 1, 100)), np.repeat([0, 1], 100)
-    >>> labelled, new = crossfit_posteriors(X[:, None], codes, [[0.0], [3.0]], random_state=0)
-    >>> labelled.shape, new.argmax(axis=1)
-    ((200, 2), array([0, 1]))
-    """
-    fitter = cross_fitter(classifier, n_jobs)
-    labelled, new = fitter.posteriors(X, codes, X_new, n_folds, whole_seed(random_state))
-    assert labelled is not None
-    return labelled, new

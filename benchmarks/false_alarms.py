@@ -95,7 +95,7 @@ def fired(estimate: Estimate) -> set[str]:
     return {
         name
         for name, words in WORDS.items()
-        if any(words in message for message in estimate.warnings)
+        if any(words in notice.text for notice in estimate.notices)
     }
 
 

@@ -19,6 +19,7 @@ import numpy as np
 from paper.trial import PROPORTIONS, Block, Trial
 from unseen import KernelLogisticRegression, ROCSlope
 from unseen.datasets import load_dataset
+from unseen.scores.crossfit import cross_fitter
 
 CHOSEN_ON = ("thyroid", "saheart", "german", "image", "splice")
 REPORTED_ON = ("breast_cancer", "diabetes", "ionosphere", "banana", "waveform")

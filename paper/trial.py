@@ -109,8 +109,9 @@ class Block:
         if tuning not in self._posteriors:
             pool = self.data.X[self.split.pool]
             fitter, seed = cross_fitter(self.classifier(tuning)), self.seed()
-            found = fitter.posteriors(self.X, self.codes, pool, FOLDS, seed)
-            self._posteriors[tuning] = found
+            labelled, new = fitter.posteriors(self.X, self.codes, pool, FOLDS, seed)
+            assert labelled is not None
+            self._posteriors[tuning] = labelled, new
         return self._posteriors[tuning]
 
 

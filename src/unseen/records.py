@@ -275,11 +275,6 @@ class Estimate(Frozen):
                 object.__setattr__(self, name, array)
         super().__post_init__()
 
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """The sentences of the notices."""
-        return tuple(notice.text for notice in self.notices)
-
     def __getitem__(self, label: Any) -> float:
         """Share of one known class."""
         if label not in self.classes:

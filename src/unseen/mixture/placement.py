@@ -19,7 +19,7 @@ from scipy.special import logsumexp
 from unseen._frozen import Frozen
 from unseen._random import generator
 from unseen._sklearn import Interval
-from unseen._types import FloatArray, IntArray
+from unseen._types import FloatArray
 from unseen.mixture.base import MixtureEstimator, clipped_estimate
 from unseen.records import MixtureEstimate
 from unseen.roc.pooled import N_CELLS, PooledCells, fitted_lattice, spread_cells
@@ -106,23 +106,18 @@ class Candidates:
         used = np.isfinite(self.log_prior)
         new, labelled = np.zeros((2, len(used), N_CELLS))
         place = np.zeros((len(used), len(self.new)), dtype=np.intp)
+        n_new = len(self.new)
         for column in np.flatnonzero(used):
-            found = _row_cells(self.new[:, column], self.labelled[:, column], mass)
-            new[column], labelled[column], place[column] = found
+            scores = np.concatenate([self.new[:, column], self.labelled[:, column]])
+            steps, step = np.unique(-scores, return_inverse=True)
+            F = np.bincount(step[:n_new], minlength=len(steps)).astype(float)
+            H = np.bincount(step[n_new:], mass, minlength=len(steps)).astype(float)
+            new[column], labelled[column] = spread_cells(F, H)
+            # The cell in which the middle of a step lies, for each row of F.
+            middle = (np.cumsum(F + H) - (F + H) / 2) / (F + H).sum()
+            cell = np.minimum((middle * N_CELLS).astype(np.intp), N_CELLS - 1)
+            place[column] = cell[step[:n_new]]
         return PooledCells(new, labelled, place)
-
-
-def _row_cells(
-    scores_F: FloatArray, scores_H: FloatArray, mass: FloatArray
-) -> tuple[FloatArray, FloatArray, IntArray]:
-    """Cells of F and H, and the cell of each row of F, by falling score."""
-    steps, step = np.unique(-np.concatenate([scores_F, scores_H]), return_inverse=True)
-    new = np.bincount(step[: len(scores_F)], minlength=len(steps)).astype(float)
-    labelled = np.bincount(step[len(scores_F) :], mass, minlength=len(steps)).astype(float)
-    pooled = new + labelled
-    middle = (np.cumsum(pooled) - pooled / 2) / pooled.sum()
-    place = np.minimum((middle * N_CELLS).astype(np.intp), N_CELLS - 1)
-    return *spread_cells(new, labelled), place[step[: len(scores_F)]]
 
 
 @dataclass(frozen=True, eq=False)

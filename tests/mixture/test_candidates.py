@@ -28,7 +28,7 @@ def test_distances_find_what_a_blind_discriminator_does_not() -> None:
     scores = RatioScores(*blind, np.zeros(1), far)
     candidates = Candidates.from_ratios(scores)
     posterior = placement_posterior(candidates.cells(), candidates.log_prior, 0.5)
-    assert posterior.probability_mixed > 0.99
+    assert posterior.probability_open > 0.99
     assert abs(posterior.quantile(0.5) - 0.8) < 0.1
 
 

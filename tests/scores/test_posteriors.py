@@ -167,12 +167,12 @@ GOOD = [[0.8, 0.2], [0.4, 0.6]]
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"codes": [0]}, "one class per labelled row"),
+        ({"codes": [0]}, "one row per code"),
         ({"codes": [0, 0]}, "each of the 2 classes at least once"),
         ({"labelled": [[0.8, 0.1], [0.4, 0.6]]}, "labelled must hold posteriors"),
         ({"new": [[1.2, -0.2]]}, "new must hold posteriors"),
         ({"new": [[np.nan, 0.2]]}, "new must be finite"),
-        ({"new": [[0.2, 0.3, 0.5]]}, "same columns; got 2 and 3"),
+        ({"new": [[0.2, 0.3, 0.5]]}, "the columns of new"),
         ({"new": [0.2, 0.8]}, r"new must be 2-d and not empty; got shape \(2,\)"),
         ({"prior": [0.5, 0.0]}, "prior must hold 2 shares > 0"),
         ({"classes": ("a",)}, "at least 2 classes"),

@@ -25,7 +25,7 @@ from joblib import Parallel, delayed
 
 from coverage import CONFIDENCE, KINDS, draw_problem
 from unseen import OpenSetEstimator, UnseenWarning
-from unseen.proportions.open_set.reading import SMALL_SHARE
+from unseen.proportions.open_set import SMALL_SHARE
 
 RESULTS = Path(__file__).parent / "results" / "calibration.csv"
 BINS = (0.0, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 1.0)

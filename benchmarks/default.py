@@ -42,10 +42,10 @@ from unseen import (
     UnseenWarning,
 )
 from unseen.datasets import available_datasets, draw_with_proportions, load_dataset
-from unseen.proportions.open_set.reading import open_set_fit
+from unseen.proportions.open_set import open_set_fit
 from unseen.samples import LabelledRows
 from unseen.scores import OpenScorer, OpenScores
-from unseen.scores.ratios import RatioScores
+from unseen.scores.base import RatioScores
 
 DEVELOPED_ON = (
     "thyroid", "saheart", "australian", "german", "image", "ringnorm", "splice", "segment",

@@ -327,8 +327,8 @@ class FlopCount:
             (owner, name): getattr(owner, name)
             for owner, name in [
                 (self.klr, "kernel_factor"),
-                (self.logistic, "_multiply"),
-                (self.logistic, "_transposed_product"),
+                (self.logistic._Iteration, "_curvature"),
+                (self.logistic._Iteration, "_move"),
                 (self.logistic._Preconditioner, "__init__"),
                 (self.logistic._Preconditioner, "update"),
                 (self.logistic._Preconditioner, "__call__"),
@@ -354,20 +354,20 @@ class FlopCount:
         n, rank = factor.design.shape
         return 2 * n * rank * (self.n_features + 2) + 2 * (2 / 3) * len(landmarks) ** 3
 
-    def count_multiply(self, _, design, direction):
-        return 2 * design.size * direction.shape[1]
+    def count_curvature(self, _, state):
+        return 2 * state.factor.design.size * state.w[0].size
 
-    def count_transposed_product(self, _, design, residual):
-        return 2 * design.size * residual.shape[1]
+    def count_move(self, _, state, length):
+        return 2 * state.factor.design.size * state.w[0].size
 
     def count_init(self, _, preconditioner, *__):
         return 2 * preconditioner.sample.size * preconditioner.sample.shape[1]
 
-    def count_update(self, _, preconditioner, strengths, *__):
-        sample = preconditioner.sample
-        return sample.size * sample.shape[1] + len(strengths) * sample.shape[1] ** 3 / 3
+    def count_update(self, _, preconditioner, C, *__):
+        sample, n_factors = preconditioner.sample, len(np.unique(C))
+        return sample.size * sample.shape[1] + n_factors * sample.shape[1] ** 3 / 3
 
-    def count_call(self, _, preconditioner, strength, gradient):
+    def count_call(self, _, preconditioner, C, gradient):
         # Two triangular solves; whitening of the gradient before and of the direction after.
         return (2 + 2 + 2) * gradient.shape[0] * gradient.size
 

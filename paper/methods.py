@@ -29,7 +29,7 @@ from unseen.mixture import BestBin, DensityRatio, ROCSlope
 from unseen.mixture.base import MixtureEstimator
 from unseen.mixture.slope import SMOOTHING_REPLICATES
 from unseen.proportions.closed_set.base import ClosedSetEstimator, PosteriorEstimator
-from unseen.proportions.open_set.estimator import OpenSetEstimator
+from unseen.proportions.open_set import OpenSetEstimator
 from unseen.proportions.per_class.incomplete import incomplete_proportions
 from unseen.records import Estimate
 from unseen.roc.models import Concave

@@ -23,9 +23,9 @@ from paper.split import PrescribedSplit
 from unseen._types import FloatArray, IntArray
 from unseen.datasets import Dataset
 from unseen.scores import PairScores, Posteriors
+from unseen.scores.base import FOLDS
 from unseen.scores.crossfit import cross_fitter
 from unseen.scores.klr import KernelLogisticRegression
-from unseen.scores.posteriors import crossfit_posteriors
 
 __all__ = ["OURS", "PAPER", "PROPORTIONS", "SETTINGS", "Block", "Trial", "Tuning"]
 
@@ -108,9 +108,10 @@ class Block:
         """Posteriors of the known classes, of training rows out of fold and of the pool."""
         if tuning not in self._posteriors:
             pool = self.data.X[self.split.pool]
-            self._posteriors[tuning] = crossfit_posteriors(
-                self.X, self.codes, pool, self.classifier(tuning), random_state=self.seed()
-            )
+            fitter, seed = cross_fitter(self.classifier(tuning)), self.seed()
+            labelled, new = fitter.posteriors(self.X, self.codes, pool, FOLDS, seed)
+            assert labelled is not None
+            self._posteriors[tuning] = labelled, new
         return self._posteriors[tuning]
 
 

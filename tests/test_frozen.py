@@ -28,7 +28,7 @@ from unseen.scores import (
     TwoClassScorer,
     TwoClassScores,
 )
-from unseen.scores.ratios import Distances, RatioScores
+from unseen.scores.base import Distances, RatioScores
 
 SCORERS = [
     PairScorer(GaussianNB(), 3),

@@ -18,8 +18,7 @@ from unseen.intervals import (
     certified_unseen,
 )
 from unseen.intervals.band import band_slopes, closed_limits, open_limits
-from unseen.intervals.calibrated import counting_noise, stretched_limits
-from unseen.intervals.percentile import simultaneous_tail
+from unseen.intervals.quantiles import counting_noise, simultaneous_tail, stretched_limits
 from unseen.mixture import BestBin
 from unseen.roc import BinomialDeviance, Concave, RocSketch, bootstrap_roc, fit_roc
 from unseen.roc.bootstrap import EXACT_ROWS, bootstrap_rocs, bootstrap_slopes
@@ -195,7 +194,7 @@ def test_slopes_are_fits_to_the_replicated_curves() -> None:
 def test_other_mixture_methods_have_replicates_too() -> None:
     scores = PairScores(("a", "b"), gaussian_pairs([0.5, 0.3], 300), seed=0)
     estimator = MPEIncomplete(BestBin())
-    draws, estimate = estimator.replicates(scores, 40), estimator.from_scores(scores)
+    draws, estimate = estimator.read(scores).replicates(40, 0), estimator.from_scores(scores)
     assert draws.shape == (40, 3)
     assert_allclose(draws.sum(axis=1), 1)
     assert_allclose(draws[:, :2].mean(axis=0), estimate.proportions, atol=0.06)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from importlib import import_module
 from os import PathLike
 from typing import Any, Literal, Protocol
@@ -172,6 +173,25 @@ class UpperBound:
         return f"at most {self.upper:.3f} with probability >= {1 - self.delta:g} ({self.form})"
 
 
+@lru_cache(maxsize=1)
+def library_versions() -> Mapping[str, str]:
+    """Versions that an estimate depends on."""
+    import platform
+
+    import scipy
+    import sklearn
+
+    from unseen._version import __version__
+
+    return {
+        "unseen": __version__,
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "scikit-learn": sklearn.__version__,
+        "python": platform.python_version(),
+    }
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Estimate(Frozen):
     """Shares of the known classes in new rows, and the share of unseen classes.
@@ -242,26 +262,18 @@ class Estimate(Frozen):
     diagnostics: Mapping[str, Any] = field(default_factory=dict)
     notices: tuple[Notice, ...] = ()
     seed: int | None = None
-    versions: Mapping[str, str] = field(default_factory=lambda: library_versions())
+    versions: Mapping[str, str] = field(default_factory=library_versions)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "classes", tuple(plain(label) for label in self.classes))
         n_classes = len(self.classes)
-        self._keep_numbers("proportions", (n_classes,))
-        if self.intervals is not None:
-            self._keep_numbers("intervals", (n_classes + 1, 2))
+        for name, shape in (("proportions", (n_classes,)), ("intervals", (n_classes + 1, 2))):
+            if getattr(self, name) is not None:
+                array = frozen_array(getattr(self, name), np.float64)
+                if array.shape != shape:
+                    raise ValueError(f"{name} must have shape {shape}; got {array.shape}.")
+                object.__setattr__(self, name, array)
         super().__post_init__()
-
-    def _keep_numbers(self, name: str, shape: tuple[int, ...]) -> None:
-        array = frozen_array(getattr(self, name), np.float64)
-        if array.shape != shape:
-            raise ValueError(f"{name} must have shape {shape}; got {array.shape}.")
-        object.__setattr__(self, name, array)
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """The sentences of the notices."""
-        return tuple(notice.text for notice in self.notices)
 
     def __getitem__(self, label: Any) -> float:
         """Share of one known class."""
@@ -411,24 +423,6 @@ class Estimate(Frozen):
         if self.unseen_certified is not None:
             remarks.append(f"certified: the unseen share is at least {self.unseen_certified:.3f}")
         return remarks + list(map(str, self.notices))
-
-
-def library_versions() -> dict[str, str]:
-    """Versions that an estimate depends on."""
-    import platform
-
-    import scipy
-    import sklearn
-
-    from unseen._version import __version__
-
-    return {
-        "unseen": __version__,
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "scikit-learn": sklearn.__version__,
-        "python": platform.python_version(),
-    }
 
 
 class EstimatesMixture(Protocol):

@@ -99,7 +99,9 @@ def _finite_points(points: ArrayLike) -> FloatArray:
     return values
 
 
-def minimise_on_plane(gram: FloatArray, linear: FloatArray) -> FloatArray:
+def minimise_on_plane(
+    gram: FloatArray, linear: FloatArray, support: BoolArray | None = None
+) -> FloatArray:
     """Minimise ``pi' G pi / 2 - h' pi`` over ``sum pi = 1``, for each program.
 
     Parameters
@@ -108,6 +110,8 @@ def minimise_on_plane(gram: FloatArray, linear: FloatArray) -> FloatArray:
         Symmetric, not indefinite.
     linear : ndarray of shape (..., K)
         One per program.
+    support : ndarray of shape (..., K), optional
+        False where a share is held at 0; none is when left out.
 
     Returns
     -------
@@ -120,7 +124,20 @@ def minimise_on_plane(gram: FloatArray, linear: FloatArray) -> FloatArray:
     >>> minimise_on_plane(np.eye(2), np.array([1.5, 0.0])).round(3)
     array([ 1.25, -0.25])
     """
-    return _on_support(gram, linear, np.ones(linear.shape, dtype=bool))
+    support = np.ones(linear.shape, dtype=bool) if support is None else support
+    n_classes = linear.shape[-1]
+    scale = np.trace(gram, axis1=-2, axis2=-1)[..., None, None] / n_classes
+    scale = np.where(scale > 0, scale, 1.0)
+    system = np.zeros((*linear.shape[:-1], n_classes + 1, n_classes + 1))
+    pairs = support[..., :, None] & support[..., None, :]
+    system[..., :-1, :-1] = np.where(pairs, gram / scale, 0.0) + _RIDGE * np.eye(n_classes)
+    held = ~support
+    system[..., :-1, :-1] += held[..., None] * np.eye(n_classes)
+    system[..., -1, :-1] = system[..., :-1, -1] = support
+    right = np.append(
+        np.where(support, linear / scale[..., 0], 0.0), np.ones((*linear.shape[:-1], 1)), axis=-1
+    )
+    return np.linalg.solve(system, right[..., None])[..., :-1, 0]
 
 
 def minimise_on_simplex(gram: FloatArray, linear: FloatArray) -> FloatArray:
@@ -153,27 +170,10 @@ def minimise_on_simplex(gram: FloatArray, linear: FloatArray) -> FloatArray:
         grams = np.broadcast_to(gram, (len(found), *gram.shape[-2:]))[outside]
         linears = np.broadcast_to(linear, found.shape)[outside]
         support = np.array([_support(*program) for program in zip(grams, linears, strict=True)])
-        found[outside] = _on_support(grams, linears, support)
+        found[outside] = minimise_on_plane(grams, linears, support)
     found = np.maximum(found, 0.0)
     found /= found.sum(axis=-1, keepdims=True)
     return found.reshape(linear.shape)
-
-
-def _on_support(gram: FloatArray, linear: FloatArray, support: BoolArray) -> FloatArray:
-    """Minimiser with the shares outside the support held at 0: one linear system each."""
-    n_classes = linear.shape[-1]
-    scale = np.trace(gram, axis1=-2, axis2=-1)[..., None, None] / n_classes
-    scale = np.where(scale > 0, scale, 1.0)
-    system = np.zeros((*linear.shape[:-1], n_classes + 1, n_classes + 1))
-    pairs = support[..., :, None] & support[..., None, :]
-    system[..., :-1, :-1] = np.where(pairs, gram / scale, 0.0) + _RIDGE * np.eye(n_classes)
-    held = ~support
-    system[..., :-1, :-1] += held[..., None] * np.eye(n_classes)
-    system[..., -1, :-1] = system[..., :-1, -1] = support
-    right = np.append(
-        np.where(support, linear / scale[..., 0], 0.0), np.ones((*linear.shape[:-1], 1)), axis=-1
-    )
-    return np.linalg.solve(system, right[..., None])[..., :-1, 0]
 
 
 def _support(gram: FloatArray, linear: FloatArray) -> BoolArray:
@@ -252,7 +252,11 @@ def _newton_step(R: FloatArray, W: FloatArray, c: FloatArray, pi: FloatArray) ->
     density = pi @ R.T
     pull = W / density
     slope = pull @ R - c
-    curvature = _curvature(R, pull / density)
+    # All sums sum_j w_j r_jk r_jl, one matrix per row of weights, by one product.
+    upper, lower = np.triu_indices(R.shape[1])
+    curvature = np.empty((len(pi), R.shape[1], R.shape[1]))
+    sums = (pull / density) @ (R[:, upper] * R[:, lower])
+    curvature[:, upper, lower] = curvature[:, lower, upper] = sums
     linear = np.einsum("bkl,bl->bk", curvature, pi) + slope
     step = minimise_on_simplex(curvature, linear) - pi
     gain = np.einsum("bk,bk->b", slope, step)
@@ -275,13 +279,3 @@ def _height(W: FloatArray, density: FloatArray, c: FloatArray, pi: FloatArray) -
     with np.errstate(divide="ignore", invalid="ignore"):
         height = np.einsum("bj,bj->b", W, np.log(density)) - np.einsum("bk,bk->b", c, pi)
     return np.where(np.isnan(height), -np.inf, height)
-
-
-def _curvature(R: FloatArray, weights: FloatArray) -> FloatArray:
-    """Sums ``sum_j w_j r_jk r_jl`` for each row of weights, (B, K, K): one product."""
-    n_classes = R.shape[1]
-    upper, lower = np.triu_indices(n_classes)
-    sums = weights @ (R[:, upper] * R[:, lower])
-    curvature = np.empty((len(weights), n_classes, n_classes))
-    curvature[:, upper, lower] = curvature[:, lower, upper] = sums
-    return curvature

@@ -3,9 +3,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from unseen import OpenSetEstimator
-from unseen.mixture.candidates import Candidates
-from unseen.mixture.placement import placement_posterior
-from unseen.scores.ratios import Distances, RatioScores
+from unseen.mixture.placement import Candidates, placement_posterior
+from unseen.scores.base import Distances, RatioScores
 
 
 def test_prior_weights_fall_with_the_log_loss_and_half_is_with_distances() -> None:
@@ -29,7 +28,7 @@ def test_distances_find_what_a_blind_discriminator_does_not() -> None:
     scores = RatioScores(*blind, np.zeros(1), far)
     candidates = Candidates.from_ratios(scores)
     posterior = placement_posterior(candidates.cells(), candidates.log_prior, 0.5)
-    assert posterior.probability_mixed > 0.99
+    assert posterior.probability_open > 0.99
     assert abs(posterior.quantile(0.5) - 0.8) < 0.1
 
 

@@ -5,12 +5,11 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.stats import kstest
 
-from unseen.mixture.candidates import Candidates
-from unseen.mixture.placement import Placement, placement_posterior
+from unseen.mixture.placement import Candidates, Placement, placement_posterior
 from unseen.roc.models import Concave, Gaussian
 from unseen.roc.pooled import _ALPHA, N_CELLS, cell_rates
 from unseen.roc.sketch import RocSketch
-from unseen.scores.ratios import RatioScores
+from unseen.scores.base import RatioScores
 
 
 def one_score(F, H, prior_closed=0.0, weight=None):
@@ -98,8 +97,7 @@ def test_weights_count_as_the_effective_number_of_rows() -> None:
     scores = RatioScores(np.zeros((3, 1)), np.arange(4.0)[:, None], np.zeros(1))
     cells = Candidates.from_ratios(scores).cells(weight)
     effective = weight.sum() ** 2 / np.square(weight).sum()
-    assert_allclose(cells.labelled.sum(), effective)
-    assert_allclose(cells.share, 3 / (3 + effective))
+    assert_allclose([cells.new.sum(), cells.labelled.sum()], [3, effective])
     scaled = Candidates.from_ratios(scores).cells(7 * weight)
     assert_allclose(scaled.labelled, cells.labelled)
 
@@ -148,7 +146,7 @@ def test_the_known_probabilities_add_up_to_the_share() -> None:
 def test_the_spike_is_a_point_mass_at_one() -> None:
     rng = np.random.default_rng(7)
     posterior = one_score(rng.normal(size=100), rng.normal(size=100), prior_closed=0.9)
-    mixed = posterior.probability_mixed
+    mixed = posterior.probability_open
     odds = (1 - 0.9) / 0.9 * posterior.bayes_factor
     assert_allclose(mixed, odds / (1 + odds))
     assert posterior.quantile(mixed + 1e-9) == 1.0 > posterior.quantile(mixed / 2)
@@ -165,7 +163,7 @@ def test_rows_scores_and_counts_lead_to_the_same_kind_of_answer() -> None:
     assert abs(estimate.proportion - 0.4) < 0.08
     found = estimate.roc.parameters
     assert found["lower"] < estimate.proportion < found["upper"]
-    assert found["probability_mixed"] > 0.999
+    assert found["probability_open"] > 0.999
     assert Placement(random_state=0).fit(H).estimate(F).proportion == estimate.proportion
     scores = F[:, 0] + F[:, 1], H[:, 0] + H[:, 1]
     sketch = RocSketch.from_scores(*scores)
@@ -195,4 +193,4 @@ def test_unseen_rows_far_away_are_counted_without_bias_where_rows_are_many():
     F = np.concatenate([rng.normal(10, 1, 3000), rng.normal(0, 1, 17_000)])
     scores = RatioScores(F[:, None], rng.normal(0, 1, (20_000, 1)), np.zeros(1))
     posterior = placement_posterior(Candidates.from_ratios(scores).cells(), np.zeros(1), 0.0)
-    assert abs(1 - posterior.mixed_quantile(0.5) - 0.15) < 0.0015
+    assert abs(1 - posterior.open_quantile(0.5) - 0.15) < 0.0015

@@ -12,7 +12,7 @@ from unseen.rejection.learning.calibration import calibrate_by_other_folds, fit_
 from unseen.rejection.learning.folds import OutOfFold, out_of_fold
 from unseen.rejection.learning.sample import OpenSample
 from unseen.rejection.threshold import choose_cut, cut_by_other_folds
-from unseen.scores.selection import assign_folds
+from unseen.scores.base import assign_folds
 
 
 def test_every_row_is_answered_by_a_function_learnt_without_its_fold() -> None:

@@ -7,16 +7,14 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 import unseen
-from unseen.records import RocEvidence
-from unseen.roc.evidence import pooled_evidence, scored_evidence
+from unseen.roc.sketch import scored_evidence
 
 scores = st.lists(st.integers(-30, 30).map(float), min_size=1, max_size=60).map(np.array)
 
 
 @given(scores, scores)
 def test_vertices_are_the_shares_of_scores_above_the_threshold(scores_F, scores_H):
-    bare = RocEvidence([0.0, 1.0], [0.0, 1.0], 0.5, len(scores_F), len(scores_H))
-    found = scored_evidence(bare, scores_F, scores_H)
+    found = scored_evidence(scores_F, scores_H, 0.5)
     assert (np.diff(found.thresholds) <= 0).all()
     for place in range(1, len(found.thresholds) - 1):
         threshold = found.thresholds[place]
@@ -29,7 +27,7 @@ def test_vertices_are_the_shares_of_scores_above_the_threshold(scores_F, scores_
 def test_many_scores_are_thinned_and_both_ends_stay():
     rng = np.random.default_rng(0)
     scores_F, scores_H = rng.normal(1, 1, 50_000), rng.normal(0, 1, 30_000)
-    found = pooled_evidence(scores_F, scores_H, np.ones(30_000), 0.7)
+    found = scored_evidence(scores_F, scores_H, 0.7)
     assert 100 < len(found.thresholds) <= 400
     inner = found.thresholds[1:-1]
     assert_allclose(found.detection[1:-1], (scores_F[:, None] > inner).mean(axis=0), atol=1e-12)
@@ -41,8 +39,8 @@ def test_weights_of_labelled_rows_weigh_their_false_alarm():
     rng = np.random.default_rng(1)
     scores_F, scores_H = rng.normal(size=40), rng.normal(size=30)
     copies = rng.integers(1, 4, 30)
-    weighted = pooled_evidence(scores_F, scores_H, copies.astype(float), 0.5)
-    repeated = pooled_evidence(scores_F, np.repeat(scores_H, copies), np.ones(copies.sum()), 0.5)
+    weighted = scored_evidence(scores_F, scores_H, 0.5, copies.astype(float))
+    repeated = scored_evidence(scores_F, np.repeat(scores_H, copies), 0.5)
     assert_allclose(weighted.false_alarm, repeated.false_alarm)
     assert_allclose(weighted.thresholds, repeated.thresholds)
 

@@ -15,9 +15,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 from unseen import KernelLogisticRegression
 from unseen._random import seeded
+from unseen.scores.base import assign_folds
 from unseen.scores.crossfit import cross_fitter
 from unseen.scores.pairs import crossfit_scores
-from unseen.scores.selection import assign_folds
 
 
 def auc(pair):

@@ -6,10 +6,14 @@ from scipy.spatial.distance import cdist
 from scipy.stats import ks_2samp
 from sklearn.neighbors import NearestNeighbors
 
-from unseen.scores import distances
-from unseen.scores.crossfit import ratio_scores
-from unseen.scores.kernel import Standardisation
-from unseen.scores.ratios import neighbour_distances
+from unseen.scores import kernel
+from unseen.scores.crossfit import cross_fitter
+from unseen.scores.kernel import Standardisation, neighbour_distances
+
+
+def ratio_scores(F, H, random_state=None):
+    """Ratios against labelled rows that all count alike."""
+    return cross_fitter().ratios(F, H, None, None, 10, random_state)
 
 
 def scales(n_columns, *spreads):
@@ -45,7 +49,7 @@ def test_rows_in_several_blocks_are_the_same(samples, monkeypatch) -> None:
 
 def test_a_part_of_many_rows_is_compared_with(samples, monkeypatch) -> None:
     F, H = samples
-    monkeypatch.setattr(distances, "_MOST_REFERENCES", 20)
+    monkeypatch.setattr(kernel, "_MOST_REFERENCES", 20)
     found = neighbour_distances(F, H, scales(4), np.random.RandomState(3))
     chosen = np.sort(np.random.RandomState(3).choice(50, 20, replace=False))
     model = NearestNeighbors(n_neighbors=3).fit(H[chosen])

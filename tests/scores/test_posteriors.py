@@ -20,7 +20,7 @@ from unseen import (
     SaerensEM,
 )
 from unseen.scores import Posteriors, RowScores
-from unseen.scores.posteriors import crossfit_posteriors
+from unseen.scores.crossfit import cross_fitter
 
 ALL = [SaerensEM, ClassifyAndCount, AdjustedCount, L2Distance, KLDivergence, HallECDF]
 BY_POSTERIORS = [SaerensEM, ClassifyAndCount, AdjustedCount, HallECDF]
@@ -39,14 +39,14 @@ def test_labelled_posteriors_come_from_models_that_did_not_see_the_row() -> None
     """A tree grown to the end is always right on rows it has seen, even with random labels."""
     rng = np.random.default_rng(0)
     X, codes = rng.normal(size=(400, 3)), rng.integers(0, 2, 400)
-    labelled, _ = crossfit_posteriors(X, codes, X[:5], DecisionTreeClassifier(), random_state=0)
+    labelled, _ = cross_fitter(DecisionTreeClassifier()).posteriors(X, codes, X[:5], 10, 0)
     assert 0.4 < (labelled.argmax(axis=1) == codes).mean() < 0.6
 
 
 def test_any_classifier_is_fitted_on_each_complement() -> None:
     X, codes, X_new, _ = problem(120, 0)
     model = LogisticRegression()
-    labelled, new = crossfit_posteriors(X, codes, X_new, model, n_folds=4, random_state=3)
+    labelled, new = cross_fitter(model).posteriors(X, codes, X_new, 4, 3)
     assert_allclose(new, model.fit(X, codes).predict_proba(X_new), atol=1e-12)
     fold_seed = np.random.RandomState(3).randint(2**31 - 1, size=6)[1]
     splits = StratifiedKFold(4, shuffle=True, random_state=fold_seed).split(X, codes)
@@ -58,7 +58,7 @@ def test_any_classifier_is_fitted_on_each_complement() -> None:
 def test_kernel_folds_agree_with_refitting_the_classifier() -> None:
     X, codes, X_new, _ = problem(240, 1)
     model = KernelLogisticRegression(bandwidth=2.0, C=1.0)
-    labelled, new = crossfit_posteriors(X, codes, X_new, model, n_folds=4, random_state=0)
+    labelled, new = cross_fitter(model).posteriors(X, codes, X_new, 4, 0)
     assert_allclose(new, model.fit(X, codes).predict_proba(X_new), atol=1e-6)
     seeds = np.random.RandomState(0).randint(2**31 - 1, size=6)
     splits = StratifiedKFold(4, shuffle=True, random_state=seeds[1]).split(X, codes)
@@ -71,7 +71,7 @@ def test_kernel_folds_agree_with_refitting_the_classifier() -> None:
 @pytest.mark.slow
 def test_kernel_posteriors_come_near_the_true_ones() -> None:
     X, codes, X_new, _ = problem(2000, 2)
-    labelled, new = crossfit_posteriors(X, codes, X_new, random_state=0)
+    labelled, new = cross_fitter().posteriors(X, codes, X_new, 10, 0)
     for rows, found in ((X, labelled), (X_new, new)):
         truth = gaussian_posteriors(rows, CENTRES, [0.3, 0.3, 0.4])
         assert np.abs(found - truth).mean() < 0.03
@@ -167,12 +167,12 @@ GOOD = [[0.8, 0.2], [0.4, 0.6]]
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"codes": [0]}, "one class per labelled row"),
+        ({"codes": [0]}, "one row per code"),
         ({"codes": [0, 0]}, "each of the 2 classes at least once"),
         ({"labelled": [[0.8, 0.1], [0.4, 0.6]]}, "labelled must hold posteriors"),
         ({"new": [[1.2, -0.2]]}, "new must hold posteriors"),
         ({"new": [[np.nan, 0.2]]}, "new must be finite"),
-        ({"new": [[0.2, 0.3, 0.5]]}, "same columns; got 2 and 3"),
+        ({"new": [[0.2, 0.3, 0.5]]}, "the columns of new"),
         ({"new": [0.2, 0.8]}, r"new must be 2-d and not empty; got shape \(2,\)"),
         ({"prior": [0.5, 0.0]}, "prior must hold 2 shares > 0"),
         ({"classes": ("a",)}, "at least 2 classes"),

@@ -7,9 +7,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 from unseen import KernelLogisticRegression
+from unseen.scores.base import fold_offsets, training_masks
 from unseen.scores.crossfit import RATIO_C_VALUES, cross_fitter
 from unseen.scores.pairs import crossfit_scores
-from unseen.scores.selection import fold_offsets, training_masks
 
 
 def ratio_scores(F, H, classifier=None, *, n_folds=10, random_state=None, n_jobs=None):

@@ -7,10 +7,15 @@ See docs/theory.md, "Intervals and what the data can refute".
 """
 
 from unseen.intervals.band import RocBand
-from unseen.intervals.calibrated import Calibrated, Credible
 from unseen.intervals.certified import certified_unseen
-from unseen.intervals.evidence import IntervalEvidence, IntervalMethod, check_interval
-from unseen.intervals.percentile import Percentile
+from unseen.intervals.quantiles import (
+    Calibrated,
+    Credible,
+    IntervalEvidence,
+    IntervalMethod,
+    Percentile,
+    check_interval,
+)
 
 __all__ = [
     "Calibrated",

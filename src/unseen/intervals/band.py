@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from unseen._types import FloatArray
-from unseen.intervals.evidence import IntervalEvidence, check_n_replicates
+from unseen.intervals.quantiles import IntervalEvidence, check_n_replicates
 from unseen.roc.bootstrap import bootstrap_rocs
 from unseen.roc.fit import BinomialDeviance, fit_roc
 from unseen.roc.models import Concave, RocModel

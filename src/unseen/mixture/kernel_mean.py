@@ -26,7 +26,6 @@ from unseen._types import FloatArray
 from unseen.mixture.base import MixtureEstimator, clipped_estimate, sketch_scores
 from unseen.records import MixtureEstimate
 from unseen.roc.sketch import RocSketch
-from unseen.samples.checks import is_sparse
 from unseen.scores.base import stack_samples
 
 _WIDTHS = np.logspace(-1, 1, 5)
@@ -132,7 +131,7 @@ def squared_distances(rows: Any) -> FloatArray:
     ``x² - 2 x y + y²`` would round by more than the ridge for rows far from the origin, and the
     kernel would have no Cholesky factor.
     """
-    if is_sparse(rows):
+    if hasattr(rows, "tocsr"):
         rows = rows[:, np.unique(rows.indices)].toarray()
     values = np.asarray(rows, dtype=np.float64)
     return cdist(values, values, "sqeuclidean")

@@ -2,8 +2,8 @@
 
 The slope of the ROC is the density of the placement values of F among H, so that ROC models are
 densities and ν has a likelihood (:mod:`unseen.roc.pooled`). The posterior is summed over several
-candidate scores (:mod:`unseen.mixture.candidates`), with a prior mass on "F is H". docs/theory.md,
-"The likelihood of a ROC", derives both.
+candidate scores, with a prior mass on "F is H". docs/theory.md, "The likelihood of a ROC", derives
+the likelihood and the prior weights of the candidates.
 """
 
 from __future__ import annotations
@@ -14,22 +14,110 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import logsumexp
 
 from unseen._frozen import Frozen
 from unseen._random import generator
 from unseen._sklearn import Interval
 from unseen._types import FloatArray
 from unseen.mixture.base import MixtureEstimator, clipped_estimate
-from unseen.mixture.candidates import Candidates
 from unseen.records import MixtureEstimate
-from unseen.roc.pooled import PooledCells, fitted_lattice, spread_cells
+from unseen.roc.pooled import N_CELLS, PooledCells, fitted_lattice, spread_cells
 from unseen.roc.sketch import RocSketch
+from unseen.scores.base import RatioScores
 from unseen.scores.crossfit import cross_fitter
 
-__all__ = ["Placement", "PlacementPosterior", "placement_posterior"]
+__all__ = ["Candidates", "Placement", "PlacementPosterior", "placement_posterior"]
 
+# Half of the prior weight is with distances, which find few unseen rows where no discriminator can
+# be learnt from them; evenly, as distances have no loss.
+_DISTANCE_WEIGHT = 0.5
+# A discriminator has the prior weight exp(-n (loss - least loss) / 10), times a constant.
+_LOSS_WEIGHT = 0.1
+_NEGLIGIBLE = 1e-6
+_MOST_MASS = 2.0
 _LEAST_RATE = 1e-9
 _LARGEST_LOG = 690.0
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Candidate scores, high where a row looks like F, and their prior weights.
+
+    Parameters
+    ----------
+    new, labelled : ndarray of shape (n_F, C) and (n_H, C)
+        Scores of the rows, one column for every candidate.
+    log_prior : ndarray of shape (C,)
+        Log prior weights; -inf for candidates that cannot matter.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen.mixture.placement import Candidates
+    >>> from unseen.scores.base import RatioScores
+    >>> scores = RatioScores(np.zeros((50, 3)), np.zeros((50, 3)), np.array([0.5, 0.5, 9.0]))
+    >>> np.exp(Candidates.from_ratios(scores).log_prior)
+    array([0.5, 0.5, 0. ])
+    """
+
+    new: FloatArray
+    labelled: FloatArray
+    log_prior: FloatArray
+
+    @classmethod
+    def from_ratios(cls, scores: RatioScores) -> Candidates:
+        """The discriminators, and the distances where there are any."""
+        n_rows = len(scores.new) + len(scores.labelled)
+        log_prior = -_LOSS_WEIGHT * n_rows * (scores.log_loss - scores.log_loss.min())
+        log_prior[log_prior < np.log(_NEGLIGIBLE)] = -np.inf
+        log_prior -= logsumexp(log_prior)
+        far = scores.distances
+        if far is None:
+            return cls(scores.new, scores.labelled, log_prior)
+        n_far = far.labelled.shape[1]
+        return cls(
+            np.hstack([scores.new, far.new]),
+            np.hstack([scores.labelled, far.labelled]),
+            np.append(
+                log_prior + np.log1p(-_DISTANCE_WEIGHT),
+                np.full(n_far, np.log(_DISTANCE_WEIGHT / n_far)),
+            ),
+        )
+
+    def cells(self, weight: FloatArray | None = None) -> PooledCells:
+        """Cells of every candidate; those that cannot matter are left empty.
+
+        Parameters
+        ----------
+        weight : ndarray of shape (n_H,), optional
+            Weights of the rows of H; their mass is the effective number of rows
+            ``(sum w)^2 / sum w^2``, or less, so that none counts as more than two.
+
+        Returns
+        -------
+        PooledCells
+        """
+        weights = np.ones(len(self.labelled)) if weight is None else weight
+        # The effective number is right for means over all rows; where the few rows of one class
+        # have most of the weight, it would take each of them for many.
+        scale = min(weights.sum() / np.square(weights).sum(), _MOST_MASS / weights.max())
+        mass = weights * scale
+        used = np.isfinite(self.log_prior)
+        new, labelled = np.zeros((2, len(used), N_CELLS))
+        place = np.zeros((len(used), len(self.new)), dtype=np.intp)
+        n_new = len(self.new)
+        for column in np.flatnonzero(used):
+            scores = np.concatenate([self.new[:, column], self.labelled[:, column]])
+            steps, step = np.unique(-scores, return_inverse=True)
+            F = np.bincount(step[:n_new], minlength=len(steps)).astype(float)
+            H = np.bincount(step[n_new:], mass, minlength=len(steps)).astype(float)
+            new[column], labelled[column] = spread_cells(F, H)
+            # The cell in which the middle of a step lies, for each row of F.
+            middle = (np.cumsum(F + H) - (F + H) / 2) / (F + H).sum()
+            cell = np.minimum((middle * N_CELLS).astype(np.intp), N_CELLS - 1)
+            place[column] = cell[step[:n_new]]
+        return PooledCells(new, labelled, place)
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,10 +298,13 @@ def placement_posterior(
     lattice = fitted_lattice(cells, log_prior, small_share)
     log_bayes_factor, weight = lattice.weights(cells, log_prior)
     order = np.argsort(lattice.slope, kind="stable")
+    # A row of F in a cell is one of H with probability ν / f', at most 1.
+    odds = (1 - lattice.rate) / lattice.rate * lattice.share / (1 - lattice.share)
+    known = np.minimum(lattice.slope[:, None] * odds, 1.0)
     return PlacementPosterior(
         lattice.slope[order],
         weight.sum(axis=0)[order],
         log_bayes_factor,
         float(prior_closed),
-        weight @ lattice.known(),
+        weight @ known,
     )

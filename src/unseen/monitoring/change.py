@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from unseen._types import FloatArray, IntArray
-from unseen.mixture.candidates import Candidates
-from unseen.proportions.open_set.reading import open_set_fit
+from unseen.mixture.placement import Candidates
+from unseen.proportions.open_set import open_set_fit
 from unseen.scores.open import OpenScores, ratios_at_shares
 
 __all__ = ["ClassProbabilities", "change_p_values", "class_probabilities"]

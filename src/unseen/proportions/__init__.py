@@ -5,7 +5,7 @@ from inspect import isabstract
 
 from unseen._names import public_names
 from unseen.proportions.base import ProportionEstimator, Reading
-from unseen.proportions.open_set.estimator import OpenSetEstimator
+from unseen.proportions.open_set import OpenSetEstimator
 
 __all__ = [
     "BiasCorrectedTemperature",

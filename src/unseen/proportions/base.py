@@ -222,7 +222,33 @@ class ProportionEstimator(BaseEstimator, ABC):
             )
         check_n_classes(type(self).__name__, scores.classes, self.n_classes)
         reading = self.read(scores)
-        return reading, self._estimate(scores, reading, confidence, interval)
+        limits = None
+        if confidence is not None:
+            evidence = IntervalEvidence(
+                shares=reading.shares,
+                replicates=reading.replicates,
+                n_new=scores.n_new,
+                pairs=getattr(scores, "pairs", None),
+                seed=scores.seed,
+            )
+            limits = (interval or self._default_interval).limits(evidence, confidence)
+        closed = () if self.sees_unseen else (closed_set_notice(type(self).__name__),)
+        return reading, Estimate(
+            classes=scores.classes,
+            proportions=reading.shares[:-1],
+            unseen=float(reading.shares[-1]),
+            method=type(self).__name__,
+            n_labelled=dict(zip(scores.classes, scores.counts.tolist(), strict=True)),
+            n_new=scores.n_new,
+            intervals=limits,
+            confidence=confidence,
+            sees_unseen=self.sees_unseen,
+            roc=reading.roc,
+            pooled=reading.pooled,
+            diagnostics=reading.diagnostics,
+            notices=(*scores.notices, *reading.notices, *closed),
+            seed=scores.seed,
+        )
 
     def estimate(
         self,
@@ -262,7 +288,7 @@ class ProportionEstimator(BaseEstimator, ABC):
         if delta is not None and not 0 < delta < 1:
             raise ValueError(f"delta must lie strictly between 0 and 1, such as 0.05; got {delta}.")
         rows, scores = self._scored(X_new)
-        estimate = self.from_scores(scores, confidence=confidence, interval=interval)
+        estimate = self.read_and_estimate(scores, confidence, interval)[1]
         if diagnose:
             estimate = with_findings(estimate, self._expensive_findings(scores, rows))
         if delta is not None:
@@ -278,42 +304,6 @@ class ProportionEstimator(BaseEstimator, ABC):
         notices = sample_notices(self.labelled_, rows, given=X_new)
         scores: Any = scorer.score(self.labelled_, rows)
         return rows, replace(scores, notices=(*notices, *scores.notices))
-
-    def _estimate(
-        self,
-        scores: Scores,
-        reading: Reading,
-        confidence: float | None,
-        interval: IntervalMethod | None,
-    ) -> Estimate:
-        method = type(self).__name__
-        closed = () if self.sees_unseen else (closed_set_notice(method),)
-        limits = None
-        if confidence is not None:
-            evidence = IntervalEvidence(
-                shares=reading.shares,
-                replicates=reading.replicates,
-                n_new=scores.n_new,
-                pairs=getattr(scores, "pairs", None),
-                seed=scores.seed,
-            )
-            limits = (interval or self._default_interval).limits(evidence, confidence)
-        return Estimate(
-            classes=scores.classes,
-            proportions=reading.shares[:-1],
-            unseen=reading.unseen,
-            method=method,
-            n_labelled=scores.n_labelled,
-            n_new=scores.n_new,
-            intervals=limits,
-            confidence=confidence,
-            sees_unseen=self.sees_unseen,
-            roc=reading.roc,
-            pooled=reading.pooled,
-            diagnostics=reading.diagnostics,
-            notices=(*scores.notices, *reading.notices, *closed),
-            seed=scores.seed,
-        )
 
     def _expensive_findings(self, scores: Any, rows: Matrix) -> list[Finding]:
         """Checks that need new scores or the rows; none, unless a method says otherwise."""

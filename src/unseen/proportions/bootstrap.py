@@ -82,7 +82,7 @@ def em_replicates(
     -------
     ndarray of shape (B, K)
     """
-    ratios, n_rows = record.ratios, record.n_new
+    ratios, n_rows = record.ratios, len(record.new)
     if known is None and n_rows > EXACT_ROWS:
         noise = labelled_noise(record, shares, n_replicates, rng)
         return _one_step(ratios, shares, noise, n_replicates, rng)
@@ -114,9 +114,9 @@ def labelled_noise(
     """
     ratios = record.of_labelled / record.prior
     slopes = ratios / np.maximum(ratios @ shares, _MIN_POSTERIOR)[:, None]
-    args = (slopes, record.codes, len(shares))
-    moved = class_bootstrap_means(*args, n_replicates, rng) - class_means(*args)
-    return np.einsum("i,bik->bk", shares, moved)
+    by_class = [slopes[record.codes == code] for code in range(len(shares))]
+    moved = [bootstrap_means(rows, n_replicates, rng) - rows.mean(axis=0) for rows in by_class]
+    return np.einsum("i,bik->bk", shares, np.stack(moved, axis=1))
 
 
 def _one_step(

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
@@ -42,7 +43,7 @@ from unseen.rejection.learning.threshold import (
 )
 from unseen.rejection.risk.estimate import open_risk
 from unseen.samples import LabelledRows, check_labelled, check_new, sample_notices
-from unseen.samples.checks import is_sparse, warn
+from unseen.samples.checks import warn
 
 __all__ = ["RejectionRule"]
 
@@ -340,7 +341,7 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
         return self.rule_.probabilities(rows)
 
     def _checked_labelled(self, X: Any, y: Any) -> LabelledRows:
-        if not self._accepts_sparse and is_sparse(X):
+        if not self._accepts_sparse and sparse.issparse(X):
             raise TypeError(
                 f"X must be dense for {type(self).__name__}; got a sparse matrix. "
                 "Call X.toarray() if it fits into memory."

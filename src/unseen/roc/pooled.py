@@ -12,11 +12,11 @@ from functools import lru_cache
 from itertools import count
 
 import numpy as np
-from scipy.special import logsumexp
+from scipy.special import logsumexp, ndtr, ndtri
 
-from unseen._frozen import Frozen
+from unseen._frozen import Frozen, frozen_array
 from unseen._types import FloatArray, IntArray
-from unseen.roc.models import Concave, Gaussian
+from unseen.roc.models import Concave
 
 __all__ = ["N_CELLS", "CurveLattice", "PooledCells", "cell_rates", "fitted_lattice", "spread_cells"]
 
@@ -61,16 +61,6 @@ class PooledCells(Frozen):
     labelled: FloatArray
     place: IntArray
 
-    @property
-    def n_rows(self) -> float:
-        """Pooled mass of F and H."""
-        return float((self.new + self.labelled).sum(axis=1).max())
-
-    @property
-    def share(self) -> float:
-        """Share of F in the pooled mass, r."""
-        return float(self.new.sum(axis=1).max()) / self.n_rows
-
 
 def spread_cells(new: FloatArray, labelled: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Spread the masses of steps, by falling score, over equal cells of the pooled order.
@@ -111,15 +101,17 @@ def fitted_lattice(
     -------
     CurveLattice
     """
-    limits = separation_limits(cells.n_rows * cells.share * (1 - cells.share))
+    n_rows = float((cells.new + cells.labelled).sum(axis=1).max())
+    share = float(cells.new.sum(axis=1).max()) / n_rows
+    limits = separation_limits(n_rows * share * (1 - share))
     prior = CurvePrior(limits, small_share)
     lattice = CurveLattice(
-        np.linspace(0, 1, _COARSE[0]), np.geomspace(*limits, _COARSE[1]), cells.share, prior
+        np.linspace(0, 1, _COARSE[0]), np.geomspace(*limits, _COARSE[1]), share, prior
     )
     for zoom in count():
         most_rows = _COARSE_ROWS * _ZOOM**zoom
         lattice = lattice.zoomed(lattice.weights(cells, log_prior, most_rows)[1].sum(axis=0))
-        if most_rows >= cells.n_rows:
+        if most_rows >= n_rows:
             break
     return lattice
 
@@ -193,13 +185,19 @@ class CurveLattice:
         prior: CurvePrior,
     ) -> None:
         self.gamma, self.separations, self.share, self.prior = gamma, separations, share, prior
-        shapes = _with_binormal(separations, prior.limits)
+        concave, concave_slope = _concave_shapes()
+        # Binormal curves, with a slope of 0 at the right end, then the concave ones.
+        shapes = np.concatenate([ndtr(ndtri(_ALPHA) + separations[:, None]), concave])
+        slope = np.append(np.zeros(len(separations)), concave_slope)
         column = gamma[:, None]
-        curves = (1 - column[..., None]) * shapes.curves + column[..., None] * _ALPHA
-        self.slope = (column + (1 - column) * shapes.slope).ravel()
+        curves = (1 - column[..., None]) * shapes + column[..., None] * _ALPHA
+        self.slope = (column + (1 - column) * slope).ravel()
         self.rate = cell_rates(curves.reshape(-1, _ALPHA.size), share)
         by_share = _trapezoid(gamma) * share_density(1 - gamma, prior.small_share)
-        self.log_prior = np.add.outer(np.log(by_share), np.log(shapes.prior)).ravel()
+        low, high = np.log(prior.limits)
+        binormal = (1 - _CONCAVE_WEIGHT) * _trapezoid(np.log(separations)) / (high - low)
+        by_shape = np.append(binormal, np.full(len(concave), _CONCAVE_WEIGHT / len(concave)))
+        self.log_prior = np.add.outer(np.log(by_share), np.log(by_shape)).ravel()
 
     def zoomed(self, mass: FloatArray) -> CurveLattice:
         """A finer lattice over the part of this one that carries the mass (L,)."""
@@ -220,49 +218,20 @@ class CurveLattice:
         F, H = cells.new[used], cells.labelled[used]
         null = F.sum(axis=1) * np.log(self.share) + H.sum(axis=1) * np.log1p(-self.share)
         gain = F @ np.log(self.rate).T + H @ np.log1p(-self.rate).T - null[:, None]
-        fit = gain * min(1.0, most_rows / cells.n_rows) + self.log_prior
+        fit = gain * min(1.0, most_rows / (F + H).sum(axis=1).max()) + self.log_prior
         evidence = logsumexp(fit, axis=1)
         mixing = log_prior[used] + _EVIDENCE_POWER * evidence
         weight = np.zeros((len(used), self.rate.shape[0]))
         weight[used] = np.exp(fit - evidence[:, None] + (mixing - logsumexp(mixing))[:, None])
         return float(logsumexp(log_prior[used] + evidence)), weight
 
-    def known(self) -> FloatArray:
-        """Probability (L, cells) that a row of F in a cell is one of H: ``ν / f'``, at most 1."""
-        odds = (1 - self.rate) / self.rate * self.share / (1 - self.share)
-        return np.minimum(self.slope[:, None] * odds, 1.0)
-
-
-@dataclass(frozen=True, eq=False)
-class _Shapes(Frozen):
-    """Curves g at the tabled false alarms (S, A), their right slopes and prior weights (S,)."""
-
-    curves: FloatArray
-    slope: FloatArray
-    prior: FloatArray
-
-
-def _with_binormal(separations: FloatArray, limits: tuple[float, float]) -> _Shapes:
-    """Binormal curves at these Δ, with their part of the prior, then the concave ones."""
-    theta = np.column_stack([np.zeros_like(separations), separations])
-    concave, (low, high) = _concave_shapes(), np.log(limits)
-    prior = (1 - _CONCAVE_WEIGHT) * _trapezoid(np.log(separations)) / (high - low)
-    return _Shapes(
-        np.concatenate([Gaussian().value(_ALPHA, theta), concave.curves]),
-        np.concatenate([np.zeros(len(separations)), concave.slope]),
-        np.concatenate([prior, concave.prior]),
-    )
-
 
 @lru_cache(maxsize=1)
-def _concave_shapes() -> _Shapes:
+def _concave_shapes() -> tuple[FloatArray, FloatArray]:
+    """Concave curves at the tabled false alarms (S, A), and their slopes at the right end (S,)."""
     theta = np.column_stack([np.zeros_like(_CONCAVE_DELTA), _CONCAVE_DELTA])
-    n_shapes = len(_CONCAVE_MU) * len(_CONCAVE_DELTA)
-    return _Shapes(
-        np.concatenate([Concave(mu).value(_ALPHA, theta) for mu in _CONCAVE_MU]),
-        np.tile(_CONCAVE_DELTA, len(_CONCAVE_MU)),
-        np.full(n_shapes, _CONCAVE_WEIGHT / n_shapes),
-    )
+    curves = np.concatenate([Concave(mu).value(_ALPHA, theta) for mu in _CONCAVE_MU])
+    return frozen_array(curves), frozen_array(np.tile(_CONCAVE_DELTA, len(_CONCAVE_MU)))
 
 
 def cell_rates(curves: FloatArray, share: float) -> FloatArray:

@@ -8,6 +8,7 @@ the scores of H fixed these counts add over chunks of F.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,9 @@ from scipy.optimize import isotonic_regression
 
 from unseen._frozen import Frozen
 from unseen._types import FloatArray, IntArray
+from unseen.records import RocEvidence
+
+_MAX_VERTICES = 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +121,64 @@ class RocSketch(Frozen):
 
 def cumulative_roc(labelled: ArrayLike, new: ArrayLike) -> tuple[FloatArray, FloatArray]:
     """Vertices of the ROC whose steps are given, along the last axis."""
-    return _cumulative_share(np.asarray(labelled)), _cumulative_share(np.asarray(new))
+    totals = [np.cumsum(steps, axis=-1, dtype=np.float64) for steps in (labelled, new)]
+    start = np.zeros((*totals[0].shape[:-1], 1))
+    x, y = (np.concatenate([start, one / one[..., -1:]], axis=-1) for one in totals)
+    return x, y
+
+
+def scored_evidence(
+    scores_F: FloatArray,
+    scores_H: FloatArray,
+    right_slope: float,
+    weight_H: FloatArray | None = None,
+    parameters: Mapping[str, float] | None = None,
+) -> RocEvidence:
+    """The ROC of scores for pictures: at most about 200 vertices, with the score at each.
+
+    Parameters
+    ----------
+    scores_F, scores_H : ndarray of shape (m,) and (n,)
+        Scores of the new and of the labelled rows; high where a row looks new.
+    right_slope : float
+        Slope at the right end, the share of H in F.
+    weight_H : ndarray of shape (n,), optional
+        Weights of the labelled rows, such that they are a sample of the known part of F.
+    parameters : mapping, optional
+        Parameters of the fitted curve.
+
+    Returns
+    -------
+    RocEvidence
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> scored = scored_evidence(np.array([0.0, 2.0, 3.0]), np.array([0.0, 1.0]), 0.5)
+    >>> scored.thresholds
+    array([3. , 2.5, 1.5, 0.5, 0. ])
+    >>> scored.detection.round(2)
+    array([0.  , 0.33, 0.67, 0.67, 1.  ])
+    """
+    n_new, n_labelled = len(scores_F), len(scores_H)
+    weight = np.ones(n_labelled) if weight_H is None else weight_H
+    values, place = np.unique(np.concatenate([scores_F, scores_H]), return_inverse=True)
+    new = np.bincount(place[:n_new], minlength=len(values))
+    labelled = np.bincount(place[n_new:], weight, minlength=len(values))
+    falling = values[::-1]
+    middles = (falling[1:] + falling[:-1]) / 2
+    thresholds = np.concatenate([falling[:1], middles, falling[-1:]])
+    curve = np.stack(cumulative_roc(labelled[::-1], new[::-1]))
+    if len(thresholds) > _MAX_VERTICES:
+        # Vertices at equal steps of the summed angles are finer towards both ends of either axis.
+        # Rounding lets a cumulative share pass 1 by an ulp, where asin has no value.
+        angle = np.arcsin(np.sqrt(np.clip(curve, 0.0, 1.0))).sum(axis=0)
+        run = np.ceil(angle * (_MAX_VERTICES - 2) / np.pi - 1e-9).astype(np.int64)
+        last_of_run = np.flatnonzero(np.diff(run, append=run[-1] + 1))
+        kept = np.unique(np.append(0, last_of_run))
+        curve, thresholds = curve[:, kept], thresholds[kept]
+    found = *curve, float(right_slope), n_new, n_labelled, dict(parameters or {}), thresholds
+    return RocEvidence(*found)
 
 
 def concave_hull(false_alarm: ArrayLike, detection: ArrayLike) -> tuple[FloatArray, FloatArray]:
@@ -150,12 +211,6 @@ def concave_hull(false_alarm: ArrayLike, detection: ArrayLike) -> tuple[FloatArr
     foot = [0] if tops[0] > 0 else []
     kept = np.append(foot, tops).astype(np.intp)
     return x[kept], y[kept]
-
-
-def _cumulative_share(steps: FloatArray) -> FloatArray:
-    total = np.cumsum(steps, axis=-1, dtype=np.float64)
-    start = np.zeros((*total.shape[:-1], 1))
-    return np.concatenate([start, total / total[..., -1:]], axis=-1)
 
 
 def check_scores(scores: ArrayLike, name: str) -> FloatArray:

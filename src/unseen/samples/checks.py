@@ -86,7 +86,7 @@ def check_rows(X: Any, name: str, columns: Iterable[str] | None = None) -> Rows:
             f"{name} has 0 feature(s) (shape={shape}) while a minimum of 1 is required."
         )
     try:
-        if not is_sparse(X) and _holds_dates(X):
+        if not sparse.issparse(X) and _holds_dates(X):
             raise TypeError("got dates or times")
         rows = check_array(X, input_name=name, **_ROW_CHECKS)
     except (TypeError, ValueError) as error:
@@ -95,7 +95,8 @@ def check_rows(X: Any, name: str, columns: Iterable[str] | None = None) -> Rows:
             f"{name} must hold numbers; {reason}. Encode text and dates first, for example with "
             "OneHotEncoder."
         ) from error
-    finite = np.isfinite(rows.data if is_sparse(rows) else rows)
+    is_sparse = sparse.issparse(rows)
+    finite = np.isfinite(rows.data if is_sparse else rows)
     if not finite.all():
         _raise_not_finite(rows, finite, name, columns)
     return rows
@@ -159,9 +160,9 @@ def check_new(labelled: LabelledRows, X_new: Any, name: str = "X_new", known: st
     rows = check_rows(X_new, name, labelled.names)
     if rows.shape[1] != width:
         _raise_other_width(rows, width, labelled.classes, called)
-    if is_sparse(rows) == is_sparse(labelled.rows):
+    if sparse.issparse(rows) == sparse.issparse(labelled.rows):
         return rows
-    return sparse.csr_array(rows) if is_sparse(labelled.rows) else rows.toarray()
+    return sparse.csr_array(rows) if sparse.issparse(labelled.rows) else rows.toarray()
 
 
 def check_closed_set(classes: NDArray[Any]) -> None:
@@ -196,7 +197,7 @@ def check_n_classes(method: str, classes: Any, limits: tuple[int, int | None]) -
 
 def check_folds(sample: LabelledRows, n_folds: int) -> None:
     """Every fold must hold a row of each class."""
-    counts = sample.counts
+    counts = np.bincount(sample.codes, minlength=len(sample.classes))
     few = np.flatnonzero(counts < n_folds)
     if few.size:
         named = few[:_NAMED_AT_MOST]
@@ -253,7 +254,7 @@ def sample_notices(
         warn(notice.text)
     # A feature may be constant in X and still give away an unseen class in X_new.
     (low, high), (new_low, new_high) = (
-        min_max_axis(one, axis=0) if is_sparse(one) else (one.min(axis=0), one.max(axis=0))
+        min_max_axis(one, axis=0) if sparse.issparse(one) else (one.min(axis=0), one.max(axis=0))
         for one in (labelled.rows, rows)
     )
     constant = np.flatnonzero(np.minimum(low, new_low) == np.maximum(high, new_high))
@@ -294,7 +295,8 @@ def _holds_dates(X: Any) -> bool:
 def _raise_not_finite(
     rows: Rows, finite: BoolArray, name: str, names: Iterable[str] | None
 ) -> NoReturn:
-    if is_sparse(rows):
+    is_sparse = sparse.issparse(rows)
+    if is_sparse:
         place = int(np.flatnonzero(~finite)[0])
         row, column = np.searchsorted(rows.indptr, place, side="right") - 1, rows.indices[place]
     else:
@@ -341,7 +343,7 @@ def _raise_one_dimension(
 def _raise_other_width(rows: Rows, width: int, classes: NDArray[Any], called: _Called) -> NoReturn:
     new_width = rows.shape[1]
     message = f"{called.new} must have the {width} columns of {called.known}; got {new_width}."
-    if new_width == width + 1 and not is_sparse(rows):
+    if new_width == width + 1 and not sparse.issparse(rows):
         ends = {"last": rows[:, -1], "first": rows[:, 0]}
         labels = [end for end, column in ends.items() if _holds_labels(column, classes)]
         if labels:
@@ -367,8 +369,3 @@ def warn(message: str) -> None:
 
 def _column_label(column: int, names: Iterable[str] | None) -> str:
     return f"column {column}" if names is None else f"column {list(names)[column]!r}"
-
-
-def is_sparse(X: Any) -> bool:
-    """Tell a sparse matrix from a dense array, whatever its format."""
-    return bool(sparse.issparse(X))

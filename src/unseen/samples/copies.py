@@ -35,9 +35,6 @@ class _Overlap(NamedTuple):
     def too_many(self, by_chance: float = 0.0) -> bool:
         return self.found - self.expected > 3 * np.sqrt(self.variance + by_chance)
 
-    def too_few(self) -> bool:
-        return self.expected - self.found > 3 * np.sqrt(self.variance)
-
 
 def copy_notices(X: Matrix, X_new: Matrix, known_name: str, new_name: str) -> list[Notice]:
     """Rows that both samples hold, or one holds twice, where chance does not put them.
@@ -53,7 +50,7 @@ def copy_notices(X: Matrix, X_new: Matrix, known_name: str, new_name: str) -> li
     )
     new_in_known, known_in_new = _overlap(new, known), _overlap(known, new)
     found = []
-    if _is_leak(known, new, new_in_known, known_in_new):
+    if new_in_known.too_many() and _is_leak(known, new, new_in_known, known_in_new):
         found.append(
             Notice(
                 "rows_in_both",
@@ -63,7 +60,8 @@ def copy_notices(X: Matrix, X_new: Matrix, known_name: str, new_name: str) -> li
             )
         )
     for sample, other, overlap in ((known, new, new_in_known), (new, known, known_in_new)):
-        if overlap.too_few() and _are_copies(sample):
+        too_few = overlap.expected - overlap.found > 3 * np.sqrt(overlap.variance)
+        if too_few and _are_copies(sample):
             n_copies = len(sample.keys) - len(np.unique(sample.keys))
             found.append(
                 Notice(
@@ -89,8 +87,6 @@ def _overlap(sample: _Sample, other: _Sample) -> _Overlap:
 
 
 def _is_leak(known: _Sample, new: _Sample, new_in_known: _Overlap, known_in_new: _Overlap) -> bool:
-    if not new_in_known.too_many():
-        return False
     # Half as many pairs coincide as are one step apart, and half of those are across samples;
     # of more than about one, the repeats within the samples tell.
     by_chance = min(1.0, _near_ties(known, new) / 4)

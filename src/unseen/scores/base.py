@@ -1,4 +1,4 @@
-"""Scorer and Scores: the two ends of all expensive work.
+"""Scorer and Scores, the two ends of all expensive work, and the folds in between.
 
 A scorer is a frozen value, and equal settings are equal scorers. It turns checked rows into scores,
 a read-only record, from which any number of estimators can read shares at next to no cost.
@@ -6,24 +6,38 @@ a read-only record, from which any number of estimators can read shares at next 
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pickle import PicklingError
 from typing import TYPE_CHECKING, Any, Self
 
 import joblib
 import numpy as np
 from scipy import sparse
+from sklearn.model_selection import StratifiedKFold, check_cv
 
 from unseen._frozen import Frozen
-from unseen._types import IntArray, Matrix, ScorePair
+from unseen._types import FloatArray, IntArray, Matrix, ScorePair
 from unseen.records import Notice
 from unseen.samples import LabelledRows, check_fold_rows, check_folds
 
 if TYPE_CHECKING:
     from unseen.scores.posteriors import Posteriors, PosteriorScorer
 
-__all__ = ["FOLDS", "Scorer", "Scores", "as_rows", "mean_pair", "stack_samples"]
+__all__ = [
+    "FOLDS",
+    "Distances",
+    "RatioScores",
+    "Scorer",
+    "Scores",
+    "as_rows",
+    "assign_folds",
+    "fold_offsets",
+    "mean_pair",
+    "stack_samples",
+    "training_masks",
+]
 
 FOLDS = 10
 
@@ -51,14 +65,57 @@ class Scores(Frozen):
         """New rows."""
 
     @property
-    @abstractmethod
     def counts(self) -> IntArray:
-        """Labelled rows of each class."""
+        """Labelled rows of each class; here for scores with ``codes``, the class of each row."""
+        codes: IntArray = self.codes  # type: ignore[attr-defined]
+        return np.bincount(codes, minlength=len(self.classes))
+
+
+@dataclass(frozen=True, eq=False)
+class Distances(Frozen):
+    """Distances to the nearest rows of H, one column for every scale of the features.
+
+    Parameters
+    ----------
+    new, labelled : ndarray of shape (n_F, S) and (n_H, S)
+        Distances of the rows of F and of H; high where a row stands apart from H.
+    """
+
+    new: FloatArray
+    labelled: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class RatioScores(Frozen):
+    """Out-of-fold scores of F against H, one column for every candidate discriminator.
+
+    Parameters
+    ----------
+    new, labelled : ndarray of shape (n_F, C) and (n_H, C)
+        Log density ratios of F against H, up to a constant; high where a row looks like F.
+    log_loss : ndarray of shape (C,)
+        Held-out log-loss of each candidate, per unit of weight.
+    distances : Distances or None, default=None
+        How far the rows stand from those of H; None where the classifier is the user's own, who
+        may know better than to compare rows by distance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen.scores.base import RatioScores
+    >>> RatioScores(np.zeros((5, 2)), np.zeros((3, 2)), np.array([0.6, 0.5])).best
+    1
+    """
+
+    new: FloatArray
+    labelled: FloatArray
+    log_loss: FloatArray
+    distances: Distances | None = None
 
     @property
-    def n_labelled(self) -> dict[Any, int]:
-        """Labelled rows of each class, by label."""
-        return dict(zip(self.classes, np.asarray(self.counts).tolist(), strict=True))
+    def best(self) -> int:
+        """The candidate of the least log-loss."""
+        return int(np.argmin(self.log_loss))
 
 
 class Scorer(ABC):
@@ -87,9 +144,10 @@ class Scorer(ABC):
 
     def check(self, labelled: LabelledRows, n_new: int) -> None:
         """Raise where there are too few rows for the folds."""
-        if self.n_folds is not None:
-            check_folds(labelled, self.n_folds)
-            check_fold_rows(n_new, "X_new", self.n_folds)
+        n_folds = self.settled(len(labelled.codes) + n_new).n_folds
+        if n_folds is not None:
+            check_folds(labelled, n_folds)
+            check_fold_rows(n_new, "X_new", n_folds)
 
     def settled(self, n_rows: int) -> Self:
         """The same scorer, with everything chosen that depends on the number of rows."""
@@ -153,3 +211,63 @@ def stack_samples(X_new: Matrix, X: Matrix) -> tuple[Matrix, IntArray]:
 def mean_pair(pairs: list[ScorePair]) -> ScorePair:
     """Scores of new and of labelled rows, averaged over repeats."""
     return np.mean([new for new, _ in pairs], axis=0), np.mean([own for _, own in pairs], axis=0)
+
+
+def assign_folds(codes: IntArray, n_folds: int, random_state: Any) -> IntArray:
+    """Fold of each row; every class is spread over the folds as evenly as possible."""
+    counts = np.bincount(codes)
+    n_folds = max(2, min(n_folds, int(counts.max())))
+    splitter = StratifiedKFold(n_folds, shuffle=True, random_state=random_state)
+    folds = np.zeros(len(codes), dtype=np.int64)
+    with warnings.catch_warnings():
+        # A class with fewer rows than folds is missing from some folds, which is allowed.
+        warnings.simplefilter("ignore", UserWarning)
+        for fold, (_, held_out) in enumerate(splitter.split(codes, codes)):
+            folds[held_out] = fold
+    return folds
+
+
+def training_masks(cv: Any, codes: IntArray, random_state: Any) -> FloatArray:
+    """Columns (n, folds): 1 where the fold trains on the row, 0 where it tests it, else -1."""
+    if isinstance(cv, int | np.integer):
+        folds = assign_folds(codes, int(cv), random_state)
+        return (folds[:, None] != np.arange(folds.max() + 1)).astype(np.float64)
+    splits = list(check_cv(cv, codes, classifier=True).split(codes[:, None], codes))
+    masks = np.full((len(codes), len(splits)), -1.0)
+    for fold, (train, test) in enumerate(splits):
+        masks[test, fold] = 0.0
+        masks[train, fold] = 1.0
+    return masks
+
+
+def fold_offsets(masks: FloatArray, new: IntArray, weights: FloatArray | None = None) -> FloatArray:
+    """Log-odds of F among the rows that trained the model of each row.
+
+    Folds cannot all hold the same shares of F and H. The log-odds of a model are higher the more of
+    F was in its training rows, and then fewer of F are held out: pooled over folds, scores of two
+    samples of one law would tend to order them the wrong way round.
+
+    Parameters
+    ----------
+    masks : ndarray of shape (n, folds)
+        1 where a row trains.
+    new : ndarray of shape (n,)
+        1 for rows of F, 0 for rows of H.
+    weights : ndarray of shape (n,), optional
+        Weights of the rows.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> masks = np.array([[0.0, 1], [1, 0], [1, 0], [1, 1]])  # the last row always trains
+    >>> np.exp(fold_offsets(masks, np.array([1, 1, 0, 0])))[:3].round(3)
+    array([0.5, 1. , 1. ])
+    """
+    weights = np.ones(len(new)) if weights is None else weights
+    trained = masks == 1
+    odds = np.log((weights * new) @ trained) - np.log((weights * (1 - new)) @ trained)
+    return np.asarray(odds[masks.argmin(axis=1)])

@@ -19,17 +19,23 @@ from sklearn.utils import check_random_state
 
 from unseen._random import one_blas_thread, seeded
 from unseen._types import FloatArray, IntArray, Matrix, ScorePair
-from unseen.scores.base import as_rows, mean_pair, stack_samples
+from unseen.scores.base import (
+    RatioScores,
+    as_rows,
+    fold_offsets,
+    mean_pair,
+    stack_samples,
+    training_masks,
+)
+from unseen.scores.kernel import neighbour_distances
 from unseen.scores.klr import C_VALUES, KernelLogisticRegression, PreparedRows, held_out
-from unseen.scores.ratios import RatioScores, neighbour_distances
 from unseen.scores.refit import AnyClassifier
-from unseen.scores.selection import SCORINGS, fold_offsets, training_masks
 
 __all__ = ["CrossFitter", "KernelCrossFitter", "cross_fitter"]
 
 # All folds share a preconditioner, through which a fit that stops early keeps a trace of the rows
 # it was not to see: with ten times this tolerance held-out labels begin to show.
-SCORE_TOLERANCE, SCORE_STEPS = 2e-4, 60
+SCORE_LIMITS = 2e-4, 60  # and the most steps
 # Times the median distance. With one known class the bandwidth can only be chosen on the very
 # pair that is then scored; a wider choice there takes twice the time and brings nothing.
 PAIR_BANDWIDTHS = 2.0 ** np.arange(1, -2, -1)
@@ -95,10 +101,10 @@ def cross_fitter(classifier: Any = None, n_jobs: int | None = None) -> CrossFitt
     >>> type(cross_fitter(GaussianNB())).__name__
     'AnyClassifier'
     """
-    chosen = KernelLogisticRegression() if classifier is None else classifier
-    brings: Callable[[int | None], CrossFitter] | None = getattr(chosen, "cross_fitter", None)
-    fitter: CrossFitter = AnyClassifier(chosen, n_jobs) if brings is None else brings(n_jobs)
-    return fitter
+    if classifier is None:
+        return KernelCrossFitter(KernelLogisticRegression(), n_jobs)
+    brings: Callable[[int | None], CrossFitter] | None = getattr(classifier, "cross_fitter", None)
+    return AnyClassifier(classifier, n_jobs) if brings is None else brings(n_jobs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,8 +131,17 @@ class KernelCrossFitter:
         """
         seeds = np.random.RandomState(seed).randint(2**31 - 1, size=(n_folds or 0) + 2)
         model = seeded(self.classifier, seeds[0]).fit(X, codes)
-        labelled = None if n_folds is None else _fold_posteriors(model, X, codes, n_folds, seeds)
-        return labelled, model.predict_proba(X_new)
+        new = model.predict_proba(X_new)
+        if n_folds is None:
+            return None, new
+        with one_blas_thread():
+            rows = model.prepare(X, np.ones(len(codes)), np.random.RandomState(seeds[0]))
+            masks = training_masks(n_folds, codes, int(seeds[1]))
+            cell = rows, codes, model.bandwidth_, np.array([model.C_])
+            logits = held_out(*cell, masks, "neg_log_loss", *SCORE_LIMITS)[0][:, 0]
+        if logits.shape[1] == 1:
+            logits = np.column_stack([np.zeros(len(logits)), logits])
+        return np.asarray(softmax(logits, axis=1)), new
 
     def pairs(
         self, X: Matrix, codes: IntArray, X_new: Matrix, n_folds: int, n_repeats: int, seed: Any
@@ -175,10 +190,15 @@ class KernelCrossFitter:
             strata = 1 - is_new
             strata[is_new == 0] += 0 if codes is None else codes
             masks = training_masks(n_folds, strata, rng)
-            values, log_loss = self._all_candidates(rows, is_new, masks)
+            C_values = RATIO_C_VALUES if self.classifier.C is None else self.classifier.C_values()
+            parts = Parallel(n_jobs=self.n_jobs, require="sharedmem")(
+                delayed(_candidates_at)(rows, is_new, bandwidth, C_values, masks)
+                for bandwidth in self.classifier.bandwidths(rows)
+            )
             scales = rows.standardise.raw_and_standardised
             distances = neighbour_distances(rows_new, rows_old, scales, rng)
-        return RatioScores(values[is_new == 1], values[is_new == 0], log_loss, distances)
+        values, losses = (np.hstack(columns) for columns in zip(*parts, strict=True))
+        return RatioScores(values[is_new == 1], values[is_new == 0], losses, distances)
 
     def _prepared(
         self, X: Matrix, codes: IntArray, X_new: Matrix, rng: np.random.RandomState
@@ -208,40 +228,13 @@ class KernelCrossFitter:
         C_values, best = self.classifier.C_values(), -np.inf
         scores: FloatArray = np.empty(0)
         for bandwidth in bandwidths:
-            values, measures, _ = _held_out(rows, is_new, bandwidth, C_values, masks, by)
+            found = held_out(rows, is_new, bandwidth, C_values, masks, by, *SCORE_LIMITS)
+            values, measures, _ = found
             if measures.max() > best:
                 best, scores = measures.max(), values[:, measures.argmax(), 0].copy()
         n_old = len(rows.weight) - n_new
         scores += np.log(n_new / n_old) - fold_offsets(masks, is_new)
         return scores[:n_new], scores[n_new:]
-
-    def _all_candidates(
-        self, rows: PreparedRows, is_new: IntArray, masks: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
-        """Out-of-fold log density ratios (n, C) and log-loss (C,), bandwidth by bandwidth."""
-        classifier = self.classifier
-        C_values = RATIO_C_VALUES if classifier.C is None else classifier.C_values()
-        parts = Parallel(n_jobs=self.n_jobs, require="sharedmem")(
-            delayed(_candidates_at)(rows, is_new, bandwidth, C_values, masks)
-            for bandwidth in classifier.bandwidths(rows)
-        )
-        values, losses = zip(*parts, strict=True)
-        return np.hstack(values), np.concatenate(losses)
-
-
-def _fold_posteriors(
-    model: KernelLogisticRegression, X: Matrix, codes: IntArray, n_folds: int, seeds: IntArray
-) -> FloatArray:
-    """All folds at once, on the one kernel factor of the fitted model."""
-    with one_blas_thread():
-        rows = model.prepare(X, np.ones(len(codes)), np.random.RandomState(seeds[0]))
-        masks = training_masks(n_folds, codes, int(seeds[1]))
-        C_value = np.array([model.C_])
-        values = _held_out(rows, codes, model.bandwidth_, C_value, masks, "neg_log_loss")[0]
-    logits = values[:, 0]
-    if logits.shape[1] == 1:
-        logits = np.column_stack([np.zeros(len(logits)), logits])
-    return np.asarray(softmax(logits, axis=1))
 
 
 def _against_class(rows: PreparedRows, codes: IntArray, code: int, n_new: int) -> PreparedRows:
@@ -253,29 +246,15 @@ def _against_class(rows: PreparedRows, codes: IntArray, code: int, n_new: int) -
 def _candidates_at(
     rows: PreparedRows, is_new: IntArray, bandwidth: float, C_values: FloatArray, masks: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    found, measures, error = _held_out(rows, is_new, bandwidth, C_values, masks, "neg_log_loss")
+    """Out-of-fold log density ratios (n, Cs) at one bandwidth, and their log-loss (Cs,)."""
+    cell = rows, is_new, bandwidth, C_values, masks
+    found, measures, error = held_out(*cell, "neg_log_loss", *SCORE_LIMITS)
     values = found[..., 0].astype(np.float64)
+    out = masks == 0
+    means = (out.T @ values) / np.maximum(out.sum(axis=0), 1)[:, None]
+    spread = np.sqrt(np.square(values - out @ means).mean(axis=0))
     # Where held-out rows are out of reach of all others, the error of the fit is all that differs.
-    silent = _spread_in_folds(values, masks) < np.minimum(error, _MIN_SPREAD)
+    silent = spread < np.minimum(error, _MIN_SPREAD)
     values -= fold_offsets(masks, is_new, rows.weight)[:, None]
     values[:, silent] = 0.0  # without offsets, which alone would order rows by fold
     return values, -measures
-
-
-def _held_out(
-    rows: PreparedRows,
-    codes: IntArray,
-    bandwidth: float,
-    C_values: FloatArray,
-    masks: FloatArray,
-    scoring: str,
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    limits = SCORE_TOLERANCE, SCORE_STEPS
-    return held_out(rows, codes, bandwidth, C_values, masks, SCORINGS[scoring], *limits)
-
-
-def _spread_in_folds(values: FloatArray, masks: FloatArray) -> FloatArray:
-    """Standard deviation (Cs,) of values around the mean of their fold."""
-    out = masks == 0
-    means = (out.T @ values) / np.maximum(out.sum(axis=0), 1)[:, None]
-    return np.sqrt(np.square(values - out @ means).mean(axis=0))

@@ -1,4 +1,4 @@
-"""The Gaussian kernel between rows and a few landmarks: an n x r factor of the full kernel.
+"""Distances between rows, and the Gaussian kernel between rows and a few landmarks.
 
 With landmarks Z drawn from the rows, functions ``f(x) = sum_j beta_j k(x, z_j)`` with the penalty
 ``beta' K_ZZ beta`` are the Nyström approximation of the full kernel machine. Kernel values are made
@@ -7,22 +7,27 @@ block by block, by one product and one exponential. See docs/architecture.md, "N
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
 from scipy.linalg.lapack import dpstrf, dtrtri
 from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.neighbors import NearestNeighbors
 
 from unseen._frozen import Frozen
-from unseen._types import FloatArray, IntArray, Matrix
+from unseen._types import FloatArray, Matrix
+from unseen.scores.base import Distances
 
 BLOCK = 4096  # rows whose kernel values stay in the cache between two passes over them
 EXACT_CELLS = 2**18  # below this size of the factor, double precision costs hardly any time
 # The least that a landmark must add to the span of the others: whitening multiplies the rounding of
 # the factor by up to one over the root of this number.
 RESIDUAL = {np.float64: 1e-10, np.float32: 1e-4}
+_NEIGHBOURS = 3
+# With so many rows to compare with, more of them would only take longer.
+_MOST_REFERENCES = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +98,50 @@ def median_bandwidth(landmarks: FloatArray) -> float:
     return float(np.median(positive)) if positive.size else 1.0
 
 
+def neighbour_distances(
+    F: Matrix, H: Matrix, scales: Sequence[Standardisation], rng: np.random.RandomState
+) -> Distances:
+    """Mean distance of each row to the three nearest rows of H, itself left out.
+
+    Parameters
+    ----------
+    F, H : ndarray or sparse matrix of shape (n, d)
+        New and labelled rows, at least 2 of H.
+    scales : sequence of Standardisation
+        Scales of the features, one column of distances each.
+    rng : RandomState
+        Draws the rows of H to which distances are taken, where it has more than 1,000.
+
+    Returns
+    -------
+    Distances
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen.scores.kernel import Standardisation, neighbour_distances
+    >>> F, H = np.array([[0.0], [9.0]]), np.array([[0.0], [1.0], [2.0], [3.0]])
+    >>> as_given = Standardisation(np.zeros(1), np.ones(1))
+    >>> found = neighbour_distances(F, H, [as_given], np.random.RandomState(0))
+    >>> found.new[:, 0], found.labelled[:, 0].round(2)
+    (array([1., 7.]), array([2.  , 1.33, 1.33, 2.  ]))
+    """
+    chosen = np.arange(H.shape[0])
+    if len(chosen) > _MOST_REFERENCES:
+        chosen = np.sort(rng.choice(chosen, _MOST_REFERENCES, replace=False))
+    n_nearest = min(_NEIGHBOURS, len(chosen) - 1)
+    new = np.empty((F.shape[0], len(scales)))
+    labelled = np.empty((H.shape[0], len(scales)))
+    for column, scale in enumerate(scales):
+        model = NearestNeighbors(n_neighbors=n_nearest, algorithm="brute").fit(scale(H[chosen]))
+        for rows, found in ((F, new), (H, labelled)):
+            for block in row_blocks(rows.shape[0]):
+                found[block, column] = model.kneighbors(scale(rows[block]))[0].mean(axis=1)
+        # Without an argument no row counts as its own neighbour.
+        labelled[chosen, column] = model.kneighbors()[0].mean(axis=1)
+    return Distances(new, labelled)
+
+
 @dataclass(frozen=True, eq=False)
 class ShiftedKernel(Frozen):
     """Gaussian kernel against landmarks, less a constant that the intercept takes up.
@@ -114,24 +163,14 @@ class ShiftedKernel(Frozen):
     bandwidth: float
     exponent: float | None = None
 
-    @classmethod
-    def between(cls, landmarks: FloatArray, bandwidth: float, typical: float) -> ShiftedKernel:
-        """Subtract the value at the typical distance, unless this value is negligible."""
-        exponent = -0.5 * (typical / bandwidth) ** 2
-        return cls(landmarks, bandwidth, exponent if exponent > -10 else None)
-
     def fill(self, rows: FloatArray, out: FloatArray) -> FloatArray:
         """Values between rows and landmarks, in the precision of ``out``."""
         scale, shift = 0.5 / self.bandwidth**2, self.exponent or 0.0
         # One product gives the whole exponent 2 s x.z - s |x|^2 - s |z|^2 - shift.
-        left = np.column_stack([2 * scale * rows, -scale * _squares(rows), np.ones(len(rows))])
-        right = np.column_stack(
-            [
-                self.landmarks,
-                np.ones(len(self.landmarks)),
-                -scale * _squares(self.landmarks) - shift,
-            ]
-        )
+        z, ones = self.landmarks, np.ones(len(self.landmarks))
+        squares, z_squares = (np.einsum("ij,ij->i", one, one) for one in (rows, z))
+        left = np.column_stack([2 * scale * rows, -scale * squares, np.ones(len(rows))])
+        right = np.column_stack([z, ones, -scale * z_squares - shift])
         left, right = left.astype(out.dtype), right.astype(out.dtype)
         for start in range(0, len(rows), 512):
             part = slice(start, start + 512)
@@ -174,29 +213,20 @@ def kernel_factor(
     """Factor of the kernel on the rows of X; ``typical`` is a typical distance of landmarks."""
     typical = median_bandwidth(landmarks) if typical is None else typical
     dtype = np.float64 if X.shape[0] * len(landmarks) <= EXACT_CELLS else np.float32
-    kept, whiten = _independent(landmarks, bandwidth, RESIDUAL[dtype])
-    kernel = ShiftedKernel.between(landmarks[kept], bandwidth, typical)
+    # Landmarks with linearly independent kernel functions, and their whitening.
+    between = np.empty((len(landmarks), len(landmarks)))
+    ShiftedKernel(landmarks, bandwidth).fill(landmarks, between)
+    triangle, pivots, rank, _ = dpstrf(between, tol=RESIDUAL[dtype])
+    whiten = np.zeros((rank + 1, rank + 1))
+    whiten[:rank, :rank] = np.triu(dtrtri(triangle[:rank, :rank])[0])
+    whiten[rank, rank] = 1.0
+    kept = pivots[:rank] - 1
+    # Subtract the value at the typical distance, unless this value is negligible.
+    exponent = -0.5 * (typical / bandwidth) ** 2
+    kernel = ShiftedKernel(landmarks[kept], bandwidth, exponent if exponent > -10 else None)
     design = np.empty((X.shape[0], len(kept) + 1), dtype=dtype)
     for rows in row_blocks(X.shape[0]):
         kernel.fill(standardise(X[rows]), design[rows, :-1])
     design[:, -1] = 1
     design.flags.writeable = False  # so that the record needs no copy
     return KernelFactor(design, whiten, kernel)
-
-
-def _squares(rows: FloatArray) -> FloatArray:
-    return np.einsum("ij,ij->i", rows, rows)
-
-
-def _independent(
-    landmarks: FloatArray, bandwidth: float, residual: float
-) -> tuple[IntArray, FloatArray]:
-    """Landmarks with linearly independent kernel functions, and their whitening."""
-    kernel = np.empty((len(landmarks), len(landmarks)))
-    ShiftedKernel(landmarks, bandwidth).fill(landmarks, kernel)
-    factor, pivots, rank, _ = dpstrf(kernel, tol=residual)
-    inverse, _ = dtrtri(factor[:rank, :rank])
-    whiten = np.zeros((rank + 1, rank + 1))
-    whiten[:rank, :rank] = np.triu(inverse)
-    whiten[rank, rank] = 1.0
-    return pivots[:rank] - 1, whiten

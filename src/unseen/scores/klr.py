@@ -7,6 +7,7 @@ one factor per bandwidth serves all folds and all C, which are columns of one ba
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -28,7 +29,8 @@ from unseen._sklearn import (
     check_sample_weight,
     fit_context,
 )
-from unseen._types import FloatArray, IntArray, Matrix
+from unseen._types import BoolArray, FloatArray, IntArray, Matrix
+from unseen.scores.base import training_masks
 from unseen.scores.kernel import (
     KernelFactor,
     Standardisation,
@@ -38,8 +40,9 @@ from unseen.scores.kernel import (
     median_bandwidth,
     row_blocks,
 )
-from unseen.scores.logistic import Problems, Solution, solve
-from unseen.scores.selection import SCORINGS, Scoring, training_masks
+from unseen.scores.logistic import Problems, solve
+
+Scoring = Callable[[FloatArray, IntArray, FloatArray], FloatArray]
 
 BANDWIDTHS = 2.0 ** np.arange(2, -4, -1)  # times the median distance between landmarks
 C_VALUES = 10.0 ** np.arange(-2, 4)
@@ -47,6 +50,63 @@ GRID_TOL, GRID_STEPS = 2e-2, 30  # enough to rank the cells; the winner is fitte
 FINAL_TOL = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-3}
 FINAL_STEPS = 100
 WARN_TOL = 5e-2
+
+
+def accuracy(values: FloatArray, codes: IntArray, weight: FloatArray) -> FloatArray:
+    """Share of rows with the right label, for each problem of (n, problems, K) values."""
+    if values.shape[2] == 1:
+        predicted = (values[..., 0] > 0).astype(np.int64)
+    else:
+        predicted = values.argmax(axis=2)
+    return weight @ (predicted == codes[:, None]) / weight.sum()
+
+
+def neg_log_loss(values: FloatArray, codes: IntArray, weight: FloatArray) -> FloatArray:
+    """Mean log-probability of the true class, for each problem."""
+    if values.shape[2] == 1:
+        sign = np.where(codes > 0, -1.0, 1.0)[:, None]
+        losses = np.logaddexp(0.0, sign * values[..., 0])
+    else:
+        true = np.take_along_axis(values, codes[:, None, None], axis=2)[..., 0]
+        losses = np.logaddexp.reduce(values, axis=2) - true
+    return -(weight @ losses) / weight.sum()
+
+
+def roc_auc(values: FloatArray, codes: IntArray, weight: FloatArray) -> FloatArray:
+    """Area under the ROC for each problem; the mean of one against the rest if K > 2."""
+    if values.shape[2] == 1:
+        outputs = [(codes == 1, values[..., 0])]
+    else:
+        outputs = [(codes == k, values[..., k]) for k in range(values.shape[2])]
+    areas = [
+        [weighted_auc(column, positive, weight) for column in scores.T]
+        for positive, scores in outputs
+        if 0 < positive.sum() < positive.size
+    ]
+    return np.mean(areas, axis=0) if areas else np.full(values.shape[1], 0.5)
+
+
+def weighted_auc(scores: FloatArray, positive: BoolArray, weight: FloatArray) -> float:
+    """Probability that a positive row outscores a negative one; ties count one half.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> weighted_auc(np.array([1.0, 2, 2]), np.array([False, False, True]), np.ones(3))
+    0.75
+    """
+    _, place = np.unique(scores, return_inverse=True)
+    above = np.bincount(place, weight * positive)
+    below = np.bincount(place, weight * ~positive)
+    wins = above @ (np.cumsum(below) - below / 2)
+    return float(wins / max(above.sum() * below.sum(), np.finfo(float).tiny))
+
+
+SCORINGS: dict[str, Scoring] = {
+    "accuracy": accuracy,
+    "roc_auc": roc_auc,
+    "neg_log_loss": neg_log_loss,
+}
 
 
 @dataclass(frozen=True)
@@ -173,7 +233,26 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
             rng = check_random_state(self.random_state)
             rows = self.prepare(X, weight, rng)
             bandwidth, C, self.cv_scores_ = self.choose(rows, codes, rng)
-            self._fit_once(rows, codes, bandwidth, C)
+            factor = rows.factor(bandwidth)
+            dtype = factor.design.dtype
+            everything = Problems(
+                np.array([C]),
+                np.zeros(1, dtype=np.int64),
+                weight[:, None].astype(dtype),
+                one_hot(codes, len(self.classes_), dtype)[:, None],
+            )
+            found = solve(factor, everything, tol=FINAL_TOL[dtype], max_iter=FINAL_STEPS)
+        if not found.decrement[0] <= WARN_TOL**2:
+            warnings.warn(
+                f"kernel logistic regression stopped after {FINAL_STEPS} steps short of its "
+                f"optimum at bandwidth={bandwidth:g}, C={C:g}; a smaller C is easier to fit.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        self.bandwidth_, self.C_ = bandwidth, C
+        self.landmarks_, self._kernel = factor.kernel.landmarks, factor.kernel
+        self._standardise, self._dtype = rows.standardise, dtype
+        self.coef_, self.intercept_ = found.coefficients[:-1, 0], found.coefficients[-1, 0]
         return self
 
     def prepare(self, X: Matrix, weight: FloatArray, rng: np.random.RandomState) -> PreparedRows:
@@ -206,36 +285,13 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
         masks = training_masks(self.cv, codes, rng)
         scores = np.array(
             [
-                held_out(rows, codes, bandwidth, C_values, masks, SCORINGS[self.scoring])[1]
+                held_out(rows, codes, bandwidth, C_values, masks, self.scoring)[1]
                 for bandwidth in bandwidths
             ]
         )
         # The first of equals is the smoother one: wide bandwidths and small C come first.
         best = np.unravel_index(np.argmax(np.nan_to_num(scores, nan=-np.inf)), scores.shape)
         return float(bandwidths[best[0]]), float(C_values[best[1]]), scores
-
-    def _fit_once(self, rows: PreparedRows, codes: IntArray, bandwidth: float, C: float) -> None:
-        factor = rows.factor(bandwidth)
-        dtype = factor.design.dtype
-        cells = Problems(
-            np.array([C]),
-            np.zeros(1, dtype=np.int64),
-            rows.weight[:, None].astype(dtype),
-            one_hot(codes, len(self.classes_), dtype)[:, None],
-        )
-        found = solve(factor, cells, tol=FINAL_TOL[dtype], max_iter=FINAL_STEPS)
-        if not found.decrement[0] <= WARN_TOL**2:
-            warnings.warn(
-                f"kernel logistic regression stopped after {FINAL_STEPS} steps short of its "
-                f"optimum at bandwidth={bandwidth:g}, C={C:g}; a smaller C is easier to fit.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
-        self.bandwidth_, self.C_ = bandwidth, C
-        self.landmarks_, self._kernel = factor.kernel.landmarks, factor.kernel
-        self._standardise, self._dtype = rows.standardise, dtype
-        self.coef_ = found.coefficients[:-1, 0]
-        self.intercept_ = found.coefficients[-1, 0]
 
     def decision_function(self, X: Matrix) -> FloatArray:
         """Log-odds of the second class (two classes), or logits of all classes.
@@ -322,7 +378,7 @@ def held_out(
     bandwidth: float,
     C_values: FloatArray,
     masks: FloatArray,
-    scoring: Scoring,
+    scoring: str,
     tol: float = GRID_TOL,
     max_iter: int = GRID_STEPS,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -340,28 +396,16 @@ def held_out(
         one_hot(codes, n_classes, dtype)[:, None],
     )
     found = solve(factor, cells, tol=tol, max_iter=max_iter)
-    values, scores = _gather(found, codes, rows.weight, masks, C_values.size, scoring)
-    return values, scores, found.error.reshape(C_values.size, n_folds).max(axis=1)
-
-
-def _gather(
-    found: Solution,
-    codes: IntArray,
-    weight: FloatArray,
-    masks: FloatArray,
-    n_C: int,
-    scoring: Scoring,
-) -> tuple[FloatArray, FloatArray]:
-    n_folds, n_outputs = masks.shape[1], found.values.shape[2]
-    by_fold = found.values.reshape(len(codes), n_C, n_folds, n_outputs)
-    values = np.full((len(codes), n_C, n_outputs), np.nan)
+    by_fold = found.values.reshape(len(codes), C_values.size, n_folds, -1)
+    values = np.full(by_fold[:, :, 0].shape, np.nan)
     scores = []
     for fold in range(n_folds):
-        out = (masks[:, fold] == 0) & (weight > 0)
+        out = (masks[:, fold] == 0) & (rows.weight > 0)
         if out.any():
             values[out] = by_fold[out, :, fold]
-            scores.append(scoring(values[out], codes[out], weight[out]))
-    return values, np.mean(scores, axis=0) if scores else np.zeros(n_C)
+            scores.append(SCORINGS[scoring](values[out], codes[out], rows.weight[out]))
+    mean = np.mean(scores, axis=0) if scores else np.zeros(C_values.size)
+    return values, mean, found.error.reshape(C_values.size, n_folds).max(axis=1)
 
 
 def one_hot(codes: IntArray, n_classes: int, dtype: Any) -> FloatArray:

@@ -45,16 +45,6 @@ class Problems(Frozen):
     weights: FloatArray
     targets: FloatArray
 
-    def targets_of(self, rows: slice, groups: IntArray) -> FloatArray:
-        """Targets of these rows in these groups; one column if all groups share their targets."""
-        targets = self.targets[rows]
-        return targets if targets.shape[1] == 1 else targets[:, groups]
-
-    @property
-    def n_outputs(self) -> int:
-        """Outputs per row and problem."""
-        return int(self.targets.shape[2])
-
 
 @dataclass(frozen=True, eq=False)
 class Solution(Frozen):
@@ -103,13 +93,12 @@ class _Iteration:
     def __init__(self, factor: KernelFactor, problems: Problems) -> None:
         self.factor, self.problems = factor, problems
         self.active = np.arange(problems.C.size)
-        self.by_strength = _by_strength(problems.C)
         self.whiten = factor.whiten.astype(factor.design.dtype)
-        prior = _prevalence(problems)
+        intercept, null_loss = _null_model(problems)
         self.preconditioner = _Preconditioner(factor, problems)
         n_rows, rank = factor.design.shape
-        self.w = np.zeros((rank, problems.C.size, problems.n_outputs))
-        self.w[-1] = _link(prior)[problems.group]
+        self.w = np.zeros((rank, problems.C.size, problems.targets.shape[2]))
+        self.w[-1] = intercept[problems.group]
         self.values = np.empty((n_rows, *self.w.shape[1:]), dtype=factor.design.dtype)
         self.values[:] = self.w[-1]
         # The arrays of a Solution, filled as problems finish.
@@ -126,16 +115,16 @@ class _Iteration:
         self.restart()
         # The scale is the loss of the null model, not the first decrement, which is small if
         # there is no signal.
-        self.scale = problems.C * _null_loss(problems, prior)[problems.group]
+        self.scale = problems.C * null_loss[problems.group]
 
     def restart(self) -> None:
         """Forget the direction, and precondition by the current Hessian."""
         self.preconditioner.update(
-            list(self.by_strength),
+            self.problems.C[self.active],
             self.problems.group[self.active],
             self.probabilities[self.preconditioner.rows],
         )
-        self.natural = self._precondition(self.gradient)
+        self.natural = self.preconditioner(self.problems.C[self.active], self.gradient)
         self.decrement = _dot(self.gradient, self.natural)
         self.direction = np.zeros_like(self.w)
 
@@ -150,7 +139,7 @@ class _Iteration:
         length = -slope / self._curvature()
         self.gradient = self._move(length)
         self._correct_overshoot(length, slope)
-        self.natural = self._precondition(self.gradient)
+        self.natural = self.preconditioner(self.problems.C[self.active], self.gradient)
         decrement = _dot(self.gradient, self.natural)
         # Polak-Ribiere, restarted where it turns negative.
         kept = np.maximum(0, decrement - _dot(before, self.natural)) / self.decrement
@@ -164,12 +153,11 @@ class _Iteration:
         solved, keep = self.active[done], ~done
         coefficients, values, decrement, error = self.found
         w = self.w[:, done]
-        coefficients[:, solved] = (self.factor.whiten @ _flat(w)).reshape(w.shape)
+        coefficients[:, solved] = np.tensordot(self.factor.whiten, w, 1)
         values[:, solved] = self.values[:, done]
         decrement[solved] = self.decrement[done] / self.scale[done]
         error[solved] = np.sqrt(np.maximum(self.decrement[done], 0.0))
         self.active = self.active[keep]
-        self.by_strength = _by_strength(self.problems.C[self.active])
         for name in ("w", "direction", "gradient", "natural", "values", "probabilities"):
             setattr(self, name, np.ascontiguousarray(getattr(self, name)[:, keep]))
         self.moved = np.empty_like(self.values)
@@ -178,12 +166,13 @@ class _Iteration:
     def _curvature(self) -> FloatArray:
         """Second derivative along the direction; keeps ``B W direction`` in ``moved``."""
         design, groups = self.factor.design, self.problems.group[self.active]
-        direction = self.whiten @ _flat(self.direction).astype(design.dtype)
+        direction = self.whiten @ self.direction.reshape(len(self.w), -1).astype(design.dtype)
         curvature = np.zeros(self.active.size)
         for rows in row_blocks(len(design)):
-            moved = self.moved[rows]
-            _multiply(design[rows], direction, out=_flat(moved))
-            along = _curvature_along(self.probabilities[rows], moved)
+            moved = self.moved[rows].reshape(-1, direction.shape[1])
+            for part in _small_blocks(moved, design.shape[1]):
+                np.matmul(design[rows][part], direction, out=moved[part])
+            along = _variance(self.moved[rows], self.probabilities[rows])
             curvature += np.einsum("nc,nc->c", along, self.problems.weights[rows][:, groups])
         penalised = self.direction[:-1]
         return self.problems.C[self.active] * curvature + _dot(penalised, penalised)
@@ -193,15 +182,20 @@ class _Iteration:
         design, groups = self.factor.design, self.problems.group[self.active]
         self.w += length[:, None] * self.direction
         length = length[:, None].astype(design.dtype)
-        pull = np.zeros((design.shape[1], self.active.size * self.problems.n_outputs))
+        targets, weights = self.problems.targets, self.problems.weights
+        pull = np.zeros((design.shape[1], self.w[0].size))
         for rows in row_blocks(len(design)):
             values = self.values[rows]
             values += length * self.moved[rows]
             residual = _probabilities(values)
             self.probabilities[rows] = residual
-            residual -= self.problems.targets_of(rows, groups)
-            residual *= self.problems.weights[rows][:, groups, None]
-            pull += _transposed_product(design[rows], _flat(residual))
+            residual -= targets[rows] if targets.shape[1] == 1 else targets[rows][:, groups]
+            residual *= weights[rows][:, groups, None]
+            flat = residual.reshape(len(residual), -1)
+            total = np.zeros(pull.T.shape, dtype=design.dtype)
+            for part in _small_blocks(flat, design.shape[1]):
+                total += flat[part].T @ design[rows][part]
+            pull += total.T
         whitened = self.whiten.T @ pull.astype(design.dtype)
         gradient = self.problems.C[self.active, None] * whitened.reshape(self.w.shape)
         gradient[:-1] += self.w[:-1]
@@ -217,12 +211,6 @@ class _Iteration:
             back = np.where(overshot, -length * past / (past - slope), 0.0)
             self.gradient = self._move(back)
             length = length + back
-
-    def _precondition(self, gradient: FloatArray) -> FloatArray:
-        natural = np.empty_like(gradient)
-        for strength, which in self.by_strength.items():
-            natural[:, which] = self.preconditioner(strength, gradient[:, which])
-        return natural
 
 
 class _Preconditioner:
@@ -242,54 +230,45 @@ class _Preconditioner:
         self.weights = problems.weights[self.rows] * (n_rows / len(self.rows))
         self.factors: dict[float, FloatArray] = {}
 
-    def update(self, strengths: list[float], groups: IntArray, probabilities: FloatArray) -> None:
+    def update(self, C: FloatArray, groups: IntArray, probabilities: FloatArray) -> None:
         """One Hessian of the loss, averaged over problems at these probabilities, for each C."""
         spread = probabilities * (1 - probabilities)
         weight = np.einsum("nc,nck->n", self.weights[:, groups], spread) / spread[0].size
         scaled = self.sample * np.sqrt(weight)[:, None]
         loss = scaled.T @ scaled
-        for strength in strengths:
+        self.factors = {}
+        for strength in np.unique(C):
             hessian = loss.dtype.type(strength) * loss
             # The ridge keeps the Hessian definite in spite of rounding.
             ridge = 1 + 4 * np.finfo(loss.dtype).eps * np.trace(hessian)
             hessian[np.diag_indices_from(hessian)] += ridge
             self.factors[strength], _ = self.potrf(hessian.T, lower=1, overwrite_a=1)
 
-    def __call__(self, strength: float, gradient: FloatArray) -> FloatArray:
-        """Hessian^-1 gradient."""
-        factor = self.factors[strength]
-        flat = np.asfortranarray(_flat(gradient), dtype=factor.dtype)
-        solved, _ = self.potrs(factor, flat, lower=1, overwrite_b=1)
-        return solved.reshape(gradient.shape)
+    def __call__(self, C: FloatArray, gradient: FloatArray) -> FloatArray:
+        """Hessian^-1 gradient, for problems of these C."""
+        natural = np.empty_like(gradient)
+        for strength, factor in self.factors.items():
+            which = np.flatnonzero(strength == C)
+            if which.size:
+                part = gradient[:, which]
+                flat = np.asfortranarray(part.reshape(len(part), -1), dtype=factor.dtype)
+                solved, _ = self.potrs(factor, flat, lower=1, overwrite_b=1)
+                natural[:, which] = solved.reshape(part.shape)
+        return natural
 
 
-def _by_strength(C: FloatArray) -> dict[float, IntArray]:
-    """Which problems have each C."""
-    return {float(strength): np.flatnonzero(strength == C) for strength in np.unique(C)}
-
-
-def _prevalence(problems: Problems) -> FloatArray:
-    """Weighted share of each output in each group, kept away from 0 and 1."""
-    total = problems.weights.sum(axis=0, dtype=np.float64)
-    shape = (*problems.weights.shape, problems.n_outputs)
-    targets = np.broadcast_to(problems.targets, shape)
-    share = np.einsum("ng,ngk->gk", problems.weights, targets, dtype=np.float64)
-    return np.clip(share / np.maximum(total, 1e-300)[:, None], 1e-6, 1 - 1e-6)
-
-
-def _link(prior: FloatArray) -> FloatArray:
-    """Intercept of the null model."""
-    if prior.shape[1] == 1:
-        return np.log(prior) - np.log1p(-prior)
+def _null_model(problems: Problems) -> tuple[FloatArray, FloatArray]:
+    """Intercept (groups, K) and log-loss (groups,) of the best fit without any features."""
+    weights, n_outputs = problems.weights, problems.targets.shape[2]
+    total = weights.sum(axis=0, dtype=np.float64)
+    targets = np.broadcast_to(problems.targets, (*weights.shape, n_outputs))
+    share = np.einsum("ng,ngk->gk", weights, targets, dtype=np.float64)
+    prior = np.clip(share / np.maximum(total, 1e-300)[:, None], 1e-6, 1 - 1e-6)
     logs = np.log(prior)
-    return logs - logs.mean(axis=1, keepdims=True)
-
-
-def _null_loss(problems: Problems, prior: FloatArray) -> FloatArray:
-    """Log-loss of the null model in each group."""
-    rest = 0.0 if prior.shape[1] > 1 else (1 - prior) * np.log1p(-prior)
-    entropy = -(prior * np.log(prior) + rest).sum(axis=1)
-    return entropy * problems.weights.sum(axis=0, dtype=np.float64)
+    if n_outputs == 1:
+        rest = np.log1p(-prior)
+        return logs - rest, -(prior * logs + (1 - prior) * rest).sum(axis=1) * total
+    return logs - logs.mean(axis=1, keepdims=True), -(prior * logs).sum(axis=1) * total
 
 
 def _probabilities(values: FloatArray) -> FloatArray:
@@ -305,7 +284,7 @@ def _probabilities(values: FloatArray) -> FloatArray:
     return powers
 
 
-def _curvature_along(probabilities: FloatArray, moved: FloatArray) -> FloatArray:
+def _variance(moved: FloatArray, probabilities: FloatArray) -> FloatArray:
     """Second derivative of the loss of each row along its move: a variance under p."""
     if moved.shape[-1] == 1:
         square = np.square(moved[..., 0])
@@ -321,28 +300,11 @@ def _dot(left: FloatArray, right: FloatArray) -> FloatArray:
     return np.einsum("rck,rck->c", left, right)
 
 
-def _multiply(design: FloatArray, direction: FloatArray, out: FloatArray) -> None:
-    for rows in _small_products(design, direction.shape[1]):
-        np.matmul(design[rows], direction, out=out[rows])
-
-
-def _transposed_product(design: FloatArray, residual: FloatArray) -> FloatArray:
-    """Design transposed times residual, summed over blocks of rows."""
-    total = np.zeros((residual.shape[1], design.shape[1]), dtype=design.dtype)
-    for rows in _small_products(design, residual.shape[1]):
-        total += residual[rows].T @ design[rows]
-    return total.T
-
-
-def _small_products(design: FloatArray, n_columns: int) -> Iterator[slice]:
-    """Blocks of rows so small that BLAS multiplies them without packing.
+def _small_blocks(rows: FloatArray, rank: int) -> Iterator[slice]:
+    """Blocks of rows so small that BLAS multiplies them by a design of this rank without packing.
 
     With few columns, packing the design costs as much as the product itself.
     """
-    step = max(32, 1_000_000 // (design.shape[1] * n_columns))
-    for start in range(0, len(design), step):
+    step = max(32, 1_000_000 // (rank * rows.shape[1]))
+    for start in range(0, len(rows), step):
         yield slice(start, start + step)
-
-
-def _flat(coefficients: FloatArray) -> FloatArray:
-    return coefficients.reshape(coefficients.shape[0], -1)

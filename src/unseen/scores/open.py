@@ -13,11 +13,10 @@ import numpy as np
 
 from unseen._types import FloatArray, IntArray, Matrix
 from unseen.records import Notice
-from unseen.samples import LabelledRows, check_fold_rows, check_folds
-from unseen.scores.base import FOLDS, Scorer, Scores
+from unseen.samples import LabelledRows
+from unseen.scores.base import FOLDS, RatioScores, Scorer, Scores
 from unseen.scores.crossfit import cross_fitter
 from unseen.scores.posteriors import Posteriors, PosteriorScorer
-from unseen.scores.ratios import RatioScores
 from unseen.simplex import mixture_shares
 
 __all__ = ["OpenScorer", "OpenScores", "ratios_at_shares"]
@@ -79,11 +78,6 @@ class OpenScores(Scores):
         """New rows."""
         return len(self.ratios.new)
 
-    @property
-    def counts(self) -> IntArray:
-        """Labelled rows of each class."""
-        return np.bincount(self.codes, minlength=len(self.classes))
-
 
 @dataclass(frozen=True, eq=False)
 class OpenScorer(Scorer):
@@ -120,13 +114,6 @@ class OpenScorer(Scorer):
             return self
         return replace(self, n_folds=FOLDS_OF_MANY if n_rows >= MANY_ROWS else FOLDS)
 
-    def check(self, labelled: LabelledRows, n_new: int) -> None:
-        """Raise where there are too few rows for the folds."""
-        n_folds = self.settled(len(labelled.codes) + n_new).n_folds
-        assert n_folds is not None
-        check_folds(labelled, n_folds)
-        check_fold_rows(n_new, "X_new", n_folds)
-
     def score(self, labelled: LabelledRows, X_new: Matrix) -> OpenScores:
         """Score checked rows."""
         scorer = self.settled(len(labelled.codes) + X_new.shape[0])
@@ -140,10 +127,16 @@ class OpenScorer(Scorer):
     ) -> OpenScores:
         """Density ratios and distances, beside posteriors that have been made before."""
         fitter = cross_fitter(self.classifier, self.n_jobs)
-        closed, mixture, weight = _closed_and_mixture(posteriors, fitter.takes_weights)
         rows, codes, n_folds = labelled.rows, labelled.codes, self.n_folds or FOLDS
-        row_weight = None if weight is None else weight[codes]
-        ratios = fitter.ratios(X_new, rows, row_weight, codes, n_folds, self.seed)
+        closed: FloatArray = np.ones(1)
+        mixture, weight = closed, None
+        if posteriors is not None:
+            closed = mixture_shares(posteriors.ratios, start=posteriors.prior)
+            mixture = present = posteriors.training_shares
+            if fitter.takes_weights:
+                mixture = (1 - _MIN_PART) * closed + _MIN_PART * present
+                weight = (mixture / present)[codes]
+        ratios = fitter.ratios(X_new, rows, weight, codes, n_folds, self.seed)
         return OpenScores(labelled.labels, codes, posteriors, ratios, closed, mixture, self.seed)
 
     def posterior_scorer(self) -> PosteriorScorer:
@@ -160,20 +153,6 @@ class OpenScorer(Scorer):
         """Scores of some new rows, beside their part of the posteriors of all."""
         part = None if posteriors is None else posteriors.window(places)
         return self.beside(part, labelled, X_new[places])
-
-
-def _closed_and_mixture(
-    posteriors: Posteriors | None, takes_weights: bool
-) -> tuple[FloatArray, FloatArray, FloatArray | None]:
-    """Closed-set shares, the shares to weight labelled rows to, and the weight of each class."""
-    if posteriors is None:
-        return np.ones(1), np.ones(1), None
-    present = posteriors.training_shares
-    closed = mixture_shares(posteriors.ratios, start=posteriors.prior)
-    if not takes_weights:
-        return closed, present, None
-    mixture = (1 - _MIN_PART) * closed + _MIN_PART * present
-    return closed, mixture, mixture / present
 
 
 def ratios_at_shares(scores: OpenScores, shares: FloatArray) -> RatioScores:
@@ -195,16 +174,11 @@ def ratios_at_shares(scores: OpenScores, shares: FloatArray) -> RatioScores:
     # The correction comes from another model for labelled rows than for new ones. A candidate that
     # says nothing must stay so, or this difference alone would order its rows.
     speaks = ratios.labelled.any(axis=0) | ratios.new.any(axis=0)
-
-    def moved(values: FloatArray, rows: FloatArray) -> FloatArray:
+    moved = []
+    for values, rows in ((ratios.new, posteriors.new), (ratios.labelled, posteriors.of_labelled)):
         densities = rows / posteriors.prior
         before, after = (
             np.log(np.maximum(densities @ mixed, _MIN_RATIO)) for mixed in (scores.mixture, shares)
         )
-        return values + np.outer(before - after, speaks)
-
-    return replace(
-        ratios,
-        new=moved(ratios.new, posteriors.new),
-        labelled=moved(ratios.labelled, posteriors.of_labelled),
-    )
+        moved.append(values + np.outer(before - after, speaks))
+    return replace(ratios, new=moved[0], labelled=moved[1])

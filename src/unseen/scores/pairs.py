@@ -39,8 +39,8 @@ class PairScores(Scores):
     >>> import numpy as np
     >>> from unseen.scores import PairScores
     >>> scores = PairScores(("a", "b"), ((np.zeros(5), np.ones(2)), (np.zeros(5), np.ones(3))))
-    >>> scores.n_labelled, scores.n_new
-    ({'a': 2, 'b': 3}, 5)
+    >>> scores.counts, scores.n_new
+    (array([2, 3]), 5)
     """
 
     classes: tuple[Any, ...]

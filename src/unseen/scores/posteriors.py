@@ -12,14 +12,13 @@ from typing import Any
 import numpy as np
 
 from unseen._frozen import frozen_array
-from unseen._random import whole_seed
 from unseen._types import FloatArray, IntArray, Matrix
 from unseen.records import Notice
 from unseen.samples import LabelledRows, check_closed_set, check_folds
 from unseen.scores.base import FOLDS, Scorer, Scores
 from unseen.scores.crossfit import cross_fitter
 
-__all__ = ["PosteriorScorer", "Posteriors", "RawScorer", "RowScores", "crossfit_posteriors"]
+__all__ = ["PosteriorScorer", "Posteriors", "RawScorer", "RowScores"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,11 +79,6 @@ class RowScores(Scores):
         return len(self.new)
 
     @property
-    def counts(self) -> IntArray:
-        """Labelled rows of each class."""
-        return np.bincount(self.codes, minlength=len(self.classes))
-
-    @property
     def of_labelled(self) -> FloatArray:
         """Scores of the labelled rows, for methods that cannot do without."""
         if self.labelled is None:
@@ -113,8 +107,8 @@ class Posteriors(RowScores):
     >>> from unseen.scores import Posteriors
     >>> record = Posteriors(("a", "b"), [0, 0, 1], [[0.9, 0.1], [0.6, 0.4], [0.3, 0.7]],
     ...                     [[0.8, 0.2], [0.5, 0.5]])
-    >>> record.prior.round(3), record.n_labelled
-    (array([0.667, 0.333]), {'a': 2, 'b': 1})
+    >>> record.prior.round(3), record.counts
+    (array([0.667, 0.333]), array([2, 1]))
     """
 
     prior: FloatArray = None  # type: ignore[assignment]
@@ -231,46 +225,3 @@ class RawScorer(Scorer):
         """Score checked rows."""
         rows, new = (X.toarray() if hasattr(X, "toarray") else X for X in (labelled.rows, X_new))
         return RowScores(labelled.labels, labelled.codes, rows, new, self.seed)
-
-
-def crossfit_posteriors(
-    X: Matrix,
-    codes: IntArray,
-    X_new: Matrix,
-    classifier: Any = None,
-    *,
-    n_folds: int = 10,
-    random_state: Any = None,
-    n_jobs: int | None = None,
-) -> tuple[FloatArray, FloatArray]:
-    """Posteriors of the labelled rows out of fold, and of the new rows from all labelled rows.
-
-    Parameters
-    ----------
-    X, codes : array-like of shape (n, d), ndarray of shape (n,)
-        Labelled rows and their class codes 0 ... K - 1.
-    X_new : array-like of shape (m, d)
-        New rows.
-    classifier, n_folds, n_jobs
-        As in :class:`PosteriorScorer`.
-    random_state : int, RandomState or None
-        Draws folds and whatever the classifier draws.
-
-    Returns
-    -------
-    labelled, new : ndarray of shape (n, K), ndarray of shape (m, K)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from unseen.scores.posteriors import crossfit_posteriors
-    >>> rng = np.random.default_rng(0)
-    >>> X, codes = np.append(rng.normal(0, 1, 100), rng.normal(3, 1, 100)), np.repeat([0, 1], 100)
-    >>> labelled, new = crossfit_posteriors(X[:, None], codes, [[0.0], [3.0]], random_state=0)
-    >>> labelled.shape, new.argmax(axis=1)
-    ((200, 2), array([0, 1]))
-    """
-    fitter = cross_fitter(classifier, n_jobs)
-    labelled, new = fitter.posteriors(X, codes, X_new, n_folds, whole_seed(random_state))
-    assert labelled is not None
-    return labelled, new

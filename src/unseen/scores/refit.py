@@ -11,9 +11,14 @@ from sklearn.utils import check_random_state
 
 from unseen._random import seeded
 from unseen._types import BoolArray, FloatArray, IntArray, Matrix, ScorePair
-from unseen.scores.base import as_rows, mean_pair, stack_samples
-from unseen.scores.ratios import RatioScores
-from unseen.scores.selection import assign_folds, fold_offsets
+from unseen.scores.base import (
+    RatioScores,
+    as_rows,
+    assign_folds,
+    fold_offsets,
+    mean_pair,
+    stack_samples,
+)
 
 __all__ = ["AnyClassifier", "log_odds"]
 

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from unseen.proportions import bootstrap
 from unseen.proportions.bootstrap import bootstrap_means
 from unseen.proportions.closed_set.matching import matching_replicates
 from unseen.simplex import minimise_on_simplex
@@ -12,7 +11,7 @@ from unseen.simplex import minimise_on_simplex
 
 @pytest.mark.parametrize("exact_rows", [10**6, 10])
 def test_bootstrap_means_have_the_moments_of_dirichlet_weights(monkeypatch, exact_rows) -> None:
-    monkeypatch.setattr(bootstrap, "EXACT_ROWS", exact_rows)
+    monkeypatch.setattr("unseen.proportions.bootstrap.EXACT_ROWS", exact_rows)
     rows = np.random.default_rng(0).normal([1.0, 2.0], [1.0, 3.0], (400, 2))
     means = bootstrap_means(rows, 20_000, np.random.default_rng(1))
     assert_allclose(means.mean(axis=0), rows.mean(axis=0), atol=0.005 * 3)

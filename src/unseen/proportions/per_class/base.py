@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from unseen._sklearn import Interval
 from unseen.proportions.base import CLASSIFIER_CONSTRAINTS, ProportionEstimator
 from unseen.records import MixtureEstimate, RocEvidence
-from unseen.roc.evidence import scored_evidence
+from unseen.roc.sketch import scored_evidence
 from unseen.scores import PairScorer, PairScores
 
 __all__ = ["PerClassEstimator", "class_evidence"]
@@ -55,7 +55,7 @@ def class_evidence(
 ) -> dict[Any, RocEvidence]:
     """The ROC of each class that has one, with the scores at its vertices."""
     return {
-        label: scored_evidence(mixture.roc, *pair)
+        label: scored_evidence(*pair, mixture.roc.right_slope, parameters=mixture.roc.parameters)
         for label, pair, mixture in zip(scores.classes, scores.pairs, mixtures, strict=True)
         if mixture.roc is not None
     }

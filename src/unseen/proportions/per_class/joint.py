@@ -12,16 +12,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unseen._types import FloatArray
-from unseen.mixture.base import roc_evidence
 from unseen.mixture.slope import SMOOTHING_REPLICATES
 from unseen.proportions.base import Reading
 from unseen.proportions.per_class.base import PerClassEstimator
 from unseen.roc.bootstrap import bootstrap_rocs
-from unseen.roc.evidence import scored_evidence
 from unseen.roc.fit import BinomialDeviance
 from unseen.roc.joint import by_slope_of, fit_jointly
 from unseen.roc.models import Concave, Gaussian, RocModel
-from unseen.roc.sketch import RocSketch
+from unseen.roc.sketch import RocSketch, scored_evidence
 from unseen.scores import PairScores
 
 __all__ = ["MPEJoint"]
@@ -118,9 +116,9 @@ class MPEJoint(PerClassEstimator):
             shares=np.append(slopes, _unseen(fitted.slopes)[0]),
             replicates=replicates,
             roc={
-                label: scored_evidence(roc_evidence(sketch, slope, model.named(row)), *pair)
-                for label, pair, sketch, slope, row in zip(
-                    scores.classes, scores.pairs, sketches, slopes, parameters, strict=True
+                label: scored_evidence(*pair, slope, parameters=model.named(row))
+                for label, pair, slope, row in zip(
+                    scores.classes, scores.pairs, slopes, parameters, strict=True
                 )
             },
             diagnostics={"deviance": float(fitted.deviance[0])},

@@ -15,7 +15,7 @@ from scipy.special import expit, logit
 from unseen._types import BoolArray, FloatArray, Matrix
 from unseen.rejection.learning.folds import FittedRule, OutOfFold, out_of_fold
 from unseen.rejection.learning.surrogate import Logistic, Surrogate
-from unseen.scores.selection import assign_folds
+from unseen.scores.base import assign_folds
 
 __all__ = ["CalibratedRule", "Calibration", "calibrate_by_other_folds", "fit_calibration"]
 

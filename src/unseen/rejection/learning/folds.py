@@ -16,7 +16,7 @@ from unseen._frozen import Frozen
 from unseen._types import BoolArray, FloatArray, IntArray, Matrix
 from unseen.rejection.learning.sample import OpenSample
 from unseen.rejection.learning.threshold import novelty
-from unseen.scores.selection import assign_folds
+from unseen.scores.base import assign_folds
 
 __all__ = ["FittedRule", "Folds", "OutOfFold", "assign_sample_folds", "cross_fit", "out_of_fold"]
 

@@ -9,11 +9,10 @@ from sklearn.linear_model import LogisticRegression
 
 from unseen import SaerensEM
 from unseen.intervals import Credible, Percentile
-from unseen.proportions.open_set.estimator import OpenSetEstimator
-from unseen.proportions.open_set.reading import open_set_fit
+from unseen.proportions.open_set import OpenSetEstimator, open_set_fit
 from unseen.scores import OpenScores, Posteriors
+from unseen.scores.base import RatioScores
 from unseen.scores.open import ratios_at_shares
-from unseen.scores.ratios import RatioScores
 from unseen.simplex import mixture_shares
 
 MEANS = np.array([-1.5, 1.5])

@@ -1,33 +1,38 @@
-"""What the default reads off its scores: shares under two hypotheses, and which to believe.
+"""The default: closed-set EM where nothing is unseen, the placement likelihood where something is.
 
     closed   P_0 = sum_i rho_i P_i                                  prior ``prior_closed``
     open     P_0 = nu sum_i rho_i P_i + (1 - nu) P_unseen           prior ``1 - prior_closed``
 
-Evidence comes from the placement likelihood of the new rows among the labelled ones
-(:mod:`unseen.mixture.placement`); docs/default.md derives the method.
+A closed-set method is sharp and blind; an open one sees the unseen and pays for looking. The data
+say which to trust, by the placement likelihood of the new rows among the labelled ones
+(:mod:`unseen.mixture.placement`). docs/default.md derives the method.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from numbers import Integral, Real
+from typing import Any, ClassVar
 
 import numpy as np
 
 from unseen._frozen import Frozen
 from unseen._random import generator, one_blas_thread
+from unseen._sklearn import Interval
 from unseen._types import FloatArray
-from unseen.mixture.candidates import Candidates
-from unseen.mixture.placement import PlacementPosterior, placement_posterior
-from unseen.proportions.base import Reading
+from unseen.intervals import Credible, IntervalMethod
+from unseen.mixture.placement import Candidates, PlacementPosterior, placement_posterior
+from unseen.proportions.base import CLASSIFIER_CONSTRAINTS, ProportionEstimator, Reading
 from unseen.proportions.bootstrap import em_replicates
-from unseen.records import RocEvidence
-from unseen.roc.evidence import pooled_evidence
-from unseen.scores.open import OpenScores, ratios_at_shares
+from unseen.roc.sketch import scored_evidence
+from unseen.scores import OpenScorer, OpenScores
+from unseen.scores.open import ratios_at_shares
 from unseen.simplex import mixture_shares
 
-__all__ = ["OpenSetFit", "OpenSetReading", "open_set_fit", "read_open_set"]
+__all__ = ["OpenSetEstimator", "OpenSetFit", "OpenSetReading", "open_set_fit"]
 
+_PRIOR_CLOSED_ONE, _PRIOR_CLOSED_MORE = 0.02, 0.9
 SMALL_SHARE = 0.03
 _MIN_RATIO = 1e-12
 _MIN_SHARE = 1e-6
@@ -92,38 +97,100 @@ class OpenSetReading(Reading):
         return self.fit.expected
 
 
-def read_open_set(scores: OpenScores, prior_closed: float) -> OpenSetReading:
-    """Shares, draws of them from their posterior, and the pooled ROC.
+class OpenSetEstimator(ProportionEstimator):
+    """Shares of the known classes and of unseen ones, by averaging a closed and an open model.
+
+    As sharp as closed-set EM where nothing is unseen, and able to find the unseen where there is
+    something. One known class is enough.
 
     Parameters
     ----------
-    scores : OpenScores
-    prior_closed : float
-        Prior probability that nothing is unseen.
+    prior_closed : float or None, default=None
+        Prior probability that nothing is unseen; None is 0.02 for one known class and 0.9 for
+        more.
+    classifier : scikit-learn classifier or None, default=None
+        What tells the known classes apart, and new rows from labelled ones; None is kernel
+        logistic regression.
+    n_folds : int or None, default=None
+        Folds of the out-of-fold scores; None is 10, and 5 from 5,000 rows on, where the rows that
+        a fold leaves out are no longer missed (``benchmarks/default.py folds``).
+    random_state : int, RandomState instance or None, default=None
+        Seed of the folds and of the classifier.
+    n_jobs : int or None, default=None
+        Jobs that score at the same time; does not change the result.
 
-    Returns
-    -------
-    OpenSetReading
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen import OpenSetEstimator
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.vstack([rng.normal(-4, 1, (200, 2)), rng.normal(4, 1, (200, 2))])
+    >>> y = ["left"] * 200 + ["right"] * 200
+    >>> X_new = np.vstack([rng.normal(-4, 1, (140, 2)), rng.normal([-4, 4], 1, (60, 2))])
+    >>> estimate = OpenSetEstimator(random_state=0).fit(X, y).estimate(X_new)
+    >>> print(f"left {estimate['left']:.1f}, unseen {estimate.unseen:.1f}")
+    left 0.7, unseen 0.3
+    >>> estimate.diagnostics["probability_unseen"] > 0.99
+    True
     """
-    with one_blas_thread():  # or rounding would depend on the number of cores
-        fit = open_set_fit(scores, prior_closed)
 
-    def replicates(n_replicates: int, random_state: Any = None) -> FloatArray:
-        rng = generator(scores.seed if random_state is None else random_state)
-        return _posterior_draws(scores, fit, n_replicates, rng)
+    reads = OpenScores
 
-    pooled = _pooled_evidence(scores, fit)
-    return OpenSetReading(
-        shares=fit.shares,
-        replicates=replicates,
-        roc={scores.classes[0]: pooled} if len(scores.classes) == 1 else {},
-        pooled=pooled,
-        diagnostics={
-            "probability_unseen": fit.posterior.probability_open,
-            "bayes_factor": fit.posterior.bayes_factor,
-        },
-        fit=fit,
-    )
+    _default_interval: ClassVar[IntervalMethod] = Credible()
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **CLASSIFIER_CONSTRAINTS,
+        "prior_closed": [None, Interval(Real, 0, 1, closed="both")],
+        "n_folds": [None, Interval(Integral, 2, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        prior_closed: float | None = None,
+        classifier: Any = None,
+        n_folds: int | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.prior_closed = prior_closed
+        self.classifier = classifier
+        self.n_folds = n_folds
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def scorer(self, seed: int) -> OpenScorer:
+        """Makes posteriors, density ratios and distances."""
+        return OpenScorer(self.classifier, self.n_folds, seed, self.n_jobs)
+
+    def read(self, scores: OpenScores) -> OpenSetReading:
+        """Weigh "nothing is unseen" against "something is".
+
+        ``probability_unseen`` and ``bayes_factor``, of the second against the first, are among the
+        diagnostics.
+        """
+        prior = self.prior_closed
+        if prior is None:
+            prior = _PRIOR_CLOSED_ONE if len(scores.classes) == 1 else _PRIOR_CLOSED_MORE
+        with one_blas_thread():  # or rounding would depend on the number of cores
+            fit = open_set_fit(scores, float(prior))
+        shares = fit.shares
+        # The ROC of the candidate of least log-loss, at the shares of the answer.
+        mixture, best = np.maximum(shares[:-1], _MIN_SHARE), scores.ratios.best
+        ratios = ratios_at_shares(scores, mixture / mixture.sum())
+        weight = (mixture / scores.counts)[scores.codes]
+        pair = ratios.new[:, best], ratios.labelled[:, best]
+        pooled = scored_evidence(*pair, 1 - float(shares[-1]), weight)
+        return OpenSetReading(
+            shares=shares,
+            replicates=partial(_posterior_draws, scores, fit),
+            roc={scores.classes[0]: pooled} if len(scores.classes) == 1 else {},
+            pooled=pooled,
+            diagnostics={
+                "probability_unseen": fit.posterior.probability_open,
+                "bayes_factor": fit.posterior.bayes_factor,
+            },
+            fit=fit,
+        )
 
 
 def open_set_fit(
@@ -172,10 +239,11 @@ def _posterior_at_shares(
 
 
 def _posterior_draws(
-    scores: OpenScores, fit: OpenSetFit, n_draws: int, rng: np.random.Generator
+    scores: OpenScores, fit: OpenSetFit, n_draws: int, random_state: Any = None
 ) -> FloatArray:
     """Draws of the shares, (B, K + 1): nu from its posterior, the known shares by bootstrap."""
-    nu = fit.posterior.draws(n_draws, rng)
+    rng = generator(scores.seed if random_state is None else random_state)
+    nu = fit.posterior.quantile(rng.random(n_draws))
     is_open = nu < 1
     middle = fit.posterior.open_quantile(0.5)
     nu[is_open] = np.clip(middle + _SCORE_NOISE * (nu[is_open] - middle), 0.0, 1.0)
@@ -190,12 +258,3 @@ def _posterior_draws(
                     posteriors, fit.known_mixture, n_open, rng, fit.known
                 )
     return np.column_stack([nu[:, None] * mixture, 1 - nu])
-
-
-def _pooled_evidence(scores: OpenScores, fit: OpenSetFit) -> RocEvidence:
-    """The ROC of the candidate of least log-loss, at the shares of the answer."""
-    *proportions, unseen = fit.shares
-    mixture = np.maximum(proportions, _MIN_SHARE)
-    ratios, best = ratios_at_shares(scores, mixture / mixture.sum()), scores.ratios.best
-    weight = (mixture / scores.counts)[scores.codes]
-    return pooled_evidence(ratios.new[:, best], ratios.labelled[:, best], weight, 1 - float(unseen))

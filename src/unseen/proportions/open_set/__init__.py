@@ -1,1 +1,0 @@
-"""The default estimator: whether anything is unseen, and how much."""

@@ -4,11 +4,11 @@ from itertools import product
 
 import numpy as np
 import pytest
-from closed_form import BAYES_RISK, LATTICE, WEIGHTS, excess_by_size
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from reference.closed_form import BAYES_RISK, LATTICE, WEIGHTS, excess_by_size
 from unseen.rejection.cells.cells import (
     cell_labels,
     cell_masses,

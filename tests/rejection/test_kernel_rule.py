@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from closed_form import BAYES_RISK, SHARES, excess_risk, samples
 from numpy.testing import assert_allclose
 from scipy.optimize import check_grad, minimize
 from scipy.special import expit
 
+from reference.closed_form import BAYES_RISK, SHARES, excess_risk, samples
 from unseen.rejection.kernel import RejectionKernel, label_probabilities
-from unseen.rejection.learning.folds import OutOfFold
-from unseen.rejection.learning.selection import choose_by_other_folds, lowest_risk, row_losses
+from unseen.rejection.learning.choice import choose_by_other_folds, lowest_risk, row_losses
+from unseen.rejection.learning.sample import OutOfFold
 from unseen.rejection.learning.surrogate import Logistic, Square, Surrogate
 
 LOSSES = {

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from closed_form import CENTRES, SHARES, excess_risk, samples
 from numpy.testing import assert_allclose
 from scipy.stats import norm
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 
+from reference.closed_form import CENTRES, SHARES, excess_risk, samples
 from unseen import KernelLogisticRegression
 from unseen.rejection.plugin import OneModel, RejectionPlugIn, TwoModels, posterior
 

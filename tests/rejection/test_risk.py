@@ -13,9 +13,8 @@ from sklearn.model_selection import GridSearchCV
 from unseen.records import Estimate
 from unseen.rejection import CostSensitive, ErrorRate, MinMax, open_set_risk, open_set_scorer
 from unseen.rejection.cells.cells import cell_costs
-from unseen.rejection.learning.folds import OutOfFold
-from unseen.rejection.learning.sample import OpenSample
-from unseen.rejection.learning.selection import row_losses
+from unseen.rejection.learning.choice import RowLosses, row_losses
+from unseen.rejection.learning.sample import OpenSample, OutOfFold
 from unseen.rejection.risk.estimate import label_rates, open_risk
 
 COSTS = np.array([[0.0, 1.0, 0.5], [2.0, 0.0, 0.25], [4.0, 3.0, 0.1]])
@@ -99,7 +98,7 @@ def test_a_difference_of_charges_is_that_of_the_risks_with_its_own_standard_erro
         first, second = (
             row_losses(OutOfFold(np.eye(3)[known], codes, np.eye(3)[new])) for known, new in labels
         )
-        gap = first.minus(second)
+        gap = RowLosses(first.labelled - second.labelled, codes, first.new - second.new)
         assert_allclose(gap.total(SHARES), risks[0].risk - risks[1].risk, atol=1e-12)
         found.append((gap.total(SHARES), gap.standard_error(SHARES)))
         stated_alone.append(risks[0].standard_error)

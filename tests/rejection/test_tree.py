@@ -4,10 +4,10 @@ from itertools import product
 
 import numpy as np
 import pytest
-from closed_form import excess_by_size
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from reference.closed_form import excess_by_size
 from unseen.rejection.cells.cells import cell_costs, cell_labels
 from unseen.rejection.cells.growth import (
     LEAF,

@@ -7,13 +7,11 @@ from unseen.rejection.classifier import RejectionClassifier
 from unseen.rejection.forest import RejectionForest
 from unseen.rejection.histogram import RejectionHistogram
 from unseen.rejection.kernel import RejectionKernel
-from unseen.rejection.learning.folds import FittedRule, OutOfFold
-from unseen.rejection.learning.sample import OpenSample
+from unseen.rejection.learning.sample import FittedRule, OpenSample, OutOfFold
 from unseen.rejection.learning.shares import Shares
 from unseen.rejection.learning.surrogate import Logistic, Square
 from unseen.rejection.plugin import OneModel, RejectionPlugIn, TwoModels
-from unseen.rejection.risk.estimate import RiskEstimate, open_risk
-from unseen.rejection.risk.measures import CostSensitive, ErrorRate, MinMax
+from unseen.rejection.risk.estimate import CostSensitive, ErrorRate, MinMax, RiskEstimate, open_risk
 from unseen.rejection.risk.metrics import (
     known_accuracy,
     novelty_auc,

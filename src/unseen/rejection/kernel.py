@@ -19,22 +19,21 @@ from unseen._random import one_blas_thread
 from unseen._sklearn import HasMethods, Interval, StrOptions
 from unseen._types import BoolArray, FloatArray, Matrix
 from unseen.rejection.base import RejectionRule
-from unseen.rejection.learning.folds import (
-    Folds,
-    OutOfFold,
-    assign_sample_folds,
-    out_of_fold,
-)
-from unseen.rejection.learning.sample import OpenSample
-from unseen.rejection.learning.selection import (
+from unseen.rejection.learning.choice import (
     RowLosses,
     choose_by_other_folds,
     lowest_risk,
     row_losses,
 )
+from unseen.rejection.learning.sample import (
+    Folds,
+    OpenSample,
+    OutOfFold,
+    assign_sample_folds,
+    out_of_fold,
+)
 from unseen.rejection.learning.surrogate import Logistic, Loss, Square, Surrogate
 from unseen.scores.kernel import (
-    KernelFactor,
     ShiftedKernel,
     Standardisation,
     row_blocks,
@@ -80,12 +79,6 @@ class KernelRule:
         return label_probabilities(self.loss, values + self.coefficients[-1])
 
 
-def whitened(factor: KernelFactor, sample: OpenSample) -> tuple[FloatArray, FloatArray]:
-    """Features of labelled and new rows whose inner product is the kernel's, and a last 1."""
-    features = factor.design.astype(np.float64) @ factor.whiten
-    return features[: len(sample.codes)], features[len(sample.codes) :]
-
-
 @dataclass(frozen=True, eq=False)
 class Candidate:
     """A bandwidth and a ridge, with their probabilities of rows out of fold."""
@@ -105,7 +98,10 @@ def candidates_at(
     folds: Folds,
 ) -> list[Candidate]:
     """Every ridge at one bandwidth, with its probabilities out of fold."""
-    labelled, new = whitened(rows.factor(bandwidth), sample)
+    factor = rows.factor(bandwidth)
+    # Features whose inner product is the kernel's.
+    features = factor.design.astype(np.float64) @ factor.whiten
+    labelled, new = np.split(features, [len(sample.codes)])
 
     def learn(kept: BoolArray, kept_new: BoolArray) -> Callable[[FloatArray], FloatArray]:
         problem = Surrogate.from_features(
@@ -124,25 +120,6 @@ def candidates_at(
     return found
 
 
-def best_of(found: list[Candidate], shares: FloatArray) -> Candidate:
-    """The candidate with the lowest risk; the first, which is smoother, of equals."""
-    return found[lowest_risk([candidate.losses for candidate in found], shares)]
-
-
-def fit_kernel_rule(
-    sample: OpenSample, rows: PreparedRows, loss: Loss, best: Candidate
-) -> KernelRule:
-    """The rule at one bandwidth and ridge, from all rows."""
-    factor = rows.factor(best.bandwidth)
-    labelled, new = whitened(factor, sample)
-    problem = Surrogate.from_features(labelled, sample.codes, new, sample.shares)
-    (found,) = loss.minimisers(problem, np.array([best.ridge]))
-    coefficients = factor.whiten @ found
-    return KernelRule(
-        rows.standardise, factor.kernel, coefficients, loss, best.bandwidth, best.ridge
-    )
-
-
 class RejectionKernel(RejectionRule):
     """Kernel functions that minimise a convex surrogate of the risk.
 
@@ -151,7 +128,7 @@ class RejectionKernel(RejectionRule):
     loss : Square, Logistic or None, default=None
         Loss of the surrogate; None is :class:`Square`, which needs one linear solve.
     bandwidth : float, array-like of float or None, default=None
-        Standard deviation of the Gaussian kernel. PreparedRows out of fold choose between several; None
+        Standard deviation of the Gaussian kernel. Rows out of fold choose between several; None
         tries 1/4 ... 2 times the median distance between rows. For the logistic loss the bandwidth
         is chosen with the square loss, and then the ridge anew.
     ridge : float, array-like of float or None, default=None
@@ -211,7 +188,7 @@ class RejectionKernel(RejectionRule):
     def _fit_both(
         self, sample: OpenSample, rng: np.random.RandomState
     ) -> tuple[KernelRule, OutOfFold]:
-        """PreparedRows out of fold choose the rule, and so are there anyway."""
+        """Rows out of fold choose the rule, and so are there anyway."""
         loss = Square() if self.loss is None else self.loss
         scaling = KernelLogisticRegression(rank=self.rank, standardize=self.standardize)
         with one_blas_thread():
@@ -219,14 +196,19 @@ class RejectionKernel(RejectionRule):
             rows = scaling.prepare(everything, np.ones(everything.shape[0]), rng)
             folds = assign_sample_folds(sample, self.n_folds, rng)
             found = self._candidates(sample, rows, loss, folds)
-            rule = fit_kernel_rule(sample, rows, loss, best_of(found, sample.shares))
-        chosen = choose_by_other_folds(
-            [candidate.out_of_fold for candidate in found],
-            [candidate.losses for candidate in found],
-            folds,
-            sample.shares,
-            lowest_risk,
+            losses = [candidate.losses for candidate in found]
+            best = found[lowest_risk(losses, sample.shares)]
+            factor = rows.factor(best.bandwidth)
+            features = factor.design.astype(np.float64) @ factor.whiten
+            labelled, new = np.split(features, [len(sample.codes)])
+            problem = Surrogate.from_features(labelled, sample.codes, new, sample.shares)
+            (minimiser,) = loss.minimisers(problem, np.array([best.ridge]))
+            coefficients = factor.whiten @ minimiser
+        rule = KernelRule(
+            rows.standardise, factor.kernel, coefficients, loss, best.bandwidth, best.ridge
         )
+        candidates = [candidate.out_of_fold for candidate in found]
+        chosen = choose_by_other_folds(candidates, losses, folds, sample.shares, lowest_risk)
         return rule, chosen
 
     def _candidates(
@@ -237,7 +219,8 @@ class RejectionKernel(RejectionRule):
         if isinstance(loss, Logistic) and bandwidths.size > 1:
             # Newton steps for the whole grid would cost ten times as much, and choose no better.
             pilot = self._candidates(sample, rows, Square(), folds)
-            bandwidths = np.array([best_of(pilot, sample.shares).bandwidth])
+            losses = [candidate.losses for candidate in pilot]
+            bandwidths = np.array([pilot[lowest_risk(losses, sample.shares)].bandwidth])
         return [
             candidate
             for bandwidth in bandwidths

@@ -5,7 +5,8 @@ With a loss that satisfies ``phi(z) - phi(-z) = -z`` every label has its own con
     minimise  E_0[phi(-f)] - c(f) + ridge |f|^2 / 2,
 
 where c(f) is ``pi_k E_k[f]`` for class k, and the sum over k for "known". ``docs/rejection.md``
-derives it.
+derives it. The logistic loss also calibrates rules: it fits a line between logits of P(known), so
+that of the rows called unseen with 70%, 70% are unseen.
 """
 
 from __future__ import annotations
@@ -16,12 +17,25 @@ from typing import Protocol
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
-from scipy.special import expit
+from scipy.special import expit, logit
 
-from unseen._types import FloatArray, IntArray
-from unseen.rejection.learning.sample import row_masses
+from unseen._types import FloatArray, IntArray, Matrix
+from unseen.rejection.learning.sample import FittedRule, OutOfFold, out_of_fold, row_masses
+from unseen.scores.selection import assign_folds
 
-__all__ = ["Logistic", "Loss", "Square", "Surrogate"]
+__all__ = [
+    "CalibratedRule",
+    "Calibration",
+    "Logistic",
+    "Loss",
+    "Square",
+    "Surrogate",
+    "calibrate_by_other_folds",
+    "fit_calibration",
+]
+
+MIN_PROBABILITY = 0.01  # bounds t away from 0 and 1, where a rule is surer than its rows allow
+RIDGE = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,19 +163,16 @@ def _step_length(
 ) -> float:
     """Armijo's rule: halve the step until the objective falls by a tenth of what it promised."""
     values, moved = rows @ coefficients, rows @ step
-
-    def objective(length: float) -> float:
-        w = coefficients - length * step
-        losses = np.logaddexp(0.0, values - length * moved)
-        return float(losses.mean() - pull @ w + penalty @ w**2 / 2)
-
-    first = objective(0.0)
+    first = np.logaddexp(0.0, values).mean() - pull @ coefficients + penalty @ coefficients**2 / 2
     promised = 0.1 * (moved @ expit(values) / len(rows) - (pull - penalty * coefficients) @ step)
     # Close to the optimum the fall is less than rounding, and the whole step is right.
     slack, length = 1e-14 * (1 + abs(first)), 1.0
-    while objective(length) > first - length * promised + slack:
+    while True:
+        w = coefficients - length * step
+        reached = np.logaddexp(0.0, values - length * moved).mean() - pull @ w + penalty @ w**2 / 2
+        if reached <= first - length * promised + slack:
+            return length
         length /= 2
-    return length
 
 
 def _solve(gram: FloatArray, penalty: FloatArray, right: FloatArray) -> FloatArray:
@@ -169,3 +180,80 @@ def _solve(gram: FloatArray, penalty: FloatArray, right: FloatArray) -> FloatArr
     # Rounding must not make the Hessian indefinite where features hardly vary.
     hessian[np.diag_indices_from(hessian)] += 1e-14 * np.trace(hessian)
     return np.asarray(cho_solve(cho_factor(hessian, overwrite_a=True), right))
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """A line between the logits of P(known), before and after.
+
+    Parameters
+    ----------
+    slope : float
+        Slope of the line; above 0, so that the order of rows stays.
+    constant : float
+        Value of the line at logit 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> sharper = Calibration(slope=2.0, constant=0.0)
+    >>> sharper(np.array([[0.25, 0.5, 0.25]])).round(2)
+    array([[0.3, 0.6, 0.1]])
+    """
+
+    slope: float
+    constant: float
+
+    def __call__(self, probabilities: FloatArray) -> FloatArray:
+        """Calibrated probabilities of the same rows."""
+        known = expit(self.slope * _logit_known(probabilities) + self.constant)[:, None]
+        parts = probabilities[:, :-1]
+        total = parts.sum(axis=1, keepdims=True)
+        n_classes = parts.shape[1]
+        shared = np.where(total > 0, parts / np.where(total > 0, total, 1.0), 1 / n_classes)
+        return np.hstack([known * shared, 1 - known])
+
+
+def fit_calibration(rows: OutOfFold, shares: FloatArray) -> Calibration:
+    """The line with the lowest surrogate risk on rows out of fold."""
+    new, labelled = _logit_known(rows.new), _logit_known(rows.labelled)
+    features_new = np.column_stack([new, np.ones(len(new))])
+    features = np.column_stack([labelled, np.ones(len(labelled))])
+    problem = Surrogate.from_features(features, rows.codes, features_new, shares)
+    (found,) = Logistic().minimisers(problem, np.array([RIDGE]))
+    slope, constant = found[:, -1]
+    # A slope below 0 would call the least odd rows unseen: such a rule is past mending.
+    return Calibration(float(slope), float(constant)) if slope > 0 else Calibration(1.0, 0.0)
+
+
+def calibrate_by_other_folds(
+    rows: OutOfFold, shares: FloatArray, n_folds: int, rng: np.random.RandomState
+) -> OutOfFold:
+    """Probabilities out of fold, each calibrated by the rows of other folds."""
+    folds = assign_folds(rows.codes, n_folds, rng)
+    folds_new = assign_folds(np.zeros(len(rows.new), dtype=np.int64), n_folds, rng)
+    labelled, new = out_of_fold(
+        lambda kept, kept_new: fit_calibration(
+            OutOfFold(rows.labelled[kept], rows.codes[kept], rows.new[kept_new]), shares
+        ),
+        (rows.labelled, rows.new),
+        (folds, folds_new),
+    )
+    return OutOfFold(labelled, rows.codes, new)
+
+
+@dataclass(frozen=True, eq=False)
+class CalibratedRule:
+    """A fitted rule whose probabilities are calibrated."""
+
+    rule: FittedRule
+    calibration: Calibration
+
+    def probabilities(self, X: Matrix) -> FloatArray:
+        """Probability of each known class and, last, of unseen ones."""
+        return self.calibration(self.rule.probabilities(X))
+
+
+def _logit_known(probabilities: FloatArray) -> FloatArray:
+    known = np.clip(1 - probabilities[:, -1], MIN_PROBABILITY, 1 - MIN_PROBABILITY)
+    return np.asarray(logit(known))

@@ -9,7 +9,7 @@ import numpy as np
 from unseen._frozen import Frozen
 from unseen._types import FloatArray
 from unseen.rejection.base import RejectionRule
-from unseen.rejection.learning.threshold import labels_at
+from unseen.rejection.learning.sample import labels_at
 from unseen.rejection.risk.estimate import open_risk
 
 __all__ = ["RiskCurve", "risk_curve"]

@@ -20,7 +20,7 @@ import numpy as np
 from unseen._types import FloatArray
 from unseen._wording import share, text_table
 from unseen.rejection.base import RejectionRule
-from unseen.rejection.learning.threshold import labels_at
+from unseen.rejection.learning.sample import labels_at
 
 __all__ = ["Sensitivity", "reshared", "share_sensitivity"]
 

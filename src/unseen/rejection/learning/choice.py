@@ -1,59 +1,34 @@
-"""Where to cut the novelty ``p_unseen / (p_unseen + max_k p_k)``: rows from the cut on are unseen.
+"""Choices by rows out of fold: where to cut the novelty, and which of several rules to take.
 
 Above a cut t the mass of unseen classes is ``P_0(s >= t) - sum_i pi_i P_i(s >= t)``, Eq. (RMul) for
-the rule "unseen from t on". So recall and false discoveries are counted on rows out of fold without
-one unseen label (``docs/rejection.md``).
+the rule "unseen from t on", so recall and false discoveries are counted without an unseen label.
+Rules are compared by the mean of the risk R_hat, unbiased but a step function of the rule, and half
+the Brier score, which is smooth (``docs/rejection.md``).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
 import numpy as np
 
-from unseen._types import FloatArray, IntArray
+from unseen._types import BoolArray, FloatArray, IntArray
+from unseen.rejection.learning.sample import Folds, OutOfFold, labels_at, out_of_fold
 
 __all__ = [
+    "RowLosses",
+    "choose_by_other_folds",
     "cost_threshold",
     "false_discovery_threshold",
-    "labels_at",
-    "novelty",
+    "lowest_risk",
     "recall_threshold",
     "reject_rate_threshold",
+    "row_losses",
+    "within_one_standard_error",
 ]
 
 _REJECT_NOTHING = float(np.nextafter(1.0, np.inf))  # no novelty is as high
-
-
-def novelty(probabilities: FloatArray) -> FloatArray:
-    """Probability of unseen against the best known class, in [0, 1]; unseen is the last column.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> novelty(np.array([[0.5, 0.25, 0.25], [0.25, 0.0, 0.75]])).round(3)
-    array([0.333, 0.75 ])
-    """
-    unseen = probabilities[:, -1]
-    return np.asarray(unseen / (unseen + probabilities[:, :-1].max(axis=1)))
-
-
-def labels_at(probabilities: FloatArray, threshold: float = 0.5) -> IntArray:
-    """Code of each row: K (unseen) from the threshold on, else the best known class.
-
-    Parameters
-    ----------
-    probabilities : ndarray of shape (n, K + 1)
-        Probability of each label, unseen last.
-    threshold : float, default=0.5
-        Cut of the novelty; one half takes the most probable of all K + 1 labels.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> labels_at(np.array([[0.5, 0.25, 0.25], [0.25, 0.0, 0.75]]))
-    array([0, 2])
-    """
-    known = probabilities[:, :-1].argmax(axis=1)
-    return np.where(novelty(probabilities) >= threshold, probabilities.shape[1] - 1, known)
 
 
 def cost_threshold(cost: float) -> float:
@@ -186,3 +161,129 @@ def _rates_from(
 def _at_least(scores: FloatArray, cuts: FloatArray) -> FloatArray:
     below = np.searchsorted(np.sort(scores), cuts, side="left")
     return 1.0 - below / len(scores)
+
+
+@dataclass(frozen=True, eq=False)
+class RowLosses:
+    """Loss of a rule on each row out of fold, or the difference of two such losses.
+
+    Parameters
+    ----------
+    labelled : ndarray of shape (n,)
+        Losses of the labelled rows; a row of class i counts ``pi_i / n_i`` times.
+    codes : ndarray of shape (n,)
+        Classes of the labelled rows.
+    new : ndarray of shape (m,)
+        Losses of the new rows; each counts 1 / m times.
+    """
+
+    labelled: FloatArray
+    codes: IntArray
+    new: FloatArray
+
+    def total(self, shares: FloatArray) -> float:
+        """Weighted sum of the losses: the estimated loss of a new row."""
+        counts = np.maximum(np.bincount(self.codes, minlength=len(shares)), 1)
+        means = np.bincount(self.codes, self.labelled, len(shares)) / counts
+        return float(shares @ means + self.new.mean())
+
+    def standard_error(self, shares: FloatArray) -> float:
+        """Standard error of the total, with the shares taken as exact."""
+        groups = [*(self.labelled[self.codes == code] for code in range(len(shares))), self.new]
+        variance = sum(
+            weight**2 * float(group.var(ddof=1) / len(group))
+            for weight, group in zip([*shares, 1.0], groups, strict=True)
+            if len(group) > 1
+        )
+        return float(np.sqrt(variance))
+
+
+def row_losses(rows: OutOfFold) -> RowLosses:
+    """Mean of R_hat and half the Brier score, row by row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> sure = OutOfFold(np.array([[1.0, 0.0]]), np.array([0]), np.array([[1.0, 0.0], [0.0, 1.0]]))
+    >>> losses = row_losses(sure)
+    >>> losses.labelled, losses.new, losses.total(np.array([0.5]))
+    (array([-1.]), array([1., 0.]), 0.0)
+    """
+    known, codes, new = rows.labelled, rows.codes, rows.new
+    unseen = known.shape[1] - 1
+    label = labels_at(known)
+    wrong = (label == unseen).astype(np.float64) - (label == codes)
+    brier_new = (new**2).sum(axis=1) / 2 - new[:, -1] + 0.5
+    return RowLosses(
+        (wrong + known[:, -1] - known[np.arange(len(codes)), codes]) / 2,
+        codes,
+        ((labels_at(new) != unseen) + brier_new) / 2,
+    )
+
+
+def lowest_risk(rules: Sequence[RowLosses], shares: FloatArray) -> int:
+    """Place of the rule with the smallest total loss; the first of equal rules."""
+    return int(np.argmin([rule.total(shares) for rule in rules]))
+
+
+def within_one_standard_error(rules: Sequence[RowLosses], shares: FloatArray) -> int:
+    """Place of the first rule that the best rule does not beat by more than a standard error.
+
+    Parameters
+    ----------
+    rules : sequence of RowLosses
+        Losses on the same rows, the favoured rule first.
+    shares : ndarray of shape (K,)
+        Shares of the known classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> codes, nothing = np.zeros(2, dtype=int), np.zeros(2)
+    >>> favoured = RowLosses(nothing, codes, np.array([0.0, 1.0, 0.0, 1.0]))
+    >>> other = RowLosses(nothing, codes, np.array([0.0, 0.0, 0.0, 1.0]))
+    >>> within_one_standard_error([favoured, other], np.array([0.5]))
+    0
+    """
+    best = rules[lowest_risk(rules, shares)]
+    gaps = [
+        RowLosses(rule.labelled - best.labelled, rule.codes, rule.new - best.new) for rule in rules
+    ]
+    close = [gap.total(shares) <= gap.standard_error(shares) for gap in gaps]
+    return close.index(True)
+
+
+def choose_by_other_folds(
+    candidates: Sequence[OutOfFold],
+    losses: Sequence[RowLosses],
+    folds: Folds,
+    shares: FloatArray,
+    pick: Callable[[Sequence[RowLosses], FloatArray], int],
+) -> OutOfFold:
+    """Probabilities of each fold by the candidate that the other folds pick.
+
+    The rows that picked a candidate would make it look better than it is.
+
+    Parameters
+    ----------
+    candidates : sequence of OutOfFold
+        Probabilities of the same rows by several rules.
+    losses : sequence of RowLosses
+        Losses of the candidates.
+    folds : pair of ndarray
+        Fold of each labelled row, and of each new row.
+    shares : ndarray of shape (K,)
+        Shares of the known classes.
+    pick : callable
+        :func:`lowest_risk` or :func:`within_one_standard_error`.
+    """
+
+    def learn(kept: BoolArray, kept_new: BoolArray) -> Callable[[FloatArray], FloatArray]:
+        rest = [RowLosses(one.labelled[kept], one.codes[kept], one.new[kept_new]) for one in losses]
+        best = pick(rest, shares)
+        return lambda rows: rows[:, best]
+
+    labelled = np.stack([each.labelled for each in candidates], axis=1)
+    new = np.stack([each.new for each in candidates], axis=1)
+    chosen, chosen_new = out_of_fold(learn, (labelled, new), folds)
+    return OutOfFold(chosen, candidates[0].codes, chosen_new)

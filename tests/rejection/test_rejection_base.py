@@ -205,7 +205,7 @@ def test_shares_are_estimated_by_the_default_estimator_and_err_as_its_replicates
     scores = estimator.scores(X_new)
     # The risk is linear in the shares, so that expected shares are what a rule is to believe.
     assert_allclose(rule.shares_.known, estimator.read(scores).expected[:2])
-    draws = estimator.replicates(scores, 200, estimate.seed)
+    draws = estimator.read(scores).replicates(200, estimate.seed)
     covariance = rule.shares_.covariance
     width = np.ptp(expected.intervals, axis=1)[:2] / (2 * norm.isf(0.025))
     assert_allclose(np.sqrt(np.diag(covariance)), width)

@@ -13,13 +13,15 @@ from unseen import KernelLogisticRegression
 from unseen.rejection.classifier import RejectionClassifier
 from unseen.rejection.forest import RejectionForest
 from unseen.rejection.kernel import RejectionKernel
-from unseen.rejection.learning.choice import RowLosses, row_losses, within_one_standard_error
-from unseen.rejection.learning.sample import OpenSample, OutOfFold, labels_at
-from unseen.rejection.learning.surrogate import (
+from unseen.rejection.learning.losses import (
     Calibration,
+    RowLosses,
     calibrate_by_other_folds,
     fit_calibration,
+    row_losses,
+    within_one_standard_error,
 )
+from unseen.rejection.learning.sample import OpenSample, OutOfFold, labels_at
 from unseen.rejection.risk.estimate import open_risk
 from unseen.rejection.stack import Answers, Neighbours, RejectionStack
 from unseen.scores.kernel import Standardisation

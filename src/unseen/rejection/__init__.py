@@ -7,9 +7,9 @@ from unseen.rejection.classifier import RejectionClassifier
 from unseen.rejection.forest import RejectionForest
 from unseen.rejection.histogram import RejectionHistogram
 from unseen.rejection.kernel import RejectionKernel
+from unseen.rejection.learning.losses import Logistic, Square
 from unseen.rejection.learning.sample import FittedRule, OpenSample, OutOfFold
 from unseen.rejection.learning.shares import Shares
-from unseen.rejection.learning.surrogate import Logistic, Square
 from unseen.rejection.plugin import OneModel, RejectionPlugIn, TwoModels
 from unseen.rejection.risk.estimate import CostSensitive, ErrorRate, MinMax, RiskEstimate, open_risk
 from unseen.rejection.risk.metrics import (

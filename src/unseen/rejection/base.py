@@ -24,12 +24,6 @@ from unseen._sklearn import Interval, KeepsRequests, fit_context
 from unseen._types import FloatArray, IntArray, Matrix
 from unseen.proportions import ProportionEstimator
 from unseen.records import Notice
-from unseen.rejection.learning.choice import (
-    cost_threshold,
-    false_discovery_threshold,
-    recall_threshold,
-    reject_rate_threshold,
-)
 from unseen.rejection.learning.sample import (
     FittedRule,
     OpenSample,
@@ -47,7 +41,13 @@ from unseen.rejection.learning.shares import (
     given_shares,
     negative_mass,
 )
-from unseen.rejection.risk.estimate import open_risk
+from unseen.rejection.risk.estimate import (
+    cost_threshold,
+    false_discovery_threshold,
+    open_risk,
+    recall_threshold,
+    reject_rate_threshold,
+)
 from unseen.samples import LabelledRows, check_labelled, check_new, sample_notices
 from unseen.samples.checks import is_sparse, warn
 
@@ -86,6 +86,8 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
         Number of columns of X.
     """
 
+    # The aim of the cut after fit, as for with_threshold: the most probable label.
+    _default_aim: ClassVar[tuple[str, Any]] = ("cost", 1.0)
     # Rules whose arithmetic needs dense rows set this to False.
     _accepts_sparse: ClassVar[bool] = True
 
@@ -168,7 +170,7 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
         for notice in doubts:
             warn(notice.text)
         self.notices_ = (*notices, *doubts)
-        self._apply_threshold(self._default_threshold())
+        self._apply_threshold(self._threshold_for(*self._default_aim) if self._open else 0.5)
         return self
 
     def predict_proba(self, X: Matrix) -> FloatArray:
@@ -297,10 +299,6 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
         other = copy.copy(self)
         other._apply_threshold(self._threshold_for(*given.popitem()))
         return other
-
-    def _default_threshold(self) -> float:
-        """The cut after ``fit``: one half, the most probable label."""
-        return 0.5
 
     def _threshold_for(self, aim: str, value: Any) -> float:
         if aim == "cost":

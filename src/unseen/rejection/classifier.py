@@ -2,7 +2,7 @@
 
 No rule wins everywhere, and the mean of the members' probabilities is nearly as good as the best.
 Another candidate, the mean with the first member calibrated or a member alone, is taken only where
-its losses are lower by more than one standard error (:mod:`unseen.rejection.learning.choice`).
+its losses are lower by more than one standard error (:mod:`unseen.rejection.learning.losses`).
 ``docs/rejection.md`` says why, and why as many rows are called unseen as are estimated to be.
 """
 
@@ -19,17 +19,15 @@ from unseen._frozen import Frozen
 from unseen._types import FloatArray
 from unseen.rejection.base import RejectionRule
 from unseen.rejection.kernel import RejectionKernel
-from unseen.rejection.learning.choice import (
+from unseen.rejection.learning.losses import (
+    CalibratedRule,
+    calibrate_by_other_folds,
     choose_by_other_folds,
+    fit_calibration,
     row_losses,
     within_one_standard_error,
 )
 from unseen.rejection.learning.sample import FittedRule, OpenSample, OutOfFold, assign_sample_folds
-from unseen.rejection.learning.surrogate import (
-    CalibratedRule,
-    calibrate_by_other_folds,
-    fit_calibration,
-)
 from unseen.rejection.stack import RejectionStack, coarse_forest
 
 __all__ = ["MeanRule", "RejectionClassifier"]
@@ -98,6 +96,7 @@ class RejectionClassifier(RejectionRule):
     array(['left', 'unseen', 'right'], dtype='<U6')
     """
 
+    _default_aim: ClassVar[tuple[str, Any]] = ("reject_rate", "estimated")
     _accepts_sparse: ClassVar[bool] = False
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "members": [None, list, tuple],
@@ -142,12 +141,6 @@ class RejectionClassifier(RejectionRule):
         folds = assign_sample_folds(sample, self.n_folds, rng)
         pick = within_one_standard_error
         return rule, choose_by_other_folds(means, losses, folds, sample.shares, pick)
-
-    def _default_threshold(self) -> float:
-        """The cut that calls as many new rows unseen as are estimated to be."""
-        if not self._open:
-            return super()._default_threshold()
-        return self._threshold_for("reject_rate", "estimated")
 
     def _fit_members(self, sample: OpenSample, rng: np.random.RandomState) -> list[FittedMember]:
         if self.members is None:

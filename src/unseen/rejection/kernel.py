@@ -2,7 +2,7 @@
 
 Each label k has a function f_k, and a row has the label whose function is largest there. With the
 square loss f_k estimates 2 eta_k - 1, where eta_k is the probability of class k. The convex
-problems are in :mod:`unseen.rejection.learning.surrogate`, derived in ``docs/rejection.md``.
+problems are in :mod:`unseen.rejection.learning.losses`, derived in ``docs/rejection.md``.
 """
 
 from __future__ import annotations
@@ -19,8 +19,12 @@ from unseen._random import one_blas_thread
 from unseen._sklearn import HasMethods, Interval, StrOptions
 from unseen._types import BoolArray, FloatArray, Matrix
 from unseen.rejection.base import RejectionRule
-from unseen.rejection.learning.choice import (
+from unseen.rejection.learning.losses import (
+    Logistic,
+    Loss,
     RowLosses,
+    Square,
+    Surrogate,
     choose_by_other_folds,
     lowest_risk,
     row_losses,
@@ -32,7 +36,6 @@ from unseen.rejection.learning.sample import (
     assign_sample_folds,
     out_of_fold,
 )
-from unseen.rejection.learning.surrogate import Logistic, Loss, Square, Surrogate
 from unseen.scores.kernel import (
     ShiftedKernel,
     Standardisation,

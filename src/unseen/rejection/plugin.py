@@ -18,12 +18,12 @@ from unseen._random import one_blas_thread, seeded
 from unseen._sklearn import HasMethods
 from unseen._types import FloatArray, Matrix
 from unseen.rejection.base import RejectionRule
-from unseen.rejection.learning.sample import FittedRule, OpenSample, OutOfFold, as_chosen, cross_fit
-from unseen.rejection.learning.surrogate import (
+from unseen.rejection.learning.losses import (
     CalibratedRule,
     calibrate_by_other_folds,
     fit_calibration,
 )
+from unseen.rejection.learning.sample import FittedRule, OpenSample, OutOfFold, as_chosen, cross_fit
 from unseen.scores.klr import KernelLogisticRegression
 
 __all__ = ["OneModel", "PlugInRule", "RejectionPlugIn", "TwoModels", "posterior"]
@@ -158,7 +158,7 @@ class RejectionPlugIn(RejectionRule):
     density_ratio : OneModel, TwoModels or None, default=None
         How the classifier finds the ratios of densities; None is :class:`OneModel`.
     calibrate : bool, default=True
-        Calibrate P(known) by rows out of fold (:mod:`unseen.rejection.learning.surrogate`).
+        Calibrate P(known) by rows out of fold (:mod:`unseen.rejection.learning.losses`).
     unseen_label, n_folds, random_state
         Parameters of every rule.
 

@@ -50,7 +50,7 @@ class Neighbours:
     scale: Standardisation
     by_class: list[NearestNeighbors]
     ranks: list[IntArray]  # neighbours of each class to measure, from 1
-    copies: list[float]  # copy_distance of each class
+    copies: list[float]  # distance below which two rows are copies, in each class
 
     @classmethod
     def from_sample(
@@ -64,7 +64,16 @@ class Neighbours:
         by_class = [
             NearestNeighbors().fit(rows[sample.codes == code]) for code in range(sample.n_classes)
         ]
-        return cls(scale, by_class, ranks, [copy_distance(model) for model in by_class])
+        copies = []
+        for model in by_class:
+            # A labelled row is no neighbour of its copy among the new rows either: copies would
+            # all stand nearer than any labelled row does, and look unseen.
+            nearest = (
+                model.kneighbors(n_neighbors=1)[0] if model.n_samples_fit_ > 1 else np.zeros(1)
+            )
+            limit = _SAME * float(np.median(nearest))
+            copies.append(limit if nearest.min() > limit else 0.0)  # rows may repeat by themselves
+        return cls(scale, by_class, ranks, copies)
 
     def __getstate__(self) -> dict[str, Any]:
         # Nobody checks the indices inside a search tree, so a file holds the rows alone.
@@ -93,28 +102,6 @@ class Neighbours:
                 distances[~own] = class_distances(model, ranks, rows[~own])
             found.append(distances)
         return np.hstack(found)
-
-
-def copy_distance(model: NearestNeighbors) -> float:
-    """Distance below which two rows are copies; 0 where rows repeat by themselves.
-
-    A labelled row is no neighbour of itself, nor of its copy among the new rows: copies would all
-    stand nearer than any labelled row does, and look unseen.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.neighbors import NearestNeighbors
-    >>> copy_distance(NearestNeighbors().fit(np.array([[0.0], [1.0], [3.0]])))
-    1e-06
-    >>> copy_distance(NearestNeighbors().fit(np.array([[0.0], [1.0], [1.0]])))
-    0.0
-    """
-    if model.n_samples_fit_ == 1:
-        return 0.0
-    nearest = model.kneighbors(n_neighbors=1)[0]
-    limit = _SAME * float(np.median(nearest))
-    return limit if nearest.min() > limit else 0.0
 
 
 def class_distances(

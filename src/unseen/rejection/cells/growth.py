@@ -316,9 +316,15 @@ def gain_in_worth(
     cumulative sums do, however many classes there are.
     """
     group = node * n_columns + column
+    # Mass of the earlier rows of the same group; numbers of 16 bits are sorted in linear time.
+    order = np.argsort(group.astype(np.min_scalar_type(int(group.max()))), kind="stable")
+    before_row, in_order = np.cumsum(mass[order]) - mass[order], group[order]
+    first = np.append(True, in_order[1:] != in_order[:-1])
+    earlier = np.empty_like(before_row)
+    earlier[order] = before_row - before_row[first][np.cumsum(first) - 1]
     known = np.where(column < n_columns - 1, mass, 0.0)
     whole = np.bincount(group, mass, n_columns * len(start))[group]
-    steps = [known * (mass + 2 * earlier_in(group, mass)), known * whole, known, mass - known]
+    steps = [known * (mass + 2 * earlier), known * whole, known, mass - known]
     sums = np.cumsum(np.stack(steps), axis=1)
     before = np.where(start > 0, sums[:, start - 1], 0.0)
     total = np.append(sums[:, start[1:] - 1], sums[:, -1:], axis=1) - before
@@ -331,18 +337,6 @@ def gain_in_worth(
     gain += cell_worth(right, known_total - left_known, new_total - left_new, negative_cost)
     gain -= cell_worth(total[0], total[2], total[3], negative_cost)[node]
     return gain
-
-
-def earlier_in(group: IntArray, mass: FloatArray) -> FloatArray:
-    """Mass of the earlier rows of the same group."""
-    # Numbers of 16 bits are sorted in linear time.
-    order = np.argsort(group.astype(np.min_scalar_type(int(group.max()))), kind="stable")
-    sums = np.cumsum(mass[order]) - mass[order]
-    sorted_group = group[order]
-    first = np.append(True, sorted_group[1:] != sorted_group[:-1])
-    earlier = np.empty_like(sums)
-    earlier[order] = sums - sums[first][np.cumsum(first) - 1]
-    return earlier
 
 
 def order_within(node: IntArray, ranks: IntArray) -> IntArray:

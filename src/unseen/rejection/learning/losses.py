@@ -1,17 +1,15 @@
-"""The risk with a convex loss: expectations over samples at hand, one problem for each label.
+"""Losses that are estimated without an unseen label: to learn by, to calibrate, to choose.
 
-With a loss that satisfies ``phi(z) - phi(-z) = -z`` every label has its own convex problem,
-
-    minimise  E_0[phi(-f)] - c(f) + ridge |f|^2 / 2,
-
-where c(f) is ``pi_k E_k[f]`` for class k, and the sum over k for "known". ``docs/rejection.md``
-derives it. The logistic loss also calibrates rules: it fits a line between logits of P(known), so
-that of the rows called unseen with 70%, 70% are unseen.
+With a loss that satisfies ``phi(z) - phi(-z) = -z`` the risk has a convex surrogate, one problem
+for each label: minimise ``E_0[phi(-f)] - c(f) + ridge |f|^2 / 2``, where c(f) is ``pi_k E_k[f]``
+for class k, and the sum over k for "known". Rules are compared row by row, by the mean of the risk,
+unbiased but a step function of the rule, and half the Brier score, which is smooth.
+``docs/rejection.md`` derives both.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -19,8 +17,15 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit, logit
 
-from unseen._types import FloatArray, IntArray, Matrix
-from unseen.rejection.learning.sample import FittedRule, OutOfFold, out_of_fold, row_masses
+from unseen._types import BoolArray, FloatArray, IntArray, Matrix
+from unseen.rejection.learning.sample import (
+    FittedRule,
+    Folds,
+    OutOfFold,
+    labels_at,
+    out_of_fold,
+    row_masses,
+)
 from unseen.scores.selection import assign_folds
 
 __all__ = [
@@ -28,10 +33,15 @@ __all__ = [
     "Calibration",
     "Logistic",
     "Loss",
+    "RowLosses",
     "Square",
     "Surrogate",
     "calibrate_by_other_folds",
+    "choose_by_other_folds",
     "fit_calibration",
+    "lowest_risk",
+    "row_losses",
+    "within_one_standard_error",
 ]
 
 MIN_PROBABILITY = 0.01  # bounds t away from 0 and 1, where a rule is surer than its rows allow
@@ -141,38 +151,30 @@ class Logistic:
     def _newton(
         self, rows: FloatArray, pull: FloatArray, penalty: FloatArray, start: FloatArray
     ) -> FloatArray:
-        coefficients = start
+        """Newton steps, each halved until the objective falls by a tenth of what it promised."""
+        w = start
         for _ in range(self.max_iter):
-            share = expit(rows @ coefficients)
-            gradient = rows.T @ share / len(rows) - pull + penalty * coefficients
+            values = rows @ w
+            share = expit(values)
+            gradient = rows.T @ share / len(rows) - pull + penalty * w
             scaled = rows * np.sqrt(share * (1 - share) / len(rows))[:, None]
             step = _solve(scaled.T @ scaled, penalty, gradient)
             if gradient @ step <= self.tol:
                 break
-            length = _step_length(rows, pull, penalty, coefficients, step)
-            coefficients = coefficients - length * step
-        return coefficients
-
-
-def _step_length(
-    rows: FloatArray,
-    pull: FloatArray,
-    penalty: FloatArray,
-    coefficients: FloatArray,
-    step: FloatArray,
-) -> float:
-    """Armijo's rule: halve the step until the objective falls by a tenth of what it promised."""
-    values, moved = rows @ coefficients, rows @ step
-    first = np.logaddexp(0.0, values).mean() - pull @ coefficients + penalty @ coefficients**2 / 2
-    promised = 0.1 * (moved @ expit(values) / len(rows) - (pull - penalty * coefficients) @ step)
-    # Close to the optimum the fall is less than rounding, and the whole step is right.
-    slack, length = 1e-14 * (1 + abs(first)), 1.0
-    while True:
-        w = coefficients - length * step
-        reached = np.logaddexp(0.0, values - length * moved).mean() - pull @ w + penalty @ w**2 / 2
-        if reached <= first - length * promised + slack:
-            return length
-        length /= 2
+            moved, length = rows @ step, 1.0
+            first = np.logaddexp(0.0, values).mean() - pull @ w + penalty @ w**2 / 2
+            promised = 0.1 * (moved @ share / len(rows) - (pull - penalty * w) @ step)
+            # Close to the optimum the fall is less than rounding, and the whole step is right.
+            slack = 1e-14 * (1 + abs(first))
+            while True:
+                reached = w - length * step
+                losses = np.logaddexp(0.0, values - length * moved)
+                height = losses.mean() - pull @ reached + penalty @ reached**2 / 2
+                if height <= first - length * promised + slack:
+                    break
+                length /= 2
+            w = reached
+        return w
 
 
 def _solve(gram: FloatArray, penalty: FloatArray, right: FloatArray) -> FloatArray:
@@ -257,3 +259,129 @@ class CalibratedRule:
 def _logit_known(probabilities: FloatArray) -> FloatArray:
     known = np.clip(1 - probabilities[:, -1], MIN_PROBABILITY, 1 - MIN_PROBABILITY)
     return np.asarray(logit(known))
+
+
+@dataclass(frozen=True, eq=False)
+class RowLosses:
+    """Loss of a rule on each row out of fold, or the difference of two such losses.
+
+    Parameters
+    ----------
+    labelled : ndarray of shape (n,)
+        Losses of the labelled rows; a row of class i counts ``pi_i / n_i`` times.
+    codes : ndarray of shape (n,)
+        Classes of the labelled rows.
+    new : ndarray of shape (m,)
+        Losses of the new rows; each counts 1 / m times.
+    """
+
+    labelled: FloatArray
+    codes: IntArray
+    new: FloatArray
+
+    def total(self, shares: FloatArray) -> float:
+        """Weighted sum of the losses: the estimated loss of a new row."""
+        counts = np.maximum(np.bincount(self.codes, minlength=len(shares)), 1)
+        means = np.bincount(self.codes, self.labelled, len(shares)) / counts
+        return float(shares @ means + self.new.mean())
+
+    def standard_error(self, shares: FloatArray) -> float:
+        """Standard error of the total, with the shares taken as exact."""
+        groups = [*(self.labelled[self.codes == code] for code in range(len(shares))), self.new]
+        variance = sum(
+            weight**2 * float(group.var(ddof=1) / len(group))
+            for weight, group in zip([*shares, 1.0], groups, strict=True)
+            if len(group) > 1
+        )
+        return float(np.sqrt(variance))
+
+
+def row_losses(rows: OutOfFold) -> RowLosses:
+    """Mean of R_hat and half the Brier score, row by row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> sure = OutOfFold(np.array([[1.0, 0.0]]), np.array([0]), np.array([[1.0, 0.0], [0.0, 1.0]]))
+    >>> losses = row_losses(sure)
+    >>> losses.labelled, losses.new, losses.total(np.array([0.5]))
+    (array([-1.]), array([1., 0.]), 0.0)
+    """
+    known, codes, new = rows.labelled, rows.codes, rows.new
+    unseen = known.shape[1] - 1
+    label = labels_at(known)
+    wrong = (label == unseen).astype(np.float64) - (label == codes)
+    brier_new = (new**2).sum(axis=1) / 2 - new[:, -1] + 0.5
+    return RowLosses(
+        (wrong + known[:, -1] - known[np.arange(len(codes)), codes]) / 2,
+        codes,
+        ((labels_at(new) != unseen) + brier_new) / 2,
+    )
+
+
+def lowest_risk(rules: Sequence[RowLosses], shares: FloatArray) -> int:
+    """Place of the rule with the smallest total loss; the first of equal rules."""
+    return int(np.argmin([rule.total(shares) for rule in rules]))
+
+
+def within_one_standard_error(rules: Sequence[RowLosses], shares: FloatArray) -> int:
+    """Place of the first rule that the best rule does not beat by more than a standard error.
+
+    Parameters
+    ----------
+    rules : sequence of RowLosses
+        Losses on the same rows, the favoured rule first.
+    shares : ndarray of shape (K,)
+        Shares of the known classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> codes, nothing = np.zeros(2, dtype=int), np.zeros(2)
+    >>> favoured = RowLosses(nothing, codes, np.array([0.0, 1.0, 0.0, 1.0]))
+    >>> other = RowLosses(nothing, codes, np.array([0.0, 0.0, 0.0, 1.0]))
+    >>> within_one_standard_error([favoured, other], np.array([0.5]))
+    0
+    """
+    best = rules[lowest_risk(rules, shares)]
+    gaps = [
+        RowLosses(rule.labelled - best.labelled, rule.codes, rule.new - best.new) for rule in rules
+    ]
+    close = [gap.total(shares) <= gap.standard_error(shares) for gap in gaps]
+    return close.index(True)
+
+
+def choose_by_other_folds(
+    candidates: Sequence[OutOfFold],
+    losses: Sequence[RowLosses],
+    folds: Folds,
+    shares: FloatArray,
+    pick: Callable[[Sequence[RowLosses], FloatArray], int],
+) -> OutOfFold:
+    """Probabilities of each fold by the candidate that the other folds pick.
+
+    The rows that picked a candidate would make it look better than it is.
+
+    Parameters
+    ----------
+    candidates : sequence of OutOfFold
+        Probabilities of the same rows by several rules.
+    losses : sequence of RowLosses
+        Losses of the candidates.
+    folds : pair of ndarray
+        Fold of each labelled row, and of each new row.
+    shares : ndarray of shape (K,)
+        Shares of the known classes.
+    pick : callable
+        :func:`lowest_risk` or :func:`within_one_standard_error`.
+    """
+
+    def learn(kept: BoolArray, kept_new: BoolArray) -> Callable[[FloatArray], FloatArray]:
+        rest = [RowLosses(one.labelled[kept], one.codes[kept], one.new[kept_new]) for one in losses]
+        best = pick(rest, shares)
+        return lambda rows: rows[:, best]
+
+    labelled = np.stack([each.labelled for each in candidates], axis=1)
+    new = np.stack([each.new for each in candidates], axis=1)
+    chosen, chosen_new = out_of_fold(learn, (labelled, new), folds)
+    return OutOfFold(chosen, candidates[0].codes, chosen_new)

@@ -11,6 +11,8 @@ from unseen.rejection.learning.losses import Logistic, Square
 from unseen.rejection.learning.sample import FittedRule, OpenSample, OutOfFold
 from unseen.rejection.learning.shares import Shares
 from unseen.rejection.plugin import OneModel, RejectionPlugIn, TwoModels
+from unseen.rejection.regions import Regions, label_regions
+from unseen.rejection.risk.curve import RiskCurve, risk_curve
 from unseen.rejection.risk.estimate import CostSensitive, ErrorRate, MinMax, RiskEstimate, open_risk
 from unseen.rejection.risk.metrics import (
     known_accuracy,
@@ -38,6 +40,7 @@ __all__ = [
     "OpenSetScorer",
     "OutOfFold",
     "QuantileCells",
+    "Regions",
     "RejectionClassifier",
     "RejectionForest",
     "RejectionHistogram",
@@ -47,6 +50,7 @@ __all__ = [
     "RejectionStack",
     "RejectionThreshold",
     "RejectionTree",
+    "RiskCurve",
     "RiskEstimate",
     "Sensitivity",
     "Shares",
@@ -55,12 +59,14 @@ __all__ = [
     "VoronoiCells",
     "cell_costs",
     "known_accuracy",
+    "label_regions",
     "novelty_auc",
     "open_auc",
     "open_macro_f1",
     "open_risk",
     "open_set_risk",
     "open_set_scorer",
+    "risk_curve",
     "share_sensitivity",
     "unseen_precision",
     "unseen_recall",

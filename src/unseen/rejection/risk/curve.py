@@ -53,8 +53,7 @@ def risk_curve(rule: RejectionRule, n_thresholds: int = 81) -> RiskCurve:
     Examples
     --------
     >>> import numpy as np
-    >>> from unseen.rejection import RejectionTree
-    >>> from unseen.rejection.risk.curve import risk_curve
+    >>> from unseen.rejection import RejectionTree, risk_curve
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(-4, 1, (200, 1))
     >>> X_new = np.vstack([rng.normal(-4, 1, (200, 1)), rng.normal(4, 1, (200, 1))])

@@ -12,8 +12,7 @@ import numpy as np
 
 import unseen
 from unseen.plots import RegionsDisplay, RiskDisplay
-from unseen.rejection.regions import label_regions
-from unseen.rejection.risk.curve import risk_curve
+from unseen.rejection import label_regions, risk_curve
 
 rng = np.random.default_rng(0)
 X = np.vstack([rng.normal([-3, 0], 1, (200, 2)), rng.normal([3, 0], 1, (200, 2))])

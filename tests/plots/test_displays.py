@@ -29,10 +29,8 @@ from unseen.plots import (
 from unseen.plots.canvas import literal, spread
 from unseen.plots.densities import binned_masses, squeezed
 from unseen.records import RocEvidence
-from unseen.rejection import RejectionTree
-from unseen.rejection.learning.threshold import labels_at
-from unseen.rejection.regions import label_regions
-from unseen.rejection.risk.curve import risk_curve
+from unseen.rejection import RejectionTree, label_regions, risk_curve
+from unseen.rejection.learning.sample import labels_at
 from unseen.rejection.risk.estimate import open_risk
 
 NASTY = ["<b>&amp;", "$a$ costs $5", "x" * 200, "two\nlines\x00", "狗"]

@@ -16,15 +16,14 @@ from unseen import MPEIncomplete, OpenSetEstimator
 from unseen.diagnostics import overfull
 from unseen.records import Estimate, Notice, UnseenWarning
 from unseen.rejection.base import RejectionRule
-from unseen.rejection.learning.folds import OutOfFold
-from unseen.rejection.learning.notices import negative_mass, overfull_shares
-from unseen.rejection.learning.sample import OpenSample
+from unseen.rejection.learning.sample import OpenSample, OutOfFold, labels_at
 from unseen.rejection.learning.shares import (
     Shares,
     covariance_of_limits,
+    doubtful_shares,
     estimate_shares,
+    negative_mass,
 )
-from unseen.rejection.learning.threshold import labels_at
 from unseen.rejection.risk.estimate import open_risk
 from unseen.rejection.risk.sensitivity import reshared, share_sensitivity
 
@@ -82,6 +81,7 @@ def rows() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 SHARES = [0.5, 0.2]
+CLASSES = np.array(["left", "right", "unseen"])
 
 
 def test_labels_follow_the_probabilities_and_the_threshold(rows) -> None:
@@ -204,8 +204,8 @@ def test_shares_are_estimated_by_the_default_estimator_and_err_as_its_replicates
     assert_allclose([*rule.shares_.known, rule.shares_.unseen], [0.5, 0.2, 0.3], atol=0.06)
     scores = estimator.scores(X_new)
     # The risk is linear in the shares, so that expected shares are what a rule is to believe.
-    assert_allclose(rule.shares_.known, estimator.expected_shares(scores)[:2])
-    draws = estimator.replicates(scores, 200, estimate.seed)
+    assert_allclose(rule.shares_.known, estimator.read(scores).expected[:2])
+    draws = estimator.read(scores).replicates(200, estimate.seed)
     covariance = rule.shares_.covariance
     width = np.ptp(expected.intervals, axis=1)[:2] / (2 * norm.isf(0.025))
     assert_allclose(np.sqrt(np.diag(covariance)), width)
@@ -225,7 +225,7 @@ def test_a_rule_takes_even_odds_where_several_classes_are_known() -> None:
 
     def expected(labels: np.ndarray, prior_closed: float | None) -> np.ndarray:
         estimator = OpenSetEstimator(prior_closed=prior_closed, random_state=0).fit(X, labels)
-        return estimator.expected_shares(estimator.scores(X_new))[:-1]
+        return estimator.read(estimator.scores(X_new)).expected[:-1]
 
     even, usual = expected(y, 0.5), expected(y, None)
     assert even.sum() < usual.sum() < 1
@@ -370,17 +370,17 @@ def test_an_estimate_that_was_overfull_is_warned_about() -> None:
         diagnostics={"slope_total": 1.3},
         notices=(finding.notice,),
     )
-    (notice,) = overfull_shares(Shares(estimate.proportions, estimate=estimate))
+    (notice,) = doubtful_shares(Shares(estimate.proportions, estimate=estimate), CLASSES)
     assert notice.code == "overfull"
     assert "sum to 1.300" in notice.text
-    assert overfull_shares(Shares(np.array([0.7, 0.3]))) == ()
+    assert doubtful_shares(Shares(np.array([0.7, 0.3])), CLASSES) == ()
 
 
 def test_a_class_may_have_the_name_of_a_warning(rows) -> None:
     label = "more than 1"
     odd = Notice("effective_rows", f"class {label!r}: 9 rows are few.", about=label)
     estimate = Estimate((label,), [0.5], 0.5, "m", {label: 9}, 9, notices=(odd,))
-    assert overfull_shares(Shares(estimate.proportions, estimate=estimate)) == ()
+    assert doubtful_shares(Shares(estimate.proportions, estimate=estimate), CLASSES) == ()
     X, y, X_new = rows
     rule = RatioRule(random_state=0).fit(X, np.where(y == "left", label, "X_new"), X_new)
     assert "overfull" not in [notice.code for notice in rule.notices_]

@@ -13,18 +13,17 @@ from unseen import KernelLogisticRegression
 from unseen.rejection.classifier import RejectionClassifier
 from unseen.rejection.forest import RejectionForest
 from unseen.rejection.kernel import RejectionKernel
-from unseen.rejection.learning.calibration import (
+from unseen.rejection.learning.losses import (
     Calibration,
+    RowLosses,
     calibrate_by_other_folds,
     fit_calibration,
+    row_losses,
+    within_one_standard_error,
 )
-from unseen.rejection.learning.folds import OutOfFold
-from unseen.rejection.learning.sample import OpenSample
-from unseen.rejection.learning.selection import RowLosses, row_losses, within_one_standard_error
-from unseen.rejection.learning.threshold import labels_at
-from unseen.rejection.plugin import TwoModels, fit_plug_in
+from unseen.rejection.learning.sample import OpenSample, OutOfFold, labels_at
 from unseen.rejection.risk.estimate import open_risk
-from unseen.rejection.stack import Neighbours, RejectionStack, answers_out_of_fold
+from unseen.rejection.stack import Answers, Neighbours, RejectionStack
 from unseen.scores.kernel import Standardisation
 
 QUICK = KernelLogisticRegression(1.0, 1.0, rank=40)
@@ -114,7 +113,7 @@ def test_a_row_is_no_neighbour_of_itself():
     X, codes = rng.normal(size=(30, 2)), np.repeat([0, 1], [20, 10])
     sample = OpenSample(X, codes, rng.normal(size=(9, 2)), np.array([0.5, 0.3]))
     scale = Standardisation.of(X, np.ones(30))
-    found = Neighbours.from_sample(sample, np.array([1, 3]), scale).distances_of_labelled(sample)
+    found = Neighbours.from_sample(sample, np.array([1, 3]), scale).distances(X, codes)
     rows = scale(X)
     for i in (0, 25):
         for code in (0, 1):
@@ -130,7 +129,7 @@ def test_units_that_carry_the_signal_are_not_scaled_away():
     X, X_new = (rng.normal(size=(200, 101)) * spread for _ in range(2))
     X_new[:20, 0] += 5
     sample = OpenSample(X, np.repeat([0, 1], 100), X_new, np.array([0.45, 0.45]))
-    scales = Standardisation.of(np.vstack([X, X_new]), np.ones(400)).both
+    scales = Standardisation.of(np.vstack([X, X_new]), np.ones(400)).raw_and_standardised
     third = np.array([3])
     given, equal = (
         Neighbours.from_sample(sample, third, scale).distances(X_new) for scale in scales
@@ -139,7 +138,7 @@ def test_units_that_carry_the_signal_are_not_scaled_away():
     assert roc_auc_score(unseen_rows, given.min(axis=1)) > 0.99
     assert roc_auc_score(unseen_rows, equal.min(axis=1)) < 0.95
     stack = RejectionStack(classifier=QUICK, n_neighbors=[3], random_state=0)
-    describe, described = stack._stacked_sample(sample, np.random.RandomState(0))
+    _, describe, described = stack._prepared(sample, np.random.RandomState(0))
     for features in (described.X_new, describe(X_new)):
         assert_allclose(features[:, -4:], np.hstack([given, equal]))
 
@@ -150,8 +149,8 @@ def test_answers_come_from_models_that_did_not_see_the_row():
     X, codes = rng.normal(size=(120, 2)), rng.randint(2, size=120)
     sample = OpenSample(X, codes, rng.normal(size=(100, 2)), np.array([0.4, 0.4]))
     exact = KernelLogisticRegression(0.05, 1e3)
-    models = fit_plug_in(sample, TwoModels(), [exact, exact], rng)
-    answers, _ = answers_out_of_fold(models, sample, 5, rng)
+    models = Answers.from_sample(sample, [exact, exact], rng)
+    answers, _ = models.out_of_fold(sample, 5, rng)
     assert models.models[1].score(X, codes) == 1.0
     assert abs((answers[:, 1:].argmax(axis=1) == codes).mean() - 0.5) < 0.15
 

@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from unseen.rejection.learning.threshold import (
+from unseen.rejection.learning.sample import labels_at, novelty
+from unseen.rejection.risk.estimate import (
     cost_threshold,
     false_discovery_threshold,
-    labels_at,
-    novelty,
     recall_threshold,
     reject_rate_threshold,
 )

@@ -8,9 +8,8 @@ from reference.closed_form import SHARES, samples
 from unseen import KernelLogisticRegression, RejectionClassifier, RejectionKernel, RejectionPlugIn
 from unseen.rejection import classifier, kernel
 from unseen.rejection.forest import RejectionForest
-from unseen.rejection.learning.calibration import calibrate_by_other_folds, fit_calibration
-from unseen.rejection.learning.folds import OutOfFold, out_of_fold
-from unseen.rejection.learning.sample import OpenSample
+from unseen.rejection.learning.losses import calibrate_by_other_folds, fit_calibration
+from unseen.rejection.learning.sample import OpenSample, OutOfFold, out_of_fold
 from unseen.rejection.threshold import choose_cut, cut_by_other_folds
 from unseen.scores.base import assign_folds
 

@@ -9,7 +9,7 @@ from sklearn.metrics import f1_score
 
 from reference.closed_form import SHARES, excess_by_size, samples
 from unseen.rejection.cells.cells import cell_masses, cell_probabilities, effective_size
-from unseen.rejection.forest import RejectionForest, bootstrap_counts, draw_counts
+from unseen.rejection.forest import RejectionForest, bootstrap_counts
 from unseen.rejection.learning.sample import OpenSample
 from unseen.rejection.tree import RejectionTree
 
@@ -50,7 +50,9 @@ def test_trees_hold_every_class_with_its_share(sample):
 
 
 def test_draws_are_those_of_a_bootstrap():
-    counts = draw_counts(40, 5000, np.random.RandomState(0))
+    X = np.zeros((40, 1))
+    sample = OpenSample(X, np.zeros(40, dtype=int), np.zeros((4, 1)), np.array([0.5]))
+    counts = bootstrap_counts(sample, 5000, np.random.RandomState(0))[:, :40]
     assert (counts.sum(axis=1) == 40).all()
     assert_allclose(counts.mean(axis=0), 1, atol=0.06)
     assert_allclose(counts.var(axis=0).mean(), 39 / 40, rtol=0.02)

@@ -8,9 +8,15 @@ from scipy.special import expit
 
 from reference.closed_form import BAYES_RISK, SHARES, excess_risk, samples
 from unseen.rejection.kernel import RejectionKernel, label_probabilities
-from unseen.rejection.learning.folds import OutOfFold
-from unseen.rejection.learning.selection import choose_by_other_folds, lowest_risk, row_losses
-from unseen.rejection.learning.surrogate import Logistic, Square, Surrogate
+from unseen.rejection.learning.losses import (
+    Logistic,
+    Square,
+    Surrogate,
+    choose_by_other_folds,
+    lowest_risk,
+    row_losses,
+)
+from unseen.rejection.learning.sample import OutOfFold
 
 LOSSES = {
     Square: lambda values: (1 + values) ** 2 / 4,  # phi(-f)

@@ -13,10 +13,9 @@ from sklearn.model_selection import GridSearchCV
 from unseen.records import Estimate
 from unseen.rejection import CostSensitive, ErrorRate, MinMax, open_set_risk, open_set_scorer
 from unseen.rejection.cells.cells import cell_costs
-from unseen.rejection.learning.folds import OutOfFold
-from unseen.rejection.learning.sample import OpenSample
-from unseen.rejection.learning.selection import row_losses
-from unseen.rejection.risk.estimate import label_rates, open_risk
+from unseen.rejection.learning.losses import RowLosses, row_losses
+from unseen.rejection.learning.sample import OpenSample, OutOfFold
+from unseen.rejection.risk.estimate import open_risk
 
 COSTS = np.array([[0.0, 1.0, 0.5], [2.0, 0.0, 0.25], [4.0, 3.0, 0.1]])
 MEANS = np.array([-1.5, 1.5, 4.5])
@@ -99,7 +98,7 @@ def test_a_difference_of_charges_is_that_of_the_risks_with_its_own_standard_erro
         first, second = (
             row_losses(OutOfFold(np.eye(3)[known], codes, np.eye(3)[new])) for known, new in labels
         )
-        gap = first.minus(second)
+        gap = RowLosses(first.labelled - second.labelled, codes, first.new - second.new)
         assert_allclose(gap.total(SHARES), risks[0].risk - risks[1].risk, atol=1e-12)
         found.append((gap.total(SHARES), gap.standard_error(SHARES)))
         stated_alone.append(risks[0].standard_error)
@@ -215,7 +214,8 @@ def test_minmax_leaves_out_an_unseen_class_that_has_no_share() -> None:
 
 
 def test_rates_are_shares_of_labels() -> None:
-    rates, new = label_rates([0, 2, 1, 1], [0, 0, 1, 1], [2, 2, 0, 1], 2)
+    found = open_risk([0, 2, 1, 1], [0, 0, 1, 1], [2, 2, 0, 1], [0.5, 0.25])
+    rates, new = found.rates, found.rates_new
     assert rates.tolist() == [[0.5, 0.0, 0.5], [0.0, 1.0, 0.0]]
     assert new.tolist() == [0.25, 0.25, 0.5]
 

@@ -16,8 +16,8 @@ from unseen.rejection.cells.partitions import QuantileCells
 from unseen.rejection.histogram import RejectionHistogram
 from unseen.rejection.learning.sample import OpenSample
 from unseen.rejection.learning.shares import given_shares
-from unseen.rejection.learning.threshold import reject_rate_threshold
 from unseen.rejection.plugin import TwoModels
+from unseen.rejection.risk.estimate import reject_rate_threshold
 from unseen.rejection.stack import Neighbours, RejectionStack
 from unseen.rejection.tree import hold_out
 from unseen.scores.kernel import Standardisation

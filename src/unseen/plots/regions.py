@@ -27,7 +27,7 @@ class RegionsDisplay(Display):
     Parameters
     ----------
     regions : Regions
-        The labels, as :func:`~unseen.rejection.regions.label_regions` finds them.
+        The labels, as :func:`~unseen.rejection.label_regions` finds them.
 
     Examples
     --------

@@ -24,7 +24,7 @@ class RiskDisplay(Display):
     Parameters
     ----------
     curve : RiskCurve
-        The risks, as :func:`~unseen.rejection.risk.curve.risk_curve` estimates them.
+        The risks, as :func:`~unseen.rejection.risk_curve` estimates them.
 
     Examples
     --------

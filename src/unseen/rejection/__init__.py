@@ -7,13 +7,13 @@ from unseen.rejection.classifier import RejectionClassifier
 from unseen.rejection.forest import RejectionForest
 from unseen.rejection.histogram import RejectionHistogram
 from unseen.rejection.kernel import RejectionKernel
-from unseen.rejection.learning.folds import FittedRule, OutOfFold
-from unseen.rejection.learning.sample import OpenSample
+from unseen.rejection.learning.losses import Logistic, Square
+from unseen.rejection.learning.sample import FittedRule, OpenSample, OutOfFold
 from unseen.rejection.learning.shares import Shares
-from unseen.rejection.learning.surrogate import Logistic, Square
 from unseen.rejection.plugin import OneModel, RejectionPlugIn, TwoModels
-from unseen.rejection.risk.estimate import RiskEstimate, open_risk
-from unseen.rejection.risk.measures import CostSensitive, ErrorRate, MinMax
+from unseen.rejection.regions import Regions, label_regions
+from unseen.rejection.risk.curve import RiskCurve, risk_curve
+from unseen.rejection.risk.estimate import CostSensitive, ErrorRate, MinMax, RiskEstimate, open_risk
 from unseen.rejection.risk.metrics import (
     known_accuracy,
     novelty_auc,
@@ -40,6 +40,7 @@ __all__ = [
     "OpenSetScorer",
     "OutOfFold",
     "QuantileCells",
+    "Regions",
     "RejectionClassifier",
     "RejectionForest",
     "RejectionHistogram",
@@ -49,6 +50,7 @@ __all__ = [
     "RejectionStack",
     "RejectionThreshold",
     "RejectionTree",
+    "RiskCurve",
     "RiskEstimate",
     "Sensitivity",
     "Shares",
@@ -57,12 +59,14 @@ __all__ = [
     "VoronoiCells",
     "cell_costs",
     "known_accuracy",
+    "label_regions",
     "novelty_auc",
     "open_auc",
     "open_macro_f1",
     "open_risk",
     "open_set_risk",
     "open_set_scorer",
+    "risk_curve",
     "share_sensitivity",
     "unseen_precision",
     "unseen_recall",

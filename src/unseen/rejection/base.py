@@ -23,25 +23,32 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from unseen._sklearn import Interval, KeepsRequests, fit_context
 from unseen._types import FloatArray, IntArray, Matrix
+from unseen.proportions import ProportionEstimator
 from unseen.records import Notice
-from unseen.rejection.learning.folds import FittedRule, OutOfFold, cross_fit
-from unseen.rejection.learning.notices import (
-    few_rows,
-    negative_mass,
-    overfull_shares,
-    uncertain_shares,
-)
-from unseen.rejection.learning.sample import OpenSample, with_unseen
-from unseen.rejection.learning.shares import Shares, estimate_shares, given_shares, must_estimate
-from unseen.rejection.learning.threshold import (
-    cost_threshold,
-    false_discovery_threshold,
+from unseen.rejection.learning.sample import (
+    FittedRule,
+    OpenSample,
+    OutOfFold,
+    cross_fit,
     labels_at,
     novelty,
+    with_unseen,
+)
+from unseen.rejection.learning.shares import (
+    Shares,
+    doubtful_shares,
+    estimate_shares,
+    few_rows,
+    given_shares,
+    negative_mass,
+)
+from unseen.rejection.risk.estimate import (
+    cost_threshold,
+    false_discovery_threshold,
+    open_risk,
     recall_threshold,
     reject_rate_threshold,
 )
-from unseen.rejection.risk.estimate import open_risk
 from unseen.samples import LabelledRows, check_labelled, check_new, sample_notices
 from unseen.samples.checks import warn
 
@@ -80,6 +87,8 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
         Number of columns of X.
     """
 
+    # The aim of the cut after fit, as for with_threshold: the most probable label.
+    _default_aim: ClassVar[tuple[str, Any]] = ("cost", 1.0)
     # Rules whose arithmetic needs dense rows set this to False.
     _accepts_sparse: ClassVar[bool] = True
 
@@ -158,15 +167,11 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
         self.rule_, self.out_of_fold_ = self._fit_both(sample, np.random.RandomState(seeds[1]))
         doubts = negative_mass(self.out_of_fold_, self.shares_)
         if X_new is not None:
-            doubts = (
-                *overfull_shares(self.shares_),
-                *uncertain_shares(self.shares_, self.classes_),
-                *doubts,
-            )
+            doubts = doubtful_shares(self.shares_, self.classes_) + doubts
         for notice in doubts:
             warn(notice.text)
         self.notices_ = (*notices, *doubts)
-        self._apply_threshold(self._default_threshold())
+        self._apply_threshold(self._threshold_for(*self._default_aim) if self._open else 0.5)
         return self
 
     def predict_proba(self, X: Matrix) -> FloatArray:
@@ -296,12 +301,7 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
         other._apply_threshold(self._threshold_for(*given.popitem()))
         return other
 
-    def _default_threshold(self) -> float:
-        """The cut after ``fit``: one half, the most probable label."""
-        return 0.5
-
     def _threshold_for(self, aim: str, value: Any) -> float:
-        known, new = self.out_of_fold_.novelty
         if aim == "cost":
             return cost_threshold(value)
         if aim == "reject_rate":
@@ -309,7 +309,8 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
                 value = self.shares_.unseen
             elif isinstance(value, str):
                 raise ValueError(f'reject_rate must be "estimated" or in [0, 1]; got {value!r}.')
-            return reject_rate_threshold(new, value)
+            return reject_rate_threshold(novelty(self.out_of_fold_.new), value)
+        known, new = self.out_of_fold_.novelty
         find = recall_threshold if aim == "recall" else false_discovery_threshold
         return find(known, self.out_of_fold_.codes, new, self.shares_.known, value)
 
@@ -369,7 +370,7 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
                 f"got {rows_new.shape[0]}."
             )
         notices = sample_notices(labelled, rows_new, given=X_new)
-        if must_estimate(proportions):
+        if proportions is None or isinstance(proportions, ProportionEstimator):
             self.shares_ = estimate_shares(proportions, labelled, rows_new, seed)
             estimate = self.shares_.estimate
             notices += () if estimate is None else estimate.notices

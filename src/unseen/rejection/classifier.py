@@ -2,7 +2,7 @@
 
 No rule wins everywhere, and the mean of the members' probabilities is nearly as good as the best.
 Another candidate, the mean with the first member calibrated or a member alone, is taken only where
-its losses are lower by more than one standard error (:mod:`unseen.rejection.learning.selection`).
+its losses are lower by more than one standard error (:mod:`unseen.rejection.learning.losses`).
 ``docs/rejection.md`` says why, and why as many rows are called unseen as are estimated to be.
 """
 
@@ -19,18 +19,15 @@ from unseen._frozen import Frozen
 from unseen._types import FloatArray
 from unseen.rejection.base import RejectionRule
 from unseen.rejection.kernel import RejectionKernel
-from unseen.rejection.learning.calibration import (
+from unseen.rejection.learning.losses import (
     CalibratedRule,
     calibrate_by_other_folds,
-    fit_calibration,
-)
-from unseen.rejection.learning.folds import FittedRule, OutOfFold, assign_sample_folds
-from unseen.rejection.learning.sample import OpenSample
-from unseen.rejection.learning.selection import (
     choose_by_other_folds,
+    fit_calibration,
     row_losses,
     within_one_standard_error,
 )
+from unseen.rejection.learning.sample import FittedRule, OpenSample, OutOfFold, assign_sample_folds
 from unseen.rejection.stack import RejectionStack, coarse_forest
 
 __all__ = ["MeanRule", "RejectionClassifier"]
@@ -99,6 +96,7 @@ class RejectionClassifier(RejectionRule):
     array(['left', 'unseen', 'right'], dtype='<U6')
     """
 
+    _default_aim: ClassVar[tuple[str, Any]] = ("reject_rate", "estimated")
     _accepts_sparse: ClassVar[bool] = False
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "members": [None, list, tuple],
@@ -124,7 +122,14 @@ class RejectionClassifier(RejectionRule):
     ) -> tuple[MeanRule, OutOfFold]:
         candidates = candidate_means(self._fit_members(sample, rng), sample, self.n_folds, rng)
         names = [tuple(member.name for member in members) for members in candidates]
-        means = [mean_of([member.out_of_fold for member in members]) for members in candidates]
+        means = [
+            OutOfFold(
+                np.mean([member.out_of_fold.labelled for member in members], axis=0),
+                sample.codes,
+                np.mean([member.out_of_fold.new for member in members], axis=0),
+            )
+            for members in candidates
+        ]
         losses = [row_losses(mean) for mean in means]
         best = within_one_standard_error(losses, sample.shares)
         totals = [each.total(sample.shares) for each in losses]
@@ -136,12 +141,6 @@ class RejectionClassifier(RejectionRule):
         folds = assign_sample_folds(sample, self.n_folds, rng)
         pick = within_one_standard_error
         return rule, choose_by_other_folds(means, losses, folds, sample.shares, pick)
-
-    def _default_threshold(self) -> float:
-        """The cut that calls as many new rows unseen as are estimated to be."""
-        if not self._open:
-            return super()._default_threshold()
-        return self._threshold_for("reject_rate", "estimated")
 
     def _fit_members(self, sample: OpenSample, rng: np.random.RandomState) -> list[FittedMember]:
         if self.members is None:
@@ -157,10 +156,11 @@ class RejectionClassifier(RejectionRule):
             members = [clone(member) for member in self.members]
         # A seed for each: how often one member draws must not change what the next one does.
         seeds = rng.randint(2**31 - 1, size=len(members))
-        fitted = []
-        for name, member, seed in zip(distinct_names(members), members, seeds, strict=True):
+        kinds, fitted = [type(member).__name__ for member in members], []
+        for place, (kind, member, seed) in enumerate(zip(kinds, members, seeds, strict=True)):
+            number = "" if kinds.count(kind) == 1 else f" {kinds[:place].count(kind) + 1}"
             rule, out_of_fold = member._fit_both(sample, np.random.RandomState(seed))
-            fitted.append(FittedMember(name, out_of_fold, rule))
+            fitted.append(FittedMember(kind + number, out_of_fold, rule))
         return fitted
 
 
@@ -187,34 +187,3 @@ def candidate_means(
         return [members, [calibrated]]
     together = [members, [calibrated, *members[1:]]]
     return [*together, *([member] for member in members), [calibrated]]
-
-
-def mean_of(rows: Sequence[OutOfFold]) -> OutOfFold:
-    """Mean probabilities of several rules on the same rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> one = OutOfFold(np.array([[1.0, 0.0]]), np.array([0]), np.array([[0.5, 0.5]]))
-    >>> other = OutOfFold(np.array([[0.5, 0.5]]), np.array([0]), np.array([[0.0, 1.0]]))
-    >>> mean_of([one, other]).new
-    array([[0.25, 0.75]])
-    """
-    labelled = np.mean([each.labelled for each in rows], axis=0)
-    return OutOfFold(labelled, rows[0].codes, np.mean([each.new for each in rows], axis=0))
-
-
-def distinct_names(members: Sequence[RejectionRule]) -> list[str]:
-    """Class of each member, numbered where there are several of one.
-
-    Examples
-    --------
-    >>> from unseen import RejectionForest, RejectionKernel
-    >>> distinct_names([RejectionForest(), RejectionKernel(), RejectionForest(10)])
-    ['RejectionForest 1', 'RejectionKernel', 'RejectionForest 2']
-    """
-    names = [type(member).__name__ for member in members]
-    return [
-        name if names.count(name) == 1 else f"{name} {names[:place].count(name) + 1}"
-        for place, name in enumerate(names)
-    ]

@@ -24,8 +24,7 @@ from unseen.rejection.cells.cells import (
     smallest_leaf,
 )
 from unseen.rejection.cells.growth import Growth, RankedRows, Trees, grow
-from unseen.rejection.learning.folds import OutOfFold
-from unseen.rejection.learning.sample import OpenSample
+from unseen.rejection.learning.sample import OpenSample, OutOfFold
 
 __all__ = ["ForestRule", "RejectionForest"]
 
@@ -165,7 +164,7 @@ class RejectionForest(RejectionRule):
             trees = grow(rows, masses, counts, growth, rng)
             tree, row = np.nonzero(counts)
             held = masses[row] * counts[tree, row, None]
-            filled = cell_masses(trees.leaves(X)[row, tree], held, trees.n_cells)
+            filled = cell_masses(trees.leaves(X)[row, tree], held, len(trees.feature))
             yield Batch(trees, cell_probabilities(filled, prior, pseudo_mass)), counts
 
 
@@ -186,17 +185,14 @@ def bootstrap_counts(sample: OpenSample, n_trees: int, rng: np.random.RandomStat
     """
     n_labelled, n_new = len(sample.codes), sample.X_new.shape[0]
     counts = np.zeros((n_trees, n_labelled + n_new), dtype=np.int64)
-    for code in range(sample.n_classes):
-        rows = np.flatnonzero(sample.codes == code)
-        counts[:, rows] = draw_counts(len(rows), n_trees, rng)
+    groups = [np.flatnonzero(sample.codes == code) for code in range(sample.n_classes)]
     if sample.has_new:
-        counts[:, n_labelled:] = draw_counts(n_new, n_trees, rng)
-    else:
+        groups.append(np.arange(n_labelled, n_labelled + n_new))
+    for rows in groups:
+        n = len(rows)
+        place = rng.randint(n, size=(n_trees, n)) + n * np.arange(n_trees)[:, None]
+        drawn = np.bincount(place.ravel(), minlength=n * n_trees)
+        counts[:, rows] = drawn.reshape(n_trees, n)
+    if not sample.has_new:
         counts[:, n_labelled:] = counts[:, :n_labelled]
     return counts
-
-
-def draw_counts(n: int, n_draws: int, rng: np.random.RandomState) -> IntArray:
-    """How often each of n things comes up in n draws with replacement: shape (n_draws, n)."""
-    place = rng.randint(n, size=(n_draws, n)) + n * np.arange(n_draws)[:, None]
-    return np.bincount(place.ravel(), minlength=n * n_draws).reshape(n_draws, n)

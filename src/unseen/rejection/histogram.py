@@ -15,7 +15,7 @@ import numpy as np
 from unseen._sklearn import HasMethods, Interval, StrOptions
 from unseen.rejection.base import RejectionRule
 from unseen.rejection.cells.cells import CellRule, cell_rule, effective_size, growing_cells
-from unseen.rejection.cells.partitions import Partition, default_partition
+from unseen.rejection.cells.partitions import GRID_FEATURES, Partition, QuantileCells, VoronoiCells
 from unseen.rejection.learning.sample import OpenSample
 
 __all__ = ["RejectionHistogram"]
@@ -77,5 +77,6 @@ class RejectionHistogram(RejectionRule):
         n_features = sample.X.shape[1]
         size = effective_size(sample)
         n_cells = growing_cells(size, n_features) if self.n_cells == "auto" else float(self.n_cells)
-        partition = self.partition or default_partition(n_features)
+        few = n_features <= GRID_FEATURES
+        partition = self.partition or (QuantileCells() if few else VoronoiCells())
         return cell_rule(partition.fit(sample.X_new, n_cells, rng), sample)

@@ -2,7 +2,7 @@
 
 Each label k has a function f_k, and a row has the label whose function is largest there. With the
 square loss f_k estimates 2 eta_k - 1, where eta_k is the probability of class k. The convex
-problems are in :mod:`unseen.rejection.learning.surrogate`, derived in ``docs/rejection.md``.
+problems are in :mod:`unseen.rejection.learning.losses`, derived in ``docs/rejection.md``.
 """
 
 from __future__ import annotations
@@ -19,22 +19,24 @@ from unseen._random import one_blas_thread
 from unseen._sklearn import HasMethods, Interval, StrOptions
 from unseen._types import BoolArray, FloatArray, Matrix
 from unseen.rejection.base import RejectionRule
-from unseen.rejection.learning.folds import (
-    Folds,
-    OutOfFold,
-    assign_sample_folds,
-    out_of_fold,
-)
-from unseen.rejection.learning.sample import OpenSample
-from unseen.rejection.learning.selection import (
+from unseen.rejection.learning.losses import (
+    Logistic,
+    Loss,
     RowLosses,
+    Square,
+    Surrogate,
     choose_by_other_folds,
     lowest_risk,
     row_losses,
 )
-from unseen.rejection.learning.surrogate import Logistic, Loss, Square, Surrogate
+from unseen.rejection.learning.sample import (
+    Folds,
+    OpenSample,
+    OutOfFold,
+    assign_sample_folds,
+    out_of_fold,
+)
 from unseen.scores.kernel import (
-    KernelFactor,
     ShiftedKernel,
     Standardisation,
     row_blocks,
@@ -80,12 +82,6 @@ class KernelRule:
         return label_probabilities(self.loss, values + self.coefficients[-1])
 
 
-def whitened(factor: KernelFactor, sample: OpenSample) -> tuple[FloatArray, FloatArray]:
-    """Features of labelled and new rows whose inner product is the kernel's, and a last 1."""
-    features = factor.design.astype(np.float64) @ factor.whiten
-    return features[: len(sample.codes)], features[len(sample.codes) :]
-
-
 @dataclass(frozen=True, eq=False)
 class Candidate:
     """A bandwidth and a ridge, with their probabilities of rows out of fold."""
@@ -105,7 +101,10 @@ def candidates_at(
     folds: Folds,
 ) -> list[Candidate]:
     """Every ridge at one bandwidth, with its probabilities out of fold."""
-    labelled, new = whitened(rows.factor(bandwidth), sample)
+    factor = rows.factor(bandwidth)
+    # Features whose inner product is the kernel's.
+    features = factor.design.astype(np.float64) @ factor.whiten
+    labelled, new = np.split(features, [len(sample.codes)])
 
     def learn(kept: BoolArray, kept_new: BoolArray) -> Callable[[FloatArray], FloatArray]:
         problem = Surrogate.from_features(
@@ -122,25 +121,6 @@ def candidates_at(
         each = OutOfFold(probabilities, sample.codes, probabilities_new)
         found.append(Candidate(bandwidth, float(ridge), each, row_losses(each)))
     return found
-
-
-def best_of(found: list[Candidate], shares: FloatArray) -> Candidate:
-    """The candidate with the lowest risk; the first, which is smoother, of equals."""
-    return found[lowest_risk([candidate.losses for candidate in found], shares)]
-
-
-def fit_kernel_rule(
-    sample: OpenSample, rows: PreparedRows, loss: Loss, best: Candidate
-) -> KernelRule:
-    """The rule at one bandwidth and ridge, from all rows."""
-    factor = rows.factor(best.bandwidth)
-    labelled, new = whitened(factor, sample)
-    problem = Surrogate.from_features(labelled, sample.codes, new, sample.shares)
-    (found,) = loss.minimisers(problem, np.array([best.ridge]))
-    coefficients = factor.whiten @ found
-    return KernelRule(
-        rows.standardise, factor.kernel, coefficients, loss, best.bandwidth, best.ridge
-    )
 
 
 class RejectionKernel(RejectionRule):
@@ -219,14 +199,19 @@ class RejectionKernel(RejectionRule):
             rows = scaling.prepare(everything, np.ones(everything.shape[0]), rng)
             folds = assign_sample_folds(sample, self.n_folds, rng)
             found = self._candidates(sample, rows, loss, folds)
-            rule = fit_kernel_rule(sample, rows, loss, best_of(found, sample.shares))
-        chosen = choose_by_other_folds(
-            [candidate.out_of_fold for candidate in found],
-            [candidate.losses for candidate in found],
-            folds,
-            sample.shares,
-            lowest_risk,
+            losses = [candidate.losses for candidate in found]
+            best = found[lowest_risk(losses, sample.shares)]
+            factor = rows.factor(best.bandwidth)
+            features = factor.design.astype(np.float64) @ factor.whiten
+            labelled, new = np.split(features, [len(sample.codes)])
+            problem = Surrogate.from_features(labelled, sample.codes, new, sample.shares)
+            (minimiser,) = loss.minimisers(problem, np.array([best.ridge]))
+            coefficients = factor.whiten @ minimiser
+        rule = KernelRule(
+            rows.standardise, factor.kernel, coefficients, loss, best.bandwidth, best.ridge
         )
+        candidates = [candidate.out_of_fold for candidate in found]
+        chosen = choose_by_other_folds(candidates, losses, folds, sample.shares, lowest_risk)
         return rule, chosen
 
     def _candidates(
@@ -237,7 +222,8 @@ class RejectionKernel(RejectionRule):
         if isinstance(loss, Logistic) and bandwidths.size > 1:
             # Newton steps for the whole grid would cost ten times as much, and choose no better.
             pilot = self._candidates(sample, rows, Square(), folds)
-            bandwidths = np.array([best_of(pilot, sample.shares).bandwidth])
+            losses = [candidate.losses for candidate in pilot]
+            bandwidths = np.array([pilot[lowest_risk(losses, sample.shares)].bandwidth])
         return [
             candidate
             for bandwidth in bandwidths

@@ -13,19 +13,17 @@ from itertools import repeat
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
-from sklearn.base import clone
 
 from unseen._random import one_blas_thread, seeded
 from unseen._sklearn import HasMethods
 from unseen._types import FloatArray, Matrix
 from unseen.rejection.base import RejectionRule
-from unseen.rejection.learning.calibration import (
+from unseen.rejection.learning.losses import (
     CalibratedRule,
     calibrate_by_other_folds,
     fit_calibration,
 )
-from unseen.rejection.learning.folds import FittedRule, OutOfFold, cross_fit
-from unseen.rejection.learning.sample import OpenSample
+from unseen.rejection.learning.sample import FittedRule, OpenSample, OutOfFold, as_chosen, cross_fit
 from unseen.scores.klr import KernelLogisticRegression
 
 __all__ = ["OneModel", "PlugInRule", "RejectionPlugIn", "TwoModels", "posterior"]
@@ -149,24 +147,6 @@ def fit_plug_in(
     return PlugInRule(models, density_ratio, sample.shares * sample.X_new.shape[0] / counts)
 
 
-def as_chosen(model: Any) -> Any:
-    """An unfitted copy of a model; of a kernel model, with the bandwidth and C that it chose.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from unseen import KernelLogisticRegression
-    >>> X, y = load_iris(return_X_y=True)
-    >>> model = KernelLogisticRegression(C=[1.0, 10.0], bandwidth=2.0).fit(X, y)
-    >>> as_chosen(model).C == model.C_
-    True
-    """
-    copy = clone(model)
-    if isinstance(model, KernelLogisticRegression):
-        copy.set_params(bandwidth=model.bandwidth_, C=model.C_)
-    return copy
-
-
 class RejectionPlugIn(RejectionRule):
     """Bayes' rule with shares, and ratios of densities from a classifier, plugged in.
 
@@ -178,7 +158,7 @@ class RejectionPlugIn(RejectionRule):
     density_ratio : OneModel, TwoModels or None, default=None
         How the classifier finds the ratios of densities; None is :class:`OneModel`.
     calibrate : bool, default=True
-        Calibrate P(known) by rows out of fold (:mod:`unseen.rejection.learning.calibration`).
+        Calibrate P(known) by rows out of fold (:mod:`unseen.rejection.learning.losses`).
     unseen_label, n_folds, random_state
         Parameters of every rule.
 

@@ -69,8 +69,7 @@ def label_regions(
     Examples
     --------
     >>> import numpy as np
-    >>> from unseen.rejection import RejectionTree
-    >>> from unseen.rejection.regions import label_regions
+    >>> from unseen.rejection import RejectionTree, label_regions
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal([-4, 0], 1, (200, 2))
     >>> X_new = np.vstack([rng.normal([-4, 0], 1, (200, 2)), rng.normal([4, 0], 1, (200, 2))])

@@ -8,9 +8,8 @@ is no neighbour of itself: otherwise a feature would say too much about its own 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import repeat
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,19 +17,20 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.neighbors import NearestNeighbors
 
+from unseen._random import one_blas_thread, seeded
 from unseen._sklearn import HasMethods
-from unseen._types import BoolArray, FloatArray, IntArray, Matrix
+from unseen._types import FloatArray, IntArray, Matrix
 from unseen.rejection.base import RejectionRule
 from unseen.rejection.cells.cells import smallest_leaf
 from unseen.rejection.forest import RejectionForest
-from unseen.rejection.learning.folds import (
+from unseen.rejection.learning.sample import (
     FittedRule,
+    OpenSample,
     OutOfFold,
+    as_chosen,
     assign_sample_folds,
     out_of_fold,
 )
-from unseen.rejection.learning.sample import OpenSample
-from unseen.rejection.plugin import PlugInRule, TwoModels, fit_plug_in
 from unseen.scores.kernel import Standardisation
 from unseen.scores.klr import KernelLogisticRegression
 
@@ -50,7 +50,7 @@ class Neighbours:
     scale: Standardisation
     by_class: list[NearestNeighbors]
     ranks: list[IntArray]  # neighbours of each class to measure, from 1
-    copies: list[float]  # copy_distance of each class
+    copies: list[float]  # distance below which two rows are copies, in each class
 
     @classmethod
     def from_sample(
@@ -64,7 +64,16 @@ class Neighbours:
         by_class = [
             NearestNeighbors().fit(rows[sample.codes == code]) for code in range(sample.n_classes)
         ]
-        return cls(scale, by_class, ranks, [copy_distance(model) for model in by_class])
+        copies = []
+        for model in by_class:
+            # A labelled row is no neighbour of its copy among the new rows either: copies would
+            # all stand nearer than any labelled row does, and look unseen.
+            nearest = (
+                model.kneighbors(n_neighbors=1)[0] if model.n_samples_fit_ > 1 else np.zeros(1)
+            )
+            limit = _SAME * float(np.median(nearest))
+            copies.append(limit if nearest.min() > limit else 0.0)  # rows may repeat by themselves
+        return cls(scale, by_class, ranks, copies)
 
     def __getstate__(self) -> dict[str, Any]:
         # Nobody checks the indices inside a search tree, so a file holds the rows alone.
@@ -74,47 +83,25 @@ class Neighbours:
         by_class = [NearestNeighbors().fit(rows) for rows in state["by_class"]]
         self.__dict__.update(state, by_class=by_class)
 
-    def distances(self, X: FloatArray) -> FloatArray:
-        """Distances from new rows to their neighbours in each class."""
-        rows = self.scale(X)
-        parts = zip(self.by_class, self.ranks, self.copies, strict=True)
-        return np.hstack(
-            [class_distances(model, ranks, rows, copy) for model, ranks, copy in parts]
-        )
+    def distances(self, X: FloatArray, codes: IntArray | None = None) -> FloatArray:
+        """Distances from rows to their neighbours in each class.
 
-    def distances_of_labelled(self, sample: OpenSample) -> FloatArray:
-        """Distances from the labelled rows; no row is its own neighbour."""
-        found, rows = [], self.scale(sample.X)
-        for code, (model, ranks) in enumerate(zip(self.by_class, self.ranks, strict=True)):
-            own = sample.codes == code
+        ``codes`` are the classes of the rows where X are the labelled rows themselves: then no row
+        is its own neighbour.
+        """
+        found, rows = [], self.scale(X)
+        parts = zip(self.by_class, self.ranks, self.copies, strict=True)
+        for code, (model, ranks, copy) in enumerate(parts):
+            if codes is None:
+                found.append(class_distances(model, ranks, rows, copy))
+                continue
+            own = codes == code
             distances = np.empty((len(own), len(ranks)))
             distances[own] = class_distances(model, ranks)
             if not own.all():
                 distances[~own] = class_distances(model, ranks, rows[~own])
             found.append(distances)
         return np.hstack(found)
-
-
-def copy_distance(model: NearestNeighbors) -> float:
-    """Distance below which two rows are copies; 0 where rows repeat by themselves.
-
-    A labelled row is no neighbour of itself, nor of its copy among the new rows: copies would all
-    stand nearer than any labelled row does, and look unseen.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.neighbors import NearestNeighbors
-    >>> copy_distance(NearestNeighbors().fit(np.array([[0.0], [1.0], [3.0]])))
-    1e-06
-    >>> copy_distance(NearestNeighbors().fit(np.array([[0.0], [1.0], [1.0]])))
-    0.0
-    """
-    if model.n_samples_fit_ == 1:
-        return 0.0
-    nearest = model.kneighbors(n_neighbors=1)[0]
-    limit = _SAME * float(np.median(nearest))
-    return limit if nearest.min() > limit else 0.0
 
 
 def class_distances(
@@ -144,45 +131,67 @@ def class_distances(
     return np.where(is_copy, distances[:, ranks], distances[:, ranks - 1])
 
 
-def log_answers(rule: PlugInRule, X: Matrix) -> FloatArray:
-    """Log-odds of new against known, and log-probability of each known class."""
-    origin, *known = (
-        np.clip(model.predict_proba(X), MIN_PROBABILITY, 1.0) for model in rule.models
-    )
-    logs = [np.log(chances) for chances in known]
-    return np.hstack([np.log(origin[:, 1:] / origin[:, :1]), *logs])
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """Fitted models of known against new rows and, where there are several, of the classes."""
 
+    models: list[Any]
 
-def answers_out_of_fold(
-    rule: PlugInRule, sample: OpenSample, n_folds: int, rng: np.random.RandomState
-) -> tuple[FloatArray, FloatArray]:
-    """Log answers about all rows of the sample, by models that did not learn from the row."""
+    @classmethod
+    def from_sample(
+        cls, sample: OpenSample, classifiers: Sequence[Any], rng: np.random.RandomState
+    ) -> Answers:
+        """Fit the first classifier to known against new rows, the second to the classes."""
+        origin = np.repeat([0, 1], [len(sample.codes), sample.X_new.shape[0]])
+        tasks = [(sample.rows, origin)]
+        if sample.n_classes > 1:
+            tasks.append((sample.X, sample.codes))
+        with one_blas_thread():
+            models = [
+                seeded(classifier, rng.randint(2**31 - 1)).fit(X, codes)
+                for (X, codes), classifier in zip(tasks, classifiers, strict=False)
+            ]
+        return cls(models)
 
-    def learn(kept: BoolArray, kept_new: BoolArray) -> Callable[[Matrix], FloatArray]:
-        part = rule.refit(sample.subset(kept, kept_new), rng)
-        return lambda X: log_answers(part, X)
+    def __call__(self, X: Matrix) -> FloatArray:
+        """Log-odds of new against known, and log-probability of each known class."""
+        origin, *known = (
+            np.clip(model.predict_proba(X), MIN_PROBABILITY, 1.0) for model in self.models
+        )
+        logs = [np.log(chances) for chances in known]
+        return np.hstack([np.log(origin[:, 1:] / origin[:, :1]), *logs])
 
-    folds, folds_new = assign_sample_folds(sample, n_folds, rng)
-    # A class of one row is never held out: its fold would not know the class.
-    lonely = np.bincount(sample.codes)[sample.codes] == 1
-    folds = np.where(lonely, -1, folds)
-    labelled, new = out_of_fold(learn, (sample.X, sample.X_new), (folds, folds_new))
-    if lonely.any():
-        labelled[lonely] = log_answers(rule, sample.X)[lonely]
-    return labelled, new
+    def out_of_fold(
+        self, sample: OpenSample, n_folds: int, rng: np.random.RandomState
+    ) -> tuple[FloatArray, FloatArray]:
+        """Answers about all rows of the sample, by models that did not learn from the row."""
+        classifiers = [as_chosen(model) for model in self.models]
+        folds, folds_new = assign_sample_folds(sample, n_folds, rng)
+        # A class of one row is never held out: its fold would not know the class.
+        lonely = np.bincount(sample.codes)[sample.codes] == 1
+        labelled, new = out_of_fold(
+            lambda kept, kept_new: Answers.from_sample(
+                sample.subset(kept, kept_new), classifiers, rng
+            ),
+            (sample.X, sample.X_new),
+            (np.where(lonely, -1, folds), folds_new),
+        )
+        if lonely.any():
+            labelled[lonely] = self(sample.X)[lonely]
+        return labelled, new
 
 
 @dataclass(frozen=True, eq=False)
 class FeatureMaker:
     """Makes the stacked features of new rows: answers of models, distances in each scale."""
 
-    models: PlugInRule
+    answers: Answers
     neighbours: list[Neighbours]
 
     def __call__(self, X: FloatArray) -> FloatArray:
         """The row, the models' answers, the distances."""
         distances = [each.distances(X) for each in self.neighbours]
-        return np.hstack([X, log_answers(self.models, X), *distances])
+        return np.hstack([X, self.answers(X), *distances])
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,41 +259,39 @@ class RejectionStack(RejectionRule):
         self.n_neighbors = n_neighbors
 
     def _fit_rule(self, sample: OpenSample, rng: np.random.RandomState) -> StackRule:
-        features, stacked = self._stacked_sample(sample, rng)
-        return StackRule(features, self._reader(sample)._fit_rule(stacked, rng))
+        reader, features, stacked = self._prepared(sample, rng)
+        return StackRule(features, reader._fit_rule(stacked, rng))
 
     def _fit_both(
         self, sample: OpenSample, rng: np.random.RandomState
     ) -> tuple[StackRule, OutOfFold]:
-        features, stacked = self._stacked_sample(sample, rng)
-        rule, rows = self._reader(sample)._fit_both(stacked, rng)
+        reader, features, stacked = self._prepared(sample, rng)
+        rule, rows = reader._fit_both(stacked, rng)
         return StackRule(features, rule), rows
 
-    def _reader(self, sample: OpenSample) -> RejectionRule:
-        if self.rule is None:
-            return coarse_forest(sample)
-        self.rule._validate_params()
-        return clone(self.rule)
-
-    def _stacked_sample(
+    def _prepared(
         self, sample: OpenSample, rng: np.random.RandomState
-    ) -> tuple[FeatureMaker, OpenSample]:
-        """The features of new rows, and the sample in stacked features."""
+    ) -> tuple[RejectionRule, FeatureMaker, OpenSample]:
+        """The rule to fit, the features of new rows, and the sample in stacked features."""
+        if self.rule is not None:
+            self.rule._validate_params()
+        reader = coarse_forest(sample) if self.rule is None else clone(self.rule)
         classifier = KernelLogisticRegression() if self.classifier is None else self.classifier
-        models = fit_plug_in(sample, TwoModels(), repeat(classifier), rng)
+        models = Answers.from_sample(sample, [classifier, classifier], rng)
         ranks = np.unique(np.asarray(self.n_neighbors))
         if ranks.size == 0 or ranks.dtype.kind not in "iu" or ranks[0] < 1:
             raise ValueError(f"n_neighbors must be whole numbers >= 1; got {self.n_neighbors!r}.")
         everything = sample.rows
         scales = Standardisation.of(everything, np.ones(len(everything))).raw_and_standardised
         neighbours = [Neighbours.from_sample(sample, ranks, scale) for scale in scales]
-        answers, answers_new = answers_out_of_fold(models, sample, self.n_folds, rng)
-        distances = [each.distances_of_labelled(sample) for each in neighbours]
+        answers, answers_new = models.out_of_fold(sample, self.n_folds, rng)
+        distances = [each.distances(sample.X, sample.codes) for each in neighbours]
         X = X_new = np.hstack([sample.X, answers, *distances])
         if sample.has_new:
             distances = [each.distances(sample.X_new) for each in neighbours]
             X_new = np.hstack([sample.X_new, answers_new, *distances])
-        return FeatureMaker(models, neighbours), replace(sample, X=X, X_new=X_new)
+        stacked = replace(sample, X=X, X_new=X_new)
+        return reader, FeatureMaker(models, neighbours), stacked
 
 
 def coarse_forest(sample: OpenSample) -> RejectionForest:

@@ -19,13 +19,14 @@ from unseen._random import seeded
 from unseen._sklearn import HasMethods, StrOptions
 from unseen._types import BoolArray, FloatArray, IntArray, Matrix
 from unseen.rejection.base import RejectionRule
-from unseen.rejection.learning.folds import (
+from unseen.rejection.learning.sample import (
     Folds,
+    OpenSample,
     OutOfFold,
     assign_sample_folds,
     out_of_fold,
+    row_masses,
 )
-from unseen.rejection.learning.sample import OpenSample, row_masses
 from unseen.scores.klr import KernelLogisticRegression
 
 __all__ = ["RejectionThreshold", "risk_by_cut"]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from unseen._types import FloatArray
 from unseen.rejection import RejectionClassifier
-from unseen.rejection.learning.threshold import labels_at, novelty
+from unseen.rejection.learning.sample import labels_at, novelty
 from unseen.study.rows import NewRows, Training
 from unseen.tables import Columns, Source
 

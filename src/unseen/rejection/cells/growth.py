@@ -123,20 +123,9 @@ class OpenNodes:
     size: IntArray  # rows of each node
 
     @property
-    def start(self) -> IntArray:
-        """First row of each node."""
-        return np.cumsum(self.size) - self.size
-
-    @property
     def node(self) -> IntArray:
         """Node of each row."""
         return np.repeat(np.arange(len(self.size)), self.size)
-
-    def regrouped(self, node: IntArray, n_nodes: int) -> OpenNodes:
-        """The rows grouped by other nodes; rows of a negative node are left out."""
-        order = np.argsort(node, kind="stable")[np.count_nonzero(node < 0) :]
-        sizes = np.bincount(node[order], minlength=n_nodes)
-        return OpenNodes(self.row[order], self.column[order], self.mass[order], sizes)
 
     def only(self, kept: BoolArray) -> OpenNodes:
         """Some of the nodes."""
@@ -253,7 +242,10 @@ def split_nodes(rows: RankedRows, nodes: OpenNodes, found: Splits, split: BoolAr
     node = inner.node
     feature, below = found.feature[split], found.below[split]
     right = rows.ranks[inner.row, feature[node]] > below[node]
-    return inner.regrouped(2 * node + right, 2 * len(feature))
+    half = 2 * node + right
+    order = np.argsort(half, kind="stable")
+    sizes = np.bincount(half, minlength=2 * len(feature))
+    return OpenNodes(inner.row[order], inner.column[order], inner.mass[order], sizes)
 
 
 def best_splits(
@@ -276,7 +268,7 @@ def best_splits(
             break
         feature = order[alive, place]
         ranks = rows.ranks[nodes.row, feature[nodes.node]]
-        start = nodes.start
+        start = np.cumsum(nodes.size) - nodes.size
         varied = np.maximum.reduceat(ranks, start) > np.minimum.reduceat(ranks, start)
         tried[alive[varied]] += 1
         part = nodes.only(varied)
@@ -291,7 +283,8 @@ def best_splits(
 
 def best_cuts(nodes: OpenNodes, ranks: IntArray, n_columns: int, growth: Growth) -> Splits:
     """The cut of largest gain along one feature of each node."""
-    node, start, size = nodes.node, nodes.start, nodes.size
+    node, size = nodes.node, nodes.size
+    start = np.cumsum(size) - size  # the first row of each node
     order = order_within(node, ranks)
     ranks = ranks[order]
     # In units of the mass of the node, so that rounding is the same in small nodes and large.
@@ -302,7 +295,9 @@ def best_cuts(nodes: OpenNodes, ranks: IntArray, n_columns: int, growth: Growth)
     following = np.append(ranks[1:], 0)
     barred = (np.minimum(n_left, size[node] - n_left) < growth.min_leaf) | (ranks == following)
     gain[barred] = 0.0
-    place = first_of_maximum(gain, node, start)
+    highest = np.flatnonzero(gain == np.maximum.reduceat(gain, start)[node])[::-1]
+    place = np.empty(len(start), dtype=np.int64)
+    place[node[highest]] = highest  # of equal cuts the first is written last, and stays
     return Splits(gain[place], node[place], ranks[place], following[place])
 
 
@@ -321,9 +316,15 @@ def gain_in_worth(
     cumulative sums do, however many classes there are.
     """
     group = node * n_columns + column
+    # Mass of the earlier rows of the same group; numbers of 16 bits are sorted in linear time.
+    order = np.argsort(group.astype(np.min_scalar_type(int(group.max()))), kind="stable")
+    before_row, in_order = np.cumsum(mass[order]) - mass[order], group[order]
+    first = np.append(True, in_order[1:] != in_order[:-1])
+    earlier = np.empty_like(before_row)
+    earlier[order] = before_row - before_row[first][np.cumsum(first) - 1]
     known = np.where(column < n_columns - 1, mass, 0.0)
     whole = np.bincount(group, mass, n_columns * len(start))[group]
-    steps = [known * (mass + 2 * earlier_in(group, mass)), known * whole, known, mass - known]
+    steps = [known * (mass + 2 * earlier), known * whole, known, mass - known]
     sums = np.cumsum(np.stack(steps), axis=1)
     before = np.where(start > 0, sums[:, start - 1], 0.0)
     total = np.append(sums[:, start[1:] - 1], sums[:, -1:], axis=1) - before
@@ -338,18 +339,6 @@ def gain_in_worth(
     return gain
 
 
-def earlier_in(group: IntArray, mass: FloatArray) -> FloatArray:
-    """Mass of the earlier rows of the same group."""
-    # Numbers of 16 bits are sorted in linear time.
-    order = np.argsort(group.astype(np.min_scalar_type(int(group.max()))), kind="stable")
-    sums = np.cumsum(mass[order]) - mass[order]
-    sorted_group = group[order]
-    first = np.append(True, sorted_group[1:] != sorted_group[:-1])
-    earlier = np.empty_like(sums)
-    earlier[order] = sums - sums[first][np.cumsum(first) - 1]
-    return earlier
-
-
 def order_within(node: IntArray, ranks: IntArray) -> IntArray:
     """Order rows by node, then by rank, then as they stand.
 
@@ -362,11 +351,3 @@ def order_within(node: IntArray, ranks: IntArray) -> IntArray:
     keys = (node << (bits_rank + bits_place)) | (ranks << bits_place) | np.arange(len(node))
     keys.sort()
     return keys & ((1 << bits_place) - 1)
-
-
-def first_of_maximum(values: FloatArray, group: IntArray, start: IntArray) -> IntArray:
-    """Place of the first largest value in each group."""
-    places = np.flatnonzero(values == np.maximum.reduceat(values, start)[group])
-    first = np.empty(len(start), dtype=np.int64)
-    first[group[places[::-1]]] = places[::-1]
-    return first

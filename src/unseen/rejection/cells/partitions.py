@@ -19,7 +19,7 @@ from unseen._types import FloatArray, IntArray
 from unseen.rejection.cells.cells import Cells
 from unseen.scores.kernel import Standardisation
 
-__all__ = ["EqualWidthCells", "Partition", "QuantileCells", "VoronoiCells", "default_partition"]
+__all__ = ["EqualWidthCells", "Partition", "QuantileCells", "VoronoiCells"]
 
 # With more features than this a grid is too coarse along each of them to be the default.
 GRID_FEATURES = 3
@@ -192,11 +192,6 @@ class VoronoiCells:
         n_centres = min(max(1, round(n_cells)), len(np.unique(rows, axis=0)))
         means = KMeans(n_centres, max_iter=LLOYD_STEPS, n_init=1, random_state=rng)
         return NearestCentre(means.fit(rows).cluster_centers_, scale)
-
-
-def default_partition(n_features: int) -> Partition:
-    """Quantiles where a grid is fine enough, else Voronoi cells."""
-    return QuantileCells() if n_features <= GRID_FEATURES else VoronoiCells()
 
 
 def nonzero_scale(X: FloatArray) -> FloatArray:

@@ -1,1 +1,1 @@
-"""What rules learn from, and how: samples, shares, folds, calibration, thresholds."""
+"""What rules learn from, and by: samples and folds, shares, losses."""

@@ -2,7 +2,8 @@
 
 Plain numbers are taken as exact; the intervals of an :class:`~unseen.Estimate` give a covariance.
 Where the library estimates, rules take the expected shares over both hypotheses, "nothing is
-unseen" and "something is", at even odds: the risk is linear in the shares (``docs/rejection.md``).
+unseen" and "something is", at even odds: the risk is linear in the shares. Where the mass left for
+unseen classes is below 0 beyond noise, a notice says so (``docs/rejection.md``).
 """
 
 from __future__ import annotations
@@ -18,18 +19,34 @@ from sklearn.base import clone
 
 from unseen._frozen import Frozen
 from unseen._random import whole_seed
-from unseen._types import FloatArray, Matrix
+from unseen._types import FloatArray, IntArray, Matrix
 from unseen.proportions import OpenSetEstimator, ProportionEstimator
-from unseen.records import Estimate
+from unseen.records import Estimate, Notice
+from unseen.rejection.learning.sample import OutOfFold, novelty
 from unseen.samples import LabelledRows
 from unseen.scores.base import FOLDS
 
-__all__ = ["Shares", "estimate_shares", "given_shares", "must_estimate"]
+__all__ = [
+    "Shares",
+    "doubtful_shares",
+    "estimate_shares",
+    "few_rows",
+    "given_shares",
+    "negative_mass",
+]
 
 _CONFIDENCE = 0.95
 _EVEN_ODDS = 0.5
 _ROUNDING = 1e-6
 _REPLICATES = 200
+# Every fold of the default five should hold a row of the class.
+_FEW = 5
+_BINS = 5
+# All cells together raise one false alarm in a hundred fits, and more where rows are few.
+_FALSE_ALARMS = 0.01
+# Below a tenth of the known mass labels hardly change: there the rows are called known anyway.
+_MUCH = 0.1
+_WIDE = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,11 +88,6 @@ class Shares(Frozen):
         if self.estimate is None:
             return float(self.known.sum())
         return float(self.estimate.diagnostics.get("slope_total", self.known.sum()))
-
-
-def must_estimate(proportions: Any) -> bool:
-    """Whether the shares must be estimated from rows: no shares were given, or an estimator."""
-    return proportions is None or isinstance(proportions, ProportionEstimator)
 
 
 def given_shares(proportions: Any, classes: NDArray[Any]) -> Shares:
@@ -146,7 +158,12 @@ def estimate_shares(
     reading, estimate = chosen.read_and_estimate(scorer.score(labelled, X_new), _CONFIDENCE)
     draws = reading.replicates(_REPLICATES, estimate.seed)[:, :-1]
     limits = np.asarray(estimate.intervals)
-    covariance = covariance_of_limits(limits, _correlation(draws))
+    centred = draws - draws.mean(axis=0)
+    scale = np.sqrt((centred**2).sum(axis=0))
+    unit = centred / np.where(scale > 0, scale, 1.0)
+    correlation = unit.T @ unit
+    np.fill_diagonal(correlation, 1.0)  # a share that never moves is correlated with no other
+    covariance = covariance_of_limits(limits, correlation)
     return Shares(reading.expected[:-1], covariance, limits, estimate)
 
 
@@ -190,16 +207,6 @@ def _common_correlation(sd: FloatArray, sd_sum: float) -> FloatArray:
     return np.full((n_classes, n_classes), common) + (1 - common) * np.eye(n_classes)
 
 
-def _correlation(draws: FloatArray) -> FloatArray:
-    """Correlation of the columns; a column that never moves is correlated with none."""
-    centred = draws - draws.mean(axis=0)
-    scale = np.sqrt((centred**2).sum(axis=0))
-    unit = centred / np.where(scale > 0, scale, 1.0)
-    correlation = unit.T @ unit
-    np.fill_diagonal(correlation, 1.0)
-    return correlation
-
-
 def _in_order(by_label: dict[Any, float], classes: NDArray[Any]) -> list[float]:
     labels = classes.tolist()
     if set(by_label) != set(labels):
@@ -228,3 +235,113 @@ def _checked(proportions: Any, n_classes: int) -> FloatArray:
             f"got a sum of {shares.sum():g}."
         )
     return shares[:n_classes]
+
+
+def few_rows(classes: NDArray[Any], codes: IntArray) -> tuple[Notice, ...]:
+    """A notice for each class with hardly a row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> print(few_rows(np.array(["a", "b"]), np.array([0, 0, 0, 0, 0, 1]))[0])
+    warning: class 'b' has 1 labelled rows, fewer than 5: its error is hardly known.
+    """
+    counts = np.bincount(codes, minlength=len(classes)).tolist()
+    return tuple(
+        Notice(
+            "few_rows",
+            f"class {label!r} has {count} labelled rows, fewer than {_FEW}: its error is hardly "
+            "known.",
+            about=label,
+        )
+        for label, count in zip(classes.tolist(), counts, strict=True)
+        if count < _FEW
+    )
+
+
+def doubtful_shares(shares: Shares, classes: NDArray[Any]) -> tuple[Notice, ...]:
+    """Notices where the known shares sum to more than 1, or an interval is wider than one half.
+
+    Estimated shares sum to too much only beyond their noise, which the estimate has judged.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> limits = np.array([[0.3, 0.5], [0.0, 0.7], [0.1, 0.3]])
+    >>> shares = Shares(np.array([0.75, 0.5]), limits=limits)
+    >>> for notice in doubtful_shares(shares, np.array(["a", "b", "unseen"])):
+    ...     print(notice.text[:47])
+    the known shares sum to 1.250, more than 1: not
+    the share of 'b' may be anything from 0% to 70%
+    """
+    noted = () if shares.estimate is None else shares.estimate.notices
+    found = []
+    if any(notice.code == "overfull" for notice in noted) or shares.known.sum() > 1 + _ROUNDING:
+        text = (
+            f"the known shares sum to {shares.total:.3f}, more than 1: nothing is left for unseen "
+            "classes, and some share is too large. Check proportions."
+        )
+        found.append(Notice("overfull", text))
+    if shares.limits is not None and np.ptp(shares.limits, axis=1).max() > _WIDE:
+        widest = int(np.ptp(shares.limits, axis=1).argmax())
+        (lower, upper), label = shares.limits[widest], classes.tolist()[widest]
+        text = (
+            f"the share of {label!r} may be anything from {lower:.0%} to {upper:.0%}, and labels "
+            "are no better than the shares: add new rows, or give proportions that you know."
+        )
+        found.append(Notice("uncertain_share", text, about=label))
+    return tuple(found)
+
+
+def negative_mass(rows: OutOfFold, shares: Shares) -> tuple[Notice, ...]:
+    """A notice where cells of clearly negative unseen mass hold over a tenth of the known mass.
+
+    A cell is a known class (the best for its rows) and a fifth of their novelty. A cell is clearly
+    negative where e is below 0 by more than the normal quantile at 1% divided by the number of
+    cells, times the noise of its counts and of the shares.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> half = np.tile([0.5, 0.5], (400, 1))
+    >>> rows = OutOfFold(half, np.zeros(400, dtype=int), half)
+    >>> negative_mass(rows, Shares(np.array([1.5])))[0].code
+    'negative_mass'
+    """
+    codes = rows.codes
+    cells = _cells(np.vstack([rows.labelled, rows.new]))
+    n_cells = int(cells.max()) + 1
+    samples = np.append(codes, np.full(len(rows.new), len(shares.known)))
+    counts = np.zeros((len(shares.known) + 1, n_cells))  # of each class and, last, of the new rows
+    np.add.at(counts, (samples, cells), 1.0)
+    sizes = counts.sum(axis=1, keepdims=True)
+    rates, (new,) = np.split(counts / sizes, [-1])
+    expected = shares.known @ rates
+    mass = new - expected
+    # Half a row more keeps the rate of an empty cell uncertain.
+    guarded = (counts + 0.5) / (sizes + 1)
+    variance = np.append(shares.known**2, 1.0) @ (guarded * (1 - guarded) / sizes)
+    if shares.covariance is not None:
+        variance = variance + np.einsum("ic,ij,jc->c", rates, shares.covariance, rates)
+    negative = mass < -norm.isf(_FALSE_ALARMS / n_cells) * np.sqrt(variance)
+    concerned = expected[negative].sum() / max(expected.sum(), np.finfo(float).tiny)
+    if concerned <= _MUCH:
+        return ()
+    text = (
+        "the estimated mass of unseen classes is negative, beyond noise, in cells that hold "
+        f"{concerned:.0%} of the known classes (sum {mass[negative].sum():.3f}): the known shares "
+        "are too large there, or the labelled rows differ from those of the same class among the "
+        "new ones. Check proportions, and whether the classes drifted."
+    )
+    return (Notice("negative_mass", text),)
+
+
+def _cells(probabilities: FloatArray) -> IntArray:
+    """Cell of each row: its best known class, and the fifth of that class's novelty it is in."""
+    best, score = probabilities[:, :-1].argmax(axis=1), novelty(probabilities)
+    cells = np.zeros(len(best), dtype=np.intp)
+    for label in np.unique(best):
+        mine = best == label
+        ends = np.quantile(score[mine], np.arange(1, _BINS) / _BINS)
+        cells[mine] = label * _BINS + np.searchsorted(ends, score[mine], side="right")
+    return np.unique(cells, return_inverse=True)[1]

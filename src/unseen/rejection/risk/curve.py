@@ -9,7 +9,7 @@ import numpy as np
 from unseen._frozen import Frozen
 from unseen._types import FloatArray
 from unseen.rejection.base import RejectionRule
-from unseen.rejection.learning.threshold import labels_at
+from unseen.rejection.learning.sample import labels_at
 from unseen.rejection.risk.estimate import open_risk
 
 __all__ = ["RiskCurve", "risk_curve"]
@@ -53,8 +53,7 @@ def risk_curve(rule: RejectionRule, n_thresholds: int = 81) -> RiskCurve:
     Examples
     --------
     >>> import numpy as np
-    >>> from unseen.rejection import RejectionTree
-    >>> from unseen.rejection.risk.curve import risk_curve
+    >>> from unseen.rejection import RejectionTree, risk_curve
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(-4, 1, (200, 1))
     >>> X_new = np.vstack([rng.normal(-4, 1, (200, 1)), rng.normal(4, 1, (200, 1))])

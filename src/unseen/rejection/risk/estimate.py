@@ -2,23 +2,159 @@
 
 ``C_i(l) = P_i(f = l)`` are the rates at which class i gets label l, ``C_0(l)`` the rates of the new
 rows. The risk, Eq. (RMul), and other measures are smooth functions of these rates and of the
-shares; the delta method carries the noise of both to the standard error (``docs/rejection.md``).
-Rows that the classifier learnt from have no place here.
+shares; the delta method carries the noise of both to the standard error. Cuts of the novelty that
+meet an aim come from the same identity: above t the mass of unseen classes is
+``P_0(s >= t) - sum_i pi_i P_i(s >= t)``. Rows that the classifier learnt from have no place here
+(``docs/rejection.md``).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from unseen._frozen import Frozen
-from unseen._types import FloatArray
-from unseen.rejection.risk.measures import ErrorRate, RiskMeasure, unseen_error
+from unseen._types import FloatArray, IntArray
 
-__all__ = ["RiskEstimate", "label_rates", "open_risk"]
+__all__ = [
+    "CostSensitive",
+    "ErrorRate",
+    "Linearised",
+    "MinMax",
+    "RiskEstimate",
+    "RiskMeasure",
+    "cost_threshold",
+    "false_discovery_threshold",
+    "open_risk",
+    "recall_threshold",
+    "reject_rate_threshold",
+]
+
+_REJECT_NOTHING = float(np.nextafter(1.0, np.inf))  # no novelty is as high
+
+
+class Linearised(NamedTuple):
+    """A measure and its derivatives by ``C_i`` (K, K + 1), ``C_0`` (K + 1) and ``pi`` (K)."""
+
+    value: float
+    by_class: FloatArray
+    by_new: FloatArray
+    by_share: FloatArray
+
+
+class RiskMeasure(Protocol):
+    """A function of the rates ``C_i``, ``C_0`` and the shares ``pi``."""
+
+    def at(self, rates: FloatArray, rates_new: FloatArray, shares: FloatArray) -> Linearised:
+        """Value and derivatives.
+
+        Parameters
+        ----------
+        rates : ndarray of shape (K, K + 1)
+            Rate of each label in each known class, unseen last.
+        rates_new : ndarray of shape (K + 1,)
+            Rate of each label among the new rows.
+        shares : ndarray of shape (K,)
+            Shares of the known classes.
+
+        Returns
+        -------
+        Linearised
+        """
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class CostSensitive:
+    """Mean cost ``sum_i pi_i sum_l L(i, l) C_i(l)`` over known and unseen classes.
+
+    Parameters
+    ----------
+    costs : array-like of shape (K + 1, K + 1)
+        Cost L of each label (column) for rows of each class (row), unseen last.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen.rejection import CostSensitive, open_risk
+    >>> costs = CostSensitive([[0, 1], [5, 0]])
+    >>> open_risk([0, 1], [0, 0], [0, 0, 1, 1], [0.5], measure=costs).risk
+    1.5
+    """
+
+    costs: ArrayLike
+
+    def at(self, rates: FloatArray, rates_new: FloatArray, shares: FloatArray) -> Linearised:
+        """Value and derivatives at these rates and shares."""
+        costs, size = np.asarray(self.costs, dtype=np.float64), len(rates_new)
+        if costs.shape != (size, size) or not np.isfinite(costs).all():
+            raise ValueError(
+                f"costs must be finite, of shape {(size, size)}: known classes and unseen; "
+                f"got shape {costs.shape}."
+            )
+        # The cost of an unseen row is charged to all new rows, and taken back from known rows.
+        extra = costs[:-1] - costs[-1]
+        by_share = (rates * extra).sum(axis=1)
+        value = float(rates_new @ costs[-1] + shares @ by_share)
+        return Linearised(value, shares[:, None] * extra, costs[-1], by_share)
+
+
+@dataclass(frozen=True)
+class ErrorRate:
+    """The paper's R(f): probability of a wrong label, with unseen as a label.
+
+    Examples
+    --------
+    >>> from unseen.rejection import ErrorRate, open_risk
+    >>> open_risk([0, 1], [0, 0], [0, 0, 1, 1], [0.5], measure=ErrorRate()).risk
+    0.5
+    """
+
+    def at(self, rates: FloatArray, rates_new: FloatArray, shares: FloatArray) -> Linearised:
+        """Value and derivatives at these rates and shares."""
+        return CostSensitive(1.0 - np.eye(len(rates_new))).at(rates, rates_new, shares)
+
+
+@dataclass(frozen=True)
+class MinMax:
+    """Error of the worst class, unseen among them: ``max_i R_i(f)``.
+
+    The standard error is that of the class that is worst here. Where two classes are close the
+    largest of their noisy errors is biased up.
+
+    Examples
+    --------
+    >>> from unseen.rejection import MinMax, open_risk
+    >>> open_risk([0, 0, 0, 1], [0, 0, 0, 0], [0, 0, 0, 1], [0.5], measure=MinMax()).risk
+    0.75
+    """
+
+    def at(self, rates: FloatArray, rates_new: FloatArray, shares: FloatArray) -> Linearised:
+        """Value and derivatives at these rates and shares."""
+        errors = 1.0 - np.diagonal(rates)
+        unseen = 1.0 - float(shares.sum())
+        missed = unseen_error(rates, rates_new, shares)
+        worst = int(errors.argmax())
+        by_class, by_new, by_share = (np.zeros_like(a) for a in (rates, rates_new, shares))
+        if not missed > errors[worst]:
+            by_class[worst, worst] = -1.0
+            return Linearised(float(errors[worst]), by_class, by_new, by_share)
+        by_new[:-1] = 1.0 / unseen
+        by_class[:, :-1] = -shares[:, None] / unseen
+        by_share = (missed - rates[:, :-1].sum(axis=1)) / unseen
+        return Linearised(missed, by_class, by_new, by_share)
+
+
+def unseen_error(rates: FloatArray, rates_new: FloatArray, shares: FloatArray) -> float:
+    """Share of the unseen rows that are called known; NaN where none are unseen."""
+    unseen = 1.0 - float(shares.sum())
+    if unseen <= 1e-12:
+        return float("nan")
+    called_known = rates_new[:-1].sum() - shares @ rates[:, :-1].sum(axis=1)
+    return float(called_known / unseen)
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,14 +260,20 @@ def open_risk(
     """
     shares = np.asarray(shares, dtype=np.float64)
     measure = ErrorRate() if measure is None else measure
-    counts = np.bincount(np.asarray(codes), minlength=len(shares))
-    rates, rates_new = label_rates(predicted, codes, predicted_new, len(shares))
+    # Rows of each class and, last, the new rows, by the label that they get.
+    table = np.zeros((len(shares) + 1, len(shares) + 1))
+    np.add.at(table, (np.asarray(codes), np.asarray(predicted)), 1.0)
+    np.add.at(table[-1], np.asarray(predicted_new), 1.0)
+    sizes = table.sum(axis=1)
+    every = table / sizes[:, None]
+    rates, rates_new = every[:-1], every[-1]
     found = measure.at(rates, rates_new, shares)
-    variance = (
-        _multinomial_variance(found.by_class, rates, counts).sum()
-        + _multinomial_variance(found.by_new, rates_new, np.size(predicted_new))
-        + (0.0 if covariance is None else found.by_share @ covariance @ found.by_share)
-    )
+    # Multinomial variances of gradient @ rates in each class and among the new rows.
+    gradient = np.vstack([found.by_class, found.by_new])
+    spread = (gradient**2 * every).sum(axis=1) - (gradient * every).sum(axis=1) ** 2
+    variance = (np.maximum(spread, 0.0) / np.maximum(sizes - 1, 1)).sum()
+    if covariance is not None:
+        variance += found.by_share @ covariance @ found.by_share
     return RiskEstimate(
         risk=found.value,
         standard_error=float(np.sqrt(max(variance, 0.0))),
@@ -142,25 +284,135 @@ def open_risk(
     )
 
 
-def label_rates(
-    predicted: ArrayLike, codes: ArrayLike, predicted_new: ArrayLike, n_classes: int
-) -> tuple[FloatArray, FloatArray]:
-    """Rate of each label in each known class, ``C_i``, and among the new rows, ``C_0``.
+def cost_threshold(cost: float) -> float:
+    """Cut of least expected cost when a missed unseen row costs ``cost`` and other errors 1.
+
+    To say k costs ``cost * p_unseen + (1 - p_unseen - p_k)``, and to say unseen ``1 - p_unseen``:
+    unseen costs no more when ``p_k <= cost * p_unseen``.
 
     Examples
     --------
-    >>> rates, rates_new = label_rates([0, 2, 1], [0, 0, 1], [0, 1, 2, 2], 2)
-    >>> rates.tolist(), rates_new.tolist()
-    ([[0.5, 0.0, 0.5], [0.0, 1.0, 0.0]], [0.25, 0.25, 0.5])
+    >>> cost_threshold(1.0), cost_threshold(3.0)
+    (0.5, 0.25)
     """
-    table = np.zeros((n_classes, n_classes + 1))
-    np.add.at(table, (np.asarray(codes), np.asarray(predicted)), 1.0)
-    new = np.bincount(np.asarray(predicted_new), minlength=n_classes + 1)
-    return table / table.sum(axis=1, keepdims=True), new / new.sum()
+    if not cost > 0:
+        raise ValueError(f"cost must be > 0; got {cost}.")
+    return 1.0 / (1.0 + cost)
 
 
-def _multinomial_variance(gradient: FloatArray, rates: FloatArray, counts: Any) -> FloatArray:
-    """Variance of ``gradient @ rates`` over samples of these sizes; unbiased, as with n - 1."""
-    mean = (gradient * rates).sum(axis=-1)
-    spread = (gradient**2 * rates).sum(axis=-1) - mean**2
-    return np.asarray(np.maximum(spread, 0.0) / np.maximum(np.asarray(counts) - 1, 1))
+def reject_rate_threshold(new: FloatArray, rate: float) -> float:
+    """Cut that calls a share ``rate`` of the new rows unseen, or as near to it as ties allow.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> reject_rate_threshold(np.array([0.1, 0.2, 0.7, 0.9]), 0.5)
+    0.7
+    """
+    if not 0 <= rate <= 1:
+        raise ValueError(f"reject_rate must lie in [0, 1]; got {rate}.")
+    if rate == 0:
+        return _REJECT_NOTHING
+    scores, counts = np.unique(new, return_counts=True)
+    below = np.append(0, np.cumsum(counts))
+    cuts = np.append(scores, _REJECT_NOTHING)
+    return float(cuts[np.abs(1.0 - below / len(new) - rate).argmin()])
+
+
+def recall_threshold(
+    known: FloatArray, codes: IntArray, new: FloatArray, shares: FloatArray, recall: float
+) -> float:
+    """Largest cut that still finds a share ``recall`` of the unseen rows.
+
+    Parameters
+    ----------
+    known, codes : ndarray of shape (n,)
+        Novelty of the labelled rows out of fold, and their classes.
+    new : ndarray of shape (m,)
+        Novelty of the new rows out of fold.
+    shares : ndarray of shape (K,)
+        Shares of the known classes among the new rows.
+    recall : float
+        Share of the unseen rows to find, in (0, 1].
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> known, new = np.array([0.1, 0.2, 0.3, 0.4]), np.array([0.1, 0.3, 0.8, 0.9])
+    >>> recall_threshold(known, np.zeros(4, dtype=int), new, np.array([0.5]), 1.0)
+    0.8
+    """
+    if not 0 < recall <= 1:
+        raise ValueError(f"recall must lie in (0, 1]; got {recall}.")
+    unseen = 1.0 - float(shares.sum())
+    if unseen <= 0:
+        raise ValueError(
+            f"recall needs an unseen share > 0; got {max(unseen, 0.0):g}: the known shares leave "
+            "nothing to find."
+        )
+    cuts = np.unique(np.concatenate([known, new]))
+    rejected, by_known = _rates_from(cuts, known, codes, new, shares)
+    # The lowest cut rejects everything and so reaches every recall; rounding must not deny it.
+    reached = rejected - by_known >= recall * unseen - 1e-12
+    return float(cuts[np.flatnonzero(reached)[-1]])
+
+
+def false_discovery_threshold(
+    known: FloatArray, codes: IntArray, new: FloatArray, shares: FloatArray, level: float
+) -> float:
+    """Smallest cut whose rejected rows hold at most a share ``level`` of known rows.
+
+    The count of known rows above the cut is taken one too high in each class, as for a conformal
+    p-value: a cut above all n_i calibration rows still lets 1 / (n_i + 1) of new ones through.
+
+    Parameters
+    ----------
+    known, codes, new, shares
+        See :func:`recall_threshold`.
+    level : float
+        Largest share of known rows among the rejected rows, in (0, 1).
+
+    Raises
+    ------
+    ValueError
+        When no cut reaches the level: small samples cannot certify small levels. The message
+        names the level that the samples can reach.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> known, new = np.linspace(0, 0.5, 99), np.array([0.1, 0.45, 0.8, 0.9])
+    >>> false_discovery_threshold(known, np.zeros(99, dtype=int), new, np.array([0.5]), 0.1)
+    0.45
+    """
+    if not 0 < level < 1:
+        raise ValueError(f"fdr must lie strictly between 0 and 1; got {level}.")
+    cuts = np.unique(new)
+    counts = np.bincount(codes, minlength=len(shares))
+    rejected, by_known = _rates_from(cuts, known, codes, new, shares * counts / (counts + 1))
+    discoveries = (by_known + float((shares / (counts + 1)).sum())) / rejected
+    reached = np.flatnonzero(discoveries <= level)
+    if not reached.size:
+        raise ValueError(
+            f"fdr={level:g} cannot be certified: the calibration sample is too small, or unseen "
+            f"rows stand out too little. With {counts.min()} to {counts.max()} labelled rows per "
+            f"class and {len(new)} new ones the smallest level within reach is "
+            f"{discoveries.min():.3g}. Ask for that level, add labelled rows, or use recall= or "
+            "cost= instead."
+        )
+    return float(cuts[reached[0]])
+
+
+def _rates_from(
+    cuts: FloatArray, known: FloatArray, codes: IntArray, new: FloatArray, weights: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """At each cut: P_0(s >= t), and the weighted sum over classes of P_i(s >= t)."""
+    by_known = sum(
+        weight * _at_least(known[codes == label], cuts) for label, weight in enumerate(weights)
+    )
+    return _at_least(new, cuts), np.asarray(by_known)
+
+
+def _at_least(scores: FloatArray, cuts: FloatArray) -> FloatArray:
+    below = np.searchsorted(np.sort(scores), cuts, side="left")
+    return 1.0 - below / len(scores)

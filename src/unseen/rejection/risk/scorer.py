@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from unseen.proportions import OpenSetEstimator
+from unseen.proportions import OpenSetEstimator, ProportionEstimator
 from unseen.rejection.learning.sample import codes_of, with_unseen
-from unseen.rejection.learning.shares import estimate_shares, given_shares, must_estimate
-from unseen.rejection.risk.estimate import RiskEstimate, open_risk
-from unseen.rejection.risk.measures import RiskMeasure
-from unseen.samples.checks import check_new
+from unseen.rejection.learning.shares import estimate_shares, given_shares
+from unseen.rejection.risk.estimate import RiskEstimate, RiskMeasure, open_risk
+from unseen.samples import check_labelled, check_new
 
 __all__ = ["OpenSetScorer", "open_set_risk", "open_set_scorer"]
 
@@ -72,10 +71,9 @@ def open_set_risk(
     labels = np.asarray(y)
     classes, codes = np.unique(labels, return_inverse=True)
     seed = check_random_state(random_state).randint(2**31 - 1)
-    if must_estimate(proportions):
-        checked = OpenSetEstimator().fit(X, labels)
-        rows_new = check_new(checked, X_new)
-        shares = estimate_shares(proportions, checked.labelled_, rows_new, seed)
+    if proportions is None or isinstance(proportions, ProportionEstimator):
+        labelled = check_labelled(OpenSetEstimator(), X, labels)
+        shares = estimate_shares(proportions, labelled, check_new(labelled, X_new), seed)
     else:
         shares = given_shares(proportions, classes)
     everything = with_unseen(classes, unseen_label)

@@ -1,4 +1,4 @@
-"""How much the labels hang on the shares: relabel with the shares at the ends of their intervals.
+"""How much the labels depend on the shares: relabel with the shares at the ends of their intervals.
 
 The probability of a known class is ``eta_i(x) = pi_i p_i(x) / p_0(x)``, and the density p_0 of the
 new rows is seen, whatever the shares. So other shares scale each eta_i by their ratio, and
@@ -20,7 +20,7 @@ import numpy as np
 from unseen._types import FloatArray
 from unseen._wording import share, text_table
 from unseen.rejection.base import RejectionRule
-from unseen.rejection.learning.threshold import labels_at
+from unseen.rejection.learning.sample import labels_at
 
 __all__ = ["Sensitivity", "reshared", "share_sensitivity"]
 
@@ -72,7 +72,7 @@ class Sensitivity:
 
 
 def share_sensitivity(rule: RejectionRule, limits: FloatArray | None = None) -> Sensitivity:
-    """How many labels of the new rows hang on where in its interval each share is.
+    """How many labels of the new rows depend on where in its interval each share is.
 
     Parameters
     ----------
@@ -116,7 +116,10 @@ def share_sensitivity(rule: RejectionRule, limits: FloatArray | None = None) -> 
         return labels_at(reshared(probabilities, shares.known, target), cut)
 
     alone = [
-        [np.mean(moved(_with(shares.known, label, end)) != now) for end in ends[label]]
+        [
+            np.mean(moved(np.where(np.arange(n_classes) == label, end, shares.known)) != now)
+            for end in ends[label]
+        ]
         for label in range(n_classes)
     ]
     low, high = moved(ends[:, 0]), moved(ends[:, 1])
@@ -155,9 +158,3 @@ def reshared(probabilities: FloatArray, shares: FloatArray, target: FloatArray) 
     known = probabilities[:, :-1] * ratio
     known = known / np.maximum(known.sum(axis=1, keepdims=True), 1.0)
     return np.column_stack([known, np.maximum(0.0, 1.0 - known.sum(axis=1))])
-
-
-def _with(shares: FloatArray, label: int, share: float) -> FloatArray:
-    changed = shares.copy()
-    changed[label] = share
-    return changed

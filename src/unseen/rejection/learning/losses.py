@@ -1,0 +1,387 @@
+"""Losses that are estimated without an unseen label: to learn by, to calibrate, to choose.
+
+With a loss that satisfies ``phi(z) - phi(-z) = -z`` the risk has a convex surrogate, one problem
+for each label: minimise ``E_0[phi(-f)] - c(f) + ridge |f|^2 / 2``, where c(f) is ``pi_k E_k[f]``
+for class k, and the sum over k for "known". Rules are compared row by row, by the mean of the risk,
+unbiased but a step function of the rule, and half the Brier score, which is smooth.
+``docs/rejection.md`` derives both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+from scipy.special import expit, logit
+
+from unseen._types import BoolArray, FloatArray, IntArray, Matrix
+from unseen.rejection.learning.sample import (
+    FittedRule,
+    Folds,
+    OutOfFold,
+    labels_at,
+    out_of_fold,
+    row_masses,
+)
+from unseen.scores.base import assign_folds
+
+__all__ = [
+    "CalibratedRule",
+    "Calibration",
+    "Logistic",
+    "Loss",
+    "RowLosses",
+    "Square",
+    "Surrogate",
+    "calibrate_by_other_folds",
+    "choose_by_other_folds",
+    "fit_calibration",
+    "lowest_risk",
+    "row_losses",
+    "within_one_standard_error",
+]
+
+MIN_PROBABILITY = 0.01  # bounds t away from 0 and 1, where a rule is surer than its rows allow
+RIDGE = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Surrogate:
+    """The convex problems of all labels: ``E_0[phi(-f)] - c(f)`` for f = rows @ w.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (m, r + 1)
+        Features of the new rows, and a last column of ones.
+    pull : ndarray of shape (r + 1, K + 1)
+        ``c(f) = pull[:, k] @ w``: one column for each class, and their sum.
+    """
+
+    rows: FloatArray
+    pull: FloatArray
+
+    @classmethod
+    def from_features(
+        cls, labelled: FloatArray, codes: IntArray, new: FloatArray, shares: FloatArray
+    ) -> Surrogate:
+        """The problems of a sample whose rows are given as features."""
+        weight = row_masses(codes, shares)
+        pull = labelled.T @ (weight[:, None] * (codes[:, None] == np.arange(len(shares))))
+        return cls(new, np.column_stack([pull, pull.sum(axis=1)]))
+
+
+class Loss(Protocol):
+    """Loss of the surrogate."""
+
+    def minimisers(self, problem: Surrogate, ridges: FloatArray) -> Iterator[FloatArray]:
+        """Coefficients (r + 1, K + 1) for each ridge; ridges are given in descending order."""
+        ...
+
+    def probability(self, values: FloatArray) -> FloatArray:
+        """Probability of a label where its function has these values."""
+        ...
+
+
+@dataclass(frozen=True)
+class Square:
+    """``phi(z) = (1 - z)^2 / 4``: one linear solve, bounded without a ridge.
+
+    Examples
+    --------
+    >>> from unseen.rejection import Square
+    >>> Square().probability([-1.5, 0.0, 0.5]).tolist()
+    [0.0, 0.5, 0.75]
+    """
+
+    def minimisers(self, problem: Surrogate, ridges: FloatArray) -> Iterator[FloatArray]:
+        """Solve ``(E_0[z z'] / 2 + ridge) w = c - E_0[z] / 2`` for all labels at once."""
+        rows = problem.rows
+        gram = rows.T @ rows / (2 * len(rows))
+        right = problem.pull - rows.mean(axis=0)[:, None] / 2
+        for ridge in ridges:
+            penalty = np.append(np.full(len(gram) - 1, ridge), 0.0)  # the constant is free
+            yield _solve(gram, penalty, right)
+
+    def probability(self, values: FloatArray) -> FloatArray:
+        """(f + 1) / 2, at least 0 and at most 1."""
+        return np.clip((np.asarray(values) + 1) / 2, 0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Logistic:
+    """``phi(z) = log(1 + exp(-z))``: Newton steps, unbounded without a ridge.
+
+    Parameters
+    ----------
+    tol : float, default=1e-6
+        Stop when the Newton decrement of every label is below this.
+    max_iter : int, default=50
+        Largest number of Newton steps.
+
+    Examples
+    --------
+    >>> from unseen.rejection import Logistic
+    >>> float(Logistic().probability(0.0))
+    0.5
+    """
+
+    tol: float = 1e-6
+    max_iter: int = 50
+
+    def minimisers(self, problem: Surrogate, ridges: FloatArray) -> Iterator[FloatArray]:
+        """Newton's method for each label, started at the solution for the ridge before."""
+        coefficients = np.zeros_like(problem.pull)
+        for ridge in ridges:
+            penalty = np.append(np.full(len(coefficients) - 1, ridge), 0.0)
+            coefficients = np.column_stack(
+                [
+                    self._newton(problem.rows, pull, penalty, start)
+                    for pull, start in zip(problem.pull.T, coefficients.T, strict=True)
+                ]
+            )
+            yield coefficients
+
+    def probability(self, values: FloatArray) -> FloatArray:
+        """1 / (1 + exp(-f))."""
+        return np.asarray(expit(values))
+
+    def _newton(
+        self, rows: FloatArray, pull: FloatArray, penalty: FloatArray, start: FloatArray
+    ) -> FloatArray:
+        """Newton steps, each halved until the objective falls by a tenth of what it promised."""
+        w = start
+        for _ in range(self.max_iter):
+            values = rows @ w
+            share = expit(values)
+            gradient = rows.T @ share / len(rows) - pull + penalty * w
+            scaled = rows * np.sqrt(share * (1 - share) / len(rows))[:, None]
+            step = _solve(scaled.T @ scaled, penalty, gradient)
+            if gradient @ step <= self.tol:
+                break
+            moved, length = rows @ step, 1.0
+            first = np.logaddexp(0.0, values).mean() - pull @ w + penalty @ w**2 / 2
+            promised = 0.1 * (moved @ share / len(rows) - (pull - penalty * w) @ step)
+            # Close to the optimum the fall is less than rounding, and the whole step is right.
+            slack = 1e-14 * (1 + abs(first))
+            while True:
+                reached = w - length * step
+                losses = np.logaddexp(0.0, values - length * moved)
+                height = losses.mean() - pull @ reached + penalty @ reached**2 / 2
+                if height <= first - length * promised + slack:
+                    break
+                length /= 2
+            w = reached
+        return w
+
+
+def _solve(gram: FloatArray, penalty: FloatArray, right: FloatArray) -> FloatArray:
+    hessian = gram + np.diag(penalty)
+    # Rounding must not make the Hessian indefinite where features hardly vary.
+    hessian[np.diag_indices_from(hessian)] += 1e-14 * np.trace(hessian)
+    return np.asarray(cho_solve(cho_factor(hessian, overwrite_a=True), right))
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """A line between the logits of P(known), before and after.
+
+    Parameters
+    ----------
+    slope : float
+        Slope of the line; above 0, so that the order of rows stays.
+    constant : float
+        Value of the line at logit 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> sharper = Calibration(slope=2.0, constant=0.0)
+    >>> sharper(np.array([[0.25, 0.5, 0.25]])).round(2)
+    array([[0.3, 0.6, 0.1]])
+    """
+
+    slope: float
+    constant: float
+
+    def __call__(self, probabilities: FloatArray) -> FloatArray:
+        """Calibrated probabilities of the same rows."""
+        known = expit(self.slope * _logit_known(probabilities) + self.constant)[:, None]
+        parts = probabilities[:, :-1]
+        total = parts.sum(axis=1, keepdims=True)
+        n_classes = parts.shape[1]
+        shared = np.where(total > 0, parts / np.where(total > 0, total, 1.0), 1 / n_classes)
+        return np.hstack([known * shared, 1 - known])
+
+
+def fit_calibration(rows: OutOfFold, shares: FloatArray) -> Calibration:
+    """The line with the lowest surrogate risk on rows out of fold."""
+    new, labelled = _logit_known(rows.new), _logit_known(rows.labelled)
+    features_new = np.column_stack([new, np.ones(len(new))])
+    features = np.column_stack([labelled, np.ones(len(labelled))])
+    problem = Surrogate.from_features(features, rows.codes, features_new, shares)
+    (found,) = Logistic().minimisers(problem, np.array([RIDGE]))
+    slope, constant = found[:, -1]
+    # A slope below 0 would call the least odd rows unseen: such a rule is past mending.
+    return Calibration(float(slope), float(constant)) if slope > 0 else Calibration(1.0, 0.0)
+
+
+def calibrate_by_other_folds(
+    rows: OutOfFold, shares: FloatArray, n_folds: int, rng: np.random.RandomState
+) -> OutOfFold:
+    """Probabilities out of fold, each calibrated by the rows of other folds."""
+    folds = assign_folds(rows.codes, n_folds, rng)
+    folds_new = assign_folds(np.zeros(len(rows.new), dtype=np.int64), n_folds, rng)
+    labelled, new = out_of_fold(
+        lambda kept, kept_new: fit_calibration(
+            OutOfFold(rows.labelled[kept], rows.codes[kept], rows.new[kept_new]), shares
+        ),
+        (rows.labelled, rows.new),
+        (folds, folds_new),
+    )
+    return OutOfFold(labelled, rows.codes, new)
+
+
+@dataclass(frozen=True, eq=False)
+class CalibratedRule:
+    """A fitted rule whose probabilities are calibrated."""
+
+    rule: FittedRule
+    calibration: Calibration
+
+    def probabilities(self, X: Matrix) -> FloatArray:
+        """Probability of each known class and, last, of unseen ones."""
+        return self.calibration(self.rule.probabilities(X))
+
+
+def _logit_known(probabilities: FloatArray) -> FloatArray:
+    known = np.clip(1 - probabilities[:, -1], MIN_PROBABILITY, 1 - MIN_PROBABILITY)
+    return np.asarray(logit(known))
+
+
+@dataclass(frozen=True, eq=False)
+class RowLosses:
+    """Loss of a rule on each row out of fold, or the difference of two such losses.
+
+    Parameters
+    ----------
+    labelled : ndarray of shape (n,)
+        Losses of the labelled rows; a row of class i counts ``pi_i / n_i`` times.
+    codes : ndarray of shape (n,)
+        Classes of the labelled rows.
+    new : ndarray of shape (m,)
+        Losses of the new rows; each counts 1 / m times.
+    """
+
+    labelled: FloatArray
+    codes: IntArray
+    new: FloatArray
+
+    def total(self, shares: FloatArray) -> float:
+        """Weighted sum of the losses: the estimated loss of a new row."""
+        counts = np.maximum(np.bincount(self.codes, minlength=len(shares)), 1)
+        means = np.bincount(self.codes, self.labelled, len(shares)) / counts
+        return float(shares @ means + self.new.mean())
+
+    def standard_error(self, shares: FloatArray) -> float:
+        """Standard error of the total, with the shares taken as exact."""
+        groups = [*(self.labelled[self.codes == code] for code in range(len(shares))), self.new]
+        variance = sum(
+            weight**2 * float(group.var(ddof=1) / len(group))
+            for weight, group in zip([*shares, 1.0], groups, strict=True)
+            if len(group) > 1
+        )
+        return float(np.sqrt(variance))
+
+
+def row_losses(rows: OutOfFold) -> RowLosses:
+    """Mean of R_hat and half the Brier score, row by row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> sure = OutOfFold(np.array([[1.0, 0.0]]), np.array([0]), np.array([[1.0, 0.0], [0.0, 1.0]]))
+    >>> losses = row_losses(sure)
+    >>> losses.labelled, losses.new, losses.total(np.array([0.5]))
+    (array([-1.]), array([1., 0.]), 0.0)
+    """
+    known, codes, new = rows.labelled, rows.codes, rows.new
+    unseen = known.shape[1] - 1
+    label = labels_at(known)
+    wrong = (label == unseen).astype(np.float64) - (label == codes)
+    brier_new = (new**2).sum(axis=1) / 2 - new[:, -1] + 0.5
+    return RowLosses(
+        (wrong + known[:, -1] - known[np.arange(len(codes)), codes]) / 2,
+        codes,
+        ((labels_at(new) != unseen) + brier_new) / 2,
+    )
+
+
+def lowest_risk(rules: Sequence[RowLosses], shares: FloatArray) -> int:
+    """Place of the rule with the smallest total loss; the first of equal rules."""
+    return int(np.argmin([rule.total(shares) for rule in rules]))
+
+
+def within_one_standard_error(rules: Sequence[RowLosses], shares: FloatArray) -> int:
+    """Place of the first rule that the best rule does not beat by more than a standard error.
+
+    Parameters
+    ----------
+    rules : sequence of RowLosses
+        Losses on the same rows, the favoured rule first.
+    shares : ndarray of shape (K,)
+        Shares of the known classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> codes, nothing = np.zeros(2, dtype=int), np.zeros(2)
+    >>> favoured = RowLosses(nothing, codes, np.array([0.0, 1.0, 0.0, 1.0]))
+    >>> other = RowLosses(nothing, codes, np.array([0.0, 0.0, 0.0, 1.0]))
+    >>> within_one_standard_error([favoured, other], np.array([0.5]))
+    0
+    """
+    best = rules[lowest_risk(rules, shares)]
+    gaps = [
+        RowLosses(rule.labelled - best.labelled, rule.codes, rule.new - best.new) for rule in rules
+    ]
+    close = [gap.total(shares) <= gap.standard_error(shares) for gap in gaps]
+    return close.index(True)
+
+
+def choose_by_other_folds(
+    candidates: Sequence[OutOfFold],
+    losses: Sequence[RowLosses],
+    folds: Folds,
+    shares: FloatArray,
+    pick: Callable[[Sequence[RowLosses], FloatArray], int],
+) -> OutOfFold:
+    """Probabilities of each fold by the candidate that the other folds pick.
+
+    The rows that picked a candidate would make it look better than it is.
+
+    Parameters
+    ----------
+    candidates : sequence of OutOfFold
+        Probabilities of the same rows by several rules.
+    losses : sequence of RowLosses
+        Losses of the candidates.
+    folds : pair of ndarray
+        Fold of each labelled row, and of each new row.
+    shares : ndarray of shape (K,)
+        Shares of the known classes.
+    pick : callable
+        :func:`lowest_risk` or :func:`within_one_standard_error`.
+    """
+
+    def learn(kept: BoolArray, kept_new: BoolArray) -> Callable[[FloatArray], FloatArray]:
+        rest = [RowLosses(one.labelled[kept], one.codes[kept], one.new[kept_new]) for one in losses]
+        best = pick(rest, shares)
+        return lambda rows: rows[:, best]
+
+    labelled = np.stack([each.labelled for each in candidates], axis=1)
+    new = np.stack([each.new for each in candidates], axis=1)
+    chosen, chosen_new = out_of_fold(learn, (labelled, new), folds)
+    return OutOfFold(chosen, candidates[0].codes, chosen_new)

@@ -186,3 +186,12 @@ def test_a_column_that_drifted_is_named(unseen_command, tables, tmp_path) -> Non
     assert "warning: Column 'length' lies outside its range in TRAIN in 100%" in output
     assert "warning: Column 'colour' is missing in 34% of the new rows and in" in output
     assert "If a column drifted and no class is new, the unseen share is too large" in output
+
+
+def test_format_offers_every_format_that_can_be_read() -> None:
+    from unseen.cli.estimate import estimate
+    from unseen.tables.formats import FORMATS
+
+    option = next(one for one in estimate.params if one.name == "format")
+    assert set(option.type.choices) <= set(FORMATS)
+    assert {type(FORMATS[name]) for name in option.type.choices} == set(map(type, FORMATS.values()))

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from unseen._files import StrPath, write_then_rename
 from unseen.tables._arrow import Batch, Table, arrow, as_table, decoded, first_line
-from unseen.tables.formats import FORMATS, Delimited, Feather, Parquet, format_of_name
+from unseen.tables.formats import FORMATS, Delimited, Feather, JsonLines, Parquet, format_of_name
 
 __all__ = ["RowWriter"]
 
@@ -129,8 +129,10 @@ def _open_sink(
         if isinstance(format, Delimited):
             options = arrow("csv").WriteOptions(delimiter=format.separator)
             sink = arrow("csv").CSVWriter(stream, schema, write_options=options)
-        else:
+        elif isinstance(format, JsonLines):
             sink = _JsonSink(stream)
+        else:
+            raise ValueError(f"{kind} can be read but not written; choose another suffix.")
     stack.callback(sink.close)
     return sink
 

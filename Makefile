@@ -11,7 +11,7 @@ demo: .venv/.installed
 
 # A minute: all but the slow tests and scikit-learn's own checks of every estimator.
 quick: .venv/.dev
-	$(PYTEST) -m "not slow and not sklearn_checks"
+	$(PYTEST) tests -m "not slow and not sklearn_checks"
 
 test: .venv/.dev
 	$(PYTEST)

@@ -25,6 +25,29 @@ def blobs(n_left: int, n_right: int, n_new: int, seed: int = 0) -> Samples:
     return X, np.repeat(["left", "right"], [n_left, n_right]), X_new
 
 
+# Whole processes, pages, browsers, simulations: what runs long stays out of `make quick`.
+SLOW = (
+    "cli", "drift", "monitoring", "paper", "statistical", "test_api.py", "test_base.py",
+    "test_browser.py", "test_classifier.py", "test_contract.py", "test_crossfit.py",
+    "test_diagnostics.py", "test_displays.py", "test_docs_pages.py", "test_fit.py",
+    "test_forest.py", "test_frozen.py", "test_histogram.py", "test_import.py",
+    "test_incomplete.py", "test_interoperability.py", "test_intervals.py", "test_joint.py",
+    "test_kernel.py", "test_kernel_mean.py", "test_kl.py", "test_klr.py", "test_l2.py",
+    "test_labelling.py", "test_one_line.py", "test_open_set.py", "test_page.py",
+    "test_persist.py", "test_placement.py", "test_plugin.py", "test_posteriors.py",
+    "test_risk.py", "test_sampling.py", "test_scorers.py", "test_slope.py",
+    "test_small_and_odd.py", "test_source.py", "test_stack.py", "test_study.py", "test_svg.py",
+    "test_threshold.py", "test_tree.py", "test_user_estimators.py", "test_write.py",
+)  # fmt: skip
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of slow folders and files."""
+    for item in items:
+        if set(item.path.parts) & set(SLOW):
+            item.add_marker(pytest.mark.slow)
+
+
 # They hold no doctests, and as modules they would all have the same name.
 collect_ignore_glob = ["*conftest.py"]
 

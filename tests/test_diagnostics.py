@@ -32,7 +32,7 @@ def gaussian(rng, share: float, shift: float, n: int = 1000):
 
 def messages(X, y, X_new) -> str:
     estimate = MPEIncomplete(random_state=0).fit(X, y).estimate(X_new, diagnose=True)
-    return " ".join(estimate.warnings)
+    return " ".join(notice.text for notice in estimate.notices)
 
 
 def test_bend_is_the_ratio_of_slopes_before_and_at_the_end() -> None:

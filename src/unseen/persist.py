@@ -36,6 +36,7 @@ _HEADER = "unseen.json"
 _TRUSTED_HOMES = (
     "unseen._frozen",
     "unseen.diagnostics",
+    "unseen.drift",
     "unseen.intervals",
     "unseen.labelling",
     "unseen.mixture",

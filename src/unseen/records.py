@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from os import PathLike
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +18,9 @@ from numpy.typing import ArrayLike
 from unseen._frozen import Frozen, frozen_array, plain
 from unseen._types import FloatArray
 from unseen._wording import NO_SHARE, html_table, short_share, text_table
+
+if TYPE_CHECKING:
+    from unseen.drift import Drift
 
 
 class UnseenWarning(UserWarning):
@@ -211,6 +214,8 @@ class Estimate(Frozen):
         As ``random_state``, this gives the same estimate again.
     versions : mapping
         Versions of this library and of those under it.
+    drift : Drift or None
+        Whether known classes have moved, where the method asks: docs/drift.md.
 
     Examples
     --------
@@ -243,6 +248,7 @@ class Estimate(Frozen):
     notices: tuple[Notice, ...] = ()
     seed: int | None = None
     versions: Mapping[str, str] = field(default_factory=lambda: library_versions())
+    drift: Drift | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "classes", tuple(plain(label) for label in self.classes))
@@ -257,11 +263,6 @@ class Estimate(Frozen):
         if array.shape != shape:
             raise ValueError(f"{name} must have shape {shape}; got {array.shape}.")
         object.__setattr__(self, name, array)
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """The sentences of the notices."""
-        return tuple(notice.text for notice in self.notices)
 
     def __getitem__(self, label: Any) -> float:
         """Share of one known class."""
@@ -301,6 +302,8 @@ class Estimate(Frozen):
                 f"{self.method} cannot see unseen classes: it takes every new row for one of a "
                 "known class."
             )
+        if self.drift is not None and self.drift.verdict != "still":
+            return self.drift.sentence(None if self.intervals is None else self.intervals[-1])
         if self.unseen < NO_SHARE:
             if self.intervals is None or self.intervals[-1, 1] < NO_SHARE:
                 return f"No sign of {never_seen}."
@@ -339,6 +342,7 @@ class Estimate(Frozen):
             ],
             "pooled": None if self.pooled is None else plain(vars(self.pooled)),
             "diagnostics": plain(self.diagnostics),
+            "drift": None if self.drift is None else self.drift.to_dict(),
             "notices": [notice.to_dict() for notice in self.notices],
             "seed": plain(self.seed),
             "versions": dict(self.versions),

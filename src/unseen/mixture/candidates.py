@@ -20,7 +20,7 @@ from unseen._types import BoolArray, FloatArray, IntArray
 from unseen.roc.pooled import N_CELLS, PooledCells, spread_cells
 from unseen.scores.ratios import RatioScores
 
-__all__ = ["Candidates"]
+__all__ = ["Candidates", "row_cells"]
 
 _DISTANCE_WEIGHT = 0.5
 _LOSS_WEIGHT = 0.1
@@ -93,7 +93,7 @@ class Candidates:
         mass = weights * scale
         used = np.isfinite(self.log_prior)
         parts = [
-            _row_cells(self.new[:, column], self.labelled[:, column], mass)
+            row_cells(self.new[:, column], self.labelled[:, column], mass)
             for column in np.flatnonzero(used)
         ]
         return PooledCells(*(_filled(used, [part[item] for part in parts]) for item in range(3)))
@@ -105,7 +105,7 @@ def _filled(used: BoolArray, parts: list[Any]) -> Any:
     return rows
 
 
-def _row_cells(
+def row_cells(
     scores_F: FloatArray, scores_H: FloatArray, mass: FloatArray
 ) -> tuple[FloatArray, FloatArray, IntArray]:
     """Cells of F and H, and the cell of each row of F, by falling score."""

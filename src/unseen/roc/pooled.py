@@ -18,7 +18,16 @@ from unseen._frozen import Frozen
 from unseen._types import FloatArray, IntArray
 from unseen.roc.models import Concave, Gaussian
 
-__all__ = ["N_CELLS", "CurveLattice", "PooledCells", "cell_rates", "fitted_lattice", "spread_cells"]
+__all__ = [
+    "FALSE_ALARMS",
+    "N_CELLS",
+    "CurveLattice",
+    "PooledCells",
+    "cell_rates",
+    "fitted_lattice",
+    "spread_cells",
+    "trapezoid",
+]
 
 N_CELLS = 200
 _COARSE, _FINE = (41, 13), (61, 21)  # points of γ and of Δ
@@ -33,7 +42,7 @@ _EVIDENCE_POWER = 1 / 3
 _NEGLIGIBLE = 1e-6
 _LEAST_RATE = 1e-9
 # False-alarm rates at which curves are tabled: dense where a good ROC turns.
-_ALPHA = np.unique(
+FALSE_ALARMS = np.unique(
     np.concatenate(
         [
             [0.0],
@@ -195,10 +204,10 @@ class CurveLattice:
         self.gamma, self.separations, self.share, self.prior = gamma, separations, share, prior
         shapes = _with_binormal(separations, prior.limits)
         column = gamma[:, None]
-        curves = (1 - column[..., None]) * shapes.curves + column[..., None] * _ALPHA
+        curves = (1 - column[..., None]) * shapes.curves + column[..., None] * FALSE_ALARMS
         self.slope = (column + (1 - column) * shapes.slope).ravel()
-        self.rate = cell_rates(curves.reshape(-1, _ALPHA.size), share)
-        by_share = _trapezoid(gamma) * share_density(1 - gamma, prior.small_share)
+        self.rate = cell_rates(curves.reshape(-1, FALSE_ALARMS.size), share)
+        by_share = trapezoid(gamma) * share_density(1 - gamma, prior.small_share)
         self.log_prior = np.add.outer(np.log(by_share), np.log(shapes.prior)).ravel()
 
     def zoomed(self, mass: FloatArray) -> CurveLattice:
@@ -246,9 +255,9 @@ def _with_binormal(separations: FloatArray, limits: tuple[float, float]) -> _Sha
     """Binormal curves at these Δ, with their part of the prior, then the concave ones."""
     theta = np.column_stack([np.zeros_like(separations), separations])
     concave, (low, high) = _concave_shapes(), np.log(limits)
-    prior = (1 - _CONCAVE_WEIGHT) * _trapezoid(np.log(separations)) / (high - low)
+    prior = (1 - _CONCAVE_WEIGHT) * trapezoid(np.log(separations)) / (high - low)
     return _Shapes(
-        np.concatenate([Gaussian().value(_ALPHA, theta), concave.curves]),
+        np.concatenate([Gaussian().value(FALSE_ALARMS, theta), concave.curves]),
         np.concatenate([np.zeros(len(separations)), concave.slope]),
         np.concatenate([prior, concave.prior]),
     )
@@ -259,7 +268,7 @@ def _concave_shapes() -> _Shapes:
     theta = np.column_stack([np.zeros_like(_CONCAVE_DELTA), _CONCAVE_DELTA])
     n_shapes = len(_CONCAVE_MU) * len(_CONCAVE_DELTA)
     return _Shapes(
-        np.concatenate([Concave(mu).value(_ALPHA, theta) for mu in _CONCAVE_MU]),
+        np.concatenate([Concave(mu).value(FALSE_ALARMS, theta) for mu in _CONCAVE_MU]),
         np.tile(_CONCAVE_DELTA, len(_CONCAVE_MU)),
         np.full(n_shapes, _CONCAVE_WEIGHT / n_shapes),
     )
@@ -283,7 +292,7 @@ def cell_rates(curves: FloatArray, share: float) -> FloatArray:
         The probability that a row in the cell is one of F.
     """
     grid = np.linspace(0, 1, N_CELLS + 1)
-    above = share * curves + (1 - share) * _ALPHA
+    above = share * curves + (1 - share) * FALSE_ALARMS
     masses = np.empty((len(curves), N_CELLS + 1))
     for mass, curve, position in zip(masses, curves, above, strict=True):
         mass[:] = np.interp(grid, position, curve)
@@ -291,7 +300,7 @@ def cell_rates(curves: FloatArray, share: float) -> FloatArray:
     return np.clip(rates, _LEAST_RATE, 1 - _LEAST_RATE)
 
 
-def _trapezoid(grid: FloatArray) -> FloatArray:
+def trapezoid(grid: FloatArray) -> FloatArray:
     """Weights of the trapezoidal rule."""
     steps = np.diff(grid)
     return (np.append(steps, 0.0) + np.append(0.0, steps)) / 2

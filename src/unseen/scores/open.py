@@ -11,11 +11,13 @@ from typing import Any, Self
 
 import numpy as np
 
+from unseen._random import one_blas_thread
 from unseen._types import FloatArray, IntArray, Matrix
 from unseen.records import Notice
 from unseen.samples import LabelledRows, check_fold_rows, check_folds
 from unseen.scores.base import FOLDS, Scorer, Scores
 from unseen.scores.crossfit import cross_fitter
+from unseen.scores.moves import Moves, class_shifts, steady_distances
 from unseen.scores.posteriors import Posteriors, PosteriorScorer
 from unseen.scores.ratios import RatioScores
 from unseen.simplex import mixture_shares
@@ -50,6 +52,9 @@ class OpenScores(Scores):
         Seed that made the scores.
     notices : tuple of Notice
         What a person should know about the rows.
+    moves : Moves or None, default=None
+        What tells known classes that moved from classes that are new; None where the scores are
+        not the scorer's.
     """
 
     classes: tuple[Any, ...]
@@ -60,6 +65,7 @@ class OpenScores(Scores):
     mixture: FloatArray
     seed: int | None = None
     notices: tuple[Notice, ...] = ()
+    moves: Moves | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -144,7 +150,10 @@ class OpenScorer(Scorer):
         rows, codes, n_folds = labelled.rows, labelled.codes, self.n_folds or FOLDS
         row_weight = None if weight is None else weight[codes]
         ratios = fitter.ratios(X_new, rows, row_weight, codes, n_folds, self.seed)
-        return OpenScores(labelled.labels, codes, posteriors, ratios, closed, mixture, self.seed)
+        moves = _moves(labelled, X_new, posteriors, ratios, closed, self.seed)
+        return OpenScores(
+            labelled.labels, codes, posteriors, ratios, closed, mixture, self.seed, moves=moves
+        )
 
     def posterior_scorer(self) -> PosteriorScorer:
         """The scorer of the known classes that this one takes its posteriors from."""
@@ -174,6 +183,23 @@ def _closed_and_mixture(
         return closed, present, None
     mixture = (1 - _MIN_PART) * closed + _MIN_PART * present
     return closed, mixture, mixture / present
+
+
+def _moves(
+    labelled: LabelledRows,
+    X_new: Matrix,
+    posteriors: Posteriors | None,
+    ratios: RatioScores,
+    closed: FloatArray,
+    seed: int,
+) -> Moves:
+    looks_like = np.zeros(X_new.shape[0], dtype=np.intp)
+    if posteriors is not None:
+        looks_like = (posteriors.ratios * closed).argmax(axis=1)
+    rng = np.random.RandomState(seed)
+    with one_blas_thread():
+        far = steady_distances(X_new, labelled.rows, posteriors, ratios.distances, rng)
+    return Moves(far, *class_shifts(labelled, X_new, looks_like), labelled.names)
 
 
 def ratios_at_shares(scores: OpenScores, shares: FloatArray) -> RatioScores:

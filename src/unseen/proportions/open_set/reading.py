@@ -1,7 +1,8 @@
-"""What the default reads off its scores: shares under two hypotheses, and which to believe.
+"""What the default reads off its scores: shares under three hypotheses, and which to believe.
 
     closed   P_0 = sum_i rho_i P_i                                  prior ``prior_closed``
     open     P_0 = nu sum_i rho_i P_i + (1 - nu) P_unseen           prior ``1 - prior_closed``
+    moved    the same, where every P_i may have moved (docs/drift.md)
 
 Evidence comes from the placement likelihood of the new rows among the labelled ones
 (:mod:`unseen.mixture.placement`); docs/default.md derives the method.
@@ -17,6 +18,14 @@ import numpy as np
 from unseen._frozen import Frozen
 from unseen._random import generator, one_blas_thread
 from unseen._types import FloatArray
+from unseen.drift import (
+    Drift,
+    MovedReading,
+    ThreeHypotheses,
+    drift_record,
+    moved_reading,
+    weigh_three,
+)
 from unseen.mixture.candidates import Candidates
 from unseen.mixture.placement import PlacementPosterior, placement_posterior
 from unseen.proportions.base import Reading
@@ -34,6 +43,9 @@ _MIN_SHARE = 1e-6
 # The posterior takes the scores as they are; with other training rows they would be others. By
 # this factor draws of nu lie further from their median. Chosen on development data.
 _SCORE_NOISE = 1.2
+# Below this probability of open no sign of moved could make a difference worth its time.
+_SURELY_CLOSED = 0.018
+_TOO_FAR = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,18 +93,23 @@ class OpenSetReading(Reading):
     shares, replicates, roc, pooled, diagnostics, notices
         As in :class:`~unseen.proportions.base.Reading`.
     fit : OpenSetFit
-        Shares under both hypotheses.
+        Shares under closed and open.
+    three : ThreeHypotheses or None
+        Shares under closed, open and moved; None where moved was not asked about.
     """
 
     fit: OpenSetFit = None  # type: ignore[assignment]
+    three: ThreeHypotheses | None = None
 
     @property
     def expected(self) -> FloatArray:
-        """Shares on average over both hypotheses, where ``shares`` takes a side."""
-        return self.fit.expected
+        """Shares on average over the hypotheses, where ``shares`` takes a side."""
+        return self.fit.expected if self.three is None else self.three.expected
 
 
-def read_open_set(scores: OpenScores, prior_closed: float) -> OpenSetReading:
+def read_open_set(
+    scores: OpenScores, prior_closed: float, prior_moved: float | None = None
+) -> OpenSetReading:
     """Shares, draws of them from their posterior, and the pooled ROC.
 
     Parameters
@@ -100,6 +117,9 @@ def read_open_set(scores: OpenScores, prior_closed: float) -> OpenSetReading:
     scores : OpenScores
     prior_closed : float
         Prior probability that nothing is unseen.
+    prior_moved : float or None, default=None
+        Prior probability that known classes have moved, if the new rows are no mixture of them;
+        0 does not ask.
 
     Returns
     -------
@@ -107,23 +127,58 @@ def read_open_set(scores: OpenScores, prior_closed: float) -> OpenSetReading:
     """
     with one_blas_thread():  # or rounding would depend on the number of cores
         fit = open_set_fit(scores, prior_closed)
+        moved = three = None
+        if prior_moved != 0 and not _surely_closed(fit.posterior):
+            moved = moved_reading(scores, fit)
+            three = weigh_three(fit, moved, prior_moved, _SCORE_NOISE)
+    drift = None if prior_moved == 0 else _drift(scores, fit, moved, three)
+    shares = fit.shares if three is None else three.shares
 
     def replicates(n_replicates: int, random_state: Any = None) -> FloatArray:
         rng = generator(scores.seed if random_state is None else random_state)
-        return _posterior_draws(scores, fit, n_replicates, rng)
+        if three is None or moved is None:
+            return _posterior_draws(scores, fit, n_replicates, rng)
+        return _three_draws(scores, fit, moved, three, n_replicates, rng)
 
-    pooled = _pooled_evidence(scores, fit)
+    pooled = _pooled_evidence(scores, shares)
     return OpenSetReading(
-        shares=fit.shares,
+        shares=shares,
         replicates=replicates,
         roc={scores.classes[0]: pooled} if len(scores.classes) == 1 else {},
         pooled=pooled,
-        diagnostics={
-            "probability_unseen": fit.posterior.probability_open,
-            "bayes_factor": fit.posterior.bayes_factor,
-        },
+        diagnostics=_diagnostics(fit.posterior, three, drift),
+        notices=() if drift is None else drift.notices,
+        drift=drift,
         fit=fit,
+        three=three,
     )
+
+
+def _surely_closed(posterior: PlacementPosterior) -> bool:
+    """Whether nothing is left for other hypotheses, so that reading them would be wasted time."""
+    return posterior.prior_closed == 1 or posterior.probability_open < _SURELY_CLOSED
+
+
+def _drift(
+    scores: OpenScores, fit: OpenSetFit, moved: MovedReading | None, three: ThreeHypotheses | None
+) -> Drift:
+    if moved is None or three is None:
+        return drift_record(scores, 0.0, 0.0, fit.shares[-1])
+    return drift_record(scores, three.probability_moved, moved.far, fit.shares[-1])
+
+
+def _diagnostics(
+    posterior: PlacementPosterior, three: ThreeHypotheses | None, drift: Drift | None
+) -> dict[str, float]:
+    """Probabilities, and the Bayes factor of open against closed where no class moved."""
+    unseen = posterior.probability_open if three is None else three.probability_unseen
+    found = {"probability_unseen": unseen}
+    if drift is None or drift.verdict == "still":
+        # Where known classes moved, the factor says that the rows differ, and not by what.
+        found["bayes_factor"] = posterior.bayes_factor
+    if drift is not None:
+        found["probability_moved"] = drift.probability_moved
+    return found
 
 
 def open_set_fit(
@@ -192,9 +247,32 @@ def _posterior_draws(
     return np.column_stack([nu[:, None] * mixture, 1 - nu])
 
 
-def _pooled_evidence(scores: OpenScores, fit: OpenSetFit) -> RocEvidence:
+def _three_draws(
+    scores: OpenScores,
+    fit: OpenSetFit,
+    moved: MovedReading,
+    three: ThreeHypotheses,
+    n_draws: int,
+    rng: np.random.Generator,
+) -> FloatArray:
+    """Draws of the shares, (B, K + 1), each from one of the three hypotheses."""
+    u, part = three.draws(n_draws, rng)
+    mixture, posteriors = np.ones((n_draws, len(scores.classes))), scores.posteriors
+    if posteriors is not None:
+        too_far = moved.far > _TOO_FAR
+        known = [None, fit.known, None if too_far else moved.known]
+        with one_blas_thread():
+            for place in np.unique(part):
+                chosen = part == place
+                mixture[chosen] = em_replicates(
+                    posteriors, three.mixtures[place], int(chosen.sum()), rng, known[place]
+                )
+    return np.column_stack([(1 - u)[:, None] * mixture, u])
+
+
+def _pooled_evidence(scores: OpenScores, shares: FloatArray) -> RocEvidence:
     """The ROC of the candidate of least log-loss, at the shares of the answer."""
-    *proportions, unseen = fit.shares
+    *proportions, unseen = shares
     mixture = np.maximum(proportions, _MIN_SHARE)
     ratios, best = ratios_at_shares(scores, mixture / mixture.sum()), scores.ratios.best
     weight = (mixture / scores.counts)[scores.codes]

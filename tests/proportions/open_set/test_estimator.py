@@ -256,7 +256,7 @@ def test_expected_shares_lie_between_those_of_the_hypotheses() -> None:
     assert_allclose(closed[:2], scores.closed)
     sides = [OpenSetEstimator(s, prior_moved=0.0).from_scores(scores) for s in (1.0, 0.0)]
     assert_allclose([closed[2], open_[2]], [side.unseen for side in sides])
-    estimator = OpenSetEstimator(prior_closed=0.5)
+    estimator = OpenSetEstimator(prior_closed=0.5, prior_moved=0.0)
     open_weight = estimator.from_scores(scores).diagnostics["probability_unseen"]
     expected = (1 - open_weight) * closed + open_weight * open_
     assert_allclose(estimator.read(scores).expected, expected, atol=1e-12)

@@ -178,6 +178,8 @@ def _diagnostics(
         found["bayes_factor"] = posterior.bayes_factor
     if drift is not None:
         found["probability_moved"] = drift.probability_moved
+        # Under three hypotheses the probability and the factor do not tell the prior.
+        found["prior_unseen"] = 1 - posterior.prior_closed
     return found
 
 

@@ -200,7 +200,7 @@ class Estimate(Frozen):
     sees_unseen : bool
         Whether the method could have found unseen classes; a closed-set method cannot.
     unseen_certified : float or None
-        A lower bound on the unseen share that holds without assumptions on the classes.
+        A lower bound on the unseen share, whatever the classes are, if known ones did not change.
     roc : mapping
         The ROC evidence of each class, for plots.
     pooled : RocEvidence or None

@@ -133,7 +133,7 @@ def test_sentences_by_verdict_claim_no_certainty(given) -> None:
     assert ("60%" in unclear) == given
 
 
-@pytest.mark.parametrize("kind", ["sparse", "own classifier", "one class"])
+@pytest.mark.parametrize("kind", ["sparse", "wide", "own classifier", "one class"])
 def test_other_rows_and_classifiers_have_a_verdict(kind) -> None:
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(160, 5)), np.repeat([0, 1], 80)
@@ -141,13 +141,15 @@ def test_other_rows_and_classifiers_have_a_verdict(kind) -> None:
     X_new = X + 0.5 + rng.normal(0, 1, X.shape) * 0.1
     if kind == "sparse":
         X, X_new = csr_matrix(X), csr_matrix(X_new)
+    if kind == "wide":
+        X, X_new = (np.hstack([rows, np.zeros((160, 2000))]) for rows in (X, X_new))
     if kind == "one class":
         y = np.zeros(160)
     classifier = LogisticRegression() if kind == "own classifier" else None
     estimator = OpenSetEstimator(classifier=classifier, random_state=0, n_folds=3)
     found = estimator.fit(X, y).estimate(X_new, confidence=0.9)
     assert found.drift.verdict in ("still", "unclear", "moved")
-    if kind == "sparse":
+    if kind == "wide":
         assert found.drift.columns == ()
         assert set(found.drift.displacement.values()) == {None}
     if kind == "own classifier":

@@ -160,7 +160,7 @@ class Drift(Frozen):
             "far": self.far,
             "must": [{"factor": factor, "share": self.must(factor)} for factor in _FACTORS],
             "gamma": self.gamma,
-            "columns": [{"column": name, "shift": shift} for name, shift in self.columns],
+            "columns": [{"column": str(name), "shift": shift} for name, shift in self.columns],
             "displacement": list(self.displacement.values()),
         }
 

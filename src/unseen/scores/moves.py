@@ -16,7 +16,7 @@ from scipy.stats import trim_mean
 from unseen._frozen import Frozen
 from unseen._types import FloatArray, IntArray, Matrix
 from unseen.samples import LabelledRows
-from unseen.scores.kernel import Standardisation
+from unseen.scores.kernel import Standardisation, dense
 from unseen.scores.posteriors import Posteriors
 from unseen.scores.ratios import Distances, neighbour_distances
 
@@ -27,6 +27,7 @@ __all__ = ["Moves", "class_shifts", "steady_distances"]
 _VARIANCE, _FLOOR = 0.9, 1e-3
 # Beyond so many columns their axes would take longer than the scores.
 _MOST_COLUMNS = 2000
+_MOST_VALUES = 20_000_000
 # A mean without a fifth of the rows at either end is not the work of a few rows of a new class.
 _TRIMMED = 0.2
 _FEWEST_ROWS, _MOST_ROWS = 10, 2000
@@ -44,7 +45,7 @@ class Moves(Frozen):
     shift, error : ndarray of shape (K, d) or None
         How far the rows that look like a class lie from its labelled rows, in standard deviations
         of the column, and the standard error; NaN for a class with few such rows, and None for
-        sparse or very wide rows.
+        very wide rows and for sparse rows of many values.
     names : tuple of str or None
         Names of the columns, where they have any.
     """
@@ -55,8 +56,12 @@ class Moves(Frozen):
     names: tuple[str, ...] | None = None
 
 
-def _is_small(rows: Matrix) -> bool:
-    return not issparse(rows) and rows.shape[1] <= _MOST_COLUMNS
+def _dense_pair(X: Matrix, X_new: Matrix) -> tuple[FloatArray, FloatArray] | None:
+    """Both samples as dense rows; None for very wide rows, and for sparse ones of many values."""
+    n_rows, n_columns = X.shape[0] + X_new.shape[0], X.shape[1]
+    if n_columns > _MOST_COLUMNS or (issparse(X) and n_rows * n_columns > _MOST_VALUES):
+        return None
+    return dense(X), dense(X_new)
 
 
 def steady_distances(
@@ -71,7 +76,8 @@ def steady_distances(
     Parameters
     ----------
     X_new, X : ndarray or sparse matrix of shape (m, d) and (n, d)
-        New and labelled rows. Sparse or very wide rows keep the distances ``given``.
+        New and labelled rows. Very wide rows, and sparse rows of many values, keep the
+        distances ``given``.
     posteriors : Posteriors or None
         None where there is one class.
     given : Distances or None
@@ -87,10 +93,12 @@ def steady_distances(
     """
     parts = []
     if given is not None:
-        if _is_small(X):
-            scales = Standardisation.of(X, np.ones(len(X))).raw_and_standardised
+        pair = _dense_pair(X, X_new)
+        if pair is not None:
+            old, new = pair
+            scales = Standardisation.of(old, np.ones(len(old))).raw_and_standardised
             parts += [
-                _distances(*_on_leading_axes(scale(X_new), scale(X)), rng) for scale in scales
+                _distances(*_on_leading_axes(scale(new), scale(old)), rng) for scale in scales
             ]
         else:
             parts.append(given)
@@ -135,7 +143,7 @@ def class_shifts(
 
     Returns
     -------
-    shift, error : ndarray of shape (K, d), or None for sparse or very wide rows
+    shift, error : ndarray of shape (K, d), or None where rows are too many to be dense
 
     Examples
     --------
@@ -148,13 +156,15 @@ def class_shifts(
     >>> shift.round(1), error.round(2)
     (array([[0.5, 0. ]]), array([[0.07, 0.07]]))
     """
-    if not _is_small(labelled.rows):
+    pair = _dense_pair(labelled.rows, X_new)
+    if pair is None:
         return None, None
-    scale = Standardisation.of(labelled.rows, np.ones(len(labelled.codes))).scale
-    shift = np.full((len(labelled.classes), X_new.shape[1]), np.nan)
+    rows, rows_new = pair
+    scale = Standardisation.of(rows, np.ones(len(rows))).scale
+    shift = np.full((len(labelled.classes), rows.shape[1]), np.nan)
     error = shift.copy()
     for code in range(len(shift)):
-        old, new = _some(labelled.of_class(code)), _some(X_new[looks_like == code])
+        old, new = _some(rows[labelled.codes == code]), _some(rows_new[looks_like == code])
         if min(len(old), len(new)) >= _FEWEST_ROWS:
             shift[code] = (trim_mean(new, _TRIMMED) - trim_mean(old, _TRIMMED)) / scale
             error[code] = np.sqrt(new.var(axis=0) / len(new) + old.var(axis=0) / len(old)) / scale

@@ -99,9 +99,10 @@ def _probability(estimate: Estimate) -> list[str]:
     if _LEAST_DOUBT < probability < 1 - _LEAST_DOUBT and 0 < factor < float("inf"):
         # Bayes' rule backwards: the odds before the data are the odds after over the factor.
         odds = probability / (1 - probability) / factor
+        before = estimate.diagnostics.get("prior_unseen", odds / (1 + odds))
         return [
             f"That anything is unseen is {words.likelihood(probability)}: we started from "
-            f"{100 * odds / (1 + odds):.3g}%, and the data made it {words.chance(probability)}."
+            f"{100 * before:.3g}%, and the data made it {words.chance(probability)}."
         ]
     if factor > _OVERWHELMING:
         return [

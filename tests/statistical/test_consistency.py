@@ -8,10 +8,10 @@ the way from rows with the default scorer.
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from unseen.proportions.comparison import default_estimators
 
 import unseen
 from unseen import BestBin, BinaryRescaled, DensityRatio, MPEIncomplete, MPEJoint, ROCSlope
+from unseen.proportions import all_estimators
 from unseen.proportions.per_class.base import PerClassEstimator
 from unseen.roc import Concave, Gaussian
 from unseen.scores import PairScores, TwoClassScores
@@ -72,7 +72,7 @@ def rate(errors: np.ndarray) -> float:
 # Whatever takes a single known class is an open-set estimator; the others have a variant. The
 # default reads scores of another kind, and has tests of its own.
 OPEN_SET = [
-    *(one for one in default_estimators(1) if isinstance(one, PerClassEstimator)),
+    *(one for one in all_estimators(1) if isinstance(one, PerClassEstimator)),
     MPEIncomplete(method=ROCSlope(model=Gaussian())),
     MPEIncomplete(method=BestBin()),
     MPEJoint(closed=False),

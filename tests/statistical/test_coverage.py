@@ -1,6 +1,6 @@
 """Nominal 95% intervals must cover; the large version is benchmarks/coverage.py."""
 
-from functools import cache, partial
+from functools import cache
 
 import numpy as np
 import pytest
@@ -44,12 +44,9 @@ def covered() -> dict[str, np.ndarray]:
     estimator = MPEIncomplete()
     for seed in range(N_DRAWS):
         scores = draw(seed)
-        estimate = estimator.from_scores(scores)
+        reading = estimator.read(scores)
         evidence = IntervalEvidence(
-            np.append(estimate.proportions, estimate.unseen),
-            cache(partial(estimator.replicates, scores)),
-            scores.n_new,
-            seed=seed,
+            reading.shares, cache(reading.replicates), scores.n_new, seed=seed
         )
         for name, method in methods.items():
             limits = method.limits(evidence, 0.95)

@@ -331,7 +331,7 @@ class ProportionEstimator(BaseEstimator, ABC):
 
 
 def with_findings(estimate: Estimate, findings: Sequence[Finding]) -> Estimate:
-    """The same estimate, with what checks found: numbers in diagnostics, sentences in notices.
+    """An estimate with what checks found: numbers in diagnostics, sentences in notices.
 
     Examples
     --------

@@ -46,7 +46,7 @@ def class_bootstrap_means(
     n_replicates: int,
     rng: np.random.Generator,
 ) -> FloatArray:
-    """The same within each class, (B, K, S)."""
+    """Means of the rows of each class under Bayesian-bootstrap weights, (B, K, S)."""
     return np.stack(
         [bootstrap_means(rows[codes == code], n_replicates, rng) for code in range(n_classes)],
         axis=1,

@@ -150,7 +150,7 @@ class Scorer(ABC):
             check_fold_rows(n_new, "X_new", n_folds)
 
     def settled(self, n_rows: int) -> Self:
-        """The same scorer, with everything chosen that depends on the number of rows."""
+        """A copy of the scorer, with everything chosen that depends on the number of rows."""
         return self
 
     def serves(self, other: Scorer) -> bool:

@@ -114,7 +114,7 @@ class OpenScorer(Scorer):
     n_jobs: int | None = None
 
     def settled(self, n_rows: int) -> Self:
-        """The same scorer, with its number of folds chosen for so many rows."""
+        """A copy of the scorer, with its number of folds chosen for so many rows."""
         if self.n_folds is not None:
             return self
         return replace(self, n_folds=FOLDS_OF_MANY if n_rows >= MANY_ROWS else FOLDS)

@@ -147,7 +147,7 @@ class Posteriors(RowScores):
         return self.new / self.prior
 
     def window(self, places: IntArray) -> Posteriors:
-        """The same posteriors, of some new rows."""
+        """Posteriors of some of the new rows."""
         return replace(self, new=self.new[places])
 
 

@@ -159,7 +159,7 @@ def test_replicates_spread_as_estimates_do_over_new_samples() -> None:
 def test_many_rows_take_one_step_and_give_the_same_spread(monkeypatch) -> None:
     record = gaussian_record(CENTRES, [0.5, 0.4, 0.1], 2000, 3000, seed=7)
     exact = SaerensEM().read(record).replicates(2000, 0)
-    monkeypatch.setattr("unseen.proportions.closed_set.em.EXACT_ROWS", 1000)
+    monkeypatch.setattr("unseen.proportions.bootstrap.EXACT_ROWS", 1000)
     step = SaerensEM().read(record).replicates(2000, 1)
     assert_allclose(step.mean(axis=0), exact.mean(axis=0), atol=0.004)
     assert_allclose(step.std(axis=0)[:-1], exact.std(axis=0)[:-1], rtol=0.08)

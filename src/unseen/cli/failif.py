@@ -94,7 +94,8 @@ class VerdictCondition:
     Examples
     --------
     >>> from unseen.records import Estimate
-    >>> estimate = Estimate(("cat",), [0.7], 0.3, "MPEIncomplete", n_labelled={"cat": 80}, n_new=400)
+    >>> rows = {"n_labelled": {"cat": 80}, "n_new": 400}
+    >>> estimate = Estimate(("cat",), [0.7], 0.3, "MPEIncomplete", **rows)
     >>> parse_condition("drift.verdict == moved").holds(estimate)
     Traceback (most recent call last):
     click.exceptions.UsageError: --fail-if asks about drift.verdict, which MPEIncomplete lacks: ...

@@ -106,8 +106,8 @@ class Drift(Frozen):
         if self.verdict == "unclear":
             between = "" if range_ is None else f" Between {range_[0]} and {range_[1]} may be new."
             return (
-                f"About {short_share(self.unlike)} of the new rows look unlike training, and "
-                f"whether they are of new classes or known classes have moved is unclear.{between}"
+                f"{self._some()} of the new rows look unlike training, and whether they are of "
+                f"new classes or known classes have moved is unclear.{between}"
             )
         named = listed([shown(str(name), _LONGEST_NAME) for name, _ in self.columns], _MOST_NAMED)
         where = f", mostly in column{'s' * (len(self.columns) > 1)} {named}" if named else ""
@@ -120,7 +120,11 @@ class Drift(Frozen):
     def _how_many(self) -> str:
         if self.unlike > _HARDLY_ANY:
             return "Hardly any row looks as"
-        return f"About {short_share(self.unlike)} of the new rows do not look as"
+        return f"{self._some()} of the new rows do not look as"
+
+    def _some(self) -> str:
+        """How many rows look unlike training; the closed hypothesis may claim that none do."""
+        return "Some" if self.unlike < NO_SHARE else f"About {short_share(self.unlike)}"
 
     def _what_is_new(self, interval: tuple[str, ...] | None) -> str:
         if self.far:

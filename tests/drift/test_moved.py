@@ -15,6 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from unseen import Estimate, OpenSetEstimator
 from unseen.drift import Drift
 from unseen.drift.hypotheses import ThreeHypotheses
+from unseen.proportions.open_set.reading import open_set_fit
 from unseen.scores import OpenScores
 
 KNOWN = 3
@@ -78,6 +79,13 @@ def test_a_prior_of_zero_does_not_ask() -> None:
     found = estimate_of("offset", prior_moved=0.0)
     assert found.drift is None
     assert set(found.diagnostics) == {"probability_unseen", "bayes_factor"}
+    scores = scores_of("offset")
+    fit = open_set_fit(scores, 0.9)
+    assert_array_equal([*found.proportions, found.unseen], fit.shares)
+    reading = OpenSetEstimator(prior_moved=0.0).read(scores)
+    assert_array_equal(reading.expected, fit.expected)
+    nu = fit.posterior.draws(30, np.random.default_rng(7))
+    assert_array_equal(reading.replicates(30, 7)[:, -1] == 0, nu == 1)
 
 
 @pytest.mark.parametrize("spoil", SPOILS)
@@ -131,6 +139,8 @@ def test_sentences_by_verdict_claim_no_certainty(given) -> None:
     unclear = Drift("unclear", 0.5, limits, 0.4).sentence(interval)
     assert unclear.startswith("About 40% of the new rows look unlike training, and")
     assert ("60%" in unclear) == given
+    for verdict in ("moved", "unclear"):
+        assert Drift(verdict, 0.9, limits, 0.0).sentence(interval).startswith("Some of the new")
 
 
 @pytest.mark.parametrize("kind", ["sparse", "wide", "own classifier", "one class"])

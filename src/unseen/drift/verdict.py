@@ -28,6 +28,7 @@ _MOVED, _UNCLEAR = 0.8, 0.2
 _FAR = 0.5
 # A column is named from so many standard errors and deviations on.
 _ERRORS, _LEAST_SHIFT, _MOST_COLUMNS, _MOST_NAMED = 4.0, 0.02, 20, 3
+_LONGEST_NAME = 25  # three names leave the sentence short enough for a headline
 _HARDLY_ANY = 0.8  # share of rows unlike training from which on hardly any is like it
 _FACTORS = (1.0, 2.0, 3.0, 5.0)
 _SAID_FACTOR = 3.0
@@ -105,10 +106,10 @@ class Drift(Frozen):
         if self.verdict == "unclear":
             between = "" if range_ is None else f" Between {range_[0]} and {range_[1]} may be new."
             return (
-                f"About {short_share(self.unlike)} of the new rows look unlike training, and "
-                f"whether they are of new classes or known classes have moved is unclear.{between}"
+                f"{self._some()} of the new rows look unlike training, and whether they are of "
+                f"new classes or known classes have moved is unclear.{between}"
             )
-        named = listed([shown(str(name)) for name, _ in self.columns], _MOST_NAMED)
+        named = listed([shown(str(name), _LONGEST_NAME) for name, _ in self.columns], _MOST_NAMED)
         where = f", mostly in column{'s' * (len(self.columns) > 1)} {named}" if named else ""
         return (
             f"{self._how_many()} in training: the known classes have moved{where}; this is what a "
@@ -119,7 +120,11 @@ class Drift(Frozen):
     def _how_many(self) -> str:
         if self.unlike > _HARDLY_ANY:
             return "Hardly any row looks as"
-        return f"About {short_share(self.unlike)} of the new rows do not look as"
+        return f"{self._some()} of the new rows do not look as"
+
+    def _some(self) -> str:
+        """How many rows look unlike training; the closed hypothesis may claim that none do."""
+        return "Some" if self.unlike < NO_SHARE else f"About {short_share(self.unlike)}"
 
     def _what_is_new(self, interval: tuple[str, ...] | None) -> str:
         if self.far:

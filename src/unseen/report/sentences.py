@@ -75,7 +75,7 @@ def certainty(estimate: Estimate) -> list[str]:
     if estimate.unseen_certified is not None and estimate.unseen_certified > 0:
         sentences.append(
             f"At least {words.share(estimate.unseen_certified)} are unseen by a bound that takes "
-            "nothing for granted about the classes."
+            "nothing for granted about the classes, but that known ones did not change."
         )
     if estimate.intervals is None:
         sentences.append("No intervals were asked for, so how far it may be off is not known.")

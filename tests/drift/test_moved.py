@@ -11,11 +11,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_matrix
 from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
+from unseen.proportions.open_set.reading import open_set_fit
 
 from unseen import Estimate, OpenSetEstimator
 from unseen.drift import Drift
 from unseen.drift.hypotheses import ThreeHypotheses
-from unseen.proportions.open_set.reading import open_set_fit
 from unseen.scores import OpenScores
 
 KNOWN = 3
@@ -156,7 +156,10 @@ def test_other_rows_and_classifiers_have_a_verdict(kind) -> None:
     if kind == "one class":
         y = np.zeros(160)
     classifier = LogisticRegression() if kind == "own classifier" else None
-    estimator = OpenSetEstimator(classifier=classifier, random_state=0, n_folds=3)
+    prior_moved = 0.12 if kind == "one class" else None  # with one class only if asked for
+    estimator = OpenSetEstimator(
+        classifier=classifier, random_state=0, n_folds=3, prior_moved=prior_moved
+    )
     found = estimator.fit(X, y).estimate(X_new, confidence=0.9)
     assert found.drift.verdict in ("still", "unclear", "moved")
     if kind == "wide":
@@ -183,3 +186,11 @@ def test_draws_follow_the_law() -> None:
     assert law.probability_unseen == pytest.approx(0.4)
     assert law.shares[-1] == 0.0
     assert_allclose(law.expected, [0.38, 0.38, 0.24])
+
+
+def test_with_one_known_class_moved_is_off_unless_asked_for() -> None:
+    rng = np.random.default_rng(0)
+    X, X_new = rng.normal(size=(150, 2)), rng.normal(0.1, 1, (150, 2))
+    found = OpenSetEstimator(random_state=0).fit(X, np.zeros(150)).estimate(X_new)
+    assert found.drift is None
+    assert "probability_moved" not in found.diagnostics

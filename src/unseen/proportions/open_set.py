@@ -136,8 +136,8 @@ class OpenSetEstimator(ProportionEstimator):
         Jobs that score at the same time; does not change the result.
     prior_moved : float or None, default=None
         Prior probability, if the new rows are no mixture of the known classes, that the known
-        classes have moved (docs/drift.md); None is 0.12 for one known class and 0.27 for more. 0
-        takes for granted that they have not.
+        classes have moved (docs/drift.md); None is 0.27 for several known classes and 0 for one.
+        0 takes for granted that no class has moved.
 
     Examples
     --------
@@ -194,13 +194,17 @@ class OpenSetEstimator(ProportionEstimator):
         prior = self.prior_closed
         if prior is None:
             prior = _PRIOR_CLOSED_ONE if len(scores.classes) == 1 else _PRIOR_CLOSED_MORE
+        prior_moved = self.prior_moved
+        if prior_moved is None and len(scores.classes) == 1:
+            # With one class nothing tells a class that moved from a new one that overlaps it.
+            prior_moved = 0.0
         moved = three = drift = None
         with one_blas_thread():  # or rounding would depend on the number of cores
             fit = open_set_fit(scores, float(prior))
-            if self.prior_moved != 0 and prior < 1:
+            if prior_moved != 0 and prior < 1:
                 if fit.posterior.probability_open >= _SURELY_CLOSED:
                     moved = moved_reading(scores, fit)
-                    three = weigh_three(fit, moved, self.prior_moved, _SCORE_NOISE)
+                    three = weigh_three(fit, moved, prior_moved, _SCORE_NOISE)
                 seen = (three.probability_moved, moved.far) if three and moved else (0.0, 0.0)
                 drift = drift_record(scores, *seen, fit.shares[-1])
         shares = fit.shares if three is None else three.shares

@@ -11,11 +11,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_matrix
 from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
-from unseen.proportions.open_set.reading import open_set_fit
 
 from unseen import Estimate, OpenSetEstimator
 from unseen.drift import Drift
 from unseen.drift.hypotheses import ThreeHypotheses
+from unseen.proportions.open_set import open_set_fit
 from unseen.scores import OpenScores
 
 KNOWN = 3

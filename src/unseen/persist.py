@@ -37,6 +37,7 @@ _TRUSTED_HOMES = (
     "unseen._frozen",
     "unseen.diagnostics",
     "unseen.api",
+    "unseen.drift",
     "unseen.intervals",
     "unseen.labelling",
     "unseen.mixture",

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import import_module
 from os import PathLike
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,6 +19,9 @@ from numpy.typing import ArrayLike
 from unseen._frozen import Frozen, frozen_array, plain
 from unseen._types import FloatArray
 from unseen._wording import NO_SHARE, html_table, short_share, text_table
+
+if TYPE_CHECKING:
+    from unseen.drift import Drift
 
 
 class UnseenWarning(UserWarning):
@@ -217,7 +220,7 @@ class Estimate(Frozen):
     sees_unseen : bool
         Whether the method could have found unseen classes; a closed-set method cannot.
     unseen_certified : float or None
-        A lower bound on the unseen share that holds without assumptions on the classes.
+        A lower bound on the unseen share, whatever the classes are, if known ones did not change.
     roc : mapping
         The ROC evidence of each class, for plots.
     pooled : RocEvidence or None
@@ -231,6 +234,8 @@ class Estimate(Frozen):
         As ``random_state``, this gives the same estimate again.
     versions : mapping
         Versions of this library and of those under it.
+    drift : Drift or None
+        Whether known classes have moved, where the method asks: docs/drift.md.
 
     Examples
     --------
@@ -263,6 +268,7 @@ class Estimate(Frozen):
     notices: tuple[Notice, ...] = ()
     seed: int | None = None
     versions: Mapping[str, str] = field(default_factory=library_versions)
+    drift: Drift | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "classes", tuple(plain(label) for label in self.classes))
@@ -313,6 +319,8 @@ class Estimate(Frozen):
                 f"{self.method} cannot see unseen classes: it takes every new row for one of a "
                 "known class."
             )
+        if self.drift is not None and self.drift.verdict != "still":
+            return self.drift.sentence(None if self.intervals is None else self.intervals[-1])
         if self.unseen < NO_SHARE:
             if self.intervals is None or self.intervals[-1, 1] < NO_SHARE:
                 return f"No sign of {never_seen}."
@@ -351,6 +359,7 @@ class Estimate(Frozen):
             ],
             "pooled": None if self.pooled is None else plain(vars(self.pooled)),
             "diagnostics": plain(self.diagnostics),
+            "drift": None if self.drift is None else self.drift.to_dict(),
             "notices": [notice.to_dict() for notice in self.notices],
             "seed": plain(self.seed),
             "versions": dict(self.versions),

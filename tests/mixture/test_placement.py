@@ -7,7 +7,7 @@ from scipy.stats import kstest
 
 from unseen.mixture.placement import Candidates, Placement, placement_posterior
 from unseen.roc.models import Concave, Gaussian
-from unseen.roc.pooled import _ALPHA, N_CELLS, cell_rates
+from unseen.roc.pooled import FALSE_ALARMS, N_CELLS, cell_rates
 from unseen.roc.sketch import RocSketch
 from unseen.scores.base import RatioScores
 
@@ -25,7 +25,7 @@ def one_score(F, H, prior_closed=0.0, weight=None):
     ids=["gauss", "conc"],
 )
 def test_rates_are_the_probability_of_F_at_a_pooled_rank(model, theta, share) -> None:
-    rates = cell_rates(model.value(_ALPHA, theta)[None], share)[0]
+    rates = cell_rates(model.value(FALSE_ALARMS, theta)[None], share)[0]
 
     def value(alpha: float) -> float:
         return float(model.value([alpha], theta)[0])

@@ -135,7 +135,7 @@ def test_the_prior_decides_between_the_hypotheses() -> None:
     assert closed.diagnostics["probability_unseen"] == 0.0
     among = SaerensEM().from_scores(scores.posteriors).proportions
     assert_allclose(closed.proportions, among, atol=1e-9)
-    open_ = OpenSetEstimator(prior_closed=0.0).from_scores(scores)
+    open_ = OpenSetEstimator(prior_closed=0.0, prior_moved=0.0).from_scores(scores)
     assert open_.diagnostics["probability_unseen"] == 1.0
     assert abs(open_.unseen - 0.2) < 0.06
     assert open_.diagnostics["bayes_factor"] == closed.diagnostics["bayes_factor"]
@@ -251,11 +251,11 @@ def test_records_that_live_side_by_side_keep_their_own_fits():
 
 def test_expected_shares_lie_between_those_of_the_hypotheses() -> None:
     scores = exact_scores((300, 200), (80, 40), 12)
-    closed, open_ = (OpenSetEstimator(prior_closed=s).read(scores).expected for s in (1.0, 0.0))
+    closed, open_ = (OpenSetEstimator(s, prior_moved=0.0).read(scores).expected for s in (1.0, 0.0))
     assert_allclose(closed[:2], scores.closed)
-    sides = [OpenSetEstimator(prior_closed=s).from_scores(scores) for s in (1.0, 0.0)]
+    sides = [OpenSetEstimator(s, prior_moved=0.0).from_scores(scores) for s in (1.0, 0.0)]
     assert_allclose([closed[2], open_[2]], [side.unseen for side in sides])
-    estimator = OpenSetEstimator(prior_closed=0.5)
+    estimator = OpenSetEstimator(prior_closed=0.5, prior_moved=0.0)
     open_weight = estimator.from_scores(scores).diagnostics["probability_unseen"]
     expected = (1 - open_weight) * closed + open_weight * open_
     assert_allclose(estimator.read(scores).expected, expected, atol=1e-12)

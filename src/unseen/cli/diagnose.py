@@ -39,7 +39,8 @@ def diagnose(delta: float, json_path: str | None, quiet: bool, **given: Any) -> 
     """Check what an estimate takes for granted, class by class, and certify a bound.
 
     The checks read the ROC of every class (MPEIncomplete). The certified bound of the unseen share
-    holds whatever the distributions, and is often far below the estimate.
+    holds whatever the distributions, if known classes did not change, and is often far below the
+    estimate.
     """
     inputs, outputs = given_inputs(given), Outputs(json_path=json_path)
     outputs.check(inputs)

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from unseen.cli.failif import Condition, any_holds, fail_if_option
+from unseen.cli.failif import AnyCondition, any_holds, fail_if_option
 from unseen.cli.options import (
     confidence_option,
     json_option,
@@ -50,7 +50,7 @@ def estimate(
     by: str | None,
     report: Path | None,
     json_path: str | None,
-    conditions: tuple[Condition, ...],
+    conditions: tuple[AnyCondition, ...],
     show_rows: int | None,
     save: Path | None,
     quiet: bool,

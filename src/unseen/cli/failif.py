@@ -12,15 +12,26 @@ import click
 if TYPE_CHECKING:
     from unseen.records import Estimate
 
-__all__ = ["Condition", "any_holds", "fail_if_option"]
+__all__ = [
+    "AnyCondition",
+    "Condition",
+    "VerdictCondition",
+    "any_holds",
+    "fail_if_option",
+    "parse_condition",
+]
 
 _COMPARISONS = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
 _FORM = re.compile(
     r"\s*(?P<name>.+?)(\.(?P<end>low|high))?\s*(?P<comparison>>=|<=|>|<)\s*(?P<limit>[^<>=]+?)\s*"
 )
+_VERDICT = re.compile(
+    r"\s*drift\.verdict\s*(?P<comparison>==|!=)\s*(?P<word>still|moved|unclear)\s*"
+)
 _RULE = (
     'must look like "unseen.low > 0.05": unseen or a class, perhaps .low or .high for an end of '
-    "its interval, one of > >= < <=, and a share such as 0.05 or 5%"
+    "its interval, one of > >= < <=, and a share such as 0.05 or 5%; or like "
+    '"drift.verdict == moved", with == or != and still, moved or unclear'
 )
 
 
@@ -76,7 +87,45 @@ class Condition:
         return float([*estimate.proportions, estimate.unseen][place])
 
 
-def any_holds(conditions: tuple[Condition, ...], estimate: Estimate) -> bool:
+@dataclass(frozen=True)
+class VerdictCondition:
+    """The verdict on drift, compared with a word.
+
+    Examples
+    --------
+    >>> from unseen.records import Estimate
+    >>> rows = {"n_labelled": {"cat": 80}, "n_new": 400}
+    >>> estimate = Estimate(("cat",), [0.7], 0.3, "MPEIncomplete", **rows)
+    >>> parse_condition("drift.verdict == moved").holds(estimate)
+    Traceback (most recent call last):
+    click.exceptions.UsageError: --fail-if asks about drift.verdict, which MPEIncomplete lacks: ...
+    """
+
+    comparison: str
+    word: str
+
+    def holds(self, estimate: Estimate) -> bool:
+        """Whether the condition is true of an estimate."""
+        if estimate.drift is None:
+            raise click.UsageError(
+                f"--fail-if asks about drift.verdict, which {estimate.method} lacks: "
+                "choose another --method."
+            )
+        return (estimate.drift.verdict == self.word) == (self.comparison == "==")
+
+
+AnyCondition = Condition | VerdictCondition
+
+
+def parse_condition(text: str) -> AnyCondition:
+    """Read a condition of either kind; click says what is wrong with it."""
+    match = _VERDICT.fullmatch(text)
+    if match is not None:
+        return VerdictCondition(match["comparison"], match["word"])
+    return Condition.parse(text)
+
+
+def any_holds(conditions: tuple[AnyCondition, ...], estimate: Estimate) -> bool:
     """Whether one of the conditions is true; all are read, so that each can be an error."""
     return True in [condition.holds(estimate) for condition in conditions]
 
@@ -97,6 +146,6 @@ fail_if_option = click.option(
     "conditions",
     multiple=True,
     metavar="CONDITION",
-    callback=lambda ctx, option, texts: tuple(map(Condition.parse, texts)),
+    callback=lambda ctx, option, texts: tuple(map(parse_condition, texts)),
     help='Exit with 3 when true, such as "unseen.low > 0.05"; may be repeated.',
 )

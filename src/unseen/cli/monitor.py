@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unseen.cli.failif import Condition, any_holds, fail_if_option
+from unseen.cli.failif import AnyCondition, any_holds, fail_if_option
 from unseen.cli.options import (
     confidence_option,
     json_option,
@@ -62,7 +62,7 @@ def monitor(
     confidence: float,
     report: Path | None,
     json_path: str | None,
-    conditions: tuple[Condition, ...],
+    conditions: tuple[AnyCondition, ...],
     quiet: bool,
     **given: Any,
 ) -> None:

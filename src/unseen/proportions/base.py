@@ -24,6 +24,7 @@ from unseen._random import whole_seed
 from unseen._sklearn import HasMethods, Interval, fit_context
 from unseen._types import FloatArray, Matrix
 from unseen.diagnostics import Finding
+from unseen.drift import Drift
 from unseen.intervals import (
     Calibrated,
     IntervalEvidence,
@@ -72,6 +73,8 @@ class Reading(Frozen):
         Numbers by which the shares can be judged.
     notices : tuple of Notice
         What a person should know before trusting the shares.
+    drift : Drift or None
+        Whether known classes have moved, where the method asks.
 
     Examples
     --------
@@ -87,6 +90,7 @@ class Reading(Frozen):
     pooled: RocEvidence | None = None
     diagnostics: Mapping[str, Any] = field(default_factory=dict)
     notices: tuple[Notice, ...] = ()
+    drift: Drift | None = None
 
     @property
     def unseen(self) -> float:
@@ -248,6 +252,7 @@ class ProportionEstimator(BaseEstimator, ABC):
             diagnostics=reading.diagnostics,
             notices=(*scores.notices, *reading.notices, *closed),
             seed=scores.seed,
+            drift=reading.drift,
         )
 
     def estimate(

@@ -2,6 +2,7 @@
 
     closed   P_0 = sum_i rho_i P_i                                  prior ``prior_closed``
     open     P_0 = nu sum_i rho_i P_i + (1 - nu) P_unseen           prior ``1 - prior_closed``
+    moved    the same, where every P_i may have moved (docs/drift.md)
 
 A closed-set method is sharp and blind; an open one sees the unseen and pays for looking. The data
 say which to trust, by the placement likelihood of the new rows among the labelled ones
@@ -21,6 +22,14 @@ from unseen._frozen import Frozen
 from unseen._random import generator, one_blas_thread
 from unseen._sklearn import Interval
 from unseen._types import FloatArray
+from unseen.drift import (
+    Drift,
+    MovedReading,
+    ThreeHypotheses,
+    drift_record,
+    moved_reading,
+    weigh_three,
+)
 from unseen.intervals import Credible, IntervalMethod
 from unseen.mixture.placement import Candidates, PlacementPosterior, placement_posterior
 from unseen.proportions.base import CLASSIFIER_CONSTRAINTS, ProportionEstimator, Reading
@@ -39,6 +48,9 @@ _MIN_SHARE = 1e-6
 # The posterior takes the scores as they are; with other training rows they would be others. By
 # this factor draws of nu lie further from their median. Chosen on development data.
 _SCORE_NOISE = 1.2
+# Below this probability of open no sign of moved could make a difference worth its time.
+_SURELY_CLOSED = 0.018
+_TOO_FAR = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,22 +98,26 @@ class OpenSetReading(Reading):
     shares, replicates, roc, pooled, diagnostics, notices
         As in :class:`~unseen.proportions.base.Reading`.
     fit : OpenSetFit
-        Shares under both hypotheses.
+        Shares under closed and open.
+    three : ThreeHypotheses or None
+        Shares under closed, open and moved; None where moved was not asked about.
     """
 
     fit: OpenSetFit = None  # type: ignore[assignment]
+    three: ThreeHypotheses | None = None
 
     @property
     def expected(self) -> FloatArray:
-        """Shares on average over both hypotheses, where ``shares`` takes a side."""
-        return self.fit.expected
+        """Shares on average over the hypotheses, where ``shares`` takes a side."""
+        return self.fit.expected if self.three is None else self.three.expected
 
 
 class OpenSetEstimator(ProportionEstimator):
-    """Shares of the known classes and of unseen ones, by averaging a closed and an open model.
+    """Shares of the known classes and of unseen ones, by averaging three models.
 
     As sharp as closed-set EM where nothing is unseen, and able to find the unseen where there is
-    something. One known class is enough.
+    something. Known classes may have moved a little (``Estimate.drift``). One known class is
+    enough.
 
     Parameters
     ----------
@@ -118,6 +134,10 @@ class OpenSetEstimator(ProportionEstimator):
         Seed of the folds and of the classifier.
     n_jobs : int or None, default=None
         Jobs that score at the same time; does not change the result.
+    prior_moved : float or None, default=None
+        Prior probability, if the new rows are no mixture of the known classes, that the known
+        classes have moved (docs/drift.md); None is 0.27 for several known classes and 0 for one.
+        0 takes for granted that no class has moved.
 
     Examples
     --------
@@ -141,6 +161,7 @@ class OpenSetEstimator(ProportionEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CLASSIFIER_CONSTRAINTS,
         "prior_closed": [None, Interval(Real, 0, 1, closed="both")],
+        "prior_moved": [None, Interval(Real, 0, 1, closed="left")],
         "n_folds": [None, Interval(Integral, 2, None, closed="left")],
     }
 
@@ -151,46 +172,78 @@ class OpenSetEstimator(ProportionEstimator):
         n_folds: int | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        prior_moved: float | None = None,
     ) -> None:
         self.prior_closed = prior_closed
         self.classifier = classifier
         self.n_folds = n_folds
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.prior_moved = prior_moved
 
     def scorer(self, seed: int) -> OpenScorer:
         """Makes posteriors, density ratios and distances."""
         return OpenScorer(self.classifier, self.n_folds, seed, self.n_jobs)
 
     def read(self, scores: OpenScores) -> OpenSetReading:
-        """Weigh "nothing is unseen" against "something is".
+        """Weigh "nothing is unseen", "something is" and "known classes have moved".
 
-        ``probability_unseen`` and ``bayes_factor``, of the second against the first, are among the
-        diagnostics.
+        ``probability_unseen``, ``probability_moved`` and ``bayes_factor``, of the second against
+        the first, are among the diagnostics.
         """
         prior = self.prior_closed
         if prior is None:
             prior = _PRIOR_CLOSED_ONE if len(scores.classes) == 1 else _PRIOR_CLOSED_MORE
+        prior_moved = self.prior_moved
+        if prior_moved is None and len(scores.classes) == 1:
+            # With one class nothing tells a class that moved from a new one that overlaps it.
+            prior_moved = 0.0
+        moved = three = drift = None
         with one_blas_thread():  # or rounding would depend on the number of cores
             fit = open_set_fit(scores, float(prior))
-        shares = fit.shares
+            if prior_moved != 0 and prior < 1:
+                if fit.posterior.probability_open >= _SURELY_CLOSED:
+                    moved = moved_reading(scores, fit)
+                    three = weigh_three(fit, moved, prior_moved, _SCORE_NOISE)
+                seen = (three.probability_moved, moved.far) if three and moved else (0.0, 0.0)
+                drift = drift_record(scores, *seen, fit.shares[-1])
+        shares = fit.shares if three is None else three.shares
         # The ROC of the candidate of least log-loss, at the shares of the answer.
         mixture, best = np.maximum(shares[:-1], _MIN_SHARE), scores.ratios.best
         ratios = ratios_at_shares(scores, mixture / mixture.sum())
         weight = (mixture / scores.counts)[scores.codes]
         pair = ratios.new[:, best], ratios.labelled[:, best]
         pooled = scored_evidence(*pair, 1 - float(shares[-1]), weight)
+        draws = partial(_posterior_draws, scores, fit)
+        if three is not None and moved is not None:
+            draws = partial(_three_draws, scores, fit, moved, three)
         return OpenSetReading(
             shares=shares,
-            replicates=partial(_posterior_draws, scores, fit),
+            replicates=draws,
             roc={scores.classes[0]: pooled} if len(scores.classes) == 1 else {},
             pooled=pooled,
-            diagnostics={
-                "probability_unseen": fit.posterior.probability_open,
-                "bayes_factor": fit.posterior.bayes_factor,
-            },
+            diagnostics=_diagnostics(fit.posterior, three, drift),
+            notices=() if drift is None else drift.notices,
+            drift=drift,
             fit=fit,
+            three=three,
         )
+
+
+def _diagnostics(
+    posterior: PlacementPosterior, three: ThreeHypotheses | None, drift: Drift | None
+) -> dict[str, float]:
+    """Probabilities, and the Bayes factor of open against closed where no class moved."""
+    unseen = posterior.probability_open if three is None else three.probability_unseen
+    found = {"probability_unseen": unseen}
+    if drift is None or drift.verdict == "still":
+        # Where known classes moved, the factor says that the rows differ, and not by what.
+        found["bayes_factor"] = posterior.bayes_factor
+    if drift is not None:
+        found["probability_moved"] = drift.probability_moved
+        # Under three hypotheses the probability and the factor do not tell the prior.
+        found["prior_unseen"] = 1 - posterior.prior_closed
+    return found
 
 
 def open_set_fit(
@@ -258,3 +311,27 @@ def _posterior_draws(
                     posteriors, fit.known_mixture, n_open, rng, fit.known
                 )
     return np.column_stack([nu[:, None] * mixture, 1 - nu])
+
+
+def _three_draws(
+    scores: OpenScores,
+    fit: OpenSetFit,
+    moved: MovedReading,
+    three: ThreeHypotheses,
+    n_draws: int,
+    random_state: Any = None,
+) -> FloatArray:
+    """Draws of the shares, (B, K + 1), each from one of the three hypotheses."""
+    rng = generator(scores.seed if random_state is None else random_state)
+    u, part = three.draws(n_draws, rng)
+    mixture, posteriors = np.ones((n_draws, len(scores.classes))), scores.posteriors
+    if posteriors is not None:
+        too_far = moved.far > _TOO_FAR
+        known = [None, fit.known, None if too_far else moved.known]
+        with one_blas_thread():
+            for place in np.unique(part):
+                chosen = part == place
+                mixture[chosen] = em_replicates(
+                    posteriors, three.mixtures[place], int(chosen.sum()), rng, known[place]
+                )
+    return np.column_stack([(1 - u)[:, None] * mixture, u])

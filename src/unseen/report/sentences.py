@@ -75,7 +75,7 @@ def certainty(estimate: Estimate) -> list[str]:
     if estimate.unseen_certified is not None and estimate.unseen_certified > 0:
         sentences.append(
             f"At least {words.share(estimate.unseen_certified)} are unseen by a bound that takes "
-            "nothing for granted about the classes."
+            "nothing for granted about the classes, but that known ones did not change."
         )
     if estimate.intervals is None:
         sentences.append("No intervals were asked for, so how far it may be off is not known.")
@@ -99,9 +99,10 @@ def _probability(estimate: Estimate) -> list[str]:
     if _LEAST_DOUBT < probability < 1 - _LEAST_DOUBT and 0 < factor < float("inf"):
         # Bayes' rule backwards: the odds before the data are the odds after over the factor.
         odds = probability / (1 - probability) / factor
+        before = estimate.diagnostics.get("prior_unseen", odds / (1 + odds))
         return [
             f"That anything is unseen is {words.likelihood(probability)}: we started from "
-            f"{100 * odds / (1 + odds):.3g}%, and the data made it {words.chance(probability)}."
+            f"{100 * before:.3g}%, and the data made it {words.chance(probability)}."
         ]
     if factor > _OVERWHELMING:
         return [

@@ -18,7 +18,16 @@ from unseen._frozen import Frozen, frozen_array
 from unseen._types import FloatArray, IntArray
 from unseen.roc.models import Concave
 
-__all__ = ["N_CELLS", "CurveLattice", "PooledCells", "cell_rates", "fitted_lattice", "spread_cells"]
+__all__ = [
+    "FALSE_ALARMS",
+    "N_CELLS",
+    "CurveLattice",
+    "PooledCells",
+    "cell_rates",
+    "fitted_lattice",
+    "spread_cells",
+    "trapezoid",
+]
 
 N_CELLS = 200
 _COARSE, _FINE = (41, 13), (61, 21)  # points of γ and of Δ
@@ -33,7 +42,7 @@ _EVIDENCE_POWER = 1 / 3
 _NEGLIGIBLE = 1e-6
 _LEAST_RATE = 1e-9
 # False-alarm rates at which curves are tabled: dense where a good ROC turns.
-_ALPHA = np.unique(
+FALSE_ALARMS = np.unique(
     np.concatenate(
         [
             [0.0],
@@ -187,15 +196,15 @@ class CurveLattice:
         self.gamma, self.separations, self.share, self.prior = gamma, separations, share, prior
         concave, concave_slope = _concave_shapes()
         # Binormal curves, with a slope of 0 at the right end, then the concave ones.
-        shapes = np.concatenate([ndtr(ndtri(_ALPHA) + separations[:, None]), concave])
+        shapes = np.concatenate([ndtr(ndtri(FALSE_ALARMS) + separations[:, None]), concave])
         slope = np.append(np.zeros(len(separations)), concave_slope)
         column = gamma[:, None]
-        curves = (1 - column[..., None]) * shapes + column[..., None] * _ALPHA
+        curves = (1 - column[..., None]) * shapes + column[..., None] * FALSE_ALARMS
         self.slope = (column + (1 - column) * slope).ravel()
-        self.rate = cell_rates(curves.reshape(-1, _ALPHA.size), share)
-        by_share = _trapezoid(gamma) * share_density(1 - gamma, prior.small_share)
+        self.rate = cell_rates(curves.reshape(-1, FALSE_ALARMS.size), share)
+        by_share = trapezoid(gamma) * share_density(1 - gamma, prior.small_share)
         low, high = np.log(prior.limits)
-        binormal = (1 - _CONCAVE_WEIGHT) * _trapezoid(np.log(separations)) / (high - low)
+        binormal = (1 - _CONCAVE_WEIGHT) * trapezoid(np.log(separations)) / (high - low)
         by_shape = np.append(binormal, np.full(len(concave), _CONCAVE_WEIGHT / len(concave)))
         self.log_prior = np.add.outer(np.log(by_share), np.log(by_shape)).ravel()
 
@@ -230,7 +239,7 @@ class CurveLattice:
 def _concave_shapes() -> tuple[FloatArray, FloatArray]:
     """Concave curves at the tabled false alarms (S, A), and their slopes at the right end (S,)."""
     theta = np.column_stack([np.zeros_like(_CONCAVE_DELTA), _CONCAVE_DELTA])
-    curves = np.concatenate([Concave(mu).value(_ALPHA, theta) for mu in _CONCAVE_MU])
+    curves = np.concatenate([Concave(mu).value(FALSE_ALARMS, theta) for mu in _CONCAVE_MU])
     return frozen_array(curves), frozen_array(np.tile(_CONCAVE_DELTA, len(_CONCAVE_MU)))
 
 
@@ -252,7 +261,7 @@ def cell_rates(curves: FloatArray, share: float) -> FloatArray:
         The probability that a row in the cell is one of F.
     """
     grid = np.linspace(0, 1, N_CELLS + 1)
-    above = share * curves + (1 - share) * _ALPHA
+    above = share * curves + (1 - share) * FALSE_ALARMS
     masses = np.empty((len(curves), N_CELLS + 1))
     for mass, curve, position in zip(masses, curves, above, strict=True):
         mass[:] = np.interp(grid, position, curve)
@@ -260,7 +269,7 @@ def cell_rates(curves: FloatArray, share: float) -> FloatArray:
     return np.clip(rates, _LEAST_RATE, 1 - _LEAST_RATE)
 
 
-def _trapezoid(grid: FloatArray) -> FloatArray:
+def trapezoid(grid: FloatArray) -> FloatArray:
     """Weights of the trapezoidal rule."""
     steps = np.diff(grid)
     return (np.append(steps, 0.0) + np.append(0.0, steps)) / 2

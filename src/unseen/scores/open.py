@@ -16,6 +16,7 @@ from unseen.records import Notice
 from unseen.samples import LabelledRows
 from unseen.scores.base import FOLDS, RatioScores, Scorer, Scores
 from unseen.scores.crossfit import cross_fitter
+from unseen.scores.moves import Moves, made_moves
 from unseen.scores.posteriors import Posteriors, PosteriorScorer
 from unseen.simplex import mixture_shares
 
@@ -49,6 +50,9 @@ class OpenScores(Scores):
         Seed that made the scores.
     notices : tuple of Notice
         What a person should know about the rows.
+    moves : Moves or None, default=None
+        What tells known classes that moved from classes that are new; None where the scores are
+        not the scorer's.
     """
 
     classes: tuple[Any, ...]
@@ -59,6 +63,7 @@ class OpenScores(Scores):
     mixture: FloatArray
     seed: int | None = None
     notices: tuple[Notice, ...] = ()
+    moves: Moves | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -137,7 +142,10 @@ class OpenScorer(Scorer):
                 mixture = (1 - _MIN_PART) * closed + _MIN_PART * present
                 weight = (mixture / present)[codes]
         ratios = fitter.ratios(X_new, rows, weight, codes, n_folds, self.seed)
-        return OpenScores(labelled.labels, codes, posteriors, ratios, closed, mixture, self.seed)
+        moves = made_moves(labelled, X_new, posteriors, ratios.distances, closed, self.seed)
+        return OpenScores(
+            labelled.labels, codes, posteriors, ratios, closed, mixture, self.seed, moves=moves
+        )
 
     def posterior_scorer(self) -> PosteriorScorer:
         """The scorer of the known classes that this one takes its posteriors from."""

@@ -1,0 +1,233 @@
+"""Closed, open or moved: their probabilities, and the law of the unseen share under all three.
+
+    closed   the new rows are a mixture of the known classes;
+    open     something is new besides;
+    moved    every known class may have moved a little, and something may be new besides.
+
+Closed against open is decided as ever (:mod:`unseen.mixture.placement`); moved stands beside open,
+with odds that docs/drift.md derives.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit, logsumexp
+
+from unseen._frozen import Frozen
+from unseen._types import FloatArray, IntArray
+from unseen.drift.lattice import NOTHING_NEW, PRIOR_MOVED, PRIOR_SHARE, SHARES
+from unseen.drift.moved import MovedReading, TwoHypotheses
+from unseen.roc.pooled import trapezoid
+
+__all__ = ["PRIOR_MOVED_MORE", "PRIOR_MOVED_ONE", "ThreeHypotheses", "weigh_three"]
+
+# Weights of the signs of moved against open: fitted on nine development sets, each left out in
+# turn, and rounded; the prior probabilities are those of the log-odds -1 and -2. With one known
+# class the question itself supposes that something is new, so moved starts lower.
+PRIOR_MOVED_MORE, PRIOR_MOVED_ONE = float(expit(-1.0)), float(expit(-2.0))
+_DISCRIMINATORS, _EVENNESS, _DISTANCES, _SHARES_APART = 1 / 6, 0.4, 0.25, 4.0
+# "A part of the rows moved" looks like open but to distances, which cannot see every new class: its
+# odds are enough to say "unclear", and never more. Chosen on development sets.
+_PART, _CLIP_PART = -5.0, 5.0
+# Probability that the scores are blind to what is new, for intervals alone; and the probability of
+# "nothing is new" if they are blind, and if classes moved too far to tell. Development sets.
+_BLIND, _NONE_IF_BLIND, _NONE_IF_FAR = 0.1, 0.5, 0.6
+_EVIDENCE_POWER = 1 / 3
+
+
+@dataclass(frozen=True, eq=False)
+class ThreeHypotheses(Frozen):
+    """Probabilities, shares and the law of the unseen share u under closed, open and moved.
+
+    Parameters
+    ----------
+    probability : ndarray of shape (3,)
+        Probability of closed, open and moved.
+    mixtures : ndarray of shape (3, K)
+        Shares among the known classes under each.
+    points, weight : ndarray of shape (L,)
+        Law of u under all three together, for the point estimate.
+    wide_points, wide : ndarray of shape (L,)
+        Law of u for intervals, where open and moved know less.
+    part : ndarray of shape (L,)
+        0, 1 or 2: the hypothesis that a point belongs to.
+    """
+
+    probability: FloatArray
+    mixtures: FloatArray
+    points: FloatArray
+    weight: FloatArray
+    wide_points: FloatArray
+    wide: FloatArray
+    part: IntArray
+
+    @property
+    def probability_unseen(self) -> float:
+        """Probability that anything is unseen."""
+        return float(min(self.weight[self.points > 0].sum(), 1.0))
+
+    @property
+    def probability_moved(self) -> float:
+        """Probability that known classes have moved."""
+        return float(self.probability[2])
+
+    @property
+    def shares(self) -> FloatArray:
+        """Share of each known class, then of unseen ones: median of u, and mean of the rest."""
+        u = _quantile(self.points, self.weight, 0.5)
+        mixed = self.probability @ self.mixtures
+        return np.append((1 - u) * mixed / mixed.sum(), u)
+
+    @property
+    def expected(self) -> FloatArray:
+        """Shares on average over the three: known classes, then unseen."""
+        known = np.bincount(self.part, self.weight * (1 - self.points), minlength=3) @ self.mixtures
+        return np.append(known, 1 - known.sum())
+
+    def draws(self, n_draws: int, rng: np.random.Generator) -> tuple[FloatArray, IntArray]:
+        """Draws of u for intervals, and the hypothesis of each.
+
+        Within open and moved u is drawn around the points, as the grid of u is coarse.
+        """
+        order = np.lexsort((self.wide_points, self.part))
+        mass = np.cumsum(self.wide[order])
+        spot = np.searchsorted(mass, rng.random(n_draws) * mass[-1])
+        spot = np.minimum(spot, len(order) - 1)
+        points, parts = self.wide_points[order], self.part[order]
+        u, part = points[spot], parts[spot]
+        ends = []
+        for neighbour in (np.maximum(spot - 1, 0), np.minimum(spot + 1, len(order) - 1)):
+            inner = (part > 0) & (u > 0) & (parts[neighbour] == part)
+            ends.append(np.where(inner, (u + points[neighbour]) / 2, u))
+        return ends[0] + (ends[1] - ends[0]) * rng.random(n_draws), part
+
+
+def weigh_three(
+    fit: TwoHypotheses, reading: MovedReading, prior_moved: float | None, score_noise: float
+) -> ThreeHypotheses:
+    """Weigh closed, open and moved: P ~ (p, (1 - p) B, (1 - p) B exp(log-odds of moved)).
+
+    Parameters
+    ----------
+    fit : TwoHypotheses
+        Shares under closed and open; p and B are the prior and the Bayes factor of its posterior.
+    reading : MovedReading
+    prior_moved : float or None
+        Prior probability of moved, if the new rows are no mixture of the known classes; None is
+        that of the development sets.
+    score_noise : float
+        Factor by which draws under open lie further from their median.
+
+    Returns
+    -------
+    ThreeHypotheses
+    """
+    posterior, one_class = fit.posterior, len(fit.closed) == 1
+    default = PRIOR_MOVED_ONE if one_class else PRIOR_MOVED_MORE
+    start = _logit(default if prior_moved is None else prior_moved)
+    whole = start + _moved_odds(fit, reading)
+    part = start + _part_odds(fit, reading) + _logit(PRIOR_MOVED_MORE) - _logit(default)
+    odds = float(np.logaddexp(whole, part))
+    inner = np.exp(part - odds)
+    law, wide = (
+        (1 - inner) * _moved_law(reading, blind) + inner * _part_law(reading)
+        for blind in (0.0, _BLIND)
+    )
+    probability = _probabilities(posterior.prior_closed, posterior.log_bayes_factor, odds)
+    opened, middle = 1 - posterior.share, 1 - float(posterior.open_quantile(0.5))
+    stretched = np.clip(middle + score_noise * (opened - middle), 0.0, 1.0)
+    closed, open_law, moved = probability[0], probability[1] * posterior.probability, probability[2]
+    return ThreeHypotheses(
+        probability,
+        np.array([fit.closed, fit.known_mixture, reading.known_mixture]),
+        np.concatenate([[0.0], opened, SHARES]),
+        np.concatenate([[closed], open_law, moved * law]),
+        np.concatenate([[0.0], stretched, SHARES]),
+        np.concatenate([[closed], open_law, moved * wide]),
+        np.repeat([0, 1, 2], [1, len(opened), len(SHARES)]),
+    )
+
+
+def _probabilities(prior_closed: float, log_bayes_factor: float, odds: float) -> FloatArray:
+    """Probabilities of closed, open and moved."""
+    if prior_closed in (0.0, 1.0):
+        return np.array([prior_closed, *((1 - prior_closed) * expit([-odds, odds]))])
+    base = -_logit(prior_closed) + log_bayes_factor
+    weights = np.array([0.0, base, base + odds])
+    return np.asarray(np.exp(weights - logsumexp(weights)))
+
+
+def _moved_odds(fit: TwoHypotheses, reading: MovedReading) -> float:
+    """Log Bayes factor of moved against open."""
+    u_open = 1 - float(fit.posterior.open_quantile(0.5))
+    u_moved = _quantile(SHARES, _moved_law(reading, 0.0), 0.5)
+    return (
+        _DISCRIMINATORS * reading.discriminators
+        + _EVENNESS * reading.evenness
+        + _DISTANCES * reading.distances
+        + _SHARES_APART * (u_open - u_moved)
+    )
+
+
+def _part_odds(fit: TwoHypotheses, reading: MovedReading) -> float:
+    """Log Bayes factor of "one class or a part of the rows moved" against open.
+
+    Only distances speak against the u that open claims: their contradiction is the mean over scales
+    of ``log sum_u prior(u) L(u) - log sum_u p_open(u) L(u)``, with L the likelihood under drift.
+    """
+    margins = reading.margins
+    if not len(margins):
+        return -np.inf
+    middles = (SHARES[1:] + SHARES[:-1]) / 2
+    place = np.searchsorted(middles, 1 - fit.posterior.share)
+    claimed = np.bincount(place, fit.posterior.probability, minlength=len(SHARES))
+    with np.errstate(divide="ignore"):
+        open_fit = logsumexp(margins + np.log(claimed), axis=1)
+    against = logsumexp(margins + PRIOR_MOVED, axis=1) - open_fit
+    contradiction = np.clip(against, -_CLIP_PART, 4 * _CLIP_PART).mean()
+    return float(_PART + min(contradiction, _CLIP_PART))
+
+
+def _part_law(reading: MovedReading) -> FloatArray:
+    """Law of u at ``SHARES`` by distances alone."""
+    margins = reading.margins
+    if not len(margins):
+        return np.append(1.0, np.zeros(len(SHARES) - 1))
+    fits = margins + PRIOR_SHARE
+    factors = logsumexp(fits, axis=1) - margins[:, 0]
+    mixing = np.exp(_EVIDENCE_POWER * (factors - factors.max()))
+    law = (mixing / mixing.sum()) @ np.exp(fits - logsumexp(fits, axis=1)[:, None])
+    return _with_nothing(law, float(logsumexp(factors) - np.log(len(factors))))
+
+
+def _moved_law(reading: MovedReading, blind: float) -> FloatArray:
+    """Law of u at ``SHARES`` under moved; ``blind`` of it says nothing."""
+    law = _with_nothing(reading.probability, reading.log_new)
+    even = trapezoid(SHARES)
+    even[0] = 0.0
+    even /= even.sum()
+    for part, none in ((reading.far, _NONE_IF_FAR), (blind, _NONE_IF_BLIND)):
+        silent = (1 - none) * even
+        silent[0] = none
+        law = (1 - part) * law + part * silent
+    return law
+
+
+def _with_nothing(law: FloatArray, log_new: float) -> FloatArray:
+    """A law of u > 0, with the probability that nothing is new."""
+    is_new = expit(log_new - _logit(NOTHING_NEW))
+    found = is_new * law
+    found[0] = 1 - is_new
+    return np.asarray(found)
+
+
+def _logit(probability: float) -> float:
+    return float(np.log(probability) - np.log1p(-probability))
+
+
+def _quantile(points: FloatArray, weight: FloatArray, level: float) -> float:
+    order = np.argsort(points, kind="stable")
+    mass = np.cumsum(weight[order])
+    return float(points[order][min(np.searchsorted(mass, level * mass[-1]), len(points) - 1)])

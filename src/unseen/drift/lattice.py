@@ -1,0 +1,171 @@
+"""Likelihood of a ROC whose known part may have moved, summed over a lattice of curves.
+
+With a score that orders rows by how little they look like labelled ones, new rows have the ROC
+``f = u g(. ; Delta, spread) + (1 - u) d(. ; delta)``: g is the curve of what is new, d the curve of
+known rows that have moved, both binormal. delta = 0 is a straight right end of slope 1 - u; delta >
+0 bends the right end down to 0. docs/drift.md, "The third hypothesis", says why.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from scipy.special import logsumexp, ndtr, ndtri
+
+from unseen._frozen import Frozen
+from unseen._types import FloatArray, IntArray
+from unseen.roc.pooled import FALSE_ALARMS, N_CELLS, cell_rates, trapezoid
+
+__all__ = [
+    "NOTHING_NEW",
+    "PRIOR_MOVE",
+    "PRIOR_MOVED",
+    "PRIOR_SHARE",
+    "PRIOR_STRENGTH",
+    "SHARES",
+    "STRENGTHS",
+    "LatticeTables",
+    "MovedLattice",
+    "strength_of_points",
+]
+
+# Every constant here was chosen on development sets (docs/drift.md, "Where constants come from").
+SHARES = np.concatenate([[0.0], np.geomspace(0.005, 0.1, 10), np.linspace(0.1, 1.0, 19)[1:]])
+STRENGTHS = np.concatenate([[0.0], np.geomspace(0.1, 4.5, 14)])
+_SEPARATIONS = np.geomspace(1.0, 5.0, 8)
+_SPREADS, _SPREAD_WEIGHT = (1.0, 1.5), (0.6, 0.4)
+_HIDDEN = np.array([-1.0, -0.5, 0.0, 0.5])  # separations of unseen rows that distances cannot see
+_GAP = 0.5  # what is new stands out by so much more than what has moved
+_SMALL_SHARE = 0.03
+_LEAST_MOVE = 0.3  # of a discriminator; less is not told from a straight right end
+NOTHING_NEW = 0.5  # prior probability that nothing is new, if known classes moved
+_NEGLIGIBLE = 1e-3
+
+
+def _log(values: FloatArray) -> FloatArray:
+    with np.errstate(divide="ignore"):
+        return np.log(values / values.sum())
+
+
+def _share_prior() -> FloatArray:
+    """Prior of u > 0, ``~ (1 - u)^2 / (u + .03)``: that all known classes vanished is unlikely."""
+    prior = trapezoid(SHARES) * (1 - SHARES) ** 2 / (SHARES + _SMALL_SHARE)
+    prior[0] = 0.0
+    return prior
+
+
+def _strength_prior() -> FloatArray:
+    """Prior of the drift that distances see: mostly small, sometimes not."""
+    small, large = (np.exp(-0.5 * (STRENGTHS / sd) ** 2) / sd for sd in (0.3, 1.5))
+    return trapezoid(STRENGTHS) * (0.8 * small + 0.2 * large)
+
+
+PRIOR_SHARE, PRIOR_STRENGTH = _log(_share_prior()), _log(_strength_prior())
+# Discriminators see every drift: log-uniform from the least that they can tell.
+PRIOR_MOVE = _log((STRENGTHS >= _LEAST_MOVE).astype(float))
+PRIOR_MOVED = np.append(np.log(NOTHING_NEW), PRIOR_SHARE[1:] + np.log1p(-NOTHING_NEW))
+
+
+@dataclass(frozen=True, eq=False)
+class LatticeTables(Frozen):
+    """Log-likelihoods of some scores, relative to "new rows are as labelled ones".
+
+    Parameters
+    ----------
+    table : ndarray of shape (C, U, D)
+        At u and delta, with the curve of what is new summed out.
+    points : ndarray of shape (C, U - 1, P)
+        At u > 0 and every pair of curves, prior of the curve of what is new included.
+    hidden : ndarray of shape (C, U)
+        At u and delta = 0, if the score cannot see what is new.
+    """
+
+    table: FloatArray
+    points: FloatArray
+    hidden: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class _Curves(Frozen):
+    """Pairs of curves with Delta >= delta + gap, and the curves at the tabled false alarms."""
+
+    strength: IntArray  # (P,), the place of delta among STRENGTHS
+    log_prior: FloatArray  # (P,), of Delta and spread given delta
+    moved: FloatArray  # (D, A)
+    mixed: FloatArray  # (U - 1, P, A)
+    hidden: FloatArray  # (U - 1, 4, A)
+
+
+def _binormal(separation: FloatArray, spread: float = 1.0) -> FloatArray:
+    return ndtr((np.asarray(separation)[:, None] + ndtri(FALSE_ALARMS)) / spread)
+
+
+@lru_cache(maxsize=1)
+def _curves() -> _Curves:
+    separation = np.tile(_SEPARATIONS, len(_SPREADS))
+    allowed = separation[:, None] >= STRENGTHS + _GAP
+    prior = np.repeat(_SPREAD_WEIGHT, len(_SEPARATIONS))[:, None] * allowed
+    prior = prior / np.maximum(prior.sum(axis=0), 1e-300)
+    shape, strength = np.nonzero(allowed)
+    new = np.concatenate([_binormal(_SEPARATIONS, spread) for spread in _SPREADS])
+    moved, u = _binormal(STRENGTHS), SHARES[1:, None, None]
+    return _Curves(
+        strength,
+        np.log(prior[shape, strength]),
+        moved,
+        u * new[shape] + (1 - u) * moved[strength],
+        u * _binormal(_HIDDEN) + (1 - u) * FALSE_ALARMS,
+    )
+
+
+def strength_of_points() -> IntArray:
+    """Place of delta among ``STRENGTHS`` for each pair of curves, (P,)."""
+    return _curves().strength
+
+
+class MovedLattice:
+    """Likelihoods of u and delta, at one share r of the new rows in the pooled mass.
+
+    Parameters
+    ----------
+    share : float
+        The share r.
+    """
+
+    def __init__(self, share: float) -> None:
+        curves, size = _curves(), FALSE_ALARMS.size
+        parts = curves.moved, curves.mixed.reshape(-1, size), curves.hidden.reshape(-1, size)
+        rate = cell_rates(np.concatenate(parts), share)
+        self.share, self._rate = share, rate
+        self._log_new, self._log_old = np.log(rate).T, np.log1p(-rate).T
+
+    def tables(self, F: FloatArray, H: FloatArray) -> LatticeTables:
+        """Log-likelihoods from the cells of new and labelled rows, (C, cells) each."""
+        null = F.sum(axis=1) * np.log(self.share) + H.sum(axis=1) * np.log1p(-self.share)
+        gain = F @ self._log_new + H @ self._log_old - null[:, None]
+        curves, n_moved, n_u = _curves(), len(STRENGTHS), len(SHARES) - 1
+        end = n_moved + n_u * len(curves.strength)
+        points = gain[:, n_moved:end].reshape(len(F), n_u, -1) + curves.log_prior
+        table = np.full((len(F), n_u + 1, n_moved), -np.inf)
+        table[:, 0] = gain[:, :n_moved]
+        for strength in np.unique(curves.strength):
+            table[:, 1:, strength] = logsumexp(points[..., curves.strength == strength], axis=2)
+        hidden = logsumexp(gain[:, end:].reshape(len(F), n_u, -1), axis=2) - np.log(len(_HIDDEN))
+        return LatticeTables(table, points, np.column_stack([np.zeros(len(F)), hidden]))
+
+    def known(self, weight: FloatArray) -> FloatArray:
+        """P(known) of a new row in each cell, averaged over points with weights (U - 1, P)."""
+        curves, grid = _curves(), np.linspace(0, 1, N_CELLS + 1)
+        u, point = np.nonzero(weight > _NEGLIGIBLE * weight.max())
+        moved = np.empty((len(u), N_CELLS + 1))
+        for mass, mixed, strength in zip(
+            moved, curves.mixed[u, point], curves.strength[point], strict=True
+        ):
+            above = self.share * mixed + (1 - self.share) * FALSE_ALARMS
+            mass[:] = np.interp(grid, above, curves.moved[strength])
+        rate = self._rate[len(STRENGTHS) + u * weight.shape[1] + point]
+        known = (1 - SHARES[1 + u])[:, None] * np.diff(moved, axis=1)
+        part = np.clip(known * self.share * N_CELLS / rate, 0.0, 1.0)
+        return np.asarray(np.average(part, axis=0, weights=weight[u, point]))

@@ -1,0 +1,312 @@
+"""What scores say if known classes may have moved, and about whether they have.
+
+Discriminators see every move and distances hardly see small ones, but both see what is new as a
+second bump of the ROC. Each family of scores has a Bayes factor for u > 0 under *moved*; their mean
+weighs u > 0 against u = 0. Open or moved is decided by three signs, which
+:mod:`unseen.drift.hypotheses` adds up. docs/drift.md, "The third hypothesis", derives all of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from scipy.special import expit, logsumexp
+
+from unseen._frozen import Frozen
+from unseen._types import FloatArray, IntArray
+from unseen.drift.lattice import (
+    NOTHING_NEW,
+    PRIOR_MOVE,
+    PRIOR_MOVED,
+    PRIOR_SHARE,
+    PRIOR_STRENGTH,
+    STRENGTHS,
+    LatticeTables,
+    MovedLattice,
+    strength_of_points,
+)
+from unseen.mixture.placement import Candidates, PlacementPosterior
+from unseen.scores.base import Distances, RatioScores
+from unseen.scores.open import OpenScores, ratios_at_shares
+from unseen.simplex import mixture_shares
+
+__all__ = ["MovedReading", "TwoHypotheses", "moved_reading"]
+
+# Every constant here was chosen on development sets (docs/drift.md, "Where constants come from").
+_NOT_SEEN = 0.3  # prior probability that distances cannot see what is new
+_TEMPER, _HANDICAP = 0.7, 1.0  # of the discriminators' evidence for u > 0 under moved
+_EVIDENCE_POWER = 1 / 3
+_FAR, _FAR_RAMP = 1.5, 0.2  # strength by distances from which on it is too far to tell
+_CLIP_DISCRIMINATORS, _CLIP_DISTANCES = (-25.0, 10.0), 5.0
+_LOSS_WEIGHT, _LEAST_LOSS = 0.1, np.log(1e-3)
+_LEAST_NEW = 0.02  # below this probability of u > 0 all rows count as known
+_LEAST_CANDIDATE = 0.1
+_LARGE_CLASS = 0.05  # part of the new rows from which on a class says how evenly they look unseen
+_LEAST_SHARE = 1e-6
+
+
+class TwoHypotheses(Protocol):
+    """Shares under closed and open; :class:`~unseen.proportions.open_set.OpenSetFit`."""
+
+    @property
+    def closed(self) -> FloatArray:
+        """Shares of the known classes under closed, (K,)."""
+
+    @property
+    def known_mixture(self) -> FloatArray:
+        """Shares among the rows of known classes under open, (K,)."""
+
+    @property
+    def posterior(self) -> PlacementPosterior:
+        """Posterior of the share of all known classes under open."""
+
+    @property
+    def known(self) -> FloatArray:
+        """P(known) of each new row under open, (m,)."""
+
+
+@dataclass(frozen=True, eq=False)
+class MovedReading(Frozen):
+    """What the scores say if known classes may have moved.
+
+    Parameters
+    ----------
+    discriminators, distances, evenness : float
+        The three signs of moved against open, as log-odds.
+    log_new : float
+        Log Bayes factor for "something is new" against "nothing is", both under moved.
+    probability : ndarray of shape (U,)
+        Posterior of u > 0 at ``SHARES``, given moved and u > 0.
+    far : float
+        From 0 to 1: whether classes moved too far to tell what is new.
+    strength : ndarray of shape (S,)
+        Posterior mean of delta by scale of distances.
+    known : ndarray of shape (m,)
+        P(known) of each new row, under moved.
+    known_mixture : ndarray of shape (K,)
+        Shares among the known classes, under moved.
+    margins : ndarray of shape (S, U)
+        Log-likelihood of u under moved, by scale of distances.
+    """
+
+    discriminators: float
+    distances: float
+    evenness: float
+    log_new: float
+    probability: FloatArray
+    far: float
+    strength: FloatArray
+    known: FloatArray
+    known_mixture: FloatArray
+    margins: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class _Columns:
+    """The scores that the reading looks at, a pair of new and labelled ones each."""
+
+    used: IntArray  # discriminators that can matter
+    log_prior: FloatArray  # of these
+    steady: list[tuple[FloatArray, FloatArray]]  # distances that small moves hardly change
+    logits: list[tuple[FloatArray, FloatArray]]  # the last of these, where it is in logits
+    own: list[tuple[FloatArray, FloatArray]]  # distances of the default
+
+
+@dataclass(frozen=True, eq=False)
+class _Read:
+    """Tables of some scores at some shares of the known classes, and the cell of each new row."""
+
+    lattice: MovedLattice
+    tables: LatticeTables
+    places: list[IntArray]
+
+
+def moved_reading(scores: OpenScores, fit: TwoHypotheses) -> MovedReading:
+    """Read the moved hypothesis off the default's scores.
+
+    Parameters
+    ----------
+    scores : OpenScores
+    fit : TwoHypotheses
+        Shares under closed and open, read off the same scores.
+
+    Returns
+    -------
+    MovedReading
+    """
+    columns = _columns(scores)
+    log_prior, n_steady = columns.log_prior, len(columns.steady)
+    at_closed = _read(scores, fit.closed, columns, [*columns.steady, *columns.own])
+    at_open = _read(scores, fit.known_mixture, columns, [*columns.own, *columns.logits])
+    first = len(columns.used)
+    discriminators, claimed = _discriminator_odds(at_open.tables.table[:first], log_prior)
+    own = range(first + n_steady, len(at_closed.places))
+    logits = [first + n_steady - 1] if columns.logits else []
+    odds = [
+        *_distance_odds(at_open, range(first, len(at_open.places)), claimed),
+        *_distance_odds(at_closed, [*own, *logits], claimed),
+    ]
+    margins, factors = _families(at_closed.tables.table, log_prior, n_steady)
+    mixing = np.exp(_EVIDENCE_POWER * (factors - factors.max()))
+    mixing /= mixing.sum()
+    log_new = float(logsumexp(factors) - np.log(len(factors)))
+    strength = _strength(at_closed.tables.table[first : first + n_steady])
+    far = float(np.clip((strength.max(initial=0.0) - _FAR) / _FAR_RAMP, 0.0, 1.0))
+    known = _known_rows(at_closed, log_prior, mixing, log_new, scores.n_new)
+    return MovedReading(
+        float(np.clip(discriminators, *_CLIP_DISCRIMINATORS)),
+        float(np.mean(odds)) if odds else 0.0,
+        _evenness(scores, fit.known),
+        log_new,
+        mixing @ np.exp(margins + PRIOR_SHARE - logsumexp(margins + PRIOR_SHARE, axis=1)[:, None]),
+        far,
+        strength,
+        known,
+        _known_mixture(scores, known, fit.closed, far),
+        margins[:-1],
+    )
+
+
+def _columns(scores: OpenScores) -> _Columns:
+    ratios, moves = scores.ratios, scores.moves
+    used, log_prior = _discriminators(ratios)
+    own = _pairs(ratios.distances)
+    if moves is None:
+        return _Columns(used, log_prior, own, [], own)
+    steady = _pairs(moves.distances)
+    logits = steady[-1:] if scores.posteriors is not None else []
+    return _Columns(used, log_prior, steady, logits, own)
+
+
+def _discriminators(ratios: RatioScores) -> tuple[IntArray, FloatArray]:
+    """The discriminators that can matter, and their log prior weights."""
+    n_rows = len(ratios.new) + len(ratios.labelled)
+    loss = -_LOSS_WEIGHT * n_rows * (ratios.log_loss - ratios.log_loss.min())
+    used = np.flatnonzero(loss > _LEAST_LOSS)
+    return used, loss[used] - logsumexp(loss[used])
+
+
+def _pairs(distances: Distances | None) -> list[tuple[FloatArray, FloatArray]]:
+    if distances is None:
+        return []
+    return list(zip(distances.new.T, distances.labelled.T, strict=True))
+
+
+def _read(
+    scores: OpenScores,
+    shares: FloatArray,
+    columns: _Columns,
+    distances: list[tuple[FloatArray, FloatArray]],
+) -> _Read:
+    """Likelihoods of the discriminators at these shares, then of the distances."""
+    shares = np.maximum(shares, _LEAST_SHARE)
+    weight = (shares / scores.counts)[scores.codes]
+    ratios = ratios_at_shares(scores, shares)
+    new = np.column_stack([ratios.new[:, columns.used], *(far for far, _ in distances)])
+    old = np.column_stack([ratios.labelled[:, columns.used], *(far for _, far in distances)])
+    cells = Candidates(new, old, np.zeros(new.shape[1])).cells(weight)
+    lattice = MovedLattice(scores.n_new / (scores.n_new + float(cells.labelled[0].sum())))
+    return _Read(lattice, lattice.tables(cells.new, cells.labelled), list(cells.place))
+
+
+def _mean_table(table: FloatArray, log_prior: FloatArray) -> FloatArray:
+    """Log-likelihood (U, D) of all discriminators together."""
+    found: FloatArray = logsumexp(table[: len(log_prior)] + log_prior[:, None, None], axis=0)
+    return found
+
+
+def _discriminator_odds(table: FloatArray, log_prior: FloatArray) -> tuple[float, FloatArray]:
+    """Log-odds that the right end bends; and the posterior of u if the right end is straight."""
+    both = _mean_table(table, log_prior)
+    straight = both[:, 0] + PRIOR_SHARE
+    bent = logsumexp(both + PRIOR_MOVED[:, None] + PRIOR_MOVE)
+    return float(bent - logsumexp(straight)), straight - logsumexp(straight)
+
+
+def _distance_odds(read: _Read, columns: range | list[int], claimed: FloatArray) -> list[float]:
+    """Log-odds of moved against open, by each distance.
+
+    Open must show the u that discriminators claim, or the distance cannot see what is new.
+    """
+    found = []
+    for column in columns:
+        table, hidden = read.tables.table[column], read.tables.hidden[column]
+        moved = logsumexp(table + PRIOR_MOVED[:, None] + PRIOR_STRENGTH)
+        seen, not_seen = np.log1p(-_NOT_SEEN) + table[:, 0], np.log(_NOT_SEEN) + hidden
+        still = logsumexp(claimed + np.logaddexp(seen, not_seen))
+        found.append(float(np.clip(moved - still, -_CLIP_DISTANCES, _CLIP_DISTANCES)))
+    return found
+
+
+def _families(
+    table: FloatArray, log_prior: FloatArray, n_steady: int
+) -> tuple[FloatArray, FloatArray]:
+    """Log-likelihood of u and log Bayes factor of u > 0 under moved, the discriminators last."""
+    first = len(log_prior)
+    margins = [logsumexp(one + PRIOR_STRENGTH, axis=1) for one in table[first : first + n_steady]]
+    discriminators = logsumexp(_mean_table(table, log_prior) + PRIOR_MOVE, axis=1)
+    by_family = np.array([*margins, _TEMPER * discriminators])
+    factors = logsumexp(by_family + PRIOR_SHARE, axis=1) - by_family[:, 0]
+    factors[-1] -= _HANDICAP
+    return by_family, factors
+
+
+def _strength(table: FloatArray) -> FloatArray:
+    """Posterior mean of delta by scale, (S,)."""
+    if not len(table):
+        return np.zeros(0)
+    fit = table + PRIOR_MOVED[:, None] + PRIOR_STRENGTH
+    by_strength = logsumexp(fit, axis=1)
+    law = np.exp(by_strength - logsumexp(by_strength, axis=1)[:, None])
+    return np.asarray(law @ STRENGTHS)
+
+
+def _known_rows(
+    read: _Read, log_prior: FloatArray, mixing: FloatArray, log_new: float, n_new: int
+) -> FloatArray:
+    """P(known) of each new row under moved."""
+    is_new = float(expit(log_new + np.log1p(-NOTHING_NEW) - np.log(NOTHING_NEW)))
+    if is_new <= _LEAST_NEW:
+        return np.ones(n_new)
+    first, at, points = len(log_prior), strength_of_points(), read.tables.points
+    rows = np.zeros(n_new)
+    for family, part in enumerate(mixing[:-1]):
+        fit = points[first + family] + PRIOR_SHARE[1:, None] + PRIOR_STRENGTH[at]
+        rows += part * read.lattice.known(np.exp(fit - fit.max()))[read.places[first + family]]
+    table = read.tables.table[:first] + PRIOR_SHARE[:, None] + PRIOR_MOVE
+    trust = log_prior + _EVIDENCE_POWER * logsumexp(table, axis=(1, 2))
+    trust = np.exp(trust - trust.max())
+    trust[trust <= _LEAST_CANDIDATE] = 0.0
+    for column in np.flatnonzero(trust):
+        fit = points[column] + PRIOR_SHARE[1:, None] + PRIOR_MOVE[at]
+        known = read.lattice.known(np.exp(_TEMPER * (fit - fit.max())))
+        rows += mixing[-1] * trust[column] / trust.sum() * known[read.places[column]]
+    return np.clip(1 - is_new + is_new * rows, _LEAST_SHARE, 1.0)
+
+
+def _known_mixture(
+    scores: OpenScores, known: FloatArray, closed: FloatArray, far: float
+) -> FloatArray:
+    """EM over rows that count as far as they are known; the closed shares if it is too far."""
+    if scores.posteriors is None:
+        return np.ones(1)
+    weights = (known / known.sum())[None]
+    found = mixture_shares(scores.posteriors.ratios, weights, start=scores.mixture)[0]
+    return np.asarray((1 - far) * found + far * closed)
+
+
+def _evenness(scores: OpenScores, known: FloatArray) -> float:
+    """Log-odds of the least share that looks unseen in any class that the classifier assigns.
+
+    New classes rarely take an equal part of all known ones; a sensor that moved does.
+    """
+    code = np.zeros(scores.n_new, dtype=np.intp)
+    if scores.posteriors is not None:
+        code = scores.posteriors.new.argmax(axis=1)
+    count = np.bincount(code)
+    large = count > _LARGE_CLASS * len(code)
+    least = (np.bincount(code, 1 - known)[large] / count[large]).min()
+    least = np.clip(least, 0.005, 0.995)
+    return float(np.log(least) - np.log1p(-least))

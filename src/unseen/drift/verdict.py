@@ -1,0 +1,231 @@
+"""The record of what drift was found: a verdict, how much must be new, and what moved.
+
+docs/drift.md says what a verdict means and what it does not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from unseen._frozen import Frozen
+from unseen._types import FloatArray
+from unseen._wording import NO_SHARE, listed, short_share, shown
+from unseen.drift.tolerance import Tolerance, certified_tolerance
+from unseen.records import Notice
+from unseen.scores.moves import Moves
+from unseen.scores.open import OpenScores
+
+__all__ = ["Drift", "Verdict", "drift_record"]
+
+Verdict = Literal["still", "moved", "unclear"]
+
+# Probabilities of moved above which the verdict is "moved" and "unclear": chosen on development
+# sets, where 2 of 108 problems without drift were called moved.
+_MOVED, _UNCLEAR = 0.8, 0.2
+_FAR = 0.5
+# A column is named from so many standard errors and deviations on.
+_ERRORS, _LEAST_SHIFT, _MOST_COLUMNS, _MOST_NAMED = 4.0, 0.02, 20, 3
+_LONGEST_NAME = 25  # three names leave the sentence short enough for a headline
+_HARDLY_ANY = 0.8  # share of rows unlike training from which on hardly any is like it
+_FACTORS = (1.0, 2.0, 3.0, 5.0)
+_SAID_FACTOR = 3.0
+
+
+@dataclass(frozen=True, eq=False)
+class Drift(Frozen):
+    """Whether known classes have moved, and how much must be new even so.
+
+    Parameters
+    ----------
+    verdict : {"still", "moved", "unclear"}
+        Known classes look as in training; they have moved; or it cannot be told.
+    probability_moved : float
+        Probability of "moved". Below 0.2 the number understates small drifts that change little.
+    tolerance : Tolerance
+        Certified limits behind :meth:`must` and :attr:`gamma`, by distances to labelled rows.
+    unlike : float
+        Share of the rows that look unlike training; if no class moved, this share is unseen.
+    far : bool, default=False
+        Whether classes moved too far to tell what is new: nothing is said of the unseen share.
+    columns : tuple of (name or number, float)
+        Columns whose rows moved most, with the shift in standard deviations of the column.
+    displacement : mapping
+        By class, the root mean square shift over columns, noise taken off; None where too few new
+        rows look like the class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen.drift import Drift, Tolerance
+    >>> limits = Tolerance(np.array([0.02]), np.array([0.1]))
+    >>> drift = Drift("moved", 0.97, limits, 0.98, columns=(("s3", 0.4),))
+    >>> round(drift.must(3.0), 3), drift.gamma
+    (0.043, 5.0)
+    >>> print(drift.sentence(None))  # doctest: +NORMALIZE_WHITESPACE
+    Hardly any row looks as in training: the known classes have moved, mostly in column s3; this
+    is what a changed sensor, unit, preprocessing or population looks like. If no kind of row
+    became more than 3 times as common, at least 4.3% is new even so.
+    """
+
+    verdict: Verdict
+    probability_moved: float
+    tolerance: Tolerance
+    unlike: float
+    far: bool = False
+    columns: tuple[tuple[Any, float], ...] = ()
+    displacement: dict[Any, float | None] = field(default_factory=dict)
+
+    def must(self, factor: float = 1.0) -> float:
+        """Share that must be unseen, with 95% confidence; 0 where nothing is sure.
+
+        The share holds if no kind of known row became more than ``factor`` times as common.
+        """
+        return self.tolerance.must(factor)
+
+    @property
+    def gamma(self) -> float:
+        """Factor up to which something must be unseen; 0 if nothing must be even at factor 1."""
+        return self.tolerance.gamma
+
+    def sentence(self, interval: FloatArray | None) -> str:
+        """The answer about unseen classes where the verdict is not "still".
+
+        Parameters
+        ----------
+        interval : ndarray of shape (2,) or None
+            Lower and upper end of the unseen share.
+
+        Returns
+        -------
+        str
+        """
+        range_ = None if interval is None else tuple(map(short_share, interval))
+        if self.verdict == "unclear":
+            between = "" if range_ is None else f" Between {range_[0]} and {range_[1]} may be new."
+            return (
+                f"{self._some()} of the new rows look unlike training, and whether they are of "
+                f"new classes or known classes have moved is unclear.{between}"
+            )
+        named = listed([shown(str(name), _LONGEST_NAME) for name, _ in self.columns], _MOST_NAMED)
+        where = f", mostly in column{'s' * (len(self.columns) > 1)} {named}" if named else ""
+        return (
+            f"{self._how_many()} in training: the known classes have moved{where}; this is what a "
+            "changed sensor, unit, preprocessing or population looks like. "
+            f"{self._what_is_new(range_)}"
+        )
+
+    def _how_many(self) -> str:
+        if self.unlike > _HARDLY_ANY:
+            return "Hardly any row looks as"
+        return f"{self._some()} of the new rows do not look as"
+
+    def _some(self) -> str:
+        """How many rows look unlike training; the closed hypothesis may claim that none do."""
+        return "Some" if self.unlike < NO_SHARE else f"About {short_share(self.unlike)}"
+
+    def _what_is_new(self, interval: tuple[str, ...] | None) -> str:
+        if self.far:
+            return "They have moved too far to tell whether anything is new."
+        least = self.must(_SAID_FACTOR)
+        if least > NO_SHARE:
+            return (
+                f"If no kind of row became more than {_SAID_FACTOR:g} times as common, at least "
+                f"{short_share(least)} is new even so."
+            )
+        return "Nothing shows that any row is of a new class" + (
+            "." if interval is None else f", and up to {interval[1]} may be."
+        )
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """What a person must know; nothing where the verdict is "still"."""
+        if self.verdict == "moved":
+            text = (
+                "The known classes seem to have moved: the shares allow for this, and a rule that "
+                "was learnt from the labelled rows takes moved rows for new ones."
+            )
+            return (Notice("moved", text),)
+        if self.verdict == "unclear":
+            text = (
+                "Rows look unlike training, and it is unclear whether they are of new classes or "
+                "known classes have moved. A batch that is known to hold nothing new would tell."
+            )
+            return (Notice("moved_unclear", text),)
+        return ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain types, ready for JSON."""
+        return {
+            "verdict": self.verdict,
+            "probability_moved": self.probability_moved,
+            "unlike": self.unlike,
+            "far": self.far,
+            "must": [{"factor": factor, "share": self.must(factor)} for factor in _FACTORS],
+            "gamma": self.gamma,
+            "columns": [{"column": str(name), "shift": shift} for name, shift in self.columns],
+            "displacement": list(self.displacement.values()),
+        }
+
+
+def drift_record(scores: OpenScores, probability_moved: float, far: float, unlike: float) -> Drift:
+    """What the default found about drift.
+
+    Parameters
+    ----------
+    scores : OpenScores
+    probability_moved : float
+        Probability that known classes have moved.
+    far : float
+        From 0 to 1, whether they moved too far to tell.
+    unlike : float
+        The unseen share, if no class moved.
+
+    Returns
+    -------
+    Drift
+    """
+    verdict: Verdict = "still"
+    if probability_moved > _UNCLEAR:
+        verdict = "moved" if probability_moved > _MOVED else "unclear"
+    distances = scores.ratios.distances
+    tolerance = Tolerance(np.zeros(0), np.zeros(0))
+    if distances is not None:
+        new, labelled = distances.new[:, 0], distances.labelled[:, 0]
+        tolerance = certified_tolerance(new, labelled, scores.codes)
+    moved = verdict == "moved"
+    return Drift(
+        verdict,
+        float(probability_moved),
+        tolerance,
+        float(unlike),
+        far=moved and far > _FAR,
+        columns=_columns(scores.moves),
+        displacement=dict(zip(scores.classes, _displacement(scores), strict=True)),
+    )
+
+
+def _columns(moves: Moves | None) -> tuple[tuple[Any, float], ...]:
+    """Columns that moved beyond noise on average over classes, the farthest first."""
+    if moves is None or moves.shift is None or moves.error is None:
+        return ()
+    found = np.isfinite(moves.shift).all(axis=1)
+    if not found.any():
+        return ()
+    shift = moves.shift[found].mean(axis=0)
+    error = np.sqrt(np.square(moves.error[found]).sum(axis=0)) / found.sum()
+    clear = np.flatnonzero(np.abs(shift) > np.maximum(_ERRORS * error, _LEAST_SHIFT))
+    order = clear[np.argsort(-np.abs(shift[clear]), kind="stable")][:_MOST_COLUMNS]
+    names = moves.names or range(len(shift))
+    return tuple((names[column], float(shift[column])) for column in order.tolist())
+
+
+def _displacement(scores: OpenScores) -> list[float | None]:
+    """Root mean square shift of each class, the part that noise explains taken off."""
+    moves = scores.moves
+    if moves is None or moves.shift is None or moves.error is None:
+        return [None] * len(scores.classes)
+    square = (np.square(moves.shift) - np.square(moves.error)).mean(axis=1)
+    return [None if np.isnan(value) else float(np.sqrt(max(value, 0.0))) for value in square]

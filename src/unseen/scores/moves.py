@@ -1,0 +1,195 @@
+"""Distances that small moves hardly change, and how far each class moved in each column.
+
+A discriminator sees every move of a known class, however small. Distances to the nearest labelled
+rows on the leading axes hardly see small moves, but do see rows that stand apart. docs/drift.md
+says how the two together tell known classes that moved from classes that are new.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import issparse
+from scipy.stats import trim_mean
+
+from unseen._frozen import Frozen
+from unseen._random import one_blas_thread
+from unseen._types import FloatArray, IntArray, Matrix
+from unseen.samples import LabelledRows
+from unseen.scores.base import Distances
+from unseen.scores.kernel import Standardisation, dense, neighbour_distances
+from unseen.scores.posteriors import Posteriors
+
+__all__ = ["Moves", "class_shifts", "made_moves", "steady_distances"]
+
+# Share of the variance on the leading axes, and the least posterior whose logarithm is taken:
+# chosen on development sets.
+_VARIANCE, _FLOOR = 0.9, 1e-3
+# Beyond so many columns their axes would take longer than the scores.
+_MOST_COLUMNS = 2000
+_MOST_VALUES = 20_000_000
+# A mean without a fifth of the rows at either end is not the work of a few rows of a new class.
+_TRIMMED = 0.2
+_FEWEST_ROWS, _MOST_ROWS = 10, 2000
+
+
+@dataclass(frozen=True, eq=False)
+class Moves(Frozen):
+    """What tells known classes that moved from classes that are new.
+
+    Parameters
+    ----------
+    distances : Distances or None
+        Distances to the nearest labelled rows on the leading axes, in given units and with equal
+        spreads, and then, where there are several classes, in logits of the classifier.
+    shift, error : ndarray of shape (K, d) or None
+        How far the rows that look like a class lie from its labelled rows, in standard deviations
+        of the column, and the standard error; NaN for a class with few such rows, and None for
+        very wide rows and for sparse rows of many values.
+    names : tuple of str or None
+        Names of the columns, where they have any.
+    """
+
+    distances: Distances | None
+    shift: FloatArray | None = None
+    error: FloatArray | None = None
+    names: tuple[str, ...] | None = None
+
+
+def made_moves(
+    labelled: LabelledRows,
+    X_new: Matrix,
+    posteriors: Posteriors | None,
+    given: Distances | None,
+    closed: FloatArray,
+    seed: int,
+) -> Moves:
+    """Distances and shifts; a new row counts for its likeliest class at the shares ``closed``."""
+    looks_like = np.zeros(X_new.shape[0], dtype=np.intp)
+    if posteriors is not None:
+        looks_like = (posteriors.ratios * closed).argmax(axis=1)
+    with one_blas_thread():
+        rng = np.random.RandomState(seed)
+        far = steady_distances(X_new, labelled.rows, posteriors, given, rng)
+    return Moves(far, *class_shifts(labelled, X_new, looks_like), labelled.names)
+
+
+def _dense_pair(X: Matrix, X_new: Matrix) -> tuple[FloatArray, FloatArray] | None:
+    """Both samples as dense rows; None for very wide rows, and for sparse ones of many values."""
+    n_rows, n_columns = X.shape[0] + X_new.shape[0], X.shape[1]
+    if n_columns > _MOST_COLUMNS or (issparse(X) and n_rows * n_columns > _MOST_VALUES):
+        return None
+    return dense(X), dense(X_new)
+
+
+def steady_distances(
+    X_new: Matrix,
+    X: Matrix,
+    posteriors: Posteriors | None,
+    given: Distances | None,
+    rng: np.random.RandomState,
+) -> Distances | None:
+    """Distances to the three nearest labelled rows in scales that small moves hardly change.
+
+    Parameters
+    ----------
+    X_new, X : ndarray or sparse matrix of shape (m, d) and (n, d)
+        New and labelled rows. Very wide rows, and sparse rows of many values, keep the
+        distances ``given``.
+    posteriors : Posteriors or None
+        None where there is one class.
+    given : Distances or None
+        Distances of the default; None for a user's own classifier, of which only the logits are
+        compared.
+    rng : RandomState
+        Draws the labelled rows to measure from.
+
+    Returns
+    -------
+    Distances or None
+        None where there is nothing to compare.
+    """
+    parts = []
+    if given is not None:
+        pair = _dense_pair(X, X_new)
+        if pair is not None:
+            old, new = pair
+            scales = Standardisation.of(old, np.ones(len(old))).raw_and_standardised
+            parts += [
+                _distances(*_on_leading_axes(scale(new), scale(old)), rng) for scale in scales
+            ]
+        else:
+            parts.append(given)
+    if posteriors is not None:
+        parts.append(_distances(_logits(posteriors.new), _logits(posteriors.of_labelled), rng))
+    if not parts:
+        return None
+    return Distances(
+        np.hstack([part.new for part in parts]), np.hstack([part.labelled for part in parts])
+    )
+
+
+def _on_leading_axes(new: FloatArray, old: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """New and labelled rows on the axes with most of the labelled rows' variance."""
+    values, axes = np.linalg.eigh(old.T @ old)
+    part = np.cumsum(values[::-1]) / max(values.sum(), 1e-300)
+    leading = axes[:, ::-1][:, : int(np.searchsorted(part, _VARIANCE)) + 1]
+    return new @ leading, old @ leading
+
+
+def _distances(new: FloatArray, old: FloatArray, rng: np.random.RandomState) -> Distances:
+    as_given = Standardisation(np.zeros(old.shape[1]), np.ones(old.shape[1]))
+    return neighbour_distances(new, old, [as_given], rng)
+
+
+def _logits(posteriors: FloatArray) -> FloatArray:
+    values = np.log(np.maximum(posteriors, _FLOOR))
+    return values - values.mean(axis=1, keepdims=True)
+
+
+def class_shifts(
+    labelled: LabelledRows, X_new: Matrix, looks_like: IntArray
+) -> tuple[FloatArray | None, FloatArray | None]:
+    """Shift of each class in each column, in standard deviations, and its standard error.
+
+    Parameters
+    ----------
+    labelled : LabelledRows
+    X_new : ndarray or sparse matrix of shape (m, d)
+    looks_like : ndarray of shape (m,)
+        The class that each new row looks like most.
+
+    Returns
+    -------
+    shift, error : ndarray of shape (K, d), or None where rows are too many to be dense
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen.samples import LabelledRows
+    >>> from unseen.scores.moves import class_shifts
+    >>> rows = np.random.default_rng(0).normal(size=(400, 2))
+    >>> sample = LabelledRows(rows, np.array(["a"]), np.zeros(400, dtype=int))
+    >>> shift, error = class_shifts(sample, rows + [0.5, 0.0], np.zeros(400, dtype=int))
+    >>> shift.round(1), error.round(2)
+    (array([[0.5, 0. ]]), array([[0.07, 0.07]]))
+    """
+    pair = _dense_pair(labelled.rows, X_new)
+    if pair is None:
+        return None, None
+    rows, rows_new = pair
+    scale = Standardisation.of(rows, np.ones(len(rows))).scale
+    shift = np.full((len(labelled.classes), rows.shape[1]), np.nan)
+    error = shift.copy()
+    for code in range(len(shift)):
+        old, new = _some(rows[labelled.codes == code]), _some(rows_new[looks_like == code])
+        if min(len(old), len(new)) >= _FEWEST_ROWS:
+            shift[code] = (trim_mean(new, _TRIMMED) - trim_mean(old, _TRIMMED)) / scale
+            error[code] = np.sqrt(new.var(axis=0) / len(new) + old.var(axis=0) / len(old)) / scale
+    return shift, error
+
+
+def _some(rows: FloatArray) -> FloatArray:
+    """The rows, or evenly spaced ones of very many."""
+    return rows[:: -(-len(rows) // _MOST_ROWS)] if len(rows) else rows

@@ -1,0 +1,196 @@
+"""The default under drift: known classes that moved are not called new."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_matrix
+from sklearn.datasets import load_digits
+from sklearn.linear_model import LogisticRegression
+
+from unseen import Estimate, OpenSetEstimator
+from unseen.drift import Drift
+from unseen.drift.hypotheses import ThreeHypotheses
+from unseen.proportions.open_set import open_set_fit
+from unseen.scores import OpenScores
+
+KNOWN = 3
+SPOILS = ("none", "offset", "gain", "one column")
+
+
+def spoilt(X, sd, spoil) -> np.ndarray:
+    rng = np.random.default_rng(5)
+    if spoil == "offset":
+        return X + rng.choice([-0.1, 0.1], X.shape[1]) * sd
+    if spoil == "gain":
+        return 1.05 * X
+    if spoil == "one column":
+        return X + np.where(np.arange(X.shape[1]) == 20, sd, 0.0)
+    return X
+
+
+@cache
+def scores_of(spoil: str, unseen: float = 0.0) -> OpenScores:
+    X, y = load_digits(return_X_y=True)
+    rng = np.random.default_rng(0)
+    rows = {digit: rng.permutation(np.flatnonzero(y == digit)) for digit in range(KNOWN + 1)}
+    old = np.concatenate([rows[digit][:80] for digit in range(KNOWN)])
+    n_unseen = int(270 * unseen)
+    n_known = (270 - n_unseen) // KNOWN
+    new = np.concatenate([rows[digit][80 : 80 + n_known] for digit in range(KNOWN)])
+    new = np.concatenate([new, rows[KNOWN][:n_unseen]])
+    X_new = spoilt(X[new], X[old].std(axis=0), spoil)
+    return OpenSetEstimator(random_state=0).fit(X[old], y[old]).scores(X_new)
+
+
+@cache
+def estimate_of(spoil: str, unseen: float = 0.0, prior_moved: float | None = None) -> Estimate:
+    estimator = OpenSetEstimator(prior_moved=prior_moved)
+    return estimator.from_scores(scores_of(spoil, unseen), confidence=0.95)
+
+
+@pytest.mark.parametrize("spoil", SPOILS[1:])
+def test_known_classes_that_moved_are_not_called_new(spoil) -> None:
+    assert estimate_of(spoil, prior_moved=0.0).unseen > 0.5
+    found = estimate_of(spoil)
+    assert found.drift.verdict != "still"
+    assert found.unseen <= 0.1
+    assert_allclose(found.proportions, 1 / 3, atol=0.05)
+    assert found.intervals[-1, 0] == 0.0
+    assert {notice.code for notice in found.notices} & {"moved", "moved_unclear"}
+    assert "bayes_factor" not in found.diagnostics
+
+
+@pytest.mark.parametrize("unseen", [0.0, 0.2])
+def test_without_drift_the_answer_stays(unseen) -> None:
+    found, two = estimate_of("none", unseen), estimate_of("none", unseen, prior_moved=0.0)
+    assert found.drift.verdict == "still"
+    assert_allclose(found.unseen, two.unseen, atol=0.02)
+    assert_allclose(found.proportions, two.proportions, atol=0.02)
+    assert not {notice.code for notice in found.notices} & {"moved", "moved_unclear"}
+    assert "moved" not in found.sentence()
+
+
+def test_a_prior_of_zero_does_not_ask() -> None:
+    found = estimate_of("offset", prior_moved=0.0)
+    assert found.drift is None
+    assert set(found.diagnostics) == {"probability_unseen", "bayes_factor"}
+    scores = scores_of("offset")
+    fit = open_set_fit(scores, 0.9)
+    assert_array_equal([*found.proportions, found.unseen], fit.shares)
+    reading = OpenSetEstimator(prior_moved=0.0).read(scores)
+    assert_array_equal(reading.expected, fit.expected)
+    nu = fit.posterior.draws(30, np.random.default_rng(7))
+    assert_array_equal(reading.replicates(30, 7)[:, -1] == 0, nu == 1)
+
+
+@pytest.mark.parametrize("spoil", SPOILS)
+@pytest.mark.parametrize("unseen", [0.0, 0.2])
+def test_shares_limits_and_laws_are_sound(spoil, unseen) -> None:
+    found = estimate_of(spoil, unseen)
+    shares = np.append(found.proportions, found.unseen)
+    assert (shares >= 0).all()
+    assert_allclose(shares.sum(), 1.0)
+    low, high = found.intervals.T
+    assert (low <= shares + 1e-12).all()
+    assert (shares <= high + 1e-12).all()
+    assert found.drift.must(1.0) <= high[-1]
+    reading = OpenSetEstimator().read(scores_of(spoil, unseen))
+    draws = reading.replicates(50, 0)
+    assert (draws >= 0).all()
+    assert_allclose(draws.sum(axis=1), 1.0)
+    assert_array_equal(draws, reading.replicates(50, 0))
+    assert_allclose(reading.expected.sum(), 1.0)
+    assert 0 <= found.diagnostics["probability_unseen"] <= 1
+
+
+def test_a_shifted_column_is_named() -> None:
+    column, shift = estimate_of("one column").drift.columns[0]
+    assert column == 20
+    assert 0.6 < shift < 1.4
+    assert "column 20" in estimate_of("one column").sentence()
+
+
+def test_a_higher_prior_makes_moved_more_probable() -> None:
+    moved = [estimate_of("none", 0.2, prior).drift.probability_moved for prior in (0.05, 0.5, 0.95)]
+    assert moved == sorted(moved)
+    assert moved[0] < moved[2]
+
+
+def test_the_record_is_plain_in_json() -> None:
+    found = estimate_of("offset").to_dict()["drift"]
+    assert json.loads(json.dumps(found)) == found
+    assert [one["factor"] for one in found["must"]] == [1.0, 2.0, 3.0, 5.0]
+    assert len(found["displacement"]) == KNOWN
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_sentences_by_verdict_claim_no_certainty(given) -> None:
+    limits = estimate_of("offset").drift.tolerance
+    interval = np.array([0.0, 0.6]) if given else None
+    moved = Drift("moved", 0.99, limits, 0.97).sentence(interval)
+    assert moved.startswith("Hardly any row looks as in training: the known classes have moved;")
+    far = Drift("moved", 0.99, limits, 0.97, far=True).sentence(interval)
+    assert "too far to tell" in far
+    unclear = Drift("unclear", 0.5, limits, 0.4).sentence(interval)
+    assert unclear.startswith("About 40% of the new rows look unlike training, and")
+    assert ("60%" in unclear) == given
+    for verdict in ("moved", "unclear"):
+        assert Drift(verdict, 0.9, limits, 0.0).sentence(interval).startswith("Some of the new")
+
+
+@pytest.mark.parametrize("kind", ["sparse", "wide", "own classifier", "one class"])
+def test_other_rows_and_classifiers_have_a_verdict(kind) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(160, 5)), np.repeat([0, 1], 80)
+    X[y == 1] += 3
+    X_new = X + 0.5 + rng.normal(0, 1, X.shape) * 0.1
+    if kind == "sparse":
+        X, X_new = csr_matrix(X), csr_matrix(X_new)
+    if kind == "wide":
+        X, X_new = (np.hstack([rows, np.zeros((160, 2000))]) for rows in (X, X_new))
+    if kind == "one class":
+        y = np.zeros(160)
+    classifier = LogisticRegression() if kind == "own classifier" else None
+    prior_moved = 0.12 if kind == "one class" else None  # with one class only if asked for
+    estimator = OpenSetEstimator(
+        classifier=classifier, random_state=0, n_folds=3, prior_moved=prior_moved
+    )
+    found = estimator.fit(X, y).estimate(X_new, confidence=0.9)
+    assert found.drift.verdict in ("still", "unclear", "moved")
+    if kind == "wide":
+        assert found.drift.columns == ()
+        assert set(found.drift.displacement.values()) == {None}
+    if kind == "own classifier":
+        assert found.drift.must(1.0) == 0.0
+
+
+def test_draws_follow_the_law() -> None:
+    law = ThreeHypotheses(
+        probability=np.array([0.5, 0.3, 0.2]),
+        mixtures=np.full((3, 2), 0.5),
+        points=np.array([0.0, 0.4, 0.6, 0.0, 0.8]),
+        weight=np.array([0.5, 0.1, 0.2, 0.1, 0.1]),
+        wide_points=np.array([0.0, 0.4, 0.6, 0.0, 0.8]),
+        wide=np.array([0.5, 0.1, 0.2, 0.1, 0.1]),
+        part=np.array([0, 1, 1, 2, 2]),
+    )
+    u, part = law.draws(20_000, np.random.default_rng(0))
+    assert_allclose(np.bincount(part) / 20_000, law.probability, atol=0.015)
+    assert (u[part == 0] == 0).all()
+    assert 0.4 <= u[part == 1].min() <= u[part == 1].max() <= 0.6
+    assert law.probability_unseen == pytest.approx(0.4)
+    assert law.shares[-1] == 0.0
+    assert_allclose(law.expected, [0.38, 0.38, 0.24])
+
+
+def test_with_one_known_class_moved_is_off_unless_asked_for() -> None:
+    rng = np.random.default_rng(0)
+    X, X_new = rng.normal(size=(150, 2)), rng.normal(0.1, 1, (150, 2))
+    found = OpenSetEstimator(random_state=0).fit(X, np.zeros(150)).estimate(X_new)
+    assert found.drift is None
+    assert "probability_moved" not in found.diagnostics

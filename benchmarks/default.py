@@ -42,7 +42,7 @@ from unseen import (
     UnseenWarning,
 )
 from unseen.datasets import available_datasets, draw_with_proportions, load_dataset
-from unseen.proportions.open_set import open_set_fit
+from unseen.proportions.open_set import PRIOR_CLOSED_MORE, PRIOR_CLOSED_ONE, open_set_fit
 from unseen.samples import LabelledRows
 from unseen.scores import OpenScorer, OpenScores
 from unseen.scores.base import RatioScores
@@ -155,7 +155,7 @@ def variants(scores: OpenScores) -> dict[str, np.ndarray]:
     }
     for name, other in others.items():
         shares[name] = both(OpenSetEstimator().from_scores(replace(scores, ratios=other)))
-    prior_closed = 0.02 if len(scores.classes) == 1 else 0.9
+    prior_closed = PRIOR_CLOSED_ONE if len(scores.classes) == 1 else PRIOR_CLOSED_MORE
     fit = open_set_fit(scores, prior_closed, n_rounds=0)
     shares["shares of known classes as if closed"] = fit.shares
     shares["uniform prior of the unseen share"] = open_set_fit(

@@ -86,7 +86,7 @@ def test_progress_rises_to_one(tmp_path):
 @pytest.mark.skipif(os.name != "posix", reason="kills a process group")
 def test_a_killed_run_is_taken_up_to_the_bit(tmp_path):
     """SIGKILL to every process in the middle of a run; the same command then ends the same."""
-    plan = "Plan(('thyroid',), permutations=(0,), proportions=(0.1, 0.5, 0.9))"
+    plan = "Plan(('thyroid',), permutations=(0,), proportions=(0.1,))"
     code = "import sys; from paper import Plan, reproduce; "
     code += f"reproduce('table1', sys.argv[1], {plan}, n_jobs=1)"
     command = [sys.executable, "-c", code]

@@ -41,7 +41,7 @@ from unseen.simplex import mixture_shares
 
 __all__ = ["OpenSetEstimator", "OpenSetFit", "OpenSetReading", "open_set_fit"]
 
-_PRIOR_CLOSED_ONE, _PRIOR_CLOSED_MORE = 0.02, 0.9
+PRIOR_CLOSED_ONE, PRIOR_CLOSED_MORE = 0.02, 0.9
 SMALL_SHARE = 0.03
 _MIN_RATIO = 1e-12
 _MIN_SHARE = 1e-6
@@ -193,7 +193,7 @@ class OpenSetEstimator(ProportionEstimator):
         """
         prior = self.prior_closed
         if prior is None:
-            prior = _PRIOR_CLOSED_ONE if len(scores.classes) == 1 else _PRIOR_CLOSED_MORE
+            prior = PRIOR_CLOSED_ONE if len(scores.classes) == 1 else PRIOR_CLOSED_MORE
         prior_moved = self.prior_moved
         if prior_moved is None and len(scores.classes) == 1:
             # With one class nothing tells a class that moved from a new one that overlaps it.

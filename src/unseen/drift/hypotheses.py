@@ -75,9 +75,13 @@ class ThreeHypotheses(Frozen):
 
     @property
     def shares(self) -> FloatArray:
-        """Share of each known class, then of unseen ones: median of u, and mean of the rest."""
+        """Share of each known class, then of unseen ones: median of u, and mean of the rest.
+
+        As the median takes a side, so do the known shares: moved counts where it is the likelier.
+        """
         u = _quantile(self.points, self.weight, 0.5)
-        mixed = self.probability @ self.mixtures
+        likelier = np.array([1.0, 1.0, float(self.probability[2] > 0.5)])
+        mixed = (likelier * self.probability) @ self.mixtures
         return np.append((1 - u) * mixed / mixed.sum(), u)
 
     @property

@@ -1,9 +1,8 @@
 # Every target sets up what it needs in .venv, and does so once.
 PYTHON ?= python3
 BIN := .venv/bin
-# One test process per core: threads within each would only get in the way of the others. A file
-# stays in one process, so that its fixtures are made once.
-PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/pytest -n auto --dist loadfile
+# One test process per core: threads within each would only get in the way of the others.
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/pytest -n auto
 
 .PHONY: demo quick test check docs bench paper clean
 

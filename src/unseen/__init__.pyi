@@ -10,6 +10,10 @@ from unseen.intervals import Percentile as Percentile
 from unseen.intervals import RocBand as RocBand
 from unseen.labelling import LabellingValue as LabellingValue
 from unseen.labelling import labelling_value as labelling_value
+from unseen.loop.audit import Audit as Audit
+from unseen.loop.audit import audit as audit
+from unseen.loop.sheet import Sheet as Sheet
+from unseen.loop.sheet import draw_sheet as draw_sheet
 from unseen.mixture.bbe import BestBin as BestBin
 from unseen.mixture.bound import CertifiedBound as CertifiedBound
 from unseen.mixture.dedpul import DensityRatio as DensityRatio

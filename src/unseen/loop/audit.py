@@ -1,0 +1,343 @@
+"""Shares corrected by labels that people gave: valid whatever the model, and whatever drifted.
+
+People label some of the new rows, each drawn with a known probability; :mod:`unseen.loop.strata`
+turns the labels into shares. docs/loop.md shows the whole loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from unseen import _wording as words
+from unseen._frozen import Frozen, plain
+from unseen._types import BoolArray, FloatArray, IntArray
+from unseen.loop.strata import Stratum, class_strata, share_interval
+from unseen.records import Estimate, Notice
+
+__all__ = ["CANNOT_TELL", "Audit", "audit"]
+
+CANNOT_TELL = "?"
+Verdict = Literal["agrees", "too high", "too low", "not compared"]
+_MORE = 20
+_ADVICE: dict[Verdict, str] = {
+    "agrees": "Both agree.",
+    "too high": "People know rows that the model takes for new: known classes have probably moved.",
+    "too low": "New rows hide among those that the model takes for known ones.",
+    "not compared": "",
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Audit(Frozen):
+    """Shares of the new rows by the labels of people, beside the estimate that they check.
+
+    Parameters
+    ----------
+    corrected : Estimate
+        Shares of the known classes and of unseen ones, with intervals, by the labels.
+    named : mapping
+        Share, lower and upper end of each class that people named and training lacks.
+    n_told : int
+        Labelled rows.
+    n_not_told : int
+        Rows of which people could not tell the class; the intervals allow for any answer.
+    called_unseen, called_known : (int, int)
+        Labelled rows that the model calls unseen, or known, and how many of these are so.
+    compared : Estimate or None
+        The estimate that the labels check.
+    after_more : (int, float)
+        A number of further labels, and the half-width of the unseen share that to expect of them.
+    notices : tuple of Notice
+        Facts that a person should know before trusting the numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen import audit
+    >>> guesses = np.repeat(["cat", "unseen"], [10, 990])  # a model that takes all for new
+    >>> print(audit(guesses, np.arange(50, 80), ["cat"] * 30).sentence())
+    30 rows labelled, none of a new class: at most 9.3% of the new rows are.
+    """
+
+    corrected: Estimate
+    named: Mapping[Any, tuple[float, float, float]]
+    n_told: int
+    n_not_told: int
+    called_unseen: tuple[int, int]
+    called_known: tuple[int, int]
+    compared: Estimate | None
+    after_more: tuple[int, float]
+    notices: tuple[Notice, ...] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the compared estimate of the unseen share can stand beside the labels."""
+        if self.compared is None:
+            return "not compared"
+        lower, upper = _unseen_interval(self.corrected)
+        least, most = _unseen_interval(self.compared)
+        if least > upper:
+            return "too high"
+        return "too low" if most < lower else "agrees"
+
+    @property
+    def half_width(self) -> float:
+        """Half-width of the interval of the unseen share."""
+        lower, upper = _unseen_interval(self.corrected)
+        return (upper - lower) / 2
+
+    def sentence(self) -> str:
+        """The answer about unseen classes, and about the estimate, in plain words."""
+        lower, upper = _unseen_interval(self.corrected)
+        labelled = f"{words.count(self.n_told)} labelled"
+        if self.corrected.unseen < words.NO_SHARE:
+            answer = f"none of a new class: at most {words.short_share(upper)} of the new rows are"
+        else:
+            ends = f"{words.short_share(lower)} to {words.short_share(upper)}"
+            share = words.short_share(self.corrected.unseen)
+            answer = f"which makes {share} of the new rows ({ends}) new"
+        if self.compared is None:
+            return f"{labelled}, {answer}."
+        said = words.short_share(self.compared.unseen)
+        return f"{labelled}, {answer}, where the estimate said {said}. {_ADVICE[self.verdict]}"
+
+    def worth_of_more(self) -> str:
+        """The width that further labels would bring, in one sentence."""
+        more, half_width = self.after_more
+        return (
+            f"{words.count(more, 'more label')} would bring the unseen share to ± "
+            f"{words.points(half_width)}, from ± {words.points(self.half_width)} now."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain types, ready for JSON."""
+        names = ("share", "low", "high")
+        return {
+            "sentence": self.sentence(),
+            "verdict": self.verdict,
+            "corrected": self.corrected.to_dict(),
+            "named": [
+                {"name": name, **dict(zip(names, map(float, found), strict=True))}
+                for name, found in self.named.items()
+            ],
+            "labels": {"told": self.n_told, "not_told": self.n_not_told},
+            "called_unseen": dict(zip(("rows", "right"), self.called_unseen, strict=True)),
+            "called_known": dict(zip(("rows", "right"), self.called_known, strict=True)),
+            "compared": None if self.compared is None else self.compared.to_dict(),
+            "after_more": dict(zip(("labels", "half_width"), self.after_more, strict=True)),
+            "notices": [notice.to_dict() for notice in self.notices],
+        }
+
+    def __str__(self) -> str:
+        named = [
+            f"{words.shown(name)}: {words.share(share)} ({words.interval(*ends)})"
+            for name, (share, *ends) in self.named.items()
+        ]
+        lines = [self.sentence(), str(self.corrected), *named, self.worth_of_more()]
+        return "\n".join([*lines, *map(str, self.notices)])
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def audit(
+    guesses: ArrayLike,
+    rows: ArrayLike,
+    labels: Sequence[Any],
+    probabilities: ArrayLike | None = None,
+    *,
+    known: Sequence[Any] | None = None,
+    unseen_label: Any = "unseen",
+    estimate: Estimate | None = None,
+    confidence: float = 0.95,
+) -> Audit:
+    """Shares of the new rows from labels of some of them; no model need be right.
+
+    Parameters
+    ----------
+    guesses : array-like of shape (m,)
+        Any model's label of each new row, such as ``rule.predict_new()``. Good guesses make the
+        intervals short; bad ones cost no validity.
+    rows : array-like of shape (n,)
+        Places of the labelled rows among the new ones, from 0, in the order of the draw.
+    labels : sequence of n labels
+        A known class, another name for a new class, ``"?"`` where people cannot tell, or None
+        where nobody looked. Rows that nobody looked at are left out where they were drawn last;
+        elsewhere they count as ``"?"``.
+    probabilities : array-like of shape (n,) or None, default=None
+        Probability with which each row came into the sample; None for a simple random sample.
+    known : sequence of labels or None, default=None
+        The known classes; None is those of ``estimate``, else all guesses but ``unseen_label``.
+    unseen_label : label, default="unseen"
+        The guess, and a label, that stands for any unseen class.
+    estimate : Estimate or None, default=None
+        The estimate to compare with.
+    confidence : float, default=0.95
+        Level of the intervals.
+
+    Returns
+    -------
+    Audit
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen import audit
+    >>> rng = np.random.RandomState(0)
+    >>> truth = rng.choice(["cat", "dog", "emu"], size=1000, p=[0.5, 0.2, 0.3])
+    >>> guesses = np.where(truth == "emu", "unseen", truth)
+    >>> guesses[:50] = "cat"  # not a perfect model
+    >>> rows = rng.choice(1000, size=60, replace=False)
+    >>> found = audit(guesses, rows, truth[rows])
+    >>> round(found.corrected.unseen, 2), found.corrected.intervals[-1].round(2)
+    (0.28, array([0.22, 0.31]))
+    """
+    called = np.asarray(guesses, dtype=object)
+    labelled, notices = _checked(called, rows, labels, probabilities)
+    if known is None:
+        known = [*set(called.tolist()) - {unseen_label}] if estimate is None else estimate.classes
+    classes = tuple(sorted(known, key=lambda label: (str(type(label)), label)))
+    answers, told = labelled.answers, labelled.told
+    is_known, calls_known = (np.isin(one, np.array(classes, object)) for one in (answers, called))
+    found = [
+        *(labelled.share(answers == label, called == label, confidence) for label in classes),
+        labelled.share(~is_known, ~calls_known, confidence),
+    ]
+    later = labelled.share(~is_known, ~calls_known, confidence, more=_MORE)
+    text = answers.astype(str)
+    names = sorted(set(text[told & ~is_known].tolist()) - {str(unseen_label)})
+    guessed_known = calls_known[labelled.rows]
+    right = told & (is_known == guessed_known)
+    return Audit(
+        _corrected(np.array(found), classes, answers, len(called), confidence),
+        {name: labelled.share(text == name, ~calls_known, confidence) for name in names},
+        int(told.sum()),
+        int((~told).sum()),
+        _counts(told & ~guessed_known, right),
+        _counts(told & guessed_known, right),
+        estimate,
+        (_MORE, (later[2] - later[1]) / 2),
+        notices,
+    )
+
+
+def _corrected(
+    found: FloatArray,
+    classes: tuple[Any, ...],
+    answers: NDArray[Any],
+    n_new: int,
+    confidence: float,
+) -> Estimate:
+    """Shares that sum to 1, with their intervals, from the share, lower and upper end of each."""
+    shares = found[:, 0] / found[:, 0].sum()
+    ends = [np.minimum(found[:, 1], shares), np.maximum(found[:, 2], shares)]
+    return Estimate(
+        classes,
+        shares[:-1],
+        float(shares[-1]),
+        "audit",
+        n_labelled={label: int((answers == label).sum()) for label in classes},
+        n_new=n_new,
+        intervals=np.column_stack(ends),
+        confidence=confidence,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Labelled:
+    """Rows that people labelled, their answers, and the probability of each draw."""
+
+    rows: IntArray
+    answers: NDArray[Any]
+    probabilities: FloatArray
+
+    @property
+    def told(self) -> BoolArray:
+        """Whether people could tell the class."""
+        return np.array([answer != CANNOT_TELL for answer in self.answers], dtype=bool)
+
+    def share(
+        self, is_class: BoolArray, inside: BoolArray, confidence: float, *, more: int = 0
+    ) -> tuple[float, float, float]:
+        """Share of a class, lower and upper end, with ``more`` labels of the kind if any.
+
+        Rows of which nobody could tell may be all of the class, or none. ``inside`` says of every
+        new row whether the model calls it by the class.
+        """
+        told, mine = self.told, inside[self.rows]
+
+        def over(is_it: BoolArray, mask: BoolArray) -> tuple[float, float, float]:
+            chances = self.probabilities[mask]
+            strata = class_strata(is_it[mask], mine[mask], chances, float(inside.mean()))
+            factor = 1 + more / int(mask.sum())
+            return share_interval([_with_more(one, factor) for one in strata], confidence)
+
+        share, lower, upper = over(is_class, told)
+        if not told.all():
+            everything = np.ones_like(told)
+            lower = min(lower, over(is_class & told, everything)[1])
+            upper = max(upper, over(is_class | ~told, everything)[2])
+        return share, lower, upper
+
+
+def _with_more(stratum: Stratum, factor: float) -> Stratum:
+    left = max(0.0, 1 - (1 - stratum.left) * factor)
+    return replace(stratum, n_effective=stratum.n_effective * factor, left=left)
+
+
+def _checked(
+    guesses: NDArray[Any], rows: ArrayLike, labels: Sequence[Any], probabilities: ArrayLike | None
+) -> tuple[_Labelled, tuple[Notice, ...]]:
+    """Rows, labels and probabilities of the rows that count, and what was done about the others."""
+    places, n_new = np.asarray(rows), len(guesses)
+    answers = np.array([plain(label) for label in labels], dtype=object)
+    if places.ndim != 1 or len(places) != len(answers):
+        raise ValueError(
+            f"labels must be as many as rows; got {len(answers)} labels and rows of shape "
+            f"{places.shape}."
+        )
+    if not np.issubdtype(places.dtype, np.integer) or len(np.unique(places)) < len(places):
+        raise ValueError("rows must be different whole numbers, the places of the labelled rows.")
+    if ((places < 0) | (places >= n_new)).any():
+        strange = places[(places < 0) | (places >= n_new)][0]
+        raise ValueError(f"rows must be places of {n_new} new rows, from 0; got {strange}.")
+    given = np.full(len(places), len(places) / n_new) if probabilities is None else probabilities
+    chances = np.asarray(given, dtype=np.float64)
+    if chances.shape != places.shape or not ((chances > 0) & (chances <= 1)).all():
+        raise ValueError("probabilities must be one number in (0, 1] for each labelled row.")
+    looked_at = np.array([answer is not None for answer in answers], dtype=bool)
+    if not (looked_at & (answers != CANNOT_TELL)).any():
+        raise ValueError("labels must name the class of at least one row; got none.")
+    return _looked_at(places, answers, chances, looked_at)
+
+
+def _looked_at(
+    rows: IntArray, labels: NDArray[Any], probabilities: FloatArray, looked_at: BoolArray
+) -> tuple[_Labelled, tuple[Notice, ...]]:
+    """The rows that count: the first ones drawn, where people stopped; else all."""
+    n_seen = int(looked_at.sum())
+    if looked_at[:n_seen].all():  # any beginning of a random order is itself a draw
+        part = n_seen / len(rows)
+        return _Labelled(rows[:n_seen], labels[:n_seen], probabilities[:n_seen] * part), ()
+    text = (
+        f"{words.count(len(rows) - n_seen)} without a label between rows with one count as rows "
+        "of which nobody could tell the class: label the rows in the order of the draw."
+    )
+    filled = np.where(looked_at, labels, CANNOT_TELL)
+    return _Labelled(rows, filled, probabilities), (Notice("labels_out_of_order", text),)
+
+
+def _counts(rows: BoolArray, right: BoolArray) -> tuple[int, int]:
+    return int(rows.sum()), int((rows & right).sum())
+
+
+def _unseen_interval(estimate: Estimate) -> tuple[float, float]:
+    if estimate.intervals is None:
+        return float(estimate.unseen), float(estimate.unseen)
+    lower, upper = estimate.intervals[-1]
+    return float(lower), float(upper)

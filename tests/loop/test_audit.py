@@ -1,0 +1,149 @@
+"""Shares by people's labels are valid whatever the model, and their errors are clear."""
+
+import numpy as np
+import pytest
+from scipy.stats import beta
+
+import unseen
+from unseen.loop.sheet import draw_probabilities, draw_rows
+from unseen.loop.strata import Stratum, class_strata, share_interval
+from unseen.records import Estimate
+
+ROUNDING = 2e-3
+
+
+@pytest.mark.parametrize(("x", "n"), [(0, 30), (3, 30), (30, 30), (11, 40)])
+def test_one_stratum_has_the_mid_p_limits(x, n) -> None:
+    """Slow twin: the p at which P(X > x) + P(X = x) / 2 is 2.5%, and its mirror image."""
+    from scipy.optimize import brentq
+    from scipy.stats import binom
+
+    def tail(p, sign):
+        more = binom.sf(x, n, p) if sign > 0 else binom.cdf(x - 1, n, p)
+        return more + binom.pmf(x, n, p) / 2 - 0.025
+
+    share, lower, upper = share_interval([Stratum(1.0, x / n, float(n))])
+    assert share == x / n
+    twin_lower = 0.0 if x == 0 else brentq(tail, 1e-9, 1 - 1e-9, args=(1,))
+    twin_upper = 1.0 if x == n else brentq(tail, 1e-9, 1 - 1e-9, args=(-1,))
+    assert (lower, upper) == pytest.approx((twin_lower, twin_upper), abs=ROUNDING)
+
+
+def test_two_pure_strata_are_no_wider_than_exact_limits_of_both() -> None:
+    strata = [Stratum(0.25, 1.0, 15.0), Stratum(0.75, 0.0, 45.0)]
+    share, lower, upper = share_interval(strata)
+    assert share == 0.25
+    assert lower >= 0.25 * beta.ppf(0.025, 15, 1) - ROUNDING
+    assert upper <= 0.25 + 0.75 * beta.ppf(0.975, 1, 45) + ROUNDING
+
+
+def test_all_rows_labelled_leave_no_doubt() -> None:
+    truth = np.repeat(["a", "b", "new"], [5, 3, 2])
+    found = unseen.audit(np.repeat("a", 10), np.arange(10), truth, known=["a", "b"])
+    assert np.allclose(found.corrected.intervals, [[0.5, 0.5], [0.3, 0.3], [0.2, 0.2]])
+    assert found.named["new"] == pytest.approx((0.2, 0.2, 0.2))
+
+
+def test_weights_undo_an_uneven_draw() -> None:
+    is_class = np.repeat([True, False], [30, 30])
+    probabilities = np.repeat([0.3, 0.1], 30)
+    (stratum,) = class_strata(is_class, np.zeros(60, bool), probabilities, 0.0)
+    assert stratum.share == pytest.approx((30 / 0.3) / (30 / 0.3 + 30 / 0.1))
+    assert stratum.n_effective < 60
+
+
+def case(rng, kind: str):
+    """Truth and a model's probability of unseen, of kinds that models and drifts can take."""
+    m = int(rng.choice([200, 1000, 4000]))
+    truth = rng.uniform(size=m) < rng.choice([0.0, 0.03, 0.1, 0.3, 0.7])
+    if kind == "copies":
+        truth = np.repeat(truth[: m // 10], 10)
+    right, wrong = rng.beta(8, 2, len(truth)), rng.beta(2, 8, len(truth))
+    eta = {
+        "drift": rng.beta(50, 1, len(truth)),
+        "hidden": rng.beta(1, 50, len(truth)),
+        "wrong": np.where(truth, wrong, right),
+    }.get(kind, np.where(truth, right, wrong))
+    return truth, eta
+
+
+def test_intervals_hold_whatever_the_model_and_are_no_wider_than_the_uniform_half() -> None:
+    """250 cases of drift, (A) violated, wrong models and copies: 95%, within 3 standard errors."""
+    rng, held, widths = np.random.RandomState(0), [], []
+    for place in range(250):
+        truth, eta = case(rng, ["right", "drift", "hidden", "wrong", "copies"][place % 5])
+        n_rows = int(rng.choice([30, 60]))
+        posteriors = np.column_stack([1 - eta, eta])
+        probabilities = draw_probabilities(posteriors, np.zeros(len(eta), int), n_rows)
+        rows = draw_rows(probabilities, rng)
+        strata = class_strata(truth[rows], eta[rows] > 0.5, probabilities[rows], np.mean(eta > 0.5))
+        _, lower, upper = share_interval(strata)
+        held.append(lower - 1e-9 <= truth.mean() <= upper + 1e-9)
+        half = rng.choice(len(truth), n_rows // 2, replace=False)
+        chance = np.full(len(half), len(half) / len(truth))
+        alone = share_interval(class_strata(truth[half], np.zeros(len(half), bool), chance, 0.0))
+        widths.append((upper - lower, alone[2] - alone[1]))
+    assert 0.95 - 3 * np.sqrt(0.95 * 0.05 / 250) <= np.mean(held)
+    ours, uniform = np.mean(widths, axis=0)
+    assert ours <= 0.8 * uniform
+
+
+def test_people_contradict_an_estimate_that_takes_all_for_new() -> None:
+    estimate = Estimate(
+        ("cat",), [0.01], 0.99, "m", {"cat": 9}, 1000, [[0.0, 0.02], [0.98, 1.0]], 0.95
+    )
+    found = unseen.audit(["unseen"] * 1000, np.arange(30), ["cat"] * 30, estimate=estimate)
+    assert found.verdict == "too high"
+    assert found.called_unseen == (30, 0)
+    assert found.sentence().startswith(
+        "30 rows labelled, none of a new class: at most 9.3% of the new rows are, where the "
+        "estimate said 99%."
+    )
+    assert found.after_more[1] < found.half_width
+    assert unseen.audit(["cat"] * 99, [1, 2], ["emu", "emu"], estimate=estimate).verdict == "agrees"
+
+
+def test_rows_that_nobody_could_tell_widen_the_interval_both_ways() -> None:
+    rows, sure = np.arange(40), ["cat"] * 30 + ["emu"] * 10
+    doubtful = [*["cat"] * 25, *["?"] * 5, *["emu"] * 10]
+    both = [unseen.audit(["cat"] * 400, rows, labels) for labels in (sure, doubtful)]
+    (low, high), (lower, higher) = (one.corrected.intervals[-1] for one in both)
+    assert lower <= low < high < higher
+    assert both[1].n_not_told == 5
+
+
+def test_stopping_early_is_a_smaller_draw_and_gaps_are_doubts() -> None:
+    guesses, rows = ["cat"] * 400, np.arange(40)
+    stopped = unseen.audit(guesses, rows, [*["cat", "emu"] * 10, *[None] * 20])
+    smaller = unseen.audit(guesses, rows[:20], ["cat", "emu"] * 10)
+    assert np.allclose(stopped.corrected.intervals, smaller.corrected.intervals)
+    assert stopped.notices == ()
+    gaps = unseen.audit(guesses, rows, ["cat", None] * 20)
+    assert [notice.code for notice in gaps.notices] == ["labels_out_of_order"]
+    assert gaps.n_not_told == 20
+
+
+@pytest.mark.parametrize(
+    ("rows", "labels", "probabilities", "words"),
+    [
+        ([0, 1], ["cat"], None, "labels must be as many as rows"),
+        ([0, 0], ["cat", "cat"], None, "rows must be different"),
+        ([0, 99], ["cat", "cat"], None, "from 0; got 99"),
+        ([0, 1], ["cat", "cat"], [0.5, 0.0], "probabilities must be"),
+        ([0, 1], [None, "?"], None, "at least one row; got none"),
+        ([], [], None, "rows must be different|at least one row"),
+    ],
+)
+def test_bad_labels_get_a_clear_error(rows, labels, probabilities, words) -> None:
+    with pytest.raises(ValueError, match=words):
+        unseen.audit(["cat"] * 10, rows, labels, probabilities)
+
+
+def test_an_audit_is_plain_types_in_json() -> None:
+    import json
+
+    found = unseen.audit([1, 1, 2, -1] * 20, np.arange(9), [1, 2, 7] * 3, unseen_label=-1)
+    record = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert record["corrected"]["classes"] == [1, 2]
+    assert [one["name"] for one in record["named"]] == ["7"]
+    assert "20 more labels" in str(found)

@@ -8,7 +8,7 @@ from io import BytesIO
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
-from zipfile import ZipFile
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,7 @@ import pyarrow as pa
 import pytest
 import sklearn
 from numpy.testing import assert_array_equal
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.compose import ColumnTransformer
@@ -431,3 +432,55 @@ def test_a_record_can_be_pickled_and_copied(samples) -> None:
         assert after.to_dict() == before.to_dict()
         with pytest.raises(TypeError, match="does not support item assignment"):
             after.n_labelled[True] = 0
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csr_matrix])
+def test_sparse_rows_come_back_and_damaged_ones_do_not(kind, samples, path) -> None:
+    X, y, X_new = samples
+    before = unseen.MPEIncomplete(random_state=0).fit(kind(X), y)
+    after = through_file(before, path)
+    assert answer(after, kind(X_new)) == answer(before, kind(X_new))
+    before.labelled_.rows.indices[3] = 10_000_000
+    for call in (lambda: save(before, path), lambda: _load_damaged(before, path)):
+        with pytest.raises(ValueError, match="holds a damaged matrix"):
+            call()
+
+
+def _load_damaged(obj: Any, path: Path) -> Any:
+    """Load what save would have refused."""
+    save({"a": 1}, path)
+    with ZipFile(path) as archive:
+        header = archive.read("unseen.json")
+    path.write_bytes(skops_io.dumps(obj))
+    with ZipFile(path, "a") as archive:
+        archive.writestr("unseen.json", header)
+    return load(path)
+
+
+def test_a_file_cannot_choose_a_folder_to_write_to(samples, path, tmp_path) -> None:
+    steps = [("scale", StandardScaler()), ("model", GaussianNB())]
+    chosen = tmp_path / "chosen"
+    model = unseen.MPEIncomplete(classifier=Pipeline(steps, memory=str(chosen)))
+    with pytest.raises(ValueError, match="memory of its Pipeline must be None"):
+        save(model, path)
+    with pytest.raises(ValueError, match="must not be used; memory of its Pipeline must be None"):
+        _load_damaged(model, path)
+    assert not chosen.exists()
+
+
+def test_few_bytes_that_stand_for_gigabytes_are_not_unpacked(path) -> None:
+    save({"a": 1}, path)
+    with ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    with ZipFile(path, "w", ZIP_DEFLATED) as archive:
+        for name, data in {**members, "unseen.json": b" " * (2 << 20)}.items():
+            archive.writestr(name, data)
+    with pytest.raises(ValueError, match=r"unseen\.json must have at most 1048576 bytes"):
+        load(path)
+
+
+@pytest.mark.parametrize("trusted", [None, [3]])
+def test_trusted_names_types(trusted, path) -> None:
+    save({"a": 1}, path)
+    with pytest.raises(TypeError, match="trusted must be a list of types or of their names"):
+        load(path, trusted)

@@ -10,7 +10,7 @@ records of this library. Classes whose attributes skops cannot save write others
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import is_dataclass
 from importlib import import_module
@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
 
+import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from unseen._files import check_writable, write_then_rename
@@ -52,8 +54,13 @@ _TRUSTED_HOMES = (
     "unseen.tables.columns",
     "unseen.tables.encodings",
 )
-# A dtype is a name and flags; skops saves dtypes and leaves it to the reader to trust them.
-_TRUSTED_TYPES = frozenset({"numpy.dtype"})
+# skops saves these and leaves it to the reader to trust them. A dtype is a name and flags; the
+# indices of a matrix are checked before anything follows them.
+_TRUSTED_TYPES = frozenset(
+    {"numpy.dtype", "scipy.sparse._csr.csr_array", "scipy.sparse._csr.csr_matrix"}
+)
+# Bytes of the two descriptions in a file: a few bytes in a zip file can stand for gigabytes.
+_LARGEST_HEADER, _LARGEST_SCHEMA = 1 << 20, 1 << 28
 # skops makes text of the keys of a dict, and only these types come back from text as they were.
 _KEY_TYPES = frozenset({"str", "int", "float"})
 
@@ -108,6 +115,8 @@ def save(obj: Any, path: str | Path) -> None:
     path = Path(path)
     check_writable(path)
     skops = _skops()
+    for part in _parts(obj):
+        _check_part(part, "obj cannot be saved")
     try:
         stream = BytesIO(skops.dumps(obj, compression=ZIP_DEFLATED))
         with ZipFile(stream, "a") as archive:
@@ -148,7 +157,8 @@ def load(path: str | Path, trusted: Iterable[str | type] = ()) -> Any:
     ImportError
         When skops is not installed: ``pip install "unseen[secure]"``.
     ValueError
-        When the file was not written by :func:`save`, is damaged, or has a newer format.
+        When the file was not written by :func:`save`, is damaged, has a newer format, or holds a
+        ``memory``: whoever uses it would write where the author of the file chose.
     TypeError
         When the file holds a type that is not trusted; the message names it.
 
@@ -163,11 +173,7 @@ def load(path: str | Path, trusted: Iterable[str | type] = ()) -> Any:
     save : Has an example.
     """
     skops = _skops()
-    if isinstance(trusted, str | type | bool):
-        raise TypeError(f"trusted must be a list of types or of their names; got {trusted!r}.")
-    known = {
-        one if isinstance(one, str) else f"{one.__module__}.{one.__qualname__}" for one in trusted
-    }
+    known = _type_names(trusted)
     data = Path(path).read_bytes()
     with _reading(path):
         header = _read_header(data)
@@ -177,7 +183,56 @@ def load(path: str | Path, trusted: Iterable[str | type] = ()) -> Any:
     if asked_for - known:
         raise TypeError(_refusal(sorted(asked_for - known), path))
     with _reading(path):
-        return skops.loads(data, trusted=sorted(known))
+        found = skops.loads(data, trusted=sorted(known))
+    for part in _parts(found):
+        _check_part(part, f"{path} must not be used")
+    return found
+
+
+def _type_names(trusted: Any) -> set[str]:
+    """The names of types, given as names or as types."""
+    is_list = isinstance(trusted, Iterable) and not isinstance(trusted, str | type)
+    if not is_list or not all(isinstance(one, str | type) for one in trusted):
+        raise TypeError(f"trusted must be a list of types or of their names; got {trusted!r}.")
+    return {
+        one if isinstance(one, str) else f"{one.__module__}.{one.__qualname__}" for one in trusted
+    }
+
+
+def _parts(found: Any) -> Iterator[Any]:
+    """An object and everything that it is made of."""
+    waiting, met = [found], set()
+    while waiting:
+        part = waiting.pop()
+        if id(part) in met:
+            continue
+        met.add(id(part))
+        yield part
+        if isinstance(part, Mapping):
+            waiting += part.values()
+        elif isinstance(part, list | tuple | set):
+            waiting += part
+        elif isinstance(part, np.ndarray):
+            waiting += part.ravel().tolist() if part.dtype == object else []
+        else:
+            waiting += getattr(part, "__dict__", {}).values()
+
+
+def _check_part(part: Any, rule: str) -> None:
+    """Refuse parts that would do harm when they are used, though nothing ran when they were built.
+
+    A pipeline with a memory writes to a folder that the author of the file chose, and unpickles
+    what lies there. Compiled code follows the indices of a matrix wherever they point.
+    """
+    if isinstance(part, sparse.csr_array | sparse.csr_matrix):
+        try:
+            part.check_format(full_check=True)
+        except ValueError as error:
+            raise ValueError(f"{rule}; it holds a damaged matrix: {error}") from error
+    elif isinstance(part, BaseEstimator) and getattr(part, "memory", None) is not None:
+        raise ValueError(
+            f"{rule}; memory of its {type(part).__name__} must be None; got {part.memory!r}."
+        )
 
 
 def _skops() -> Any:
@@ -207,6 +262,8 @@ def _reading(path: str | Path) -> Iterator[None]:
     """Give one kind of error for a file of another kind, whatever it trips over."""
     try:
         yield
+    except MemoryError as error:
+        raise MemoryError(f"{path} needs more memory than there is.") from error
     except Exception as error:
         raise ValueError(
             f"path must be a file that unseen.save wrote; {path} is none, or is damaged "
@@ -216,6 +273,11 @@ def _reading(path: str | Path) -> Iterator[None]:
 
 def _read_header(data: bytes) -> dict[str, Any]:
     with ZipFile(BytesIO(data)) as archive:
+        limits = {_HEADER: _LARGEST_HEADER, "schema.json": _LARGEST_SCHEMA}
+        for member, largest in limits.items():
+            n_bytes = archive.getinfo(member).file_size
+            if n_bytes > largest:
+                raise ValueError(f"{member} must have at most {largest} bytes; it has {n_bytes}")
         header = json.loads(archive.read(_HEADER))
     if not isinstance(header["format"], int) or not isinstance(header["versions"]["unseen"], str):
         raise TypeError("the header must have a whole number and a version")

@@ -1,5 +1,7 @@
 """Every kind of bad input, and the sentence a person gets."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -398,3 +400,74 @@ def test_lost_column_names_are_mentioned() -> None:
         "X has column names and X_new has none: columns were matched by their order."
     )
     assert sample_notices(sample, X + 0.5, given=FRAME + 0.5) == ()
+
+
+# --- values and containers that would do harm without a word ----------------------------------
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("value", [1e101, -1e300])
+def test_values_whose_squares_overflow_are_located(value, kind) -> None:
+    got = re.escape(f"got {value:g} in row 4, column 1.")
+    with pytest.raises(ValueError, match=rf"X must hold numbers of at most 1e\+100, .*{got}"):
+        Keeper().fit(with_bad(value, kind), Y)
+
+
+@pytest.mark.parametrize("scale", [1e-110, 1e-170, 1e-300])
+def test_differences_whose_squares_vanish_are_no_differences(scale) -> None:
+    message = "must vary in at least one feature; got 2 that are all constant or vary by less than"
+    with pytest.raises(ValueError, match=message):
+        sample_notices(labelled(X * scale, Y), (X + 0.1) * scale)
+    beside = np.column_stack([X[:, 0], X[:, 1] * scale])
+    (notice,) = sample_notices(labelled(beside, Y), beside + np.array([0.1, 0.0]))
+    assert notice.code == "constant_columns"
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc", "bsr", "coo", "lil"])
+def test_indices_of_a_sparse_matrix_that_point_outside_are_seen(kind) -> None:
+    rows = sparse.coo_array(X).asformat(kind)
+    if kind == "lil":
+        rows.rows[0] = [0, 10_000_000]
+    elif kind == "coo":
+        rows.coords[1][0] = 10_000_000
+    else:
+        rows.indices[0] = 10_000_000
+    with pytest.raises(ValueError, match=r"X must hold numbers; .*ind"):
+        Keeper().fit(rows, Y)
+
+
+def test_single_precision_and_matrices_of_zeros_pass() -> None:
+    assert labelled(X.astype(np.float32), Y).rows.dtype == np.float32
+    assert labelled(sparse.csr_array(X.shape), Y).rows.nnz == 0
+
+
+def test_dates_of_polars_are_no_numbers() -> None:
+    dates = pl.date_range(pl.date(2024, 1, 1), pl.date(2024, 1, 6), eager=True)
+    for times in (dates, dates - dates[0], dates.cast(pl.Datetime)):
+        frame = pl.DataFrame({"size": X[:, 0], "day": times})
+        with pytest.raises(TypeError, match="X must hold numbers; got dates or times"):
+            Keeper().fit(frame, Y)
+
+
+def test_values_under_a_mask_are_not_used() -> None:
+    hidden = np.zeros_like(X, dtype=bool)
+    hidden[:2] = True
+    with pytest.raises(ValueError, match=r"X must have no masked values; got 4\."):
+        Keeper().fit(np.ma.array(X, mask=hidden), Y)
+    with pytest.raises(ValueError, match=r"y must have no masked values; got 2\."):
+        Keeper().fit(X, np.ma.array(Y, mask=hidden[:, 0]))
+    with pytest.raises(ValueError, match=r"X_new must have no masked values; got 4\."):
+        check_new(labelled(X, Y), np.ma.array(X, mask=hidden))
+    assert labelled(np.ma.array(X), Y).rows.shape == X.shape
+
+
+def test_whole_numbers_beyond_all_floats_are_an_error_like_others() -> None:
+    rows = X.astype(object)
+    rows[0, 0] = 10**400
+    with pytest.raises(ValueError, match="X must hold numbers; int too large"):
+        Keeper().fit(rows, Y)
+
+
+def test_labels_that_numpy_would_merge_are_refused() -> None:
+    with pytest.raises(ValueError, match="labels that end in the NUL character"):
+        Keeper().fit(X, ["a", "a\0"] * 3)

@@ -51,6 +51,8 @@ _ROW_CHECKS: dict[str, Any] = {
     "ensure_all_finite": False,
 }
 _NAMED_AT_MOST = 5
+# Squares of larger numbers overflow, and squares of smaller differences vanish.
+_LARGEST, _SMALLEST = 1e100, 1e-100
 _PACKAGE = str(Path(__file__).parents[1])
 
 
@@ -86,19 +88,18 @@ def check_rows(X: Any, name: str, columns: Iterable[str] | None = None) -> Rows:
             f"{name} has 0 feature(s) (shape={shape}) while a minimum of 1 is required."
         )
     try:
-        if not sparse.issparse(X) and _holds_dates(X):
+        if sparse.issparse(X):
+            _check_indices(X)
+        elif _holds_dates(X):
             raise TypeError("got dates or times")
         rows = check_array(X, input_name=name, **_ROW_CHECKS)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         reason = str(error).splitlines()[0].rstrip(".")
         raise (TypeError if isinstance(error, TypeError) else ValueError)(
             f"{name} must hold numbers; {reason}. Encode text and dates first, for example with "
             "OneHotEncoder."
         ) from error
-    is_sparse = sparse.issparse(rows)
-    finite = np.isfinite(rows.data if is_sparse else rows)
-    if not finite.all():
-        _raise_not_finite(rows, finite, name, columns)
+    _check_sizes(rows, name, columns)
     return rows
 
 
@@ -257,11 +258,13 @@ def sample_notices(
         min_max_axis(one, axis=0) if sparse.issparse(one) else (one.min(axis=0), one.max(axis=0))
         for one in (labelled.rows, rows)
     )
-    constant = np.flatnonzero(np.minimum(low, new_low) == np.maximum(high, new_high))
+    spread = np.maximum(high, new_high) - np.minimum(low, new_low)
+    constant = np.flatnonzero(spread < _SMALLEST)
     if constant.size == low.size:
+        tiny = f" or vary by less than {_SMALLEST:g}" if spread.any() else ""
         raise ValueError(
             f"{known} and {name} must vary in at least one feature; "
-            f"got {low.size} that are all constant, so nothing tells the classes apart."
+            f"got {low.size} that are all constant{tiny}, so nothing tells the classes apart."
         )
     if constant.size:
         columns = listed([_column_label(int(column), labelled.names) for column in constant])
@@ -284,7 +287,12 @@ def column_names(X: Any) -> list[str] | None:
 
 
 def _holds_dates(X: Any) -> bool:
-    """NumPy would turn dates into huge numbers without a word; the first row tells."""
+    """NumPy would turn dates into huge numbers without a word; the first row tells.
+
+    Of polars the types tell: its first row comes as numbers already.
+    """
+    if any(getattr(kind, "is_temporal", bool)() for kind in getattr(X, "dtypes", ())):
+        return True
     first = X[:1] if hasattr(X, "__getitem__") else X
     values = np.asarray(first)
     if values.dtype.kind == "O":
@@ -292,19 +300,42 @@ def _holds_dates(X: Any) -> bool:
     return values.dtype.kind in "mM"
 
 
-def _raise_not_finite(
-    rows: Rows, finite: BoolArray, name: str, names: Iterable[str] | None
-) -> NoReturn:
+def _check_indices(X: Any) -> None:
+    """Compiled code follows the indices of a sparse matrix wherever they point."""
+    if X.format == "coo":
+        X = sparse.coo_array((X.data, (X.row, X.col)), shape=X.shape)
+    if X.format in ("lil", "dok"):
+        X = X.tocoo()
+    if hasattr(X, "check_format"):
+        X.check_format(full_check=True)
+
+
+def _check_sizes(rows: Rows, name: str, names: Iterable[str] | None) -> None:
+    """Raise where a value is NaN, infinite, or too large for its square."""
+    is_sparse = sparse.issparse(rows)
+    values = rows.data if is_sparse else rows
+    finite = np.isfinite(values)
+    if not finite.all():
+        raise ValueError(
+            f"{name} must be finite; got {int((~finite).sum())} NaN or infinite values, the first "
+            f"in {_first_place(rows, ~finite, names)}. Fill them in or drop those rows."
+        )
+    if max(float(values.max(initial=0.0)), -float(values.min(initial=0.0))) > _LARGEST:
+        huge = np.abs(values) > _LARGEST
+        raise ValueError(
+            f"{name} must hold numbers of at most {_LARGEST:g}, so that squares stay finite; got "
+            f"{values[huge][0]:g} in {_first_place(rows, huge, names)}."
+        )
+
+
+def _first_place(rows: Rows, wrong: BoolArray, names: Iterable[str] | None) -> str:
     is_sparse = sparse.issparse(rows)
     if is_sparse:
-        place = int(np.flatnonzero(~finite)[0])
+        place = int(np.flatnonzero(wrong)[0])
         row, column = np.searchsorted(rows.indptr, place, side="right") - 1, rows.indices[place]
     else:
-        row, column = np.argwhere(~finite)[0]
-    raise ValueError(
-        f"{name} must be finite; got {int((~finite).sum())} NaN or infinite values, the first in "
-        f"row {row}, {_column_label(int(column), names)}. Fill them in or drop those rows."
-    )
+        row, column = np.argwhere(wrong)[0]
+    return f"row {row}, {_column_label(int(column), names)}"
 
 
 def _raise_other_names(

@@ -81,12 +81,7 @@ def check_labels(y: Any, n_rows: int) -> tuple[NDArray[Any], IntArray]:
         )
     # Of a list of text, NumPy makes a missing label the text "nan".
     given = np.asarray(y, dtype=object).ravel() if isinstance(y, list | tuple) else labels
-    missing = sum(map(is_missing, given)) if given.dtype.kind in "fO" else 0
-    if missing:
-        raise ValueError(
-            f"y must have no missing labels (NaN or None); got {missing} of {n_rows}. "
-            "Rows without a label belong in X_new."
-        )
+    _check_each(given)
     if labels.dtype.kind == "f":
         fractions = labels[~np.isfinite(labels) | (labels != np.floor(labels))]
         if fractions.size:
@@ -102,6 +97,18 @@ def check_labels(y: Any, n_rows: int) -> tuple[NDArray[Any], IntArray]:
     return classes, codes.astype(np.intp)
 
 
+def _check_each(labels: NDArray[Any]) -> None:
+    missing = sum(map(is_missing, labels)) if labels.dtype.kind in "fO" else 0
+    if missing:
+        raise ValueError(
+            f"y must have no missing labels (NaN or None); got {missing} of {len(labels)}. "
+            "Rows without a label belong in X_new."
+        )
+    # NumPy cuts the character off, so that two classes would become one.
+    if labels.dtype.kind == "O" and any(str(label)[-1:] == "\0" for label in labels):
+        raise ValueError("y must have no labels that end in the NUL character.")
+
+
 def is_missing(label: Any) -> bool:
     """Whether a label is None, NaN or another kind of nothing."""
     if label is None:
@@ -113,7 +120,15 @@ def is_missing(label: Any) -> bool:
 
 
 def on_host(X: Any, name: str) -> Any:
-    """A tensor on a graphics card, or with a gradient, must be asked for its numbers."""
+    """A tensor on a graphics card, or with a gradient, must be asked for its numbers.
+
+    NumPy would use the values under a mask.
+    """
+    if np.ma.is_masked(X):
+        raise ValueError(
+            f"{name} must have no masked values; got {int(X.mask.sum())}. Fill them in or drop "
+            "those rows."
+        )
     if hasattr(X, "collect"):
         kind = type(X).__name__
         raise TypeError(f"{name} must be a table in memory; got {kind}. Call its collect() first.")

@@ -25,6 +25,7 @@ EXACT_CELLS = 2**18  # below this size of the factor, double precision costs har
 # The least that a landmark must add to the span of the others: whitening multiplies the rounding of
 # the factor by up to one over the root of this number.
 RESIDUAL = {np.float64: 1e-10, np.float32: 1e-4}
+_SMALLEST = 1e-100
 _NEIGHBOURS = 3
 # With so many rows to compare with, more of them would only take longer.
 _MOST_REFERENCES = 1000
@@ -51,7 +52,8 @@ class Standardisation(Frozen):
         scale = np.sqrt(square)
         # Rounding leaves a constant feature with a spread of about eps times its size.
         scale[scale <= 10 * np.finfo(np.float64).eps * np.abs(centre)] = 1.0
-        scale[scale == 0.0] = 1.0
+        # And squares of the smallest numbers vanish.
+        scale[scale < _SMALLEST] = 1.0
         return cls(centre, scale)
 
     @property

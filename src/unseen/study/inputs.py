@@ -8,7 +8,14 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from unseen.persist import load
-from unseen.study.rows import MAX_ROWS, NewRows, Training, read_new, read_training
+from unseen.study.rows import (
+    FEWEST_ROWS,
+    MAX_ROWS,
+    NewRows,
+    Training,
+    read_new,
+    read_training,
+)
 from unseen.tables import Columns, GroupBy, Source
 
 __all__ = ["SILENT", "Inputs", "Progress", "Windowing"]
@@ -148,18 +155,29 @@ class Inputs:
         return {path.resolve() for path in (*train, *(p.path for p in self.new_source.parts))}
 
     def read(
-        self, progress: Progress = SILENT, windows: tuple[str, ...] = ()
+        self, progress: Progress = SILENT, windows: tuple[str, ...] = (), *, whole: bool = False
     ) -> tuple[Training, NewRows]:
-        """Read both tables; columns that name windows are not used."""
+        """Read both tables; columns that name windows are not used.
+
+        Columns of NEW that are not used are read only where the ``whole`` rows are to be shown.
+        """
         progress.stage(f"Reading {self.train}")
         training = self._load_training(windows) if self.is_saved else self._read_training(windows)
         progress.stage(f"Reading {self.new}")
-        return training, self.read_new(training.columns, windows)
+        new = self.read_new(training.columns, windows, whole=whole)
+        if len(new.X) < FEWEST_ROWS:
+            raise ValueError(
+                f"{new.name} must have at least {FEWEST_ROWS} rows to estimate shares; "
+                f"got {len(new.X)}."
+            )
+        return training, new
 
-    def read_new(self, columns: Columns, windows: tuple[str, ...] = ()) -> NewRows:
+    def read_new(
+        self, columns: Columns, windows: tuple[str, ...] = (), *, whole: bool = False
+    ) -> NewRows:
         """Read the new table, with the columns of training."""
         limits = {"max_rows": self.max_rows, "seed": self.seed}
-        return read_new(self.new_source, columns, besides=windows, **limits)
+        return read_new(self.new_source, columns, besides=windows, whole=whole, **limits)
 
     def _read_training(self, windows: tuple[str, ...]) -> Training:
         assert self.label is not None

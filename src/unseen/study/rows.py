@@ -76,7 +76,7 @@ class NewRows(Frozen):
     X : ndarray of shape (m, d)
         The rows.
     table : pyarrow.Table
-        The same rows, with all their columns.
+        The same rows, with all their columns or with those that were asked for.
     positions : ndarray of shape (m,)
         Their places in the file, from 0.
     n_rows : int
@@ -188,13 +188,17 @@ def read_new(
     besides: Sequence[str] = (),
     max_rows: int = MAX_ROWS,
     seed: int = 0,
+    whole: bool = False,
 ) -> NewRows:
     """Read a new table in bounded memory: at most ``max_rows`` rows, drawn at random.
 
-    No notice says that the columns ``besides`` are ignored: they have another use.
+    Columns that no answer needs are not read, unless the ``whole`` rows are to be shown. No notice
+    says that the columns ``besides`` are ignored: they have another use.
     """
-    sample = read_sample(source, max_rows, seed=seed)
-    X, notices = columns.transform_new(sample.table, besides)
+    names = source.columns()
+    needed = None if whole else columns.looked_at(names) or None
+    sample = read_sample(source, max_rows, seed=seed, columns=needed)
+    X, notices = columns.transform_new(sample.table, besides, names)
     return NewRows(
         X,
         sample.table,
@@ -208,7 +212,8 @@ def read_new(
 
 def read_windows(source: Source, by: GroupBy, columns: Columns, seed: int = 0) -> WindowRows:
     """Read a new table window by window: at most 2,000 rows of each, and 100,000 in all."""
-    sample = read_groups(source, by, _WINDOW_ROWS, seed, n_rows=_ALL_WINDOWS)
+    needed = columns.looked_at(source.columns())
+    sample = read_groups(source, by, _WINDOW_ROWS, seed, n_rows=_ALL_WINDOWS, columns=needed)
     assert sample.keys is not None
     notices = []
     if sample.n_missing:

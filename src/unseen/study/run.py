@@ -30,7 +30,7 @@ from unseen.records import Estimate, Notice, UnseenWarning
 from unseen.study.column_drift import column_drift
 from unseen.study.inputs import SILENT, Inputs, Progress, Windowing
 from unseen.study.results import Checks, Classification, MethodComparison, Origin, Study, Suspects
-from unseen.study.rows import FEWEST_ROWS, NewRows, Training, WindowRows, read_windows
+from unseen.study.rows import NewRows, Training, WindowRows, read_windows
 from unseen.study.table_rule import TableRule, fit_rule, label_rows
 from unseen.tables import RowWriter
 
@@ -77,7 +77,7 @@ def run_study(
     """
     # The column that says when a row came does not say what the row is.
     windows = () if windowing is None else (windowing.groups.column,)
-    training, new = inputs.read(progress, windows)
+    training, new = inputs.read(progress, windows, whole=n_suspects is not None)
     chosen = OpenSetEstimator() if estimator is None else estimator
     progress.stage(f"Estimating with {type(chosen).__name__}")
     found, notes = _estimate(training, new, chosen, confidence, inputs.seed)
@@ -171,11 +171,6 @@ def _estimate(
     seed: int,
 ) -> tuple[Estimate, tuple[Notice, ...]]:
     """The estimate with all warnings, and the notes on the tables."""
-    if len(new.X) < FEWEST_ROWS:
-        raise ValueError(
-            f"{new.name} must have at least {FEWEST_ROWS} rows to estimate shares; "
-            f"got {len(new.X)}."
-        )
     with quiet_warnings():
         found = estimate_shares(
             training.X,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from errno import EAGAIN, ENOMEM
 from importlib import import_module
 from typing import Any, TypeAlias
 
@@ -93,6 +94,8 @@ def readable(name: str, rule: str) -> Iterator[None]:
     pa = arrow()
     try:
         yield
+    except pa.ArrowMemoryError as error:
+        raise MemoryError(f"{name} needs more memory than there is.") from error
     except FileNotFoundError:
         raise FileNotFoundError(f"{name} does not exist.") from None
     except PermissionError:
@@ -100,6 +103,8 @@ def readable(name: str, rule: str) -> Iterator[None]:
     except UnicodeDecodeError as error:
         raise ValueError(f"{name} must be {rule}; it is no UTF-8 text.") from error
     except (pa.ArrowException, OSError) as error:
+        if getattr(error, "errno", None) in (EAGAIN, ENOMEM):
+            raise MemoryError(f"{name} needs more memory or threads than there are.") from error
         raise ValueError(f"{name} must be {rule}; {first_line(error)}") from error
 
 

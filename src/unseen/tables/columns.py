@@ -152,8 +152,23 @@ class Columns(TransformerMixin, BaseEstimator):
         table = self._checked(X)
         return np.column_stack([one.encode(one.read(table[one.name])) for one in self.encodings_])
 
+    def looked_at(self, names: Sequence[str]) -> list[str]:
+        """The columns of new rows at whose values :meth:`transform_new` looks, in their order.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> from unseen.tables import Columns
+        >>> columns = Columns().fit(pa.table({"size": [1.0, 2.0, 4.0], "site": ["north"] * 3}))
+        >>> columns.looked_at(["day", "site", "size"])
+        ['site', 'size']
+        """
+        check_is_fitted(self, "encodings_")
+        known = {*self.feature_names_in_, *self.constants_}
+        return [name for name in names if name in known]
+
     def transform_new(
-        self, X: Any, besides: Sequence[str] = ()
+        self, X: Any, besides: Sequence[str] = (), names: Sequence[str] | None = None
     ) -> tuple[FloatArray, tuple[Notice, ...]]:
         """Encode a sample of all new rows, and compare it with the labelled rows.
 
@@ -163,6 +178,8 @@ class Columns(TransformerMixin, BaseEstimator):
             A sample of all new rows, not one batch of many.
         besides : sequence of str, default=()
             Columns that have another use: no notice says that they are ignored.
+        names : sequence of str or None, default=None
+            All columns of the new rows, where X has only those :meth:`looked_at`.
 
         Returns
         -------
@@ -187,7 +204,9 @@ class Columns(TransformerMixin, BaseEstimator):
         ('columns_only_in_new', "Ignored, as only NEW has them: 'day'.")
         """
         table = self._checked(X)
-        notices, blocks = self._notices_on_new(table, besides), []
+        present = table.column_names if names is None else names
+        there = [name for name in present if name not in besides]
+        notices, blocks = self._notices_on_new(table, there), []
         for encoding in self.encodings_:
             values = encoding.read(table[encoding.name])
             blocks.append(encoding.encode(values))
@@ -314,8 +333,7 @@ class Columns(TransformerMixin, BaseEstimator):
             notices.append(Notice("named_like_id", text, "note"))
         return notices
 
-    def _notices_on_new(self, table: Table, besides: Sequence[str]) -> list[Notice]:
-        there = [name for name in table.column_names if name not in besides]
+    def _notices_on_new(self, table: Table, there: Sequence[str]) -> list[Notice]:
         notices = []
         known = {*self.feature_names_in_, *self.dropped_, self.label}
         extra = [name for name in there if name not in known]

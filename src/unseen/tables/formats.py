@@ -8,22 +8,41 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
+import numpy as np
+
 from unseen.tables._arrow import Batch, arrow, readable, without_views
 
-__all__ = ["FORMATS", "Format", "Part", "format_of_bytes", "format_of_name", "known_suffixes"]
+__all__ = [
+    "FORMATS",
+    "Format",
+    "Part",
+    "check_name",
+    "format_of_bytes",
+    "format_of_name",
+    "known_suffixes",
+]
 
 _BLOCK_BYTES = 2 << 20
 _HEADER_BYTES = 1 << 20
 _LINE_BYTES = 32 << 20
-# Sizes of one batch: fewer rows where there are many columns.
+# Sizes of one batch: fewer rows where there are many columns, or where the first rows are large.
 _BATCH_ROWS = 1 << 16
 _BATCH_VALUES = 1 << 20
+_BATCH_BYTES = 64 << 20
+_FIRST_ROWS = 64
+# pyarrow's parser of JSON calls itself for each level, and ends the process where the stack does.
+_DEEPEST = 100
+_NO_OBJECT = re.compile(rb"^(?:\xef\xbb\xbf)?[ \t\r]*([^{ \t\r\n\xef].{,30})", re.MULTILINE)
+_STEPS = np.zeros(256, dtype=np.int8)
+_STEPS[list(b"{[")], _STEPS[list(b"}]")] = 1, -1
+_JSON_TEXT = re.compile(rb'"(?:[^"\\]|\\.)*"')
 _COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
 _COMPRESSED_BEGINS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2"}
 
@@ -161,8 +180,10 @@ class JsonLines:
                     limit = _LINE_BYTES >> 20
                     raise ValueError(f"{part.name} must be {self.called}; one is over {limit} MB.")
                 if block.strip():
+                    _check_json(block, part.name)
                     yield reader.read_json(io.BytesIO(block + end))
         if rest.strip():
+            _check_json(rest, part.name)
             yield reader.read_json(io.BytesIO(rest))
 
 
@@ -181,8 +202,14 @@ class Parquet:
         """Batches within row groups; a row group is never read as a whole."""
         settings = {"pre_buffer": False, "buffer_size": 1 << 16}
         with arrow("parquet").ParquetFile(part.path, **settings) as file:
-            size = _batch_rows(len(columns))
-            yield from file.iter_batches(size, columns=list(columns), use_threads=False)
+            chosen: dict[str, Any] = {"columns": list(columns), "use_threads": False}
+            first = next(file.iter_batches(_FIRST_ROWS, **chosen), None)
+            # A page of few bytes may hold one long text that every row repeats.
+            row_bytes = 0 if first is None else first.nbytes // max(1, first.num_rows)
+            size = _batch_rows(len(columns), row_bytes)
+            for batch in file.iter_batches(size, **chosen):
+                batch.validate(full=True)
+                yield batch
 
 
 @dataclass(frozen=True)
@@ -199,20 +226,29 @@ class Feather:
     def batches(self, part: Part, columns: Sequence[str]) -> Iterator[Batch]:
         """The batches of the file, cut where they are large."""
         with arrow().memory_map(str(part.path)) as mapped:
-            reader = self._reader(mapped)
+            reader = self._reader(mapped, columns)
             count = getattr(reader, "num_record_batches", None)
             whole = iter(reader) if count is None else map(reader.get_batch, range(count))
             for batch in whole:
+                # Arrow takes lengths and offsets as they stand: a damaged one reads foreign memory.
+                batch.validate(full=True)
                 chosen = without_views(batch.select(list(columns)))
                 n_rows = _batch_rows(chosen.num_columns)
                 for start in range(0, chosen.num_rows, n_rows):
                     yield chosen.slice(start, n_rows)
 
-    def _reader(self, mapped: Any) -> Any:
+    def _reader(self, mapped: Any, columns: Sequence[str] | None = None) -> Any:
+        """A reader of these columns alone: the others are not even decompressed."""
         ipc = arrow("ipc")
         is_file = mapped.read(6) == b"ARROW1"
         mapped.seek(0)
-        return ipc.open_file(mapped) if is_file else ipc.open_stream(mapped)
+        opened = ipc.open_file if is_file else ipc.open_stream
+        if columns is None:
+            return opened(mapped)
+        names = list(opened(mapped).schema.names)
+        mapped.seek(0)
+        places = [names.index(name) for name in columns]
+        return opened(mapped, options=ipc.IpcReadOptions(included_fields=places))
 
 
 FORMATS: dict[str, Format] = {
@@ -229,8 +265,34 @@ FORMATS: dict[str, Format] = {
 }
 
 
-def _batch_rows(n_columns: int) -> int:
-    return max(1, min(_BATCH_ROWS, _BATCH_VALUES // max(1, n_columns)))
+def _batch_rows(n_columns: int, row_bytes: int = 0) -> int:
+    limits = _BATCH_ROWS, _BATCH_VALUES // max(1, n_columns), _BATCH_BYTES // max(1, row_bytes)
+    return max(1, min(limits))
+
+
+def _check_json(block: bytes, name: str) -> None:
+    """Refuse lines that are no object or too deep, on which pyarrow would end the process."""
+    each_begins = block.startswith(b"{") and block.count(b"\n") == block.count(b"\n{")
+    other = None if each_begins else _NO_OBJECT.search(block)
+    if other is not None:
+        got = other[1].decode("utf-8", "replace")
+        raise ValueError(f"{name} must be {JsonLines.called}; a line begins with {got!r}.")
+    if _depth(block) > _DEEPEST and _depth(_JSON_TEXT.sub(b"", block)) > _DEEPEST:
+        raise ValueError(f"{name} must nest its values at most {_DEEPEST} deep; a line is deeper.")
+
+
+def _depth(block: bytes) -> int:
+    """How deep brackets nest, those within text included."""
+    steps = _STEPS[np.frombuffer(block, np.uint8)]
+    return int(np.cumsum(steps, dtype=np.int32).max(initial=0))
+
+
+def check_name(name: str) -> None:
+    """Refuse a file name that pyarrow cannot hold."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"{name!r} must have a name in UTF-8; rename the file.") from None
 
 
 def known_suffixes() -> str:

@@ -8,7 +8,7 @@ docs/big_data.md says how classes and windows share a budget of rows, and what s
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -71,7 +71,9 @@ class Sample(Frozen):
         return len(self.positions) == self.n_rows
 
 
-def read_sample(source: Source, n_rows: int, *, seed: int) -> Sample:
+def read_sample(
+    source: Source, n_rows: int, *, seed: int, columns: Sequence[str] | None = None
+) -> Sample:
     r"""Draw rows, each as likely as any other, without replacement.
 
     Parameters
@@ -82,6 +84,8 @@ def read_sample(source: Source, n_rows: int, *, seed: int) -> Sample:
         The number of rows to draw; all if the source has fewer.
     seed : int
         The same seed draws the same rows, whatever the size of the batches.
+    columns : sequence of str or None, default=None
+        Read these columns alone; None reads all.
 
     Examples
     --------
@@ -97,7 +101,7 @@ def read_sample(source: Source, n_rows: int, *, seed: int) -> Sample:
     """
     _check_positive("n_rows", n_rows)
     reservoir = _Reservoir(lambda counts: n_rows, seed)
-    for batch in source.batches():
+    for batch in source.batches(columns):
         reservoir.add(batch, np.zeros(batch.num_rows, dtype=np.int64))
     held = reservoir.in_order()
     return Sample(held.table, held.positions, None, {}, reservoir.n_rows, 0, source.sha256())
@@ -159,6 +163,7 @@ def read_groups(
     seed: int,
     *,
     n_rows: int | None = None,
+    columns: Sequence[str] | None = None,
 ) -> Sample:
     r"""Draw rows of each group, such as each day, up to equally many.
 
@@ -175,6 +180,8 @@ def read_groups(
     n_rows : int or None, default=None
         At most so many rows of all groups together, or 30 of each group where that is more: small
         groups are kept whole, and the large ones share what is left equally. None sets no limit.
+    columns : sequence of str or None, default=None
+        Read these columns and that of ``by``; None reads all.
 
     Returns
     -------
@@ -200,7 +207,8 @@ def read_groups(
     advice = 'Cut dates into windows with a unit such as "day".'
     codes = KeyCodes(f"by {by.column!r}", _MOST_GROUPS, advice)
     reservoir = _Reservoir(lambda counts: group_level(counts, n_rows_per_group, n_rows), seed)
-    return _read_strata(source, by, codes, reservoir)
+    wanted = None if columns is None else list(dict.fromkeys([*columns, by.column]))
+    return _read_strata(source, by, codes, reservoir, wanted)
 
 
 def water_level(counts: IntArray, n_rows: int) -> int:
@@ -328,13 +336,21 @@ def _batches(rows: Table | Batch) -> list[Batch]:
     return rows.to_batches() if hasattr(rows, "to_batches") else [rows]
 
 
-def _read_strata(source: Source, by: GroupBy, codes: KeyCodes, reservoir: _Reservoir) -> Sample:
-    for batch in source.batches():
+def _read_strata(
+    source: Source,
+    by: GroupBy,
+    codes: KeyCodes,
+    reservoir: _Reservoir,
+    columns: Sequence[str] | None = None,
+) -> Sample:
+    for batch in source.batches(columns):
         reservoir.add(batch, codes.encode(by.keys(batch.column(by.column))))
     if not len(reservoir.counts):
         raise ValueError(f"{codes.argument} must not be missing in all rows of {source.name}.")
     held = reservoir.in_order()
     names = list(codes.known)
+    if any(str(name)[-1:] == "\0" for name in names):
+        raise ValueError(f"{codes.argument} must not end in the NUL character.")
     # Files of one pattern may hold 1 here and "1" there: text throughout if any is text.
     if any(isinstance(name, str) for name in names):
         names = [str(name) for name in names]

@@ -18,7 +18,14 @@ from typing import IO
 from unseen._files import StrPath
 from unseen._wording import quoted
 from unseen.tables._arrow import Batch
-from unseen.tables.formats import FORMATS, Part, format_of_bytes, format_of_name, known_suffixes
+from unseen.tables.formats import (
+    FORMATS,
+    Part,
+    check_name,
+    format_of_bytes,
+    format_of_name,
+    known_suffixes,
+)
 
 __all__ = ["Source"]
 
@@ -187,6 +194,8 @@ def _readable_files(argument: str) -> list[Path]:
 
 def _matching(argument: str) -> list[Path]:
     """The files that an argument names: a file, the files of a folder, or those of a pattern."""
+    if not argument:
+        raise FileNotFoundError("a file must have a name; got an empty one. Is a variable not set?")
     path = Path(argument)
     if path.is_dir():
         found = [file for file in sorted(path.iterdir()) if _is_data(file)]
@@ -219,6 +228,7 @@ def _is_data(file: Path) -> bool:
 
 def _part(path: Path, format: str | None) -> Part:
     name = str(path)
+    check_name(name)
     _check_file(path, name)
     if format is None:
         kind, compression = format_of_name(path, name)

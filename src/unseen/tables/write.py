@@ -11,7 +11,15 @@ from typing import Any, Protocol
 
 from unseen._files import StrPath, write_then_rename
 from unseen.tables._arrow import Batch, Table, arrow, as_table, decoded, first_line
-from unseen.tables.formats import FORMATS, Delimited, Feather, JsonLines, Parquet, format_of_name
+from unseen.tables.formats import (
+    FORMATS,
+    Delimited,
+    Feather,
+    JsonLines,
+    Parquet,
+    check_name,
+    format_of_name,
+)
 
 __all__ = ["RowWriter"]
 
@@ -47,6 +55,7 @@ class RowWriter:
 
     def __init__(self, path: StrPath) -> None:
         self.path = Path(path)
+        check_name(str(path))
         self.n_rows = 0
         self._kind, self._compression = format_of_name(self.path, str(path))
         self._stack = ExitStack()

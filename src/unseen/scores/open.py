@@ -143,9 +143,9 @@ class OpenScorer(Scorer):
                 weight = (mixture / present)[codes]
         ratios = fitter.ratios(X_new, rows, weight, codes, n_folds, self.seed)
         moves = made_moves(labelled, X_new, posteriors, ratios.distances, closed, self.seed)
-        return OpenScores(
-            labelled.labels, codes, posteriors, ratios, closed, mixture, self.seed, moves=moves
-        )
+        notices = () if posteriors is None else posteriors.notices
+        found = ratios, closed, mixture, self.seed, notices, moves
+        return OpenScores(labelled.labels, codes, posteriors, *found)
 
     def posterior_scorer(self) -> PosteriorScorer:
         """The scorer of the known classes that this one takes its posteriors from."""

@@ -16,9 +16,13 @@ from unseen._types import FloatArray, IntArray, Matrix
 from unseen.records import Notice
 from unseen.samples import LabelledRows, check_closed_set, check_folds
 from unseen.scores.base import FOLDS, Scorer, Scores
+from unseen.scores.calibration import assumed_shares
 from unseen.scores.crossfit import cross_fitter
 
 __all__ = ["PosteriorScorer", "Posteriors", "RawScorer", "RowScores"]
+
+# A classifier whose prior differs by less from the label shares is nothing to speak of.
+_NAMED_DIFFERENCE = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +104,8 @@ class Posteriors(RowScores):
         Posteriors of the new rows, from a model fitted to all labelled rows.
     prior : ndarray of shape (K,) or None
         Shares of the classes that the posteriors take for granted. None means those of
-        the labelled rows; give others if the classifier was trained on other shares.
+        the labelled rows; give others if the classifier was trained on other shares. The scorer
+        finds out by itself (:func:`~unseen.scores.calibration.assumed_shares`).
 
     Examples
     --------
@@ -189,7 +194,11 @@ class PosteriorScorer(Scorer):
         fitter = cross_fitter(self.classifier, self.n_jobs)
         rows, codes = labelled.rows, labelled.codes
         found = fitter.posteriors(rows, codes, X_new, self.n_folds, self.seed)
-        return Posteriors(labelled.labels, codes, *found, self.seed)
+        if found[0] is None:
+            return Posteriors(labelled.labels, codes, *found, self.seed)
+        prior = assumed_shares(found[0], codes)
+        notices = _prior_notices(prior, labelled)
+        return Posteriors(labelled.labels, codes, *found, self.seed, notices, prior)
 
     def serves(self, other: Scorer) -> bool:
         """Posteriors with folds also serve methods that need those of the new rows only."""
@@ -205,6 +214,21 @@ class PosteriorScorer(Scorer):
         """The part of the posteriors that belongs to some new rows."""
         part: Posteriors = posteriors.window(places)
         return part
+
+
+def _prior_notices(prior: FloatArray, labelled: LabelledRows) -> tuple[Notice, ...]:
+    """What a person should know of a classifier with another prior than the label shares."""
+    given = labelled.counts / len(labelled.codes)
+    raised = int(np.argmax(prior - given))
+    if prior[raised] - given[raised] < _NAMED_DIFFERENCE:
+        return ()
+    label = labelled.labels[raised]
+    text = (
+        f"the classifier takes a share of {prior[raised]:.0%} for granted for class {label!r}, "
+        f"which has {given[raised]:.0%} of the labelled rows: it weights or resamples classes. "
+        "The shares found allow for this."
+    )
+    return (Notice("other_prior", text, "note", about=label),)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,8 +11,8 @@ from scipy.special import softmax
 
 from reference.closed_twins import PEERS, em, gaussian_record, on_simplex, peer_problem
 from unseen import SaerensEM
-from unseen.proportions.closed_set.em import BiasCorrectedTemperature, Temperature
 from unseen.scores import Posteriors
+from unseen.scores.calibration import BiasCorrectedTemperature, Temperature
 from unseen.simplex import mixture_shares
 
 CENTRES = [[-1.0, 0.0], [1.0, 0.0], [0.0, 1.5]]

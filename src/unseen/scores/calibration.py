@@ -1,0 +1,156 @@
+"""Calibration of posteriors on labelled rows, and the shares that posteriors take for granted.
+
+A classifier that weights its classes, or draws as many rows of each, gives posteriors for other
+shares than those of the labels. Its posteriors are proportional to ``share_k * p_k(x)`` for shares
+of its own, which the labelled rows tell: the mean posterior at the label shares is the label share.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import softmax
+
+from unseen._types import FloatArray, IntArray
+
+__all__ = [
+    "BiasCorrectedTemperature",
+    "Rescaling",
+    "Temperature",
+    "assumed_shares",
+    "log_posteriors",
+]
+
+_LEAST_POSTERIOR = 1e-15
+_INVERSE_TEMPERATURES = (0.01, 100.0)
+# Mean posteriors that stray from the label shares by fewer standard errors are taken for noise.
+_STANDARD_ERRORS = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Rescaling:
+    """Calibrated posteriors: ``softmax(log(p) / temperature + bias)``.
+
+    Parameters
+    ----------
+    temperature : float
+        Above 1 it tempers posteriors that are too sure, below 1 it sharpens them.
+    bias : ndarray of shape (K,)
+        Added to the log-posterior of each class; means 0.
+
+    Examples
+    --------
+    >>> Rescaling(2.0, np.zeros(2))(np.array([[0.9, 0.1]])).round(2)
+    array([[0.75, 0.25]])
+    """
+
+    temperature: float
+    bias: FloatArray
+
+    def __call__(self, posteriors: FloatArray) -> FloatArray:
+        """The calibrated posteriors."""
+        logits = log_posteriors(posteriors) / self.temperature + self.bias
+        return np.asarray(softmax(logits, axis=1))
+
+
+@dataclass(frozen=True)
+class Temperature:
+    """Calibration by one temperature, fitted by log-loss on out-of-fold posteriors.
+
+    Examples
+    --------
+    >>> from unseen import SaerensEM
+    >>> from unseen.scores.calibration import Temperature
+    >>> SaerensEM(calibration=Temperature())
+    SaerensEM(calibration=Temperature())
+    """
+
+    def fit(self, posteriors: FloatArray, codes: IntArray) -> Rescaling:
+        """Find the temperature under which the true classes are most probable."""
+        return _least_log_loss(posteriors, codes, bias=False)
+
+
+@dataclass(frozen=True)
+class BiasCorrectedTemperature:
+    """Calibration by a temperature and a bias per class (Alexandari et al., 2020).
+
+    With the bias, the mean calibrated posterior of each class equals its share among the
+    labelled rows, which is what the correction for the prior takes for granted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen.scores.calibration import BiasCorrectedTemperature
+    >>> posteriors, codes = np.array([[0.8, 0.2]] * 4), np.array([0, 0, 1, 1])
+    >>> BiasCorrectedTemperature().fit(posteriors, codes)(posteriors)[0].round(3)
+    array([0.5, 0.5])
+    """
+
+    def fit(self, posteriors: FloatArray, codes: IntArray) -> Rescaling:
+        """Find the temperature and biases under which the true classes are most probable."""
+        return _least_log_loss(posteriors, codes)
+
+
+def assumed_shares(posteriors: FloatArray, codes: IntArray) -> FloatArray:
+    """Shares of the classes that posteriors take for granted, told by their means.
+
+    A calibrated classifier takes the label shares for granted, and its mean posteriors stray from
+    these by chance alone. Where they stray by more, the shares are those under which the corrected
+    posteriors, ``p_k / assumed_k * label_k`` over their sum, have the label shares as means.
+
+    Parameters
+    ----------
+    posteriors : ndarray of shape (n, K)
+        Out-of-fold posteriors of the labelled rows.
+    codes : ndarray of shape (n,)
+        Classes of the labelled rows.
+
+    Returns
+    -------
+    ndarray of shape (K,)
+
+    Examples
+    --------
+    Of 80 rows of class 0 and 20 of class 1, a classifier with balanced classes thinks:
+
+    >>> posteriors = np.repeat([[0.8, 0.2], [0.1, 0.9]], [76, 24], axis=0)
+    >>> assumed_shares(posteriors, np.repeat([0, 1, 0, 1], [75, 1, 5, 19])).round(1)
+    array([0.5, 0.5])
+    """
+    truth = np.eye(posteriors.shape[1])[codes]
+    labels, excess = truth.mean(axis=0), posteriors - truth
+    noise = np.sqrt(np.square(excess).sum(axis=0)) / len(codes)
+    if (np.abs(excess.mean(axis=0)) <= _STANDARD_ERRORS * noise).all():
+        return labels
+    shares = labels * np.exp(-_least_log_loss(posteriors, codes, temperature=False).bias)
+    return np.asarray(shares / shares.sum())
+
+
+def log_posteriors(posteriors: FloatArray) -> FloatArray:
+    """Logarithms, with the 0 of a tree's vote taken as a very small number."""
+    return np.log(np.maximum(posteriors, _LEAST_POSTERIOR))
+
+
+def _least_log_loss(
+    posteriors: FloatArray, codes: IntArray, *, temperature: bool = True, bias: bool = True
+) -> Rescaling:
+    """Inverse temperature and biases of the least log-loss: a convex problem."""
+    logs = log_posteriors(np.asarray(posteriors, dtype=np.float64))
+    n_rows, n_classes = logs.shape
+    truth = (np.asarray(codes)[:, None] == np.arange(n_classes)).astype(float)
+
+    def loss(parameters: FloatArray) -> tuple[float, FloatArray]:
+        logits = parameters[0] * logs + parameters[1:]
+        normaliser = np.logaddexp.reduce(logits, axis=1)
+        excess = (np.exp(logits - normaliser[:, None]) - truth) / n_rows
+        gradient = np.append((excess * logs).sum(), excess.sum(axis=0) * bias)
+        return float((normaliser - (logits * truth).sum(axis=1)).mean()), gradient
+
+    start = np.append(1.0, np.zeros(n_classes))
+    bounds = [_INVERSE_TEMPERATURES if temperature else (1.0, 1.0), *[(-50.0, 50.0)] * n_classes]
+    options: Any = {"ftol": 1e-15, "gtol": 1e-9, "maxiter": 1000}
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    return Rescaling(float(1 / found.x[0]), found.x[1:] - found.x[1:].mean())

@@ -1,0 +1,96 @@
+"""The shares that a classifier takes for granted: found from its posteriors, and allowed for."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.optimize import brentq
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+
+import unseen
+from reference.closed_twins import gaussian_posteriors, gaussian_rows
+from unseen import ClassifyAndCount, SaerensEM
+from unseen.scores.calibration import assumed_shares
+
+CENTRES = [[0.0, 0.0], [2.0, 0.0]]
+
+
+def rows_of(shares, n_rows, seed):
+    return gaussian_rows(CENTRES, shares, n_rows, np.random.default_rng(seed))
+
+
+@pytest.mark.parametrize("prior", [(0.5, 0.5), (0.2, 0.8), (0.99, 0.01)])
+def test_the_prior_of_exact_posteriors_is_found(prior) -> None:
+    X, codes = rows_of([0.9, 0.1], 20_000, 0)
+    found = assumed_shares(gaussian_posteriors(X, CENTRES, prior), codes)
+    # The odds of the prior are told by 2,000 rows of the smaller class.
+    assert_allclose(np.log(found[1] / found[0]), np.log(prior[1] / prior[0]), atol=0.1)
+
+
+def test_corrected_posteriors_have_the_label_shares_as_means() -> None:
+    """A slow twin: with two classes the correction is one number, found by bisection."""
+    X, codes = rows_of([0.7, 0.3], 300, 1)
+    posteriors = gaussian_posteriors(X, CENTRES, [0.3, 0.7])
+    labels = np.bincount(codes) / len(codes)
+
+    def excess(odds: float) -> float:
+        tilted = posteriors[:, 1] * np.exp(odds)
+        return float((tilted / (posteriors[:, 0] + tilted)).mean() - labels[1])
+
+    twin = labels * np.exp([0.0, -brentq(excess, -9, 9)])
+    assert_allclose(assumed_shares(posteriors, codes), twin / twin.sum(), atol=1e-5)
+
+
+def test_posteriors_at_the_label_shares_are_left_alone() -> None:
+    X, codes = rows_of([0.9, 0.1], 400, 2)
+    scores = (
+        SaerensEM(classifier=LogisticRegression(), random_state=0)
+        .fit(X, codes)
+        .scores(X[:50] + 1e-3)
+    )
+    assert_allclose(scores.prior, np.bincount(codes) / len(codes), atol=1e-15)
+    assert not scores.notices
+
+
+@pytest.fixture(scope="module")
+def shares_by_classifier():
+    """Shares of 900:100 Gaussians at 300:200, by three classifiers."""
+    rng = np.random.default_rng(3)
+    X = np.vstack([rng.normal(0, 1, (900, 2)), rng.normal([3, 0], 1, (100, 2))])
+    y = np.repeat(["common", "rare"], [900, 100])
+    X_new = np.vstack([rng.normal(0, 1, (300, 2)), rng.normal([3, 0], 1, (200, 2))])
+    kinds = {
+        "as it is": LogisticRegression(),
+        "balanced": LogisticRegression(class_weight="balanced"),
+        "forest": RandomForestClassifier(50, class_weight="balanced", min_samples_leaf=5),
+    }
+    return {
+        name: unseen.estimate(
+            X, y, X_new, estimator=unseen.OpenSetEstimator(classifier=kind), random_state=0
+        )
+        for name, kind in kinds.items()
+    }
+
+
+def test_balanced_classes_do_not_change_the_shares(shares_by_classifier) -> None:
+    plain = shares_by_classifier["as it is"]
+    for name in ("balanced", "forest"):
+        found = shares_by_classifier[name]
+        assert_allclose(found.proportions, plain.proportions, atol=0.03)
+        assert abs(found.unseen - plain.unseen) < 0.03
+
+
+def test_a_notice_names_the_class_and_both_shares(shares_by_classifier) -> None:
+    codes = {name: [n.code for n in one.notices] for name, one in shares_by_classifier.items()}
+    assert "other_prior" not in codes["as it is"]
+    notices = [n for n in shares_by_classifier["balanced"].notices if n.code == "other_prior"]
+    assert [(n.severity, n.about) for n in notices] == [("note", "rare")]
+    assert "10% of the labelled rows" in notices[0].text
+
+
+def test_counts_stay_those_of_the_classifier_itself() -> None:
+    X, codes = rows_of([0.9, 0.1], 400, 4)
+    model = LogisticRegression(class_weight="balanced")
+    record = SaerensEM(classifier=model, random_state=0).fit(X, codes).scores(X + 1e-9)
+    counted = ClassifyAndCount().from_scores(record).proportions
+    assert_allclose(counted, np.bincount(model.fit(X, codes).predict(X)) / len(X))

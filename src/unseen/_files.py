@@ -10,13 +10,19 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from errno import EDQUOT, EFBIG, ENOSPC, EROFS
 from pathlib import Path
 from typing import TypeAlias
 from uuid import uuid4
 
+from unseen._platform import make_file
+
 __all__ = ["StrPath", "check_writable", "write_then_rename"]
 
 StrPath: TypeAlias = str | os.PathLike[str]
+
+# Only writing fails so; other errors within a writer may come from what it reads.
+_NO_SPACE = (ENOSPC, EDQUOT, EFBIG, EROFS)
 
 
 def check_writable(path: StrPath) -> None:
@@ -44,7 +50,7 @@ def check_writable(path: StrPath) -> None:
     try:
         _check_target(target)
         draft = _draft_beside(target)
-        draft.touch(exist_ok=False)
+        make_file(draft, target)
         draft.unlink()
     except OSError as error:
         # Without its number an error is its sentence and nothing else.
@@ -58,7 +64,7 @@ def write_then_rename(path: StrPath) -> Iterator[Path]:
     Parameters
     ----------
     path : path
-        The file to make or replace.
+        The file to make or replace; one that is replaced keeps its permissions.
 
     Yields
     ------
@@ -81,9 +87,14 @@ def write_then_rename(path: StrPath) -> Iterator[Path]:
     target = Path(os.path.realpath(path))
     draft = _draft_beside(target)
     try:
+        make_file(draft, target)
         yield draft
         _to_disk(draft)
         draft.replace(target)
+    except OSError as error:
+        if error.errno not in _NO_SPACE:
+            raise
+        raise OSError(f"{path} cannot be written: {os.strerror(error.errno).lower()}.") from error
     finally:
         draft.unlink(missing_ok=True)
 

@@ -1,5 +1,7 @@
 """Conditions say what they say, of the share and of either end of its interval."""
 
+from time import process_time
+
 import click
 import numpy as np
 import pytest
@@ -64,3 +66,24 @@ def test_a_method_without_a_verdict_is_an_error_of_use() -> None:
     estimate = Estimate(("cat",), [0.7], 0.3, "m", n_labelled={"cat": 8}, n_new=9)
     with pytest.raises(click.UsageError, match="m lacks"):
         parse_condition("drift.verdict == moved").holds(estimate)
+
+
+def test_a_class_named_like_an_end_is_found_by_its_whole_name() -> None:
+    assert Condition.parse("dog.low > 0.15").holds(ESTIMATE)
+    assert not Condition.parse("dog.low > 0.2").holds(ESTIMATE)
+
+
+@pytest.mark.parametrize("text", ["unseen > 1_0%", "unseen > 0_1", "> 0.1", " < 5%", ""])
+def test_no_name_and_numbers_of_programmers_are_refused(text) -> None:
+    with pytest.raises(click.BadParameter, match="must look like"):
+        parse_condition(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["a>" + " " * 200_000 + "\0=", " " * 200_000 + ">" * 200_000, ">=" * 200_000 + "5"]
+)
+def test_no_text_takes_long(text) -> None:
+    begin = process_time()
+    with pytest.raises(click.BadParameter):
+        parse_condition(text)
+    assert process_time() - begin < 2

@@ -3,27 +3,40 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import Any
 
 import click
 
+from unseen._platform import stopping_cleanly
+from unseen._wording import verbatim
+
 __all__ = ["FAILED", "OneLineErrors"]
 
 FAILED = 3  # exit code of a --fail-if that came true
-_EXPECTED = (ValueError, TypeError, OSError, ImportError)
+_EXPECTED = (ValueError, TypeError, OSError, ImportError, MemoryError)
 
 
 class OneLineErrors(click.Group):
     """A group of commands whose errors are one line and exit code 1."""
 
+    def main(self, *args: Any, **options: Any) -> Any:
+        """Run the command line; a terminal without a letter of the answer gets its number."""
+        if hasattr(sys.stdout, "reconfigure"):
+            sys.stdout.reconfigure(errors="backslashreplace")
+        with stopping_cleanly("Error: stopped; nothing was left half-written."):
+            return super().main(*args, **options)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; say what went wrong in one line."""
         try:
             return super().invoke(ctx)
-        except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
+        except (click.exceptions.Exit, click.Abort, BrokenPipeError):
             raise
-        except KeyboardInterrupt:
-            raise click.ClickException("stopped; nothing was left half-written.") from None
+        except click.ClickException as error:
+            # A message may quote labels and file names, and these a terminal's commands.
+            vars(error)["message"] = verbatim(error.message)
+            raise
         except Exception as error:
             if os.environ.get("UNSEEN_TRACEBACK"):
                 raise
@@ -40,7 +53,7 @@ def one_line(error: Exception) -> str:
     >>> one_line(KeyError("a"))
     "unforeseen KeyError: 'a'. UNSEEN_TRACEBACK=1 shows where."
     """
-    text = " ".join(str(error).split())
+    text = verbatim(" ".join(str(error).split()))
     if isinstance(error, _EXPECTED) and text:
         return text
     return f"unforeseen {type(error).__name__}: {text}. UNSEEN_TRACEBACK=1 shows where."

@@ -22,9 +22,8 @@ __all__ = [
 ]
 
 _COMPARISONS = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
-_FORM = re.compile(
-    r"\s*(?P<name>.+?)(\.(?P<end>low|high))?\s*(?P<comparison>>=|<=|>|<)\s*(?P<limit>[^<>=]+?)\s*"
-)
+# Searched from the left, each letter is looked at once or twice: no text takes long.
+_LIMIT = re.compile(r"(?P<comparison>>=|<=|>|<)(?P<limit>[^<>=]+)\Z")
 _VERDICT = re.compile(
     r"\s*drift\.verdict\s*(?P<comparison>==|!=)\s*(?P<word>still|moved|unclear)\s*"
 )
@@ -58,10 +57,13 @@ class Condition:
     @classmethod
     def parse(cls, text: str) -> Condition:
         """Read a condition; click says what is wrong with it."""
-        match = _FORM.fullmatch(text)
-        if match is None:
+        match = _LIMIT.search(text)
+        name = text[: match.start()].strip() if match else ""
+        if match is None or not name:
             raise click.BadParameter(f"{_RULE}; got {text!r}.")
-        return cls(match["name"], match["end"], match["comparison"], _share(match["limit"], text))
+        limit = _share(match["limit"].strip(), text)
+        end = next((end for end in ("low", "high") if name.endswith(f".{end}")), None)
+        return cls(name.removesuffix(f".{end}"), end, match["comparison"], limit)
 
     def holds(self, estimate: Estimate) -> bool:
         """Whether the condition is true of an estimate."""
@@ -69,21 +71,24 @@ class Condition:
 
     def _value(self, estimate: Estimate) -> float:
         names = [*map(str, estimate.classes), "unseen"]
-        if self.name not in names:
+        name, end = self.name, self.end
+        if end is not None and f"{name}.{end}" in names:
+            name, end = f"{name}.{end}", None
+        if name not in names:
             raise click.UsageError(
                 f"--fail-if must name unseen or a known class ({', '.join(names[:-1])}); "
-                f"got {self.name!r}."
+                f"got {name!r}."
             )
-        if self.name == "unseen" and not estimate.sees_unseen:
+        if name == "unseen" and not estimate.sees_unseen:
             raise click.UsageError(
                 f"--fail-if asks about unseen, which {estimate.method} cannot see: "
                 "choose another --method."
             )
         # Unseen comes last, and a class of that name does not hide it.
-        place = len(names) - 1 - names[::-1].index(self.name)
-        if self.end is not None:
+        place = len(names) - 1 - names[::-1].index(name)
+        if end is not None:
             assert estimate.intervals is not None
-            return float(estimate.intervals[place, int(self.end == "high")])
+            return float(estimate.intervals[place, int(end == "high")])
         return float([*estimate.proportions, estimate.unseen][place])
 
 
@@ -133,6 +138,8 @@ def any_holds(conditions: tuple[AnyCondition, ...], estimate: Estimate) -> bool:
 def _share(text: str, whole: str) -> float:
     number = text.removesuffix("%").strip()
     try:
+        if "_" in number:
+            raise ValueError("float() would take 1_0, which no one means as a share")
         value = float(number) / (100 if text.endswith("%") else 1)
     except ValueError:
         raise click.BadParameter(f"{_RULE}; got {whole!r}.") from None

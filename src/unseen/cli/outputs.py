@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -32,6 +33,8 @@ class Outputs:
         from unseen._files import check_writable
         from unseen.tables import RowWriter
 
+        if not self.leaves_screen_free and sys.stdout is None:
+            raise OSError("standard output is closed: --json - has nowhere to go.")
         if self.save is not None and self.save.suffix != ".skops":
             raise click.UsageError(f"--save must name a file that ends in .skops; got {self.save}.")
         if self.rows is not None:
@@ -82,8 +85,10 @@ def _write_json(record: dict[str, Any], path: str) -> None:
     from unseen._files import write_then_rename
 
     text = json.dumps(record, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+    # JSON is UTF-8 on any terminal; what has no place there, of a file name, is escaped as in JSON.
+    data = text.encode("utf-8", "backslashreplace")
     if path == STANDARD_OUTPUT:
-        click.echo(text, nl=False)
+        click.echo(data, nl=False)
         return
     with write_then_rename(path) as draft:
-        draft.write_text(text, encoding="utf-8")
+        draft.write_bytes(data)

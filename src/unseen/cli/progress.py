@@ -20,8 +20,9 @@ class TerminalProgress:
 
     def stage(self, name: str) -> None:
         """A stage begins."""
-        # The name comes from the user's files, and may hold what rich takes for markup.
-        self._shown.update(self._task, description=name.replace("[", r"\["), total=None)
+        from unseen.cli.screen import plain
+
+        self._shown.update(self._task, description=plain(name), total=None)
         self._shown.refresh()
 
     def share(self, done: float) -> None:

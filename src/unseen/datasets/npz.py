@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import sys
 import zipfile
 import zlib
 from importlib.resources import files
@@ -14,6 +13,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unseen._platform import cache_folder
 from unseen.datasets.record import Rows
 
 __all__ = [
@@ -50,13 +50,7 @@ def data_directory() -> Path:
     chosen = os.environ.get("UNSEEN_DATA")
     if chosen:
         return Path(chosen).expanduser().absolute()
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "unseen"
-    windows = sys.platform == "win32"
-    cache = Path(os.environ.get("LOCALAPPDATA" if windows else "XDG_CACHE_HOME", ""))
-    if not cache.is_absolute():
-        cache = Path.home() / ("AppData/Local" if windows else ".cache")
-    return cache / "unseen"
+    return cache_folder() / "unseen"
 
 
 def read_bundled(name: str) -> Rows:

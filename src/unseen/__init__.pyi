@@ -12,6 +12,11 @@ from unseen.labelling import LabellingValue as LabellingValue
 from unseen.labelling import labelling_value as labelling_value
 from unseen.loop.audit import Audit as Audit
 from unseen.loop.audit import audit as audit
+from unseen.loop.explain import explain as explain
+from unseen.loop.explanation import Explanation as Explanation
+from unseen.loop.groups import KnownWidth as KnownWidth
+from unseen.loop.promote import Promotion as Promotion
+from unseen.loop.promote import promote as promote
 from unseen.loop.sheet import Sheet as Sheet
 from unseen.loop.sheet import draw_sheet as draw_sheet
 from unseen.mixture.bbe import BestBin as BestBin

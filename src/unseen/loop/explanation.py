@@ -1,0 +1,194 @@
+"""The record of what the unseen rows are: groups, each with its share, verdict and examples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from unseen import _wording as words
+from unseen._frozen import Frozen, plain
+from unseen._types import FloatArray, IntArray
+from unseen.loop.clauses import Column, Sentence
+
+__all__ = ["Explanation", "Group", "Verdict"]
+
+Verdict = Literal["a clump of its own", "the rim of", "between", "scattered", "looks moved"]
+
+
+@dataclass(frozen=True)
+class Group:
+    """One group of unseen rows.
+
+    Parameters
+    ----------
+    number : int
+        From 1, by falling share.
+    share, low, high : float
+        Share of all new rows, and its interval.
+    n_rows : int
+        Rows that are more probably unseen than not.
+    verdict : str
+        What the group is, by its neighbours: a clump of its own; the rim of a class or between two,
+        where most neighbours are known rows; scattered; or looks moved, where known classes moved.
+    nearest, second : label
+        The two known classes nearest to the group; the same label where one class is known.
+    distance : float
+        Distance to the nearest class, in root mean square distances of its rows to its mean.
+    isolation : float
+        Share of the nearest rows of the group's rows that are in the group too, not known.
+    sentence : Sentence or None
+        Clauses on columns; None where the group is too small to find any.
+    columns : tuple of (int, float)
+        Columns that set the group apart, and by how many standard deviations of known rows.
+    central, spread, borderline : tuple of int
+        Rows of the group: nearest its centre, far from each other, and least surely unseen.
+    words : tuple of (str, float, float)
+        Words that are more common in the group, with their share in it and in rows called known.
+    """
+
+    number: int
+    share: float
+    low: float
+    high: float
+    n_rows: int
+    verdict: Verdict
+    nearest: Any
+    second: Any
+    distance: float
+    isolation: float
+    sentence: Sentence | None
+    columns: tuple[tuple[int, float], ...]
+    central: tuple[int, ...]
+    spread: tuple[int, ...]
+    borderline: tuple[int, ...]
+    words: tuple[tuple[str, float, float], ...] = ()
+
+    def verdict_text(self) -> str:
+        """The verdict with the names of the classes."""
+        one, two = words.named(self.nearest), words.named(self.second)
+        if self.verdict == "the rim of":
+            return f"the rim of {one}"
+        if self.verdict == "between":
+            return f"between {one} and {two}"
+        return f"looks like {one}, moved" if self.verdict == "looks moved" else self.verdict
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Explanation(Frozen):
+    """Groups of the rows that look unseen, and what each is.
+
+    Parameters
+    ----------
+    groups : tuple of Group
+        By falling share; their shares sum to ``unseen``.
+    unseen : float
+        Share of the unseen rows.
+    n_groups : (int, int)
+        Least and most groups that known classes allow for.
+    group_of_row : ndarray of shape (m,)
+        Group of each new row that is more probably unseen than not; 0 for all others.
+    weights : ndarray of shape (m,)
+        Probability that each new row is unseen; their mean is ``unseen``.
+    columns : tuple of Column
+        Names of the columns.
+
+    Examples
+    --------
+    See :func:`explain`.
+    """
+
+    groups: tuple[Group, ...]
+    unseen: float
+    n_groups: tuple[int, int]
+    group_of_row: IntArray
+    weights: FloatArray
+    columns: tuple[Column, ...]
+
+    def sentence(self) -> str:
+        """How many groups there are, in plain words."""
+        if not self.groups:
+            return "No rows look unseen, so there are no groups of them."
+        few, many = self.n_groups
+        n_own = sum(group.verdict != "scattered" for group in self.groups)
+        span = "" if few == many else f" (between {few} and {many})"
+        rest = "" if n_own == len(self.groups) else "; some are scattered"
+        return (
+            f"The unseen rows, {words.short_share(self.unseen)} of the new ones, form "
+            f"{words.count(n_own, 'group')}{span}{rest}."
+        )
+
+    def table(self) -> list[list[str]]:
+        """Header and rows, as text."""
+        header = [
+            "group",
+            "share",
+            "95% interval",
+            "rows",
+            "what it is",
+            "nearest",
+            "sets it apart",
+        ]
+        return [header, *([*self._cells(group)] for group in self.groups)]
+
+    def _cells(self, group: Group) -> Sequence[str]:
+        sentence = "" if group.sentence is None else group.sentence.text(self.columns)
+        top = ", ".join(word for word, *_ in group.words)
+        return (
+            str(group.number),
+            words.share(group.share),
+            words.interval(group.low, group.high),
+            str(group.n_rows),
+            group.verdict_text(),
+            f"{words.shown(group.nearest)} at {group.distance:.1f}",
+            f"{top}; {sentence}" if top else sentence,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the rows as plain types, ready for JSON; rows count from 1."""
+        return {
+            "sentence": self.sentence(),
+            "unseen": float(self.unseen),
+            "n_groups": [int(one) for one in self.n_groups],
+            "groups": [self._plain(group) for group in self.groups],
+        }
+
+    def _plain(self, group: Group) -> dict[str, Any]:
+        said = group.sentence
+        return {
+            "number": group.number,
+            "share": group.share,
+            "low": group.low,
+            "high": group.high,
+            "rows": group.n_rows,
+            "verdict": group.verdict,
+            "nearest": plain(group.nearest),
+            "second": plain(group.second),
+            "distance": group.distance,
+            "isolation": group.isolation,
+            "sentence": None if said is None else said.text(self.columns),
+            "in_group": None if said is None else said.in_group,
+            "in_known": None if said is None else said.in_known,
+            "columns": [
+                {"name": self.columns[place].full_name, "shift": shift}
+                for place, shift in group.columns
+            ],
+            "words": [
+                dict(zip(("word", "in_group", "in_known"), one, strict=True)) for one in group.words
+            ],
+            **{
+                name: [row + 1 for row in getattr(group, name)]
+                for name in ("central", "spread", "borderline")
+            },
+        }
+
+    def __str__(self) -> str:
+        if not self.groups:
+            return self.sentence()
+        return words.text_table(self.table(), [self.sentence()])
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return words.html_table(self.table(), [self.sentence()])

@@ -1,0 +1,260 @@
+"""Rows that people named become labelled rows: new classes are known from then on.
+
+Promoted rows are marked and leave the new rows, or the next estimate would find the same rows in
+both samples. The rows that are left are no random part of the new rows any more, so that shares of
+all new rows are those of the rest and the promoted rows together (:meth:`Promotion.combine`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from unseen import _wording as words
+from unseen._frozen import Frozen, plain
+from unseen._types import FloatArray, IntArray
+from unseen.loop.audit import CANNOT_TELL
+from unseen.loop.explanation import Explanation
+from unseen.records import Estimate, Notice
+
+__all__ = ["FEWEST", "LABELLED", "SPREAD", "Promotion", "promote"]
+
+# A class of fewer rows cannot be learnt.
+FEWEST = 10
+LABELLED, SPREAD = "labelled", "spread"
+_SURE = 0.9
+_AGREE = 0.8
+
+
+@dataclass(frozen=True, eq=False)
+class Promotion(Frozen):
+    """New rows that become labelled rows, and how each came by its label.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n,)
+        Places of the rows among the new ones, from 0.
+    labels : ndarray of shape (n,)
+        Their labels.
+    sources : ndarray of shape (n,)
+        "labelled" by people, or "spread" from the name of a whole group.
+    weights : ndarray of shape (n,)
+        One over the probability of the draw, divided by the mean over the class; 1 for spread rows.
+        Sheets draw unsure rows more often: these weights undo it.
+    n_new : int
+        New rows before the promotion.
+    notices : tuple of Notice
+        Names with too few rows, and groups in which people found other classes too.
+    """
+
+    rows: IntArray
+    labels: NDArray[Any]
+    sources: NDArray[Any]
+    weights: FloatArray
+    n_new: int
+    notices: tuple[Notice, ...] = ()
+
+    @property
+    def counts(self) -> dict[Any, int]:
+        """Promoted rows of each class."""
+        return dict(sorted(Counter(self.labels.tolist()).items(), key=lambda one: str(one[0])))
+
+    @property
+    def rest(self) -> IntArray:
+        """Places of the rows that stay new."""
+        return np.setdiff1d(np.arange(self.n_new), self.rows)
+
+    def apply(self, X: Any, y: Any, X_new: Any) -> tuple[Any, NDArray[Any], Any]:
+        """The labelled rows with the promoted ones behind, their labels, and the rest of the new.
+
+        Parameters
+        ----------
+        X, y, X_new : ndarray
+            The labelled rows, their labels, and the new rows.
+        """
+        labelled, new = np.asarray(X), np.asarray(X_new)
+        grown = np.vstack([labelled, new[self.rows]])
+        known = np.asarray(y)
+        kind = object if known.dtype == object else None
+        labels = np.concatenate([known, np.array(self.labels.tolist(), dtype=kind)])
+        return grown, labels, new[self.rest]
+
+    def combine(self, estimate: Estimate) -> Estimate:
+        """Shares of all new rows: the estimate of the rest, and the promoted rows counted.
+
+        Parameters
+        ----------
+        estimate : Estimate
+            Shares of the rows that stayed new.
+
+        Examples
+        --------
+        See :func:`promote`.
+        """
+        part, counts = 1 - len(self.rows) / self.n_new, self.counts
+        counted = np.array([counts.get(label, 0) / self.n_new for label in estimate.classes])
+        # A promoted class that the estimate does not know would get lost.
+        strange = set(counts) - set(estimate.classes)
+        if strange:
+            raise ValueError(
+                f"estimate must know the promoted classes; it lacks {words.quoted(strange)}."
+            )
+        ends = estimate.intervals
+        if ends is not None:
+            ends = part * ends + np.append(counted, 0.0)[:, None]
+        return replace(
+            estimate,
+            proportions=part * estimate.proportions + counted,
+            unseen=part * estimate.unseen,
+            intervals=ends,
+            n_new=self.n_new,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain types, ready for JSON; rows count from 1."""
+        return {
+            "classes": [{"name": plain(name), "rows": n} for name, n in self.counts.items()],
+            "labelled": int((self.sources == LABELLED).sum()),
+            "spread": int((self.sources == SPREAD).sum()),
+            "new_rows": self.n_new,
+            "notices": [notice.to_dict() for notice in self.notices],
+        }
+
+    def __str__(self) -> str:
+        named = [f"{words.shown(name)}: {words.count(n)}" for name, n in self.counts.items()]
+        head = f"{words.count(len(self.rows))} of {self.n_new:,} promoted"
+        return "\n".join([f"{head} ({', '.join(named)})", *map(str, self.notices)])
+
+
+def promote(
+    rows: ArrayLike,
+    labels: Sequence[Any],
+    n_new: int,
+    *,
+    known: Sequence[Any],
+    probabilities: ArrayLike | None = None,
+    spread: Mapping[int, Any] | None = None,
+    explanation: Explanation | None = None,
+    unseen_label: Any = "unseen",
+) -> Promotion:
+    """Turn labels of people into labelled rows, and whole groups too where that is asked for.
+
+    Parameters
+    ----------
+    rows : array-like of shape (n,)
+        Places of the labelled rows among the new ones, from 0.
+    labels : sequence of n labels
+        A known class or a new name; "?", None and ``unseen_label`` promote nothing.
+    n_new : int
+        All new rows.
+    known : sequence of labels
+        The known classes; any other name needs at least 10 rows.
+    probabilities : array-like of shape (n,) or None, default=None
+        Probability of each draw; None where all were drawn alike.
+    spread : mapping from group to name, or None
+        Name all rows of a group that are unseen with a probability of at least 0.9; labels that
+        people gave to single rows stay as they are.
+    explanation : Explanation or None
+        The groups; needed for ``spread``.
+    unseen_label : label, default="unseen"
+        A label without a name.
+
+    Returns
+    -------
+    Promotion
+
+    Examples
+    --------
+    >>> from unseen import promote
+    >>> from unseen.records import Estimate
+    >>> found = promote(range(12), ["emu"] * 10 + ["cat", "?"], 100, known=["cat"])
+    >>> print(found)
+    11 rows of 100 promoted (cat: 1 row, emu: 10 rows)
+    >>> rest = Estimate(("cat", "emu"), [0.8, 0.2], 0.0, "made", {"cat": 50, "emu": 10}, 89)
+    >>> found.combine(rest).proportions.round(3)  # (0.8 * 89 + 1) / 100, (0.2 * 89 + 10) / 100
+    array([0.722, 0.278])
+    """
+    places, answers = np.asarray(rows, dtype=np.intp), [plain(label) for label in labels]
+    if len(places) != len(answers):
+        raise ValueError(f"labels must be as many as rows; got {len(answers)} and {len(places)}.")
+    if spread and explanation is None:
+        raise ValueError("spread must come with explanation, which has the groups; got None.")
+    chances = np.ones(len(places)) if probabilities is None else np.asarray(probabilities, float)
+    given = {
+        int(row): (label, LABELLED, 1 / chance)
+        for row, label, chance in zip(places, answers, chances, strict=True)
+        if label not in (None, CANNOT_TELL, unseen_label)
+    }
+    seen = {int(row) for row, label in zip(places, answers, strict=True) if label is not None}
+    notices: list[Notice] = []
+    for group, name in (spread or {}).items():
+        assert explanation is not None
+        notices += _mixed(group, name, given, explanation)
+        mine = (explanation.group_of_row == group) & (explanation.weights >= _SURE)
+        # Rows of which people said anything at all are not overruled.
+        free = [row for row in np.flatnonzero(mine).tolist() if row not in seen]
+        given |= dict.fromkeys(free, (name, SPREAD, 1.0))
+    notices += _few(given, known)
+    few = {notice.about for notice in notices if notice.code == "few_promoted"}
+    kept = {row: one for row, one in sorted(given.items()) if one[0] not in few}
+    if not kept:
+        raise ValueError("labels must promote at least one row; got none that can be.")
+    return _promotion(kept, n_new, tuple(notices))
+
+
+def _promotion(
+    kept: Mapping[int, tuple[Any, str, float]], n_new: int, notices: tuple[Notice, ...]
+) -> Promotion:
+    names, sources, inverse = zip(*kept.values(), strict=True)
+    labels, weights = np.array(names, dtype=object), np.array(inverse)
+    by_people = np.array([source == LABELLED for source in sources])
+    for name in set(names):
+        mine = (labels == name) & by_people
+        if mine.any():
+            weights[mine] /= weights[mine].mean()
+    return Promotion(
+        np.array(list(kept), dtype=np.intp),
+        labels,
+        np.array(sources, dtype=object),
+        weights,
+        n_new,
+        notices,
+    )
+
+
+def _mixed(
+    group: int, name: Any, given: Mapping[int, tuple[Any, str, float]], explanation: Explanation
+) -> list[Notice]:
+    """A notice where people found other classes in a group that gets one name."""
+    if group not in {one.number for one in explanation.groups}:
+        raise ValueError(
+            f"spread must name groups 1 to {len(explanation.groups)}; got group {group}."
+        )
+    looked = [one[0] for row, one in given.items() if explanation.group_of_row[row] == group]
+    agree = sum(label == name for label in looked)
+    if not looked or agree >= _AGREE * len(looked):
+        return []
+    text = (
+        f"group {group} is to be called {name!r}, but of {words.count(len(looked))} that people "
+        f"labelled in it only {agree} are: its other rows may be of other classes too."
+    )
+    return [Notice("mixed_group", text, about=plain(name))]
+
+
+def _few(given: Mapping[int, tuple[Any, str, float]], known: Sequence[Any]) -> list[Notice]:
+    counts = Counter(one[0] for one in given.values())
+    return [
+        Notice(
+            "few_promoted",
+            f"{name!r} has {words.count(n)}, fewer than {FEWEST}: too few to learn a class, so "
+            "these rows stay new. Label more, or give the name to a whole group.",
+            about=name,
+        )
+        for name, n in counts.items()
+        if name not in set(known) and n < FEWEST
+    ]

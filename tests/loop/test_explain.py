@@ -1,0 +1,145 @@
+"""Groups of unseen rows add up to the unseen share, and say what they are."""
+
+import json
+
+import numpy as np
+import pytest
+
+import unseen
+from unseen.loop import Column, KnownWidth
+from unseen.loop.clauses import describe
+from unseen.loop.explain import unseen_weights
+from unseen.loop.groups import class_widths
+from unseen.loop.words import top_words
+from unseen.rejection import OutOfFold, Shares
+
+CLASSES = np.array(["ant", "bee", "unseen"])
+
+
+class Given:
+    """A rule whose probabilities are given: what explain reads of a fitted rule."""
+
+    def __init__(self, codes, eta, share) -> None:
+        known = np.column_stack([1 - eta, np.zeros_like(eta), eta])
+        self.out_of_fold_ = OutOfFold(np.zeros((len(codes), 3)), codes, known)
+        self.shares_ = Shares(np.array([1 - share, 0.0]))
+        self.classes_ = CLASSES
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """Ants and bees; of 300 new rows 60 are of a clump far away and 40 of another."""
+    rng = np.random.RandomState(0)
+    y = np.repeat(["ant", "bee"], 100)
+    X = rng.normal(size=(200, 3)) + np.where(y == "ant", 0, 6)[:, None] * [1, 0, 0]
+    parts = [rng.normal(size=(200, 3)), rng.normal([0, 9, 0], 1, (60, 3))]
+    X_new = np.vstack([*parts, rng.normal([0, 0, 12], 1, (40, 3))])
+    eta = np.where(np.arange(300) < 200, 0.05, 0.9)
+    return X, y, X_new, eta
+
+
+@pytest.fixture(scope="module")
+def found(rows):
+    X, y, X_new, eta = rows
+    rule = Given(np.searchsorted(CLASSES[:2], y), eta, 0.35)
+    names = [Column("size", 10, 2), "length", "mass"]
+    texts = ["hum in the sky"] * 200 + ["sing a song"] * 60 + ["dig the ground"] * 40
+    return unseen.explain(rule, X, y, X_new, columns=names, texts=texts, random_state=0)
+
+
+def test_shares_of_groups_sum_to_the_unseen_share(found) -> None:
+    assert sum(group.share for group in found.groups) == pytest.approx(0.35)
+    assert found.weights.mean() == pytest.approx(0.35)
+    assert [group.number for group in found.groups] == [1, 2]
+    assert all(group.low < group.share < group.high for group in found.groups)
+    assert np.bincount(found.group_of_row).tolist() == [200, 60, 40]
+
+
+def test_groups_are_clumps_with_their_columns_examples_and_words(found) -> None:
+    first, second = found.groups
+    assert {first.verdict, second.verdict} == {"a clump of its own"}
+    assert first.nearest == second.nearest == "ant"
+    assert first.columns[0][0] == 1
+    assert second.columns[0][0] == 2
+    assert set(first.central) | set(first.borderline) <= set(range(200, 260))
+    assert len(set(first.spread)) == 3
+    assert first.words[0][0] in {"sing", "song"}
+    assert second.words[0][0] in {"dig", "ground"}
+    text = first.sentence.text(found.columns)
+    assert text.startswith("length > ")
+    assert text in str(found)
+
+
+def test_a_group_beside_a_class_is_its_rim_and_one_amid_two_is_between_them(rows) -> None:
+    X, y, _, _ = rows
+    rng = np.random.RandomState(1)
+    codes = np.searchsorted(CLASSES[:2], y)
+    for place, verdict in (([0, 0, 0], "the rim of"), ([3, 0, 0], "between")):
+        X_new = np.vstack([rng.normal(size=(80, 3)), rng.normal(place, 0.8, (20, 3))])
+        rule = Given(codes, np.repeat([0.02, 0.9], [80, 20]), 0.2)
+        (group,) = unseen.explain(rule, X, y, X_new, random_state=0).groups
+        assert group.verdict == verdict
+        assert group.nearest == "ant" or verdict == "between"
+        assert group.isolation < 0.7
+
+
+def test_nothing_unseen_has_no_groups(rows) -> None:
+    X, y, X_new, eta = rows
+    rule = Given(np.searchsorted(CLASSES[:2], y), eta, 0.0)
+    found = unseen.explain(rule, X, y, X_new)
+    assert found.groups == ()
+    assert str(found) == "No rows look unseen, so there are no groups of them."
+    assert not found.group_of_row.any()
+
+
+def test_an_explanation_is_plain_types_in_json(found) -> None:
+    record = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert record["groups"][0]["columns"][0]["name"] == "length"
+    assert min(record["groups"][0]["central"]) > 200
+
+
+def test_other_rows_than_those_of_the_fit_are_refused(rows) -> None:
+    X, y, X_new, eta = rows
+    rule = Given(np.searchsorted(CLASSES[:2], y), eta, 0.3)
+    with pytest.raises(ValueError, match="must be the rows that rule was fitted to, 200 and 300"):
+        unseen.explain(rule, X, y, X_new[:10])
+    with pytest.raises(ValueError, match="columns must name 3 columns; got 1"):
+        unseen.explain(rule, X, y, X_new, columns=["size"])
+
+
+@pytest.mark.parametrize("n_clumps", [1, 2, 3])
+def test_the_number_of_groups_is_that_of_clumps_as_wide_as_known_classes(n_clumps) -> None:
+    rng = np.random.RandomState(n_clumps)
+    known, codes = rng.normal(size=(200, 5)), np.repeat([0, 1], 100)
+    rows = [rng.normal(size=(50, 5)) + 9 * np.eye(5)[place] for place in range(n_clumps)]
+    X = np.vstack(rows)
+    grouping = KnownWidth().group(X, np.ones(len(X)), known, codes, rng)
+    assert len(grouping.centres) == n_clumps
+    assert grouping.n_groups[0] <= n_clumps <= grouping.n_groups[1]
+    assert class_widths(X, grouping.labels).max() < 1.3 * class_widths(known, codes).max()
+
+
+def test_percentages_of_a_sentence_hold_for_other_rows() -> None:
+    """The best of many clauses over 20 columns flatters in-sample by 0.06; here it must not."""
+    rng, gaps = np.random.RandomState(0), []
+    for _ in range(12):
+        shift = np.r_[1.2, np.zeros(19)]
+        draw = [rng.normal(size=(n, 20)) + at for n, at in ((60, shift), (300, 0.0))]
+        other = [rng.normal(size=(2000, 20)) + at for at in (shift, 0.0)]
+        said = describe(*draw, rng)
+        true = [said.holds(rows).mean() for rows in other]
+        gaps.append([said.in_group - true[0], said.in_known - true[1]])
+    assert np.abs(np.mean(gaps, axis=0)).max() < 0.05
+
+
+def test_weights_keep_their_order_and_reach_any_share() -> None:
+    eta = np.linspace(0, 1, 50)
+    for share in (0.01, 0.5, 0.97):
+        weights = unseen_weights(eta, share)
+        assert weights.mean() == pytest.approx(share)
+        assert (np.diff(weights) >= 0).all()
+    assert unseen_weights(eta, 0.0).tolist() == [0.0] * 50
+
+
+def test_texts_without_words_have_none() -> None:
+    assert top_words(["", "1 2"], np.array([0, 1])) == {1: ()}

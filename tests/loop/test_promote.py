@@ -1,0 +1,86 @@
+"""Promoted rows are marked, leave the new rows, and their shares are not lost."""
+
+import numpy as np
+import pytest
+
+import unseen
+from unseen.loop import Explanation
+from unseen.loop.explanation import Group
+from unseen.records import Estimate
+
+
+def explanation(group_of_row, weights) -> Explanation:
+    groups = tuple(
+        Group(n, 0.1, 0.0, 0.2, 9, "scattered", "cat", "cat", 1.0, 1.0, None, (), (), (), ())
+        for n in range(1, max(group_of_row) + 1)
+    )
+    return Explanation(groups, 0.2, (1, 1), np.array(group_of_row), np.array(weights), ())
+
+
+def test_rows_move_from_new_to_labelled_and_none_is_lost() -> None:
+    labels = ["emu"] * 10 + ["cat", "?", None, "unseen"]
+    found = unseen.promote(np.arange(14) + 5, labels, 40, known=["cat"])
+    X, X_new = np.zeros((3, 1)), np.arange(40.0)[:, None]
+    grown, y, rest = found.apply(X, np.repeat("cat", 3), X_new)
+    assert grown.shape == (14, 1)
+    assert y.tolist() == ["cat"] * 3 + ["emu"] * 10 + ["cat"]
+    assert sorted([*grown[3:, 0], *rest[:, 0]]) == list(range(40))
+    assert found.counts == {"cat": 1, "emu": 10}
+    assert set(found.sources) == {"labelled"}
+
+
+def test_a_whole_group_is_named_where_sure_and_people_are_not_overruled() -> None:
+    group_of_row = [0] * 20 + [1] * 20
+    weights = [0.1] * 20 + [0.95] * 15 + [0.6] * 5
+    given = unseen.promote(
+        [20, 21, 22],
+        ["emu", "cat", "?"],
+        40,
+        known=["cat"],
+        spread={1: "emu"},
+        explanation=explanation(group_of_row, weights),
+    )
+    assert given.counts == {"cat": 1, "emu": 13}
+    assert 22 not in given.rows
+    assert given.sources.tolist().count("spread") == 12
+    assert [notice.code for notice in given.notices] == ["mixed_group"]
+
+
+def test_weights_undo_the_draw_within_a_class() -> None:
+    chances = np.repeat([0.5, 0.1], 10)
+    found = unseen.promote(range(20), ["emu"] * 20, 99, known=["cat"], probabilities=chances)
+    assert found.weights.mean() == pytest.approx(1.0)
+    assert found.weights[-1] / found.weights[0] == pytest.approx(5.0)
+
+
+def test_names_of_few_rows_stay_new_and_say_so() -> None:
+    labels = ["emu"] * 9 + ["cat"]
+    found = unseen.promote(range(10), labels, 40, known=["cat"])
+    assert found.counts == {"cat": 1}
+    assert [(one.code, one.about) for one in found.notices] == [("few_promoted", "emu")]
+    with pytest.raises(ValueError, match="must promote at least one row"):
+        unseen.promote(range(9), ["emu"] * 9, 40, known=["cat"])
+
+
+def test_combined_shares_are_those_of_all_rows() -> None:
+    found = unseen.promote(range(10), ["emu"] * 10, 100, known=["cat"])
+    ends = [[0.5, 0.7], [0.2, 0.4], [0.0, 0.2]]
+    rest = Estimate(("cat", "emu"), [0.6, 0.3], 0.1, "m", {"cat": 9, "emu": 10}, 90, ends, 0.95)
+    whole = found.combine(rest)
+    assert whole.proportions.sum() + whole.unseen == pytest.approx(1.0)
+    assert whole["emu"] == pytest.approx(0.9 * 0.3 + 0.1)
+    assert whole.intervals[1] == pytest.approx([0.28, 0.46])
+    assert whole.n_new == 100
+    with pytest.raises(ValueError, match="it lacks 'emu'"):
+        found.combine(Estimate(("cat",), [1.0], 0.0, "m", {"cat": 9}, 90))
+
+
+def test_bad_arguments_are_named() -> None:
+    with pytest.raises(ValueError, match="labels must be as many as rows; got 1 and 2"):
+        unseen.promote([0, 1], ["cat"], 9, known=["cat"])
+    with pytest.raises(ValueError, match="spread must come with explanation"):
+        unseen.promote([0], ["cat"], 9, known=["cat"], spread={1: "emu"})
+    with pytest.raises(ValueError, match="groups 1 to 1; got group 7"):
+        unseen.promote(
+            [0], ["cat"], 2, known=["cat"], spread={7: "x"}, explanation=explanation([0, 1], [0, 1])
+        )

@@ -297,6 +297,16 @@ class Estimate(Frozen):
     def _repr_html_(self) -> str:
         return html_table(self._table(), self._remarks())
 
+    @property
+    def is_in_doubt(self) -> bool:
+        """Whether the known classes have moved, or may have: docs/drift.md."""
+        return self.drift is not None and self.drift.verdict != "still"
+
+    @property
+    def has_moved_far(self) -> bool:
+        """Whether the known classes have moved too far to tell whether anything is unseen."""
+        return self.drift is not None and self.drift.far
+
     def sentence(self) -> str:
         """The answer about unseen classes in one plain sentence.
 
@@ -319,20 +329,19 @@ class Estimate(Frozen):
                 f"{self.method} cannot see unseen classes: it takes every new row for one of a "
                 "known class."
             )
-        if self.drift is not None and self.drift.verdict != "still":
-            return self.drift.sentence(None if self.intervals is None else self.intervals[-1])
+        limits = None if self.intervals is None else self.intervals[-1]
+        if self.drift is not None and self.is_in_doubt:
+            return self.drift.sentence(limits)
         if self.unseen < NO_SHARE:
-            if self.intervals is None or self.intervals[-1, 1] < NO_SHARE:
+            if limits is None or limits[1] < NO_SHARE:
                 return f"No sign of {never_seen}."
-            most = short_share(self.intervals[-1, 1])
-            return f"No sign of {never_seen}: at most {most} of the new rows."
+            return f"No sign of {never_seen}: at most {short_share(limits[1])} of the new rows."
         interval = ""
-        if self.intervals is not None:
-            lower, upper = map(short_share, self.intervals[-1])
-            if self.intervals[-1, 0] < NO_SHARE:
-                guess = short_share(self.unseen)
+        if limits is not None:
+            lower, upper = map(short_share, limits)
+            if limits[0] < NO_SHARE:
                 return (
-                    f"Perhaps {guess} of the new rows come from {never_seen}: "
+                    f"Perhaps {short_share(self.unseen)} of the new rows come from {never_seen}: "
                     f"it may be none, and at most {upper}."
                 )
             interval = f" ({lower} to {upper})"
@@ -392,21 +401,13 @@ class Estimate(Frozen):
         return pd.DataFrame(columns)
 
     def plot(self, **options: Any) -> Any:
-        """Draw the shares with their intervals; ``options`` are those of SharesDisplay.
-
-        Returns
-        -------
-        unseen.plots.SharesDisplay
-        """
+        """Draw the shares with their intervals, with the options of SharesDisplay."""
         return _above("plots").SharesDisplay.from_estimate(self, **options)
 
     def report(self, path: str | PathLike[str]) -> None:
         """Write one self-contained HTML page about this estimate.
 
-        Parameters
-        ----------
-        path : str or path
-            Where to; an existing file is replaced only by a whole new one.
+        An existing file at ``path`` is replaced only by a whole new one.
         """
         _above("report").write_report(_above("study").Study(self), path)
 

@@ -56,6 +56,27 @@ def test_a_verdict_is_compared_with_a_word(text, expected) -> None:
     assert parse_condition(text).holds(estimate) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("unseen.must > 4%", True),  # at factor 3: (0.1 - 0.06) / (1 - 0.06)
+        ("unseen.must > 4.3%", False),
+        ("unseen.must(1) > 8%", True),
+        ("unseen.must( 5 ) <= 0", True),
+    ],
+)
+def test_what_must_be_unseen_is_compared_at_a_factor(text, expected) -> None:
+    drift = Drift("moved", 0.9, Tolerance(np.array([0.02]), np.array([0.1])), 0.8)
+    estimate = Estimate(("cat",), [0.7], 0.3, "m", n_labelled={"cat": 8}, n_new=9, drift=drift)
+    assert parse_condition(text).holds(estimate) == expected
+
+
+@pytest.mark.parametrize("text", ["unseen.must(0.5) > 0.1", "unseen.must(x) > 0.1"])
+def test_a_factor_below_one_is_refused(text) -> None:
+    with pytest.raises(click.BadParameter, match="factor of at least 1"):
+        parse_condition(text)
+
+
 @pytest.mark.parametrize("text", ["drift.verdict == gone", "drift.verdict > moved"])
 def test_a_verdict_that_does_not_exist_is_refused(text) -> None:
     with pytest.raises(click.BadParameter, match=r"drift\.verdict == moved"):

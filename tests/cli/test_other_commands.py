@@ -64,6 +64,28 @@ def test_classify_tells_programs_what_it_tells_people(unseen_command, tmp_path) 
         assert f"{notice['severity']}: {notice['text']}" in shown.replace("\n", " ")
 
 
+def test_classify_states_no_error_rate_where_a_column_moved(unseen_command, tmp_path) -> None:
+    rng = np.random.default_rng(0)
+    centres = np.repeat([-2.0, 2.0], 100)
+    old, new = (rng.normal(centres[:, None], 1, (200, 6)) for _ in range(2))
+    new[:, 3] += 1.5
+    names = [f"s{place}" for place in range(6)]
+    kinds = np.repeat(["left", "right"], 100)[:, None]
+    write_csv(tmp_path / "train.csv", [*names, "kind"], np.hstack([old.astype(str), kinds]))
+    write_csv(tmp_path / "new.csv", names, new)
+    files = (str(tmp_path / "train.csv"), str(tmp_path / "new.csv"), "--label", "kind")
+    json_path = tmp_path / "told.json"
+    out = ("-o", str(tmp_path / "out.csv"), "--json", str(json_path))
+    shown = unseen_command("classify", *files, *out).output.replace("\n", " ")
+    assert "the known classes have moved, mostly in column s3;" in shown
+    assert "Estimated error rate: not stated, as the known classes have moved." in shown
+    told = json.loads(json_path.read_text())
+    assert told["drift"]["verdict"] == "moved"
+    assert told["error_rate"] == {"estimate": None, "standard_error": None}
+    assert "risk_withheld" in {notice["code"] for notice in told["notices"]}
+    assert told["rows"]["unseen"] < 20
+
+
 def test_a_class_called_unseen_is_refused(unseen_command, tables, tmp_path) -> None:
     odd = tmp_path / "train.csv"
     odd.write_text((tables / "train.csv").read_text().replace("bee", "unseen"))

@@ -14,6 +14,7 @@ from sklearn.linear_model import LogisticRegression
 
 from unseen import MPEIncomplete, OpenSetEstimator
 from unseen.diagnostics import overfull
+from unseen.drift import Drift, Tolerance
 from unseen.records import Estimate, Notice, UnseenWarning
 from unseen.rejection.base import RejectionRule
 from unseen.rejection.learning.sample import OpenSample, OutOfFold, labels_at
@@ -24,6 +25,7 @@ from unseen.rejection.learning.shares import (
     estimate_shares,
     negative_mass,
 )
+from unseen.rejection.risk.curve import risk_curve
 from unseen.rejection.risk.estimate import open_risk
 from unseen.rejection.risk.sensitivity import reshared, share_sensitivity
 
@@ -432,3 +434,28 @@ def test_other_shares_give_the_posteriors_of_other_shares() -> None:
     assert_allclose(
         reshared(found, np.array([0.4, 0.2]), shares), exact(X, shares, 0.3), atol=1e-12
     )
+
+
+def drifted(verdict: str) -> Estimate:
+    drift = Drift(verdict, 0.5, Tolerance(np.zeros(0), np.zeros(0)), 0.5)
+    rows = {"n_labelled": {"a": 100}, "n_new": 200}
+    return Estimate(("a",), [0.5], 0.5, "made", intervals=[[0.4, 0.6]] * 2, drift=drift, **rows)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "code", "withheld"),
+    [("moved", "risk_withheld", True), ("unclear", "risk_if_still", False), ("still", None, False)],
+)
+def test_the_risk_of_classes_that_moved_is_withheld(verdict, code, withheld) -> None:
+    rng = np.random.default_rng(0)
+    X, X_new = rng.normal(size=(100, 1)), rng.normal([0.0, 4.0], 1, (100, 2)).reshape(-1, 1)
+    rule = RatioRule(random_state=0).fit(X, ["a"] * 100, X_new, drifted(verdict))
+    other = rule.with_threshold(cost=3.0)
+    for risk in (rule.risk_, other.risk_):
+        assert risk.is_withheld == withheld == np.isnan(risk.standard_error)
+        assert np.isnan(risk.unseen_part) == withheld
+        assert np.isfinite(risk.class_errors).all()
+        assert ("withheld" in str(risk)) == withheld
+    assert np.isnan(risk_curve(rule, 3).risks).all() == withheld
+    said = {notice.code for notice in rule.notices_} & {"risk_withheld", "risk_if_still"}
+    assert said == ({code} if code else set())

@@ -25,6 +25,7 @@ from reference.example_studies import (
     texts_everywhere,
     warnings,
 )
+from unseen.drift import Drift, Tolerance
 from unseen.report import render, write_report
 from unseen.report.pictures import history_picture
 from unseen.report.sentences import assumptions, certainty, warnings_and_notes
@@ -338,3 +339,17 @@ def test_the_page_says_what_windows_are_compared_with(reference, name) -> None:
 def test_no_worth_beyond_the_rows_that_could_be_labelled(unseen, width, is_said) -> None:
     found = labelling_table(Study(made_estimate(("a", "b"), unseen, width)))
     assert (found is not None) == is_said
+
+
+def test_a_page_on_classes_that_moved_calls_no_share_certain() -> None:
+    drift = Drift("moved", 0.9, Tolerance(np.zeros(0), np.zeros(0)), 0.9, far=True)
+    rich = example_studies.rich()
+    study = replace(rich, estimate=replace(rich.estimate, drift=drift), timeline=None)
+    page = render(study)
+    assert study.labelling is None
+    for claim in ("What labels would buy", "The slope is the share", "almost certain", "favour"):
+        assert claim not in page
+    assert "Known classes look nearly the same in both tables." in page
+    assert "moved or new" in page
+    assert "takes known classes for unmoved" in page
+    assert "cannot tell" in page

@@ -83,6 +83,16 @@ def classify(
         _show(found, outputs.files)
 
 
+def _error_rate(found: Classification) -> str:
+    if found.error_rate is None or found.error_rate_spread is None:
+        return "Estimated error rate: not stated, as the known classes have moved."
+    is_unclear = found.drift is not None and found.drift.verdict == "unclear"
+    return (
+        f"Estimated error rate{', if no known class has moved' * is_unclear}: "
+        f"{max(found.error_rate, 0.0):.3f}, standard error {found.error_rate_spread:.3f}."
+    )
+
+
 def _rate(text: str | None) -> float | str | None:
     if text is None or text == "estimated":
         return text
@@ -95,9 +105,14 @@ def _rate(text: str | None) -> float | str | None:
 
 
 def _show(found: Classification, files: list[Path]) -> None:
+    import numpy as np
+
     from unseen.cli.screen import console, plain, print_notices, table_of
 
     screen, total = console(), sum(found.rows.values())
+    if found.drift is not None and found.drift.verdict != "still":
+        said = found.drift.sentence(np.array(found.unseen_interval))
+        screen.print(f"[bold]{plain(said)}[/bold]\n")
     table = table_of("label", ["rows", "share"])
     for label, count in found.rows.items():
         table.add_row(plain(label), f"{count:,}", f"{count / total:.1%}")
@@ -111,10 +126,7 @@ def _show(found: Classification, files: list[Path]) -> None:
         f"Estimated unseen share: {found.unseen:.1%} ({low:.1%} to {high:.1%}). "
         f"Called unseen: {called}."
     )
-    screen.print(
-        f"Estimated error rate: {max(found.error_rate, 0.0):.3f}, "
-        f"standard error {found.error_rate_spread:.3f}."
-    )
+    screen.print(_error_rate(found))
     print_notices(found.notices, screen)
     for file in files:
         screen.print(f"Written: {plain(file)}")

@@ -1,4 +1,4 @@
-"""A condition on an estimate, such as ``unseen.low > 0.05``."""
+"""A condition on an estimate, such as ``unseen.low > 0.05`` or ``unseen.must > 0.02``."""
 
 from __future__ import annotations
 
@@ -10,27 +10,35 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from unseen.drift import Drift
     from unseen.records import Estimate
 
 __all__ = [
     "AnyCondition",
     "Condition",
+    "MustCondition",
     "VerdictCondition",
     "any_holds",
     "fail_if_option",
     "parse_condition",
 ]
 
+_SAID_FACTOR = 3.0  # of the sentence on classes that moved
 _COMPARISONS = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
 # Searched from the left, each letter is looked at once or twice: no text takes long.
 _LIMIT = re.compile(r"(?P<comparison>>=|<=|>|<)(?P<limit>[^<>=]+)\Z")
 _VERDICT = re.compile(
     r"\s*drift\.verdict\s*(?P<comparison>==|!=)\s*(?P<word>still|moved|unclear)\s*"
 )
+_MUST = re.compile(
+    r"\s*unseen\.must(\(\s*(?P<factor>[^()]+?)\s*\))?\s*"
+    r"(?P<comparison>>=|<=|>|<)\s*(?P<limit>[^<>=]+?)\s*"
+)
 _RULE = (
     'must look like "unseen.low > 0.05": unseen or a class, perhaps .low or .high for an end of '
     "its interval, one of > >= < <=, and a share such as 0.05 or 5%; or like "
-    '"drift.verdict == moved", with == or != and still, moved or unclear'
+    '"unseen.must > 0.02" or "unseen.must(5) > 0.02", with a factor of at least 1 in brackets; or '
+    'like "drift.verdict == moved", with == or != and still, moved or unclear'
 )
 
 
@@ -111,28 +119,73 @@ class VerdictCondition:
 
     def holds(self, estimate: Estimate) -> bool:
         """Whether the condition is true of an estimate."""
-        if estimate.drift is None:
-            raise click.UsageError(
-                f"--fail-if asks about drift.verdict, which {estimate.method} lacks: "
-                "choose another --method."
-            )
-        return (estimate.drift.verdict == self.word) == (self.comparison == "==")
+        is_so = _drift(estimate, "drift.verdict").verdict == self.word
+        return is_so == (self.comparison == "==")
 
 
-AnyCondition = Condition | VerdictCondition
+@dataclass(frozen=True)
+class MustCondition:
+    """The share that must be unseen even if known classes changed by a factor, and a limit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen.drift import Drift, Tolerance
+    >>> from unseen.records import Estimate
+    >>> drift = Drift("moved", 0.97, Tolerance(np.array([0.02]), np.array([0.1])), 0.98)
+    >>> estimate = Estimate(("cat",), [0.7], 0.3, "m", n_labelled={"cat": 80}, n_new=400,
+    ...                     drift=drift)
+    >>> [parse_condition(f"unseen.must{factor} > 4%").holds(estimate) for factor in ("", "(5)")]
+    [True, False]
+    """
+
+    comparison: str
+    limit: float
+    factor: float
+
+    def holds(self, estimate: Estimate) -> bool:
+        """Whether the condition is true of an estimate."""
+        share = _drift(estimate, "unseen.must").must(self.factor)
+        return bool(_COMPARISONS[self.comparison](share, self.limit))
+
+
+AnyCondition = Condition | VerdictCondition | MustCondition
 
 
 def parse_condition(text: str) -> AnyCondition:
-    """Read a condition of either kind; click says what is wrong with it."""
+    """Read a condition of any kind; click says what is wrong with it."""
     match = _VERDICT.fullmatch(text)
     if match is not None:
         return VerdictCondition(match["comparison"], match["word"])
+    match = _MUST.fullmatch(text)
+    if match is not None:
+        limit = _share(match["limit"], text)
+        return MustCondition(match["comparison"], limit, _factor(match["factor"], text))
     return Condition.parse(text)
 
 
 def any_holds(conditions: tuple[AnyCondition, ...], estimate: Estimate) -> bool:
     """Whether one of the conditions is true; all are read, so that each can be an error."""
     return True in [condition.holds(estimate) for condition in conditions]
+
+
+def _drift(estimate: Estimate, asked: str) -> Drift:
+    if estimate.drift is None:
+        raise click.UsageError(
+            f"--fail-if asks about {asked}, which {estimate.method} lacks: choose another --method."
+        )
+    return estimate.drift
+
+
+def _factor(text: str | None, whole: str) -> float:
+    """The factor in brackets; without any, that of the sentence."""
+    try:
+        value = _SAID_FACTOR if text is None else float(text)
+    except ValueError:
+        value = 0.0
+    if not value >= 1:
+        raise click.BadParameter(f"{_RULE}; got {whole!r}.")
+    return value
 
 
 def _share(text: str, whole: str) -> float:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from unseen.api import Comparison
     from unseen.monitoring import Timeline
-    from unseen.records import Notice
+    from unseen.records import Estimate, Notice
     from unseen.study import Study
 
 __all__ = ["console", "plain", "print_notices", "shares_of_methods", "show_study", "table_of"]
@@ -80,7 +80,7 @@ def shares_of_methods(comparison: Comparison) -> Table:
     """One row per estimator, one column per class, unseen last."""
     table = table_of("estimator", [*map(str, comparison.classes), "unseen"])
     for name, estimate in comparison.items():
-        table.add_row(plain(name), *map(words.share, [*estimate.proportions, estimate.unseen]))
+        table.add_row(plain(name), *map(words.share, estimate.proportions), _unseen(estimate))
     return table
 
 
@@ -94,8 +94,12 @@ def _then_and_now(study: Study) -> Table:
     for place, label in enumerate(estimate.classes):
         shares = map(words.share, (training[label], estimate.proportions[place]))
         table.add_row(plain(label), *shares, ends[place])
-    table.add_row("unseen", "", words.share(estimate.unseen), ends[-1], style="bold")
+    table.add_row("unseen", "", _unseen(estimate), ends[-1], style="bold")
     return table
+
+
+def _unseen(estimate: Estimate) -> str:
+    return "cannot tell" if estimate.has_moved_far else words.share(estimate.unseen)
 
 
 def _show_windows(timeline: Timeline, screen: Console) -> None:
@@ -116,7 +120,9 @@ def _windows(timeline: Timeline) -> Table:
     """One row per window: the unseen share, the share that moved most, and their p-values."""
     from unseen.monitoring.windows import shown_key
 
-    table = table_of("window", ["rows", "unseen", "p", "moved most", "p, any class"])
+    in_doubt = any(estimate.is_in_doubt for estimate in timeline.estimates)
+    drift = ["known classes"] * in_doubt
+    table = table_of("window", ["rows", "unseen", "p", "moved most", "p, any class", *drift])
     names = [*map(str, timeline.classes), "unseen"]
     for place, window in enumerate(timeline.windows):
         estimate = timeline.estimates[place]
@@ -132,10 +138,11 @@ def _windows(timeline: Timeline) -> Table:
         table.add_row(
             plain(shown_key(window)),
             f"{estimate.n_new:,}",
-            words.share(estimate.unseen),
+            _unseen(estimate),
             p_unseen,
             plain(move),
             p_any,
+            *([estimate.drift.verdict if estimate.drift is not None else ""] * in_doubt),
             style="bold" if timeline.changed[place] or timeline.changed_unseen[place] else None,
         )
     return table

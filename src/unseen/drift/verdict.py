@@ -5,7 +5,8 @@ docs/drift.md says what a verdict means and what it does not.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -89,6 +90,20 @@ class Drift(Frozen):
     def gamma(self) -> float:
         """Factor up to which something must be unseen; 0 if nothing must be even at factor 1."""
         return self.tolerance.gamma
+
+    def named(self, names: Sequence[Any]) -> Drift:
+        """The record with names of columns in place of their numbers.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from unseen.drift import Drift, Tolerance
+        >>> limits = Tolerance(np.zeros(0), np.zeros(0))
+        >>> Drift("moved", 0.97, limits, 0.98, columns=((1, 0.4),)).named(["s2", "s3"]).columns
+        (('s3', 0.4),)
+        """
+        columns = tuple((names[place], shift) for place, shift in self.columns)
+        return replace(self, columns=columns)
 
     def sentence(self, interval: FloatArray | None) -> str:
         """The answer about unseen classes where the verdict is not "still".

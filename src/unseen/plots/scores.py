@@ -42,6 +42,8 @@ class ScoresDisplay(Display):
         Share of the known rows among the new ones, by which ``known`` is scaled.
     label : label or None
         The class; None is all known classes together.
+    in_doubt : bool, default=False
+        Whether known classes may have moved: the gap is then not called unseen.
 
     Examples
     --------
@@ -58,6 +60,7 @@ class ScoresDisplay(Display):
     known: FloatArray
     share: float
     label: Any = None
+    in_doubt: bool = False
 
     @classmethod
     def from_estimate(
@@ -72,13 +75,15 @@ class ScoresDisplay(Display):
         label, ax, theme
             As for :meth:`from_evidence`.
         """
-        return cls.from_evidence(chosen_evidence(estimate, label), label, ax=ax, theme=theme)
+        evidence = chosen_evidence(estimate, label)
+        return cls.from_evidence(evidence, label, estimate.is_in_doubt, ax=ax, theme=theme)
 
     @classmethod
     def from_evidence(
         cls,
         evidence: RocEvidence,
         label: Any = None,
+        in_doubt: bool = False,
         *,
         ax: Axes | None = None,
         theme: Theme = LIGHT,
@@ -91,6 +96,8 @@ class ScoresDisplay(Display):
             A ROC with thresholds.
         label : label or None, default=None
             The class; None is all known classes together.
+        in_doubt : bool, default=False
+            Whether known classes may have moved.
         ax, theme
             As for :meth:`plot`.
         """
@@ -99,7 +106,8 @@ class ScoresDisplay(Display):
         width = edges[1] - edges[0]
         edges = np.array([edges[0] - width, *edges, edges[-1] + width])
         new, known = (smoothed(np.pad(mass, 1)) for mass in masses)
-        return cls(edges, new, known, float(evidence.right_slope), label).plot(ax, theme=theme)
+        found = cls(edges, new, known, float(evidence.right_slope), label, in_doubt)
+        return found.plot(ax, theme=theme)
 
     @property
     def gap(self) -> FloatArray:
@@ -164,6 +172,8 @@ class ScoresDisplay(Display):
         )
 
     def _verdict(self) -> str:
+        if self.in_doubt:
+            return "moved or new"
         rest = short_share(min(max(1.0 - self.share, 0.0), 1.0))
         if rest == short_share(0.0):
             return "nothing unseen" if self.label is None else f"all {self._name()}"

@@ -236,6 +236,9 @@ class ProportionEstimator(BaseEstimator, ABC):
                 seed=scores.seed,
             )
             limits = (interval or self._default_interval).limits(evidence, confidence)
+            if reading.drift is not None and reading.drift.far:
+                # Which class a row looks like says nothing once classes moved so far.
+                limits = np.tile([0.0, 1.0], (len(reading.shares), 1))
         closed = () if self.sees_unseen else (closed_set_notice(type(self).__name__),)
         return reading, Estimate(
             classes=scores.classes,

@@ -36,6 +36,7 @@ from unseen.rejection.learning.sample import (
 )
 from unseen.rejection.learning.shares import (
     Shares,
+    doubtful_risk,
     doubtful_shares,
     estimate_shares,
     few_rows,
@@ -43,6 +44,7 @@ from unseen.rejection.learning.shares import (
     negative_mass,
 )
 from unseen.rejection.risk.estimate import (
+    RiskEstimate,
     cost_threshold,
     false_discovery_threshold,
     open_risk,
@@ -80,7 +82,8 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
     threshold_ : float
         Rows of at least this novelty are called unseen; one half, unless a rule says otherwise.
     risk_ : RiskEstimate
-        Risk of the labels out of fold at ``threshold_``.
+        Risk of the labels out of fold at ``threshold_``; withheld, and NaN, where the known
+        classes have moved (docs/drift.md).
     notices_ : tuple of Notice
         Facts that a person should know before trusting the labels.
     n_features_in_ : int
@@ -165,9 +168,12 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
                 "proportions must come with X_new, whose shares they are; got None for it."
             )
         self.rule_, self.out_of_fold_ = self._fit_both(sample, np.random.RandomState(seeds[1]))
-        doubts = negative_mass(self.out_of_fold_, self.shares_)
+        # Classes that moved leave negative mass where they were, which says nothing new.
+        has_moved = self.shares_.verdict == "moved"
+        doubts = () if has_moved else negative_mass(self.out_of_fold_, self.shares_)
         if X_new is not None:
             doubts = doubtful_shares(self.shares_, self.classes_) + doubts
+            notices += doubtful_risk(self.shares_)
         for notice in doubts:
             warn(notice.text)
         self.notices_ = (*notices, *doubts)
@@ -218,7 +224,7 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
         -------
         ndarray of shape (n,)
         """
-        codes = self._codes(self._probabilities(X))
+        codes = self._codes(self._probabilities(X), self.threshold_)
         labels: NDArray[Any] = self.classes_[codes]
         return labels
 
@@ -232,7 +238,7 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
         check_is_fitted(self)
         if not self._open:
             raise ValueError("predict_new needs a fit with X_new; got a fit without.")
-        labels: NDArray[Any] = self.classes_[self._codes(self.out_of_fold_.new)]
+        labels: NDArray[Any] = self.classes_[self._codes(self.out_of_fold_.new, self.threshold_)]
         return labels
 
     def fit_predict_new(
@@ -315,24 +321,23 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
         return find(known, self.out_of_fold_.codes, new, self.shares_.known, value)
 
     def _apply_threshold(self, threshold: float) -> None:
-        rows, shares = self.out_of_fold_, self.shares_
         self.threshold_ = threshold
-        self.risk_ = open_risk(
-            self._codes(rows.labelled),
-            rows.codes,
-            self._codes(rows.new),
-            shares.known,
-            shares.covariance,
-        )
+        self.risk_ = self._risk_at(threshold)
+
+    def _risk_at(self, threshold: float) -> RiskEstimate:
+        rows, shares = self.out_of_fold_, self.shares_
+        labels, labels_new = (self._codes(one, threshold) for one in (rows.labelled, rows.new))
+        found = open_risk(labels, rows.codes, labels_new, shares.known, shares.covariance)
+        return found.withheld() if shares.verdict == "moved" else found
 
     @property
     def _open(self) -> bool:
         """Whether anything can be unseen."""
         return len(self.classes_) > len(self.shares_.known)
 
-    def _codes(self, probabilities: FloatArray) -> IntArray:
+    def _codes(self, probabilities: FloatArray, threshold: float) -> IntArray:
         if self._open:
-            return labels_at(probabilities, self.threshold_)
+            return labels_at(probabilities, threshold)
         return _known_only(probabilities, self.shares_.known).argmax(axis=1)
 
     def _probabilities(self, X: Matrix) -> FloatArray:

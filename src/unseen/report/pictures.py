@@ -91,7 +91,12 @@ def gap_picture(study: Study) -> Picture | None:
     if found is None:
         return None
     estimate, label = found
-    if label is None:
+    if estimate.is_in_doubt:
+        caption = (
+            "Scores of the new rows (line) and of known rows scaled to their share (filled). If no "
+            "known class had moved, the shaded gap between them would be of new classes."
+        )
+    elif label is None:
         caption = (
             "Scores of the new rows (line) and of known rows scaled to their share (filled): the "
             "shaded gap between them is what no known class accounts for."
@@ -120,6 +125,8 @@ def _scored(study: Study) -> tuple[Estimate, Any] | None:
 def slope_pictures(study: Study) -> Slopes:
     """The ROC of all known classes together, and of each class, the largest first."""
     estimate, slopes = study.estimate, study.slopes
+    if estimate.is_in_doubt:
+        return Slopes(None)  # a slope is a share only where no known class has moved
     together = None
     if estimate.pooled is not None and len(estimate.classes) > 1:
         together = _slope_of_all(estimate)

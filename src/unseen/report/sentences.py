@@ -44,6 +44,12 @@ _OPEN = (
         "see it in these columns.",
     ),
 )
+_MOVED = Assumption(
+    "Known classes look nearly the same in both tables.",
+    "Here they do not, or may not. The default allows for known classes that moved a little; "
+    "where they moved far, the shares are a guess. First see whether a sensor, a unit, the "
+    "preprocessing or the population has changed.",
+)
 _CLOSED = (
     Assumption(
         "Nothing is unseen.",
@@ -79,6 +85,8 @@ def certainty(estimate: Estimate) -> list[str]:
         )
     if estimate.intervals is None:
         sentences.append("No intervals were asked for, so how far it may be off is not known.")
+    elif estimate.has_moved_far:
+        sentences.append("Intervals from 0% to 100% say that nothing is known of a share.")
     elif estimate.confidence is not None:
         level = f"{100 * estimate.confidence:g} times in 100"
         only = "" if estimate.sees_unseen else ", if nothing is unseen"
@@ -94,7 +102,7 @@ def _probability(estimate: Estimate) -> list[str]:
     """
     probability = estimate.diagnostics.get("probability_unseen")
     factor = estimate.diagnostics.get("bayes_factor")
-    if probability is None or factor is None or len(estimate.classes) == 1:
+    if probability is None or factor is None or len(estimate.classes) == 1 or estimate.is_in_doubt:
         return []
     if _LEAST_DOUBT < probability < 1 - _LEAST_DOUBT and 0 < factor < float("inf"):
         # Bayes' rule backwards: the odds before the data are the odds after over the factor.
@@ -149,7 +157,10 @@ def assumptions(study: Study) -> list[Assumption]:
         f"{words.count(fewest, 'labelled row')}, {verdict}. Copies of rows and rows that come in "
         "clusters make intervals too short.",
     )
-    return [*(_OPEN if estimate.sees_unseen else _CLOSED), enough]
+    others = _OPEN if estimate.sees_unseen else _CLOSED
+    if estimate.is_in_doubt:
+        others = (_MOVED, *others[1:])
+    return [*others, enough]
 
 
 def warnings_and_notes(study: Study) -> tuple[list[str], list[str]]:

@@ -36,6 +36,7 @@ __all__ = [
 
 UNSEEN = "Unseen classes"
 _NOT_ESTIMATED = "not estimated"
+_CANNOT_TELL = "cannot tell"
 _NOTHING = "-"
 MOST_CLASSES = 80
 MOST_WINDOWS = 60
@@ -109,6 +110,8 @@ def shares_table(study: Study) -> Table:
     cells = _numbers(estimate, -1, 0.0, float(estimate.unseen))
     if not estimate.sees_unseen:
         cells = [_NOT_ESTIMATED, *[_NOTHING] * (len(cells) - 1)]
+    elif estimate.has_moved_far:
+        cells = [_CANNOT_TELL, *cells[1:-1], _NOTHING]
     rows.append(Row((UNSEEN, "never", *cells), marked=True))
     return Table("Share of each class, in training and now", tuple(columns), tuple(rows), note)
 
@@ -153,8 +156,10 @@ def _window_row(timeline: Timeline, place: int, classes: list[int], with_interva
     estimate = timeline.estimates[place]
     cells = [
         words.shown(shown_key(timeline.windows[place]), _LONGEST_HEAD),
-        words.share(estimate.unseen) if estimate.sees_unseen else _NOT_ESTIMATED,
+        _CANNOT_TELL if estimate.has_moved_far else words.share(estimate.unseen),
     ]
+    if not estimate.sees_unseen:
+        cells[1] = _NOT_ESTIMATED
     if with_intervals and estimate.intervals is not None:
         ends = words.interval(*estimate.intervals[-1])
         cells.append(ends if estimate.sees_unseen else _NOTHING)
@@ -171,6 +176,8 @@ def _verdict(timeline: Timeline, place: int) -> tuple[str, str]:
     value = words.p_value(
         (timeline.p_values if anything or not unseen else timeline.p_values_unseen)[place]
     )
+    if anything and timeline.estimates[place].is_in_doubt:
+        return "changed: moved or new", value
     if anything:
         return "changed, unseen too" if unseen else "changed", value
     return "unseen changed" if unseen else "no clear change", value
@@ -226,6 +233,8 @@ def baselines_table(study: Study) -> Table | None:
         rows.append(Row((words.shown(name), sees, *map(words.share, shares))))
     n_methods = len({study.estimate.method, *study.baselines})
     note = f"{words.shown(study.estimate.method)} is the method of this page."
+    if study.estimate.is_in_doubt:
+        note += " A method that takes known classes for unmoved calls moved rows unseen."
     note += _left_out(len(classes), len(found.classes), "largest", "known classes")
     note += _left_out(len(found), n_methods, "first", "methods")
     return Table("Shares of the same rows by each method", tuple(columns), tuple(rows), note)

@@ -12,6 +12,7 @@ from typing import Any
 
 from unseen._frozen import Frozen
 from unseen.api import Comparison
+from unseen.drift import Drift
 from unseen.labelling import LabellingValue, labelling_value
 from unseen.monitoring import Timeline
 from unseen.records import Estimate, Notice
@@ -140,8 +141,13 @@ class Study(Frozen):
 
     @property
     def labelling(self) -> LabellingValue | None:
-        """The value of labelling more rows; None without intervals of a known level."""
-        return None if self.estimate.confidence is None else labelling_value(self.estimate)
+        """The value of labelling more rows; None without intervals of a known level.
+
+        None too where known classes may have moved: the value takes the estimate for unbiased.
+        """
+        if self.estimate.confidence is None or self.estimate.is_in_doubt:
+            return None
+        return labelling_value(self.estimate)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain types, ready for JSON."""
@@ -180,10 +186,13 @@ class Classification(Frozen):
         Lower and upper end of the share.
     novelty_cut : float
         Rows are called unseen from this novelty on; above 1, none is.
-    error_rate, error_rate_spread : float
-        Estimated share of wrong labels, and its standard error.
+    error_rate, error_rate_spread : float or None
+        Estimated share of wrong labels, and its standard error; None where the known classes have
+        moved, and labelled rows do not tell it.
     notices : tuple of Notice
         What a person should know about the tables and the rule.
+    drift : Drift or None
+        Whether the known classes have moved.
     """
 
     rows: Mapping[str, int]
@@ -191,9 +200,10 @@ class Classification(Frozen):
     unseen: float
     unseen_interval: tuple[float, float]
     novelty_cut: float
-    error_rate: float
-    error_rate_spread: float
+    error_rate: float | None
+    error_rate_spread: float | None
     notices: tuple[Notice, ...] = ()
+    drift: Drift | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain types, ready for JSON."""
@@ -206,6 +216,7 @@ class Classification(Frozen):
             "unseen": {"share": self.unseen, "low": low, "high": high},
             "novelty_cut": self.novelty_cut,
             "error_rate": {"estimate": self.error_rate, "standard_error": self.error_rate_spread},
+            "drift": None if self.drift is None else self.drift.to_dict(),
             "notices": _plain_notices(self.notices),
         }
 

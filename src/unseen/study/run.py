@@ -20,6 +20,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from unseen.api import Comparison, compare
 from unseen.api import estimate as estimate_shares
+from unseen.drift import Drift
 from unseen.monitoring import Timeline, monitor
 from unseen.proportions import OpenSetEstimator, ProportionEstimator
 from unseen.proportions.closed_set.adjusted import AdjustedCount
@@ -32,7 +33,7 @@ from unseen.study.inputs import SILENT, Inputs, Progress, Windowing
 from unseen.study.results import Checks, Classification, MethodComparison, Origin, Study, Suspects
 from unseen.study.rows import NewRows, Training, WindowRows, read_windows
 from unseen.study.table_rule import TableRule, fit_rule, label_rows
-from unseen.tables import RowWriter
+from unseen.tables import Columns, RowWriter
 
 __all__ = ["run_checks", "run_classification", "run_comparison", "run_study"]
 
@@ -182,7 +183,12 @@ def _estimate(
         )
     severe, notes = _by_severity((*training.notices, *new.notices))
     notices = (*severe, *column_drift(training, new), *without_constants(found.notices))
-    return replace(found, notices=notices), notes
+    return replace(found, notices=notices, drift=_named(found.drift, training.columns)), notes
+
+
+def _named(drift: Drift | None, columns: Columns) -> Drift | None:
+    """The record with the columns by the names that they have in the tables."""
+    return None if drift is None else drift.named(columns.get_feature_names_out().tolist())
 
 
 def _timeline(
@@ -305,7 +311,8 @@ def _classification(
         unseen=shares.unseen,
         unseen_interval=(low, high),
         novelty_cut=rule.rule.threshold_,
-        error_rate=float(risk.risk),
-        error_rate_spread=float(risk.standard_error),
+        error_rate=None if risk.is_withheld else float(risk.risk),
+        error_rate_spread=None if risk.is_withheld else float(risk.standard_error),
         notices=notices,
+        drift=_named(shares.estimate.drift, rule.columns),
     )

@@ -20,6 +20,7 @@ from sklearn.base import clone
 from unseen._frozen import Frozen
 from unseen._random import whole_seed
 from unseen._types import FloatArray, IntArray, Matrix
+from unseen.drift.verdict import Verdict
 from unseen.proportions import OpenSetEstimator, ProportionEstimator
 from unseen.records import Estimate, Notice
 from unseen.rejection.learning.sample import OutOfFold, novelty
@@ -28,6 +29,7 @@ from unseen.scores.base import FOLDS
 
 __all__ = [
     "Shares",
+    "doubtful_risk",
     "doubtful_shares",
     "estimate_shares",
     "few_rows",
@@ -81,6 +83,12 @@ class Shares(Frozen):
     def unseen(self) -> float:
         """Share that the known classes leave; never below 0."""
         return max(0.0, 1.0 - float(self.known.sum()))
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """Whether the known classes have moved; None where nobody asked."""
+        drift = None if self.estimate is None else self.estimate.drift
+        return None if drift is None else drift.verdict
 
     @property
     def total(self) -> float:
@@ -164,7 +172,10 @@ def estimate_shares(
     correlation = unit.T @ unit
     np.fill_diagonal(correlation, 1.0)  # a share that never moves is correlated with no other
     covariance = covariance_of_limits(limits, correlation)
-    return Shares(reading.expected[:-1], covariance, limits, estimate)
+    # A mean over moved and open would call rows unseen for having moved.
+    has_moved = reading.drift is not None and reading.drift.verdict == "moved"
+    known = (reading.shares if has_moved else reading.expected)[:-1]
+    return Shares(known, covariance, limits, estimate)
 
 
 def covariance_of_limits(
@@ -257,6 +268,31 @@ def few_rows(classes: NDArray[Any], codes: IntArray) -> tuple[Notice, ...]:
         for label, count in zip(classes.tolist(), counts, strict=True)
         if count < _FEW
     )
+
+
+def doubtful_risk(shares: Shares) -> tuple[Notice, ...]:
+    """A notice where the risk is withheld, or takes for granted that no known class has moved.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> doubtful_risk(Shares(np.array([0.5, 0.25])))
+    ()
+    """
+    if shares.verdict == "moved":
+        text = (
+            "No error rate is stated: labelled rows of classes that have moved do not tell how "
+            "often rows of these classes are labelled wrongly now. For the same reason aims such "
+            "as recall and fdr may be missed."
+        )
+        return (Notice("risk_withheld", text),)
+    if shares.verdict == "unclear":
+        text = (
+            "The error rate takes for granted that no known class has moved, which is unclear: if "
+            "the classes have moved, rows called unseen are mostly of known classes."
+        )
+        return (Notice("risk_if_still", text),)
+    return ()
 
 
 def doubtful_shares(shares: Shares, classes: NDArray[Any]) -> tuple[Notice, ...]:

@@ -9,8 +9,6 @@ import numpy as np
 from unseen._frozen import Frozen
 from unseen._types import FloatArray
 from unseen.rejection.base import RejectionRule
-from unseen.rejection.learning.sample import labels_at
-from unseen.rejection.risk.estimate import open_risk
 
 __all__ = ["RiskCurve", "risk_curve"]
 
@@ -65,18 +63,8 @@ def risk_curve(rule: RejectionRule, n_thresholds: int = 81) -> RiskCurve:
         raise ValueError("rule must be fitted with X_new; got a fit without.")
     if n_thresholds < 2:
         raise ValueError(f"n_thresholds must be at least 2; got {n_thresholds}.")
-    held_out, shares = rule.out_of_fold_, rule.shares_
     thresholds = np.linspace(0.0, 1.0, n_thresholds)
-    found = [
-        open_risk(
-            labels_at(held_out.labelled, threshold),
-            held_out.codes,
-            labels_at(held_out.new, threshold),
-            shares.known,
-            shares.covariance,
-        )
-        for threshold in thresholds
-    ]
+    found = [rule._risk_at(threshold) for threshold in thresholds.tolist()]
     return RiskCurve(
         thresholds,
         np.array([one.risk for one in found]),

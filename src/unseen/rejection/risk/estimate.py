@@ -10,7 +10,7 @@ meet an aim come from the same identity: above t the mass of unseen classes is
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -173,6 +173,7 @@ class RiskEstimate(Frozen):
         Rate of each label among the new rows.
     proportions : ndarray of shape (K + 1,)
         Shares that were used, unseen last; the last is negative where the others exceed 1.
+        NaN, as is the risk, where the risk is :meth:`withheld`.
     measure : RiskMeasure
         Measure that ``risk`` estimates.
 
@@ -214,7 +215,19 @@ class RiskEstimate(Frozen):
         known = self.proportions[:-1, None] * self.rates
         return np.vstack([known, self.rates_new - known.sum(axis=0)])
 
+    @property
+    def is_withheld(self) -> bool:
+        """Whether no risk is stated."""
+        return bool(np.isnan(self.risk))
+
+    def withheld(self) -> RiskEstimate:
+        """A copy with the rates and no risk, which labelled rows of moved classes do not tell."""
+        unknown = np.full_like(self.proportions, np.nan)
+        return replace(self, risk=np.nan, standard_error=np.nan, proportions=unknown)
+
     def __str__(self) -> str:
+        if self.is_withheld:
+            return "risk withheld: the known classes have moved"
         return (
             f"risk {self.risk:.3f} with standard error {self.standard_error:.3f} "
             f"({type(self.measure).__name__})"

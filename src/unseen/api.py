@@ -15,6 +15,7 @@ from unseen._random import whole_seed
 from unseen._wording import html_table, text_table
 from unseen.mixture.proportion import mixture_proportion
 from unseen.proportions import OpenSetEstimator, ProportionEstimator, all_estimators
+from unseen.proportions.control import estimate_against_control
 from unseen.records import Estimate
 from unseen.scores import PosteriorScorer, Scorer, Scores
 from unseen.scores.klr import KernelLogisticRegression
@@ -28,6 +29,7 @@ def estimate(
     X_new: ArrayLike,
     *,
     estimator: ProportionEstimator | None = None,
+    control: ArrayLike | None = None,
     confidence: float | None = None,
     random_state: Any = None,
 ) -> Estimate:
@@ -44,6 +46,9 @@ def estimate(
     estimator : proportion estimator or None, default=None
         How to estimate; None is :class:`~unseen.OpenSetEstimator`. The estimator is copied, not
         changed.
+    control : array-like of shape (n_control, n_features) or None, default=None
+        Rows without labels, of the same instrument or site as X_new, that are believed to hold no
+        new class: the known classes are then taken as they look there (docs/drift.md).
     confidence : float or None, default=None
         Level of the intervals, such as 0.95; None makes none.
     random_state : int, RandomState instance or None, default=None
@@ -71,7 +76,10 @@ def estimate(
     0.5
     """
     chosen = chosen_estimator(estimator, random_state)
-    return chosen.fit(X, y).estimate(X_new, confidence=confidence)
+    chosen.fit(X, y)
+    if control is not None:
+        return estimate_against_control(chosen, X_new, control, confidence)
+    return chosen.estimate(X_new, confidence=confidence)
 
 
 def chosen_estimator(estimator: Any, random_state: Any = None) -> ProportionEstimator:

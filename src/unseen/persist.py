@@ -24,8 +24,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from unseen._files import check_writable, write_then_rename
-from unseen._version import __version__
-from unseen.records import library_versions
+from unseen._version import __version__, library_versions
 from unseen.samples.checks import warn
 
 __all__ = ["load", "save"]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from importlib import import_module
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -18,10 +17,11 @@ from numpy.typing import ArrayLike
 
 from unseen._frozen import Frozen, frozen_array, plain
 from unseen._types import FloatArray
+from unseen._version import library_versions
 from unseen._wording import NO_SHARE, html_table, short_share, text_table
 
 if TYPE_CHECKING:
-    from unseen.drift import Drift
+    from unseen.drift import Control, Drift
 
 
 class UnseenWarning(UserWarning):
@@ -176,25 +176,6 @@ class UpperBound:
         return f"at most {self.upper:.3f} with probability >= {1 - self.delta:g} ({self.form})"
 
 
-@lru_cache(maxsize=1)
-def library_versions() -> Mapping[str, str]:
-    """Versions that an estimate depends on."""
-    import platform
-
-    import scipy
-    import sklearn
-
-    from unseen._version import __version__
-
-    return {
-        "unseen": __version__,
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "scikit-learn": sklearn.__version__,
-        "python": platform.python_version(),
-    }
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Estimate(Frozen):
     """Shares of the known classes in new rows, and the share of unseen classes.
@@ -236,6 +217,8 @@ class Estimate(Frozen):
         Versions of this library and of those under it.
     drift : Drift or None
         Whether known classes have moved, where the method asks: docs/drift.md.
+    control : Control or None
+        What training alone would claim of the control, where the new rows were compared with one.
 
     Examples
     --------
@@ -269,6 +252,7 @@ class Estimate(Frozen):
     seed: int | None = None
     versions: Mapping[str, str] = field(default_factory=library_versions)
     drift: Drift | None = None
+    control: Control | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "classes", tuple(plain(label) for label in self.classes))
@@ -308,7 +292,7 @@ class Estimate(Frozen):
         return self.drift is not None and self.drift.far
 
     def sentence(self) -> str:
-        """The answer about unseen classes in one plain sentence.
+        """The answer about unseen classes in one plain sentence, and what it was compared with.
 
         Examples
         --------
@@ -323,6 +307,10 @@ class Estimate(Frozen):
         >>> Estimate(("cat",), [1.0], 0.0, "m", **rows).sentence()
         'No sign of classes that training never saw.'
         """
+        control = "" if self.control is None else f" {self.control.sentence()}"
+        return self._answer() + control
+
+    def _answer(self) -> str:
         never_seen = "classes that training never saw"
         if not self.sees_unseen:
             return (
@@ -369,6 +357,7 @@ class Estimate(Frozen):
             "pooled": None if self.pooled is None else plain(vars(self.pooled)),
             "diagnostics": plain(self.diagnostics),
             "drift": None if self.drift is None else self.drift.to_dict(),
+            "control": None if self.control is None else self.control.to_dict(),
             "notices": [notice.to_dict() for notice in self.notices],
             "seed": plain(self.seed),
             "versions": dict(self.versions),

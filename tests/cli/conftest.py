@@ -11,7 +11,7 @@ from unseen.cli import main
 
 @pytest.fixture(scope="session")
 def tables(tmp_path_factory) -> Path:
-    """A folder with train.csv (ants and bees) and new.csv (also cats: 30%), with a day."""
+    """train.csv (ants and bees), new.csv (also cats: 30%; with a day), control.csv (no cats)."""
     folder = tmp_path_factory.mktemp("tables")
     header = ["id", "length", "width", "colour"]
     train = table({"ant": 100, "bee": 60}, 0)
@@ -21,6 +21,8 @@ def tables(tmp_path_factory) -> Path:
         for place, row in enumerate(table({"ant": 80, "bee": 60, "cat": N_UNSEEN}, 1))
     ]
     write_csv(folder / "new.csv", [*header, "day"], new)
+    control = [row[:-1] for row in table({"ant": 50, "bee": 40}, 2)]
+    write_csv(folder / "control.csv", header, control)
     return folder
 
 

@@ -15,6 +15,7 @@ COMMANDS = {
     "study": ("estimate", *TABLES),
     "study with windows": ("estimate", *TABLES, "--by", "day"),
     "study with a reference": ("monitor", *TABLES, "--by", "day", "--reference", "training"),
+    "study with a control": ("estimate", *TABLES, "--control", "control.csv"),
     "study of a closed-set method": ("estimate", *TABLES, "--method", "SaerensEM"),
     "classification": ("classify", *TABLES, "-o", "{}/out.csv"),
     "comparison": ("compare", *TABLES),

@@ -30,6 +30,10 @@ __all__ = ["estimate"]
 @click.option(
     "--by", help="Also estimate for each value of this column of NEW; COLUMN:day cuts dates."
 )
+@click.option(
+    "--control",
+    help="Table of rows like those of NEW (same instrument, same site) without anything new.",
+)
 @report_option
 @json_option
 @fail_if_option
@@ -65,6 +69,7 @@ def estimate(
     Examples:
       unseen estimate train.csv new.csv --label species
       unseen estimate train.parquet "new/*.parquet" --label y --report new.html
+      unseen estimate train.csv new.csv --label y --control last_week.csv
       unseen estimate train.csv new.csv --label y -q --fail-if "unseen.low > 0.05"
     """
     if show_rows is not None and report is None:

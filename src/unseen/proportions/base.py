@@ -33,12 +33,19 @@ from unseen.intervals import (
     check_interval,
 )
 from unseen.records import Estimate, Notice, RocEvidence
-from unseen.samples import check_labelled, check_n_classes, check_new, sample_notices
+from unseen.samples import (
+    LabelledRows,
+    check_labelled,
+    check_n_classes,
+    check_new,
+    sample_notices,
+)
 from unseen.scores import Scorer, Scores
 
 __all__ = [
     "ProportionEstimator",
     "Reading",
+    "answer",
     "append_zero_unseen",
     "closed_set_notice",
     "with_findings",
@@ -364,6 +371,18 @@ def found(findings: Sequence[Finding]) -> tuple[dict[str, Any], tuple[Notice, ..
         else:
             numbers.setdefault(finding.name, {})[finding.label] = value
     return numbers, tuple(one.notice for one in findings if one.notice is not None)
+
+
+def answer(
+    estimator: ProportionEstimator,
+    labelled: LabelledRows,
+    rows: Matrix,
+    confidence: float | None = None,
+) -> Estimate:
+    """The estimate for checked rows against checked labelled ones, without notices about them."""
+    scorer = estimator.scorer(whole_seed(estimator.random_state))
+    scorer.check(labelled, rows.shape[0])
+    return estimator.read_and_estimate(scorer.score(labelled, rows), confidence)[1]
 
 
 def closed_set_notice(method: str) -> Notice:

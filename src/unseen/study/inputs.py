@@ -94,6 +94,8 @@ class Inputs:
         Seed of all randomness.
     format : str or None
         Format of both tables, such as ``"csv"``; None goes by the suffix.
+    control : str or None
+        A table of rows of the same place as NEW, believed to hold no new class.
 
     Raises
     ------
@@ -117,10 +119,11 @@ class Inputs:
     max_rows: int = MAX_ROWS
     seed: int = 0
     format: str | None = None
+    control: str | None = None
 
     def __post_init__(self) -> None:
-        if self.train == self.new == "-":
-            raise ValueError("only one of TRAIN and NEW can be standard input.")
+        if [self.train, self.new, self.control].count("-") > 1:
+            raise ValueError("only one of TRAIN, NEW and --control can be standard input.")
         if self.label is None and not self.is_saved:
             raise ValueError("--label must name the column of TRAIN with the classes.")
         if self.is_saved and (self.label or self.drop or self.keep):
@@ -148,11 +151,18 @@ class Inputs:
         """The new table, found and not read; standard input can be taken only once."""
         return Source.find(self.new, format=self.format)
 
+    @cached_property
+    def control_source(self) -> Source | None:
+        """The table of the control, found and not read; None where there is none."""
+        return None if self.control is None else Source.find(self.control, format=self.format)
+
     @property
     def files(self) -> set[Path]:
         """All files that are read."""
-        train = [Path(self.train)] if self.is_saved else [p.path for p in self.train_source.parts]
-        return {path.resolve() for path in (*train, *(p.path for p in self.new_source.parts))}
+        sources = [self.new_source, *filter(None, [self.control_source])]
+        sources += [] if self.is_saved else [self.train_source]
+        paths = [part.path for source in sources for part in source.parts]
+        return {path.resolve() for path in (*paths, *([Path(self.train)] * self.is_saved))}
 
     def read(
         self, progress: Progress = SILENT, windows: tuple[str, ...] = (), *, whole: bool = False
@@ -178,6 +188,12 @@ class Inputs:
         """Read the new table, with the columns of training."""
         limits = {"max_rows": self.max_rows, "seed": self.seed}
         return read_new(self.new_source, columns, besides=windows, whole=whole, **limits)
+
+    def read_control(self, columns: Columns) -> NewRows | None:
+        """Read the table of the control, with the columns of training; None without one."""
+        if self.control_source is None:
+            return None
+        return read_new(self.control_source, columns, max_rows=self.max_rows, seed=self.seed)
 
     def _read_training(self, windows: tuple[str, ...]) -> Training:
         assert self.label is not None

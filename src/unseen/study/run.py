@@ -80,11 +80,12 @@ def run_study(
     windows = () if windowing is None else (windowing.groups.column,)
     training, new = inputs.read(progress, windows, whole=n_suspects is not None)
     chosen = OpenSetEstimator() if estimator is None else estimator
+    control = inputs.read_control(training.columns)
     progress.stage(f"Estimating with {type(chosen).__name__}")
-    found, notes = _estimate(training, new, chosen, confidence, inputs.seed)
+    found, notes = _estimate(training, new, control, chosen, confidence, inputs.seed)
     origin = Origin(
         command=command,
-        files=((training.name, training.sha256), (new.name, new.sha256)),
+        files=tuple((one.name, one.sha256) for one in (training, new, control) if one is not None),
         made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         preparation=tuple(training.columns.statement()),
     )
@@ -167,6 +168,7 @@ def run_checks(inputs: Inputs, delta: float = 0.05, progress: Progress = SILENT)
 def _estimate(
     training: Training,
     new: NewRows,
+    control: NewRows | None,
     estimator: ProportionEstimator,
     confidence: float,
     seed: int,
@@ -178,6 +180,7 @@ def _estimate(
             training.y,
             new.X,
             estimator=estimator,
+            control=None if control is None else control.X,
             confidence=confidence,
             random_state=seed,
         )

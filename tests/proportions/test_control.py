@@ -1,0 +1,90 @@
+"""Rows of the same place without anything new tell classes that moved from new ones."""
+
+import numpy as np
+import pytest
+
+import unseen
+from unseen.proportions.control import rows_of_control
+
+MOVE = np.array([2.0, 0.0, 1.0, 0.0, 0.0, 1.0])
+NEW_CLASS = np.array([6.0, -6.0, 6.0, -6.0, 6.0, -6.0])
+CENTRES = {"left": -2.0, "right": 2.0}
+
+
+def drawn(rng, counts: dict[str, int]) -> tuple[np.ndarray, np.ndarray]:
+    rows = [rng.normal(CENTRES[label], 1, (count, 6)) for label, count in counts.items()]
+    return np.vstack(rows), np.repeat(list(counts), list(counts.values()))
+
+
+@pytest.fixture(scope="module")
+def here() -> dict[str, np.ndarray]:
+    """Training, and a control and new rows of a place where all classes moved by MOVE."""
+    rng = np.random.default_rng(0)
+    X, y = drawn(rng, {"left": 150, "right": 150})
+    control = drawn(rng, {"left": 60, "right": 90})[0] + MOVE
+    known = drawn(rng, {"left": 80, "right": 40})[0] + MOVE  # in other shares than the control
+    new = rng.normal(NEW_CLASS, 1, (40, 6))
+    return {"X": X, "y": y, "control": control, "known": known, "new": np.vstack([known, new])}
+
+
+def test_known_classes_are_taken_as_they_look_in_the_control(here) -> None:
+    asked = {"confidence": 0.95, "random_state": 0}
+    alone = unseen.estimate(here["X"], here["y"], here["new"], **asked)
+    found = unseen.estimate(here["X"], here["y"], here["new"], control=here["control"], **asked)
+    assert alone.drift.verdict != "still"
+    assert found.drift.verdict == "still"
+    low, high = found.intervals[-1]
+    assert 0.1 < low < 0.25 < high < 0.4
+    assert found["left"] == pytest.approx(0.5, abs=0.05)
+    assert found.control.verdict != "still"
+    assert found.control.n_rows == 150
+    assert dict(found.n_labelled) == {"left": 150, "right": 150}
+    assert found.sentence().endswith("unseen.")
+    assert "control" in found.sentence()
+    again = unseen.estimate(here["X"], here["y"], here["new"], control=here["control"], **asked)
+    assert again.to_dict() == found.to_dict()
+
+
+def test_where_nothing_is_new_nothing_is_claimed(here) -> None:
+    found = unseen.estimate(
+        here["X"],
+        here["y"],
+        here["known"],
+        control=here["control"],
+        confidence=0.95,
+        random_state=0,
+    )
+    assert found.unseen < 0.01
+    assert found.intervals[-1, 0] == 0
+    assert found.intervals[-1, 1] < 0.1
+
+
+def test_rows_of_the_control_take_the_place_of_labelled_ones(here) -> None:
+    fitted = unseen.OpenSetEstimator(random_state=0).fit(here["X"], here["y"])
+    sample, notices = rows_of_control(fitted, here["control"])
+    assert np.array_equal(sample.rows, here["control"])
+    assert notices == ()
+    assert sample.counts.tolist() == pytest.approx([60, 90], abs=3)
+
+
+def test_a_class_that_the_control_lacks_keeps_its_labelled_rows(here) -> None:
+    fitted = unseen.OpenSetEstimator(random_state=0).fit(here["X"], here["y"])
+    sample, notices = rows_of_control(fitted, here["control"][60:])
+    assert [(one.code, one.about) for one in notices] == [("class_not_in_control", "left")]
+    assert sample.counts.tolist() == pytest.approx([150, 90], abs=3)
+
+
+def test_one_known_class_needs_no_sorting(here) -> None:
+    one = ["known"] * len(here["y"])
+    found = unseen.estimate(here["X"], one, here["new"], control=here["control"], random_state=0)
+    assert found.unseen == pytest.approx(0.25, abs=0.1)
+
+
+def test_errors_name_the_argument(here) -> None:
+    X, y, new = here["X"], here["y"], here["new"]
+    with pytest.raises(ValueError, match=r"control must have at least 20 rows; got 5"):
+        unseen.estimate(X, y, new, control=here["control"][:5])
+    with pytest.raises(ValueError, match=r"control must have the 6 columns of X; got 2"):
+        unseen.estimate(X, y, new, control=here["control"][:, :2])
+    with pytest.raises(ValueError, match=r"sees the unseen; got SaerensEM"):
+        unseen.estimate(X, y, new, control=here["control"], estimator=unseen.SaerensEM())

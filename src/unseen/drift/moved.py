@@ -182,8 +182,7 @@ def _columns(scores: OpenScores) -> _Columns:
 
 def _discriminators(ratios: RatioScores) -> tuple[IntArray, FloatArray]:
     """The discriminators that can matter, and their log prior weights."""
-    n_rows = len(ratios.new) + len(ratios.labelled)
-    loss = -_LOSS_WEIGHT * n_rows * (ratios.log_loss - ratios.log_loss.min())
+    loss = -_LOSS_WEIGHT * ratios.n_effective * (ratios.log_loss - ratios.log_loss.min())
     used = np.flatnonzero(loss > _LEAST_LOSS)
     return used, loss[used] - logsumexp(loss[used])
 
@@ -206,8 +205,9 @@ def _read(
     ratios = ratios_at_shares(scores, shares)
     new = np.column_stack([ratios.new[:, columns.used], *(far for far, _ in distances)])
     old = np.column_stack([ratios.labelled[:, columns.used], *(far for _, far in distances)])
-    cells = Candidates(new, old, np.zeros(new.shape[1])).cells(weight)
-    lattice = MovedLattice(scores.n_new / (scores.n_new + float(cells.labelled[0].sum())))
+    cells = Candidates(new, old, np.zeros(new.shape[1]), ratios.clusters).cells(weight)
+    n_new, n_old = float(cells.new[0].sum()), float(cells.labelled[0].sum())
+    lattice = MovedLattice(n_new / (n_new + n_old))
     return _Read(lattice, lattice.tables(cells.new, cells.labelled), list(cells.place))
 
 

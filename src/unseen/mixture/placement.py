@@ -24,6 +24,7 @@ from unseen.mixture.base import MixtureEstimator, clipped_estimate
 from unseen.records import MixtureEstimate
 from unseen.roc.pooled import N_CELLS, PooledCells, fitted_lattice, spread_cells
 from unseen.roc.sketch import RocSketch
+from unseen.samples import Clusters, effective_number
 from unseen.scores.base import RatioScores
 from unseen.scores.crossfit import cross_fitter
 
@@ -46,35 +47,39 @@ class Candidates:
 
     Parameters
     ----------
-    new, labelled : ndarray of shape (n_F, C) and (n_H, C)
-        Scores of the rows, one column for every candidate.
-    log_prior : ndarray of shape (C,)
-        Log prior weights; -inf for candidates that cannot matter.
+        new, labelled : ndarray of shape (n_F, C) and (n_H, C)
+            Scores of the rows, one column for every candidate.
+        log_prior : ndarray of shape (C,)
+            Log prior weights; -inf for candidates that cannot matter.
+        clusters : Clusters or None, default=None
+            Rows that count as draws of one row; None where all are rows of their own.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from unseen.mixture.placement import Candidates
-    >>> from unseen.scores.base import RatioScores
-    >>> scores = RatioScores(np.zeros((50, 3)), np.zeros((50, 3)), np.array([0.5, 0.5, 9.0]))
-    >>> np.exp(Candidates.from_ratios(scores).log_prior)
-    array([0.5, 0.5, 0. ])
+        >>> import numpy as np
+        >>> from unseen.mixture.placement import Candidates
+        >>> from unseen.samples import Clusters, effective_number
+    from unseen.scores.base import RatioScores
+        >>> scores = RatioScores(np.zeros((50, 3)), np.zeros((50, 3)), np.array([0.5, 0.5, 9.0]))
+        >>> np.exp(Candidates.from_ratios(scores).log_prior)
+        array([0.5, 0.5, 0. ])
     """
 
     new: FloatArray
     labelled: FloatArray
     log_prior: FloatArray
+    clusters: Clusters | None = None
 
     @classmethod
     def from_ratios(cls, scores: RatioScores) -> Candidates:
         """The discriminators, and the distances where there are any."""
-        n_rows = len(scores.new) + len(scores.labelled)
+        n_rows = scores.n_effective
         log_prior = -_LOSS_WEIGHT * n_rows * (scores.log_loss - scores.log_loss.min())
         log_prior[log_prior < np.log(_NEGLIGIBLE)] = -np.inf
         log_prior -= logsumexp(log_prior)
         far = scores.distances
         if far is None:
-            return cls(scores.new, scores.labelled, log_prior)
+            return cls(scores.new, scores.labelled, log_prior, scores.clusters)
         n_far = far.labelled.shape[1]
         return cls(
             np.hstack([scores.new, far.new]),
@@ -83,6 +88,7 @@ class Candidates:
                 log_prior + np.log1p(-_DISTANCE_WEIGHT),
                 np.full(n_far, np.log(_DISTANCE_WEIGHT / n_far)),
             ),
+            scores.clusters,
         )
 
     def cells(self, weight: FloatArray | None = None) -> PooledCells:
@@ -92,25 +98,30 @@ class Candidates:
         ----------
         weight : ndarray of shape (n_H,), optional
             Weights of the rows of H; their mass is the effective number of rows
-            ``(sum w)^2 / sum w^2``, or less, so that none counts as more than two.
+            ``(sum w)^2 / sum w^2``, or less, so that none counts as more than two. Rows of one
+            cluster are one row here, in F and in H.
 
         Returns
         -------
         PooledCells
         """
         weights = np.ones(len(self.labelled)) if weight is None else weight
+        n_new, clusters = len(self.new), self.clusters
+        distinct, part = weights, 1.0
+        if clusters is not None:
+            distinct = np.bincount(clusters.labelled, weights).astype(float)
+            part = effective_number(np.ones(n_new), clusters.new) / n_new
         # The effective number is right for means over all rows; where the few rows of one class
         # have most of the weight, it would take each of them for many.
-        scale = min(weights.sum() / np.square(weights).sum(), _MOST_MASS / weights.max())
+        scale = min(weights.sum() / np.square(distinct).sum(), _MOST_MASS / distinct.max())
         mass = weights * scale
         used = np.isfinite(self.log_prior)
         new, labelled = np.zeros((2, len(used), N_CELLS))
         place = np.zeros((len(used), len(self.new)), dtype=np.intp)
-        n_new = len(self.new)
         for column in np.flatnonzero(used):
             scores = np.concatenate([self.new[:, column], self.labelled[:, column]])
             steps, step = np.unique(-scores, return_inverse=True)
-            F = np.bincount(step[:n_new], minlength=len(steps)).astype(float)
+            F = part * np.bincount(step[:n_new], minlength=len(steps))
             H = np.bincount(step[n_new:], mass, minlength=len(steps)).astype(float)
             new[column], labelled[column] = spread_cells(F, H)
             # The cell in which the middle of a step lies, for each row of F.

@@ -10,9 +10,11 @@ from unseen.samples.checks import (
     check_sample,
     sample_notices,
 )
+from unseen.samples.clusters import Clusters, effective_number
 from unseen.samples.labelled import LabelledRows
 
 __all__ = [
+    "Clusters",
     "LabelledRows",
     "check_closed_set",
     "check_fold_rows",
@@ -21,5 +23,6 @@ __all__ = [
     "check_n_classes",
     "check_new",
     "check_sample",
+    "effective_number",
     "sample_notices",
 ]

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
+from scipy.spatial.distance import pdist, squareform
 
 from unseen._types import IntArray, Matrix
 from unseen.records import Notice
 
-__all__ = ["copy_notices"]
+__all__ = ["copy_notices", "row_keys"]
 
 _BLOCK_ROWS = 4096
-_COLUMNS_LOOKED_AT = 50
+# Rows whose distances are looked at, and values that these may hold together, squared.
+_MOST_ROWS, _MOST_VALUES = 1000, 100_000_000
 
 
 class _Sample(NamedTuple):
@@ -43,11 +45,9 @@ def copy_notices(X: Matrix, X_new: Matrix, known_name: str, new_name: str) -> li
     than either leads one to expect are a leak; fewer, though the features are fine, come from
     oversampling.
     """
-    dtype = np.result_type(X.dtype, X_new.dtype)
-    known, new = (
-        _Sample(name, rows, np.fromiter(_row_hashes(rows.astype(dtype, copy=False)), np.int64))
-        for name, rows in ((known_name, X), (new_name, X_new))
-    )
+    keys = row_keys(X, X_new)
+    known = _Sample(known_name, X, keys[: X.shape[0]])
+    new = _Sample(new_name, X_new, keys[X.shape[0] :])
     new_in_known, known_in_new = _overlap(new, known), _overlap(known, new)
     found = []
     if new_in_known.too_many() and _is_leak(known, new, new_in_known, known_in_new):
@@ -67,9 +67,8 @@ def copy_notices(X: Matrix, X_new: Matrix, known_name: str, new_name: str) -> li
                 Notice(
                     "copied_rows",
                     f"{n_copies} of {len(sample.keys)} rows of {sample.name} repeat other rows of "
-                    f"{sample.name}, value for value, but few of them are in {other.name}. If "
-                    f"{sample.name} was oversampled, drop the copies: a row whose copy the "
-                    "classifier has seen is not scored out of fold.",
+                    f"{sample.name}, value for value, but few of them are in {other.name}. Copies "
+                    "share a fold and count as one row; drop them if they are there by mistake.",
                 )
             )
     return found
@@ -103,18 +102,35 @@ def _are_copies(sample: _Sample) -> bool:
 
 
 def _near_ties(*samples: _Sample) -> float:
-    """Neighbours one step apart among distinct rows, in the column that has fewest.
+    """Distinct rows one step from another, whole rows looked at: about 1 off a grid.
 
-    The step is the smallest gap between values of the column. Wider gaps count by the inverse
-    square: all together about twice the gaps of one step on a grid, and about 1 off a grid.
+    The step is the smallest distance between distinct rows. Rows further from their nearest count
+    by a power of the inverse distance that leaves about 1 for rows off a grid of any dimension.
     """
     _, first = np.unique(np.concatenate([sample.keys for sample in samples]), return_index=True)
-    heads = [sample.rows[:, :_COLUMNS_LOOKED_AT] for sample in samples]
-    dense = [head.toarray() if hasattr(head, "toarray") else head for head in heads]
-    gaps = np.diff(np.sort(np.concatenate(dense)[first], axis=0), axis=0)
-    step = np.min(gaps, axis=0, where=gaps > 0, initial=np.inf)
-    with np.errstate(divide="ignore"):
-        return float((np.minimum(1.0, step / gaps) ** 2).sum(axis=0).min())
+    n_looked_at = int(min(_MOST_ROWS, np.sqrt(_MOST_VALUES / samples[0].rows.shape[1])))
+    # Keys are other numbers in every process; the rows looked at must not be.
+    some = np.sort(np.random.default_rng(0).permutation(np.sort(first))[: max(n_looked_at, 2)])
+    ends = np.cumsum([0, *(len(sample.keys) for sample in samples)])
+    parts = [
+        sample.rows[some[(some >= start) & (some < start + len(sample.keys))] - start]
+        for sample, start in zip(samples, ends, strict=False)
+    ]
+    rows = np.vstack([part.toarray() if hasattr(part, "toarray") else part for part in parts])
+    if len(rows) < 2:
+        return 1.0
+    apart = squareform(pdist(rows))
+    np.fill_diagonal(apart, np.inf)
+    nearest = apart.min(axis=1)
+    ties = (nearest.min() / nearest) ** (2 * rows.shape[1])
+    return float(ties.sum()) * (len(first) / len(some)) ** 2
+
+
+def row_keys(*samples: Matrix) -> IntArray:
+    """A number for each row of the samples, one after the other; equal for equal rows."""
+    dtype = np.result_type(*(rows.dtype for rows in samples))
+    parts = [_row_hashes(rows.astype(dtype, copy=False)) for rows in samples]
+    return np.fromiter(chain.from_iterable(parts), np.int64)
 
 
 def _row_hashes(rows: Matrix) -> Iterator[int]:

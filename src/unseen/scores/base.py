@@ -20,7 +20,13 @@ from sklearn.model_selection import StratifiedKFold, check_cv
 from unseen._frozen import Frozen
 from unseen._types import FloatArray, IntArray, Matrix, ScorePair
 from unseen.records import Notice
-from unseen.samples import LabelledRows, check_fold_rows, check_folds
+from unseen.samples import (
+    Clusters,
+    LabelledRows,
+    check_fold_rows,
+    check_folds,
+    effective_number,
+)
 
 if TYPE_CHECKING:
     from unseen.scores.posteriors import Posteriors, PosteriorScorer
@@ -31,6 +37,7 @@ __all__ = [
     "RatioScores",
     "Scorer",
     "Scores",
+    "as_copies",
     "as_rows",
     "assign_folds",
     "fold_offsets",
@@ -98,6 +105,8 @@ class RatioScores(Frozen):
     distances : Distances or None, default=None
         How far the rows stand from those of H; None where the classifier is the user's own, who
         may know better than to compare rows by distance.
+    clusters : Clusters or None, default=None
+        Rows that are copies of each other; None where none are.
 
     Examples
     --------
@@ -111,6 +120,16 @@ class RatioScores(Frozen):
     labelled: FloatArray
     log_loss: FloatArray
     distances: Distances | None = None
+    clusters: Clusters | None = None
+
+    @property
+    def n_effective(self) -> float:
+        """Rows of both samples, copies as draws of one row."""
+        n_new, n_old = len(self.new), len(self.labelled)
+        if self.clusters is None:
+            return float(n_new + n_old)
+        parts = (n_new, self.clusters.new), (n_old, self.clusters.labelled)
+        return sum(effective_number(np.ones(n_rows), numbers) for n_rows, numbers in parts)
 
     @property
     def best(self) -> int:
@@ -213,8 +232,29 @@ def mean_pair(pairs: list[ScorePair]) -> ScorePair:
     return np.mean([new for new, _ in pairs], axis=0), np.mean([own for _, own in pairs], axis=0)
 
 
-def assign_folds(codes: IntArray, n_folds: int, random_state: Any) -> IntArray:
-    """Fold of each row; every class is spread over the folds as evenly as possible."""
+def assign_folds(
+    codes: IntArray, n_folds: int, random_state: Any, clusters: IntArray | None = None
+) -> IntArray:
+    """Fold of each row; every class is spread over the folds as evenly as possible.
+
+    Rows of one cluster share a fold, and count as the first of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> folds = assign_folds(np.zeros(6, int), 3, 0, np.array([0, 1, 2, 0, 1, 2]))
+    >>> np.bincount(folds), bool(np.all(folds[:3] == folds[3:]))
+    (array([2, 2, 2]), True)
+    """
+    if clusters is not None:
+        _, first, cluster = np.unique(clusters, return_index=True, return_inverse=True)
+        # Of fewer than two clusters of a class no folds can be made.
+        if len(first) < len(clusters) and np.bincount(codes[first]).max() > 1:
+            # By first appearance: the folds must not depend on how clusters are numbered.
+            order = np.argsort(first)
+            folds = np.empty(len(first), dtype=np.int64)
+            folds[order] = assign_folds(codes[first[order]], n_folds, random_state)
+            return folds[cluster]
     counts = np.bincount(codes)
     n_folds = max(2, min(n_folds, int(counts.max())))
     splitter = StratifiedKFold(n_folds, shuffle=True, random_state=random_state)
@@ -227,10 +267,12 @@ def assign_folds(codes: IntArray, n_folds: int, random_state: Any) -> IntArray:
     return folds
 
 
-def training_masks(cv: Any, codes: IntArray, random_state: Any) -> FloatArray:
+def training_masks(
+    cv: Any, codes: IntArray, random_state: Any, clusters: IntArray | None = None
+) -> FloatArray:
     """Columns (n, folds): 1 where the fold trains on the row, 0 where it tests it, else -1."""
     if isinstance(cv, int | np.integer):
-        folds = assign_folds(codes, int(cv), random_state)
+        folds = assign_folds(codes, int(cv), random_state, clusters)
         return (folds[:, None] != np.arange(folds.max() + 1)).astype(np.float64)
     splits = list(check_cv(cv, codes, classifier=True).split(codes[:, None], codes))
     masks = np.full((len(codes), len(splits)), -1.0)
@@ -238,6 +280,23 @@ def training_masks(cv: Any, codes: IntArray, random_state: Any) -> FloatArray:
         masks[test, fold] = 0.0
         masks[train, fold] = 1.0
     return masks
+
+
+def as_copies(new: FloatArray, labelled: FloatArray, clusters: Clusters) -> FloatArray:
+    """Answers for new rows, where a labelled copy has one out of fold the copy's.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> as_copies(np.array([0.9, 0.8]), np.array([0.6]), Clusters(np.array([5]), np.array([4, 5])))
+    array([0.9, 0.6])
+    """
+    numbers, first = np.unique(clusters.labelled, return_index=True)
+    place = np.minimum(np.searchsorted(numbers, clusters.new), len(numbers) - 1)
+    copied = numbers[place] == clusters.new
+    found = new.copy()
+    found[copied] = labelled[first[place[copied]]]
+    return found
 
 
 def fold_offsets(masks: FloatArray, new: IntArray, weights: FloatArray | None = None) -> FloatArray:

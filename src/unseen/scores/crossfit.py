@@ -19,8 +19,10 @@ from sklearn.utils import check_random_state
 
 from unseen._random import one_blas_thread, seeded
 from unseen._types import FloatArray, IntArray, Matrix, ScorePair
+from unseen.samples import Clusters
 from unseen.scores.base import (
     RatioScores,
+    as_copies,
     as_rows,
     fold_offsets,
     mean_pair,
@@ -48,7 +50,8 @@ _MIN_SPREAD = 0.1
 class CrossFitter(Protocol):
     """Makes out-of-fold scores of three kinds from one classifier.
 
-    ``takes_weights`` says whether :meth:`ratios` can weigh the labelled rows.
+    Rows of one cluster share a fold; without ``clusters`` equal rows do. ``takes_weights`` says
+    whether :meth:`ratios` can weigh the labelled rows.
     """
 
     @property
@@ -57,13 +60,26 @@ class CrossFitter(Protocol):
         ...
 
     def posteriors(
-        self, X: Matrix, codes: IntArray, X_new: Matrix, n_folds: int | None, seed: int
+        self,
+        X: Matrix,
+        codes: IntArray,
+        X_new: Matrix,
+        n_folds: int | None,
+        seed: int,
+        clusters: Clusters | None = None,
     ) -> tuple[FloatArray | None, FloatArray]:
         """Posteriors of labelled rows out of fold (None without folds), and of new rows."""
         ...
 
     def pairs(
-        self, X: Matrix, codes: IntArray, X_new: Matrix, n_folds: int, n_repeats: int, seed: Any
+        self,
+        X: Matrix,
+        codes: IntArray,
+        X_new: Matrix,
+        n_folds: int,
+        n_repeats: int,
+        seed: Any,
+        clusters: Clusters | None = None,
     ) -> list[ScorePair]:
         """Log-odds of the new rows against each class in turn."""
         ...
@@ -76,6 +92,7 @@ class CrossFitter(Protocol):
         codes: IntArray | None,
         n_folds: int,
         seed: Any,
+        clusters: Clusters | None = None,
     ) -> RatioScores:
         """Log density ratios of the new rows against all labelled rows, by every candidate."""
         ...
@@ -123,7 +140,13 @@ class KernelCrossFitter:
     takes_weights: bool = True
 
     def posteriors(
-        self, X: Matrix, codes: IntArray, X_new: Matrix, n_folds: int | None, seed: int
+        self,
+        X: Matrix,
+        codes: IntArray,
+        X_new: Matrix,
+        n_folds: int | None,
+        seed: int,
+        clusters: Clusters | None = None,
     ) -> tuple[FloatArray | None, FloatArray]:
         """Posteriors of labelled rows out of fold (None without folds), and of new rows.
 
@@ -136,20 +159,30 @@ class KernelCrossFitter:
             return None, new
         with one_blas_thread():
             rows = model.prepare(X, np.ones(len(codes)), np.random.RandomState(seeds[0]))
-            masks = training_masks(n_folds, codes, int(seeds[1]))
+            clusters = clusters or Clusters.of_copies(X, X_new)
+            masks = training_masks(n_folds, codes, int(seeds[1]), clusters.labelled)
             cell = rows, codes, model.bandwidth_, np.array([model.C_])
             logits = held_out(*cell, masks, "neg_log_loss", *SCORE_LIMITS)[0][:, 0]
         if logits.shape[1] == 1:
             logits = np.column_stack([np.zeros(len(logits)), logits])
-        return np.asarray(softmax(logits, axis=1)), new
+        labelled = np.asarray(softmax(logits, axis=1))
+        return labelled, as_copies(new, labelled, clusters)
 
     def pairs(
-        self, X: Matrix, codes: IntArray, X_new: Matrix, n_folds: int, n_repeats: int, seed: Any
+        self,
+        X: Matrix,
+        codes: IntArray,
+        X_new: Matrix,
+        n_folds: int,
+        n_repeats: int,
+        seed: Any,
+        clusters: Clusters | None = None,
     ) -> list[ScorePair]:
         """Log-odds of the new rows against each class in turn, averaged over repeats."""
         X, X_new, rng = as_rows(X), as_rows(X_new), check_random_state(seed)
         rows, bandwidths = self._prepared(X, codes, X_new, rng)
-        n_new, n_classes = X_new.shape[0], int(codes.max()) + 1
+        clusters = clusters or Clusters.of_copies(X, X_new)
+        n_classes = int(codes.max()) + 1
         repeats = []
         for _ in range(n_repeats):
             seeds = rng.randint(2**31 - 1, size=n_classes)
@@ -158,7 +191,7 @@ class KernelCrossFitter:
                 repeats.append(
                     Parallel(n_jobs=self.n_jobs, require="sharedmem")(
                         delayed(self._pair)(
-                            _against_class(rows, codes, code, n_new), n_new, bandwidths, n_folds, s
+                            *_against_class(rows, codes, code, clusters), bandwidths, n_folds, s
                         )
                         for code, s in enumerate(seeds)
                     )
@@ -173,6 +206,7 @@ class KernelCrossFitter:
         codes: IntArray | None,
         n_folds: int,
         seed: Any,
+        clusters: Clusters | None = None,
     ) -> RatioScores:
         """Log density ratios of the new rows against all labelled rows, and distances.
 
@@ -183,22 +217,23 @@ class KernelCrossFitter:
         rng = check_random_state(seed)
         rows_new, rows_old = as_rows(X_new), as_rows(X)
         stacked, is_new = stack_samples(rows_new, rows_old)
+        clusters = clusters or Clusters.of_copies(rows_old, rows_new)
         weights = np.ones(len(is_new))
         weights[is_new == 0] = 1.0 if weight is None else weight
         with one_blas_thread():
             rows = self.classifier.prepare(stacked, weights, rng)
             strata = 1 - is_new
             strata[is_new == 0] += 0 if codes is None else codes
-            masks = training_masks(n_folds, strata, rng)
+            masks = training_masks(n_folds, strata, rng, clusters.stacked)
             C_values = RATIO_C_VALUES if self.classifier.C is None else self.classifier.C_values()
             parts = Parallel(n_jobs=self.n_jobs, require="sharedmem")(
                 delayed(_candidates_at)(rows, is_new, bandwidth, C_values, masks)
                 for bandwidth in self.classifier.bandwidths(rows)
             )
             scales = rows.standardise.raw_and_standardised
-            distances = neighbour_distances(rows_new, rows_old, scales, rng)
+            distances = neighbour_distances(rows_new, rows_old, scales, rng, clusters)
         values, losses = (np.hstack(columns) for columns in zip(*parts, strict=True))
-        return RatioScores(values[is_new == 1], values[is_new == 0], losses, distances)
+        return RatioScores(values[is_new == 1], values[is_new == 0], losses, distances, clusters)
 
     def _prepared(
         self, X: Matrix, codes: IntArray, X_new: Matrix, rng: np.random.RandomState
@@ -218,11 +253,17 @@ class KernelCrossFitter:
         return rows, bandwidths
 
     def _pair(
-        self, rows: PreparedRows, n_new: int, bandwidths: FloatArray, n_folds: int, seed: int
+        self,
+        rows: PreparedRows,
+        clusters: Clusters,
+        bandwidths: FloatArray,
+        n_folds: int,
+        seed: int,
     ) -> ScorePair:
         """Scores at the bandwidth and C that held-out rows like best."""
-        is_new = (np.arange(len(rows.weight)) < n_new).astype(np.int64)
-        masks = training_masks(n_folds, is_new, int(seed))
+        n_new, n_old = len(clusters.new), len(clusters.labelled)
+        is_new = np.repeat([1, 0], [n_new, n_old])
+        masks = training_masks(n_folds, is_new, int(seed), clusters.stacked)
         # Accuracy says nothing of a ROC.
         by = "roc_auc" if self.classifier.scoring == "accuracy" else self.classifier.scoring
         C_values, best = self.classifier.C_values(), -np.inf
@@ -232,15 +273,18 @@ class KernelCrossFitter:
             values, measures, _ = found
             if measures.max() > best:
                 best, scores = measures.max(), values[:, measures.argmax(), 0].copy()
-        n_old = len(rows.weight) - n_new
         scores += np.log(n_new / n_old) - fold_offsets(masks, is_new)
         return scores[:n_new], scores[n_new:]
 
 
-def _against_class(rows: PreparedRows, codes: IntArray, code: int, n_new: int) -> PreparedRows:
-    """The new rows and those of one class, with the landmarks of all."""
-    members = np.concatenate([np.arange(n_new), n_new + np.flatnonzero(codes == code)])
-    return replace(rows, X=rows.X[members], weight=rows.weight[members])
+def _against_class(
+    rows: PreparedRows, codes: IntArray, code: int, clusters: Clusters
+) -> tuple[PreparedRows, Clusters]:
+    """The new rows and those of one class, with the landmarks of all, and their clusters."""
+    own, n_new = codes == code, len(clusters.new)
+    members = np.concatenate([np.arange(n_new), n_new + np.flatnonzero(own)])
+    part = replace(rows, X=rows.X[members], weight=rows.weight[members])
+    return part, Clusters(clusters.labelled[own], clusters.new)
 
 
 def _candidates_at(

@@ -14,10 +14,10 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg.lapack import dpstrf, dtrtri
 from sklearn.metrics.pairwise import euclidean_distances
-from sklearn.neighbors import NearestNeighbors
 
 from unseen._frozen import Frozen
 from unseen._types import FloatArray, Matrix
+from unseen.samples import Clusters
 from unseen.scores.base import Distances
 
 BLOCK = 4096  # rows whose kernel values stay in the cache between two passes over them
@@ -101,9 +101,13 @@ def median_bandwidth(landmarks: FloatArray) -> float:
 
 
 def neighbour_distances(
-    F: Matrix, H: Matrix, scales: Sequence[Standardisation], rng: np.random.RandomState
+    F: Matrix,
+    H: Matrix,
+    scales: Sequence[Standardisation],
+    rng: np.random.RandomState,
+    clusters: Clusters | None = None,
 ) -> Distances:
-    """Mean distance of each row to the three nearest rows of H, itself left out.
+    """Mean distance of each row to the three nearest rows of H, itself and copies left out.
 
     Parameters
     ----------
@@ -113,6 +117,8 @@ def neighbour_distances(
         Scales of the features, one column of distances each.
     rng : RandomState
         Draws the rows of H to which distances are taken, where it has more than 1,000.
+    clusters : Clusters or None, default=None
+        No distance is taken between rows of one cluster; None leaves out the row alone.
 
     Returns
     -------
@@ -128,20 +134,31 @@ def neighbour_distances(
     >>> found.new[:, 0], found.labelled[:, 0].round(2)
     (array([1., 7.]), array([2.  , 1.33, 1.33, 2.  ]))
     """
-    chosen = np.arange(H.shape[0])
+    n_new, n_old = F.shape[0], H.shape[0]
+    new, labelled = np.arange(n_old, n_old + n_new), np.arange(n_old)
+    chosen = labelled
+    if clusters is not None:
+        # Of copies one is enough to measure from.
+        chosen = np.sort(np.unique(clusters.labelled, return_index=True)[1])
+        if len(chosen) > 1:
+            new, labelled = clusters.new, clusters.labelled
+        else:
+            chosen = np.arange(n_old)
     if len(chosen) > _MOST_REFERENCES:
         chosen = np.sort(rng.choice(chosen, _MOST_REFERENCES, replace=False))
-    n_nearest = min(_NEIGHBOURS, len(chosen) - 1)
-    new = np.empty((F.shape[0], len(scales)))
-    labelled = np.empty((H.shape[0], len(scales)))
+    largest = int(np.unique(labelled[chosen], return_counts=True)[1].max())
+    n_nearest = max(1, min(_NEIGHBOURS, len(chosen) - largest))
+    pairs = [(F, new), (H, labelled)]
+    found = [np.empty((rows.shape[0], len(scales))) for rows, _ in pairs]
     for column, scale in enumerate(scales):
-        model = NearestNeighbors(n_neighbors=n_nearest, algorithm="brute").fit(scale(H[chosen]))
-        for rows, found in ((F, new), (H, labelled)):
+        references = scale(H[chosen])
+        for (rows, numbers), distances in zip(pairs, found, strict=True):
             for block in row_blocks(rows.shape[0]):
-                found[block, column] = model.kneighbors(scale(rows[block]))[0].mean(axis=1)
-        # Without an argument no row counts as its own neighbour.
-        labelled[chosen, column] = model.kneighbors()[0].mean(axis=1)
-    return Distances(new, labelled)
+                own = numbers[block, None] == labelled[chosen]
+                apart = np.where(own, np.inf, euclidean_distances(scale(rows[block]), references))
+                nearest = np.partition(apart, n_nearest - 1, axis=1)[:, :n_nearest]
+                distances[block, column] = nearest.mean(axis=1)
+    return Distances(*found)
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,6 +30,7 @@ from unseen._sklearn import (
     fit_context,
 )
 from unseen._types import BoolArray, FloatArray, IntArray, Matrix
+from unseen.samples import Clusters
 from unseen.scores.base import training_masks
 from unseen.scores.kernel import (
     KernelFactor,
@@ -282,7 +283,7 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
         bandwidths, C_values = self.bandwidths(rows), self.C_values()
         if bandwidths.size * C_values.size == 1:
             return float(bandwidths[0]), float(C_values[0]), None
-        masks = training_masks(self.cv, codes, rng)
+        masks = training_masks(self.cv, codes, rng, Clusters.of_copies(rows.X).labelled)
         scores = np.array(
             [
                 held_out(rows, codes, bandwidth, C_values, masks, self.scoring)[1]

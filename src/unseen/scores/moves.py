@@ -16,8 +16,8 @@ from scipy.stats import trim_mean
 from unseen._frozen import Frozen
 from unseen._random import one_blas_thread
 from unseen._types import FloatArray, IntArray, Matrix
-from unseen.samples import LabelledRows
-from unseen.scores.base import Distances
+from unseen.samples import Clusters, LabelledRows
+from unseen.scores.base import Distances, RatioScores
 from unseen.scores.kernel import Standardisation, dense, neighbour_distances
 from unseen.scores.posteriors import Posteriors
 
@@ -61,7 +61,7 @@ def made_moves(
     labelled: LabelledRows,
     X_new: Matrix,
     posteriors: Posteriors | None,
-    given: Distances | None,
+    ratios: RatioScores,
     closed: FloatArray,
     seed: int,
 ) -> Moves:
@@ -71,7 +71,7 @@ def made_moves(
         looks_like = (posteriors.ratios * closed).argmax(axis=1)
     with one_blas_thread():
         rng = np.random.RandomState(seed)
-        far = steady_distances(X_new, labelled.rows, posteriors, given, rng)
+        far = steady_distances(X_new, labelled.rows, posteriors, ratios, rng)
     return Moves(far, *class_shifts(labelled, X_new, looks_like), labelled.names)
 
 
@@ -87,7 +87,7 @@ def steady_distances(
     X_new: Matrix,
     X: Matrix,
     posteriors: Posteriors | None,
-    given: Distances | None,
+    ratios: RatioScores,
     rng: np.random.RandomState,
 ) -> Distances | None:
     """Distances to the three nearest labelled rows in scales that small moves hardly change.
@@ -96,12 +96,12 @@ def steady_distances(
     ----------
     X_new, X : ndarray or sparse matrix of shape (m, d) and (n, d)
         New and labelled rows. Very wide rows, and sparse rows of many values, keep the
-        distances ``given``.
+        distances of ``ratios``.
     posteriors : Posteriors or None
         None where there is one class.
-    given : Distances or None
-        Distances of the default; None for a user's own classifier, of which only the logits are
-        compared.
+    ratios : RatioScores
+        The default's; without distances for a user's own classifier, of which only the logits
+        are compared.
     rng : RandomState
         Draws the labelled rows to measure from.
 
@@ -110,19 +110,21 @@ def steady_distances(
     Distances or None
         None where there is nothing to compare.
     """
-    parts = []
+    parts, given, clusters = [], ratios.distances, ratios.clusters
     if given is not None:
         pair = _dense_pair(X, X_new)
         if pair is not None:
             old, new = pair
             scales = Standardisation.of(old, np.ones(len(old))).raw_and_standardised
             parts += [
-                _distances(*_on_leading_axes(scale(new), scale(old)), rng) for scale in scales
+                _distances(*_on_leading_axes(scale(new), scale(old)), rng, clusters)
+                for scale in scales
             ]
         else:
             parts.append(given)
     if posteriors is not None:
-        parts.append(_distances(_logits(posteriors.new), _logits(posteriors.of_labelled), rng))
+        logits = _logits(posteriors.new), _logits(posteriors.of_labelled)
+        parts.append(_distances(*logits, rng, clusters))
     if not parts:
         return None
     return Distances(
@@ -138,9 +140,11 @@ def _on_leading_axes(new: FloatArray, old: FloatArray) -> tuple[FloatArray, Floa
     return new @ leading, old @ leading
 
 
-def _distances(new: FloatArray, old: FloatArray, rng: np.random.RandomState) -> Distances:
+def _distances(
+    new: FloatArray, old: FloatArray, rng: np.random.RandomState, clusters: Clusters | None
+) -> Distances:
     as_given = Standardisation(np.zeros(old.shape[1]), np.ones(old.shape[1]))
-    return neighbour_distances(new, old, [as_given], rng)
+    return neighbour_distances(new, old, [as_given], rng, clusters)
 
 
 def _logits(posteriors: FloatArray) -> FloatArray:

@@ -142,7 +142,7 @@ class OpenScorer(Scorer):
                 mixture = (1 - _MIN_PART) * closed + _MIN_PART * present
                 weight = (mixture / present)[codes]
         ratios = fitter.ratios(X_new, rows, weight, codes, n_folds, self.seed)
-        moves = made_moves(labelled, X_new, posteriors, ratios.distances, closed, self.seed)
+        moves = made_moves(labelled, X_new, posteriors, ratios, closed, self.seed)
         notices = () if posteriors is None else posteriors.notices
         found = ratios, closed, mixture, self.seed, notices, moves
         return OpenScores(labelled.labels, codes, posteriors, *found)

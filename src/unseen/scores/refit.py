@@ -11,8 +11,10 @@ from sklearn.utils import check_random_state
 
 from unseen._random import seeded
 from unseen._types import BoolArray, FloatArray, IntArray, Matrix, ScorePair
+from unseen.samples import Clusters
 from unseen.scores.base import (
     RatioScores,
+    as_copies,
     as_rows,
     assign_folds,
     fold_offsets,
@@ -39,30 +41,47 @@ class AnyClassifier:
     takes_weights: bool = False
 
     def posteriors(
-        self, X: Matrix, codes: IntArray, X_new: Matrix, n_folds: int | None, seed: int
+        self,
+        X: Matrix,
+        codes: IntArray,
+        X_new: Matrix,
+        n_folds: int | None,
+        seed: int,
+        clusters: Clusters | None = None,
     ) -> tuple[FloatArray | None, FloatArray]:
         """Posteriors of labelled rows out of fold (None without folds), and of new rows."""
         seeds = np.random.RandomState(seed).randint(2**31 - 1, size=(n_folds or 0) + 2)
         model = seeded(self.classifier, seeds[0]).fit(X, codes)
-        labelled = None
-        if n_folds is not None:
-            folds = assign_folds(codes, n_folds, int(seeds[1]))
-            labelled = self._out_of_fold(_posteriors, X, codes, folds, seeds[2:])
-        return labelled, _posteriors(model, X_new)
+        new = _posteriors(model, X_new)
+        if n_folds is None:
+            return None, new
+        clusters = clusters or Clusters.of_copies(X, X_new)
+        folds = assign_folds(codes, n_folds, int(seeds[1]), clusters.labelled)
+        labelled = self._out_of_fold(_posteriors, X, codes, folds, seeds[2:])
+        return labelled, as_copies(new, labelled, clusters)
 
     def pairs(
-        self, X: Matrix, codes: IntArray, X_new: Matrix, n_folds: int, n_repeats: int, seed: Any
+        self,
+        X: Matrix,
+        codes: IntArray,
+        X_new: Matrix,
+        n_folds: int,
+        n_repeats: int,
+        seed: Any,
+        clusters: Clusters | None = None,
     ) -> list[ScorePair]:
         """Log-odds of the new rows against each class in turn, averaged over repeats."""
+        clusters = clusters or Clusters.of_copies(X, X_new)
         X, X_new, rng = as_rows(X), as_rows(X_new), check_random_state(seed)
         n_classes = int(codes.max()) + 1
         drawn = [rng.randint(2**31 - 1, size=n_classes) for _ in range(n_repeats)]
-        return [
-            mean_pair(
-                [self._pair(X[codes == code], X_new, n_folds, seeds[code]) for seeds in drawn]
-            )
-            for code in range(n_classes)
-        ]
+        found = []
+        for code in range(n_classes):
+            own = codes == code
+            together = np.append(clusters.new, clusters.labelled[own])
+            pairs = [self._pair(X[own], X_new, together, n_folds, seeds[code]) for seeds in drawn]
+            found.append(mean_pair(pairs))
+        return found
 
     def ratios(
         self,
@@ -72,16 +91,20 @@ class AnyClassifier:
         codes: IntArray | None,
         n_folds: int,
         seed: Any,
+        clusters: Clusters | None = None,
     ) -> RatioScores:
         """Log density ratios of the new rows against all labelled rows: one candidate."""
         one_class = np.zeros(X.shape[0], dtype=np.intp)
-        new, labelled = self.pairs(X, one_class, X_new, n_folds, 1, seed)[0]
-        return RatioScores(new[:, None], labelled[:, None], np.zeros(1))
+        clusters = clusters or Clusters.of_copies(X, X_new)
+        new, labelled = self.pairs(X, one_class, X_new, n_folds, 1, seed, clusters)[0]
+        return RatioScores(new[:, None], labelled[:, None], np.zeros(1), clusters=clusters)
 
-    def _pair(self, own: Matrix, X_new: Matrix, n_folds: int, seed: int) -> ScorePair:
+    def _pair(
+        self, own: Matrix, X_new: Matrix, clusters: IntArray, n_folds: int, seed: int
+    ) -> ScorePair:
         rng = np.random.RandomState(seed)
         rows, is_new = stack_samples(X_new, own)
-        folds = assign_folds(is_new, n_folds, rng)
+        folds = assign_folds(is_new, n_folds, rng, clusters)
         seeds = rng.randint(2**31 - 1, size=folds.max() + 1)
         scores = self._out_of_fold(log_odds, rows, is_new, folds, seeds)
         if hasattr(self.classifier, "predict_proba"):

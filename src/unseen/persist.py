@@ -52,6 +52,7 @@ _TRUSTED_HOMES = (
     "unseen.study",
     "unseen.tables.columns",
     "unseen.tables.encodings",
+    "unseen.tables.vectors",
 )
 # skops saves these and leaves it to the reader to trust them. A dtype is a name and flags; the
 # indices of a matrix are checked before anything follows them.

@@ -100,7 +100,7 @@ CASES = {
         ["train.csv", "new.csv", *LABEL, "--report", "B/x.skops", "--save", "B/x.skops"],
         "written twice",
     ),
-    "settled when saved": (["B/damaged.skops", "new.csv", *LABEL], "were settled when TRAIN"),
+    "settled when saved": (["B/damaged.skops", "new.csv", *LABEL], "that was settled when TRAIN"),
     "folder for a report": (["train.csv", "new.csv", *LABEL, "--report", "no/x.html"], "no/x.html"),
 }
 

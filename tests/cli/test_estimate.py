@@ -183,8 +183,8 @@ def test_a_column_that_drifted_is_named(unseen_command, tables, tmp_path) -> Non
     write_csv(tmp_path / "new.csv", header[:-1], moved)
     files = (str(tmp_path / "train.csv"), str(tmp_path / "new.csv"))
     output = unseen_command("estimate", *files, "--label", "kind").output
-    assert "warning: Column 'length' lies outside its range in TRAIN in 100%" in output
-    assert "warning: Column 'colour' is missing in 34% of the new rows and in" in output
+    assert "warning: Outside the range that TRAIN shows: 'length' (100% of the new rows)" in output
+    assert "less often than in TRAIN: 'colour' (34% of the new rows, " in output
     assert "If a column drifted and no class is new, the unseen share is too large" in output
 
 

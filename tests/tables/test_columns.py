@@ -128,7 +128,8 @@ LEFT_OUT = {
     "free text": ("c", [f"t{i // 2}" for i in range(N)], "looks like free text: 30 values, most"),
     "dates": ("c", [date(2024, 1, 1 + i % 9) for i in range(N)], "holds dates or times"),
     "date text": ("c", [f"2024-01-{10 + i % 9}" for i in range(N)], "holds dates or times"),
-    "lists": ("c", [[1]] * N, "holds neither numbers nor text, but list"),
+    "lists": ("c", [[1]] * N, "holds lists of numbers: --features uses them"),
+    "structs": ("c", [{"a": 1}] * N, "holds neither numbers nor text, but struct"),
     "bytes": ("c", [b"x"] * N, "holds neither numbers nor text, but binary"),
 }
 
@@ -185,7 +186,7 @@ def test_errors_of_training():
         "TRAIN must have a column to use; 'x' is left out as asked; 'l' is left out as asked."
     )
     told = error_of(lambda: Columns(keep=["l"]).fit(table))
-    assert told.startswith("keep must name columns of use; 'l' holds neither numbers nor text, but")
+    assert told.startswith("keep must name columns of use; 'l' holds lists of numbers: --features")
     told = error_of(lambda: Columns(keep=["z"]).fit(table))
     assert told == "keep must name columns of TRAIN; not there: 'z'."
     told = error_of(lambda: Columns(label="y", keep=["y"]).fit(table))
@@ -208,7 +209,9 @@ def test_errors_of_new_rows():
     new = {"a": ["1", "2,5"], "b": ["u", "v"], "c": [1.0, 2.0]}
     for call in (columns.transform, columns.transform_new):
         told = error_of(lambda call=call: call(pa.table(new)))
-        assert told == "column 'a' must hold numbers in NEW as it does in TRAIN; got '2,5'."
+        assert told == (
+            "column 'a' must hold numbers in NEW as it does in TRAIN; got '2,5', in row 2."
+        )
     told = error_of(lambda: columns.transform_new(pa.table({**new, "a": [None, float("nan")]})))
     assert told == "column 'a' must have values in NEW as it has in TRAIN; it has none."
     told = error_of(lambda: columns.transform_new(pa.table({**new, "a": [1, 2], "b": ["", None]})))

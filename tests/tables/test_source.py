@@ -150,19 +150,21 @@ CONTENTS = {
     "ragged.csv": (b"a,b\n1,2\n3\n", "Row #3: Expected 2 columns, got 1"),
     "twice.csv": (b"a,b,a\n1,2,3\n", "must name each column once; 'a' occurs twice."),
     "binary.csv": (b"a\x00\x01\n\x02", "it looks like a binary file."),
-    "latin.csv": ("a,b\nä,1\n".encode("latin-1"), "comma separated UTF-8 text; it is no UTF-8"),
-    "semicolon.csv": (b"a;b\n1;2\n", "its header has no ',', but ';'."),
     "open.csv": (b'a,b\n"x,' + b"y,z\n" * 2_000_000, "Is a quotation mark left open?"),
     "header.tsv": (b'"' + b"a" * 200_000, "must have a header; field larger than field limit"),
     "line.jsonl": (b'{"a": "' + b"x" * 40_000_000, "one object a line; one is over 32 MB."),
-    "plain.csv.gz": (b"a,b\n1,2\n", "must be comma separated UTF-8 text; "),
+    "plain.csv.gz": (b"a,b\n1,2\n", "must be comma separated text in utf-8 ("),
     "garbage.parquet": (b"garbage" * 9, "must be a Parquet file; "),
     "garbage.feather": (b"garbage" * 9, "must be a Feather (Arrow IPC) file; "),
     "array.json": (b'[{"a": 1}]', "must be JSON lines, one object a line; "),
     "cut.jsonl": (b'{"a": 1}\n{"a": ', "must be JSON lines, one object a line; "),
     "mixed.jsonl": (b'{"a": 1}\n{"a": "x"}\n', "changed from number to string"),
-    "sheet.xlsx": (b"PK", "must end in one of .csv, .tsv, "),
-    "table.parquet.gz": (b"\x1f\x8b", "must not be compressed from outside: .parquet does so"),
+    "sheet.xlsx": (b"PK", "must be an Excel workbook; "),
+    "sheet.ods": (b"PK", "must end in one of .csv, .tsv, "),
+    "table.parquet.gz": (b"\x1f\x8b", "must not be compressed from outside: only text formats"),
+    "garbage.npy": (b"garbage" * 9, "must be an array that numpy.save wrote; "),
+    "garbage.npz": (b"garbage" * 9, "must be a file of numpy.savez whose arrays have as many rows"),
+    "garbage.arff": (b"garbage" * 9, "must be an ARFF file of numbers and nominal values; "),
 }
 
 
@@ -179,7 +181,9 @@ def test_what_is_wrong_with_a_file_is_one_line_with_its_name(tmp_path, name):
 def test_a_fault_far_into_a_file_is_found(tmp_path):
     file = tmp_path / "late.csv"
     file.write_bytes(b"a,b\n" + b"1,2\n" * 1_000_000 + b"\xff,2\n")
-    assert "invalid UTF8 data" in message(ValueError, file)
+    told = message(ValueError, file)
+    assert "--encoding" in told
+    assert "invalid UTF8 data" in told
 
 
 def test_files_that_are_not_there(tmp_path):
@@ -190,6 +194,8 @@ def test_files_that_are_not_there(tmp_path):
     assert message(FileNotFoundError, pattern) == expected
     assert "must be a folder with files of one format" in message(FileNotFoundError, tmp_path)
     assert message(ValueError, []) == "argument must name at least one file; got none."
+    for empty in ("", "  ", ["a.csv", ""]):
+        assert "got an empty text" in message(ValueError, empty)
 
 
 def test_parts_with_other_columns(tmp_path):

@@ -116,7 +116,9 @@ def test_no_rows_are_an_error(tmp_path):
 
 
 def test_an_unknown_suffix_is_an_error_at_once(tmp_path):
-    with pytest.raises(ValueError, match=r"must end in one of \.csv.*; got 'o\.xlsx'"):
+    with pytest.raises(ValueError, match=r"must end in one of \.csv.*; got 'o\.ods'"):
+        RowWriter(tmp_path / "o.ods")
+    with pytest.raises(ValueError, match=r"o\.xlsx must be csv, tsv, .*; \.xlsx is read only\."):
         RowWriter(tmp_path / "o.xlsx")
 
 

@@ -42,35 +42,78 @@ def given_inputs(given: dict[str, Any]) -> Inputs:
         raise click.UsageError(str(error)) from None
 
 
+def _separator(context: Any, option: Any, given: str | None) -> str | None:
+    """One letter, or the name of one; a shell makes tabs hard to type."""
+    from unseen.tables.dialect import SEPARATORS
+
+    mark = {**SEPARATORS, "\\t": "\t"}.get(given or "", given)
+    if mark is not None and (len(mark) != 1 or ord(mark) > 127):
+        names = ", ".join(SEPARATORS)
+        raise click.BadParameter(f"must be one letter, or one of {names}; got {given!r}.")
+    return mark
+
+
+_COLUMN_OPTIONS = [
+    click.option("--label", "-y", help="Column of TRAIN with the classes."),
+    click.option("--labels", help="File with the classes of TRAIN, such as y.npy."),
+    click.option(
+        "--features",
+        multiple=True,
+        help='Use only this column, such as "embedding", or those of a pattern "f_*"; '
+        "may be repeated.",
+    ),
+    click.option("--unit-rows", is_flag=True, help="Divide each embedding by its length (cosine)."),
+    click.option("--drop", multiple=True, help="Leave out this column; may be repeated."),
+    click.option(
+        "--keep",
+        multiple=True,
+        help="Use this column even if it looks like an id or a constant.",
+    ),
+]
+_FILE_OPTIONS = [
+    click.option(
+        "--missing",
+        multiple=True,
+        help="A value that means missing, such as -999; may be repeated.",
+    ),
+    click.option(
+        "--decimal",
+        type=click.Choice([".", ","]),
+        help="Mark before the decimals [default: what suits a column]",
+    ),
+    click.option(
+        "--sep",
+        "separator",
+        callback=_separator,
+        help="Mark between the fields of text: ; | tab ... [default: by the first lines]",
+    ),
+    click.option(
+        "--encoding",
+        help="Encoding of text, such as latin-1 [default: by the first bytes]",
+    ),
+    click.option(
+        "--rows",
+        "max_rows",
+        type=click.IntRange(min=20),
+        default=20_000,
+        show_default=True,
+        help="Rows used of each table; a larger one is sampled.",
+    ),
+    click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True),
+    click.option(
+        "--format",
+        type=click.Choice(
+            ["csv", "tsv", "parquet", "feather", "jsonl", "npy", "npz", "arff", "xlsx"]
+        ),
+        help="Format of both tables [default: by suffix; standard input is csv]",
+    ),
+]
+
+
 def table_options(command: Command) -> Command:
     """TRAIN and NEW, and how to read them; see :func:`given_inputs`."""
-    for option in reversed(
-        [
-            click.argument("train"),
-            click.argument("new"),
-            click.option("--label", "-y", help="Column of TRAIN with the classes."),
-            click.option("--drop", multiple=True, help="Leave out this column; may be repeated."),
-            click.option(
-                "--keep",
-                multiple=True,
-                help="Use this column even if it looks like an id or a constant.",
-            ),
-            click.option(
-                "--rows",
-                "max_rows",
-                type=click.IntRange(min=20),
-                default=20_000,
-                show_default=True,
-                help="Rows used of each table; a larger one is sampled.",
-            ),
-            click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True),
-            click.option(
-                "--format",
-                type=click.Choice(["csv", "tsv", "parquet", "feather", "jsonl"]),
-                help="Format of both tables [default: by suffix; standard input is csv]",
-            ),
-        ]
-    ):
+    arguments = [click.argument("train"), click.argument("new")]
+    for option in reversed([*arguments, *_COLUMN_OPTIONS, *_FILE_OPTIONS]):
         command = option(command)
     return command
 

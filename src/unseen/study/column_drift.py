@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from unseen._types import FloatArray
+from unseen._wording import listed
 from unseen.records import Notice
 from unseen.study.rows import NewRows, Training
 
@@ -26,28 +27,45 @@ def column_drift(training: Training, new: NewRows) -> tuple[Notice, ...]:
     """
     outside = share_outside(training.X, new.X)
     gaps, gaps_new = ((rows > 0).mean(axis=0) for rows in (training.X, new.X))
-    found: list[Notice] = []
+    wandered: list[tuple[str, str]] = []
+    gapped: list[tuple[str, str]] = []
     first = 0
     for encoding in training.columns.encodings_:
         for place, name in enumerate(encoding.names, start=first):
             if place - first == encoding.missing_at:
                 if abs(gaps_new[place] - gaps[place]) > _LARGE_CHANGE:
-                    text = (
-                        f"Column {encoding.name!r} is missing in {gaps_new[place]:.0%} of the new "
-                        f"rows and in {gaps[place]:.0%} of the labelled ones."
-                    )
-                    found.append(Notice("gaps_changed", text, about=encoding.name))
+                    shares = f"{gaps_new[place]:.0%} of the new rows, {gaps[place]:.0%} in TRAIN"
+                    gapped.append((encoding.name, f"{encoding.name!r} ({shares})"))
             elif outside[place] > _MANY_OUTSIDE:
-                text = (
-                    f"Column {name!r} lies outside its range in TRAIN in {outside[place]:.0%} of "
-                    "the new rows."
-                )
-                found.append(Notice("column_out_of_range", text, about=encoding.name))
+                shares = f"{outside[place]:.0%} of the new rows"
+                wandered.append((encoding.name, f"{name!r} ({shares})"))
         first += len(encoding.names)
+    return _worded(wandered, gapped)
+
+
+def _worded(wandered: list[tuple[str, str]], gapped: list[tuple[str, str]]) -> tuple[Notice, ...]:
+    """One notice for all columns of a kind, and one on what follows."""
+    found = []
+    if wandered:
+        text = f"Outside the range that TRAIN shows: {_all(wandered)}."
+        found.append(Notice("column_out_of_range", text, about=_one(wandered)))
+    if gapped:
+        text = f"Missing more often or less often than in TRAIN: {_all(gapped)}."
+        found.append(Notice("gaps_changed", text, about=_one(gapped)))
     if found:
         advice = "If a column drifted and no class is new, the unseen share is too large: drop it."
         found.append(Notice("column_drift", advice))
     return tuple(found)
+
+
+def _all(found: list[tuple[str, str]]) -> str:
+    return listed([said for _, said in found])
+
+
+def _one(found: list[tuple[str, str]]) -> str | None:
+    """The column, where there is one."""
+    names = {name for name, _ in found}
+    return names.pop() if len(names) == 1 else None
 
 
 def share_outside(X: FloatArray, X_new: FloatArray) -> FloatArray:

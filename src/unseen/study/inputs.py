@@ -16,7 +16,8 @@ from unseen.study.rows import (
     read_new,
     read_training,
 )
-from unseen.tables import Columns, GroupBy, Source
+from unseen.tables import Columns, GroupBy, Source, WithLabels
+from unseen.tables.beside import LABEL
 
 __all__ = ["SILENT", "Inputs", "Progress", "Windowing"]
 
@@ -38,6 +39,8 @@ class _Silent:
 
 
 SILENT: Progress = _Silent()
+# What a saved TRAIN has been told.
+_SETTLED = ("label", "labels", "drop", "keep", "features", "unit_rows", "missing", "decimal")
 
 
 @dataclass(frozen=True)
@@ -96,6 +99,12 @@ class Inputs:
         Format of both tables, such as ``"csv"``; None goes by the suffix.
     control : str or None
         A table of rows of the same place as NEW, believed to hold no new class.
+    labels : str or None
+        File with the labels of TRAIN, where these lie apart.
+    features, unit_rows, missing, decimal
+        As in :class:`unseen.tables.Columns`.
+    separator, encoding
+        As in :meth:`unseen.tables.Source.find`, for both tables.
 
     Raises
     ------
@@ -120,16 +129,25 @@ class Inputs:
     seed: int = 0
     format: str | None = None
     control: str | None = None
+    labels: str | None = None
+    features: tuple[str, ...] = ()
+    unit_rows: bool = False
+    missing: tuple[str, ...] = ()
+    decimal: str | None = None
+    separator: str | None = None
+    encoding: str | None = None
 
     def __post_init__(self) -> None:
         if [self.train, self.new, self.control].count("-") > 1:
             raise ValueError("only one of TRAIN, NEW and --control can be standard input.")
-        if self.label is None and not self.is_saved:
+        settled = [name for name in _SETTLED if getattr(self, name)]
+        if self.is_saved and settled:
+            options = " and ".join(f"--{name.replace('_', '-')}" for name in settled)
+            raise ValueError(f"leave out {options}: that was settled when TRAIN was saved.")
+        if self.label is None and self.labels is None and not self.is_saved:
             raise ValueError("--label must name the column of TRAIN with the classes.")
-        if self.is_saved and (self.label or self.drop or self.keep):
-            raise ValueError(
-                "--label, --drop and --keep were settled when TRAIN was saved: leave them out."
-            )
+        if self.label is not None and self.labels is not None:
+            raise ValueError("give one of --label, a column, and --labels, a file.")
 
     @property
     def is_saved(self) -> bool:
@@ -144,17 +162,24 @@ class Inputs:
     @cached_property
     def train_source(self) -> Source:
         """The labelled table, found and not read."""
-        return Source.find(self.train, format=self.format)
+        rows = self._find(self.train)
+        # Labels may be of another format: their suffix says which.
+        return rows if self.labels is None else WithLabels(rows, Source.find(self.labels))
 
     @cached_property
     def new_source(self) -> Source:
         """The new table, found and not read; standard input can be taken only once."""
-        return Source.find(self.new, format=self.format)
+        return self._find(self.new)
+
+    def _find(self, table: str) -> Source:
+        return Source.find(
+            table, format=self.format, separator=self.separator, encoding=self.encoding
+        )
 
     @cached_property
     def control_source(self) -> Source | None:
         """The table of the control, found and not read; None where there is none."""
-        return None if self.control is None else Source.find(self.control, format=self.format)
+        return None if self.control is None else self._find(self.control)
 
     @property
     def files(self) -> set[Path]:
@@ -196,7 +221,6 @@ class Inputs:
         return read_new(self.control_source, columns, max_rows=self.max_rows, seed=self.seed)
 
     def _read_training(self, windows: tuple[str, ...]) -> Training:
-        assert self.label is not None
         present = self.train_source.columns()
         # A column that only NEW has is not used anyway, but may be named.
         named = {*present, *self.new_source.columns()} if self.drop else set()
@@ -205,14 +229,17 @@ class Inputs:
             raise ValueError(
                 f"--drop must name columns of TRAIN or NEW; neither has {unknown[0]!r}."
             )
-        return read_training(
-            self.train_source,
-            self.label,
-            max_rows=self.max_rows,
-            drop=[name for name in (*self.drop, *windows) if name in present],
+        columns = Columns(
+            label=self.label or LABEL,
             keep=self.keep,
-            seed=self.seed,
+            drop=tuple(name for name in (*self.drop, *windows) if name in present),
+            features=self.features,
+            unit_rows=self.unit_rows,
+            missing=self.missing,
+            decimal=self.decimal,
         )
+        limits = {"max_rows": self.max_rows, "seed": self.seed}
+        return read_training(self.train_source, columns, **limits)
 
     def _load_training(self, windows: tuple[str, ...]) -> Training:
         if not isinstance(self.saved, Training):

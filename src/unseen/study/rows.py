@@ -5,7 +5,8 @@ A large table is sampled, and a notice says so. docs/big_data.md says why a samp
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,16 @@ from unseen._frozen import Frozen
 from unseen._types import BoolArray, FloatArray
 from unseen._wording import count, quoted
 from unseen.records import Notice
-from unseen.tables import Columns, GroupBy, Sample, Source, read_groups, read_labelled, read_sample
+from unseen.tables import (
+    BadCell,
+    Columns,
+    GroupBy,
+    Sample,
+    Source,
+    read_groups,
+    read_labelled,
+    read_sample,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -114,19 +124,15 @@ class WindowRows(Frozen):
 
 
 def read_training(
-    source: Source,
-    label: str,
-    *,
-    max_rows: int = MAX_ROWS,
-    drop: Sequence[str] = (),
-    keep: Sequence[str] = (),
-    seed: int = 0,
+    source: Source, columns: Columns, *, max_rows: int = MAX_ROWS, seed: int = 0
 ) -> Training:
     """Read a labelled table in bounded memory, and learn how to encode its columns.
 
-    At most ``max_rows`` rows are used: small classes whole, equally many of the others. Columns in
-    ``keep`` are used even if they look like ids or constants.
+    At most ``max_rows`` rows are used: small classes whole, equally many of the others. ``columns``
+    names the label; it is fitted.
     """
+    label = columns.label
+    assert label is not None
     sample = read_labelled(source, label, max_rows, seed)
     assert sample.keys is not None
     kept, small = _usable_rows(sample, source.name)
@@ -137,9 +143,10 @@ def read_training(
             f"no class are called here; rename it in column {label!r}."
         )
     table = sample.table.filter(kept)
-    columns = Columns(label=label, keep=tuple(keep), drop=tuple(drop)).fit(table)
+    columns.fit(table, rows=sample.positions[kept])
     counts = {key: count for key, count in sample.counts.items() if key in sample.keys[kept]}
-    notices = [*_drawn(sample, source.name, "labelled rows"), *columns.notices_]
+    drawn = _drawn(sample, source.name, "labelled rows")
+    notices = [*source.notices, *drawn, *columns.notices_]
     if sample.n_missing:
         text = (
             f"{count(sample.n_missing)} of {source.name} left out: no label (empty, NA, NaN or "
@@ -198,7 +205,8 @@ def read_new(
     names = source.columns()
     needed = None if whole else columns.looked_at(names) or None
     sample = read_sample(source, max_rows, seed=seed, columns=needed)
-    X, notices = columns.transform_new(sample.table, besides, names)
+    with rows_of_file(sample.positions):
+        X, notices = columns.transform_new(sample.table, besides, names)
     return NewRows(
         X,
         sample.table,
@@ -206,7 +214,7 @@ def read_new(
         sample.n_rows,
         source.name,
         sample.sha256,
-        (*_drawn(sample, source.name, "rows"), *notices),
+        (*source.notices, *_drawn(sample, source.name, "rows"), *notices),
     )
 
 
@@ -227,8 +235,18 @@ def read_windows(source: Source, by: GroupBy, columns: Columns, seed: int = 0) -
             "so many were drawn of each at random."
         )
         notices.append(Notice("windows_drawn", text, "note"))
-    X, _ = columns.transform_new(sample.table)
+    with rows_of_file(sample.positions):
+        X, _ = columns.transform_new(sample.table)
     return WindowRows(X, sample.keys, tuple(notices))
+
+
+@contextmanager
+def rows_of_file(positions: NDArray[Any]) -> Iterator[None]:
+    """Name the row of the file, where an error names a row of a sample."""
+    try:
+        yield
+    except BadCell as error:
+        raise error.in_row(int(positions[error.place])) from None
 
 
 def _drawn(sample: Sample, name: str, what: str) -> list[Notice]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from unseen._types import FloatArray
 from unseen.rejection import RejectionClassifier
 from unseen.rejection.learning.sample import labels_at, novelty
-from unseen.study.rows import NewRows, Training
+from unseen.study.rows import NewRows, Training, rows_of_file
 from unseen.tables import Columns, Source
 
 if TYPE_CHECKING:
@@ -61,7 +61,8 @@ def label_rows(
     names = _free_names(rule.classes_, source.columns())
     for batch in source.batches():
         table = pa.Table.from_batches([batch])
-        probabilities = table_rule.probabilities(table)
+        with rows_of_file(np.arange(first, first + batch.num_rows)):
+            probabilities = table_rule.probabilities(table)
         if fitted_on is not None:
             places = fitted_on.positions
             begin, end = np.searchsorted(places, [first, first + len(probabilities)])

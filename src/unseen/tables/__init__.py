@@ -1,17 +1,21 @@
 """Files in, rows out, in bounded memory; a stated preprocessing; rows written back whole."""
 
+from unseen.tables.beside import WithLabels
 from unseen.tables.columns import Columns
 from unseen.tables.groups import GroupBy
 from unseen.tables.sampling import Sample, read_groups, read_labelled, read_sample
 from unseen.tables.source import Source
+from unseen.tables.values import BadCell
 from unseen.tables.write import RowWriter
 
 __all__ = [
+    "BadCell",
     "Columns",
     "GroupBy",
     "RowWriter",
     "Sample",
     "Source",
+    "WithLabels",
     "read_groups",
     "read_labelled",
     "read_sample",

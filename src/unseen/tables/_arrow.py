@@ -18,6 +18,7 @@ __all__ = [
     "Table",
     "arrow",
     "as_table",
+    "batch_rows",
     "decoded",
     "first_line",
     "is_number",
@@ -31,6 +32,11 @@ __all__ = [
 Array: TypeAlias = Any
 Batch: TypeAlias = Any
 Table: TypeAlias = Any
+
+# Sizes of one batch: fewer rows where there are many columns, or where the first rows are large.
+_BATCH_ROWS = 1 << 16
+_BATCH_VALUES = 1 << 20
+_BATCH_BYTES = 64 << 20
 
 
 def arrow(module: str = "") -> Any:
@@ -88,6 +94,12 @@ def first_line(error: Exception) -> str:
     return text[:200].rstrip(".") + "."
 
 
+def batch_rows(n_values: int, row_bytes: int = 0) -> int:
+    """Rows of one batch, where each row has so many values, of so many bytes."""
+    limits = _BATCH_ROWS, _BATCH_VALUES // max(1, n_values), _BATCH_BYTES // max(1, row_bytes)
+    return max(1, min(limits))
+
+
 @contextmanager
 def readable(name: str, rule: str) -> Iterator[None]:
     """Turn errors of reading into one sentence: the file ``name`` must be ``rule``."""
@@ -101,7 +113,9 @@ def readable(name: str, rule: str) -> Iterator[None]:
     except PermissionError:
         raise PermissionError(f"{name} may not be read: permission denied.") from None
     except UnicodeDecodeError as error:
-        raise ValueError(f"{name} must be {rule}; it is no UTF-8 text.") from error
+        raise ValueError(f"{name} must be {rule}; its bytes are no such text.") from error
+    except LookupError as error:
+        raise ValueError(f"{name} must be {rule}; {first_line(error)}") from error
     except (pa.ArrowException, OSError) as error:
         if getattr(error, "errno", None) in (EAGAIN, ENOMEM):
             raise MemoryError(f"{name} needs more memory or threads than there are.") from error
@@ -174,6 +188,8 @@ def _common(kinds: set[Any]) -> Any:
         return pa.int64()
     if all(is_number(kind) for kind in kinds):
         return pa.float64()
+    if all(types.is_nested(kind) and hasattr(kind, "value_type") for kind in kinds):
+        return pa.large_list(_common({kind.value_type for kind in kinds}))
     if all(types.is_timestamp(kind) for kind in kinds):
         return pa.timestamp("us", tz=next(iter(kinds)).tz)
     return pa.string()

@@ -6,7 +6,7 @@ docs/command_line.md says what happens to columns of every kind.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,16 +20,20 @@ from unseen.tables._arrow import Array, Table, arrow, as_table, decoded, is_text
 from unseen.tables.encodings import (
     CategoryEncoding,
     Constant,
-    Encoding,
     NumberEncoding,
     Unusable,
     is_named_like_id,
     learn_encoding,
     with_common_scale,
 )
-from unseen.tables.values import NotANumber, as_text, numbers
+from unseen.tables.source import matching_names
+from unseen.tables.untidy import decimal_of, marks_notice, nearly_numbers
+from unseen.tables.values import DECIMALS, departs, without_marks
+from unseen.tables.vectors import VectorEncoding, is_list, learn_vectors
 
 __all__ = ["Columns"]
+
+Encoding: TypeAlias = NumberEncoding | CategoryEncoding | VectorEncoding
 
 
 class Columns(TransformerMixin, BaseEstimator):
@@ -37,8 +41,9 @@ class Columns(TransformerMixin, BaseEstimator):
 
     Fit it on the labelled rows. Numbers (also as text) are centred, and all divided by one number;
     missing and infinite ones become the median, with a 0/1 column that says so. Text becomes one
-    column for each category, with one more for categories that training never saw. Constants, ids,
-    dates and free text are left out, and ``notices_`` says so.
+    column for each category, with one more for categories that training never saw. Lists of
+    numbers, such as embeddings, become as many columns where they are asked for or stand alone.
+    Constants, ids, dates and free text are left out, and ``notices_`` says so.
 
     Parameters
     ----------
@@ -52,10 +57,20 @@ class Columns(TransformerMixin, BaseEstimator):
         Categories with fewer rows than this share one column.
     most_categories : int, default=100
         Only so many of the most common categories have a column of their own.
+    features : sequence of str, default=()
+        The only columns to use, by name or by pattern such as ``"f_*"``; none given uses all but
+        lists.
+    unit_rows : bool, default=False
+        Whether each list of numbers is divided by its Euclidean length, as cosine similarity does.
+    missing : sequence of str, default=()
+        Values that mean missing, such as ``"-999"``.
+    decimal : {".", ","} or None, default=None
+        What stands before the decimals of numbers in text; None is a comma where only that makes
+        numbers of a column, else a point. The other mark may stand between thousands.
 
     Attributes
     ----------
-    encodings_ : list of NumberEncoding or CategoryEncoding
+    encodings_ : list of NumberEncoding, CategoryEncoding or VectorEncoding
         How each used column is encoded.
     dropped_ : dict
         The columns left out, and why.
@@ -93,14 +108,22 @@ class Columns(TransformerMixin, BaseEstimator):
         drop: Sequence[str] = (),
         rare_below: int = 5,
         most_categories: int = 100,
+        features: Sequence[str] = (),
+        unit_rows: bool = False,
+        missing: Sequence[str] = (),
+        decimal: str | None = None,
     ) -> None:
         self.label = label
         self.keep = keep
         self.drop = drop
         self.rare_below = rare_below
         self.most_categories = most_categories
+        self.features = features
+        self.unit_rows = unit_rows
+        self.missing = missing
+        self.decimal = decimal
 
-    def fit(self, X: Any, y: Any = None) -> Columns:
+    def fit(self, X: Any, y: Any = None, rows: Any = None) -> Columns:
         """Learn the encodings from labelled rows.
 
         Parameters
@@ -109,6 +132,8 @@ class Columns(TransformerMixin, BaseEstimator):
             The labelled rows; the label may be among its columns.
         y : ignored
             For scikit-learn.
+        rows : ndarray of int or None, default=None
+            Place of each row in its file, from 0, for notices that name a row; None counts them.
 
         Raises
         ------
@@ -120,7 +145,10 @@ class Columns(TransformerMixin, BaseEstimator):
         self.dropped_: dict[str, str] = {}
         self.constants_: dict[str, float | str] = {}
         names = [name for name in table.column_names if name != self.label]
-        learned = [self._learn(name, table[name]) for name in names]
+        asked = self._asked_for(names, table)
+        table = self._without_missing(table, names)
+        decimals = self._decimals(table, names)
+        learned = [self._learn(name, table[name], asked, decimals) for name in names]
         self.encodings_ = with_common_scale([one for one in learned if one is not None])
         if not self.encodings_:
             reasons = [f"{name!r} {reason}" for name, reason in self.dropped_.items()]
@@ -130,6 +158,9 @@ class Columns(TransformerMixin, BaseEstimator):
         self.feature_names_in_ = np.array([one.name for one in self.encodings_], dtype=object)
         self.n_features_in_ = len(self.encodings_)
         self.notices_ = self._notices_on_train()
+        self.notices_ += marks_notice(table, self.encodings_)
+        others = [name for name in names if name not in self._number_names()]
+        self.notices_ += nearly_numbers(table, others, decimals, rows)
         return self
 
     def transform(self, X: Any) -> FloatArray:
@@ -150,7 +181,7 @@ class Columns(TransformerMixin, BaseEstimator):
             When a column is absent, or holds text where the labelled rows have numbers.
         """
         table = self._checked(X)
-        return np.column_stack([one.encode(one.read(table[one.name])) for one in self.encodings_])
+        return _stacked([one.encode(one.read(table[one.name])) for one in self.encodings_])
 
     def looked_at(self, names: Sequence[str]) -> list[str]:
         """The columns of new rows at whose values :meth:`transform_new` looks, in their order.
@@ -211,7 +242,7 @@ class Columns(TransformerMixin, BaseEstimator):
             values = encoding.read(table[encoding.name])
             blocks.append(encoding.encode(values))
             notices += encoding.departures(values, blocks[-1])
-        return np.column_stack(blocks), tuple(notices)
+        return _stacked(blocks), tuple(notices)
 
     def typed(self, X: Any) -> Table:
         """The table with numbers where a number column came as text, as from csv.
@@ -249,13 +280,13 @@ class Columns(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self, "encodings_")
         n_texts = sum(isinstance(one, CategoryEncoding) for one in self.encodings_)
-        n_numbers = sum(
-            isinstance(one, NumberEncoding) and one.scale > 0 for one in self.encodings_
-        )
+        n_numbers = sum(len(getattr(one, "scales", ())) for one in self.encodings_)
         sentences = NumberEncoding.statement(n_numbers) if n_numbers else []
         if n_texts:
             limits = self.rare_below, self.most_categories
             sentences += CategoryEncoding.statement(n_texts, *limits)
+        lists = [one for one in self.encodings_ if isinstance(one, VectorEncoding)]
+        sentences += [one.statement() for one in lists]
         flagged = [one.name for one in self.encodings_ if one.was_missing]
         if flagged:
             sentences.append(f"Whether a value is missing has a 0/1 column for {quoted(flagged)}.")
@@ -271,11 +302,19 @@ class Columns(TransformerMixin, BaseEstimator):
         for argument in ("rare_below", "most_categories"):
             if getattr(self, argument) < 1:
                 raise ValueError(f"{argument} must be at least 1; got {getattr(self, argument)}.")
-        for argument in ("keep", "drop"):
+        if self.decimal not in (None, *DECIMALS):
+            raise ValueError(f"decimal must be one of {quoted(DECIMALS)}; got {self.decimal!r}.")
+        self._check_names(table)
+        if not table.num_rows:
+            raise ValueError("TRAIN must have rows; got none.")
+
+    def _check_names(self, table: Table) -> None:
+        for argument in ("keep", "drop", "features", "missing"):
             names = getattr(self, argument)
             if isinstance(names, str):
                 raise ValueError(f"{argument} must be a list of names; got {names!r}.")
-            absent = _absent(names, table)
+        for argument in ("keep", "drop"):
+            absent = _absent(getattr(self, argument), table)
             if absent:
                 raise ValueError(
                     f"{argument} must name columns of TRAIN; not there: {quoted(absent)}."
@@ -285,17 +324,49 @@ class Columns(TransformerMixin, BaseEstimator):
             raise ValueError(
                 f"keep must name neither the label nor columns to drop; got {quoted(barred)}."
             )
-        if not table.num_rows:
-            raise ValueError("TRAIN must have rows; got none.")
 
-    def _learn(self, name: str, column: Array) -> Encoding | None:
+    def _asked_for(self, names: Sequence[str], table: Table) -> set[str]:
+        """The columns that ``features`` names; where it is empty, lists that stand alone."""
+        if self.features:
+            return set(matching_names("features", self.features, names, "TRAIN"))
+        used = [name for name in names if name not in self.drop]
+        return set(used) if all(is_list(table[name].type) for name in used) else set()
+
+    def _without_missing(self, table: Table, names: Iterable[str]) -> Table:
+        """The table with null for the values that mean missing."""
+        for name in names if self.missing else ():
+            place = table.column_names.index(name)
+            table = table.set_column(place, name, without_marks(table[name], self.missing))
+        return table
+
+    def _decimals(self, table: Table, names: Iterable[str]) -> tuple[str, ...]:
+        """The decimal marks to try: the one given, or that of the table first."""
+        if self.decimal is not None:
+            return (self.decimal,)
+        first = decimal_of(table, names)
+        return (first, DECIMALS[first])
+
+    def _number_names(self) -> set[str]:
+        return {one.name for one in self.encodings_ if not isinstance(one, CategoryEncoding)}
+
+    def _learn(
+        self, name: str, column: Array, asked: set[str], decimals: Sequence[str]
+    ) -> Encoding | None:
         """The encoding of a column; None, and a reason in ``dropped_``, where it is not used."""
         if name in self.drop:
             self.dropped_[name] = "is left out as asked"
             return None
+        if self.features and name not in asked:
+            self.dropped_[name] = "is none of the features asked for"
+            return None
         keep = name in self.keep
         try:
-            return learn_encoding(name, column, self.rare_below, self.most_categories, keep)
+            if is_list(column.type):
+                if name not in asked:
+                    raise Unusable("holds lists of numbers: --features uses them")
+                return learn_vectors(name, column, self.unit_rows)
+            rare = self.rare_below, self.most_categories
+            return learn_encoding(name, column, *rare, keep, decimals)
         except Unusable as reason:
             if keep:
                 raise ValueError(f"keep must name columns of use; {name!r} {reason}.") from None
@@ -313,7 +384,7 @@ class Columns(TransformerMixin, BaseEstimator):
             raise ValueError(
                 f"columns of NEW must include those of TRAIN; missing: {quoted(absent)}."
             )
-        return table
+        return self._without_missing(table, self.feature_names_in_)
 
     def _notices_on_train(self) -> list[Notice]:
         by_reason: dict[str, list[str]] = {}
@@ -346,7 +417,7 @@ class Columns(TransformerMixin, BaseEstimator):
         varying = [
             name
             for name, value in self.constants_.items()
-            if name in there and _departs(table[name], value)
+            if name in there and departs(table[name], value)
         ]
         if varying:
             text = (
@@ -357,16 +428,11 @@ class Columns(TransformerMixin, BaseEstimator):
         return notices
 
 
+def _stacked(blocks: list[FloatArray]) -> FloatArray:
+    # One block may be large, and needs no copy.
+    return blocks[0] if len(blocks) == 1 else np.column_stack(blocks)
+
+
 def _absent(names: Iterable[str], table: Table) -> list[str]:
     there = set(table.column_names)
     return [name for name in names if name not in there]
-
-
-def _departs(column: Array, value: float | str) -> bool:
-    """Whether a column that was constant has any other value, or none."""
-    if isinstance(value, str):
-        return as_text(column).unique().to_pylist() != [value]
-    try:
-        return bool((numbers(column) != value).any())
-    except NotANumber:
-        return True

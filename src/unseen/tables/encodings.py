@@ -16,9 +16,17 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from unseen._types import BoolArray, FloatArray
+from unseen._wording import shown
 from unseen.records import Notice
 from unseen.tables._arrow import Array, arrow
-from unseen.tables.values import LARGEST, NotANumber, as_text, looks_like_dates, numbers
+from unseen.tables.values import (
+    LARGEST,
+    BadCell,
+    NotANumber,
+    as_text,
+    looks_like_dates,
+    numbers,
+)
 
 __all__ = [
     "CATEGORY_SCALE",
@@ -70,6 +78,8 @@ class NumberEncoding:
         Divisor of the numbers; with 0, only the 0/1 column is made.
     was_missing : bool
         Whether a labelled row lacks a value.
+    decimal : {".", ","}, default="."
+        What stands before the decimals of numbers that came as text.
 
     Examples
     --------
@@ -84,6 +94,12 @@ class NumberEncoding:
     mean: float
     scale: float
     was_missing: bool
+    decimal: str = "."
+
+    @property
+    def scales(self) -> list[float]:
+        """The scale, where there is one."""
+        return [self.scale] if self.scale else []
 
     @property
     def names(self) -> list[str]:
@@ -99,12 +115,15 @@ class NumberEncoding:
     def read(self, column: Array) -> FloatArray:
         """The numbers of a column, NaN where missing; a ValueError where it holds others."""
         try:
-            return numbers(column)
+            return numbers(column, self.decimal)
         except NotANumber as error:
-            raise ValueError(
+            text = (
                 f"column {self.name!r} must hold numbers in NEW as it does in TRAIN; "
-                f"got {error.value!r}."
-            ) from None
+                f"got {shown(repr(error.value))}"
+            )
+            if error.place is None:
+                raise ValueError(f"{text}.") from None
+            raise BadCell(text, error.place) from None
 
     def encode(self, values: FloatArray) -> FloatArray:
         """The encoded columns, side by side."""
@@ -216,7 +235,7 @@ class CategoryEncoding:
                 Notice(
                     "new_category",
                     f"Column {self.name!r} holds a category that the labelled rows never show in "
-                    f"{share:.1%} of the new rows, such as {first!r}.",
+                    f"{share:.1%} of the new rows, such as {shown(repr(first))}.",
                     "warning" if share >= _MANY else "note",
                     about=self.name,
                 )
@@ -241,12 +260,18 @@ Encoding: TypeAlias = NumberEncoding | CategoryEncoding
 
 
 def learn_encoding(
-    name: str, column: Array, rare_below: int, most_categories: int, keep: bool = False
+    name: str,
+    column: Array,
+    rare_below: int,
+    most_categories: int,
+    keep: bool = False,
+    decimals: Sequence[str] = (".",),
 ) -> Encoding:
     """Learn how to encode a column of labelled rows, or raise ``Unusable``.
 
     ``rare_below`` and ``most_categories`` are those of :class:`unseen.tables.Columns`; with
-    ``keep``, what looks like a constant, an id, dates or free text is encoded too.
+    ``keep``, what looks like a constant, an id, dates or free text is encoded too. Text is read as
+    numbers with the first of the ``decimals`` marks that suits all values.
 
     Examples
     --------
@@ -260,14 +285,16 @@ def learn_encoding(
         raise Unusable("is the index of a pandas table")
     # A column that is declared to hold categories does, even where they look like numbers.
     if not arrow().types.is_dictionary(column.type):
-        try:
-            return _learn_numbers(name, numbers(column), keep)
-        except NotANumber:
-            pass
+        for mark in decimals:
+            try:
+                found = numbers(column, mark)
+            except NotANumber:
+                continue
+            return replace(_learn_numbers(name, found, keep), decimal=mark)
     return _learn_categories(name, as_text(column), rare_below, most_categories, keep)
 
 
-def with_common_scale(encodings: Sequence[Encoding]) -> list[Encoding]:
+def with_common_scale(encodings: Sequence[Any]) -> list[Any]:
     """The encodings, where all number columns have the root mean square of their scales.
 
     Examples
@@ -277,15 +304,16 @@ def with_common_scale(encodings: Sequence[Encoding]) -> list[Encoding]:
     >>> [encoding.scale for encoding in with_common_scale(columns)]
     [5.0, 5.0]
     """
-    scales = [one.scale for one in encodings if isinstance(one, NumberEncoding) and one.scale]
+    scales = [scale for one in encodings for scale in getattr(one, "scales", ())]
     if not scales:
         return list(encodings)
     widest = max(scales)  # so that no square is too large
     common = float(widest * np.sqrt(np.mean(np.square(np.array(scales) / widest))))
-    return [
-        replace(one, scale=common) if isinstance(one, NumberEncoding) and one.scale else one
-        for one in encodings
-    ]
+    return [replace(one, scale=common) if _is_scaled(one) else one for one in encodings]
+
+
+def _is_scaled(encoding: Any) -> bool:
+    return len(getattr(encoding, "scales", ())) > 0
 
 
 def is_named_like_id(name: str) -> bool:

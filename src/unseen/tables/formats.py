@@ -11,13 +11,23 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from unseen.tables._arrow import Batch, arrow, readable, without_views
+from unseen.records import Notice
+from unseen.tables._arrow import Batch, arrow, batch_rows, readable, without_views
+from unseen.tables.arrays import Npy, Npz
+from unseen.tables.dialect import (
+    HEAD_BYTES,
+    SEPARATORS,
+    decoded_head,
+    find_encoding,
+    find_separator,
+)
+from unseen.tables.whole import Arff, Excel
 
 __all__ = [
     "FORMATS",
@@ -30,12 +40,7 @@ __all__ = [
 ]
 
 _BLOCK_BYTES = 2 << 20
-_HEADER_BYTES = 1 << 20
 _LINE_BYTES = 32 << 20
-# Sizes of one batch: fewer rows where there are many columns, or where the first rows are large.
-_BATCH_ROWS = 1 << 16
-_BATCH_VALUES = 1 << 20
-_BATCH_BYTES = 64 << 20
 _FIRST_ROWS = 64
 # pyarrow's parser of JSON calls itself for each level, and ends the process where the stack does.
 _DEEPEST = 100
@@ -43,6 +48,7 @@ _NO_OBJECT = re.compile(rb"^(?:\xef\xbb\xbf)?[ \t\r]*([^{ \t\r\n\xef].{,30})", r
 _STEPS = np.zeros(256, dtype=np.int8)
 _STEPS[list(b"{[")], _STEPS[list(b"}]")] = 1, -1
 _JSON_TEXT = re.compile(rb'"(?:[^"\\]|\\.)*"')
+_CALLED = {mark: name for name, mark in SEPARATORS.items()}
 _COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
 _COMPRESSED_BEGINS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2"}
 
@@ -69,6 +75,14 @@ class Part:
     format: Format
     compression: str | None
     name: str
+    notices: tuple[Notice, ...] = ()
+
+    def settled(self, separator: str | None = None, encoding: str | None = None) -> Part:
+        """The file with the separator and the encoding of its text, given or found."""
+        if not isinstance(self.format, Delimited):
+            return self
+        found, notices = self.format.settled(self, separator, encoding)
+        return replace(self, format=found, notices=tuple(notices))
 
     def open(self) -> Any:
         """The bytes of the file, decompressed, as a stream."""
@@ -91,26 +105,47 @@ class Part:
 
 @dataclass(frozen=True)
 class Delimited:
-    """Comma or tab separated text with a header."""
+    """Text with a header, and a mark between the fields."""
 
     separator: str
-    called: str
+    encoding: str = "utf-8"
+
+    @property
+    def called(self) -> str:
+        """Name of the format in an error."""
+        mark = _CALLED.get(self.separator, repr(self.separator))
+        return f"{mark} separated text in {self.encoding} (--sep and --encoding say otherwise)"
+
+    def settled(
+        self, part: Part, separator: str | None = None, encoding: str | None = None
+    ) -> tuple[Delimited, list[Notice]]:
+        """The format as given, or as the first lines show it, and notices where they do."""
+        with readable(part.name, self.called), part.open() as stream:
+            head = bytes(stream.read(HEAD_BYTES))
+        written = encoding or find_encoding(head)
+        if b"\x00" in head and not written.startswith("utf-16"):
+            raise ValueError(f"{part.name} must be {self.called}; it looks like a binary file.")
+        with readable(part.name, f"text in {written}"):
+            text = decoded_head(head, written)
+        found = Delimited(separator or find_separator(text, self.separator), written)
+        notices = []
+        if separator is None and found.separator != self.separator:
+            said = f"{part.name} is read with {found.separator!r} between the fields (--sep)."
+            notices.append(Notice("separator_found", said, "note"))
+        if encoding is None and written != "utf-8":
+            said = f"{part.name} is no UTF-8 text: it is read as {written} (--encoding)."
+            notices.append(Notice("encoding_found", said, "note"))
+        return found, notices
 
     def names(self, part: Part) -> list[str]:
         """The header, which may hold quoted line ends."""
         with part.open() as stream:
-            head = bytes(stream.read(_HEADER_BYTES))
-        if b"\x00" in head:
-            raise ValueError(f"{part.name} must be {self.called}; it looks like a binary file.")
-        # A cut through the last character of the head is no fault of the file.
-        text = head.decode("utf-8-sig", errors="strict" if len(head) < _HEADER_BYTES else "ignore")
+            text = decoded_head(bytes(stream.read(HEAD_BYTES)), self.encoding)
         rows = csv.reader(io.StringIO(text, newline=""), delimiter=self.separator)
         try:
-            found = next((row for row in rows if row), [])
+            return next((row for row in rows if row), [])
         except csv.Error as error:
             raise ValueError(f"{part.name} must have a header; {error}.") from error
-        self._check_separator(part, found)
-        return found
 
     def batches(self, part: Part, columns: Sequence[str]) -> Iterator[Batch]:
         """Blocks of rows, all text; an empty field is missing."""
@@ -121,7 +156,9 @@ class Delimited:
                 yield from arrow_csv.open_csv(
                     stream,
                     # Only one thread can say in which row an error is.
-                    read_options=arrow_csv.ReadOptions(block_size=_BLOCK_BYTES, use_threads=False),
+                    read_options=arrow_csv.ReadOptions(
+                        block_size=_BLOCK_BYTES, use_threads=False, encoding=self.encoding
+                    ),
                     parse_options=arrow_csv.ParseOptions(
                         delimiter=self.separator, newlines_in_values=True
                     ),
@@ -139,15 +176,6 @@ class Delimited:
                     f"{part.name} must have rows under {_BLOCK_BYTES >> 20} MB; "
                     "one is longer. Is a quotation mark left open?"
                 ) from error
-
-    def _check_separator(self, part: Part, names: list[str]) -> None:
-        others = (mark for mark in (",", ";", "\t", "|") if mark != self.separator)
-        found = next((mark for mark in others if len(names) == 1 and mark in names[0]), None)
-        if found is not None:
-            raise ValueError(
-                f"{part.name} must be {self.called}; its header has no {self.separator!r}, "
-                f"but {found!r}."
-            )
 
 
 @dataclass(frozen=True)
@@ -167,7 +195,7 @@ class JsonLines:
         for block in self._blocks(part):
             absent, held = pa.nulls(block.num_rows), set(block.column_names)
             table = pa.table({name: block[name] if name in held else absent for name in columns})
-            yield from table.to_batches(max_chunksize=_batch_rows(len(columns)))
+            yield from table.to_batches(max_chunksize=batch_rows(len(columns)))
 
     def _blocks(self, part: Part) -> Iterator[Any]:
         # A line end within a JSON text is escaped: it is safe to cut there.
@@ -206,7 +234,7 @@ class Parquet:
             first = next(file.iter_batches(_FIRST_ROWS, **chosen), None)
             # A page of few bytes may hold one long text that every row repeats.
             row_bytes = 0 if first is None else first.nbytes // max(1, first.num_rows)
-            size = _batch_rows(len(columns), row_bytes)
+            size = batch_rows(len(columns), row_bytes)
             for batch in file.iter_batches(size, **chosen):
                 batch.validate(full=True)
                 yield batch
@@ -233,7 +261,7 @@ class Feather:
                 # Arrow takes lengths and offsets as they stand: a damaged one reads foreign memory.
                 batch.validate(full=True)
                 chosen = without_views(batch.select(list(columns)))
-                n_rows = _batch_rows(chosen.num_columns)
+                n_rows = batch_rows(chosen.num_columns)
                 for start in range(0, chosen.num_rows, n_rows):
                     yield chosen.slice(start, n_rows)
 
@@ -252,8 +280,9 @@ class Feather:
 
 
 FORMATS: dict[str, Format] = {
-    "csv": Delimited(",", "comma separated UTF-8 text"),
-    "tsv": Delimited("\t", "tab separated UTF-8 text"),
+    "csv": Delimited(","),
+    "tsv": Delimited("\t"),
+    "txt": Delimited("\t"),
     "jsonl": JsonLines(),
     "ndjson": JsonLines(),
     "json": JsonLines(),
@@ -262,12 +291,12 @@ FORMATS: dict[str, Format] = {
     "feather": Feather(),
     "arrow": Feather(),
     "ipc": Feather(),
+    "npy": Npy(),
+    "npz": Npz(),
+    "arff": Arff(),
+    "xlsx": Excel(),
+    "xls": Excel(),
 }
-
-
-def _batch_rows(n_columns: int, row_bytes: int = 0) -> int:
-    limits = _BATCH_ROWS, _BATCH_VALUES // max(1, n_columns), _BATCH_BYTES // max(1, row_bytes)
-    return max(1, min(limits))
 
 
 def _check_json(block: bytes, name: str) -> None:
@@ -315,8 +344,11 @@ def format_of_name(path: Path, name: str) -> tuple[str, str | None]:
     suffix = stem.suffix.lower().lstrip(".")
     if suffix not in FORMATS:
         raise ValueError(f"{name} must end in one of {known_suffixes()}; got {path.name!r}.")
-    if compression and isinstance(FORMATS[suffix], Parquet | Feather):
-        raise ValueError(f"{name} must not be compressed from outside: .{suffix} does so within.")
+    if compression and not isinstance(FORMATS[suffix], Delimited | JsonLines):
+        raise ValueError(
+            f"{name} must not be compressed from outside: only text formats are, and .{suffix} is "
+            "none."
+        )
     return suffix, compression
 
 

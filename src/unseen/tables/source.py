@@ -10,6 +10,7 @@ import tempfile
 import weakref
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
+from fnmatch import fnmatchcase
 from functools import cached_property
 from glob import glob, has_magic
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import IO
 
 from unseen._files import StrPath
 from unseen._wording import quoted
+from unseen.records import Notice
 from unseen.tables._arrow import Batch
 from unseen.tables.formats import (
     FORMATS,
@@ -69,6 +71,8 @@ class Source:
         *,
         format: str | None = None,
         stdin: IO[bytes] | None = None,
+        separator: str | None = None,
+        encoding: str | None = None,
     ) -> Source:
         """The source that one argument of a command names.
 
@@ -84,6 +88,10 @@ class Source:
         stdin : binary stream or None, default=None
             The stream that ``-`` stands for; None is the standard input of the process. A
             temporary file holds a copy, and goes when the source does.
+        separator, encoding : str or None, default=None
+            The mark between the fields of a delimited text, and how its letters are written, such
+            as ``";"`` and ``"latin-1"``. None goes by the first lines; ``notices`` says what was
+            found there.
 
         Raises
         ------
@@ -94,15 +102,21 @@ class Source:
         """
         named = [argument] if isinstance(argument, str | os.PathLike) else list(argument)
         name = ", ".join(str(each) for each in named)
+        if not all(str(each).strip() for each in named):
+            raise ValueError("a table must be named; got an empty text for its file.")
         if name == "-":
-            return cls._from_stream(sys.stdin.buffer if stdin is None else stdin, format)
+            given = sys.stdin.buffer if stdin is None else stdin
+            return cls._from_stream(given, format, separator, encoding)
         paths = [path for each in named for path in _readable_files(str(each))]
         if not paths:
             raise ValueError("argument must name at least one file; got none.")
-        return cls([_part(path, format) for path in paths], name)
+        parts = [_part(path, format).settled(separator, encoding) for path in paths]
+        return cls(parts, name)
 
     @classmethod
-    def _from_stream(cls, stream: IO[bytes], format: str | None) -> Source:
+    def _from_stream(
+        cls, stream: IO[bytes], format: str | None, separator: str | None, encoding: str | None
+    ) -> Source:
         handle, copy = tempfile.mkstemp(prefix="unseen-stdin-")
         path, name = Path(copy), "standard input"
         try:
@@ -111,12 +125,19 @@ class Source:
             _check_file(path, name)
             with path.open("rb") as file:
                 kind, compression = format_of_bytes(file.read(64), format)
+            part = Part(path, FORMATS[kind], compression, name).settled(separator, encoding)
         except BaseException:
             path.unlink()
             raise
-        source = cls([Part(path, FORMATS[kind], compression, name)], name)
+        source = cls([part], name)
         weakref.finalize(source, path.unlink, missing_ok=True)
         return source
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """How the files are written, where that had to be found; one file speaks for many."""
+        found = {notice.code: notice for part in self.parts for notice in part.notices}
+        return tuple(found.values())
 
     def columns(self) -> list[str]:
         """The names of the columns; all files must have the same, in any order."""
@@ -183,6 +204,25 @@ def check_names(argument: str, names: Sequence[str], columns: Sequence[str], nam
         raise ValueError(
             f"{argument} must name columns of {name}; it has no {quoted(missing)}. {advice}"
         )
+
+
+def matching_names(
+    argument: str, patterns: Sequence[str], columns: Sequence[str], name: str
+) -> list[str]:
+    """The columns that names or patterns such as ``"f_*"`` stand for; each must stand for one.
+
+    Examples
+    --------
+    >>> matching_names("features", ["f_*"], ["id", "f_1", "f_2"], "train.csv")
+    ['f_1', 'f_2']
+    """
+    found = []
+    for pattern in patterns:
+        fits = [each for each in columns if each == pattern or fnmatchcase(each, pattern)]
+        if not fits:
+            check_names(argument, [pattern], columns, name)
+        found += fits
+    return list(dict.fromkeys(found))
 
 
 def _readable_files(argument: str) -> list[Path]:

@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import numpy as np
 
 from unseen._types import FloatArray
 from unseen.tables._arrow import Array, arrow, decoded, is_number, is_text
 
-__all__ = ["LARGEST", "NotANumber", "as_text", "looks_like_dates", "numbers"]
+__all__ = [
+    "DECIMALS",
+    "LARGEST",
+    "BadCell",
+    "NotANumber",
+    "as_text",
+    "departs",
+    "looks_like_dates",
+    "mark_in",
+    "number_of",
+    "numbers",
+    "without_marks",
+]
 
 
 # Beyond this size a number is a mark for "none", and squares of it overflow.
@@ -18,25 +31,48 @@ _MISSING_WORDS = ("", "NA", "N/A", "#N/A", "<NA>", "NaN", "nan", "null", "NULL")
 # "None" and "-" may well be categories, but among numbers they mean missing.
 _MISSING_NUMBERS = (*_MISSING_WORDS, "na", "n/a", "None", "none", "?", "-", ".")
 _TRUTHS = {"true": "1", "false": "0"}
+# What may part the thousands of a number, by what stands before its decimals.
+DECIMALS = {".": ",", ",": "."}
+_SPACES = "'\u2019 \u00a0\u202f"
+_GROUPED = {
+    decimal: re.compile(rf"[+-]?\d{{1,3}}([{re.escape(mark)}{_SPACES}]\d{{3}})+([{decimal}]\d*)?")
+    for decimal, mark in DECIMALS.items()
+}
 _DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([T ].*)?|\d{1,4}[/.]\d{1,2}[/.]\d{2,4}([T ].*)?")
 _TIME = re.compile(r"\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?")
 
 
-class NotANumber(ValueError):  # noqa: N818  says what the value is
-    """A column of numbers holds ``value``, which is none."""
+class BadCell(ValueError):  # noqa: N818  says what is wrong with it
+    """A cell that breaks a rule, in the row at ``place`` of its column."""
 
-    def __init__(self, value: str) -> None:
+    def __init__(self, text: str, place: int) -> None:
+        super().__init__(f"{text}, in row {place + 1}.")
+        self.text = text
+        self.place = place
+
+    def in_row(self, number: int) -> BadCell:
+        """The error of a cell that lies in another row, that of the file."""
+        return BadCell(self.text, number)
+
+
+class NotANumber(ValueError):  # noqa: N818  says what the value is
+    """A column of numbers holds ``value``, which is none, at ``place``, or is of that type."""
+
+    def __init__(self, value: str, place: int | None = None) -> None:
         super().__init__(value)
         self.value = value
+        self.place = place
 
 
-def numbers(column: Array) -> FloatArray:
+def numbers(column: Array, decimal: str = ".") -> FloatArray:
     """The numbers of a column, NaN where missing or infinite.
 
     Parameters
     ----------
     column : pyarrow.ChunkedArray
-        Numbers, booleans, or text that says numbers.
+        Numbers, booleans, or text that says numbers, perhaps with marks between thousands.
+    decimal : {".", ","}, default="."
+        What stands before the decimals in text.
 
     Raises
     ------
@@ -46,14 +82,16 @@ def numbers(column: Array) -> FloatArray:
     Examples
     --------
     >>> import pyarrow as pa
-    >>> numbers(pa.chunked_array([["1e3", " 4 ", "NA", "inf", "true"]])).tolist()
-    [1000.0, 4.0, nan, nan, 1.0]
+    >>> numbers(pa.chunked_array([["1e3", " 4 ", "NA", "inf", "true", "3,750"]])).tolist()
+    [1000.0, 4.0, nan, nan, 1.0, 3750.0]
+    >>> numbers(pa.chunked_array([["3,750", "1.000,5"]]), decimal=",").tolist()
+    [3.75, 1000.5]
     """
     pa, types = arrow(), arrow().types
     column = decoded(column)
     kind = column.type
     if is_text(kind):
-        column = _numbers_in_text(column)
+        column = _numbers_in_text(column, decimal)
     elif types.is_boolean(kind):
         column = column.cast(pa.int8())
     elif not (is_number(kind) or types.is_null(kind)):
@@ -97,20 +135,86 @@ def _without(text: Array, missing: tuple[str, ...]) -> Array:
     return pc.if_else(is_missing, pa.scalar(None, trimmed.type), trimmed)
 
 
-def _numbers_in_text(text: Array) -> Array:
-    pa = arrow()
-    given = _without(text, _MISSING_NUMBERS)
+def departs(column: Array, value: float | str) -> bool:
+    """Whether a column that was constant has any other value, or none."""
+    if isinstance(value, str):
+        return as_text(column).unique().to_pylist() != [value]
     try:
-        return given.cast(pa.float64())
-    except pa.ArrowInvalid:
-        encoded = given.combine_chunks().dictionary_encode()
-        values = [_number(word) for word in encoded.dictionary.to_pylist()]
-        return pa.chunked_array([pa.array(values, pa.float64()).take(encoded.indices)])
+        return bool((numbers(column) != value).any())
+    except NotANumber:
+        return True
 
 
-def _number(word: str) -> float:
+def without_marks(column: Array, marks: Sequence[str]) -> Array:
+    """The column with null where a value is one of the marks, as text or as a number.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> without_marks(pa.chunked_array([["7", "-999", "none"]]), ["-999", "none"]).to_pylist()
+    ['7', None, None]
+    >>> without_marks(pa.chunked_array([[7.0, -999.0]]), ["-999"]).to_pylist()
+    [7.0, None]
+    """
+    pa, pc = arrow(), arrow("compute")
+    if is_text(decoded(column).type):
+        return _without(decoded(column), tuple(marks))
+    if not is_number(column.type):
+        return column
+    values = [value for value in map(number_of, marks) if value is not None]
+    wrong = pc.is_in(column.cast(pa.float64(), safe=False), value_set=pa.array(values))
+    return pc.if_else(wrong, pa.scalar(None, column.type), column)
+
+
+def mark_in(column: Array, decimal: str) -> str | None:
+    """The first number of a text column that only marks between digits explain; None without."""
+    if not is_text(decoded(column).type):
+        return None
+    pc = arrow("compute")
+    given = _without(decoded(column), _MISSING_NUMBERS)
+    marked = pc.match_substring_regex(given, rf"\d[{_SPACES},]\d|^,\d")
+    if decimal == ",":
+        marked = pc.or_(marked, pc.match_substring(given, "."))
+    place = pc.index(marked, value=True).as_py()
+    return None if place < 0 else given[place].as_py()
+
+
+def number_of(word: str, decimal: str = ".") -> float | None:
+    """The number that a word says; None where it says none.
+
+    Examples
+    --------
+    >>> [number_of(word) for word in ("1,234.5", "39,1", "1_000")]
+    [1234.5, None, None]
+    >>> [number_of(word, ",") for word in ("1.234,5", "39,1", "3.75")]
+    [1234.5, 39.1, None]
+    """
+    if _GROUPED[decimal].fullmatch(word):
+        word = re.sub(f"[{re.escape(DECIMALS[decimal])}{_SPACES}]", "", word)
+    elif decimal == "," and "." in word:
+        return None
+    if decimal == ",":
+        word = word.replace(",", ".", 1)
     try:
         # float() would take 1_000, which no table means as a number.
         return float(_TRUTHS.get(word.lower(), "?" if "_" in word else word))
     except ValueError:
-        raise NotANumber(word) from None
+        return None
+
+
+def _numbers_in_text(text: Array, decimal: str) -> Array:
+    pa, pc = arrow(), arrow("compute")
+    given = _without(text, _MISSING_NUMBERS)
+    try:
+        if decimal == ".":
+            return given.cast(pa.float64())
+    except pa.ArrowInvalid:
+        pass
+    encoded = given.combine_chunks().dictionary_encode()
+    words = encoded.dictionary.to_pylist()
+    values = [number_of(word, decimal) for word in words]
+    wrong = [word for word, value in zip(words, values, strict=True) if value is None]
+    if wrong:
+        # Words are in the order in which they first occur.
+        raise NotANumber(wrong[0], pc.index(given, value=wrong[0]).as_py())
+    return pa.chunked_array([pa.array(values, pa.float64()).take(encoded.indices)])

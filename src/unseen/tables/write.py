@@ -23,6 +23,8 @@ from unseen.tables.formats import (
 
 __all__ = ["RowWriter"]
 
+_WRITTEN = (Delimited, JsonLines, Parquet, Feather)
+
 
 class RowWriter:
     """Write batches of rows to a file that appears when the last is written.
@@ -58,6 +60,11 @@ class RowWriter:
         check_name(str(path))
         self.n_rows = 0
         self._kind, self._compression = format_of_name(self.path, str(path))
+        if not isinstance(FORMATS[self._kind], _WRITTEN):
+            raise ValueError(
+                f"{path} must be csv, tsv, parquet, feather or json lines; .{self._kind} is read "
+                "only."
+            )
         self._stack = ExitStack()
         self._schema: Any = None
 
@@ -138,10 +145,8 @@ def _open_sink(
         if isinstance(format, Delimited):
             options = arrow("csv").WriteOptions(delimiter=format.separator)
             sink = arrow("csv").CSVWriter(stream, schema, write_options=options)
-        elif isinstance(format, JsonLines):
-            sink = _JsonSink(stream)
         else:
-            raise ValueError(f"{kind} can be read but not written; choose another suffix.")
+            sink = _JsonSink(stream)
     stack.callback(sink.close)
     return sink
 

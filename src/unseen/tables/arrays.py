@@ -1,0 +1,174 @@
+"""NumPy files: an array of one dimension is a column, one of two a column of lists.
+
+The arrays are read block by block, so that a file may be larger than the memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from math import prod
+from typing import IO, TYPE_CHECKING, Any, ClassVar
+from zipfile import BadZipFile, ZipFile
+from zlib import error as ZlibError  # noqa: N812  it is a class
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from unseen.tables._arrow import Array, Batch, arrow, batch_rows
+
+if TYPE_CHECKING:
+    from unseen.tables.formats import Part
+
+__all__ = ["ARRAY_NAME", "Npy", "Npz", "column_of"]
+
+ARRAY_NAME = "X"
+"""The column that the one array of an ``.npy`` file becomes."""
+
+_KINDS = "fiubUS"
+
+
+@dataclass(frozen=True)
+class Npy:
+    """One array, saved by ``numpy.save``."""
+
+    called: ClassVar[str] = "an array that numpy.save wrote"
+
+    def names(self, part: Part) -> list[str]:
+        """The one column."""
+        with part.path.open("rb") as stream:
+            _Array.begun(stream, part.name, self.called, part.path.stat().st_size)
+        return [ARRAY_NAME]
+
+    def batches(self, part: Part, columns: Sequence[str]) -> Iterator[Batch]:
+        """Blocks of rows."""
+        with part.path.open("rb") as stream:
+            array = _Array.begun(stream, part.name, self.called, part.path.stat().st_size)
+            rows = batch_rows(array.width)
+            for start in range(0, array.shape[0], rows):
+                block = column_of(array.read(min(rows, array.shape[0] - start)))
+                yield arrow().record_batch([block], names=[ARRAY_NAME])
+
+
+@dataclass(frozen=True)
+class Npz:
+    """Several arrays with as many rows, saved by ``numpy.savez``; each is a column."""
+
+    called: ClassVar[str] = "a file of numpy.savez whose arrays have as many rows"
+
+    def names(self, part: Part) -> list[str]:
+        """The names of the arrays."""
+        with self._arrays(part) as arrays:
+            return list(arrays)
+
+    def batches(self, part: Part, columns: Sequence[str]) -> Iterator[Batch]:
+        """Blocks of rows of all wanted arrays."""
+        with self._arrays(part, columns) as arrays:
+            rows = batch_rows(sum(array.width for array in arrays.values()))
+            n_rows = next(iter(arrays.values())).shape[0]
+            for start in range(0, n_rows, rows):
+                size = min(rows, n_rows - start)
+                blocks = [column_of(array.read(size)) for array in arrays.values()]
+                yield arrow().record_batch(blocks, names=list(arrays))
+
+    @contextmanager
+    def _arrays(self, part: Part, wanted: Sequence[str] = ()) -> Iterator[dict[str, _Array]]:
+        """The wanted arrays, or all, with their headers read."""
+        with ExitStack() as stack:
+            try:
+                archive = stack.enter_context(ZipFile(part.path))
+            except BadZipFile as error:
+                raise ValueError(f"{part.name} must be {self.called}; {error}.") from error
+            members = {name.removesuffix(".npy"): name for name in archive.namelist()}
+            arrays = {}
+            for name in wanted or members:
+                stream = stack.enter_context(archive.open(members[name]))
+                size = archive.getinfo(members[name]).file_size
+                where = f"{name!r} in {part.name}"
+                arrays[name] = _Array.begun(stream, where, Npy.called, size)
+            if len({array.shape[0] for array in arrays.values()}) > 1:
+                rows = ", ".join(f"{name!r} has {one.shape[0]}" for name, one in arrays.items())
+                raise ValueError(f"{part.name} must be {self.called}; {rows}.")
+            yield arrays
+
+
+@dataclass
+class _Array:
+    """An array whose header has been read, and whose rows have not."""
+
+    stream: IO[bytes]
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    name: str
+    whole: NDArray[Any] | None = None
+    n_read: int = 0
+
+    @classmethod
+    def begun(cls, stream: IO[bytes], name: str, called: str, n_bytes: int) -> _Array:
+        """Read the header, and check that rows of numbers or text follow."""
+        try:
+            version = npy.read_magic(stream)
+            read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+            shape, by_columns, dtype = read(stream)
+        except ValueError as error:
+            raise ValueError(f"{name} must be {called}; {error}.") from error
+        if dtype.kind not in _KINDS:
+            kind = "Python objects" if dtype.hasobject else str(dtype)
+            raise ValueError(
+                f"{name} must hold numbers or text; got {kind}. Save labels as text: "
+                "numpy.save(file, labels.astype(str))."
+            )
+        if len(shape) not in (1, 2) or 0 in shape:
+            raise ValueError(f"{name} must have rows, and perhaps columns; got shape {shape}.")
+        if prod(shape) * dtype.itemsize > n_bytes:
+            raise ValueError(f"{name} must hold {prod(shape):,} values; the file is cut short.")
+        array = cls(stream, shape, dtype, name)
+        if by_columns and len(shape) == 2:
+            array.whole = array.take(shape[0]).reshape(shape[::-1]).T
+        return array
+
+    @property
+    def width(self) -> int:
+        """Values of one row."""
+        return prod(self.shape[1:])
+
+    def read(self, n_rows: int) -> NDArray[Any]:
+        """The next rows."""
+        self.n_read += n_rows
+        if self.whole is not None:
+            return self.whole[self.n_read - n_rows : self.n_read]
+        return self.take(n_rows).reshape(n_rows, *self.shape[1:])
+
+    def take(self, n_rows: int) -> NDArray[Any]:
+        """The values of the next rows, as they lie in the file."""
+        size = n_rows * self.width * self.dtype.itemsize
+        try:
+            data = self.stream.read(size)
+        except (BadZipFile, ZlibError, EOFError) as error:
+            raise ValueError(f"{self.name} must be whole; it is damaged: {error}.") from error
+        if len(data) < size:
+            raise ValueError(f"{self.name} must hold {prod(self.shape):,} values; it is cut short.")
+        return np.frombuffer(data, self.dtype)
+
+
+def column_of(values: NDArray[Any]) -> Array:
+    """Numbers or text as a column; rows of two dimensions become lists of one length.
+
+    Examples
+    --------
+    >>> column_of(np.array([[1, 2], [3, 4]], dtype=np.float32)).to_pylist()
+    [[1.0, 2.0], [3.0, 4.0]]
+    """
+    pa = arrow()
+    kind = values.dtype.kind
+    if kind == "S":
+        values = np.char.decode(values, "utf-8")
+    elif kind != "U":
+        # Half precision has no arithmetic in pyarrow, and foreign byte order none at all.
+        wanted = np.dtype(np.float32) if values.dtype == np.float16 else values.dtype
+        values = values.astype(wanted.newbyteorder("="), copy=False)
+    if values.ndim == 1:
+        return pa.array(values)
+    return pa.FixedSizeListArray.from_arrays(pa.array(values.ravel()), values.shape[1])

@@ -1,0 +1,107 @@
+"""Text columns that hold numbers in disguise: with marks between digits, or but for a few cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from unseen._types import IntArray
+from unseen._wording import listed, quoted, shown
+from unseen.records import Notice
+from unseen.tables._arrow import Array, Table, decoded, is_text
+from unseen.tables.encodings import NumberEncoding
+from unseen.tables.values import NotANumber, as_text, mark_in, number_of, numbers
+
+__all__ = ["decimal_of", "marks_notice", "nearly_numbers"]
+
+# Where so many values of a text column are numbers, the others are probably mistakes.
+_MOSTLY = 0.9
+_LOOKED_AT_FIRST = 50
+
+
+def decimal_of(table: Table, names: Iterable[str]) -> str:
+    """The decimal mark of a table: a comma where only that makes numbers of a column.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> table = pa.table({"width": ["39,1", "40,5"], "mass": ["3.750", "4.000"]})
+    >>> decimal_of(table, ["width", "mass"]), decimal_of(table, ["mass"])
+    (',', '.')
+    """
+    texts = (table[name] for name in names if is_text(decoded(table[name]).type))
+    return "," if any(not _reads(one, ".") and _reads(one, ",") for one in texts) else "."
+
+
+def _reads(column: Array, decimal: str) -> bool:
+    try:
+        numbers(column, decimal)
+    except NotANumber:
+        return False
+    return True
+
+
+def marks_notice(table: Table, encodings: Iterable[object]) -> list[Notice]:
+    """One notice that names the number columns whose text has marks between digits.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> mass = NumberEncoding("mass", 0.0, 0.0, 1.0, False)
+    >>> marks_notice(pa.table({"mass": ["3,750", "4,000"]}), [mass])[0].text
+    "Read as numbers: 'mass' ('3,750' is 3750). --decimal says otherwise."
+    """
+    found = []
+    for one in encodings:
+        if isinstance(one, NumberEncoding):
+            word = mark_in(table[one.name], one.decimal)
+            if word is not None:
+                found.append(f"{one.name!r} ({word!r} is {number_of(word, one.decimal):.12g})")
+    if not found:
+        return []
+    text = f"Read as numbers: {listed(found)}. --decimal says otherwise."
+    return [Notice("numbers_with_marks", text, "note")]
+
+
+def nearly_numbers(
+    table: Table, names: Sequence[str], decimals: Sequence[str], rows: IntArray | None
+) -> list[Notice]:
+    """A warning for each text column that is numbers but for a few cells, which it names.
+
+    ``rows`` holds the place of each row in its file; None takes the table for the file.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> size = ["1.5"] * 19 + ["1.5 cm"]
+    >>> notice = nearly_numbers(pa.table({"size": size}), ["size"], ".", None)[0]
+    >>> print(notice.text[-59:])
+    row 20 holds '1.5 cm'. Mend it, or give --missing '1.5 cm'.
+    """
+    found = []
+    for name in names:
+        wrong = next(filter(None, (_wrong_cells(table[name], mark) for mark in decimals)), None)
+        if wrong:
+            place, word = wrong[0]
+            number = place if rows is None else int(rows[place])
+            n_values = len(table) - as_text(table[name]).null_count
+            text = (
+                f"Column {name!r} holds numbers but for {len(wrong)} of {n_values} values, and is "
+                f"not read as numbers: row {number + 1} holds {shown(repr(word))}. Mend it, or "
+                f"give --missing {quoted([word])}."
+            )
+            found.append(Notice("nearly_numbers", text, about=name))
+    return found
+
+
+def _wrong_cells(column: Array, decimal: str) -> list[tuple[int, str]]:
+    """Places and words of a text column that are no numbers, where few are none."""
+    if not is_text(decoded(column).type):
+        return []
+    text = as_text(column)
+    first = [word for word in text.slice(0, _LOOKED_AT_FIRST).to_pylist() if word is not None]
+    if sum(number_of(word, decimal) is None for word in first) > len(first) / 2:
+        return []
+    words = text.to_pylist()
+    given = [(place, word) for place, word in enumerate(words) if word is not None]
+    wrong = [(place, word) for place, word in given if number_of(word, decimal) is None]
+    return wrong if len(wrong) <= (1 - _MOSTLY) * len(given) else []

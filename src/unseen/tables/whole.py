@@ -1,0 +1,104 @@
+"""Formats without batches, of small tables: ARFF by SciPy, and Excel by pandas."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from unseen.tables._arrow import Batch, Table, arrow, batch_rows
+
+if TYPE_CHECKING:
+    from unseen.tables.formats import Part
+
+__all__ = ["Arff", "Excel"]
+
+
+class _WholeTable:
+    """A format whose files are read as a whole."""
+
+    def names(self, part: Part) -> list[str]:
+        """The columns of the table."""
+        return list(self._table(part).column_names)
+
+    def batches(self, part: Part, columns: Sequence[str]) -> Iterator[Batch]:
+        """The table, cut into batches."""
+        table = self._table(part).select(list(columns))
+        yield from table.to_batches(max_chunksize=batch_rows(len(columns)))
+
+    def _table(self, part: Part) -> Table:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Arff(_WholeTable):
+    """ARFF, the format of Weka and OpenML; numbers and nominal values."""
+
+    called: ClassVar[str] = "an ARFF file of numbers and nominal values"
+
+    def _table(self, part: Part) -> Table:
+        from scipy.io import arff
+
+        try:
+            with part.path.open(encoding="utf-8", errors="surrogateescape") as file:
+                rows, _ = arff.loadarff(file)
+        except (arff.ArffError, NotImplementedError, ValueError, StopIteration) as error:
+            reason = " ".join(str(error).split()) or "it has no such header"
+            raise ValueError(
+                f"{part.name} must be {self.called}; {reason[:200]}. Save it as csv."
+            ) from error
+        names = rows.dtype.names or ()
+        return arrow().table({name: _plain(rows[name]) for name in names})
+
+
+@dataclass(frozen=True)
+class Excel(_WholeTable):
+    """The first sheet of an Excel workbook."""
+
+    called: ClassVar[str] = "an Excel workbook"
+
+    def _table(self, part: Part) -> Table:
+        try:
+            import pandas as pd
+
+            with warnings.catch_warnings():
+                # Styles and validations that the reader does not know have no values.
+                warnings.simplefilter("ignore", UserWarning)
+                sheet = pd.read_excel(part.path, dtype=object, keep_default_na=False)
+        except ImportError as error:
+            raise ImportError(
+                f"{part.name} needs pandas and openpyxl to be read, and one is not installed. "
+                'Try: pip install "unseen[excel]"'
+            ) from error
+        except Exception as error:  # a damaged workbook fails in many ways
+            reason = " ".join(str(error).split())[:200].rstrip(".")
+            raise ValueError(f"{part.name} must be {self.called}; {reason}.") from error
+        return arrow().table({str(name): _of_one_type(sheet[name]) for name in sheet.columns})
+
+
+def _plain(column: Any) -> Any:
+    """Nominal values, which SciPy gives as bytes, as text; ``?`` is missing."""
+    if column.dtype.kind != "S":
+        return column
+    words = [value.decode("utf-8", "replace") for value in column.tolist()]
+    return arrow().array([None if word == "?" else word for word in words])
+
+
+def _of_one_type(column: Any) -> Any:
+    """The cells of a column of a sheet: of one type where they are, else as text."""
+    pa = arrow()
+    cells = [None if cell is None or cell == "" or cell != cell else cell for cell in column]
+    try:
+        return pa.array(cells, from_pandas=True)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        words = [None if cell is None else _text(cell) for cell in cells]
+        return pa.array(words, pa.string())
+
+
+def _text(cell: Any) -> str:
+    # 1.0 beside text is the whole number that the sheet shows.
+    is_whole = isinstance(cell, float | np.floating) and float(cell).is_integer()
+    return str(int(cell)) if is_whole else str(cell)

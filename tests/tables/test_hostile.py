@@ -11,7 +11,7 @@ import pyarrow.parquet as pa_parquet
 import pytest
 
 from unseen.study.rows import read_new
-from unseen.tables import Columns, RowWriter, Source, formats, read_labelled
+from unseen.tables import Columns, RowWriter, Source, _arrow, read_labelled
 from unseen.tables._arrow import readable
 
 LABELS = pa.table({"y": ["ant", "bee", "wasp"] * 40, "x": [float(i) for i in range(120)]})
@@ -86,7 +86,7 @@ def test_columns_that_no_answer_needs_are_not_read(tmp_path) -> None:
 
 
 def test_a_batch_has_fewer_rows_where_rows_are_large(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(formats, "_BATCH_BYTES", 1 << 20)
+    monkeypatch.setattr(_arrow, "_BATCH_BYTES", 1 << 20)
     file = tmp_path / "new.parquet"
     repeated_text(file, 500, 10_000)
     sizes = [batch.nbytes for batch in Source.find(file).batches()]

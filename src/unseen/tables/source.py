@@ -102,8 +102,6 @@ class Source:
         """
         named = [argument] if isinstance(argument, str | os.PathLike) else list(argument)
         name = ", ".join(str(each) for each in named)
-        if not all(str(each).strip() for each in named):
-            raise ValueError("a table must be named; got an empty text for its file.")
         if name == "-":
             given = sys.stdin.buffer if stdin is None else stdin
             return cls._from_stream(given, format, separator, encoding)

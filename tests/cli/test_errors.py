@@ -84,7 +84,7 @@ CASES = {
     "column to drop": (["train.csv", "new.csv", *LABEL, "--drop", "size"], "'size'"),
     "by": (["train.csv", "new.csv", *LABEL, "--by", "hour"], "'hour'"),
     "by the hour of no dates": (["train.csv", "new.csv", *LABEL, "--by", "colour:day"], "dates"),
-    "both from standard input": (["-", "-", *LABEL], "only one of TRAIN and NEW"),
+    "both from standard input": (["-", "-", *LABEL], "only one of TRAIN, NEW"),
     "rows without a report": (["train.csv", "new.csv", *LABEL, "--show-rows", "3"], "--report"),
     "saved file damaged": (["B/damaged.skops", "new.csv"], "damaged.skops"),
     "save suffix": (["train.csv", "new.csv", *LABEL, "--save", "B/x.pickle"], ".skops"),

@@ -52,10 +52,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 collect_ignore_glob = ["*conftest.py"]
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def samples() -> Samples:
-    """As few rows as the folds can do with: for what must hold exactly."""
-    return blobs(60, 50, 100)
+    """As few rows as the folds can do with: for what must hold exactly. Read-only, as shared."""
+    made = blobs(60, 50, 100)
+    for values in made:
+        values.flags.writeable = False
+    return made
 
 
 @pytest.fixture(scope="session")

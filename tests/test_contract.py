@@ -4,7 +4,8 @@ import importlib
 import inspect
 import pickle
 import pkgutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import unseen
 from unseen._names import public_names
+from unseen.rejection.base import RejectionRule
 
 
 def exported_estimators() -> list[type[BaseEstimator]]:
@@ -96,8 +98,26 @@ def numbers(value: Any) -> np.ndarray:
     return np.array([float(value)]) if isinstance(value, int | float) else np.array([])
 
 
+def untuned(kind: type[BaseEstimator]) -> BaseEstimator:
+    """A default instance, but a rule with two folds, few trees and kernels that are not tuned.
+
+    The tuning has its own checks, as KernelLogisticRegression() and RejectionKernel().
+    """
+    if not issubclass(kind, RejectionRule) or kind is unseen.RejectionKernel:
+        return kind()
+    classifier = unseen.KernelLogisticRegression(2.0, 1.0)
+    forest = unseen.RejectionForest(n_trees=20)
+    stack = unseen.RejectionStack(forest, classifier, n_folds=2)
+    kernel = unseen.RejectionKernel(bandwidth=2.0, ridge=0.1, n_folds=2)
+    if kind is unseen.RejectionClassifier:
+        return kind((stack, forest, kernel), n_folds=2)
+    chosen = {"n_folds": 2, "n_trees": 20, "classifier": classifier}
+    known = kind().get_params()
+    return kind(**{name: value for name, value in chosen.items() if name in known})
+
+
 @pytest.mark.sklearn_checks
-@parametrize_with_checks([kind() for kind in ESTIMATORS])
+@parametrize_with_checks([untuned(kind) for kind in ESTIMATORS])
 def test_scikit_learn_checks(estimator, check) -> None:
     check(estimator)
 
@@ -151,13 +171,24 @@ def state(estimator: Any) -> dict[str, bytes]:
     return {name: pickle.dumps(v) for name, v in vars(estimator).items() if name != "rule_"}
 
 
-@each
-def test_same_seed_same_result(kind, samples) -> None:
+@pytest.fixture(scope="module")
+def fitted(samples) -> Callable[[type[BaseEstimator]], tuple[Any, Any]]:
+    """The default instance of a kind, fitted to the samples, and its answer: made once."""
     X, y, X_new = samples
-    estimator = default(kind).fit(X, y)
-    first = answer(estimator, X_new)
+
+    @cache
+    def of(kind: type[BaseEstimator]) -> tuple[Any, Any]:
+        estimator = default(kind).fit(X, y)
+        return estimator, answer(estimator, X_new)
+
+    return of
+
+
+@each
+def test_same_seed_same_result(kind, samples, fitted) -> None:
+    X, y, X_new = samples
+    estimator, first = fitted(kind)
     assert answer(estimator, X_new) == first
-    assert answer(default(kind).fit(X, y), X_new) == first
     np.random.seed(1)  # noqa: NPY002 -- the global seed must have no say
     assert answer(clone(estimator).fit(X, y), X_new) == first
 
@@ -167,9 +198,9 @@ def test_same_seed_same_result(kind, samples) -> None:
     [kind for kind in ESTIMATORS if "n_jobs" in kind().get_params()],
     ids=lambda kind: kind.__name__,
 )
-def test_jobs_do_not_change_the_result(kind, samples) -> None:
+def test_jobs_do_not_change_the_result(kind, samples, fitted) -> None:
     X, y, X_new = samples
-    one = answer(default(kind, n_jobs=1).fit(X, y), X_new)
+    _, one = fitted(kind)
     assert answer(default(kind, n_jobs=2).fit(X, y), X_new) == one
 
 
@@ -179,9 +210,9 @@ def test_jobs_do_not_change_the_result(kind, samples) -> None:
     [pd.DataFrame, sparse.csr_array],
     ids=["pandas", "sparse array"],
 )
-def test_containers_agree_with_numpy(kind, container, samples) -> None:
+def test_containers_agree_with_numpy(kind, container, samples, fitted) -> None:
     X, y, X_new = samples
-    expected = numbers(answer(default(kind).fit(X, y), X_new))
+    expected = numbers(fitted(kind)[1])
     if container is pd.DataFrame:
         X, X_new = (container({f"x{i}": rows[:, i] for i in range(3)}) for rows in (X, X_new))
     else:
@@ -196,21 +227,20 @@ def test_containers_agree_with_numpy(kind, container, samples) -> None:
 
 @each
 @pytest.mark.parametrize("labels", [[3, 7], [False, True]], ids=["int", "bool"])
-def test_kinds_of_labels_agree(kind, labels, samples) -> None:
+def test_kinds_of_labels_agree(kind, labels, samples, fitted) -> None:
     X, y, X_new = samples
-    expected = numbers(answer(default(kind).fit(X, y), X_new))
     renamed = np.array(labels)[(y == "right").astype(int)]
-    fitted = default(kind).fit(X, renamed)
-    assert_array_equal(numbers(answer(fitted, X_new)), expected)
-    if hasattr(fitted, "classes_"):
-        assert fitted.classes_.tolist() == labels
+    estimator = default(kind).fit(X, renamed)
+    assert_array_equal(numbers(answer(estimator, X_new)), numbers(fitted(kind)[1]))
+    if hasattr(estimator, "classes_"):
+        assert estimator.classes_.tolist() == labels
 
 
 @each
-def test_answers_survive_pickle(kind, samples) -> None:
-    X, y, X_new = samples
-    fitted = pickle.loads(pickle.dumps(default(kind).fit(X, y)))
-    expected = answer(default(kind).fit(X, y), X_new)
-    assert answer(fitted, X_new) == expected
-    record = getattr(fitted, asks(fitted))(X_new)
+def test_answers_survive_pickle(kind, samples, fitted) -> None:
+    X_new = samples[2]
+    estimator, expected = fitted(kind)
+    again = pickle.loads(pickle.dumps(estimator))
+    record = getattr(again, asks(again))(X_new)
+    assert plain(record) == expected
     assert plain(pickle.loads(pickle.dumps(record))) == expected

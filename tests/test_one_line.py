@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -47,59 +48,66 @@ def tree(tmp_path_factory) -> Path:
     return source
 
 
-def output(tree: Path, *arguments: str) -> str:
-    path = os.pathsep.join([str(tree), os.environ.get("PYTHONPATH", "")])
-    return subprocess.run(
-        [sys.executable, *arguments],
-        check=True,
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": path, "COLUMNS": "200"},
-    ).stdout
-
-
-def test_the_package_exports_it(tree) -> None:
-    code = "import unseen; print(unseen.__file__, unseen.Mine, 'Mine' in dir(unseen))"
-    found = output(tree, "-c", code)
-    assert found.startswith(str(tree))
-    assert found.endswith("<class 'unseen.proportions.closed_set.mine.Mine'> True\n")
-
-
-def test_it_is_among_all_estimators_and_every_comparison(tree) -> None:
-    code = """
+CODE = f"""
 import json
+import runpy
+from pathlib import Path
+
 import numpy as np
+from click.testing import CliRunner
+
 import unseen
+from unseen.cli import main
 from unseen.proportions import all_estimators
 
 rng = np.random.default_rng(0)
 X, X_new = rng.normal(size=(60, 2)), rng.normal(size=(40, 2))
 X[:30] += 3
 comparison = unseen.compare(X, np.repeat(["a", "b"], 30), X_new, random_state=0)
-listed = [type(one).__name__ for one in all_estimators()]
-print(json.dumps([listed, list(comparison), comparison["Mine"].to_dict()["sees_unseen"]]))
+page = [Path({str(DOCS / "api.md")!r}).read_text(encoding="utf-8")]
+runpy.run_path({str(DOCS / "conf.py")!r})["add_unlisted_names"](None, "api", page)
+told = {{
+    "file": unseen.__file__,
+    "class": str(unseen.Mine),
+    "names": dir(unseen),
+    "estimators": [type(one).__name__ for one in all_estimators()],
+    "compared": list(comparison),
+    "sees_unseen": comparison["Mine"].to_dict()["sees_unseen"],
+    "methods": CliRunner().invoke(main, ["methods"]).output.splitlines(),
+    "api": page[0].splitlines(),
+}}
+print(json.dumps(told))
 """
-    listed, compared, sees_unseen = json.loads(output(tree, "-c", code))
-    assert "Mine" in listed
-    assert sorted(compared) == sorted(listed)
-    assert not sees_unseen
 
 
-def test_the_command_line_lists_it(tree) -> None:
-    lines = output(tree, "-m", "unseen", "methods").splitlines()
-    (line,) = [line for line in lines if "Mine" in line]
+@pytest.fixture(scope="module")
+def told(tree) -> dict[str, Any]:
+    """What a process that imports the copy finds."""
+    path = os.pathsep.join([str(tree), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, "PYTHONPATH": path, "COLUMNS": "200"}
+    command = [sys.executable, "-c", CODE]
+    return json.loads(
+        subprocess.run(command, check=True, stdout=subprocess.PIPE, env=environment).stdout
+    )
+
+
+def test_the_package_exports_it(tree, told) -> None:
+    assert told["file"].startswith(str(tree))
+    assert told["class"] == "<class 'unseen.proportions.closed_set.mine.Mine'>"
+    assert "Mine" in told["names"]
+
+
+def test_it_is_among_all_estimators_and_every_comparison(told) -> None:
+    assert "Mine" in told["estimators"]
+    assert sorted(told["compared"]) == sorted(told["estimators"])
+    assert not told["sees_unseen"]
+
+
+def test_the_command_line_lists_it(told) -> None:
+    (line,) = [line for line in told["methods"] if "Mine" in line]
     assert "Shares of the classes as their mean posterior." in line
     assert "no" in line.split()
 
 
-def test_the_page_of_the_api_documents_it(tree) -> None:
-    code = f"""
-import runpy
-from pathlib import Path
-
-page = [Path({str(DOCS / "api.md")!r}).read_text(encoding="utf-8")]
-runpy.run_path({str(DOCS / "conf.py")!r})["add_unlisted_names"](None, "api", page)
-print(page[0])
-"""
-    directive = ".. autoclass:: unseen.proportions.closed_set.mine.Mine"
-    assert directive in output(tree, "-c", code).splitlines()
+def test_the_page_of_the_api_documents_it(told) -> None:
+    assert ".. autoclass:: unseen.proportions.closed_set.mine.Mine" in told["api"]

@@ -9,13 +9,24 @@ import pytest
 from click.testing import CliRunner
 
 from paper.__main__ import main
+from paper.methods import METHODS, all_observed
+from paper.store import CellStore
+from reference.made_cells import make_cells
 
 
 def test_a_run_writes_the_tables_and_says_where(tmp_path) -> None:
+    """A run that was stopped: the cells of one proportion are still to be made."""
+    names = [method.name for method in METHODS if method.applies is not all_observed]
+    with CellStore(tmp_path / "out" / "cells").writer() as write:
+        for name in names:
+            for cell in make_cells(name, lambda *_: 0.1, ("thyroid",), "unobserved", 1):
+                if cell.proportion != 0.5:
+                    write(cell)
     options = ["--dataset", "thyroid", "--permutations", "1", "--jobs", "1"]
     result = CliRunner().invoke(main, ["figure2", *options, "--out", str(tmp_path / "out")])
     assert result.exit_code == 0, result.output
     assert "Class M not observed" in result.output
+    assert f"{len(names)} cells in" in result.output
     assert "core-hours" in result.output
     written = {file.name for file in (tmp_path / "out").iterdir() if file.is_file()}
     assert {"figure2.png", "figure2.svg", "figure2_slopes.csv", "errors.csv"} <= written

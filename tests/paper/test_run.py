@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from paper import CellStore, Plan
+from paper import CellStore, Plan, reproduce
 from paper.methods import METHODS
 from paper.run import run
 from paper.trial import OURS, PAPER, SETTINGS, Block, Trial
@@ -65,35 +65,46 @@ def test_only_methods_with_intervals_have_limits(whole):
             assert (np.array(cell.lower) <= np.array(cell.upper)).all()
 
 
-def test_a_second_run_makes_nothing_and_more_permutations_make_the_rest(whole, tmp_path):
+def copied(plan, store, folder):
+    """A new store with those cells that belong to a plan."""
+    made = CellStore(folder)
+    with made.writer() as write:
+        for cell in store.read().values():
+            if plan.holds(cell):
+                write(cell)
+    return made
+
+
+def test_a_second_run_makes_nothing_and_a_larger_plan_makes_the_rest(whole, tmp_path):
     store, _ = whole
     assert run(SMALL, store, n_jobs=1).n_cells == 0
-    parts = CellStore(tmp_path)
-    run(replace(SMALL, proportions=(0.5,)), parts, n_jobs=1)
-    run(SMALL, parts, n_jobs=2)
+    parts = copied(replace(SMALL, proportions=(0.5,)), store, tmp_path)
+    assert run(SMALL, parts, n_jobs=2).n_cells == len(store.read()) / 2
     assert parts.read() == store.read()
 
 
-def test_progress_rises_to_one(tmp_path):
+def test_progress_rises_to_one_and_other_plans_make_the_same_cells(whole, tmp_path):
     plan = replace(SMALL, settings=("unobserved",), permutations=(0, 1), proportions=(0.5,))
-    seen = []
-    run(plan, CellStore(tmp_path), n_jobs=1, progress=seen.append)
+    seen, made = [], CellStore(tmp_path)
+    run(plan, made, n_jobs=1, progress=seen.append)
     assert seen == sorted(seen)
     assert seen[-1] == pytest.approx(1)
     assert len(seen) == 2
+    common = {key: cell for key, cell in made.read().items() if SMALL.holds(cell)}
+    assert common == {key: cell for key, cell in whole[0].read().items() if plan.holds(cell)}
 
 
 @pytest.mark.skipif(os.name != "posix", reason="kills a process group")
-def test_a_killed_run_is_taken_up_to_the_bit(tmp_path):
-    """SIGKILL to every process in the middle of a run; the same command then ends the same."""
-    plan = "Plan(('thyroid',), permutations=(0,), proportions=(0.1,))"
+def test_a_killed_run_is_taken_up_to_the_bit(whole, tmp_path):
+    """SIGKILL to every process in the middle of a run; the same call then ends the same."""
+    plan = Plan(("thyroid",), permutations=(0,), settings=("observed",), proportions=(0.1,))
+    expected = copied(plan, whole[0], tmp_path / "whole" / "cells")
+    assert reproduce("table1", tmp_path / "whole", plan)[0].n_cells == 0
     code = "import sys; from paper import Plan, reproduce; "
-    code += f"reproduce('table1', sys.argv[1], {plan}, n_jobs=1)"
-    command = [sys.executable, "-c", code]
-    whole, half = ([*command, str(tmp_path / name)] for name in ("whole", "killed"))
-    root = Path(__file__).parents[2]
-    subprocess.run(whole, cwd=root, check=True, capture_output=True)
-    killed = subprocess.Popen(half, cwd=root, start_new_session=True)
+    code += "plan = Plan(('thyroid',), permutations=(0,), proportions=(0.1,)); "
+    code += "reproduce('table1', sys.argv[1], plan, n_jobs=1)"
+    command = [sys.executable, "-c", code, str(tmp_path / "killed")]
+    killed = subprocess.Popen(command, cwd=Path(__file__).parents[2], start_new_session=True)
     store = CellStore(tmp_path / "killed" / "cells")
     while not store.read():
         assert killed.poll() is None, "the run ended before it could be killed"
@@ -102,12 +113,12 @@ def test_a_killed_run_is_taken_up_to_the_bit(tmp_path):
     killed.wait()
     n_left = len(store.read())
     assert not (tmp_path / "killed" / "table1.txt").exists()
-    subprocess.run(half, cwd=root, check=True, capture_output=True)
-    assert 0 < n_left < len(store.read()) == len(CellStore(tmp_path / "whole" / "cells").read())
+    reproduce("table1", tmp_path / "killed", plan, n_jobs=1)
+    assert 0 < n_left < len(store.read())
     assert (tmp_path / "whole" / "table1.txt").exists()
     for file in (tmp_path / "whole").glob("*.*"):
         assert file.read_bytes() == (tmp_path / "killed" / file.name).read_bytes(), file.name
-    assert store.read() == CellStore(tmp_path / "whole" / "cells").read()
+    assert store.read() == expected.read()
 
 
 def test_class_M_is_nowhere_in_training_when_it_is_not_observed():
@@ -139,7 +150,5 @@ def test_tuning_of_the_paper_is_chosen_once_a_permutation():
 
 
 def test_an_unknown_target_is_refused(tmp_path):
-    from paper import reproduce
-
     with pytest.raises(ValueError, match=r"target must be one of table1, table2, .*; got 'table9'"):
         reproduce("table9", tmp_path)

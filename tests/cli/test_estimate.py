@@ -5,41 +5,52 @@ import re
 import shutil
 import subprocess
 import sys
+from contextlib import chdir
 
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
+from click.testing import CliRunner
 from numpy.testing import assert_allclose
 
 import unseen
 from reference.small_tables import cells_of, write_csv
+from unseen.cli import main
 from unseen.tables import Columns
 
 BASIC = ("estimate", "train.csv", "new.csv", "--label", "kind")
 
 
-def test_says_the_answer_and_the_table(unseen_command) -> None:
-    result = unseen_command(*BASIC)
+@pytest.fixture(scope="module")
+def basic(tables, tmp_path_factory) -> tuple[str, dict]:
+    """What the plain command shows, and the record that it writes."""
+    file = tmp_path_factory.mktemp("basic") / "out.json"
+    with chdir(tables):
+        result = CliRunner().invoke(main, [*BASIC, "--json", str(file)])
     assert result.exit_code == 0, result.output
-    assert re.match("About (2[5-9]|3[0-5])% of the new rows", result.output)
-    assert "come from classes that training never saw." in result.output
-    ant, unseen_row = cells_of(result.output, "ant"), cells_of(result.output, "unseen")
+    return result.output, json.loads(file.read_text())
+
+
+def test_says_the_answer_and_the_table(basic) -> None:
+    output, _ = basic
+    assert re.match("About (2[5-9]|3[0-5])% of the new rows", output)
+    assert "come from classes that training never saw." in output
+    ant, unseen_row = cells_of(output, "ant"), cells_of(output, "unseen")
     assert ant[1] == "62.5%"
     assert float(ant[2].rstrip("%")) == pytest.approx(40, abs=5)
     low, high = (float(end.rstrip("%")) for end in unseen_row[3].split(" to "))
     assert low <= 30 <= high
-    assert "OpenSetEstimator, 200 new rows." in result.output
-    assert "'id'" in result.output
+    assert "OpenSetEstimator, 200 new rows." in output
+    assert "'id'" in output
 
 
-def test_json_is_the_record(unseen_command, tables) -> None:
-    result = unseen_command(*BASIC, "--json", "-", "--seed", "3")
-    record = json.loads(result.stdout)
+def test_json_is_the_record(basic, tables) -> None:
+    _, record = basic
     train, new = (pyarrow.csv.read_csv(tables / name) for name in ("train.csv", "new.csv"))
     columns = Columns(label="kind").fit(train)
     labels = train["kind"].to_pylist()
     ours = unseen.estimate(
-        columns.transform(train), labels, columns.transform(new), confidence=0.95, random_state=3
+        columns.transform(train), labels, columns.transform(new), confidence=0.95, random_state=0
     )
     assert_allclose(record["estimate"]["unseen"], ours.unseen)
     assert_allclose(record["estimate"]["intervals"], ours.intervals)
@@ -47,14 +58,16 @@ def test_json_is_the_record(unseen_command, tables) -> None:
     assert record["origin"]["files"][0]["name"] == "train.csv"
 
 
-def test_the_same_rows_in_any_format_give_the_same_answer(unseen_command, tables, tmp_path) -> None:
+def test_the_same_rows_in_any_format_give_the_same_answer(
+    unseen_command, basic, tables, tmp_path
+) -> None:
     def answer(train: str, new: str, **options) -> dict:
         arguments = ["estimate", train, new, "--label", "kind", "--json", "-"]
         result = unseen_command(*arguments, **options)
         assert result.exit_code == 0, result.output
         return json.loads(result.stdout)["estimate"]
 
-    expected = answer("train.csv", "new.csv")
+    expected = basic[1]["estimate"]
     new = pyarrow.csv.read_csv(tables / "new.csv")
     pyarrow.parquet.write_table(new, tmp_path / "new.parquet", row_group_size=30)
     assert answer("train.csv", str(tmp_path / "new.parquet")) == expected
@@ -78,7 +91,7 @@ def test_training_that_was_saved_gives_the_same_answer(unseen_command, tmp_path)
 
 @pytest.mark.parametrize(
     ("condition", "code"),
-    [("unseen.low > 0.05", 3), ("unseen > 60%", 0), ("ant < 0.2", 0), ("bee.high >= 0.1", 3)],
+    [("unseen.low > 0.05", 3), ("ant < 0.2", 0)],
 )
 def test_fail_if_speaks_by_the_exit_code(unseen_command, condition, code) -> None:
     result = unseen_command(*BASIC, "--quiet", "--fail-if", condition)
@@ -97,11 +110,22 @@ def test_report_holds_the_sentence_and_rows_only_on_request(unseen_command, tmp_
     assert page.read_text().count("r1-") == 4
 
 
-def test_by_adds_a_timeline(unseen_command) -> None:
-    result = unseen_command(*BASIC, "--by", "day")
-    assert "'day'" not in result.output  # it is used, so nobody need be told that it is not
-    assert cells_of(result.output, "2024-05-01")[3] == "reference"
-    assert cells_of(result.output, "2024-05-03")[1] == "60"
+@pytest.fixture(scope="module")
+def piped(tables) -> subprocess.CompletedProcess[str]:
+    """A run that takes long enough for a progress bar, in a process of its own."""
+    command = [sys.executable, "-m", "unseen", *BASIC, "--by", "day"]
+    return subprocess.run(command, cwd=tables, capture_output=True, text=True, check=True)
+
+
+def test_by_adds_a_timeline(piped) -> None:
+    assert "'day'" not in piped.stdout  # it is used, so nobody need be told that it is not
+    assert cells_of(piped.stdout, "2024-05-01")[3] == "reference"
+    assert cells_of(piped.stdout, "2024-05-03")[1] == "60"
+
+
+def test_nothing_moves_on_standard_error_when_piped(piped) -> None:
+    assert piped.stderr == ""
+    assert "\x1b" not in piped.stdout
 
 
 def test_a_large_table_is_sampled_and_that_is_said(unseen_command) -> None:
@@ -109,13 +133,6 @@ def test_a_large_table_is_sampled_and_that_is_said(unseen_command) -> None:
     assert "100 of the 200 rows of new.csv were drawn at random." in result.output
     assert "100 of the 160 labelled rows of train.csv were drawn at random." in result.output
     assert cells_of(result.output, "ant")[1] == "62.5%"
-
-
-def test_nothing_moves_on_standard_error_when_piped(tables) -> None:
-    command = [sys.executable, "-m", "unseen", *BASIC, "--by", "day"]
-    result = subprocess.run(command, cwd=tables, capture_output=True, text=True, check=True)
-    assert result.stderr == ""
-    assert "\x1b" not in result.stdout
 
 
 def test_one_class_is_enough(unseen_command, tables, tmp_path) -> None:

@@ -192,14 +192,12 @@ class TestChangeTests:
 def beyond_classes_slowly(rows: ClassProbabilities):
     """Psi of new and labelled rows, and the shares a row stands for, by solving equations."""
     classes = range(int(rows.codes.max()) + 1)
-    confusion = np.array(
-        [rows.known_mixture_labelled[rows.codes == k].mean(axis=0) for k in classes]
-    )
+    confusion = np.array([rows.among_known_labelled[rows.codes == k].mean(axis=0) for k in classes])
     means = np.array([rows.novelty_labelled[rows.codes == k].mean() for k in classes])
     weights = np.linalg.solve(confusion, means)
-    psi = rows.novelty - rows.known_mixture @ weights
-    labelled_psi = rows.novelty_labelled - rows.known_mixture_labelled @ weights
-    return (psi, labelled_psi), np.linalg.solve(confusion.T, rows.known_mixture.T).T
+    psi = rows.novelty - rows.among_known @ weights
+    labelled_psi = rows.novelty_labelled - rows.among_known_labelled @ weights
+    return (psi, labelled_psi), np.linalg.solve(confusion.T, rows.among_known.T).T
 
 
 @pytest.fixture(scope="module")

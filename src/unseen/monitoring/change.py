@@ -32,7 +32,7 @@ class ClassProbabilities:
 
     Parameters
     ----------
-    known_mixture, known_mixture_labelled : ndarray of shape (m, K) and (n, K)
+    among_known, among_known_labelled : ndarray of shape (m, K) and (n, K)
         Probability of each known class given that the row belongs to one, of new rows and of
         labelled ones.
     novelty, novelty_labelled : ndarray of shape (m,) and (n,)
@@ -41,8 +41,8 @@ class ClassProbabilities:
         Class of each labelled row, as its place among the classes.
     """
 
-    known_mixture: FloatArray
-    known_mixture_labelled: FloatArray
+    among_known: FloatArray
+    among_known_labelled: FloatArray
     novelty: FloatArray
     novelty_labelled: FloatArray
     codes: IntArray
@@ -50,7 +50,7 @@ class ClassProbabilities:
     @property
     def new(self) -> FloatArray:
         """Probability of each known class and then of none, one row per new row."""
-        known = self.known_mixture * (1 - self.novelty)[:, None]
+        known = self.among_known * (1 - self.novelty)[:, None]
         return np.column_stack([known, self.novelty])
 
 
@@ -69,11 +69,11 @@ def class_probabilities(scores: OpenScores) -> ClassProbabilities:
         places = cells.place[candidate][order]
         cell = np.interp(candidates.labelled[:, candidate], score_new[order], places)
         known_labelled += np.interp(cell, np.arange(len(known)), known)
-    parts = _known_mixture(scores, mixture)
+    parts = _among_known(scores, mixture)
     return ClassProbabilities(*parts, 1 - fit.known, 1 - known_labelled, scores.codes)
 
 
-def _known_mixture(scores: OpenScores, mixture: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _among_known(scores: OpenScores, mixture: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Posteriors of the known classes at these shares, of new and of labelled rows."""
     posteriors = scores.posteriors
     if posteriors is None:
@@ -150,13 +150,13 @@ class _NoveltyBeyondClasses:
         """Take from novelty what differs among the known classes."""
         counts = np.bincount(rows.codes)
         indicator = (rows.codes == np.arange(len(counts))[:, None]) / counts[:, None]
-        confusion = indicator @ rows.known_mixture_labelled
+        confusion = indicator @ rows.among_known_labelled
         inverse = np.linalg.pinv(confusion, rcond=_LEAST_SEPARATION)
         weights = inverse @ (indicator @ rows.novelty_labelled)
-        psi = rows.novelty - rows.known_mixture @ weights
-        labelled = rows.novelty_labelled - rows.known_mixture_labelled @ weights
+        psi = rows.novelty - rows.among_known @ weights
+        labelled = rows.novelty_labelled - rows.among_known_labelled @ weights
         spread = indicator @ np.square(labelled) - np.square(indicator @ labelled)
-        columns = np.column_stack([psi, np.square(psi), rows.known_mixture @ inverse])
+        columns = np.column_stack([psi, np.square(psi), rows.among_known @ inverse])
         return cls(columns, np.maximum(spread, 0.0) / counts)
 
     def studentised(self, means: FloatArray, counts: tuple[int, int]) -> FloatArray:

@@ -89,7 +89,7 @@ class WindowScorer:
         back = np.argsort(shuffled)
         in_order = replace(
             probabilities,
-            known_mixture=probabilities.known_mixture[back],
+            among_known=probabilities.among_known[back],
             novelty=probabilities.novelty[back],
         )
         return change_p_values(in_order, len(window), n_permutations, rng)

@@ -47,22 +47,21 @@ class Candidates:
 
     Parameters
     ----------
-        new, labelled : ndarray of shape (n_F, C) and (n_H, C)
-            Scores of the rows, one column for every candidate.
-        log_prior : ndarray of shape (C,)
-            Log prior weights; -inf for candidates that cannot matter.
-        clusters : Clusters or None, default=None
-            Rows that count as draws of one row; None where all are rows of their own.
+    new, labelled : ndarray of shape (n_F, C) and (n_H, C)
+        Scores of the rows, one column for every candidate.
+    log_prior : ndarray of shape (C,)
+        Log prior weights; -inf for candidates that cannot matter.
+    clusters : Clusters or None, default=None
+        Rows that count as draws of one row; None where all are rows of their own.
 
     Examples
     --------
-        >>> import numpy as np
-        >>> from unseen.mixture.placement import Candidates
-        >>> from unseen.samples import Clusters, effective_number
-    from unseen.scores.base import RatioScores
-        >>> scores = RatioScores(np.zeros((50, 3)), np.zeros((50, 3)), np.array([0.5, 0.5, 9.0]))
-        >>> np.exp(Candidates.from_ratios(scores).log_prior)
-        array([0.5, 0.5, 0. ])
+    >>> import numpy as np
+    >>> from unseen.mixture.placement import Candidates
+    >>> from unseen.scores.base import RatioScores
+    >>> scores = RatioScores(np.zeros((50, 3)), np.zeros((50, 3)), np.array([0.5, 0.5, 9.0]))
+    >>> np.exp(Candidates.from_ratios(scores).log_prior)
+    array([0.5, 0.5, 0. ])
     """
 
     new: FloatArray

@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 # One test process per core: threads within each would only get in the way of the others.
-PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/pytest -n auto
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/pytest -n auto --dist worksteal
 
 .PHONY: demo quick test check docs bench paper clean
 

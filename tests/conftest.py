@@ -64,7 +64,7 @@ def samples() -> Samples:
 @pytest.fixture(scope="session")
 def draws() -> list[Samples]:
     """Six draws with enough rows to find the shares: for what must hold on average."""
-    return [blobs(500, 400, 1000, seed) for seed in range(6)]
+    return [blobs(300, 240, 600, seed) for seed in range(6)]
 
 
 @pytest.fixture(scope="session")

@@ -102,7 +102,7 @@ def test_errors_of_slower_methods_fall_too(method, records) -> None:
 
 def test_from_rows_with_the_default_scorer() -> None:
     errors = {}
-    for n in (100, 1000):
+    for n in (100, 600):
         drawn = []
         for seed in range(6):
             new, known = gaussian_rows(n, np.random.default_rng(100 + seed))
@@ -110,8 +110,8 @@ def test_from_rows_with_the_default_scorer() -> None:
             estimate = unseen.estimate(np.vstack(known), labels, new, random_state=0)
             drawn.append(np.append(estimate.proportions, estimate.unseen) - SHARES)
         errors[n] = np.abs(drawn).sum(axis=1).mean()
-    assert errors[1000] < 0.6 * errors[100]
-    assert errors[1000] < 0.08
+    assert errors[600] < 0.6 * errors[100]
+    assert errors[600] < 0.08
 
 
 # P_1 = (E + P_2) / 2 with E = N(6, 1) and P_2 = N(0, 1); the new rows are 60% P_1, 40% P_2.

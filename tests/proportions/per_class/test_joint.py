@@ -283,7 +283,7 @@ def test_a_free_asymmetry_is_refused(samples) -> None:
 def test_finds_the_shares_when_nothing_is_unseen(model, draws) -> None:
     """New rows without the third class: the shares are 5/7 and 2/7."""
     errors = [
-        MPEJoint(model=model, random_state=0).fit(X, y).estimate(X_new[:700])["left"] - 5 / 7
+        MPEJoint(model=model, random_state=0).fit(X, y).estimate(X_new[:420])["left"] - 5 / 7
         for X, y, X_new in draws[:2]
     ]
     assert np.abs(errors).mean() < 0.03

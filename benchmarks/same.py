@@ -35,7 +35,8 @@ def samples(name):
     rows = np.random.default_rng(0).permutation(len(data.y))[: 2 * ROWS]
     labelled, new = rows[: len(rows) // 2], rows[len(rows) // 2 :]
     labelled = labelled[data.y[labelled] != data.unobserved]
-    return data.X[labelled], data.y[labelled], data.X[new]
+    # As text, since -1 is a class of some sets and the unseen label among whole numbers.
+    return data.X[labelled], data.y[labelled].astype(str), data.X[new]
 
 
 def numbers(name):

@@ -98,6 +98,42 @@ def test_categories_have_columns_with_names():
     assert np.count_nonzero(made) == 6
 
 
+def test_a_labelled_row_is_encoded_as_if_learned_from_the_others():
+    """The slow twin: for each row, an encoding of the other rows."""
+    values = ["a"] * 20 + ["b"] * 9 + ["c"] * 4 + ["d"] * 3 + ["e", "f", None]
+    table = pa.table({"a": values, "other": np.arange(len(values)) % 7.5})
+    made, names = Columns().fit_transform(table), Columns().fit(table).get_feature_names_out()
+    for row in range(len(values)):
+        others = Columns().fit(table.filter(np.arange(len(values)) != row))
+        if values[row] is None:
+            continue  # without this row nothing is missing
+        (twin,) = others.transform(table.slice(row, 1))
+        one = others.get_feature_names_out()[twin[:-1].argmax()]
+        assert names[made[row, :-1].argmax()] == one
+
+
+@pytest.mark.parametrize("kind", ["zipf", "even", "by class"])
+def test_in_a_random_split_no_column_tells_new_rows_from_labelled_ones(kind):
+    """Rows that stand alone are equally many; in common categories, but for half of the noise."""
+    rng = np.random.default_rng(0)
+    chance = 1 / np.arange(1, 121) ** (0.0 if kind == "even" else 1.0)
+    tables = np.zeros((2, 2))
+    for _ in range(20):
+        words = np.char.add("p", rng.choice(120, 1400, p=chance / chance.sum()).astype(str))
+        if kind == "by class":
+            words = np.char.add(words, rng.choice(["x", "y"], 1400))
+        columns = Columns(keep=["p"])
+        old = columns.fit_transform(pa.table({"p": words[:700]}))
+        new = columns.transform(pa.table({"p": words[700:]}))
+        own = [name.startswith("p=p") for name in columns.get_feature_names_out()]
+        for place, rows in enumerate((old, new)):
+            alone = (rows[:, -1] > 0).sum()
+            tables[place] += [(rows[:, own] > 0).sum(), alone]
+    common, alone = np.diff(tables, axis=0)[0] / 20
+    assert abs(common) < np.sqrt(700) / 2
+    assert abs(alone) < 3.5 * np.sqrt(tables[:, 1].sum()) / 20
+
+
 def test_only_the_most_common_categories_have_a_column():
     values = ["a"] * 20 + ["b"] * 9 + ["c"] * 8
     names = fitted(values, most_categories=2).get_feature_names_out().tolist()
@@ -156,7 +192,7 @@ def test_keep_and_drop_overrule():
     table = pa.table({"id": np.arange(N), "text": [f"k{i}" for i in range(N)], "x": SIZES})
     columns = Columns(keep=["id", "text"], drop=["x"]).fit(table)
     names = columns.get_feature_names_out().tolist()
-    assert names == ["id", "text=rare", "text=never seen"]
+    assert names == ["id", "text=rare or never seen"]
     assert columns.dropped_ == {"x": "is left out as asked"}
     constant = Columns(keep=["c"]).fit(pa.table({"c": [3.0] * N}))
     assert constant.transform(pa.table({"c": [3.0, 4.0]})).tolist() == [[0.0], [1.0]]
@@ -297,8 +333,9 @@ def test_the_statement_says_what_was_done():
         "1 text column: one 0/1 column a category, scaled so that two rows which differ in it are "
         "as far apart as one standard deviation of a middling number. A scorer that gives each "
         "column the same spread, as the default does, weighs a rare category more.",
-        "Categories with fewer than 5 labelled rows, or beyond the 100 most common, share a "
-        "column. Those that the labelled rows never show have one of their own.",
+        "Categories with fewer than 5 labelled rows (more where many categories are nearly as "
+        "rare), or beyond the 100 most common, share a column. Those that no other labelled row "
+        "shows have one of their own, in labelled rows and in new ones alike.",
         "Whether a value is missing has a 0/1 column for 'b'.",
         "Not used: 'c' (has the same value in all labelled rows).",
     ]

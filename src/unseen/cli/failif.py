@@ -30,10 +30,7 @@ _LIMIT = re.compile(r"(?P<comparison>>=|<=|>|<)(?P<limit>[^<>=]+)\Z")
 _VERDICT = re.compile(
     r"\s*drift\.verdict\s*(?P<comparison>==|!=)\s*(?P<word>still|moved|unclear)\s*"
 )
-_MUST = re.compile(
-    r"\s*unseen\.must(\(\s*(?P<factor>[^()]+?)\s*\))?\s*"
-    r"(?P<comparison>>=|<=|>|<)\s*(?P<limit>[^<>=]+?)\s*"
-)
+_MUST = re.compile(r"unseen\.must(\((?P<factor>[^()]*)\))?")
 _RULE = (
     'must look like "unseen.low > 0.05": unseen or a class, perhaps .low or .high for an end of '
     "its interval, one of > >= < <=, and a share such as 0.05 or 5%; or like "
@@ -157,11 +154,11 @@ def parse_condition(text: str) -> AnyCondition:
     match = _VERDICT.fullmatch(text)
     if match is not None:
         return VerdictCondition(match["comparison"], match["word"])
-    match = _MUST.fullmatch(text)
+    found = Condition.parse(text)
+    match = _MUST.fullmatch(found.name)
     if match is not None:
-        limit = _share(match["limit"], text)
-        return MustCondition(match["comparison"], limit, _factor(match["factor"], text))
-    return Condition.parse(text)
+        return MustCondition(found.comparison, found.limit, _factor(match["factor"], text))
+    return found
 
 
 def any_holds(conditions: tuple[AnyCondition, ...], estimate: Estimate) -> bool:

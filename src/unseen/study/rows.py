@@ -143,7 +143,7 @@ def read_training(
             f"no class are called here; rename it in column {label!r}."
         )
     table = sample.table.filter(kept)
-    columns.fit(table, rows=sample.positions[kept])
+    X, y = columns.fit_transform(table, rows=sample.positions[kept]), sample.keys[kept]
     counts = {key: count for key, count in sample.counts.items() if key in sample.keys[kept]}
     drawn = _drawn(sample, source.name, "labelled rows")
     notices = [*source.notices, *drawn, *columns.notices_]
@@ -153,7 +153,6 @@ def read_training(
             "null). If one of these is the name of a class, give it another."
         )
         notices.append(Notice("rows_without_label", text))
-    X, y = columns.transform(table), sample.keys[kept]
     all_notices = (*notices, *small)
     return Training(X, y, columns, counts, source.name, sample.sha256, all_notices)
 

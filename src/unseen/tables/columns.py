@@ -163,8 +163,29 @@ class Columns(TransformerMixin, BaseEstimator):
         self.notices_ += nearly_numbers(table, others, decimals, rows)
         return self
 
+    def fit_transform(self, X: Any, y: Any = None, rows: Any = None) -> FloatArray:
+        """Learn the encodings, and encode each labelled row as if learned from the others.
+
+        So a category that one labelled row alone shows counts as never seen, in this row as in
+        new ones. ``fit(X).transform(X)`` differs in these rows.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> from unseen.tables import Columns
+        >>> train = pa.table({"place": ["Rome"] * 6 + ["Oslo"] * 5 + ["Bath"]})
+        >>> columns = Columns()
+        >>> encoded = columns.fit_transform(train)
+        >>> list(columns.get_feature_names_out()), encoded[-1].round(2).tolist()
+        (['place=Oslo', 'place=Rome', 'place=rare or never seen'], [0.0, 0.0, 0.71])
+        """
+        table = self.fit(X, y, rows=rows)._checked(X)
+        return _stacked(
+            [one.encode_labelled(one.read(table[one.name])) for one in self.encodings_]
+        )
+
     def transform(self, X: Any) -> FloatArray:
-        """Encode rows.
+        """Encode new rows; labelled rows are encoded by :meth:`fit_transform`.
 
         Parameters
         ----------
@@ -241,7 +262,7 @@ class Columns(TransformerMixin, BaseEstimator):
         for encoding in self.encodings_:
             values = encoding.read(table[encoding.name])
             blocks.append(encoding.encode(values))
-            notices += encoding.departures(values, blocks[-1])
+            notices += encoding.departures(values)
         return _stacked(blocks), tuple(notices)
 
     def typed(self, X: Any) -> Table:

@@ -1,5 +1,9 @@
 """How one column becomes numbers: an encoding is learned from labelled rows and applied to any.
 
+A labelled row is encoded as if the encoding had been learned from the other ones. Else a category
+that one row alone shows would be known in a labelled row and never seen in a new one, and every
+such new row would look new.
+
 A number column is centred and divided by a scale that all number columns share. A text column
 becomes one column for each category, holding 1/sqrt(2) or 0: two rows that differ in category lie
 1 apart, as far as one standard deviation of an average number column. docs/command_line.md says
@@ -135,7 +139,11 @@ class NumberEncoding:
             blocks.append(missing.astype(np.float64))
         return np.column_stack(blocks)
 
-    def departures(self, values: FloatArray, encoded: FloatArray) -> list[Notice]:
+    def encode_labelled(self, values: FloatArray) -> FloatArray:
+        """Encode as any row: one row hardly changes the mean and the scale."""
+        return self.encode(values)
+
+    def departures(self, values: FloatArray) -> list[Notice]:
         """Notices of values that new rows show in this column and no labelled row does."""
         return _new_gaps(self.name, np.isnan(values), self.was_missing, "the median")
 
@@ -167,11 +175,15 @@ class CategoryEncoding:
     categories : tuple of str
         The common categories, which have a column each.
     rare : tuple of str
-        The rare categories, which share one column.
+        The other categories of the labelled rows.
     commonest : str
         The category that replaces a missing value where no labelled row lacks one.
     was_missing : bool
         Whether a labelled row lacks a value; missing then has a column.
+    once : tuple of str, default=()
+        Categories of one labelled row, which is encoded as if its category had never been seen.
+    has_rare : bool, default=True
+        Whether rare categories have a column; else they share that of categories never seen.
 
     Examples
     --------
@@ -188,17 +200,25 @@ class CategoryEncoding:
     rare: tuple[str, ...]
     commonest: str
     was_missing: bool
+    once: tuple[str, ...] = ()
+    has_rare: bool = True
 
     @property
     def names(self) -> list[str]:
         """Names of the encoded columns."""
-        others = ["rare"] * bool(self.rare) + ["missing"] * self.was_missing + ["never seen"]
+        last = "rare or never seen" if self.rare and not self.has_rare else "never seen"
+        others = ["rare"] * self._n_rare + ["missing"] * self.was_missing + [last]
         return [f"{self.name}={category}" for category in (*self.categories, *others)]
 
     @property
     def missing_at(self) -> int | None:
         """Place of the column for missing values among the encoded columns."""
-        return len(self.categories) + bool(self.rare) if self.was_missing else None
+        return len(self.categories) + self._n_rare if self.was_missing else None
+
+    @property
+    def _n_rare(self) -> int:
+        """Columns of rare categories: one, or none."""
+        return int(bool(self.rare) and self.has_rare)
 
     def read(self, column: Array) -> Array:
         """The text of a column, null where missing; a ValueError where it holds no text."""
@@ -212,9 +232,18 @@ class CategoryEncoding:
 
     def encode(self, text: Array) -> FloatArray:
         """The encoded columns, side by side."""
+        return self._encode(text, self.rare if self.has_rare else ())
+
+    def encode_labelled(self, text: Array) -> FloatArray:
+        """The encoded columns of the rows that the encoding was learned from."""
+        repeated = set(self.rare).difference(self.once) if self.has_rare else set()
+        return self._encode(text, tuple(sorted(repeated)))
+
+    def _encode(self, text: Array, rare: tuple[str, ...]) -> FloatArray:
+        """The encoded columns, where categories but the common and the ``rare`` are never seen."""
         pa, pc = arrow(), arrow("compute")
         n_categories, width = len(self.categories), len(self.names)
-        known = pa.array([*self.categories, *self.rare], pa.string())
+        known = pa.array([*self.categories, *rare], pa.string())
         filled = text if self.was_missing else text.fill_null(self.commonest)
         found = pc.index_in(filled, value_set=known).fill_null(-1).to_numpy()
         places = np.where(found < 0, width - 1, np.minimum(found, n_categories))
@@ -224,11 +253,13 @@ class CategoryEncoding:
         encoded[np.arange(len(places)), places] = CATEGORY_SCALE
         return encoded
 
-    def departures(self, text: Array, encoded: FloatArray) -> list[Notice]:
+    def departures(self, text: Array) -> list[Notice]:
         """Notices of values that new rows show in this column and no labelled row does."""
+        pa, pc = arrow(), arrow("compute")
         missing = text.is_null().to_numpy()
         found = _new_gaps(self.name, missing, self.was_missing, "the most common category")
-        never_seen = encoded[:, -1] > 0
+        known = pa.array([*self.categories, *self.rare], pa.string())
+        never_seen = ~pc.is_in(text, value_set=known).to_numpy() & ~missing
         if never_seen.any():
             share, first = never_seen.mean(), text[int(never_seen.argmax())].as_py()
             found.append(
@@ -250,9 +281,10 @@ class CategoryEncoding:
             "category, scaled so that two rows which differ in it are as far apart as one standard "
             "deviation of a middling number. A scorer that gives each column the same spread, as "
             "the default does, weighs a rare category more.",
-            f"Categories with fewer than {rare_below} labelled rows, or beyond the "
-            f"{most_categories} most common, share a column. Those that the labelled rows never "
-            "show have one of their own.",
+            f"Categories with fewer than {rare_below} labelled rows (more where many categories "
+            f"are nearly as rare), or beyond the {most_categories} most common, share a column. "
+            "Those that no other labelled row shows have one of their own, in labelled rows and in "
+            "new ones alike.",
         ]
 
 
@@ -378,8 +410,34 @@ def _learn_categories(
     common = [each for each in ranked[:most_categories] if counts[each] >= rare_below]
     if not keep:
         _check_categories(counts, common, text.null_count)
+    fewest = least_common(list(counts.values()), rare_below)
+    common = [category for category in common if counts[category] >= fewest]
     rare = tuple(sorted(set(counts).difference(common)))
-    return CategoryEncoding(name, tuple(sorted(common)), rare, ranked[0], text.null_count > 0)
+    once = tuple(category for category in rare if counts[category] == 1)
+    # Else hardly a labelled row, or none, would be in a column that new rows may well be in.
+    has_rare = sum(counts[category] for category in rare) - len(once) >= rare_below
+    return CategoryEncoding(
+        name, tuple(sorted(common)), rare, ranked[0], text.null_count > 0, once, has_rare
+    )
+
+
+def least_common(counts: Sequence[int], rare_below: int) -> int:
+    """Fewest rows of a category with a column of its own, so that its rows are not so by chance.
+
+    By Good and Turing the categories of c labelled rows have, together, as many of equally many
+    new rows as those of c + 1 labelled rows have of the labelled ones. So new rows are less often
+    in a category of c rows or more, by c N_c of them, where N_c categories have c rows. From the
+    result on, that is a quarter of the root of the number of rows at most: less than noise.
+
+    Examples
+    --------
+    >>> least_common([300, 200, 5, 2, 1], 5), least_common([5, 6, 7, 8, 9] * 20 + [400], 5)
+    (5, 11)
+    """
+    number = np.bincount(counts, minlength=rare_below + 2)
+    rows = np.append(number * np.arange(len(number)), 0)
+    around = np.convolve(rows, np.full(3, 1 / 3), mode="same")
+    return rare_below + int(np.argmax(around[rare_below:] <= np.sqrt(rows.sum()) / 4))
 
 
 def _check_categories(counts: dict[str, int], common: list[str], n_missing: int) -> None:

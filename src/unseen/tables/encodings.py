@@ -47,6 +47,8 @@ __all__ = [
 CATEGORY_SCALE = float(np.sqrt(0.5))
 # Departures in at least this share of the new rows can move the unseen share.
 _MANY = 0.05
+# Part of a number of rows by which another is nearby.
+_NEARBY = 0.3
 # Fewer numbers than this may be in order by chance.
 _FEWEST_IN_ORDER = 10
 _ID_NAME = re.compile(
@@ -426,18 +428,22 @@ def least_common(counts: Sequence[int], rare_below: int) -> int:
 
     By Good and Turing the categories of c labelled rows have, together, as many of equally many
     new rows as those of c + 1 labelled rows have of the labelled ones. So new rows are less often
-    in a category of c rows or more, by c N_c of them, where N_c categories have c rows. From the
-    result on, that is a quarter of the root of the number of rows at most: less than noise.
+    in a category of c rows or more, by c N_c of them, where N_c categories have c rows. At the
+    result the mean of c N_c nearby is at most a quarter of the root of the number of rows: less
+    than noise.
 
     Examples
     --------
     >>> least_common([300, 200, 5, 2, 1], 5), least_common([5, 6, 7, 8, 9] * 20 + [400], 5)
-    (5, 11)
+    (5, 13)
     """
-    number = np.bincount(counts, minlength=rare_below + 2)
-    rows = np.append(number * np.arange(len(number)), 0)
-    around = np.convolve(rows, np.full(3, 1 / 3), mode="same")
-    return rare_below + int(np.argmax(around[rare_below:] <= np.sqrt(rows.sum()) / 4))
+    sizes = np.asarray(counts)
+    highest = np.sqrt(sizes.sum()) / 4
+    for fewest in range(rare_below, int(sizes.max()) + 1):
+        nearby = sizes[np.abs(sizes - fewest) <= _NEARBY * fewest]
+        if nearby.sum() <= highest * (2 * int(_NEARBY * fewest) + 1):
+            return fewest
+    return int(sizes.max()) + 1
 
 
 def _check_categories(counts: dict[str, int], common: list[str], n_missing: int) -> None:

@@ -50,6 +50,7 @@ _TRUSTED_HOMES = (
     "unseen.samples",
     "unseen.scores",
     "unseen.study",
+    "unseen.tables.categories",
     "unseen.tables.columns",
     "unseen.tables.encodings",
     "unseen.tables.vectors",

@@ -376,6 +376,7 @@ def test_skops_saves_and_loads_it():
     trusted = skops_io.get_untrusted_types(data=saved)
     assert {name.rpartition(".")[0] for name in trusted} <= {
         "unseen.records",
+        "unseen.tables.categories",
         "unseen.tables.columns",
         "unseen.tables.encodings",
     }

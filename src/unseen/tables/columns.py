@@ -166,23 +166,11 @@ class Columns(TransformerMixin, BaseEstimator):
     def fit_transform(self, X: Any, y: Any = None, rows: Any = None) -> FloatArray:
         """Learn the encodings, and encode each labelled row as if learned from the others.
 
-        So a category that one labelled row alone shows counts as never seen, in this row as in
-        new ones. ``fit(X).transform(X)`` differs in these rows.
-
-        Examples
-        --------
-        >>> import pyarrow as pa
-        >>> from unseen.tables import Columns
-        >>> train = pa.table({"place": ["Rome"] * 6 + ["Oslo"] * 5 + ["Bath"]})
-        >>> columns = Columns()
-        >>> encoded = columns.fit_transform(train)
-        >>> list(columns.get_feature_names_out()), encoded[-1].round(2).tolist()
-        (['place=Oslo', 'place=Rome', 'place=rare or never seen'], [0.0, 0.0, 0.71])
+        A category that one labelled row alone shows counts as never seen, in this row as in new
+        ones. ``fit(X).transform(X)`` differs in these rows.
         """
         table = self.fit(X, y, rows=rows)._checked(X)
-        return _stacked(
-            [one.encode_labelled(one.read(table[one.name])) for one in self.encodings_]
-        )
+        return _stacked([one.encode_labelled(one.read(table[one.name])) for one in self.encodings_])
 
     def transform(self, X: Any) -> FloatArray:
         """Encode new rows; labelled rows are encoded by :meth:`fit_transform`.

@@ -78,7 +78,11 @@ class VectorEncoding(Frozen):
         encoded /= self.scale
         return encoded
 
-    def departures(self, values: FloatArray, encoded: FloatArray) -> list[Notice]:
+    def encode_labelled(self, values: FloatArray) -> FloatArray:
+        """Encode as any row: one row hardly changes the mean and the scale."""
+        return self.encode(values)
+
+    def departures(self, values: FloatArray) -> list[Notice]:
         """Notices on values that new rows alone show; lists have no gaps and no categories."""
         return []
 

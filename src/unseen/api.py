@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from unseen._wording import html_table, text_table
 from unseen.mixture.proportion import mixture_proportion
 from unseen.proportions import OpenSetEstimator, ProportionEstimator, all_estimators
 from unseen.proportions.control import estimate_against_control
+from unseen.proportions.held_out import estimate_with_groups
 from unseen.records import Estimate
 from unseen.scores import PosteriorScorer, Scorer, Scores
 from unseen.scores.klr import KernelLogisticRegression
@@ -29,9 +30,12 @@ def estimate(
     X_new: ArrayLike,
     *,
     estimator: ProportionEstimator | None = None,
+    groups: ArrayLike | None = None,
+    groups_new: ArrayLike | None = None,
     control: ArrayLike | None = None,
     confidence: float | None = None,
     random_state: Any = None,
+    progress: Callable[[float], object] | None = None,
 ) -> Estimate:
     """Estimate the share of each known class in new rows, and the share of unseen classes.
 
@@ -46,6 +50,12 @@ def estimate(
     estimator : proportion estimator or None, default=None
         How to estimate; None is :class:`~unseen.OpenSetEstimator`. The estimator is copied, not
         changed.
+    groups : array-like of shape (n_labelled,) or None, default=None
+        Group of each labelled row: person, site, batch. Groups are held out, up to ten, and what
+        is claimed there, where nothing is new, is taken off the unseen share and its lower end
+        (docs/drift.md). Each costs about an estimate.
+    groups_new : array-like of shape (n_new,) or None, default=None
+        Group of each new row, for ``groups``; None takes the new rows for one group.
     control : array-like of shape (n_control, n_features) or None, default=None
         Rows without labels, of the same instrument or site as X_new, that are believed to hold no
         new class: the known classes are then taken as they look there (docs/drift.md).
@@ -53,6 +63,8 @@ def estimate(
         Level of the intervals, such as 0.95; None makes none.
     random_state : int, RandomState instance or None, default=None
         Seed of all randomness; overrides that of ``estimator`` when given.
+    progress : callable or None, default=None
+        Called with the share of the work that is done, while groups are held out.
 
     Returns
     -------
@@ -77,6 +89,13 @@ def estimate(
     """
     chosen = chosen_estimator(estimator, random_state)
     chosen.fit(X, y)
+    if groups is None and groups_new is not None:
+        raise ValueError("groups_new needs groups, the group of each labelled row; got None.")
+    if groups is not None and control is not None:
+        raise ValueError("groups and control must not be given together: a control says more.")
+    if groups is not None:
+        given = groups, groups_new, confidence, progress
+        return estimate_with_groups(chosen, X_new, *given)
     if control is not None:
         return estimate_against_control(chosen, X_new, control, confidence)
     return chosen.estimate(X_new, confidence=confidence)

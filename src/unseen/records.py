@@ -21,7 +21,7 @@ from unseen._version import library_versions
 from unseen._wording import NO_SHARE, html_table, short_share, text_table
 
 if TYPE_CHECKING:
-    from unseen.drift import Control, Drift
+    from unseen.drift import Control, Drift, HeldOut
 
 
 class UnseenWarning(UserWarning):
@@ -219,6 +219,8 @@ class Estimate(Frozen):
         Whether known classes have moved, where the method asks: docs/drift.md.
     control : Control or None
         What training alone would claim of the control, where the new rows were compared with one.
+    held_out : HeldOut or None
+        What is claimed of held-out groups of labelled rows, where groups were given.
 
     Examples
     --------
@@ -253,6 +255,7 @@ class Estimate(Frozen):
     versions: Mapping[str, str] = field(default_factory=library_versions)
     drift: Drift | None = None
     control: Control | None = None
+    held_out: HeldOut | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "classes", tuple(plain(label) for label in self.classes))
@@ -307,8 +310,8 @@ class Estimate(Frozen):
         >>> Estimate(("cat",), [1.0], 0.0, "m", **rows).sentence()
         'No sign of classes that training never saw.'
         """
-        control = "" if self.control is None else f" {self.control.sentence()}"
-        return self._answer() + control
+        beside = [one.sentence() for one in (self.control, self.held_out) if one is not None]
+        return " ".join([self._answer(), *beside])
 
     def _answer(self) -> str:
         never_seen = "classes that training never saw"
@@ -358,6 +361,7 @@ class Estimate(Frozen):
             "diagnostics": plain(self.diagnostics),
             "drift": None if self.drift is None else self.drift.to_dict(),
             "control": None if self.control is None else self.control.to_dict(),
+            "held_out": None if self.held_out is None else self.held_out.to_dict(),
             "notices": [notice.to_dict() for notice in self.notices],
             "seed": plain(self.seed),
             "versions": dict(self.versions),

@@ -16,6 +16,8 @@ def tables(tmp_path_factory) -> Path:
     header = ["id", "length", "width", "colour"]
     train = table({"ant": 100, "bee": 60}, 0)
     write_csv(folder / "train.csv", [*header, "kind"], train)
+    persons = [[*row[:-1], f"p{place % 2}", row[-1]] for place, row in enumerate(train)]
+    write_csv(folder / "persons.csv", [*header, "person", "kind"], persons)
     new = [
         [*row[:-1], f"2024-05-0{1 + place // 70}"]
         for place, row in enumerate(table({"ant": 80, "bee": 60, "cat": N_UNSEEN}, 1))

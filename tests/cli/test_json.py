@@ -17,6 +17,7 @@ COMMANDS = {
     "study": ("estimate", *TABLES),
     "study with windows": ("estimate", *PIPED, "--by", "day"),
     "study with a reference": ("monitor", *PIPED, "--by", "day", "--reference", "training"),
+    "study with groups": ("estimate", "persons.csv", *TABLES[1:], "--group", "person"),
     "study with a control": ("estimate", *TABLES, "--control", "control.csv"),
     "study of a closed-set method": ("estimate", *TABLES, "--method", "SaerensEM"),
     "classification": ("classify", *PIPED, "-o", "{}/out.csv"),

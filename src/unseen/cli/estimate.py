@@ -31,6 +31,11 @@ __all__ = ["estimate"]
     "--by", help="Also estimate for each value of this column of NEW; COLUMN:day cuts dates."
 )
 @click.option(
+    "--group",
+    help="Column with the person, site or batch of each row: hold groups of TRAIN out, and take "
+    "off what is claimed there.",
+)
+@click.option(
     "--control",
     help="Table of rows like those of NEW (same instrument, same site) without anything new.",
 )
@@ -69,6 +74,7 @@ def estimate(
     Examples:
       unseen estimate train.csv new.csv --label species
       unseen estimate train.parquet "new/*.parquet" --label y --report new.html
+      unseen estimate train.csv new.csv --label y --group person
       unseen estimate train.csv new.csv --label y --control last_week.csv
       unseen estimate train.csv new.csv --label y -q --fail-if "unseen.low > 0.05"
     """

@@ -1,19 +1,23 @@
 """Moved or new: what is said of unseen classes when known ones may have drifted."""
 
 from unseen.drift.control import Control
+from unseen.drift.held_out import HeldOut, calibrated
 from unseen.drift.hypotheses import ThreeHypotheses, weigh_three
 from unseen.drift.moved import MovedReading, moved_reading
-from unseen.drift.tolerance import Tolerance, certified_tolerance
+from unseen.drift.tolerance import Tolerance, certified_tolerance, group_tolerance
 from unseen.drift.verdict import Drift, drift_record
 
 __all__ = [
     "Control",
     "Drift",
+    "HeldOut",
     "MovedReading",
     "ThreeHypotheses",
     "Tolerance",
+    "calibrated",
     "certified_tolerance",
     "drift_record",
+    "group_tolerance",
     "moved_reading",
     "weigh_three",
 ]

@@ -17,12 +17,12 @@ from scipy.stats import beta, binom
 from unseen._frozen import Frozen
 from unseen._types import FloatArray
 
-__all__ = ["Tolerance", "certified_tolerance", "rank_above"]
+__all__ = ["Tolerance", "certified_tolerance", "group_tolerance", "rank_above"]
 
 # The least of few limits at a better level each, or of many at a worse: 4 to 12 regions are alike
 # in simulated drifts.
 _REGIONS = 5
-_LARGEST_ALPHA = 0.3
+_LEAST_ALPHA, _LARGEST_ALPHA = 0.02, 0.3
 _LARGEST_FACTOR = 1e3
 # The limit of the highest row of a class must not miss its rank by rounding.
 _ROUNDING = 1e-9
@@ -140,3 +140,56 @@ def certified_tolerance(
     above = (scores[None] > threshold[:, None]).sum(axis=1)
     lower = beta.ppf(level_new, np.maximum(above, 1), len(scores) - above + 1)
     return Tolerance(alpha, np.where(above > 0, lower, 0.0), delta)
+
+
+def group_tolerance(
+    new: ArrayLike, labelled: ArrayLike, codes: ArrayLike, groups: ArrayLike, delta: float = 0.05
+) -> tuple[Tolerance, FloatArray]:
+    """Limits of the new rows in regions, and the factor that each labelled group needs there.
+
+    t_j is the largest over classes of the score that a share alpha_j of its rows exceeds. A group
+    with the share P_g(A_j) of its rows above t_j needs the factor ``max_j P_g(A_j) / alpha_j``. If
+    groups are exchangeable and nothing is new, the new rows need a larger factor than all G
+    labelled groups with a probability of at most 1 / (G + 1).
+
+    Parameters
+    ----------
+    new, labelled : array-like of shape (m, S) and (n, S)
+        Scores, high where a row looks like no known class; one column for every scale. A labelled
+        row's score must not depend on rows of its own group.
+    codes, groups : array-like of shape (n,)
+        Class and group of each labelled row.
+    delta : float, default=0.05
+        Probability that a limit of the new rows fails.
+
+    Returns
+    -------
+    tolerance : Tolerance
+        Whose ``must(factor)`` is to be asked at the largest of the factors, or at 1.
+    factors : ndarray of shape (G,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen.drift.tolerance import group_tolerance
+    >>> rng = np.random.default_rng(0)
+    >>> groups, old = np.repeat(np.arange(8), 100), rng.normal(0, 1, (800, 1))
+    >>> old[:100] += 1.0  # one group stands apart
+    >>> new = np.r_[rng.normal(0, 1, (250, 1)), rng.normal(6, 1, (250, 1))]
+    >>> found, factors = group_tolerance(new, old, np.zeros(800), groups)
+    >>> int(factors.argmax()), 0.3 < found.must(factors.max()) < 0.5
+    (0, True)
+    """
+    scores, old = np.asarray(new, float), np.asarray(labelled, float)
+    classes, group = np.asarray(codes), np.unique(groups, return_inverse=True)[1]
+    alpha = np.geomspace(_LEAST_ALPHA, _LARGEST_ALPHA, _REGIONS)
+    by_class = [old[classes == code] for code in np.unique(classes)]
+    threshold = np.max([np.quantile(rows, 1 - alpha, axis=0) for rows in by_class], axis=0)
+    above, above_new = (rows[:, None] > threshold for rows in (old, scores))
+    shares = np.array([above[group == one].mean(axis=0) for one in range(group.max() + 1)])
+    count = above_new.sum(axis=0).ravel()
+    level = delta / len(count)
+    lower = beta.ppf(level, np.maximum(count, 1), len(scores) - count + 1)
+    region = np.repeat(alpha, old.shape[1])
+    factors = (shares / alpha[:, None]).max(axis=(1, 2))
+    return Tolerance(region, np.where(count > 0, lower, 0.0), delta), factors

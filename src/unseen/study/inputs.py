@@ -105,6 +105,8 @@ class Inputs:
         As in :class:`unseen.tables.Columns`.
     separator, encoding
         As in :meth:`unseen.tables.Source.find`, for both tables.
+    group : str or None
+        Column of TRAIN, and perhaps of NEW, with the person, site or batch of each row.
 
     Raises
     ------
@@ -136,6 +138,7 @@ class Inputs:
     decimal: str | None = None
     separator: str | None = None
     encoding: str | None = None
+    group: str | None = None
 
     def __post_init__(self) -> None:
         if [self.train, self.new, self.control].count("-") > 1:
@@ -196,6 +199,7 @@ class Inputs:
 
         Columns of NEW that are not used are read only where the ``whole`` rows are to be shown.
         """
+        windows += () if self.group is None else (self.group,)
         progress.stage(f"Reading {self.train}")
         training = self._load_training(windows) if self.is_saved else self._read_training(windows)
         progress.stage(f"Reading {self.new}")
@@ -212,7 +216,8 @@ class Inputs:
     ) -> NewRows:
         """Read the new table, with the columns of training."""
         limits = {"max_rows": self.max_rows, "seed": self.seed}
-        return read_new(self.new_source, columns, besides=windows, whole=whole, **limits)
+        given = {"besides": windows, "group": self.group, "whole": whole}
+        return read_new(self.new_source, columns, **given, **limits)  # type: ignore[arg-type]
 
     def read_control(self, columns: Columns) -> NewRows | None:
         """Read the table of the control, with the columns of training; None without one."""
@@ -224,6 +229,8 @@ class Inputs:
         present = self.train_source.columns()
         # A column that only NEW has is not used anyway, but may be named.
         named = {*present, *self.new_source.columns()} if self.drop else set()
+        if self.group is not None and self.group not in present:
+            raise ValueError(f"--group must name a column of TRAIN; got {self.group!r}.")
         unknown = [name for name in self.drop if name not in named]
         if unknown:
             raise ValueError(
@@ -239,7 +246,7 @@ class Inputs:
             decimal=self.decimal,
         )
         limits = {"max_rows": self.max_rows, "seed": self.seed}
-        return read_training(self.train_source, columns, **limits)
+        return read_training(self.train_source, columns, group=self.group, **limits)
 
     def _load_training(self, windows: tuple[str, ...]) -> Training:
         if not isinstance(self.saved, Training):
@@ -247,6 +254,8 @@ class Inputs:
                 f"TRAIN must be a table, or a file that --save wrote; {self.train} holds a "
                 f"{type(self.saved).__name__}."
             )
+        if self.group is not None and self.saved.groups is None:
+            raise ValueError(f"the saved TRAIN has no groups: save it with --group {self.group}.")
         used = [name for name in windows if name in self.saved.columns.feature_names_in_]
         if used:
             raise ValueError(

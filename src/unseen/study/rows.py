@@ -66,6 +66,8 @@ class Training(Frozen):
         The file, or files, and the SHA-256 of their bytes.
     notices : tuple of Notice
         Facts that a person should know about the table.
+    groups : ndarray of shape (n,) or None, default=None
+        Group of each row, where a column of groups was named.
     """
 
     X: FloatArray
@@ -75,6 +77,7 @@ class Training(Frozen):
     name: str
     sha256: str
     notices: tuple[Notice, ...] = ()
+    groups: NDArray[Any] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +94,7 @@ class NewRows(Frozen):
         Their places in the file, from 0.
     n_rows : int
         Rows of the whole table.
-    name, sha256, notices
+    name, sha256, notices, groups
         As in :class:`Training`.
     """
 
@@ -102,6 +105,7 @@ class NewRows(Frozen):
     name: str
     sha256: str
     notices: tuple[Notice, ...] = ()
+    groups: NDArray[Any] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,12 +128,17 @@ class WindowRows(Frozen):
 
 
 def read_training(
-    source: Source, columns: Columns, *, max_rows: int = MAX_ROWS, seed: int = 0
+    source: Source,
+    columns: Columns,
+    *,
+    group: str | None = None,
+    max_rows: int = MAX_ROWS,
+    seed: int = 0,
 ) -> Training:
     """Read a labelled table in bounded memory, and learn how to encode its columns.
 
     At most ``max_rows`` rows are used: small classes whole, equally many of the others. ``columns``
-    names the label; it is fitted.
+    names the label; it is fitted. The column ``group`` says which rows belong together.
     """
     label = columns.label
     assert label is not None
@@ -154,7 +163,8 @@ def read_training(
         )
         notices.append(Notice("rows_without_label", text))
     all_notices = (*notices, *small)
-    return Training(X, y, columns, counts, source.name, sample.sha256, all_notices)
+    groups = _groups(table, group)
+    return Training(X, y, columns, counts, source.name, sample.sha256, all_notices, groups)
 
 
 def _usable_rows(sample: Sample, name: str) -> tuple[BoolArray, list[Notice]]:
@@ -192,6 +202,7 @@ def read_new(
     columns: Columns,
     *,
     besides: Sequence[str] = (),
+    group: str | None = None,
     max_rows: int = MAX_ROWS,
     seed: int = 0,
     whole: bool = False,
@@ -199,10 +210,13 @@ def read_new(
     """Read a new table in bounded memory: at most ``max_rows`` rows, drawn at random.
 
     Columns that no answer needs are not read, unless the ``whole`` rows are to be shown. No notice
-    says that the columns ``besides`` are ignored: they have another use.
+    says that the columns ``besides`` are ignored: they have another use. The column
+    ``group`` may be there or not.
     """
     names = source.columns()
     needed = None if whole else columns.looked_at(names) or None
+    if needed is not None and group in names:
+        needed = [*needed, group]
     sample = read_sample(source, max_rows, seed=seed, columns=needed)
     with rows_of_file(sample.positions):
         X, notices = columns.transform_new(sample.table, besides, names)
@@ -214,7 +228,16 @@ def read_new(
         source.name,
         sample.sha256,
         (*source.notices, *_drawn(sample, source.name, "rows"), *notices),
+        _groups(sample.table, group),
     )
+
+
+def _groups(table: pa.Table, column: str | None) -> NDArray[Any] | None:
+    """Group of each row, None where it is missing; None where no such column is there."""
+    if column is None or column not in table.column_names:
+        return None
+    values = table[column].to_pylist()
+    return np.array([None if value in (None, "") else str(value) for value in values], object)
 
 
 def read_windows(source: Source, by: GroupBy, columns: Columns, seed: int = 0) -> WindowRows:

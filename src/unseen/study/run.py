@@ -82,7 +82,7 @@ def run_study(
     chosen = OpenSetEstimator() if estimator is None else estimator
     control = inputs.read_control(training.columns)
     progress.stage(f"Estimating with {type(chosen).__name__}")
-    found, notes = _estimate(training, new, control, chosen, confidence, inputs.seed)
+    found, notes = _estimate(training, new, control, chosen, confidence, inputs, progress)
     origin = Origin(
         command=command,
         files=tuple((one.name, one.sha256) for one in (training, new, control) if one is not None),
@@ -171,19 +171,26 @@ def _estimate(
     control: NewRows | None,
     estimator: ProportionEstimator,
     confidence: float,
-    seed: int,
+    inputs: Inputs,
+    progress: Progress,
 ) -> tuple[Estimate, tuple[Notice, ...]]:
     """The estimate with all warnings, and the notes on the tables."""
+    groups = training.groups if inputs.group is not None else None
     with quiet_warnings():
         found = estimate_shares(
             training.X,
             training.y,
             new.X,
             estimator=estimator,
+            groups=groups,
+            groups_new=None if groups is None else new.groups,
             control=None if control is None else control.X,
             confidence=confidence,
-            random_state=seed,
+            random_state=inputs.seed,
+            progress=progress.share if groups is not None else None,
         )
+    if found.held_out is not None and inputs.group is not None:
+        found = replace(found, held_out=replace(found.held_out, by=inputs.group))
     severe, notes = _by_severity((*training.notices, *new.notices))
     notices = (*severe, *column_drift(training, new), *without_constants(found.notices))
     return replace(found, notices=notices, drift=_named(found.drift, training.columns)), notes

@@ -1,0 +1,154 @@
+"""New persons, sites or batches: is the lower end of the unseen share right with held-out groups?
+
+    python benchmarks/groups.py must      what must be new by distances: 1,200 problems, a minute
+    python benchmarks/groups.py whole     ``estimate(..., groups=)``: 12 problems, two minutes
+    python benchmarks/groups.py tables    the tables of docs/drift.md from results/groups_*.csv
+
+Rows of a set are dealt to G labelled persons and a new one. Every person has an offset and a gain
+of its own in every column. The last class is hidden from training, and makes up 0% or 20% of the
+new person's rows. No constant of the method was chosen on these sets.
+"""
+
+from __future__ import annotations
+
+from _common import RESULTS, write_csv  # isort: skip
+
+import csv
+import sys
+import time
+import zlib
+from itertools import product
+
+import numpy as np
+from sklearn.datasets import load_digits, make_blobs, make_classification
+
+import unseen
+from unseen.datasets import make_waveform
+from unseen.drift import group_tolerance
+from unseen.scores.between import between_groups
+
+SETS = ("blobs", "made", "waveform", "digits")
+DRIFTS = {"little": (0.15, 0.03), "much": (0.5, 0.1)}  # offset in deviations, gain
+GROUPS, SHARES = (5, 10, 20), (0.0, 0.2)
+ROWS_A_PERSON, ROWS_NEW = 40, 100
+
+
+def rows_of(name: str) -> tuple[np.ndarray, np.ndarray]:
+    if name == "blobs":
+        return make_blobs(4000, 6, centers=5, cluster_std=4.0, random_state=0)
+    if name == "made":
+        return make_classification(
+            4000, 12, n_informative=8, n_redundant=2, n_classes=4, class_sep=1.5, random_state=0
+        )
+    if name == "waveform":
+        return make_waveform(4000, random_state=0)
+    X, y = load_digits(return_X_y=True)
+    return X[y < 7], y[y < 7]
+
+
+def problem(
+    name: str, drift: str, n_groups: int, share: float, seed: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Labelled rows, labels and persons, and the rows of a new person."""
+    rng = np.random.default_rng([zlib.crc32(f"{name} {drift}".encode()), n_groups, seed])
+    X, y = rows_of(name)
+    spread, (offset, gain) = X.std(axis=0), DRIFTS[drift]
+    hidden = y == y.max()
+    known, new = (rng.permutation(np.flatnonzero(one)) for one in (~hidden, hidden))
+    n_unseen = round(share * ROWS_NEW)
+    sizes = [ROWS_A_PERSON] * n_groups + [ROWS_NEW - n_unseen]
+    parts = np.split(known[: sum(sizes)], np.cumsum(sizes)[:-1])
+    parts[-1] = np.append(parts[-1], new[:n_unseen])
+
+    def as_person(rows: np.ndarray) -> np.ndarray:
+        moved = X[rows] * (1 + gain * rng.normal(size=X.shape[1]))
+        return moved + offset * spread * rng.normal(size=X.shape[1])
+
+    persons = [as_person(rows) for rows in parts]
+    labels = y[np.concatenate(parts[:-1])]
+    return (
+        np.vstack(persons[:-1]),
+        labels,
+        np.repeat(np.arange(n_groups), ROWS_A_PERSON),
+        persons[-1],
+    )
+
+
+def must(n_seeds: int = 25) -> None:
+    rows = []
+    for name, drift, n_groups, share, seed in product(SETS, DRIFTS, GROUPS, SHARES, range(n_seeds)):
+        X, y, persons, X_new = problem(name, drift, n_groups, share, seed)
+        far = between_groups(X_new, X, persons, np.random.RandomState(seed))
+        limits, factors = group_tolerance(far.new, far.labelled, y, persons)
+        factor = max(1.0, factors.max())
+        rows.append(
+            {
+                "set": name, "drift": drift, "groups": n_groups, "unseen": share, "seed": seed,
+                "factor": f"{factor:.3f}", "must": f"{limits.must(factor):.4f}",
+                "must_1": f"{limits.must(1.0):.4f}",
+            }
+        )  # fmt: skip
+    write_csv(RESULTS / "groups_must.csv", rows)
+
+
+def whole() -> None:
+    rows = []
+    for name, drift, n_groups, share in product(("blobs", "waveform"), ("much",), GROUPS, SHARES):
+        X, y, persons, X_new = problem(name, drift, n_groups, share, 0)
+        start = time.process_time()
+        asked = {"confidence": 0.95, "random_state": 0}
+        found = unseen.estimate(X, y, X_new, groups=persons, **asked)
+        took = time.process_time() - start
+        alone = unseen.estimate(X, y, X_new, **asked)
+        rows.append(
+            {
+                "set": name, "drift": drift, "groups": n_groups, "unseen": share,
+                "share": f"{found.unseen:.4f}", "low": f"{found.intervals[-1, 0]:.4f}",
+                "high": f"{found.intervals[-1, 1]:.4f}", "worst": f"{found.held_out.worst:.4f}",
+                "verdict": found.drift.verdict, "share_alone": f"{alone.unseen:.4f}",
+                "low_alone": f"{alone.intervals[-1, 0]:.4f}",
+                "high_alone": f"{alone.intervals[-1, 1]:.4f}", "cpu_s": f"{took:.1f}",
+            }
+        )  # fmt: skip
+        print(rows[-1], flush=True)
+        write_csv(RESULTS / "groups_whole.csv", rows)
+
+
+def tables() -> None:
+    with (RESULTS / "groups_must.csv").open() as file:
+        found = list(csv.DictReader(file))
+    print("| drift | groups | nothing unseen: too high, factor | 20%: too high, `must` |")
+    print("|---|---|---|---|")
+    for drift, n_groups in product(DRIFTS, GROUPS):
+        cells = []
+        for share in SHARES:
+            key = drift, str(n_groups), str(share)
+            cell = [one for one in found if (one["drift"], one["groups"], one["unseen"]) == key]
+            high = sum(float(one["must"]) > share for one in cell)
+            column = "must" if share else "factor"
+            mean = np.mean([float(one[column]) for one in cell])
+            cells.append(f"{high} of {len(cell)}, {mean:.2f}")
+        print(f"| {drift} | {n_groups} | {' | '.join(cells)} |")
+    with (RESULTS / "groups_whole.csv").open() as file:
+        found = list(csv.DictReader(file))
+    print(
+        "\n| unseen | groups | problems | too high, alone / groups | low, alone / groups | width |"
+    )
+    print("|---|---|---|---|---|---|")
+    for share, n_groups in product(SHARES, GROUPS):
+        key = str(share), str(n_groups)
+        cell = [one for one in found if (one["unseen"], one["groups"]) == key]
+        high = [sum(float(one[low]) > share for one in cell) for low in ("low_alone", "low")]
+        lows = [np.mean([float(one[low]) for one in cell]) for low in ("low_alone", "low")]
+        widths = [
+            np.mean([float(one[f"high{by}"]) - float(one[f"low{by}"]) for one in cell])
+            for by in ("_alone", "")
+        ]
+        print(
+            f"| {share:.0%} | {n_groups} | {len(cell)} | {high[0]} / {high[1]} | "
+            f"{lows[0]:.2f} / {lows[1]:.2f} | {widths[0]:.2f} / {widths[1]:.2f} |"
+        )
+
+
+if __name__ == "__main__":
+    {"must": must, "whole": whole, "tables": tables}[sys.argv[1]]()

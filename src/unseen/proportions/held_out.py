@@ -1,0 +1,193 @@
+"""Labelled rows in groups: hold groups out, and ask the same question where nothing is new.
+
+New rows come from another person, site or batch than the labelled ones. What the estimator claims
+of a labelled group that it did not learn from is what it claims where nothing is new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from unseen._random import whole_seed
+from unseen._types import BoolArray, IntArray
+from unseen._wording import listed, named, shown
+from unseen.drift import HeldOut, calibrated, group_tolerance
+from unseen.proportions.base import ProportionEstimator, answer
+from unseen.records import Estimate, Notice
+from unseen.samples import LabelledRows, check_new
+from unseen.samples.labelled import is_missing
+from unseen.scores.base import FOLDS
+from unseen.scores.between import between_groups
+
+__all__ = ["estimate_with_groups", "held_out_parts"]
+
+# Each part costs an estimate. With ten a new group is worse than all in one case of eleven.
+MOST_PARTS = 10
+_FEWEST_ROWS, _MOST_ROWS = 30, 5_000
+
+
+def estimate_with_groups(
+    fitted: ProportionEstimator,
+    X_new: ArrayLike,
+    groups: ArrayLike,
+    groups_new: ArrayLike | None = None,
+    confidence: float | None = None,
+    progress: Callable[[float], object] | None = None,
+) -> Estimate:
+    """Estimate the shares in new rows, less what is claimed of held-out groups.
+
+    Parameters
+    ----------
+    fitted : ProportionEstimator
+        Fitted to the labelled rows; it must see the unseen.
+    X_new : array-like of shape (n_new, n_features)
+        New rows.
+    groups, groups_new : array-like of shape (n_labelled,) and (n_new,)
+        Group of each labelled and of each new row; without ``groups_new`` the new rows are one
+        group. As many groups are held out at a time as the new rows have.
+    confidence : float or None, default=None
+        Level of the intervals.
+    progress : callable or None, default=None
+        Called with the share of the work that is done.
+
+    Returns
+    -------
+    Estimate
+        With ``held_out``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen import OpenSetEstimator
+    >>> from unseen.proportions.held_out import estimate_with_groups
+    >>> rng = np.random.default_rng(0)
+    >>> person = np.repeat(np.arange(4), 50)
+    >>> X = rng.normal(0, 1, (200, 2)) + rng.normal(0, 1, (5, 2))[person]
+    >>> fitted = OpenSetEstimator(random_state=0).fit(X, ["known"] * 200)
+    >>> found = estimate_with_groups(fitted, rng.normal(0, 1, (50, 2)) + 1.0, person)
+    >>> len(found.held_out.unseen), found.held_out.chance
+    (4, 0.2)
+    """
+    if not fitted.sees_unseen:
+        name = type(fitted).__name__
+        raise ValueError(f"groups needs an estimator that sees the unseen; got {name}.")
+    labelled, hear = fitted.labelled_, progress or (lambda done: None)
+    names, group = _checked(groups, "groups", len(labelled.codes), "X")
+    if len(names) < 2:
+        raise ValueError(f"groups must hold at least two groups; got only {shown(names[0])!r}.")
+    rows = check_new(labelled, X_new)
+    n_groups_new = 1
+    if groups_new is not None:
+        n_groups_new = len(_checked(groups_new, "groups_new", rows.shape[0], "X_new")[0])
+    seed = whole_seed(fitted.random_state)
+    estimator = copy(fitted).set_params(random_state=seed)
+    found = estimator.estimate(X_new, confidence=confidence)
+    rng = np.random.RandomState(seed)
+    parts = held_out_parts(group, n_groups_new, rng)
+    claims, n_rows, called = [], [], []
+    for place, part in enumerate(parts):
+        hear((place + 1) / (len(parts) + 1))
+        asked = _asked(estimator, labelled, np.isin(group, part), rng)
+        if asked is not None:
+            claims.append(asked.unseen)
+            n_rows.append(asked.n_new)
+            called.append(listed([shown(names[one]) for one in part]))
+    if not claims:
+        raise ValueError(
+            "groups must leave enough rows to hold a group out, at least "
+            f"{FOLDS} of some class on either side; got {len(names)} groups of "
+            f"{int(np.median(np.bincount(group)))} rows."
+        )
+    far = between_groups(rows, labelled.rows, group, rng)
+    tolerance, factors = group_tolerance(far.new, far.labelled, labelled.codes, group)
+    by = str(getattr(groups, "name", None) or "")
+    held_out = HeldOut(tuple(called), tuple(n_rows), claims, factors, tolerance, by)  # type: ignore[arg-type]
+    hear(1.0)
+    lonely = _in_one_group(labelled, group, names)
+    return calibrated(replace(found, notices=(*found.notices, *lonely)), held_out)
+
+
+def held_out_parts(
+    group: IntArray, n_groups_new: int, rng: np.random.RandomState
+) -> list[IntArray]:
+    """Groups to hold out together: as many as the new rows have, and rows enough to be asked about.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> group = np.repeat(np.arange(12), 20)  # of 20 rows: two groups make a part
+    >>> [len(part) for part in held_out_parts(group, 1, np.random.RandomState(0))]
+    [2, 2, 2, 2, 2, 2]
+    """
+    sizes = np.bincount(group)
+    wanted = max(n_groups_new, int(np.ceil(_FEWEST_ROWS / np.median(sizes))))
+    together = min(wanted, len(sizes) // 2)
+    n_parts = min(MOST_PARTS, len(sizes) // together)
+    order = rng.permutation(len(sizes))
+    return [order[place * together : (place + 1) * together] for place in range(n_parts)]
+
+
+def _asked(
+    estimator: ProportionEstimator,
+    labelled: LabelledRows,
+    held: BoolArray,
+    rng: np.random.RandomState,
+) -> Estimate | None:
+    """The answer for held-out rows of classes that the others know; None where too few are left."""
+    n_classes = len(labelled.classes)
+    known = np.bincount(labelled.codes[~held], minlength=n_classes) >= FOLDS
+    usable = known[labelled.codes]
+    train, test = (_some(np.flatnonzero(usable & side), rng) for side in (~held, held))
+    known &= np.bincount(labelled.codes[train], minlength=n_classes) >= FOLDS
+    test = test[known[labelled.codes[test]]]
+    train = train[known[labelled.codes[train]]]
+    fewest, _ = estimator.n_classes
+    if known.sum() < fewest or len(test) < FOLDS:
+        return None
+    codes = np.cumsum(known) - 1
+    rest = replace(
+        labelled,
+        rows=labelled.rows[train],
+        classes=labelled.classes[known],
+        codes=codes[labelled.codes[train]],
+    )
+    return answer(estimator, rest, labelled.rows[test])
+
+
+def _some(places: IntArray, rng: np.random.RandomState) -> IntArray:
+    """The places, or a part of very many, so that the cost stays bounded."""
+    return places if len(places) <= _MOST_ROWS else np.sort(rng.permutation(places)[:_MOST_ROWS])
+
+
+def _checked(groups: Any, name: str, n_rows: int, of: str) -> tuple[NDArray[Any], IntArray]:
+    """Names of the groups as text, and the group of each row."""
+    values = np.asarray(groups)
+    if values.shape != (n_rows,):
+        raise ValueError(
+            f"{name} must hold one group per row of {of}, {n_rows}; got shape {values.shape}."
+        )
+    missing = sum(map(is_missing, values.tolist()))
+    if missing:
+        raise ValueError(f"{name} must have no missing values; got {missing} of {n_rows}.")
+    names, group = np.unique(values.astype(str), return_inverse=True)
+    return names, group.astype(np.intp)
+
+
+def _in_one_group(labelled: LabelledRows, group: IntArray, names: NDArray[Any]) -> list[Notice]:
+    """Classes that cannot be held out, as no other group has them."""
+    found = []
+    for code, label in enumerate(labelled.labels):
+        where = np.unique(group[labelled.codes == code])
+        if len(where) == 1:
+            text = (
+                f"class {named(label)}: all its labelled rows are of group "
+                f"{shown(names[where[0]])}, so nothing shows how it looks in another one."
+            )
+            found.append(Notice("class_in_one_group", text, about=label))
+    return found

@@ -80,7 +80,7 @@ def _contents(study: Study) -> dict[str, Any]:
     value = tables.labelling_value(study)
     return {
         "style": _style(),
-        "sentence": words.shown(estimate.sentence(), words.LONGEST_SENTENCE),
+        "sentence": words.shown(estimate.sentence(), 2 * words.LONGEST_SENTENCE),
         "certainty": sentences.certainty(estimate),
         "source": sentences.source(study),
         "shares": tables.shares_table(study),

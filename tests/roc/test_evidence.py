@@ -52,6 +52,6 @@ def test_the_pooled_curve_of_the_default_ends_with_the_slope_of_the_known_share(
     estimate = unseen.estimate(X, ["a"] * 400 + ["b"] * 400, X_new, random_state=0)
     pooled = estimate.pooled
     assert pooled.right_slope == pytest.approx(1 - estimate.unseen)
-    rest = 1 - np.interp(0.2, pooled.false_alarm, pooled.detection)
-    assert rest / 0.8 == pytest.approx(1 - estimate.unseen, abs=0.03)
+    rest = 1 - np.interp(0.1, pooled.false_alarm, pooled.detection)
+    assert rest / 0.9 == pytest.approx(1 - estimate.unseen, abs=0.03)
     assert estimate.to_dict()["pooled"]["n_new"] == 800

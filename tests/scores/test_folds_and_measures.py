@@ -9,7 +9,7 @@ from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
 from sklearn.model_selection import KFold
 
 from unseen.scores.base import assign_folds, training_masks
-from unseen.scores.klr import accuracy, neg_log_loss, roc_auc, weighted_auc
+from unseen.scores.held_out import accuracy, neg_log_loss, roc_auc, weighted_auc
 
 
 def problem(n_classes, seed=0):

@@ -12,7 +12,7 @@ from sklearn.metrics import log_loss, roc_auc_score
 
 from reference.exact_klr import exact_scores, gaussian_kernel
 from unseen import KernelLogisticRegression
-from unseen.scores.klr import one_hot
+from unseen.scores.held_out import one_hot
 
 
 @pytest.fixture(scope="module")

@@ -7,6 +7,7 @@ from scipy.optimize import minimize
 from sklearn.datasets import make_moons
 
 from reference.exact_klr import exact_scores
+from unseen.scores import logistic
 from unseen.scores.kernel import (
     RESIDUAL,
     ShiftedKernel,
@@ -144,3 +145,24 @@ def test_standardisation_is_weighted_and_leaves_constants_alone():
 def test_median_bandwidth_of_coinciding_landmarks_is_one():
     assert median_bandwidth(np.ones((1, 2))) == 1.0
     assert_allclose(median_bandwidth(np.array([[0.0], [1.0], [3.0]])), 2.0)
+
+
+def test_single_precision_stops_where_rounding_stops_it(moons, monkeypatch):
+    X, y = moons
+    monkeypatch.setattr("unseen.scores.kernel.EXACT_CELLS", 0)
+    standardise = Standardisation.of(X, np.ones(len(X)))
+    factor = kernel_factor(X, standardise, standardise(X[:80]), 4.0)
+    problems = Problems(
+        np.array([1e3]), np.zeros(1, int), np.ones((len(X), 1), np.float32), y[:, None, None] * 1.0
+    )
+    steps = []
+    original = logistic._Iteration.step
+    monkeypatch.setattr(
+        logistic._Iteration, "step", lambda state: (steps.append(1), original(state))[1]
+    )
+    stopped = solve(factor, problems, tol=1e-12, max_iter=200)
+    n_stopped = len(steps)
+    monkeypatch.setattr(logistic, "STALLED_TOL", 0.0)
+    on = solve(factor, problems, tol=1e-12, max_iter=200)
+    assert n_stopped < 100 < len(steps) - n_stopped
+    assert_allclose(stopped.values, on.values, atol=0.02)

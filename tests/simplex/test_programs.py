@@ -1,12 +1,19 @@
 """Quadratic programs on the simplex, against a general solver and the conditions of optimality."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from reference.closed_twins import on_simplex
-from unseen.simplex import minimise_on_plane, minimise_on_simplex
+from unseen import simplex
+from unseen.simplex import (
+    approximate_mixture_shares,
+    minimise_on_plane,
+    minimise_on_simplex,
+    mixture_shares,
+)
 
 
 def programs(seed, n_classes, n_programs=20, rank=None):
@@ -49,3 +56,47 @@ def test_on_the_plane_the_slope_is_level_everywhere() -> None:
     assert_allclose(shares.sum(axis=1), 1, atol=1e-9)
     slope = np.einsum("bkl,bl->bk", gram, shares) - linear
     assert_allclose(slope - slope[:, :1], 0, atol=1e-7 * np.abs(gram).max())
+
+
+def test_a_wrong_guess_of_the_support_changes_nothing() -> None:
+    rng = np.random.default_rng(3)
+    half = rng.normal(size=(40, 6, 6))
+    gram, linear = half @ half.transpose(0, 2, 1), rng.normal(size=(40, 6))
+    guess = rng.random((40, 6)) < 0.5
+    assert_allclose(
+        minimise_on_simplex(gram, linear, guess), minimise_on_simplex(gram, linear), atol=1e-10
+    )
+
+
+def test_programs_that_go_round_in_circles_are_solved_too(monkeypatch) -> None:
+    rng = np.random.default_rng(4)
+    half = rng.normal(size=(20, 5, 5))
+    gram, linear = half @ half.transpose(0, 2, 1), 3 * rng.normal(size=(20, 5))
+    found = minimise_on_simplex(gram, linear)
+    monkeypatch.setattr(simplex, "_PIVOTS", 1)
+    assert_allclose(minimise_on_simplex(gram, linear), found, atol=1e-9)
+
+
+@pytest.mark.parametrize("n_replicates", [2, 60])
+def test_the_curvature_of_the_likelihood_is_a_weighted_gram(n_replicates) -> None:
+    rng = np.random.default_rng(5)
+    R, W = rng.random((70, 6)), rng.random((n_replicates, 70))
+    slow = np.einsum("bj,jk,jl->bkl", W, R, R)
+    assert_allclose(simplex._curvature(R, W), slow, rtol=1e-12)
+
+
+def test_accelerated_em_finds_the_shares_of_newton_steps() -> None:
+    # Within a hundredth of the standard error on average, as its docstring says.
+    rng = np.random.default_rng(6)
+    centres = rng.normal(size=(30, 5)) * 1.5
+    rows = centres[rng.integers(30, size=600)] + rng.normal(size=(600, 5))
+    ratios = np.exp(rows @ centres.T - 0.5 * np.square(centres).sum(axis=1))
+    weights = rng.exponential(size=(40, 600))
+    weights /= weights.sum(axis=1, keepdims=True)
+    noise = 0.02 * rng.normal(size=(40, 30))
+    start = np.full(30, 1 / 30)
+    exact = mixture_shares(ratios, weights, noise, start=start)
+    found = approximate_mixture_shares(ratios, weights, noise, start=start)
+    assert_allclose(found.sum(axis=1), 1)
+    assert found.min() >= 0
+    assert np.abs(found - exact).mean() < 0.01 * exact.std(axis=0).mean()

@@ -40,7 +40,7 @@ _TEMPER, _HANDICAP = 0.7, 1.0  # of the discriminators' evidence for u > 0 under
 _EVIDENCE_POWER = 1 / 3
 _FAR, _FAR_RAMP = 1.5, 0.2  # strength by distances from which on it is too far to tell
 _CLIP_DISCRIMINATORS, _CLIP_DISTANCES = (-25.0, 10.0), 5.0
-_LOSS_WEIGHT, _LEAST_LOSS = 0.1, np.log(1e-3)
+_LEAST_LOSS = np.log(1e-3)
 _LEAST_NEW = 0.02  # below this probability of u > 0 all rows count as known
 _LEAST_CANDIDATE = 0.1
 _LARGE_CLASS = 0.05  # part of the new rows from which on a class says how evenly they look unseen
@@ -182,7 +182,7 @@ def _columns(scores: OpenScores) -> _Columns:
 
 def _discriminators(ratios: RatioScores) -> tuple[IntArray, FloatArray]:
     """The discriminators that can matter, and their log prior weights."""
-    loss = -_LOSS_WEIGHT * ratios.n_effective * (ratios.log_loss - ratios.log_loss.min())
+    loss = ratios.log_weight
     used = np.flatnonzero(loss > _LEAST_LOSS)
     return used, loss[used] - logsumexp(loss[used])
 

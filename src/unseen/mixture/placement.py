@@ -25,7 +25,7 @@ from unseen.records import MixtureEstimate
 from unseen.roc.pooled import N_CELLS, PooledCells, fitted_lattice, spread_cells
 from unseen.roc.sketch import RocSketch
 from unseen.samples import Clusters, effective_number
-from unseen.scores.base import RatioScores
+from unseen.scores.base import NEGLIGIBLE, RatioScores
 from unseen.scores.crossfit import cross_fitter
 
 __all__ = ["Candidates", "Placement", "PlacementPosterior", "placement_posterior"]
@@ -33,9 +33,6 @@ __all__ = ["Candidates", "Placement", "PlacementPosterior", "placement_posterior
 # Half of the prior weight is with distances, which find few unseen rows where no discriminator can
 # be learnt from them; evenly, as distances have no loss.
 _DISTANCE_WEIGHT = 0.5
-# A discriminator has the prior weight exp(-n (loss - least loss) / 10), times a constant.
-_LOSS_WEIGHT = 0.1
-_NEGLIGIBLE = 1e-6
 _MOST_MASS = 2.0
 _LEAST_RATE = 1e-9
 _LARGEST_LOG = 690.0
@@ -72,9 +69,8 @@ class Candidates:
     @classmethod
     def from_ratios(cls, scores: RatioScores) -> Candidates:
         """The discriminators, and the distances where there are any."""
-        n_rows = scores.n_effective
-        log_prior = -_LOSS_WEIGHT * n_rows * (scores.log_loss - scores.log_loss.min())
-        log_prior[log_prior < np.log(_NEGLIGIBLE)] = -np.inf
+        log_prior = scores.log_weight
+        log_prior[log_prior < np.log(NEGLIGIBLE)] = -np.inf
         log_prior -= logsumexp(log_prior)
         far = scores.distances
         if far is None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from unseen._types import FloatArray, IntArray
 from unseen.scores import Posteriors
-from unseen.simplex import minimise_on_simplex, mixture_shares
+from unseen.simplex import approximate_mixture_shares, minimise_on_simplex, mixture_shares
 
 __all__ = ["bootstrap_means", "class_bootstrap_means", "class_means", "em_replicates"]
 
@@ -14,6 +14,8 @@ __all__ = ["bootstrap_means", "class_bootstrap_means", "class_means", "em_replic
 # normal law that it then follows: the sum of that many weights has no other shape left.
 EXACT_ROWS = 20_000
 _BLOCK_SIZE = 2_000_000
+# From so many classes on a Newton step of a replicate costs far more than accelerated EM.
+_MANY_CLASSES = 20
 _MIN_POSTERIOR = 1e-15
 
 
@@ -91,14 +93,15 @@ def em_replicates(
         some = rng.permutation(n_rows)[:EXACT_ROWS]
         ratios, known, n_rows = ratios[some], known[some], EXACT_ROWS
     noise = labelled_noise(record, shares, n_replicates, rng)
+    solver = mixture_shares if len(shares) < _MANY_CLASSES else approximate_mixture_shares
     found = np.empty((n_replicates, len(shares)))
-    block = max(1, _BLOCK_SIZE // n_rows)
+    block = max(1, _BLOCK_SIZE // max(n_rows, len(shares) ** 2))
     for first in range(0, n_replicates, block):
         part = slice(first, min(first + block, n_replicates))
         weights = rng.standard_exponential((part.stop - first, n_rows))
         weights = weights if known is None else known * weights
         weights /= weights.sum(axis=1, keepdims=True)
-        found[part] = mixture_shares(ratios, weights, noise[part], start=shares)
+        found[part] = solver(ratios, weights, noise[part], start=shares)
     return found
 
 
@@ -114,9 +117,11 @@ def labelled_noise(
     """
     ratios = record.of_labelled / record.prior
     slopes = ratios / np.maximum(ratios @ shares, _MIN_POSTERIOR)[:, None]
-    by_class = [slopes[record.codes == code] for code in range(len(shares))]
-    moved = [bootstrap_means(rows, n_replicates, rng) - rows.mean(axis=0) for rows in by_class]
-    return np.einsum("i,bik->bk", shares, np.stack(moved, axis=1))
+    noise = np.zeros((n_replicates, len(shares)))
+    for code, share in enumerate(shares):
+        rows = slopes[record.codes == code]
+        noise += share * (bootstrap_means(rows, n_replicates, rng) - rows.mean(axis=0))
+    return noise
 
 
 def _one_step(

@@ -37,11 +37,12 @@ from unseen.rejection.learning.sample import (
     out_of_fold,
 )
 from unseen.scores.kernel import (
+    PreparedRows,
     ShiftedKernel,
     Standardisation,
     row_blocks,
 )
-from unseen.scores.klr import KernelLogisticRegression, PreparedRows
+from unseen.scores.klr import KernelLogisticRegression
 
 __all__ = ["KernelRule", "RejectionKernel"]
 

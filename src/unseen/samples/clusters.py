@@ -61,6 +61,12 @@ class Clusters(Frozen):
         """Numbers of the new rows, then of the labelled ones."""
         return np.append(self.new, self.labelled)
 
+    @property
+    def n_effective(self) -> float:
+        """Rows of both samples, copies as draws of one row."""
+        samples = self.new, self.labelled
+        return sum(effective_number(np.ones(len(numbers)), numbers) for numbers in samples)
+
 
 def effective_number(weight: FloatArray, numbers: IntArray | None = None) -> float:
     """Effective number of weighted rows, ``(sum w)^2 / sum w^2``, over clusters of rows."""

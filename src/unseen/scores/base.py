@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FOLDS",
+    "LOSS_WEIGHT",
+    "NEGLIGIBLE",
     "Distances",
     "RatioScores",
     "Scorer",
@@ -47,6 +49,9 @@ __all__ = [
 ]
 
 FOLDS = 10
+# A discriminator has the prior weight exp(-n (loss - least loss) / 10), times a constant.
+LOSS_WEIGHT = 0.1
+NEGLIGIBLE = 1e-6  # the least prior weight that counts
 
 
 class Scores(Frozen):
@@ -125,16 +130,19 @@ class RatioScores(Frozen):
     @property
     def n_effective(self) -> float:
         """Rows of both samples, copies as draws of one row."""
-        n_new, n_old = len(self.new), len(self.labelled)
         if self.clusters is None:
-            return float(n_new + n_old)
-        parts = (n_new, self.clusters.new), (n_old, self.clusters.labelled)
-        return sum(effective_number(np.ones(n_rows), numbers) for n_rows, numbers in parts)
+            return float(len(self.new) + len(self.labelled))
+        return self.clusters.n_effective
 
     @property
     def best(self) -> int:
         """The candidate of the least log-loss."""
         return int(np.argmin(self.log_loss))
+
+    @property
+    def log_weight(self) -> FloatArray:
+        """Log prior weight of each candidate, 0 for the best."""
+        return -LOSS_WEIGHT * self.n_effective * (self.log_loss - self.log_loss.min())
 
 
 class Scorer(ABC):

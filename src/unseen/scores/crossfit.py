@@ -21,6 +21,8 @@ from unseen._random import one_blas_thread, seeded
 from unseen._types import FloatArray, IntArray, Matrix, ScorePair
 from unseen.samples import Clusters
 from unseen.scores.base import (
+    LOSS_WEIGHT,
+    NEGLIGIBLE,
     RatioScores,
     as_copies,
     as_rows,
@@ -29,8 +31,9 @@ from unseen.scores.base import (
     stack_samples,
     training_masks,
 )
-from unseen.scores.kernel import neighbour_distances
-from unseen.scores.klr import C_VALUES, KernelLogisticRegression, PreparedRows, held_out
+from unseen.scores.held_out import Race, best_first, held_out
+from unseen.scores.kernel import PreparedRows, neighbour_distances
+from unseen.scores.klr import C_VALUES, KernelLogisticRegression
 from unseen.scores.refit import AnyClassifier
 
 __all__ = ["CrossFitter", "KernelCrossFitter", "cross_fitter"]
@@ -162,7 +165,7 @@ class KernelCrossFitter:
             clusters = clusters or Clusters.of_copies(X, X_new)
             masks = training_masks(n_folds, codes, int(seeds[1]), clusters.labelled)
             cell = rows, codes, model.bandwidth_, np.array([model.C_])
-            logits = held_out(*cell, masks, "neg_log_loss", *SCORE_LIMITS)[0][:, 0]
+            logits = held_out(*cell, masks, "neg_log_loss", *SCORE_LIMITS).values[:, 0]
         if logits.shape[1] == 1:
             logits = np.column_stack([np.zeros(len(logits)), logits])
         labelled = np.asarray(softmax(logits, axis=1))
@@ -226,14 +229,40 @@ class KernelCrossFitter:
             strata[is_new == 0] += 0 if codes is None else codes
             masks = training_masks(n_folds, strata, rng, clusters.stacked)
             C_values = RATIO_C_VALUES if self.classifier.C is None else self.classifier.C_values()
-            parts = Parallel(n_jobs=self.n_jobs, require="sharedmem")(
-                delayed(_candidates_at)(rows, is_new, bandwidth, C_values, masks)
-                for bandwidth in self.classifier.bandwidths(rows)
-            )
+            behind = -np.log(NEGLIGIBLE) / (LOSS_WEIGHT * clusters.n_effective)
+            parts = self._candidates(rows, is_new, C_values, masks, behind)
             scales = rows.standardise.raw_and_standardised
             distances = neighbour_distances(rows_new, rows_old, scales, rng, clusters)
         values, losses = (np.hstack(columns) for columns in zip(*parts, strict=True))
         return RatioScores(values[is_new == 1], values[is_new == 0], losses, distances, clusters)
+
+    def _candidates(
+        self,
+        rows: PreparedRows,
+        is_new: IntArray,
+        C_values: FloatArray,
+        masks: FloatArray,
+        behind: float,
+    ) -> list[tuple[FloatArray, FloatArray]]:
+        """Scores and log-losses at each bandwidth; a C too far ``behind`` is given up.
+
+        Bandwidths start in three heats, and race against the best of the heats before: a race
+        against fits that run at the same time would depend on the number of jobs.
+        """
+        bandwidths = self.classifier.bandwidths(rows)
+        order = best_first(bandwidths, rows.median)
+        found: dict[int, tuple[FloatArray, FloatArray]] = {}
+        best = -np.inf
+        for heat in np.split(order, [1, 3]):
+            parts = Parallel(n_jobs=self.n_jobs, require="sharedmem")(
+                delayed(_candidates_at)(
+                    rows, is_new, bandwidths[place], C_values, masks, Race(best, behind)
+                )
+                for place in heat
+            )
+            found |= dict(zip(heat.tolist(), parts, strict=True))
+            best = max([best, *(-losses.min() for _, losses in parts)])
+        return [found[place] for place in range(len(bandwidths))]
 
     def _prepared(
         self, X: Matrix, codes: IntArray, X_new: Matrix, rng: np.random.RandomState
@@ -270,9 +299,8 @@ class KernelCrossFitter:
         scores: FloatArray = np.empty(0)
         for bandwidth in bandwidths:
             found = held_out(rows, is_new, bandwidth, C_values, masks, by, *SCORE_LIMITS)
-            values, measures, _ = found
-            if measures.max() > best:
-                best, scores = measures.max(), values[:, measures.argmax(), 0].copy()
+            if found.scores.max() > best:
+                best, scores = found.scores.max(), found.values[:, found.scores.argmax(), 0].copy()
         scores += np.log(n_new / n_old) - fold_offsets(masks, is_new)
         return scores[:n_new], scores[n_new:]
 
@@ -288,17 +316,22 @@ def _against_class(
 
 
 def _candidates_at(
-    rows: PreparedRows, is_new: IntArray, bandwidth: float, C_values: FloatArray, masks: FloatArray
+    rows: PreparedRows,
+    is_new: IntArray,
+    bandwidth: float,
+    C_values: FloatArray,
+    masks: FloatArray,
+    race: Race,
 ) -> tuple[FloatArray, FloatArray]:
     """Out-of-fold log density ratios (n, Cs) at one bandwidth, and their log-loss (Cs,)."""
     cell = rows, is_new, bandwidth, C_values, masks
-    found, measures, error = held_out(*cell, "neg_log_loss", *SCORE_LIMITS)
-    values = found[..., 0].astype(np.float64)
+    found = held_out(*cell, "neg_log_loss", *SCORE_LIMITS, race)
+    values = found.values[..., 0].astype(np.float64)
     out = masks == 0
     means = (out.T @ values) / np.maximum(out.sum(axis=0), 1)[:, None]
     spread = np.sqrt(np.square(values - out @ means).mean(axis=0))
     # Where held-out rows are out of reach of all others, the error of the fit is all that differs.
-    silent = spread < np.minimum(error, _MIN_SPREAD)
+    silent = spread < np.minimum(found.error, _MIN_SPREAD)
     values -= fold_offsets(masks, is_new, rows.weight)[:, None]
     values[:, silent] = 0.0  # without offsets, which alone would order rows by fold
-    return values, -measures
+    return values, -found.scores

@@ -249,3 +249,18 @@ def kernel_factor(
     design[:, -1] = 1
     design.flags.writeable = False  # so that the record needs no copy
     return KernelFactor(design, whiten, kernel)
+
+
+@dataclass(frozen=True)
+class PreparedRows:
+    """Checked rows with their standardisation, landmarks, and the median distance of these."""
+
+    X: Matrix
+    weight: FloatArray
+    standardise: Standardisation
+    landmarks: FloatArray
+    median: float
+
+    def factor(self, bandwidth: float) -> KernelFactor:
+        """Kernel of the rows at one bandwidth."""
+        return kernel_factor(self.X, self.standardise, self.landmarks, bandwidth, self.median)

@@ -7,8 +7,7 @@ one factor per bandwidth serves all folds and all C, which are columns of one ba
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -29,100 +28,29 @@ from unseen._sklearn import (
     check_sample_weight,
     fit_context,
 )
-from unseen._types import BoolArray, FloatArray, IntArray, Matrix
+from unseen._types import FloatArray, IntArray, Matrix
 from unseen.samples import Clusters
 from unseen.scores.base import training_masks
+from unseen.scores.held_out import SCORINGS, Race, best_first, held_out, one_hot
 from unseen.scores.kernel import (
-    KernelFactor,
+    PreparedRows,
     Standardisation,
     automatic_rank,
     choose_landmarks,
-    kernel_factor,
     median_bandwidth,
     row_blocks,
 )
 from unseen.scores.logistic import Problems, solve
 
-Scoring = Callable[[FloatArray, IntArray, FloatArray], FloatArray]
-
 BANDWIDTHS = 2.0 ** np.arange(2, -4, -1)  # times the median distance between landmarks
 C_VALUES = 10.0 ** np.arange(-2, 4)
-GRID_TOL, GRID_STEPS = 2e-2, 30  # enough to rank the cells; the winner is fitted to the end
 FINAL_TOL = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-3}
 FINAL_STEPS = 100
 WARN_TOL = 5e-2
-
-
-def accuracy(values: FloatArray, codes: IntArray, weight: FloatArray) -> FloatArray:
-    """Share of rows with the right label, for each problem of (n, problems, K) values."""
-    if values.shape[2] == 1:
-        predicted = (values[..., 0] > 0).astype(np.int64)
-    else:
-        predicted = values.argmax(axis=2)
-    return weight @ (predicted == codes[:, None]) / weight.sum()
-
-
-def neg_log_loss(values: FloatArray, codes: IntArray, weight: FloatArray) -> FloatArray:
-    """Mean log-probability of the true class, for each problem."""
-    if values.shape[2] == 1:
-        sign = np.where(codes > 0, -1.0, 1.0)[:, None]
-        losses = np.logaddexp(0.0, sign * values[..., 0])
-    else:
-        true = np.take_along_axis(values, codes[:, None, None], axis=2)[..., 0]
-        losses = np.logaddexp.reduce(values, axis=2) - true
-    return -(weight @ losses) / weight.sum()
-
-
-def roc_auc(values: FloatArray, codes: IntArray, weight: FloatArray) -> FloatArray:
-    """Area under the ROC for each problem; the mean of one against the rest if K > 2."""
-    if values.shape[2] == 1:
-        outputs = [(codes == 1, values[..., 0])]
-    else:
-        outputs = [(codes == k, values[..., k]) for k in range(values.shape[2])]
-    areas = [
-        [weighted_auc(column, positive, weight) for column in scores.T]
-        for positive, scores in outputs
-        if 0 < positive.sum() < positive.size
-    ]
-    return np.mean(areas, axis=0) if areas else np.full(values.shape[1], 0.5)
-
-
-def weighted_auc(scores: FloatArray, positive: BoolArray, weight: FloatArray) -> float:
-    """Probability that a positive row outscores a negative one; ties count one half.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> weighted_auc(np.array([1.0, 2, 2]), np.array([False, False, True]), np.ones(3))
-    0.75
-    """
-    _, place = np.unique(scores, return_inverse=True)
-    above = np.bincount(place, weight * positive)
-    below = np.bincount(place, weight * ~positive)
-    wins = above @ (np.cumsum(below) - below / 2)
-    return float(wins / max(above.sum() * below.sum(), np.finfo(float).tiny))
-
-
-SCORINGS: dict[str, Scoring] = {
-    "accuracy": accuracy,
-    "roc_auc": roc_auc,
-    "neg_log_loss": neg_log_loss,
-}
-
-
-@dataclass(frozen=True)
-class PreparedRows:
-    """Checked rows with their standardisation, landmarks, and the median distance of these."""
-
-    X: Matrix
-    weight: FloatArray
-    standardise: Standardisation
-    landmarks: FloatArray
-    median: float
-
-    def factor(self, bandwidth: float) -> KernelFactor:
-        """Kernel of the rows at one bandwidth."""
-        return kernel_factor(self.X, self.standardise, self.landmarks, bandwidth, self.median)
+# A candidate whose held-out log-loss is so far behind will not be chosen.
+_BEHIND = 0.005
+# Above so many rows a part of them chooses bandwidth and C as well.
+_MANY_ROWS, _ENOUGH_ROWS, _ENOUGH_A_CLASS = 3000, 2000, 40
 
 
 class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
@@ -158,7 +86,9 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
     bandwidth_, C_ : float
         What was used in the end.
     cv_scores_ : ndarray of shape (bandwidths, Cs) or None
-        Held-out scores of the candidates; None when there was nothing to choose.
+        Held-out scores of the candidates, on 2,000 rows or 40 a class where rows are many; a
+        candidate that fell clearly behind keeps the score it had then. None when there was
+        nothing to choose.
     landmarks_ : ndarray of shape (r, d)
         Standardised landmarks that the kernel functions sit on.
     coef_ : ndarray of shape (r, K or 1)
@@ -283,16 +213,31 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
         bandwidths, C_values = self.bandwidths(rows), self.C_values()
         if bandwidths.size * C_values.size == 1:
             return float(bandwidths[0]), float(C_values[0]), None
+        rows, codes = self._few_rows(rows, codes, rng)
         masks = training_masks(self.cv, codes, rng, Clusters.of_copies(rows.X).labelled)
-        scores = np.array(
-            [
-                held_out(rows, codes, bandwidth, C_values, masks, self.scoring)[1]
-                for bandwidth in bandwidths
-            ]
-        )
+        scores, best_so_far = np.empty((bandwidths.size, C_values.size)), -np.inf
+        for place in best_first(bandwidths, rows.median):
+            cells = rows, codes, bandwidths[place], C_values, masks, self.scoring
+            scores[place] = held_out(*cells, race=Race(best_so_far, _BEHIND)).scores
+            best_so_far = max(best_so_far, scores[place].max())
         # The first of equals is the smoother one: wide bandwidths and small C come first.
         best = np.unravel_index(np.argmax(np.nan_to_num(scores, nan=-np.inf)), scores.shape)
         return float(bandwidths[best[0]]), float(C_values[best[1]]), scores
+
+    def _few_rows(
+        self, rows: PreparedRows, codes: IntArray, rng: np.random.RandomState
+    ) -> tuple[PreparedRows, IntArray]:
+        """Draw a part of very many rows, with the same shares of the classes."""
+        # Splits of the user's own are splits of all rows.
+        size = max(_ENOUGH_ROWS, _ENOUGH_A_CLASS * (int(codes.max()) + 1))
+        if len(codes) <= max(_MANY_ROWS, size) or not isinstance(self.cv, Integral):
+            return rows, codes
+        order = rng.permutation(np.flatnonzero(rows.weight > 0))
+        by_class = np.argsort(codes[order], kind="stable")
+        counts = np.bincount(codes[order], minlength=int(codes.max()) + 1)
+        rank = np.concatenate([np.arange(count) / max(count, 1) for count in counts])
+        some = np.sort(order[by_class[np.argsort(rank, kind="stable")[:size]]])
+        return self.prepare(rows.X[some], rows.weight[some], rng), codes[some]
 
     def decision_function(self, X: Matrix) -> FloatArray:
         """Log-odds of the second class (two classes), or logits of all classes.
@@ -371,49 +316,6 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def held_out(
-    rows: PreparedRows,
-    codes: IntArray,
-    bandwidth: float,
-    C_values: FloatArray,
-    masks: FloatArray,
-    scoring: str,
-    tol: float = GRID_TOL,
-    max_iter: int = GRID_STEPS,
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Out-of-fold values (n, Cs, K), mean score over folds, and error of the values, by C.
-
-    All values of a C are within its error of those of the exact fits.
-    """
-    factor = rows.factor(bandwidth)
-    n_folds, dtype = masks.shape[1], factor.design.dtype
-    n_classes = int(codes.max()) + 1
-    cells = Problems(
-        np.repeat(C_values, n_folds),
-        np.tile(np.arange(n_folds), C_values.size),
-        ((masks == 1) * rows.weight[:, None]).astype(dtype),
-        one_hot(codes, n_classes, dtype)[:, None],
-    )
-    found = solve(factor, cells, tol=tol, max_iter=max_iter)
-    by_fold = found.values.reshape(len(codes), C_values.size, n_folds, -1)
-    values = np.full(by_fold[:, :, 0].shape, np.nan)
-    scores = []
-    for fold in range(n_folds):
-        out = (masks[:, fold] == 0) & (rows.weight > 0)
-        if out.any():
-            values[out] = by_fold[out, :, fold]
-            scores.append(SCORINGS[scoring](values[out], codes[out], rows.weight[out]))
-    mean = np.mean(scores, axis=0) if scores else np.zeros(C_values.size)
-    return values, mean, found.error.reshape(C_values.size, n_folds).max(axis=1)
-
-
-def one_hot(codes: IntArray, n_classes: int, dtype: Any) -> FloatArray:
-    """Targets (n, K); a single column, the share of the second class, when K = 2."""
-    if n_classes == 2:
-        return codes[:, None].astype(dtype)
-    return (codes[:, None] == np.arange(n_classes)).astype(dtype)
 
 
 def _candidates(values: float | ArrayLike, name: str) -> FloatArray:

@@ -8,7 +8,7 @@ gradients for all of them is two matrix products. docs/architecture.md has the n
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,8 +19,13 @@ from unseen._frozen import Frozen
 from unseen._types import BoolArray, FloatArray, IntArray
 from unseen.scores.kernel import KernelFactor, row_blocks
 
+FEW_OUTPUTS = 12
 SAMPLE = 4  # rows per coefficient behind the preconditioner
 REFRESH = (5, 12, 30, 60)  # iterations at which the problems still at work get a new one
+WATCHED = (4, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50)  # iterations at which hopeless ones may leave
+# A decrement has stalled when its least value of three steps is not below half of that of the four
+# steps before, and it is so small that rounding may be the reason.
+STALLED_STEPS, STALLED_BEFORE, STALLED_TOL = 3, 4, 5e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,12 +75,52 @@ class Solution(Frozen):
     error: FloatArray
 
 
-def solve(factor: KernelFactor, problems: Problems, *, tol: float, max_iter: int) -> Solution:
-    """Minimise every problem until its Newton decrement is below ``tol^2`` times its null loss."""
+@dataclass(frozen=True, eq=False)
+class Progress:
+    """The state of all problems after some steps.
+
+    Parameters
+    ----------
+    active : ndarray of shape (a,)
+        The problems at work.
+    values : ndarray of shape (n, a, K)
+        Their values so far.
+    gain : ndarray of shape (a,)
+        Twice what each of them may still gain, as a mean loss per row.
+    finished : ndarray of shape (n, problems, K)
+        Values of the problems that are done; those of the others are empty.
+    """
+
+    active: IntArray
+    values: FloatArray
+    gain: FloatArray
+    finished: FloatArray
+
+
+Watch = Callable[[Progress], BoolArray]
+
+
+def solve(
+    factor: KernelFactor,
+    problems: Problems,
+    *,
+    tol: float,
+    max_iter: int,
+    watch: Watch | None = None,
+) -> Solution:
+    """Minimise every problem until its Newton decrement is below ``tol^2`` times its null loss.
+
+    Single precision may not reach so far: a problem whose decrement has stopped falling is left
+    as it is, and so are the problems that ``watch`` marks as hopeless.
+    """
     state = _Iteration(factor, problems)
     for iteration in range(max_iter):
         # The first step is a Newton step and costs little: skip it only if it has no length.
-        state.leave(state.decrement <= (tol**2 * state.scale if iteration else 0.0))
+        done = state.decrement <= (tol**2 * state.scale if iteration else 0.0)
+        done |= state.stalled()
+        if watch is not None and iteration in WATCHED:
+            done |= watch(state.progress())
+        state.leave(done)
         if state.active.size == 0:
             break
         if iteration in REFRESH:
@@ -93,6 +138,7 @@ class _Iteration:
     def __init__(self, factor: KernelFactor, problems: Problems) -> None:
         self.factor, self.problems = factor, problems
         self.active = np.arange(problems.C.size)
+        self.weights = problems.weights[:, problems.group]
         self.whiten = factor.whiten.astype(factor.design.dtype)
         intercept, null_loss = _null_model(problems)
         self.preconditioner = _Preconditioner(factor, problems)
@@ -116,6 +162,21 @@ class _Iteration:
         # The scale is the loss of the null model, not the first decrement, which is small if
         # there is no signal.
         self.scale = problems.C * null_loss[problems.group]
+        self.past = np.full((STALLED_STEPS + STALLED_BEFORE, problems.C.size), np.inf)
+
+    def stalled(self) -> BoolArray:
+        """Problems whose decrement rounding keeps from falling further."""
+        self.past = np.vstack([self.past[1:], self.decrement / self.scale])
+        if self.factor.design.dtype == np.float64:
+            return np.zeros(self.active.size, dtype=bool)
+        recent, before = self.past[-STALLED_STEPS:].min(axis=0), self.past[:STALLED_BEFORE]
+        return (recent > 0.5 * before.min(axis=0)) & (self.past[-1] < STALLED_TOL**2)
+
+    def progress(self) -> Progress:
+        """How far all problems have come."""
+        total = np.maximum(self.weights.sum(axis=0, dtype=np.float64), 1e-300)
+        gain = 2 * self.decrement / (self.problems.C[self.active] * total)
+        return Progress(self.active, self.values, gain, self.found[1])
 
     def restart(self) -> None:
         """Forget the direction, and precondition by the current Hessian."""
@@ -162,10 +223,11 @@ class _Iteration:
             setattr(self, name, np.ascontiguousarray(getattr(self, name)[:, keep]))
         self.moved = np.empty_like(self.values)
         self.decrement, self.scale = self.decrement[keep], self.scale[keep]
+        self.past, self.weights = self.past[:, keep], np.ascontiguousarray(self.weights[:, keep])
 
     def _curvature(self) -> FloatArray:
         """Second derivative along the direction; keeps ``B W direction`` in ``moved``."""
-        design, groups = self.factor.design, self.problems.group[self.active]
+        design = self.factor.design
         direction = self.whiten @ self.direction.reshape(len(self.w), -1).astype(design.dtype)
         curvature = np.zeros(self.active.size)
         for rows in row_blocks(len(design)):
@@ -173,7 +235,7 @@ class _Iteration:
             for part in _small_blocks(moved, design.shape[1]):
                 np.matmul(design[rows][part], direction, out=moved[part])
             along = _variance(self.moved[rows], self.probabilities[rows])
-            curvature += np.einsum("nc,nc->c", along, self.problems.weights[rows][:, groups])
+            curvature += np.einsum("nc,nc->c", along, self.weights[rows])
         penalised = self.direction[:-1]
         return self.problems.C[self.active] * curvature + _dot(penalised, penalised)
 
@@ -182,7 +244,7 @@ class _Iteration:
         design, groups = self.factor.design, self.problems.group[self.active]
         self.w += length[:, None] * self.direction
         length = length[:, None].astype(design.dtype)
-        targets, weights = self.problems.targets, self.problems.weights
+        targets = self.problems.targets
         pull = np.zeros((design.shape[1], self.w[0].size))
         for rows in row_blocks(len(design)):
             values = self.values[rows]
@@ -190,7 +252,7 @@ class _Iteration:
             residual = _probabilities(values)
             self.probabilities[rows] = residual
             residual -= targets[rows] if targets.shape[1] == 1 else targets[rows][:, groups]
-            residual *= weights[rows][:, groups, None]
+            residual *= self.weights[rows][..., None]
             flat = residual.reshape(len(residual), -1)
             total = np.zeros(pull.T.shape, dtype=design.dtype)
             for part in _small_blocks(flat, design.shape[1]):
@@ -279,9 +341,20 @@ def _probabilities(values: FloatArray) -> FloatArray:
         np.exp(odds, out=odds)
         odds += 1
         return np.reciprocal(odds, out=odds)
-    powers = np.exp(values - values.max(axis=-1, keepdims=True))
-    powers /= powers.sum(axis=-1, keepdims=True)
+    powers = np.exp(values - _largest(values)[..., None])
+    # Sums over a short last axis are faster as a product.
+    powers /= (powers @ np.ones(values.shape[-1], dtype=values.dtype))[..., None]
     return powers
+
+
+def _largest(values: FloatArray) -> FloatArray:
+    """Maximum over the last axis, output by output where outputs are few."""
+    if values.shape[-1] > FEW_OUTPUTS:
+        return np.asarray(values.max(axis=-1))
+    largest = values[..., 0].copy()
+    for output in range(1, values.shape[-1]):
+        np.maximum(largest, values[..., output], out=largest)
+    return largest
 
 
 def _variance(moved: FloatArray, probabilities: FloatArray) -> FloatArray:

@@ -1,0 +1,255 @@
+"""How well each bandwidth and C does on rows that its fits have not seen.
+
+One factor per bandwidth serves all folds and all C, which are columns of one batch. A C that has
+fallen too far behind the best of the others leaves the race before its fits are done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from unseen._types import BoolArray, FloatArray, IntArray
+from unseen.scores.kernel import PreparedRows
+from unseen.scores.logistic import Problems, Progress, solve
+
+__all__ = [
+    "SCORINGS",
+    "HeldOut",
+    "Race",
+    "Scoring",
+    "accuracy",
+    "best_first",
+    "held_out",
+    "neg_log_loss",
+    "one_hot",
+    "roc_auc",
+    "weighted_auc",
+]
+
+Scoring = Callable[[FloatArray, IntArray, FloatArray], FloatArray]
+
+GRID_TOL, GRID_STEPS = 2e-2, 30  # enough to rank the cells; the winner is fitted to the end
+
+
+def accuracy(values: FloatArray, codes: IntArray, weight: FloatArray) -> FloatArray:
+    """Share of rows with the right label, for each problem of (n, problems, K) values."""
+    if values.shape[2] == 1:
+        predicted = (values[..., 0] > 0).astype(np.int64)
+    else:
+        predicted = values.argmax(axis=2)
+    return weight @ (predicted == codes[:, None]) / weight.sum()
+
+
+def neg_log_loss(values: FloatArray, codes: IntArray, weight: FloatArray) -> FloatArray:
+    """Mean log-probability of the true class, for each problem."""
+    if values.shape[2] == 1:
+        sign = np.where(codes > 0, -1.0, 1.0)[:, None]
+        losses = np.logaddexp(0.0, sign * values[..., 0])
+    else:
+        true = np.take_along_axis(values, codes[:, None, None], axis=2)[..., 0]
+        losses = np.logaddexp.reduce(values, axis=2) - true
+    return -(weight @ losses) / weight.sum()
+
+
+def roc_auc(values: FloatArray, codes: IntArray, weight: FloatArray) -> FloatArray:
+    """Area under the ROC for each problem; the mean of one against the rest if K > 2."""
+    if values.shape[2] == 1:
+        outputs = [(codes == 1, values[..., 0])]
+    else:
+        outputs = [(codes == k, values[..., k]) for k in range(values.shape[2])]
+    areas = [
+        [weighted_auc(column, positive, weight) for column in scores.T]
+        for positive, scores in outputs
+        if 0 < positive.sum() < positive.size
+    ]
+    return np.mean(areas, axis=0) if areas else np.full(values.shape[1], 0.5)
+
+
+def weighted_auc(scores: FloatArray, positive: BoolArray, weight: FloatArray) -> float:
+    """Probability that a positive row outscores a negative one; ties count one half.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> weighted_auc(np.array([1.0, 2, 2]), np.array([False, False, True]), np.ones(3))
+    0.75
+    """
+    _, place = np.unique(scores, return_inverse=True)
+    above = np.bincount(place, weight * positive)
+    below = np.bincount(place, weight * ~positive)
+    wins = above @ (np.cumsum(below) - below / 2)
+    return float(wins / max(above.sum() * below.sum(), np.finfo(float).tiny))
+
+
+SCORINGS: dict[str, Scoring] = {
+    "accuracy": accuracy,
+    "roc_auc": roc_auc,
+    "neg_log_loss": neg_log_loss,
+}
+
+
+@dataclass(frozen=True)
+class Race:
+    """When a C is given up: its mean log-probability is ``behind`` below the best.
+
+    Parameters
+    ----------
+    best : float
+        Mean held-out log-probability of the best candidate so far, at other bandwidths.
+    behind : float
+        How far behind is too far.
+    """
+
+    best: float
+    behind: float
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """What the fits at one bandwidth say of rows that they have not seen.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, Cs, K)
+        Out-of-fold values; within ``error`` of those of the exact fits, unless the C was given up.
+    scores : ndarray of shape (Cs,)
+        Mean score over folds.
+    error : ndarray of shape (Cs,)
+        Largest error of a value.
+    """
+
+    values: FloatArray
+    scores: FloatArray
+    error: FloatArray
+
+
+def held_out(
+    rows: PreparedRows,
+    codes: IntArray,
+    bandwidth: float,
+    C_values: FloatArray,
+    masks: FloatArray,
+    scoring: str,
+    tol: float = GRID_TOL,
+    max_iter: int = GRID_STEPS,
+    race: Race | None = None,
+) -> HeldOut:
+    """Fit all folds at one bandwidth, and score each row by the fit that has not seen it.
+
+    Parameters
+    ----------
+    rows : PreparedRows
+    codes : ndarray of shape (n,)
+        Class of each row.
+    bandwidth : float
+    C_values : ndarray of shape (Cs,)
+    masks : ndarray of shape (n, folds)
+        1 where a fold trains on the row, 0 where the row is held out, NaN where neither.
+    scoring : str
+        A key of ``SCORINGS``.
+    tol, max_iter
+        As in :func:`~unseen.scores.logistic.solve`.
+    race : Race, optional
+        Give up every C that falls behind; for the scoring "neg_log_loss" alone.
+
+    Returns
+    -------
+    HeldOut
+    """
+    factor = rows.factor(bandwidth)
+    n_folds, dtype = masks.shape[1], factor.design.dtype
+    cells = Problems(
+        np.repeat(C_values, n_folds),
+        np.tile(np.arange(n_folds), C_values.size),
+        ((masks == 1) * rows.weight[:, None]).astype(dtype),
+        one_hot(codes, int(codes.max()) + 1, dtype)[:, None],
+    )
+    folds = _Folds(codes, rows.weight, (masks == 0) & (rows.weight > 0)[:, None])
+    watch = None
+    if race is not None and scoring == "neg_log_loss":
+        watch = _Watch(race, folds, C_values.size)
+    found = solve(factor, cells, tol=tol, max_iter=max_iter, watch=watch)
+    by_fold = found.values.reshape(len(codes), C_values.size, n_folds, -1)
+    values = np.full(by_fold[:, :, 0].shape, np.nan)
+    scores = []
+    for fold, out in folds:
+        values[out] = by_fold[out, :, fold]
+        scores.append(SCORINGS[scoring](values[out], codes[out], rows.weight[out]))
+    mean = np.mean(scores, axis=0) if scores else np.zeros(C_values.size)
+    return HeldOut(values, mean, found.error.reshape(C_values.size, n_folds).max(axis=1))
+
+
+def best_first(bandwidths: FloatArray, typical: float) -> IntArray:
+    """Order of the bandwidths, nearest to the typical distance first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> best_first(np.array([4.0, 2.0, 1.0, 0.5]), 1.0)
+    array([2, 1, 3, 0])
+    """
+    return np.argsort(np.abs(np.log2(bandwidths / typical)).round(6), kind="stable")
+
+
+def one_hot(codes: IntArray, n_classes: int, dtype: Any) -> FloatArray:
+    """Targets (n, K); a single column, the share of the second class, when K = 2."""
+    if n_classes == 2:
+        return codes[:, None].astype(dtype)
+    return (codes[:, None] == np.arange(n_classes)).astype(dtype)
+
+
+@dataclass(frozen=True, eq=False)
+class _Folds:
+    """The held-out rows of each fold that has any."""
+
+    codes: IntArray
+    weight: FloatArray
+    out: BoolArray
+
+    def __iter__(self) -> Iterator[tuple[int, BoolArray]]:
+        for fold, out in enumerate(self.out.T):
+            if out.any():
+                yield fold, out
+
+
+class _Watch:
+    """Follows the held-out loss of all fits, and gives up every C that is too far behind."""
+
+    def __init__(self, race: Race, folds: _Folds, n_C: int) -> None:
+        self.race, self.folds = race, folds
+        self.at_work = np.ones((n_C, folds.out.shape[1]), dtype=bool)
+        self.scores = np.zeros(self.at_work.shape)
+
+    def __call__(self, progress: Progress) -> BoolArray:
+        """Mark the hopeless of the problems at work."""
+        n_C, n_folds = self.at_work.shape
+        gain = np.zeros(n_C * n_folds)
+        gain[progress.active] = progress.gain
+        before, self.at_work = self.at_work, np.zeros_like(self.at_work)
+        self.at_work.reshape(-1)[progress.active] = True
+        column = np.full(n_C * n_folds, -1)
+        column[progress.active] = np.arange(progress.active.size)
+        problem = np.arange(n_C * n_folds).reshape(n_C, n_folds)
+        for fold, out in self.folds:
+            just_finished = before[:, fold] & ~self.at_work[:, fold]
+            at_work = self.at_work[:, fold]
+            cells = (
+                (just_finished, progress.finished, problem[just_finished, fold]),
+                (at_work, progress.values, column[problem[at_work, fold]]),
+            )
+            for which, values, columns in cells:
+                if which.any():
+                    part = values[np.ix_(out, columns)]
+                    self.scores[which, fold] = neg_log_loss(
+                        part, self.folds.codes[out], self.folds.weight[out]
+                    )
+        judged = [fold for fold, _ in self.folds]
+        possible = (self.scores + gain.reshape(n_C, n_folds))[:, judged].mean(axis=1)
+        finished = ~self.at_work.any(axis=1)
+        reached = self.scores[finished][:, judged].mean(axis=1).max(initial=self.race.best)
+        hopeless = possible < reached - self.race.behind
+        return hopeless[progress.active // n_folds]

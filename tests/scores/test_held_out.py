@@ -1,0 +1,52 @@
+"""A C that falls too far behind leaves the race, and the others do not notice."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from unseen import KernelLogisticRegression
+from unseen.scores.base import training_masks
+from unseen.scores.held_out import Race, held_out
+
+C_VALUES = 10.0 ** np.arange(-2, 4)
+
+
+@pytest.fixture(scope="module")
+def cells():
+    rng = np.random.default_rng(0)
+    codes = np.repeat([0, 1, 2], 100)
+    X = rng.normal(size=(300, 2)) + 1.5 * np.column_stack([codes == 1, codes == 2])
+    rows = KernelLogisticRegression().prepare(X, np.ones(300), np.random.RandomState(0))
+    return rows, codes, rows.median, C_VALUES, training_masks(3, codes, 0), "neg_log_loss", 1e-4, 60
+
+
+def test_survivors_of_the_race_are_as_without_it(cells):
+    alone, raced = held_out(*cells), held_out(*cells, race=Race(-np.inf, 0.02))
+    stays = alone.scores > alone.scores.max() - 0.02
+    assert 0 < stays.sum() < len(C_VALUES)
+    # Both are within their errors of the exact fit; the preconditioner is another.
+    gap = np.abs(raced.values - alone.values).max(axis=(0, 2))
+    assert (gap <= alone.error + raced.error)[stays].all()
+    assert gap[stays].max() < 1e-3
+    assert raced.scores.argmax() == alone.scores.argmax()
+    # Who has left was behind.
+    assert raced.scores[~stays].max() < alone.scores.max() - 0.01
+
+
+def test_a_race_against_a_better_bandwidth_ends_at_once(cells):
+    beaten = held_out(*cells, race=Race(0.0, 0.01))
+    assert beaten.error.max() > 10 * held_out(*cells).error.max()
+    assert beaten.scores.max() < -0.01
+
+
+def test_many_rows_are_chosen_on_a_part_that_keeps_rare_classes():
+    rng = np.random.default_rng(1)
+    codes = np.append(rng.integers(2, size=3990), np.full(10, 2))
+    X = rng.normal(size=(4000, 2)) + codes[:, None]
+    model = KernelLogisticRegression()
+    rows = model.prepare(X, np.ones(4000), np.random.RandomState(0))
+    some, some_codes = model._few_rows(rows, codes, np.random.RandomState(0))
+    assert len(some_codes) == some.X.shape[0] == 2000
+    assert_allclose(np.bincount(some_codes) / 2000, np.bincount(codes) / 4000, atol=1e-3)
+    splits = KernelLogisticRegression(cv=[(np.arange(10), np.arange(10, 20))])
+    assert_array_equal(splits._few_rows(rows, codes, np.random.RandomState(0))[1], codes)

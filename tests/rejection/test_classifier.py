@@ -113,11 +113,13 @@ def test_a_row_is_no_neighbour_of_itself():
     X, codes = rng.normal(size=(30, 2)), np.repeat([0, 1], [20, 10])
     sample = OpenSample(X, codes, rng.normal(size=(9, 2)), np.array([0.5, 0.3]))
     scale = Standardisation.of(X, np.ones(30))
-    found = Neighbours.from_sample(sample, np.array([1, 3]), scale).distances(X, codes)
-    rows = scale(X)
-    for i in (0, 25):
+    # Of the second class five rows are references; its other rows measure to these as well.
+    references = [np.arange(20), np.arange(20, 25)]
+    neighbours = Neighbours.from_sample(sample, np.array([1, 3]), scale, references)
+    found, rows = neighbours.distances(X, labelled=True), scale(X)
+    for i in (0, 21, 25):
         for code in (0, 1):
-            others = np.flatnonzero((codes == code) & (np.arange(30) != i))
+            others = references[code][references[code] != i]
             near, _ = NearestNeighbors(n_neighbors=3).fit(rows[others]).kneighbors(rows[i : i + 1])
             assert_allclose(found[i, 2 * code : 2 * code + 2], near[0, [0, 2]])
 
@@ -130,9 +132,9 @@ def test_units_that_carry_the_signal_are_not_scaled_away():
     X_new[:20, 0] += 5
     sample = OpenSample(X, np.repeat([0, 1], 100), X_new, np.array([0.45, 0.45]))
     scales = Standardisation.of(np.vstack([X, X_new]), np.ones(400)).raw_and_standardised
-    third = np.array([3])
+    third, rows = np.array([3]), [np.arange(100), np.arange(100, 200)]
     given, equal = (
-        Neighbours.from_sample(sample, third, scale).distances(X_new) for scale in scales
+        Neighbours.from_sample(sample, third, scale, rows).distances(X_new) for scale in scales
     )
     unseen_rows = np.arange(200) < 20
     assert roc_auc_score(unseen_rows, given.min(axis=1)) > 0.99

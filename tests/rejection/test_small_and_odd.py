@@ -50,7 +50,9 @@ def test_rows_that_repeat_by_themselves_are_neighbours() -> None:
     X, X_new = (rng.integers(0, 300, (200, 1)).astype(float) for _ in range(2))
     sample = OpenSample(X, np.zeros(200, dtype=int), X_new, np.array([0.9]))
     as_given = Standardisation(np.zeros(1), np.ones(1))
-    found = Neighbours.from_sample(sample, np.array([1]), as_given).distances(X_new)
+    found = Neighbours.from_sample(sample, np.array([1]), as_given, [np.arange(200)]).distances(
+        X_new
+    )
     assert (found == 0).any()
     assert_array_equal(found, np.abs(X_new - X.T).min(axis=1, keepdims=True))
 

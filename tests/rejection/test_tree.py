@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from reference.closed_form import excess_by_size
+from unseen.rejection.cells import growth
 from unseen.rejection.cells.cells import cell_costs, cell_labels
 from unseen.rejection.cells.growth import (
     LEAF,
@@ -263,3 +264,32 @@ def test_a_class_with_share_zero_gets_no_leaf():
     for rule in (RejectionTree(), RejectionTree(pruning=0)):
         fitted = rule._fit_rule(sample, np.random.RandomState(0))
         assert 1 not in fitted.probabilities(sample.X_new).argmax(axis=1)
+
+
+def test_large_nodes_cut_between_bins_as_between_ranks_of_binned_values(monkeypatch):
+    # With at most 64 distinct values a bin is a value: both ways find the same tree.
+    sample = blobs(5, n=900, decimals=1)
+    X = np.clip(sample.rows, -2, 2)
+    assert max(len(np.unique(column)) for column in X.T) <= growth.BINS
+    counts, masses = np.ones((1, len(X)), dtype=int), uneven(sample)
+
+    def tree():
+        rng = np.random.RandomState(0)
+        return grow(RankedRows.from_rows(X), masses, counts, Growth(5, X.shape[1]), rng)
+
+    by_bin = tree()
+    monkeypatch.setattr(growth, "LARGE", 10**9)
+    by_rank = tree()
+    assert_array_equal(by_bin.feature, by_rank.feature)
+    assert_allclose(by_bin.threshold, by_rank.threshold)
+
+
+def test_a_cut_between_bins_lies_between_their_values():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 1))
+    rows = RankedRows.from_rows(X)
+    assert rows.bins.max() == growth.BINS - 1
+    for place in (0, 20, 63):
+        inside = X[rows.bins[:, 0] == place, 0]
+        low, high = rows.ends[:, 0, place]
+        assert (rows.values[0][low], rows.values[0][high]) == (inside.min(), inside.max())

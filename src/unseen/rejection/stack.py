@@ -38,6 +38,7 @@ __all__ = ["RejectionStack", "StackRule", "class_distances"]
 
 MIN_PROBABILITY = 1e-6  # smaller probabilities have the logarithm of this one
 NEIGHBOURS = (1, 3, 8)
+MOST_REFERENCES = 300  # rows of a class; more of them take longer and tell no more
 _SAME = 1e-6  # rounding leaves this part of the usual distance between copies
 # Stacked features tell even noise apart: leaves must be larger than a forest's.
 LEAF_FACTOR = 2
@@ -51,19 +52,20 @@ class Neighbours:
     by_class: list[NearestNeighbors]
     ranks: list[IntArray]  # neighbours of each class to measure, from 1
     copies: list[float]  # distance below which two rows are copies, in each class
+    references: list[IntArray]  # the labelled rows of each class
 
     @classmethod
     def from_sample(
-        cls, sample: OpenSample, wanted: IntArray, scale: Standardisation
+        cls,
+        sample: OpenSample,
+        wanted: IntArray,
+        scale: Standardisation,
+        references: list[IntArray],
     ) -> Neighbours:
-        """Neighbours among the labelled rows."""
-        rows = scale(sample.X)
-        counts = np.bincount(sample.codes, minlength=sample.n_classes)
+        """Neighbours among these labelled rows of each class."""
         # A row of the class itself has one neighbour fewer there.
-        ranks = [np.unique(np.clip(wanted, 1, max(1, count - 1))) for count in counts]
-        by_class = [
-            NearestNeighbors().fit(rows[sample.codes == code]) for code in range(sample.n_classes)
-        ]
+        ranks = [np.unique(np.clip(wanted, 1, max(1, len(rows) - 1))) for rows in references]
+        by_class = [NearestNeighbors().fit(scale(sample.X[rows])) for rows in references]
         copies = []
         for model in by_class:
             # A labelled row is no neighbour of its copy among the new rows either: copies would
@@ -73,7 +75,7 @@ class Neighbours:
             )
             limit = _SAME * float(np.median(nearest))
             copies.append(limit if nearest.min() > limit else 0.0)  # rows may repeat by themselves
-        return cls(scale, by_class, ranks, copies)
+        return cls(scale, by_class, ranks, copies, references)
 
     def __getstate__(self) -> dict[str, Any]:
         # Nobody checks the indices inside a search tree, so a file holds the rows alone.
@@ -83,23 +85,23 @@ class Neighbours:
         by_class = [NearestNeighbors().fit(rows) for rows in state["by_class"]]
         self.__dict__.update(state, by_class=by_class)
 
-    def distances(self, X: FloatArray, codes: IntArray | None = None) -> FloatArray:
+    def distances(self, X: FloatArray, labelled: bool = False) -> FloatArray:
         """Distances from rows to their neighbours in each class.
 
-        ``codes`` are the classes of the rows where X are the labelled rows themselves: then no row
-        is its own neighbour.
+        Where X are the ``labelled`` rows themselves, no row is its own neighbour.
         """
         found, rows = [], self.scale(X)
         parts = zip(self.by_class, self.ranks, self.copies, strict=True)
         for code, (model, ranks, copy) in enumerate(parts):
-            if codes is None:
+            if not labelled:
                 found.append(class_distances(model, ranks, rows, copy))
                 continue
-            own = codes == code
-            distances = np.empty((len(own), len(ranks)))
+            own = self.references[code]
+            distances = np.empty((len(rows), len(ranks)))
             distances[own] = class_distances(model, ranks)
-            if not own.all():
-                distances[~own] = class_distances(model, ranks, rows[~own])
+            others = np.delete(np.arange(len(rows)), own)
+            if others.size:
+                distances[others] = class_distances(model, ranks, rows[others])
             found.append(distances)
         return np.hstack(found)
 
@@ -283,15 +285,27 @@ class RejectionStack(RejectionRule):
             raise ValueError(f"n_neighbors must be whole numbers >= 1; got {self.n_neighbors!r}.")
         everything = sample.rows
         scales = Standardisation.of(everything, np.ones(len(everything))).raw_and_standardised
-        neighbours = [Neighbours.from_sample(sample, ranks, scale) for scale in scales]
+        references = reference_rows(sample.codes, sample.n_classes, rng)
+        neighbours = [Neighbours.from_sample(sample, ranks, one, references) for one in scales]
         answers, answers_new = models.out_of_fold(sample, self.n_folds, rng)
-        distances = [each.distances(sample.X, sample.codes) for each in neighbours]
+        distances = [each.distances(sample.X, labelled=True) for each in neighbours]
         X = X_new = np.hstack([sample.X, answers, *distances])
         if sample.has_new:
             distances = [each.distances(sample.X_new) for each in neighbours]
             X_new = np.hstack([sample.X_new, answers_new, *distances])
         stacked = replace(sample, X=X, X_new=X_new)
         return reader, FeatureMaker(models, neighbours), stacked
+
+
+def reference_rows(codes: IntArray, n_classes: int, rng: np.random.RandomState) -> list[IntArray]:
+    """Rows of each class to measure distances to: all of them, or 300 where there are more."""
+    found = [np.flatnonzero(codes == code) for code in range(n_classes)]
+    return [
+        np.sort(rng.choice(rows, MOST_REFERENCES, replace=False))
+        if len(rows) > MOST_REFERENCES
+        else rows
+        for rows in found
+    ]
 
 
 def coarse_forest(sample: OpenSample) -> RejectionForest:

@@ -3,7 +3,8 @@
 A split should make cells in which one label is clearly best: splits maximise :func:`cell_worth`, a
 strictly convex stand-in for the estimated risk, which ``docs/rejection.md`` derives. All nodes of
 a level, of all trees, are split together: one sort for each level and feature tried, O(n d log n) a
-level for n rows and d features, whatever the number of classes.
+level for n rows and d features, whatever the number of classes. Large nodes are cut between bins of
+a feature, which are fewer than their rows.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ __all__ = ["Growth", "RankedRows", "Trees", "cell_worth", "grow"]
 LEAF = -1
 # A gain below this share of the mass of a node is rounding.
 MIN_GAIN = 1e-10
+BINS = 64  # of each feature, with equally many distinct values
+LARGE = 512  # rows of a node from which on bins are fewer than rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +84,10 @@ class RankedRows:
         Place of each value among the distinct values of its feature.
     values : tuple of d ndarrays
         The distinct values, in order.
+    bins : ndarray of shape (n, d)
+        Place of each value among at most 64 bins of its feature.
+    ends : ndarray of shape (2, d, 64)
+        The least and the largest rank in each bin.
 
     Examples
     --------
@@ -96,13 +103,25 @@ class RankedRows:
 
     ranks: IntArray
     values: tuple[FloatArray, ...]
+    bins: IntArray
+    ends: IntArray
 
     @classmethod
     def from_rows(cls, X: FloatArray) -> RankedRows:
         """Rank every feature: one sort each."""
-        pairs = [np.unique(column, return_inverse=True) for column in X.T]
-        ranks = np.stack([inverse.reshape(-1) for _, inverse in pairs], axis=1)
-        return cls(np.ascontiguousarray(ranks), tuple(values for values, _ in pairs))
+        n_rows, n_features = X.shape
+        ranks, bins = (np.empty((n_rows, n_features), dtype=np.int64) for _ in range(2))
+        ends, all_values = np.zeros((2, n_features, BINS), dtype=np.int64), []
+        for feature, column in enumerate(X.T):
+            values, inverse = np.unique(column, return_inverse=True)
+            of_rank = np.arange(len(values)) * min(BINS, len(values)) // len(values)
+            ranks[:, feature] = inverse.reshape(-1)
+            bins[:, feature] = of_rank[ranks[:, feature]]
+            place = np.arange(BINS)
+            ends[0, feature] = np.searchsorted(of_rank, place)
+            ends[1, feature] = np.searchsorted(of_rank, place, side="right") - 1
+            all_values.append(values)
+        return cls(ranks, tuple(all_values), bins, ends)
 
     def midpoints(self, feature: IntArray, below: IntArray, above: IntArray) -> FloatArray:
         """Halfway between two ranks of a feature, and never at the upper one by rounding."""
@@ -271,34 +290,83 @@ def best_splits(
         start = np.cumsum(nodes.size) - nodes.size
         varied = np.maximum.reduceat(ranks, start) > np.minimum.reduceat(ranks, start)
         tried[alive[varied]] += 1
-        part = nodes.only(varied)
-        if len(part.size):
-            cut = best_cuts(part, ranks[np.repeat(varied, nodes.size)], n_columns, growth)
-            better = cut.gain > found.gain[alive[varied]]
-            taken = alive[varied][better]
-            found.gain[taken], found.feature[taken] = cut.gain[better], feature[varied][better]
+        large = nodes.size >= max(LARGE, BINS * n_columns)
+        for which, cutter in ((varied & ~large, _cuts_by_rank), (varied & large, _cuts_by_bin)):
+            if not which.any():
+                continue
+            cut = cutter(rows, nodes.only(which), feature[which], n_columns, growth)
+            better = cut.gain > found.gain[alive[which]]
+            taken = alive[which][better]
+            found.gain[taken], found.feature[taken] = cut.gain[better], cut.feature[better]
             found.below[taken], found.above[taken] = cut.below[better], cut.above[better]
     return found
 
 
-def best_cuts(nodes: OpenNodes, ranks: IntArray, n_columns: int, growth: Growth) -> Splits:
-    """The cut of largest gain along one feature of each node."""
-    node, size = nodes.node, nodes.size
-    start = np.cumsum(size) - size  # the first row of each node
-    order = order_within(node, ranks)
-    ranks = ranks[order]
+def _cuts_by_rank(
+    rows: RankedRows, nodes: OpenNodes, feature: IntArray, n_columns: int, growth: Growth
+) -> Splits:
+    """The cut of largest gain along one feature of each node, between any two ranks."""
+    ranks = rows.ranks[nodes.row, feature[nodes.node]]
+    order = order_within(nodes.node, ranks)
+    items = Items(
+        nodes.node,
+        ranks[order],
+        nodes.column[order],
+        nodes.mass[order],
+        np.ones(len(order), dtype=np.int64),
+    )
+    gain, below, above = best_cuts(items, n_columns, growth)
+    return Splits(gain, feature, below, above)
+
+
+def _cuts_by_bin(
+    rows: RankedRows, nodes: OpenNodes, feature: IntArray, n_columns: int, growth: Growth
+) -> Splits:
+    """The cut of largest gain along one feature of each node, between two bins."""
+    node = nodes.node
+    cell = (node * BINS + rows.bins[nodes.row, feature[node]]) * n_columns + nodes.column
+    n_cells = len(nodes.size) * BINS * n_columns
+    count = np.bincount(cell, minlength=n_cells)
+    filled = np.flatnonzero(count)
+    mass = np.bincount(cell, nodes.mass, n_cells)[filled]
+    place = filled // n_columns
+    items = Items(place // BINS, place % BINS, filled % n_columns, mass, count[filled])
+    gain, below, above = best_cuts(items, n_columns, growth)
+    return Splits(gain, feature, rows.ends[1, feature, below], rows.ends[0, feature, above])
+
+
+@dataclass(frozen=True, eq=False)
+class Items:
+    """Rows, or rows of one class in one bin, by node and then by place along a feature."""
+
+    node: IntArray
+    place: IntArray
+    column: IntArray
+    mass: FloatArray
+    count: IntArray  # rows in each
+
+
+def best_cuts(
+    items: Items, n_columns: int, growth: Growth
+) -> tuple[FloatArray, IntArray, IntArray]:
+    """The largest gain of a cut in each node, and the places on both sides of the cut."""
+    node, place = items.node, items.place
+    start = np.flatnonzero(np.append(True, node[1:] != node[:-1]))  # the first item of each node
     # In units of the mass of the node, so that rounding is the same in small nodes and large.
-    mass = nodes.mass[order] / np.add.reduceat(nodes.mass, start)[node]
-    column, cost = nodes.column[order], growth.negative_cost
-    gain = gain_in_worth(node, start, column, mass, n_columns, cost) - MIN_GAIN
-    n_left = np.arange(1, len(node) + 1) - start[node]
-    following = np.append(ranks[1:], 0)
-    barred = (np.minimum(n_left, size[node] - n_left) < growth.min_leaf) | (ranks == following)
+    mass = items.mass / np.add.reduceat(items.mass, start)[node]
+    gain = (
+        gain_in_worth(node, start, items.column, mass, n_columns, growth.negative_cost) - MIN_GAIN
+    )
+    n_left = np.cumsum(items.count)
+    n_left -= (n_left[start] - items.count[start])[node]
+    size = np.add.reduceat(items.count, start)[node]
+    following = np.append(place[1:], 0)
+    barred = (np.minimum(n_left, size - n_left) < growth.min_leaf) | (place == following)
     gain[barred] = 0.0
     highest = np.flatnonzero(gain == np.maximum.reduceat(gain, start)[node])[::-1]
-    place = np.empty(len(start), dtype=np.int64)
-    place[node[highest]] = highest  # of equal cuts the first is written last, and stays
-    return Splits(gain[place], node[place], ranks[place], following[place])
+    best = np.empty(len(start), dtype=np.int64)
+    best[node[highest]] = highest  # of equal cuts the first is written last, and stays
+    return gain[best], place[best], following[best]
 
 
 def gain_in_worth(

@@ -38,6 +38,7 @@ CELLS = {
     "k3_20000": ("estimate", 20_000, 3),
     "k50_2000": ("estimate", 2000, 50),
     "k200_4000": ("estimate", 4000, 200),
+    "rule_500": ("rule", 500, 3),
     "rule_2000": ("rule", 2000, 3),
     "rule_5000": ("rule", 5000, 3),
     "monitor": ("monitor", 1000, 3),
@@ -68,7 +69,7 @@ def solved(name: str) -> dict[str, object]:
         extra["cpu_predict"] = -time.process_time()
         rule.predict(X_new)
         extra["cpu_predict"] += time.process_time()  # type: ignore[operator]
-        shares = np.asarray(rule.shares_)
+        shares = np.append(rule.shares_.known, 1 - np.sum(rule.shares_.known))
     elif kind == "monitor":
         windows = np.repeat(np.arange(50), 200)
         stream = rows(10_000, n_classes, 1)[2]

@@ -25,7 +25,6 @@ from unseen.samples import (
     LabelledRows,
     check_fold_rows,
     check_folds,
-    effective_number,
 )
 
 if TYPE_CHECKING:

@@ -328,7 +328,7 @@ def _cuts_by_bin(
     n_cells = len(nodes.size) * BINS * n_columns
     count = np.bincount(cell, minlength=n_cells)
     filled = np.flatnonzero(count)
-    mass = np.bincount(cell, nodes.mass, n_cells)[filled]
+    mass = np.asarray(np.bincount(cell, nodes.mass, n_cells)[filled], dtype=np.float64)
     place = filled // n_columns
     items = Items(place // BINS, place % BINS, filled % n_columns, mass, count[filled])
     gain, below, above = best_cuts(items, n_columns, growth)

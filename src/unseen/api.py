@@ -15,6 +15,7 @@ from unseen._random import whole_seed
 from unseen._wording import html_table, text_table
 from unseen.mixture.proportion import mixture_proportion
 from unseen.proportions import OpenSetEstimator, ProportionEstimator, all_estimators
+from unseen.proportions.base import with_drift
 from unseen.proportions.control import estimate_against_control
 from unseen.proportions.held_out import estimate_with_groups
 from unseen.records import Estimate
@@ -253,7 +254,10 @@ def compare(
         one.fit(X, y)
     _tune_once(list(chosen.values()))
     scores = _shared_scores(chosen, X_new)
-    return Comparison({name: one.from_scores(scores[name]) for name, one in chosen.items()})
+    found = {name: one.from_scores(scores[name]) for name, one in chosen.items()}
+    # What the default found about drift holds for every method on the same rows.
+    drift = next((one.drift for one in found.values() if one.drift is not None), None)
+    return Comparison({name: with_drift(one, drift) for name, one in found.items()})
 
 
 def _by_name(

@@ -14,6 +14,7 @@ from unseen.mixture.bound import (
     clopper_pearson_bound,
     dkw_epsilon,
     fixed_ranks,
+    least_ratio,
     uniform_bound,
     vc_epsilon,
 )
@@ -175,3 +176,16 @@ def test_too_few_rows_to_split() -> None:
 def test_it_never_estimates() -> None:
     assert not hasattr(CertifiedBound(), "estimate")
     assert not hasattr(CertifiedBound(), "from_scores")
+
+
+def test_a_factor_loosens_the_bound_as_the_theorem_says() -> None:
+    """The slow twin: the least ratio over the sets that a factor leaves usable."""
+    upper_F, lower_H = np.array([0.3, 0.5, 1.0]), np.array([0.6, 0.9, 1.0])
+    for factor in (1.0, 2.0, 3.0):
+        usable = factor * (1 - lower_H) < 1
+        slow = min(
+            f / (1 - factor * (1 - h))
+            for f, h in zip(upper_F[usable], lower_H[usable], strict=True)
+        )
+        assert least_ratio(upper_F, lower_H, factor) == pytest.approx(slow)
+    assert least_ratio(np.array([0.3]), np.array([0.6]), 3.0) == 1.0  # no set is usable

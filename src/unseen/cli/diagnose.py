@@ -71,8 +71,11 @@ def _show(checks: Checks) -> None:
     )
     screen.print(
         f"At least {found.unseen_certified:.1%} of the new rows are unseen, whatever the "
-        f"distributions (fails with probability {checks.delta:g} at most)."
+        "distributions, if no known class has changed "
+        f"(fails with probability {checks.delta:g} at most)."
     )
+    if found.is_in_doubt:
+        screen.print(f"[bold]{plain(found.sentence())}[/bold]")
     if not found.notices:
         screen.print("No check complains.")
     print_notices((*found.notices, *checks.notices), screen)

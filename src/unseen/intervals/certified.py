@@ -1,4 +1,4 @@
-"""A lower bound of the unseen share that holds for every distribution."""
+"""A lower bound of the unseen share that holds for all distributions, if known ones stay put."""
 
 from __future__ import annotations
 
@@ -20,12 +20,14 @@ def certified_unseen(
     form: Form = "clopper-pearson",
     classifier: Any = None,
     random_state: Any = None,
+    factor: float = 1.0,
 ) -> float:
     """Lower bound of the unseen share that fails with probability at most ``delta``.
 
     The share of each known class is at most its certified upper bound
     (:class:`~unseen.CertifiedBound` at ``delta / K``, on split samples); the rest must be unseen.
-    No property of the classes is assumed. The bound is not an estimate: with few rows it is 0.
+    No property of the classes is assumed, but that they did not change, or by at most ``factor``
+    (docs/drift.md). The bound is not an estimate: with few rows it is 0.
 
     Parameters
     ----------
@@ -33,7 +35,7 @@ def certified_unseen(
         Labelled rows of each known class.
     X_new : array-like of shape (n_new, n_features)
         New rows.
-    delta, form, classifier, random_state
+    delta, form, classifier, random_state, factor
         As in :class:`~unseen.CertifiedBound`.
 
     Examples
@@ -47,10 +49,9 @@ def certified_unseen(
     True
     """
     rng = check_random_state(random_state)
+    level, seeds = delta / len(samples), [rng.randint(2**31 - 1) for _ in samples]
     bounds = [
-        CertifiedBound(delta / len(samples), form, classifier, random_state=rng.randint(2**31 - 1))
-        .fit(sample)
-        .bound(X_new)
-        for sample in samples
+        CertifiedBound(level, form, classifier, seed, factor).fit(sample).bound(X_new)
+        for sample, seed in zip(samples, seeds, strict=True)
     ]
     return max(0.0, 1.0 - sum(bound.upper for bound in bounds))

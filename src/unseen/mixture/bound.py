@@ -1,9 +1,11 @@
-"""A certified upper bound on ν*, valid for every pair of distributions and sample sizes.
+"""A certified upper bound on ν*, valid for every pair of distributions that did not change.
 
 ν* <= F(C) / H(C) for every set C. So an upper limit of F(C) over a lower limit of H(C), minimised
 over the sets ``C = {score <= c}`` of one fixed score, is at least ν* with probability ``1 - delta``
 if all limits hold together [1]_. The score must be one function that has not seen the counted rows.
-docs/theory.md, "A bound that needs no assumption", derives the three forms.
+Where no kind of row of H became more than c times as common, ``1 - c (1 - H(C))`` takes the place
+of H(C) (docs/drift.md); c = 1 is the case that H did not change.
+docs/theory.md derives the three forms.
 
 References
 ----------
@@ -37,19 +39,31 @@ _N_RANKS = 20
 _SMALLEST_SHARE = 0.02
 
 
-def uniform_bound(share_F: FloatArray, share_H: FloatArray, eps_F: float, eps_H: float) -> float:
-    """Least (F(C) + eps_F) / (H(C) - eps_H)_+ over the given sets C.
+def least_ratio(upper_F: FloatArray, lower_H: FloatArray, factor: float = 1.0) -> float:
+    """Least upper limit of F(C) over the lower limit of H(C), if H changed by at most a factor.
+
+    Examples
+    --------
+    >>> upper_F, lower_H = np.array([0.2, 1.0]), np.array([0.8, 1.0])
+    >>> least_ratio(upper_F, lower_H), round(least_ratio(upper_F, lower_H, 3.0), 3)
+    (0.25, 0.5)
+    """
+    least = 1 - factor * (1 - lower_H)
+    usable = least > 0
+    return float(np.min(upper_F[usable] / least[usable])) if usable.any() else 1.0
+
+
+def uniform_bound(
+    share_F: FloatArray, share_H: FloatArray, eps_F: float, eps_H: float, factor: float = 1.0
+) -> float:
+    """Least (F(C) + eps_F) / (H(C) - eps_H)_+ over the given sets C, or its twin at a factor.
 
     Examples
     --------
     >>> uniform_bound(np.array([0.1, 1.0]), np.array([0.5, 1.0]), 0.1, 0.1)
     0.5
     """
-    lower_H = share_H - eps_H
-    usable = lower_H > 0
-    if not usable.any():
-        return 1.0
-    return float(np.min((share_F[usable] + eps_F) / lower_H[usable]))
+    return least_ratio(share_F + eps_F, share_H - eps_H, factor)
 
 
 def dkw_epsilon(n_rows: int, delta: float) -> float:
@@ -69,7 +83,7 @@ def fixed_ranks(n_labelled: int) -> IntArray:
 
 
 def clopper_pearson_bound(
-    labelled: IntArray, new: IntArray, ranks: IntArray, delta: float
+    labelled: IntArray, new: IntArray, ranks: IntArray, delta: float, factor: float = 1.0
 ) -> float:
     """Least ratio of exact limits at the k-th smallest scores of H, union bound over k.
 
@@ -81,6 +95,8 @@ def clopper_pearson_bound(
         The ranks k, chosen without the scores.
     delta : float
         Probability of error allowed to all limits together.
+    factor : float, default=1.0
+        No kind of row of H became more than so many times as common.
 
     Examples
     --------
@@ -92,14 +108,14 @@ def clopper_pearson_bound(
     n_labelled, n_new = int(labelled.sum()), int(new.sum())
     cell = np.searchsorted(np.cumsum(labelled), ranks)  # holds the k-th smallest score of H
     below = np.cumsum(new)[cell]
-    lower_H = beta.ppf(level, ranks, n_labelled - ranks + 1)
+    lower_H = np.asarray(beta.ppf(level, ranks, n_labelled - ranks + 1))
     # If every row lies below, the upper limit is 1; there is no law Beta(n + 1, 0).
     upper_F = np.where(
         below < n_new,
         beta.ppf(1 - level, below + 1, np.maximum(n_new - below, 1)),
         1.0,
     )
-    return float(np.min(upper_F / lower_H))
+    return least_ratio(upper_F, lower_H, factor)
 
 
 class CertifiedBound(LabelledSample):
@@ -121,6 +137,9 @@ class CertifiedBound(LabelledSample):
         loosens the bound and cannot break it.
     random_state : int, RandomState instance or None, default=None
         Seed of the split and of the classifier.
+    factor : float, default=1.0
+        The bound holds if no kind of row of H became more than so many times as common; 1 takes H
+        for unchanged. The drift-tolerant twin of the bound: docs/drift.md.
 
     Examples
     --------
@@ -132,12 +151,15 @@ class CertifiedBound(LabelledSample):
     >>> F = np.r_[rng.normal(0, 1, 600), rng.normal(4, 1, 1400)]
     >>> print(CertifiedBound().from_sketch(RocSketch.from_scores(F, H)))
     at most 0.343 with probability >= 0.95 (clopper-pearson)
+    >>> CertifiedBound(factor=3.0).from_sketch(RocSketch.from_scores(F, H)).upper > 0.343
+    True
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **LabelledSample._parameter_constraints,
         "delta": [Interval(Real, 0, 1, closed="neither")],
         "form": [StrOptions({"clopper-pearson", "dkw", "vc"})],
+        "factor": [Interval(Real, 1, None, closed="left")],
     }
 
     def __init__(
@@ -146,7 +168,9 @@ class CertifiedBound(LabelledSample):
         form: Form = "clopper-pearson",
         classifier: Any = None,
         random_state: Any = None,
+        factor: float = 1.0,
     ) -> None:
+        self.factor = factor
         self.delta = delta
         self.form = form
         self.classifier = classifier
@@ -179,11 +203,12 @@ class CertifiedBound(LabelledSample):
         labelled, new = (counts[::-1] for counts in sketch.increments())
         m, n = sketch.n_labelled, sketch.n_new
         if self.form == "clopper-pearson":
-            bound = clopper_pearson_bound(labelled, new, fixed_ranks(m), self.delta)
+            bound = clopper_pearson_bound(labelled, new, fixed_ranks(m), self.delta, self.factor)
         else:
             epsilon = dkw_epsilon if self.form == "dkw" else vc_epsilon
             errors = epsilon(n, self.delta / 2), epsilon(m, self.delta / 2)
-            bound = uniform_bound(np.cumsum(new) / n, np.cumsum(labelled) / m, *errors)
+            shares = np.cumsum(new) / n, np.cumsum(labelled) / m
+            bound = uniform_bound(*shares, *errors, self.factor)
         upper = min(1.0, bound)
         return UpperBound(upper, self.delta, self.form, vacuous=upper >= 1.0)
 

@@ -48,6 +48,7 @@ __all__ = [
     "answer",
     "append_zero_unseen",
     "closed_set_notice",
+    "with_drift",
     "with_findings",
     "with_seed",
 ]
@@ -358,6 +359,40 @@ def with_findings(estimate: Estimate, findings: Sequence[Finding]) -> Estimate:
         diagnostics={**estimate.diagnostics, **numbers},
         notices=(*estimate.notices, *notices),
     )
+
+
+def with_drift(estimate: Estimate, drift: Drift | None) -> Estimate:
+    """An estimate of a method that takes known classes for unmoved, with the default's verdict.
+
+    Where classes have moved, or may have, rows that such a method calls unseen may be of any known
+    class: the interval of the unseen share begins at 0, and those of the known shares end higher
+    by that share.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen.drift import Drift, Tolerance
+    >>> from unseen.records import Estimate
+    >>> estimate = Estimate(("cat",), [0.1], 0.9, "m", intervals=[[0.0, 0.2], [0.8, 1.0]],
+    ...                     n_labelled={"cat": 80}, n_new=400)
+    >>> drift = Drift("moved", 0.97, Tolerance(np.zeros(0), np.zeros(0)), 0.9)
+    >>> with_drift(estimate, drift).intervals
+    array([[0., 1.],
+           [0., 1.]])
+    """
+    if drift is None or estimate.drift is not None or not estimate.sees_unseen:
+        return estimate
+    limits = estimate.intervals
+    if limits is not None and drift.verdict != "still":
+        wider = limits + np.array([0.0, estimate.unseen])
+        wider[-1] = 0.0, limits[-1, 1]
+        limits = np.tile([0.0, 1.0], (len(limits), 1)) if drift.far else np.clip(wider, 0.0, 1.0)
+    text = (
+        f"{estimate.method} takes known classes for unmoved and calls moved rows unseen; "
+        "OpenSetEstimator finds that they have moved, or may have."
+    )
+    doubts = tuple(replace(notice, text=text) for notice in drift.notices)
+    return replace(estimate, drift=drift, intervals=limits, notices=(*estimate.notices, *doubts))
 
 
 def found(findings: Sequence[Finding]) -> tuple[dict[str, Any], tuple[Notice, ...]]:

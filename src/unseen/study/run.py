@@ -23,6 +23,7 @@ from unseen.api import estimate as estimate_shares
 from unseen.drift import Drift
 from unseen.monitoring import Timeline, monitor
 from unseen.proportions import OpenSetEstimator, ProportionEstimator
+from unseen.proportions.base import with_drift
 from unseen.proportions.closed_set.adjusted import AdjustedCount
 from unseen.proportions.closed_set.count import ClassifyAndCount
 from unseen.proportions.closed_set.em import SaerensEM
@@ -150,7 +151,9 @@ def run_comparison(inputs: Inputs, progress: Progress = SILENT) -> MethodCompari
     progress.stage("Estimating with every method")
     with quiet_warnings():
         found = compare(training.X, training.y, new.X, random_state=inputs.seed)
-    return MethodComparison(found, (*training.notices, *new.notices))
+    drift = next((one.drift for one in found.values() if one.drift is not None), None)
+    moved = () if drift is None else drift.notices
+    return MethodComparison(found, (*training.notices, *new.notices, *moved))
 
 
 def run_checks(inputs: Inputs, delta: float = 0.05, progress: Progress = SILENT) -> Checks:
@@ -160,6 +163,7 @@ def run_checks(inputs: Inputs, delta: float = 0.05, progress: Progress = SILENT)
     with quiet_warnings():
         fitted = MPEIncomplete(random_state=inputs.seed).fit(training.X, training.y)
         found = fitted.estimate(new.X, diagnose=True, delta=delta)
+        found = with_drift(found, _drift(training, new, inputs.seed))
     severe, notes = _by_severity((*training.notices, *new.notices))
     notices = (*severe, *without_constants(found.notices))
     return Checks(replace(found, notices=notices), delta, notes)
@@ -189,11 +193,21 @@ def _estimate(
             random_state=inputs.seed,
             progress=progress.share if groups is not None else None,
         )
+        if found.sees_unseen and not isinstance(estimator, OpenSetEstimator):
+            found = with_drift(found, _drift(training, new, inputs.seed))
     if found.held_out is not None and inputs.group is not None:
         found = replace(found, held_out=replace(found.held_out, by=inputs.group))
     severe, notes = _by_severity((*training.notices, *new.notices))
     notices = (*severe, *column_drift(training, new), *without_constants(found.notices))
-    return replace(found, notices=notices, drift=_named(found.drift, training.columns)), notes
+    if isinstance(estimator, OpenSetEstimator):
+        found = replace(found, drift=_named(found.drift, training.columns))
+    return replace(found, notices=notices), notes
+
+
+def _drift(training: Training, new: NewRows, seed: int) -> Drift | None:
+    """What the default finds about drift, for methods that take known classes for unmoved."""
+    drift = estimate_shares(training.X, training.y, new.X, random_state=seed).drift
+    return _named(drift, training.columns)
 
 
 def _named(drift: Drift | None, columns: Columns) -> Drift | None:

@@ -3,8 +3,19 @@
 import unicodedata
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from unseen._wording import interval, quoted, share, short_share, shown, text_table, verbatim
+from unseen._wording import (
+    interval,
+    quoted,
+    share,
+    short_share,
+    shown,
+    text_table,
+    unseen_sentence,
+    verbatim,
+)
 
 
 @pytest.mark.parametrize(
@@ -48,3 +59,18 @@ def test_a_text_table_lines_up() -> None:
     lines = text_table([["name", "n"], ["a", "1,000"], ["long name", "2"]]).splitlines()
     assert len({len(line) for line in lines}) == 1
     assert text_table([["n"], ["1,000"]], n_names=0) == "    n\n1,000"
+
+
+@given(
+    st.floats(0, 1),
+    st.floats(0, 0.0004),
+    st.floats(0, 1),
+    st.one_of(st.none(), st.floats(0.005, 1)),
+)
+def test_no_sign_is_never_said_where_there_is_one(high, unseen, probability, limit) -> None:
+    sentence = unseen_sentence(unseen, (0.0, high), probability, limit)
+    assert sentence.startswith("No sign") == (probability <= 0.2 and high <= 0.25)
+    assert sentence.startswith("Cannot tell") != sentence.startswith("No sign")
+    assert ("would have been found" in sentence) == (
+        sentence.startswith("No sign") and limit is not None
+    )

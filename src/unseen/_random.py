@@ -7,11 +7,12 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["generator", "one_blas_thread", "seeded", "whole_seed"]
+__all__ = ["even_draws", "generator", "one_blas_thread", "seeded", "whole_seed"]
 
 
 def whole_seed(random_state: Any) -> int:
@@ -38,6 +39,19 @@ def generator(random_state: Any) -> np.random.Generator:
     if isinstance(random_state, np.random.Generator):
         return random_state
     return np.random.default_rng(check_random_state(random_state).randint(2**31 - 1, size=4))
+
+
+def even_draws(n_draws: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Uniform draws, one in each of equal parts, in an order drawn by chance.
+
+    Quantiles of a law at such levels have next to no noise.
+
+    Examples
+    --------
+    >>> sorted(np.floor(10 * even_draws(10, np.random.default_rng(0))).astype(int).tolist())
+    [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
+    """
+    return (rng.permutation(n_draws) + rng.random(n_draws)) / n_draws
 
 
 def seeded(estimator: Any, seed: int) -> Any:

@@ -37,6 +37,8 @@ LONGEST_NAME = 60
 LONGEST_SENTENCE = 300
 # A share below this reads as none, and so does a smaller difference of two shares.
 NO_SHARE = 0.0005
+# Above this probability of anything unseen, or this upper end, "no sign" would be too much said.
+_SIGN, _MUCH = 0.2, 0.25
 _MOST_LISTED = 5
 # Marks of direction and their ends; a name with letters of both directions needs none of them.
 _TURNS = frozenset("\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -85,6 +87,67 @@ def interval(lower: float, upper: float) -> str:
     '25.0% to 35.2%'
     """
     return f"{share(lower)} to {share(upper)}"
+
+
+def unseen_sentence(
+    unseen: float,
+    ends: Sequence[float] | None,
+    probability: float | None = None,
+    limit: float | None = None,
+) -> str:
+    """The answer about unseen classes, by the probability that there are any and by the interval.
+
+    Parameters
+    ----------
+    unseen : float
+        The unseen share.
+    ends : (float, float) or None
+        Its interval.
+    probability : float or None, default=None
+        That anything is unseen.
+    limit : float or None, default=None
+        The share that would have been found.
+
+    Examples
+    --------
+    >>> unseen_sentence(0.0, (0.0, 0.07), 0.04, 0.13)  # doctest: +NORMALIZE_WHITESPACE
+    'No sign of new classes: at most 7.0%; a class as different as yours are from each other would
+    have been found from 13% on.'
+    >>> unseen_sentence(0.0, (0.0, 0.42), 0.1)
+    'Cannot tell: between 0% and 42% of the new rows are of new classes.'
+    >>> unseen_sentence(0.0, None, 0.43)
+    'Cannot tell whether any row is of a new class.'
+    """
+    never_seen = "classes that training never saw"
+    most = 0.0 if ends is None else ends[1]
+    if unseen < NO_SHARE:
+        if (probability or 0.0) > _SIGN or most > _MUCH:
+            return "Cannot tell" + (
+                " whether any row is of a new class."
+                if ends is None
+                else f": between 0% and {short_share(most)} of the new rows are of new classes."
+            )
+        upper = f": at most {short_share(most)}" if most >= NO_SHARE else ""
+        found = "" if limit is None else _would_have_been_found(limit)
+        return f"No sign of new classes{upper}{found}."
+    if ends is None:
+        return f"About {short_share(unseen)} of the new rows come from {never_seen}."
+    lower, upper = map(short_share, ends)
+    if ends[0] < NO_SHARE:
+        return (
+            f"Perhaps {short_share(unseen)} of the new rows come from {never_seen}: it may be "
+            f"none, and at most {upper}."
+        )
+    return (
+        f"About {short_share(unseen)} of the new rows ({lower} to {upper}) come from {never_seen}."
+    )
+
+
+def _would_have_been_found(limit: float) -> str:
+    return (
+        "; a class as different as yours are from each other would have been found from "
+        f"{short_share(limit)} on"
+    )
 
 
 def interval_name(confidence: float | None) -> str:

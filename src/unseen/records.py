@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from unseen._frozen import Frozen, frozen_array, plain
 from unseen._types import FloatArray
 from unseen._version import library_versions
-from unseen._wording import NO_SHARE, html_table, short_share, text_table
+from unseen._wording import html_table, text_table, unseen_sentence
 
 if TYPE_CHECKING:
     from unseen.drift import Control, Drift, HeldOut
@@ -221,6 +221,9 @@ class Estimate(Frozen):
         What training alone would claim of the control, where the new rows were compared with one.
     held_out : HeldOut or None
         What is claimed of held-out groups of labelled rows, where groups were given.
+    detection_limit : float or None
+        The unseen share that would have been found 4 times in 5, of a class as different from the
+        known ones as they are from each other; None with one known class and where none would.
 
     Examples
     --------
@@ -256,6 +259,7 @@ class Estimate(Frozen):
     drift: Drift | None = None
     control: Control | None = None
     held_out: HeldOut | None = None
+    detection_limit: float | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "classes", tuple(plain(label) for label in self.classes))
@@ -307,36 +311,21 @@ class Estimate(Frozen):
         >>> Estimate(("cat",), [0.9], 0.1, "m", intervals=[[0.7, 1.0], [0.0, 0.3]],
         ...          **rows).sentence()
         'Perhaps 10% of the new rows come from classes that training never saw: it may be none, ...'
-        >>> Estimate(("cat",), [1.0], 0.0, "m", **rows).sentence()
-        'No sign of classes that training never saw.'
         """
         beside = [one.sentence() for one in (self.control, self.held_out) if one is not None]
         return " ".join([self._answer(), *beside])
 
     def _answer(self) -> str:
-        never_seen = "classes that training never saw"
         if not self.sees_unseen:
             return (
                 f"{self.method} cannot see unseen classes: it takes every new row for one of a "
                 "known class."
             )
-        limits = None if self.intervals is None else self.intervals[-1]
+        ends = None if self.intervals is None else self.intervals[-1]
         if self.drift is not None and self.is_in_doubt:
-            return self.drift.sentence(limits)
-        if self.unseen < NO_SHARE:
-            if limits is None or limits[1] < NO_SHARE:
-                return f"No sign of {never_seen}."
-            return f"No sign of {never_seen}: at most {short_share(limits[1])} of the new rows."
-        interval = ""
-        if limits is not None:
-            lower, upper = map(short_share, limits)
-            if limits[0] < NO_SHARE:
-                return (
-                    f"Perhaps {short_share(self.unseen)} of the new rows come from {never_seen}: "
-                    f"it may be none, and at most {upper}."
-                )
-            interval = f" ({lower} to {upper})"
-        return f"About {short_share(self.unseen)} of the new rows{interval} come from {never_seen}."
+            return self.drift.sentence(ends)
+        probability = self.diagnostics.get("probability_unseen")
+        return unseen_sentence(self.unseen, ends, probability, self.detection_limit)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain types, ready for JSON; ``format`` counts changes of layout."""
@@ -350,6 +339,7 @@ class Estimate(Frozen):
             "confidence": plain(self.confidence),
             "sees_unseen": self.sees_unseen,
             "unseen_certified": plain(self.unseen_certified),
+            "detection_limit": plain(self.detection_limit),
             "n_labelled": [int(self.n_labelled[label]) for label in self.classes],
             "n_new": int(self.n_new),
             "roc": [

@@ -61,6 +61,9 @@ def show_study(study: Study, files: Iterable[Path]) -> None:
     is_sampled = estimate.n_new < study.n_new_rows
     part = f"{estimate.n_new:,} of " if is_sampled else ""
     screen.print(f"{estimate.method}, {part}{words.count(study.n_new_rows, 'new row')}.")
+    probability = estimate.diagnostics.get("probability_unseen")
+    if probability is not None:
+        screen.print(f"Probability that anything is unseen: {words.chance(probability)}.")
     if study.timeline is not None:
         _show_windows(study.timeline, screen)
     print_notices(study.all_notices, screen)

@@ -16,9 +16,11 @@ import numpy as np
 from scipy.special import expit, logsumexp
 
 from unseen._frozen import Frozen
+from unseen._random import even_draws
 from unseen._types import FloatArray, IntArray
 from unseen.drift.lattice import NOTHING_NEW, PRIOR_MOVED, PRIOR_SHARE, SHARES
 from unseen.drift.moved import MovedReading, TwoHypotheses
+from unseen.mixture.placement import PlacementPosterior, for_intervals
 from unseen.roc.pooled import trapezoid
 
 __all__ = ["PRIOR_MOVED_MORE", "PRIOR_MOVED_ONE", "ThreeHypotheses", "weigh_three"]
@@ -97,7 +99,7 @@ class ThreeHypotheses(Frozen):
         """
         order = np.lexsort((self.wide_points, self.part))
         mass = np.cumsum(self.wide[order])
-        spot = np.searchsorted(mass, rng.random(n_draws) * mass[-1])
+        spot = np.searchsorted(mass, even_draws(n_draws, rng) * mass[-1])
         spot = np.minimum(spot, len(order) - 1)
         points, parts = self.wide_points[order], self.part[order]
         u, part = points[spot], parts[spot]
@@ -109,7 +111,7 @@ class ThreeHypotheses(Frozen):
 
 
 def weigh_three(
-    fit: TwoHypotheses, reading: MovedReading, prior_moved: float | None, score_noise: float
+    fit: TwoHypotheses, reading: MovedReading, prior_moved: float | None
 ) -> ThreeHypotheses:
     """Weigh closed, open and moved: P ~ (p, (1 - p) B, (1 - p) B exp(log-odds of moved)).
 
@@ -121,8 +123,6 @@ def weigh_three(
     prior_moved : float or None
         Prior probability of moved, if the new rows are no mixture of the known classes; None is
         that of the development sets.
-    score_noise : float
-        Factor by which draws under open lie further from their median.
 
     Returns
     -------
@@ -139,19 +139,27 @@ def weigh_three(
         (1 - inner) * _moved_law(reading, blind) + inner * _part_law(reading)
         for blind in (0.0, _BLIND)
     )
-    probability = _probabilities(posterior.prior_closed, posterior.log_bayes_factor, odds)
-    opened, middle = 1 - posterior.share, 1 - float(posterior.open_quantile(0.5))
-    stretched = np.clip(middle + score_noise * (opened - middle), 0.0, 1.0)
-    closed, open_law, moved = probability[0], probability[1] * posterior.probability, probability[2]
+    wider = for_intervals(posterior)
+    probability, even = (
+        _probabilities(law_of.prior_closed, law_of.log_bayes_factor, odds)
+        for law_of in (posterior, wider)
+    )
     return ThreeHypotheses(
         probability,
         np.array([fit.closed, fit.known_mixture, reading.known_mixture]),
-        np.concatenate([[0.0], opened, SHARES]),
-        np.concatenate([[closed], open_law, moved * law]),
-        np.concatenate([[0.0], stretched, SHARES]),
-        np.concatenate([[closed], open_law, moved * wide]),
-        np.repeat([0, 1, 2], [1, len(opened), len(SHARES)]),
+        *_joined(probability, posterior, law),
+        *_joined(even, wider, wide),
+        np.repeat([0, 1, 2], [1, len(posterior.share), len(SHARES)]),
     )
+
+
+def _joined(
+    probability: FloatArray, posterior: PlacementPosterior, moved: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Points of u under closed, open and moved, and their weights."""
+    closed, opened, is_moved = probability
+    points = np.concatenate([[0.0], 1 - posterior.share, SHARES])
+    return points, np.concatenate([[closed], opened * posterior.probability, is_moved * moved])
 
 
 def _probabilities(prior_closed: float, log_bayes_factor: float, odds: float) -> FloatArray:

@@ -83,6 +83,8 @@ class Reading(Frozen):
         What a person should know before trusting the shares.
     drift : Drift or None
         Whether known classes have moved, where the method asks.
+    detection_limit : float or None
+        The unseen share that would have been found, where the method knows.
 
     Examples
     --------
@@ -99,6 +101,7 @@ class Reading(Frozen):
     diagnostics: Mapping[str, Any] = field(default_factory=dict)
     notices: tuple[Notice, ...] = ()
     drift: Drift | None = None
+    detection_limit: float | None = None
 
     @property
     def unseen(self) -> float:
@@ -264,6 +267,7 @@ class ProportionEstimator(BaseEstimator, ABC):
             notices=(*scores.notices, *reading.notices, *closed),
             seed=scores.seed,
             drift=reading.drift,
+            detection_limit=reading.detection_limit,
         )
 
     def estimate(

@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from unseen._frozen import Frozen
-from unseen._random import generator, one_blas_thread
+from unseen._random import even_draws, generator, one_blas_thread
 from unseen._sklearn import Interval
 from unseen._types import FloatArray
 from unseen.drift import (
@@ -31,7 +31,13 @@ from unseen.drift import (
     weigh_three,
 )
 from unseen.intervals import Credible, IntervalMethod
-from unseen.mixture.placement import Candidates, PlacementPosterior, placement_posterior
+from unseen.mixture.detection import detection_limit, detection_power
+from unseen.mixture.placement import (
+    Candidates,
+    PlacementPosterior,
+    for_intervals,
+    placement_posterior,
+)
 from unseen.proportions.base import CLASSIFIER_CONSTRAINTS, ProportionEstimator, Reading
 from unseen.proportions.bootstrap import em_replicates
 from unseen.roc.sketch import scored_evidence
@@ -45,9 +51,6 @@ PRIOR_CLOSED_ONE, PRIOR_CLOSED_MORE = 0.02, 0.9
 SMALL_SHARE = 0.03
 _MIN_RATIO = 1e-12
 _MIN_SHARE = 1e-6
-# The posterior takes the scores as they are; with other training rows they would be others. By
-# this factor draws of nu lie further from their median. Chosen on development data.
-_SCORE_NOISE = 1.2
 # Below this probability of open no sign of moved could make a difference worth its time.
 _SURELY_CLOSED = 0.018
 _TOO_FAR = 0.5
@@ -204,7 +207,7 @@ class OpenSetEstimator(ProportionEstimator):
             if prior_moved != 0 and prior < 1:
                 if fit.posterior.probability_open >= _SURELY_CLOSED:
                     moved = moved_reading(scores, fit)
-                    three = weigh_three(fit, moved, prior_moved, _SCORE_NOISE)
+                    three = weigh_three(fit, moved, prior_moved)
                 seen = (three.probability_moved, moved.far) if three and moved else (0.0, 0.0)
                 drift = drift_record(scores, *seen, fit.shares[-1])
         shares = fit.shares if three is None else three.shares
@@ -225,9 +228,26 @@ class OpenSetEstimator(ProportionEstimator):
             diagnostics=_diagnostics(fit.posterior, three, drift),
             notices=() if drift is None else drift.notices,
             drift=drift,
+            detection_limit=_detection_limit(scores, float(prior)),
             fit=fit,
             three=three,
         )
+
+
+def _detection_limit(scores: OpenScores, prior_closed: float) -> float | None:
+    """The unseen share that would have been found 4 times in 5; see ``mixture/detection.py``."""
+    if not scores.hidden or prior_closed in (0.0, 1.0):
+        return None
+    power = detection_power(scores.hidden, *effective_rows(scores), prior_closed, SMALL_SHARE)
+    return detection_limit(power)
+
+
+def effective_rows(scores: OpenScores) -> tuple[float, float]:
+    """New and labelled rows that count, if nothing is unseen: see ``Candidates.cells``."""
+    weight = (np.maximum(scores.closed, _MIN_SHARE) / scores.counts)[scores.codes]
+    blind = np.zeros((scores.n_new, 1)), np.zeros((len(scores.codes), 1)), np.zeros(1)
+    cells = Candidates(*blind, scores.ratios.clusters).cells(weight)
+    return float(cells.new.sum()), float(cells.labelled.sum())
 
 
 def _diagnostics(
@@ -296,10 +316,8 @@ def _posterior_draws(
 ) -> FloatArray:
     """Draws of the shares, (B, K + 1): nu from its posterior, the known shares by bootstrap."""
     rng = generator(scores.seed if random_state is None else random_state)
-    nu = fit.posterior.quantile(rng.random(n_draws))
-    is_open = nu < 1
-    middle = fit.posterior.open_quantile(0.5)
-    nu[is_open] = np.clip(middle + _SCORE_NOISE * (nu[is_open] - middle), 0.0, 1.0)
+    level, wide = even_draws(n_draws, rng), for_intervals(fit.posterior)
+    nu, is_open = wide.quantile(level), level < wide.probability_open
     mixture, posteriors = np.ones((n_draws, len(scores.classes))), scores.posteriors
     if posteriors is not None:
         n_open = int(is_open.sum())

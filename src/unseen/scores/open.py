@@ -11,11 +11,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from unseen._types import FloatArray, IntArray, Matrix
+from unseen._types import FloatArray, IntArray, Matrix, ScorePair
 from unseen.records import Notice
 from unseen.samples import LabelledRows
 from unseen.scores.base import FOLDS, RatioScores, Scorer, Scores
 from unseen.scores.crossfit import cross_fitter
+from unseen.scores.hidden import hidden_classes
 from unseen.scores.moves import Moves, made_moves
 from unseen.scores.posteriors import Posteriors, PosteriorScorer
 from unseen.simplex import mixture_shares
@@ -53,6 +54,8 @@ class OpenScores(Scores):
     moves : Moves or None, default=None
         What tells known classes that moved from classes that are new; None where the scores are
         not the scorer's.
+    hidden : tuple
+        Distances of known classes as if each were unseen (:mod:`unseen.scores.hidden`).
     """
 
     classes: tuple[Any, ...]
@@ -64,6 +67,7 @@ class OpenScores(Scores):
     seed: int | None = None
     notices: tuple[Notice, ...] = ()
     moves: Moves | None = None
+    hidden: tuple[tuple[ScorePair, ...], ...] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -125,7 +129,11 @@ class OpenScorer(Scorer):
         posteriors = None
         if len(labelled.classes) > 1:
             posteriors = scorer.posterior_scorer().score(labelled, X_new)
-        return scorer.beside(posteriors, labelled, X_new)
+        scores = scorer.beside(posteriors, labelled, X_new)
+        ratios = scores.ratios
+        if ratios.distances is None:
+            return scores
+        return replace(scores, hidden=hidden_classes(labelled, ratios.clusters, self.seed))
 
     def beside(
         self, posteriors: Posteriors | None, labelled: LabelledRows, X_new: Matrix

@@ -1,0 +1,122 @@
+"""What the data would have shown: the probability of finding an unseen class, by its share.
+
+Each known class is hidden in turn. The ROC g of its distances from the other classes says how
+visible a class is that differs from the known ones as they do from each other. A share u of such a
+class gives new rows the ROC ``f = u g + (1 - u) alpha``. The cells that f leads one to expect, in
+the placement likelihood, have an expected log Bayes factor and a variance, and so a probability of
+being found. No discriminator is fitted, and no constant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.special import logit, logsumexp, ndtr
+
+from unseen._types import FloatArray, ScorePair
+from unseen.roc import RocSketch, concave_hull
+from unseen.roc.pooled import (
+    FALSE_ALARMS,
+    N_CELLS,
+    CurveLattice,
+    CurvePrior,
+    cell_rates,
+    separation_limits,
+)
+
+__all__ = ["detection_limit", "detection_power"]
+
+SHARES = np.geomspace(0.005, 1.0, 24)
+# One distance has a quarter of the prior weight of all candidates.
+_LOG_CANDIDATES = np.log(4.0)
+_GAMMA = np.append(1 - np.geomspace(1.0, 0.002, 40), 1.0)
+_SEPARATIONS = 13
+
+
+def detection_power(
+    hidden: Sequence[Sequence[ScorePair]],
+    n_new: float,
+    n_labelled: float,
+    prior_closed: float,
+    small_share: float = np.inf,
+) -> FloatArray:
+    """Probability that each of ``SHARES`` would have been found, for a class like the known ones.
+
+    Parameters
+    ----------
+    hidden : sequence of sequences of (ndarray, ndarray)
+        For each class that was hidden and each scale, scores of its rows and of the others.
+    n_new, n_labelled : float
+        Effective numbers of new and of labelled rows.
+    prior_closed : float
+        Prior probability that nothing is unseen.
+    small_share : float, default=inf
+        See :func:`~unseen.roc.pooled.share_density`.
+
+    Returns
+    -------
+    ndarray of shape (24,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> apart = [[(rng.normal(3, 1, 200), rng.normal(0, 1, 200))]]
+    >>> few, many = (detection_power(apart, 500, n, 0.9, 0.03) for n in (50, 500))
+    >>> bool(np.all(many >= few - 1e-9)), bool(many[-1] > 0.99)
+    (True, True)
+    """
+    n_rows = n_new + n_labelled
+    share = n_new / n_rows
+    limits = separation_limits(n_rows * share * (1 - share))
+    separations = np.geomspace(*limits, _SEPARATIONS)
+    lattice = CurveLattice(_GAMMA, separations, share, CurvePrior(limits, small_share))
+    least = logit(prior_closed) + _LOG_CANDIDATES
+    power = np.zeros(len(SHARES))
+    for scales in hidden:
+        found = [_found(_curve(*pair), lattice, n_rows, least) for pair in scales]
+        power += np.max(found, axis=0) / len(hidden)
+    return power
+
+
+def detection_limit(power: FloatArray, level: float = 0.8) -> float | None:
+    """The least share found with this probability; None where no share would be.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rising = np.clip(np.log(SHARES / 0.01) / np.log(10), 0, 1)
+    >>> round(detection_limit(rising), 3), detection_limit(np.zeros(24))
+    (0.063, None)
+    """
+    rising = np.maximum.accumulate(power)
+    if rising[-1] < level:
+        return None
+    above = int(np.argmax(rising >= level))
+    if above == 0:
+        return float(SHARES[0])
+    ends = slice(above - 1, above + 1)
+    return float(np.exp(np.interp(level, rising[ends], np.log(SHARES[ends]))))
+
+
+def _curve(hidden: FloatArray, others: FloatArray) -> FloatArray:
+    """The concave hull of the ROC, at the tabled false alarms."""
+    ends = concave_hull(*RocSketch.from_scores(hidden, others).roc())
+    curve = np.interp(FALSE_ALARMS, *ends)
+    curve[0] = 0.0  # of a curve that starts with a step, interpolation knows the upper end alone
+    return np.asarray(curve)
+
+
+def _found(curve: FloatArray, lattice: CurveLattice, n_rows: float, least: float) -> FloatArray:
+    """Probability at each share that the log Bayes factor exceeds ``least``."""
+    curves = SHARES[:, None] * curve + (1 - SHARES[:, None]) * FALSE_ALARMS
+    rate, share = cell_rates(curves, lattice.share), lattice.share
+    per_cell = n_rows / N_CELLS
+    fit = (
+        rate @ np.log(lattice.rate / share).T
+        + (1 - rate) @ np.log((1 - lattice.rate) / (1 - share)).T
+    )
+    expected = logsumexp(per_cell * fit + lattice.log_prior, axis=1)
+    variance = per_cell * (rate * (1 - rate) * (logit(rate) - logit(share)) ** 2).sum(axis=1)
+    return np.asarray(ndtr((expected - least) / np.sqrt(np.maximum(variance, 1e-12))))

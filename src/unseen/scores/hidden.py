@@ -1,0 +1,84 @@
+"""Each known class as if it were unseen: how far its rows stand from those of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from sklearn.metrics.pairwise import euclidean_distances
+
+from unseen._types import BoolArray, FloatArray, IntArray, ScorePair
+from unseen.samples import Clusters, LabelledRows
+from unseen.scores.kernel import Standardisation
+
+__all__ = ["hidden_classes"]
+
+_NEIGHBOURS = 3
+# Of more rows, or more classes, a part tells as much.
+_MOST_ROWS, _MOST_CLASSES = 1000, 20
+_FEWEST_ROWS = 5
+
+
+def hidden_classes(
+    labelled: LabelledRows, clusters: Clusters | None, seed: int
+) -> tuple[tuple[ScorePair, ...], ...]:
+    """Distances of a class to the others, beside those of the others among themselves.
+
+    Parameters
+    ----------
+    labelled : LabelledRows
+    clusters : Clusters or None
+        Rows that are copies of each other.
+    seed : int
+        Draws rows and classes, where there are very many.
+
+    Returns
+    -------
+    tuple
+        For each class that was hidden, by scale: the mean distances to the three nearest rows of
+        other classes, of the hidden rows and of the others. Empty with one known class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = np.arange(20.0)[:, None]
+    >>> sample = LabelledRows(rows, np.array(["a", "b"]), np.repeat([0, 1], 10))
+    >>> hidden, others = hidden_classes(sample, None, 0)[0][0]
+    >>> hidden[:2], others[:2]
+    (array([11., 10.]), array([2.        , 1.33333333]))
+    """
+    rng = np.random.RandomState(seed)
+    rows, codes = _distinct_rows(labelled, clusters, rng)
+    counts = np.bincount(codes, minlength=len(labelled.classes))
+    enough = np.flatnonzero((counts >= _FEWEST_ROWS) & (len(codes) - counts > _NEIGHBOURS))
+    if len(counts) < 2 or not len(enough):
+        return ()
+    hidden = np.sort(rng.permutation(enough)[:_MOST_CLASSES])
+    scales = Standardisation.of(rows, np.ones(len(codes))).raw_and_standardised
+    tables = [euclidean_distances(scale(rows)) for scale in scales]
+    return tuple(tuple(_as_if_hidden(tables, codes == code)) for code in hidden)
+
+
+def _distinct_rows(
+    labelled: LabelledRows, clusters: Clusters | None, rng: np.random.RandomState
+) -> tuple[FloatArray, IntArray]:
+    places = np.arange(len(labelled.codes))
+    if clusters is not None:
+        places = np.sort(np.unique(clusters.labelled, return_index=True)[1])
+    if len(places) > _MOST_ROWS:
+        places = np.sort(rng.choice(places, _MOST_ROWS, replace=False))
+    rows = labelled.rows[places]
+    return np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows), labelled.codes[places]
+
+
+def _as_if_hidden(tables: list[FloatArray], own: BoolArray) -> Iterator[ScorePair]:
+    """By scale, distances of the hidden rows and of the others to the nearest other rows."""
+    for table in tables:
+        to_others, among_others = table[own][:, ~own], table[~own][:, ~own].copy()
+        np.fill_diagonal(among_others, np.inf)
+        yield (_nearest(to_others), _nearest(among_others))
+
+
+def _nearest(distances: FloatArray) -> FloatArray:
+    nearest = np.partition(distances, _NEIGHBOURS - 1, axis=1)[:, :_NEIGHBOURS]
+    return np.asarray(nearest.mean(axis=1))

@@ -1,0 +1,96 @@
+"""The detection limit foretells what the placement likelihood finds."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import unseen
+from unseen.mixture.detection import SHARES, detection_limit, detection_power
+from unseen.mixture.placement import Candidates, placement_posterior
+from unseen.samples import LabelledRows
+from unseen.scores.base import Distances, RatioScores
+from unseen.scores.hidden import hidden_classes
+
+PRIOR = 0.9, 0.03
+
+
+def pair(rng, apart: float, n_rows: int = 4000):
+    return rng.normal(apart, 1, n_rows), rng.normal(0, 1, n_rows)
+
+
+def found_rate(apart: float, share: float, n_new: int, n_labelled: int, n_draws: int) -> float:
+    """How often one distance of four candidates finds the share, in simulated problems."""
+    rng, found = np.random.default_rng(0), []
+    for _ in range(n_draws):
+        is_new = rng.random(n_new) < share
+        scores = np.where(is_new, apart, 0.0) + rng.normal(size=n_new), rng.normal(size=n_labelled)
+        far = Distances(*(one[:, None] for one in scores))
+        blind = (np.zeros((len(one), 1)) for one in scores)
+        candidates = Candidates.from_ratios(RatioScores(*blind, np.zeros(1), far))
+        log_prior = candidates.log_prior - [0.0, np.log(2)]
+        posterior = placement_posterior(candidates.cells(), log_prior, *PRIOR)
+        found.append(posterior.probability_open > 0.5)
+    return float(np.mean(found))
+
+
+def test_the_share_at_the_limit_is_found_four_times_in_five() -> None:
+    hidden = [[pair(np.random.default_rng(1), 2.5)]]
+    limit = detection_limit(detection_power(hidden, 400, 200, *PRIOR))
+    assert found_rate(2.5, limit, 400, 200, 50) == pytest.approx(0.8, abs=0.15)
+
+
+def test_power_rises_with_rows_separation_and_prior() -> None:
+    rng = np.random.default_rng(0)
+    near, far = [[pair(rng, 1.5)]], [[pair(rng, 3.0)]]
+    plain = detection_power(near, 400, 200, *PRIOR)
+    assert np.all(detection_power(far, 400, 200, *PRIOR) >= plain - 0.01)
+    assert np.all(detection_power(near, 400, 800, *PRIOR) >= plain - 0.01)
+    assert np.all(detection_power(near, 400, 200, 0.5, 0.03) >= plain)
+
+
+def test_a_class_is_as_visible_as_on_its_better_scale() -> None:
+    rng = np.random.default_rng(0)
+    good, blind = pair(rng, 3.0), pair(rng, 0.0)
+    both = detection_power([[good, blind]], 400, 200, *PRIOR)
+    assert np.allclose(both, detection_power([[good]], 400, 200, *PRIOR), atol=0.05)
+    half = detection_power([[good], [blind]], 400, 200, *PRIOR)
+    assert half[-1] < 0.8
+    assert detection_limit(half) is None
+
+
+@given(st.lists(st.floats(0, 1), min_size=24, max_size=24), st.floats(0.1, 0.9))
+def test_the_limit_is_where_power_reaches_the_level(power, level) -> None:
+    limit = detection_limit(np.array(power), level)
+    if limit is None:
+        assert max(power) < level
+    else:
+        first = SHARES[int(np.argmax(np.array(power) >= level))]
+        assert SHARES[0] <= limit <= first * (1 + 1e-9)
+
+
+def test_hidden_rows_are_measured_against_the_other_classes() -> None:
+    rng = np.random.default_rng(0)
+    rows, codes = rng.normal(size=(60, 2)), np.repeat([0, 1, 2], 20)
+    rows[codes == 2] += 20
+    found = hidden_classes(LabelledRows(rows, np.arange(3), codes), None, 0)
+    assert [len(scales) for scales in found] == [2, 2, 2]
+    hidden, others = found[2][0]
+    assert (len(hidden), len(others)) == (20, 40)
+    assert hidden.min() > others.max()
+    one = LabelledRows(rows, np.arange(1), np.zeros(60, dtype=int))
+    assert hidden_classes(one, None, 0) == ()
+
+
+def test_an_estimate_knows_its_limit() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 3)), np.repeat([0, 1], 150)
+    X[y == 1] += 5
+    X_new = rng.normal(size=(300, 3))
+    X_new[:150] += 5
+    found = unseen.estimate(X, y, X_new, confidence=0.95, random_state=0)
+    assert 0.01 < found.detection_limit < 0.2
+    assert found.to_dict()["detection_limit"] == found.detection_limit
+    assert found.sentence().startswith("No sign of new classes: at most ")
+    assert "would have been found from" in found.sentence()
+    assert found.intervals[-1, 1] > 0.01  # counting noise alone would be half of that

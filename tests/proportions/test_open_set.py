@@ -194,17 +194,19 @@ def test_another_classifier_serves(samples) -> None:
     assert_allclose(np.append(estimate.proportions, estimate.unseen), [0.5, 0.2, 0.3], atol=0.1)
 
 
-def test_draws_mix_the_hypotheses_in_proportion() -> None:
-    scores = exact_scores((300, 200), (80, 40), 12)
-    factor = OpenSetEstimator().from_scores(scores).diagnostics["bayes_factor"]
-    # With these prior odds the hypotheses are equally likely a posteriori.
-    estimator = OpenSetEstimator(prior_closed=factor / (1 + factor))
-    draws = estimator.read(scores).replicates(2000, 0)
+def test_draws_mix_the_hypotheses_at_even_odds_at_least() -> None:
+    scores = exact_scores((300, 200), (80, 40), 4)
+    even, cautious, bold = (
+        OpenSetEstimator(prior_closed=prior).read(scores) for prior in (0.5, 0.9, 0.2)
+    )
+    draws = even.replicates(2000, 0)
     assert draws.shape == (2000, 3)
     assert_allclose(draws.sum(axis=1), 1.0)
     assert draws.min() >= 0
-    assert_allclose(np.mean(draws[:, -1] > 0), 0.5, atol=0.04)
-    assert_array_equal(draws, estimator.read(scores).replicates(2000, 0))
+    assert_allclose(np.mean(draws[:, -1] > 0), even.diagnostics["probability_unseen"], atol=0.05)
+    # A prior that favours "closed" is caution for the estimate, and no knowledge for intervals.
+    assert_array_equal(draws, cautious.replicates(2000, 0))
+    assert np.mean(bold.replicates(2000, 0)[:, -1] > 0) > np.mean(draws[:, -1] > 0)
 
 
 @pytest.mark.slow

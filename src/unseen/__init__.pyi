@@ -4,6 +4,7 @@
 from unseen.api import Comparison as Comparison
 from unseen.api import compare as compare
 from unseen.api import estimate as estimate
+from unseen.api import estimate_from_scores as estimate_from_scores
 from unseen.api import mixture_proportion as mixture_proportion
 from unseen.intervals import Calibrated as Calibrated
 from unseen.intervals import Percentile as Percentile

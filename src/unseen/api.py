@@ -1,9 +1,9 @@
-"""The calls that answer the question in one line: estimate, compare, mixture_proportion."""
+"""The calls that answer the question in one line: estimate, estimate_from_scores, compare."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,11 +18,14 @@ from unseen.proportions import OpenSetEstimator, ProportionEstimator, all_estima
 from unseen.proportions.base import with_drift
 from unseen.proportions.control import estimate_against_control
 from unseen.proportions.held_out import estimate_with_groups
-from unseen.records import Estimate
+from unseen.records import Estimate, Notice
+from unseen.samples.checks import check_rows, column_names
 from unseen.scores import PosteriorScorer, Scorer, Scores
 from unseen.scores.klr import KernelLogisticRegression
+from unseen.simplex import score_features
+from unseen.tables.columns import Columns
 
-__all__ = ["Comparison", "compare", "estimate", "mixture_proportion"]
+__all__ = ["Comparison", "compare", "estimate", "estimate_from_scores", "mixture_proportion"]
 
 
 def estimate(
@@ -43,7 +46,8 @@ def estimate(
     Parameters
     ----------
     X : array-like of shape (n_labelled, n_features)
-        Rows of the known classes: NumPy, sparse, or a pandas, polars or pyarrow table.
+        Rows of the known classes: NumPy, sparse, or a pandas, polars or pyarrow table. A table with
+        text, dates or gaps is prepared by :class:`unseen.tables.Columns`, as on the command line.
     y : array-like of shape (n_labelled,)
         Their labels: text, whole numbers or booleans. One class is enough.
     X_new : array-like of shape (n_new, n_features)
@@ -89,17 +93,110 @@ def estimate(
     0.5
     """
     chosen = chosen_estimator(estimator, random_state)
-    chosen.fit(X, y)
     if groups is None and groups_new is not None:
         raise ValueError("groups_new needs groups, the group of each labelled row; got None.")
     if groups is not None and control is not None:
         raise ValueError("groups and control must not be given together: a control says more.")
+    X, X_new, control, notices = _prepared(X, X_new, control)
+    chosen.fit(X, y)
     if groups is not None:
-        given = groups, groups_new, confidence, progress
-        return estimate_with_groups(chosen, X_new, *given)
-    if control is not None:
-        return estimate_against_control(chosen, X_new, control, confidence)
-    return chosen.estimate(X_new, confidence=confidence)
+        found = estimate_with_groups(chosen, X_new, groups, groups_new, confidence, progress)
+    elif control is not None:
+        found = estimate_against_control(chosen, X_new, control, confidence)
+    else:
+        found = chosen.estimate(X_new, confidence=confidence)
+    return replace(found, notices=(*notices, *found.notices)) if notices else found
+
+
+def _prepared(X: Any, X_new: Any, control: Any) -> tuple[Any, Any, Any, tuple[Notice, ...]]:
+    """The samples as they are, or tables with text, dates and gaps as numbers; and notices."""
+    if not any(_needs_columns(table) for table in (X, X_new, control)):
+        return X, X_new, control, ()
+    columns = Columns()
+    rows = columns.fit_transform(X)
+    new, notices = columns.transform_new(X_new)
+    control = None if control is None else columns.transform(control)
+    return rows, new, control, (*columns.notices_, *notices)
+
+
+def _needs_columns(X: Any) -> bool:
+    """Whether a sample is a table with names that holds more than finite numbers."""
+    if X is None or column_names(X) is None:
+        return False
+    try:
+        check_rows(X, "X")
+    except (TypeError, ValueError):
+        return True
+    return False
+
+
+def estimate_from_scores(
+    scores: ArrayLike,
+    y: ArrayLike,
+    scores_new: ArrayLike,
+    *,
+    novelty: ArrayLike | None = None,
+    novelty_new: ArrayLike | None = None,
+    estimator: ProportionEstimator | None = None,
+    confidence: float | None = None,
+    random_state: Any = None,
+) -> Estimate:
+    """Estimate the shares from the scores of a classifier, where there are no features.
+
+    The labelled rows must be held out: rows that the classifier did not learn from. The scores may
+    be off: they are the features of the estimator, which learns from the labelled rows what they
+    mean, so that neither calibration nor the shares of the classifier's own training matter. A
+    new class whose rows get the scores of a known class stays hidden (docs/embeddings.md).
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_labelled, K)
+        Probabilities of the known classes, or logits.
+    y : array-like of shape (n_labelled,)
+        Labels of these rows.
+    scores_new : array-like of shape (n_new, K)
+        The same of the new rows.
+    novelty, novelty_new : array-like of shape (n_labelled,) and (n_new,), or None, default=None
+        A score of novelty of both, such as an energy or a distance; either sign.
+    estimator, confidence, random_state
+        As in :func:`estimate`.
+
+    Returns
+    -------
+    Estimate
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import unseen
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([0, 1], 200)
+    >>> logits = rng.normal(np.where(y == 0, 3, -3), 1)
+    >>> chances = 1 / (1 + np.exp(-np.append(logits[:300:2], rng.normal(0, 0.3, 150))))
+    >>> held_out = 1 / (1 + np.exp(-logits[1::2]))
+    >>> both = (np.column_stack([one, 1 - one]) for one in (held_out, chances))
+    >>> scores, scores_new = both
+    >>> found = unseen.estimate_from_scores(scores, y[1::2], scores_new, random_state=0)
+    >>> print(f"{found.unseen:.1f}")
+    0.5
+    """
+    rows, rows_new = check_rows(scores, "scores"), check_rows(scores_new, "scores_new")
+    if rows.shape[1] != rows_new.shape[1] or rows.shape[1] < 2:
+        raise ValueError(
+            "scores and scores_new must have as many columns, at least two; "
+            f"got {rows.shape[1]} and {rows_new.shape[1]}."
+        )
+    if (novelty is None) != (novelty_new is None):
+        raise ValueError("novelty and novelty_new must be given both, or neither.")
+    X, X_new = score_features(rows), score_features(rows_new)
+    if novelty is not None:
+        own, new = (np.asarray(one, dtype=np.float64) for one in (novelty, novelty_new))
+        unit = np.sqrt(X.var(axis=0).mean()) / (own.std() or 1.0)
+        X, X_new = np.column_stack([X, own * unit]), np.column_stack([X_new, new * unit])
+    options = {"estimator": estimator, "confidence": confidence, "random_state": random_state}
+    found = estimate(X, y, X_new, **options)
+    said = "Only scores are looked at: a new class whose rows get those of a known class is hidden."
+    return replace(found, notices=(Notice("scores_only", said, "note"), *found.notices))
 
 
 def chosen_estimator(estimator: Any, random_state: Any = None) -> ProportionEstimator:

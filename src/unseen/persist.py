@@ -53,6 +53,8 @@ _TRUSTED_HOMES = (
     "unseen.tables.categories",
     "unseen.tables.columns",
     "unseen.tables.encodings",
+    "unseen.tables.predictions",
+    "unseen.tables.texts",
     "unseen.tables.vectors",
 )
 # skops saves these and leaves it to the reader to trust them. A dtype is a name and flags; the

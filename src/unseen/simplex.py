@@ -20,6 +20,7 @@ __all__ = [
     "mixture_shares",
     "project",
     "project_open",
+    "score_features",
 ]
 
 # Relative to the diagonal: shares that the data cannot tell apart are split evenly.
@@ -35,6 +36,9 @@ _EM_STEPS = 3
 _APPROXIMATE_TOL, _MU_STEPS = 1e-6, 6
 # Numbers in the products of pairs of classes that are held at a time.
 _PAIRS = 400_000
+# Probabilities are often rounded to so many digits, and their logarithms must stay finite.
+_LEAST_PROBABILITY = 1e-7
+_SUM_TOL = 1e-3
 
 
 def project(points: ArrayLike) -> FloatArray:
@@ -399,3 +403,33 @@ def _height(W: FloatArray, density: FloatArray, c: FloatArray, pi: FloatArray) -
     with np.errstate(divide="ignore", invalid="ignore"):
         height = np.einsum("bj,bj->b", W, np.log(density)) - np.einsum("bk,bk->b", c, pi)
     return np.where(np.isnan(height), -np.inf, height)
+
+
+def score_features(scores: FloatArray) -> FloatArray:
+    """Scores of the known classes as coordinates: logits, and how large the largest is.
+
+    Probabilities, whose rows are on the simplex, become logarithms less their mean in the row, and
+    the logarithm of the largest; other rows are taken for logits, beside the logarithm of the sum
+    of their exponentials, the negative energy.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n, K)
+        Probabilities or logits.
+
+    Returns
+    -------
+    ndarray of shape (n, K + 1)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> score_features(np.array([[0.5, 0.5], [1.0, 0.0]])).round(2)
+    array([[ 0.  ,  0.  , -0.69],
+           [ 8.06, -8.06,  0.  ]])
+    """
+    is_simplex = scores.min() >= 0 and abs(scores.sum(axis=1) - 1).max() <= _SUM_TOL
+    if is_simplex:
+        logs = np.log(np.maximum(scores, _LEAST_PROBABILITY))
+        return np.column_stack([logs - logs.mean(axis=1, keepdims=True), logs.max(axis=1)])
+    return np.column_stack([scores, np.logaddexp.reduce(scores, axis=1)])

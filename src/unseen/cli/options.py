@@ -62,7 +62,20 @@ _COLUMN_OPTIONS = [
         help='Use only this column, such as "embedding", or those of a pattern "f_*"; '
         "may be repeated.",
     ),
-    click.option("--unit-rows", is_flag=True, help="Divide each embedding by its length (cosine)."),
+    click.option(
+        "--text",
+        multiple=True,
+        help="Use this column of free text (TF-IDF and SVD); may be repeated.",
+    ),
+    click.option(
+        "--scores",
+        multiple=True,
+        help='Scores of a classifier, "p_*", as the only columns; may be repeated.',
+    ),
+    click.option("--novelty", help="A score of novelty beside --scores, such as an energy."),
+    click.option(
+        "--unit-rows", is_flag=True, help="Divide each embedding or text by its length (cosine)."
+    ),
     click.option("--drop", multiple=True, help="Leave out this column; may be repeated."),
     click.option(
         "--keep",

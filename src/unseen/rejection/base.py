@@ -56,6 +56,9 @@ from unseen.samples.checks import warn
 
 __all__ = ["RejectionRule"]
 
+# Sparse rows with more values than this, zeros included, are not made dense.
+_MOST_DENSE_VALUES = 100_000_000
+
 
 class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
     """Base of the classifiers with the label "unseen"; a rule adds ``_fit_rule``.
@@ -343,15 +346,23 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
     def _probabilities(self, X: Matrix) -> FloatArray:
         check_is_fitted(self)
         checks = {"accept_sparse": "csr"} if self._accepts_sparse else {}
-        rows = validate_data(self, X, dtype=np.float64, reset=False, **checks)
+        rows = validate_data(self, self._dense(X, "X"), dtype=np.float64, reset=False, **checks)
         return self.rule_.probabilities(rows)
 
-    def _checked_labelled(self, X: Any, y: Any) -> LabelledRows:
-        if not self._accepts_sparse and sparse.issparse(X):
+    def _dense(self, X: Any, name: str) -> Any:
+        """Sparse rows as dense ones, where the rule needs them and they are not too large."""
+        if self._accepts_sparse or not sparse.issparse(X):
+            return X
+        if X.shape[0] * X.shape[1] > _MOST_DENSE_VALUES:
             raise TypeError(
-                f"X must be dense for {type(self).__name__}; got a sparse matrix. "
-                "Call X.toarray() if it fits into memory."
+                f"{name} must be dense for {type(self).__name__}, or have at most "
+                f"{_MOST_DENSE_VALUES:,} values when dense; got a sparse matrix of shape "
+                f"{X.shape}. Reduce both samples together, for example with TruncatedSVD."
             )
+        return X.toarray()
+
+    def _checked_labelled(self, X: Any, y: Any) -> LabelledRows:
+        X = self._dense(X, "X")
         if hasattr(X, "__array__") and not hasattr(X, "shape"):
             X = np.asarray(X)
         labelled = check_labelled(self, X, y)
@@ -368,6 +379,7 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
     ) -> tuple[OpenSample, tuple[Notice, ...]]:
         """The rows and shares to learn from; keeps labels and shares on the rule."""
         self.classes_ = with_unseen(labelled.classes, self.unseen_label)
+        X_new = self._dense(X_new, "X_new")
         rows_new = check_new(labelled, X_new).astype(np.float64, copy=False)
         if rows_new.shape[0] < 2:
             raise ValueError(
@@ -389,7 +401,7 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self._accepts_sparse
+        tags.input_tags.sparse = True
         return tags
 
 

@@ -97,7 +97,7 @@ def check_rows(X: Any, name: str, columns: Iterable[str] | None = None) -> Rows:
         reason = str(error).splitlines()[0].rstrip(".")
         raise (TypeError if isinstance(error, TypeError) else ValueError)(
             f"{name} must hold numbers; {reason}. Encode text and dates first, for example with "
-            "OneHotEncoder."
+            "unseen.tables.Columns or OneHotEncoder."
         ) from error
     _check_sizes(rows, name, columns)
     return rows

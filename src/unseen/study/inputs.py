@@ -16,8 +16,10 @@ from unseen.study.rows import (
     read_new,
     read_training,
 )
-from unseen.tables import Columns, GroupBy, Source, WithLabels
+from unseen.tables import Columns, GroupBy, ScoreColumns, Source, WithLabels, read_sample
 from unseen.tables.beside import LABEL
+from unseen.tables.source import check_names
+from unseen.tables.texts import TextEncoding
 
 __all__ = ["SILENT", "Inputs", "Progress", "Windowing"]
 
@@ -40,7 +42,9 @@ class _Silent:
 
 SILENT: Progress = _Silent()
 # What a saved TRAIN has been told.
-_SETTLED = ("label", "labels", "drop", "keep", "features", "unit_rows", "missing", "decimal")
+_OF_COLUMNS = ("keep", "features", "unit_rows", "text")
+_OF_BOTH = ("missing", "decimal")
+_SETTLED = ("label", "labels", "drop", *_OF_COLUMNS, *_OF_BOTH, "scores", "novelty")
 
 
 @dataclass(frozen=True)
@@ -101,8 +105,10 @@ class Inputs:
         A table of rows of the same place as NEW, believed to hold no new class.
     labels : str or None
         File with the labels of TRAIN, where these lie apart.
-    features, unit_rows, missing, decimal
+    features, unit_rows, missing, decimal, text
         As in :class:`unseen.tables.Columns`.
+    scores, novelty
+        As in :class:`unseen.tables.ScoreColumns`; empty where TRAIN has features.
     separator, encoding
         As in :meth:`unseen.tables.Source.find`, for both tables.
     group : str or None
@@ -136,6 +142,9 @@ class Inputs:
     unit_rows: bool = False
     missing: tuple[str, ...] = ()
     decimal: str | None = None
+    text: tuple[str, ...] = ()
+    scores: tuple[str, ...] = ()
+    novelty: str | None = None
     separator: str | None = None
     encoding: str | None = None
     group: str | None = None
@@ -151,6 +160,11 @@ class Inputs:
             raise ValueError("--label must name the column of TRAIN with the classes.")
         if self.label is not None and self.labels is not None:
             raise ValueError("give one of --label, a column, and --labels, a file.")
+        barred = [name for name in ("drop", *_OF_COLUMNS) if getattr(self, name)]
+        if self.scores and barred:
+            raise ValueError(f"--scores are the only columns: leave out --{barred[0]}.")
+        if self.novelty and not self.scores:
+            raise ValueError("--novelty is a score beside --scores: give these.")
 
     @property
     def is_saved(self) -> bool:
@@ -236,17 +250,23 @@ class Inputs:
             raise ValueError(
                 f"--drop must name columns of TRAIN or NEW; neither has {unknown[0]!r}."
             )
-        columns = Columns(
-            label=self.label or LABEL,
-            keep=self.keep,
-            drop=tuple(name for name in (*self.drop, *windows) if name in present),
-            features=self.features,
-            unit_rows=self.unit_rows,
-            missing=self.missing,
-            decimal=self.decimal,
-        )
+        columns = self._columns(tuple(name for name in (*self.drop, *windows) if name in present))
         limits = {"max_rows": self.max_rows, "seed": self.seed}
-        return read_training(self.train_source, columns, group=self.group, **limits)
+        beside = None
+        if self.text:
+            check_names("text", self.text, self.new_source.columns(), self.new)
+            drawn = read_sample(self.new_source, self.max_rows, seed=self.seed, columns=self.text)
+            beside = drawn.table
+        return read_training(self.train_source, columns, beside=beside, group=self.group, **limits)
+
+    def _columns(self, drop: tuple[str, ...]) -> Columns:
+        """How the columns are to be encoded, not yet learnt."""
+        label = self.label or LABEL
+        both = {name: getattr(self, name) for name in _OF_BOTH}
+        if self.scores:
+            return ScoreColumns(self.scores, self.novelty, label=label, **both)
+        own = {name: getattr(self, name) for name in _OF_COLUMNS}
+        return Columns(label=label, drop=drop, **own, **both)
 
     def _load_training(self, windows: tuple[str, ...]) -> Training:
         if not isinstance(self.saved, Training):
@@ -256,6 +276,11 @@ class Inputs:
             )
         if self.group is not None and self.saved.groups is None:
             raise ValueError(f"the saved TRAIN has no groups: save it with --group {self.group}.")
+        if any(isinstance(one, TextEncoding) for one in self.saved.columns.encodings_):
+            raise ValueError(
+                "the saved TRAIN reads text, whose words are learnt from both tables: give the "
+                "labelled table itself, with --text."
+            )
         used = [name for name in windows if name in self.saved.columns.feature_names_in_]
         if used:
             raise ValueError(

@@ -132,13 +132,15 @@ def read_training(
     columns: Columns,
     *,
     group: str | None = None,
+    beside: pa.Table | None = None,
     max_rows: int = MAX_ROWS,
     seed: int = 0,
 ) -> Training:
     """Read a labelled table in bounded memory, and learn how to encode its columns.
 
     At most ``max_rows`` rows are used: small classes whole, equally many of the others. ``columns``
-    names the label; it is fitted. The column ``group`` says which rows belong together.
+    names the label; it is fitted, to the new rows ``beside`` too where it reads text. The column
+    ``group`` says which rows belong together.
     """
     label = columns.label
     assert label is not None
@@ -152,7 +154,9 @@ def read_training(
             f"no class are called here; rename it in column {label!r}."
         )
     table = sample.table.filter(kept)
-    X, y = columns.fit_transform(table, rows=sample.positions[kept]), sample.keys[kept]
+    positions = sample.positions[kept]
+    with rows_of_file(positions):
+        X, y = columns.fit_transform(table, rows=positions, new=beside), sample.keys[kept]
     counts = {key: count for key, count in sample.counts.items() if key in sample.keys[kept]}
     drawn = _drawn(sample, source.name, "labelled rows")
     notices = [*source.notices, *drawn, *columns.notices_]

@@ -3,6 +3,7 @@
 from unseen.tables.beside import WithLabels
 from unseen.tables.columns import Columns
 from unseen.tables.groups import GroupBy
+from unseen.tables.predictions import ScoreColumns
 from unseen.tables.sampling import Sample, read_groups, read_labelled, read_sample
 from unseen.tables.source import Source
 from unseen.tables.values import BadCell
@@ -14,6 +15,7 @@ __all__ = [
     "GroupBy",
     "RowWriter",
     "Sample",
+    "ScoreColumns",
     "Source",
     "WithLabels",
     "read_groups",

@@ -24,6 +24,8 @@ __all__ = ["CATEGORY_SCALE", "CategoryEncoding", "learn_categories", "least_comm
 CATEGORY_SCALE = float(np.sqrt(0.5))
 # Part of a number of rows by which another is nearby.
 _NEARBY = 0.3
+# Values of fewer words are names or codes.
+_WORDS_OF_PROSE = 3
 
 
 @dataclass(frozen=True)
@@ -160,7 +162,7 @@ def learn_categories(
         raise Unusable("has no value in the labelled rows")
     ranked = sorted(counts, key=lambda category: (-counts[category], category))
     common = [each for each in ranked[:most_categories] if counts[each] >= rare_below]
-    if not keep:
+    if not keep or _is_prose(counts, common):
         _check_categories(counts, common, text.null_count)
     fewest = least_common(list(counts.values()), rare_below)
     common = [category for category in common if counts[category] >= fewest]
@@ -202,7 +204,19 @@ def _check_categories(counts: dict[str, int], common: list[str], n_missing: int)
         raise Constant(next(iter(counts)))
     if looks_like_dates(list(counts)):
         raise Unusable("holds dates or times")
+    if _is_prose(counts, common):
+        raise Unusable("looks like free text: --text uses it")
     if len(counts) == n_given:
         raise Unusable("looks like an id: text, no two the same")
-    if 2 * sum(counts[category] for category in common) < n_given:
+    if _mostly_rare(counts, common):
         raise Unusable(f"looks like free text: {len(counts)} values, most of them rare")
+
+
+def _mostly_rare(counts: dict[str, int], common: list[str]) -> bool:
+    return 2 * sum(counts[category] for category in common) < sum(counts.values())
+
+
+def _is_prose(counts: dict[str, int], common: list[str]) -> bool:
+    """Whether most values are rare and of several words."""
+    n_words = sum(len(each.split()) for each in counts)
+    return _mostly_rare(counts, common) and n_words >= _WORDS_OF_PROSE * len(counts)

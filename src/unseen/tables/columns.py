@@ -22,18 +22,18 @@ from unseen.tables.encodings import (
     Constant,
     NumberEncoding,
     Unusable,
-    is_named_like_id,
     learn_encoding,
     with_common_scale,
 )
-from unseen.tables.source import matching_names
-from unseen.tables.untidy import decimal_of, marks_notice, nearly_numbers
+from unseen.tables.source import check_names, matching_names
+from unseen.tables.texts import TextEncoding, learn_text
+from unseen.tables.untidy import decimal_of, marks_notice, nearly_numbers, notices_on_train
 from unseen.tables.values import DECIMALS, departs, without_marks
 from unseen.tables.vectors import VectorEncoding, is_list, learn_vectors
 
-__all__ = ["Columns"]
+__all__ = ["Columns", "absent_names"]
 
-Encoding: TypeAlias = NumberEncoding | CategoryEncoding | VectorEncoding
+Encoding: TypeAlias = NumberEncoding | CategoryEncoding | VectorEncoding | TextEncoding
 
 
 class Columns(TransformerMixin, BaseEstimator):
@@ -61,16 +61,20 @@ class Columns(TransformerMixin, BaseEstimator):
         The only columns to use, by name or by pattern such as ``"f_*"``; none given uses all but
         lists.
     unit_rows : bool, default=False
-        Whether each list of numbers is divided by its Euclidean length, as cosine similarity does.
+        Whether each list of numbers, and each text, is divided by its Euclidean length, as cosine
+        similarity does.
     missing : sequence of str, default=()
         Values that mean missing, such as ``"-999"``.
     decimal : {".", ","} or None, default=None
         What stands before the decimals of numbers in text; None is a comma where only that makes
         numbers of a column, else a point. The other mark may stand between thousands.
+    text : sequence of str, default=()
+        Columns of free text to use: TF-IDF of their words, reduced to 200 columns. ``fit`` then
+        needs the new rows too.
 
     Attributes
     ----------
-    encodings_ : list of NumberEncoding, CategoryEncoding or VectorEncoding
+    encodings_ : list of NumberEncoding, CategoryEncoding, VectorEncoding or TextEncoding
         How each used column is encoded.
     dropped_ : dict
         The columns left out, and why.
@@ -112,6 +116,7 @@ class Columns(TransformerMixin, BaseEstimator):
         unit_rows: bool = False,
         missing: Sequence[str] = (),
         decimal: str | None = None,
+        text: Sequence[str] = (),
     ) -> None:
         self.label = label
         self.keep = keep
@@ -122,8 +127,9 @@ class Columns(TransformerMixin, BaseEstimator):
         self.unit_rows = unit_rows
         self.missing = missing
         self.decimal = decimal
+        self.text = text
 
-    def fit(self, X: Any, y: Any = None, rows: Any = None) -> Columns:
+    def fit(self, X: Any, y: Any = None, rows: Any = None, new: Any = None) -> Columns:
         """Learn the encodings from labelled rows.
 
         Parameters
@@ -134,6 +140,8 @@ class Columns(TransformerMixin, BaseEstimator):
             For scikit-learn.
         rows : ndarray of int or None, default=None
             Place of each row in its file, from 0, for notices that name a row; None counts them.
+        new : pyarrow, pandas or polars table, or None, default=None
+            The new rows, where free text is used: its words are learnt from both tables.
 
         Raises
         ------
@@ -148,8 +156,10 @@ class Columns(TransformerMixin, BaseEstimator):
         asked = self._asked_for(names, table)
         table = self._without_missing(table, names)
         decimals = self._decimals(table, names)
-        learned = [self._learn(name, table[name], asked, decimals) for name in names]
+        others = [name for name in names if name not in self.text]
+        learned = [self._learn(name, table[name], asked, decimals) for name in others]
         self.encodings_ = with_common_scale([one for one in learned if one is not None])
+        self.encodings_ += self._learn_text(table, new)
         if not self.encodings_:
             reasons = [f"{name!r} {reason}" for name, reason in self.dropped_.items()]
             raise ValueError(
@@ -157,19 +167,19 @@ class Columns(TransformerMixin, BaseEstimator):
             )
         self.feature_names_in_ = np.array([one.name for one in self.encodings_], dtype=object)
         self.n_features_in_ = len(self.encodings_)
-        self.notices_ = self._notices_on_train()
+        self.notices_ = notices_on_train(self)
         self.notices_ += marks_notice(table, self.encodings_)
-        others = [name for name in names if name not in self._number_names()]
+        others = [name for name in others if name not in self._number_names()]
         self.notices_ += nearly_numbers(table, others, decimals, rows)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None, rows: Any = None) -> FloatArray:
+    def fit_transform(self, X: Any, y: Any = None, rows: Any = None, new: Any = None) -> FloatArray:
         """Learn the encodings, and encode each labelled row as if learned from the others.
 
         A category that one labelled row alone shows counts as never seen, in this row as in new
         ones. ``fit(X).transform(X)`` differs in these rows.
         """
-        table = self.fit(X, y, rows=rows)._checked(X)
+        table = self.fit(X, y, rows=rows, new=new)._checked(X)
         return _stacked([one.encode_labelled(one.read(table[one.name])) for one in self.encodings_])
 
     def transform(self, X: Any) -> FloatArray:
@@ -294,8 +304,8 @@ class Columns(TransformerMixin, BaseEstimator):
         if n_texts:
             limits = self.rare_below, self.most_categories
             sentences += CategoryEncoding.statement(n_texts, *limits)
-        lists = [one for one in self.encodings_ if isinstance(one, VectorEncoding)]
-        sentences += [one.statement() for one in lists]
+        own = [one for one in self.encodings_ if isinstance(one, VectorEncoding | TextEncoding)]
+        sentences += [one.statement() for one in own]
         flagged = [one.name for one in self.encodings_ if one.was_missing]
         if flagged:
             sentences.append(f"Whether a value is missing has a 0/1 column for {quoted(flagged)}.")
@@ -318,12 +328,12 @@ class Columns(TransformerMixin, BaseEstimator):
             raise ValueError("TRAIN must have rows; got none.")
 
     def _check_names(self, table: Table) -> None:
-        for argument in ("keep", "drop", "features", "missing"):
+        for argument in ("keep", "drop", "features", "missing", "text"):
             names = getattr(self, argument)
             if isinstance(names, str):
                 raise ValueError(f"{argument} must be a list of names; got {names!r}.")
         for argument in ("keep", "drop"):
-            absent = _absent(getattr(self, argument), table)
+            absent = absent_names(getattr(self, argument), table)
             if absent:
                 raise ValueError(
                     f"{argument} must name columns of TRAIN; not there: {quoted(absent)}."
@@ -354,6 +364,18 @@ class Columns(TransformerMixin, BaseEstimator):
             return (self.decimal,)
         first = decimal_of(table, names)
         return (first, DECIMALS[first])
+
+    def _learn_text(self, table: Table, new: Any) -> list[TextEncoding]:
+        if not self.text:
+            return []
+        if new is None:
+            raise ValueError("text is learnt from both tables: fit needs the new rows, new=X_new.")
+        tables = table, as_table(new)
+        for one, name in zip(tables, ("TRAIN", "NEW"), strict=True):
+            check_names("text", self.text, one.column_names, name)
+        return [
+            learn_text(name, *(one[name] for one in tables), self.unit_rows) for name in self.text
+        ]
 
     def _number_names(self) -> set[str]:
         return {one.name for one in self.encodings_ if not isinstance(one, CategoryEncoding)}
@@ -388,30 +410,12 @@ class Columns(TransformerMixin, BaseEstimator):
         """The rows as a pyarrow table that has every column of training."""
         check_is_fitted(self, "encodings_")
         table = as_table(X)
-        absent = _absent(self.feature_names_in_, table)
+        absent = absent_names(self.feature_names_in_, table)
         if absent:
             raise ValueError(
                 f"columns of NEW must include those of TRAIN; missing: {quoted(absent)}."
             )
         return self._without_missing(table, self.feature_names_in_)
-
-    def _notices_on_train(self) -> list[Notice]:
-        by_reason: dict[str, list[str]] = {}
-        for name, reason in self.dropped_.items():
-            by_reason.setdefault(reason, []).append(name)
-        notices = [
-            Notice("columns_not_used", f"Not used: {quoted(names)} ({reason}).", "note")
-            for reason, names in by_reason.items()
-        ]
-        like_ids = [
-            name
-            for name in self.feature_names_in_
-            if is_named_like_id(name) and name not in self.keep
-        ]
-        if like_ids:
-            text = f"Used, though named like an id: {quoted(like_ids)}. Drop it if it is one."
-            notices.append(Notice("named_like_id", text, "note"))
-        return notices
 
     def _notices_on_new(self, table: Table, there: Sequence[str]) -> list[Notice]:
         notices = []
@@ -442,6 +446,7 @@ def _stacked(blocks: list[FloatArray]) -> FloatArray:
     return blocks[0] if len(blocks) == 1 else np.column_stack(blocks)
 
 
-def _absent(names: Iterable[str], table: Table) -> list[str]:
+def absent_names(names: Iterable[str], table: Table) -> list[str]:
+    """The names that no column has."""
     there = set(table.column_names)
     return [name for name in names if name not in there]

@@ -1,17 +1,18 @@
-"""Text columns that hold numbers in disguise: with marks between digits, or but for a few cells."""
+"""What a person should know about labelled columns, numbers in disguise among them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from unseen._types import IntArray
 from unseen._wording import listed, quoted, shown
 from unseen.records import Notice
 from unseen.tables._arrow import Array, Table, decoded, is_text
-from unseen.tables.encodings import NumberEncoding
+from unseen.tables.encodings import NumberEncoding, is_named_like_id
 from unseen.tables.values import NotANumber, as_text, mark_in, number_of, numbers
 
-__all__ = ["decimal_of", "marks_notice", "nearly_numbers"]
+__all__ = ["decimal_of", "marks_notice", "nearly_numbers", "notices_on_train"]
 
 # Where so many values of a text column are numbers, the others are probably mistakes.
 _MOSTLY = 0.9
@@ -105,3 +106,23 @@ def _wrong_cells(column: Array, decimal: str) -> list[tuple[int, str]]:
     given = [(place, word) for place, word in enumerate(words) if word is not None]
     wrong = [(place, word) for place, word in given if number_of(word, decimal) is None]
     return wrong if len(wrong) <= (1 - _MOSTLY) * len(given) else []
+
+
+def notices_on_train(columns: Any) -> list[Notice]:
+    """Columns of labelled rows that are left out, and those that are used in spite of a name."""
+    by_reason: dict[str, list[str]] = {}
+    for name, reason in columns.dropped_.items():
+        by_reason.setdefault(reason, []).append(name)
+    notices = [
+        Notice("columns_not_used", f"Not used: {quoted(names)} ({reason}).", "note")
+        for reason, names in by_reason.items()
+    ]
+    like_ids = [
+        name
+        for name in columns.feature_names_in_
+        if is_named_like_id(name) and name not in columns.keep
+    ]
+    if like_ids:
+        text = f"Used, though named like an id: {quoted(like_ids)}. Drop it if it is one."
+        notices.append(Notice("named_like_id", text, "note"))
+    return notices

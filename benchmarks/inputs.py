@@ -1,0 +1,243 @@
+"""What people bring: every format, embeddings that are large, text, single cells, predictions.
+
+    python -m benchmarks.inputs formats memory predictions
+    python -m benchmarks.inputs text cells --real DIR
+
+Each part writes ``benchmarks/results/inputs_PART.json``. From the folder that ``--real`` names,
+``text`` reads ``clinc150.csv.gz`` (CLINC150: text, intent, split) and ``cells`` reads
+``pbmc68k_reduced.h5ad``, which is in the scanpy wheel. Time is CPU time of a command of its own,
+memory its largest resident set.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+RESULTS = Path(__file__).parent / "results"
+SEEDS = range(3)
+MB = 1 << 20
+
+
+def command(*arguments: str, folder: Path) -> dict:
+    """Run ``unseen estimate`` in a process of its own: its answer, CPU seconds and memory."""
+    out = folder / "out.json"
+    code = (
+        "import sys, resource, json; from unseen.cli import main\n"
+        "try: main(sys.argv[2:])\n"
+        "except SystemExit as end: code = end.code\n"
+        "used = resource.getrusage(resource.RUSAGE_SELF)\n"
+        "json.dump([used.ru_utime + used.ru_stime, used.ru_maxrss], open(sys.argv[1], 'w'))\n"
+        "sys.exit(code)\n"
+    )
+    given = [str(folder / "used.json"), "estimate", *arguments, "-q", "--json", str(out)]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    subprocess.run([sys.executable, "-c", code, *given], check=True, env=environment)
+    seconds, kilobytes = json.loads((folder / "used.json").read_text())
+    estimate = json.loads(out.read_text())["estimate"]
+    drift = estimate.get("drift") or {}
+    return {
+        "unseen": round(estimate["unseen"], 4),
+        "low": round(estimate["intervals"][-1][0], 4),
+        "high": round(estimate["intervals"][-1][1], 4),
+        "verdict": drift.get("verdict"),
+        "cpu_s": round(seconds, 1),
+        "mb": round(kilobytes / 1024),
+    }
+
+
+def text(real: Path, folder: Path) -> dict:
+    """CLINC150, some rows an intent as TRAIN, the test queries and the out-of-scope ones as NEW."""
+    table = pd.read_csv(real / "clinc150.csv.gz")
+    new = table[table.split.isin(["test", "oos_test"])]
+    truth = float((new.split == "oos_test").mean())
+    new[["text"]].sample(frac=1, random_state=0).to_csv(folder / "new.csv", index=False)
+    found: dict = {"truth": round(truth, 4), "new_rows": len(new)}
+    for n_rows in (20, 100):
+        train = table[table.split == "train"].groupby("intent").head(n_rows)
+        train[["text", "intent"]].to_csv(folder / "train.csv", index=False)
+        files = (str(folder / "train.csv"), str(folder / "new.csv"))
+        options = ("--label", "intent", "--text", "text")
+        found[f"{n_rows} rows an intent"] = command(*files, *options, folder=folder)
+    return found
+
+
+def cells(real: Path) -> dict:
+    """Blood cells, half of each known type as TRAIN; one type in turn is hidden."""
+    import anndata
+
+    import unseen
+
+    data = anndata.read_h5ad(real / "pbmc68k_reduced.h5ad")
+    kinds, rows = np.asarray(data.obs["bulk_labels"].astype(str)), np.asarray(data.obsm["X_pca"])
+    half = np.random.default_rng(0).permutation(len(kinds)) % 2 == 0
+    found = {}
+    for hidden in sorted(set(kinds)):
+        train = half & (kinds != hidden)
+        few = {kind for kind in set(kinds[train]) if (kinds[train] == kind).sum() < 10}
+        train &= ~np.isin(kinds, list(few))
+        truth = float(np.isin(kinds[~half], [hidden, *few]).mean())
+        answer = unseen.estimate(
+            rows[train], kinds[train], rows[~half], confidence=0.95, random_state=0
+        )
+        low, high = answer.intervals[-1]
+        found[hidden] = {
+            "truth": round(truth, 3),
+            "unseen": round(answer.unseen, 3),
+            "low": round(float(low), 3),
+            "high": round(float(high), 3),
+            "also too few to learn": sorted(few - {hidden}),
+        }
+    return found
+
+
+def predictions() -> dict:
+    """Digits: shares from the scores of three classifiers, beside those from the features."""
+    from sklearn.datasets import load_digits
+    from sklearn.ensemble import RandomForestClassifier
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.naive_bayes import GaussianNB
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    import unseen
+
+    models = {
+        "logistic regression": make_pipeline(StandardScaler(), LogisticRegression(max_iter=500)),
+        "random forest": RandomForestClassifier(200, random_state=0),
+        "naive Bayes": GaussianNB(var_smoothing=1e-2),
+    }
+    X, y = load_digits(return_X_y=True)
+    found = []
+    for seed in SEEDS:
+        order = np.random.default_rng(seed).permutation(len(y))
+        known, other = order[y[order] < 7], order[y[order] >= 7]
+        learn, hold, new = known[:400], known[400:800], known[800:1150]
+        for n_unseen in (0, 150):
+            batch = np.concatenate([new, other[:n_unseen]])
+            truth = np.append(np.bincount(y[batch], minlength=10)[:7], n_unseen) / len(batch)
+            row = {"seed": seed, "truth": round(float(truth[-1]), 3)}
+            answer = unseen.estimate(X[hold], y[hold], X[batch], random_state=0)
+            row["features"] = _errors(answer, truth)
+            for name, model in models.items():
+                model.fit(X[learn], y[learn])
+                scores = model.predict_proba(X[hold]), y[hold], model.predict_proba(X[batch])
+                answer = unseen.estimate_from_scores(*scores, random_state=0)
+                row[name] = _errors(answer, truth)
+            found.append(row)
+    return {"digits": found}
+
+
+def _errors(answer, truth) -> dict:
+    shares = np.append(answer.proportions, answer.unseen)
+    return {
+        "unseen": round(answer.unseen, 3),
+        "total_error": round(float(np.abs(shares - truth).sum()), 3),
+    }
+
+
+def memory(folder: Path) -> dict:
+    """100,000 embeddings of 768 single-precision numbers as TRAIN, 20,000 as NEW."""
+    rng = np.random.default_rng(0)
+    centres = rng.normal(size=(6, 768)).astype(np.float32)
+
+    def rows(count, classes):
+        kind = rng.integers(0, classes, count)
+        noise = rng.normal(0, 3, (count, 768)).astype(np.float32)
+        return centres[kind] + noise, kind
+
+    X, y = rows(100_000, 5)
+    np.save(folder / "X.npy", X)
+    np.save(folder / "y.npy", y)
+    new, kind = rows(20_000, 6)
+    np.save(folder / "new.npy", new)
+    size = (folder / "X.npy").stat().st_size
+    del X, new
+    files = (str(folder / "X.npy"), str(folder / "new.npy"), "--labels", str(folder / "y.npy"))
+    found = {"file_mb": round(size / MB), "truth": round(float((kind == 5).mean()), 4)}
+    for limit in (5_000, 20_000):
+        answer = command(*files, "--rows", str(limit), folder=folder)
+        answer["mb_of_file"] = round(answer["mb"] * MB / size, 2)
+        found[f"{limit} rows used"] = answer
+    return found
+
+
+def formats(folder: Path) -> dict:
+    """The same digits in every format: the answers must be those from csv, bit for bit."""
+    import pyarrow as pa
+    import pyarrow.feather as pa_feather
+    import pyarrow.parquet as pa_parquet
+    from sklearn.datasets import load_digits
+
+    X, y = load_digits(return_X_y=True)
+    order = np.random.default_rng(0).permutation(len(y))
+    train, new = order[y[order] < 7][:400], order[400:800]
+    X = X.astype(np.float32)
+    for name, rows in (("train", train), ("new", new)):
+        labels = {"y": y[rows]} if name == "train" else {}
+        np.save(folder / f"{name}.npy", X[rows])
+        np.savez(folder / f"{name}.npz", emb=X[rows], **labels)
+        lists = pa.table({"emb": list(X[rows]), **labels})
+        pa_parquet.write_table(lists, folder / f"{name}.parquet")
+        pa_feather.write_feather(lists, folder / f"{name}.feather")
+        lines = (json.dumps(row) for row in lists.to_pylist())
+        (folder / f"{name}.jsonl").write_text("\n".join(lines))
+        wide = pd.DataFrame(X[rows].astype(float)).add_prefix("f").assign(**labels)
+        wide.to_csv(folder / f"{name}.csv", index=False)
+        wide.to_csv(folder / f"{name}_excel.csv", index=False, sep=";", decimal=",")
+        wide.to_excel(folder / f"{name}.xlsx", index=False)
+    np.save(folder / "y.npy", y[train])
+    found = {}
+    for kind in ("csv", "npy", "npz", "parquet", "feather", "jsonl", "xlsx", "_excel.csv"):
+        dot = "" if "." in kind else "."
+        files = [str(folder / f"{name}{dot}{kind}") for name in ("train", "new")]
+        label = ["--labels", str(folder / "y.npy")] if kind == "npy" else ["--label", "y"]
+        found[kind] = _shares(*files, *label, folder=folder)
+    return {kind: {"unseen": one[-1], "equal": one == found["csv"]} for kind, one in found.items()}
+
+
+def _shares(*arguments: str, folder: Path) -> list[float]:
+    command(*arguments, folder=folder)
+    estimate = json.loads((folder / "out.json").read_text())["estimate"]
+    return [*estimate["proportions"], estimate["unseen"]]
+
+
+def _found(part: str, real: Path, folder: Path) -> dict:
+    match part:
+        case "formats":
+            return formats(folder)
+        case "memory":
+            return memory(folder)
+        case "predictions":
+            return predictions()
+        case "text":
+            return text(real, folder)
+    return cells(real)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parts = ("formats", "memory", "predictions", "text", "cells")
+    parser.add_argument("parts", nargs="+", choices=parts)
+    parser.add_argument("--real", type=Path, help="folder with the real data")
+    given = parser.parse_args()
+    for part in given.parts:
+        if part in ("text", "cells") and given.real is None:
+            parser.error(f"{part} needs --real")
+        with tempfile.TemporaryDirectory() as made:
+            found = _found(part, given.real, Path(made))
+        written = json.dumps(found, indent=1) + "\n"
+        (RESULTS / f"inputs_{part}.json").write_text(written)
+        print(part, written)
+
+
+if __name__ == "__main__":
+    main()

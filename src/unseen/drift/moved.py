@@ -306,7 +306,8 @@ def _evenness(scores: OpenScores, known: FloatArray) -> float:
     if scores.posteriors is not None:
         code = scores.posteriors.new.argmax(axis=1)
     count = np.bincount(code)
-    large = count > _LARGE_CLASS * len(code)
+    # Of many classes none may be large: then the largest speaks.
+    large = count >= min(_LARGE_CLASS * len(code), count.max())
     least = (np.bincount(code, 1 - known)[large] / count[large]).min()
     least = np.clip(least, 0.005, 0.995)
     return float(np.log(least) - np.log1p(-least))

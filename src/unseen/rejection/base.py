@@ -351,7 +351,8 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
 
     def _dense(self, X: Any, name: str) -> Any:
         """Sparse rows as dense ones, where the rule needs them and they are not too large."""
-        if self._accepts_sparse or not sparse.issparse(X):
+        is_sparse: bool = sparse.issparse(X)
+        if self._accepts_sparse or not is_sparse:
             return X
         if X.shape[0] * X.shape[1] > _MOST_DENSE_VALUES:
             raise TypeError(

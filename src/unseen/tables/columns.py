@@ -156,7 +156,8 @@ class Columns(TransformerMixin, BaseEstimator):
         asked = self._asked_for(names, table)
         table = self._without_missing(table, names)
         decimals = self._decimals(table, names)
-        others = [name for name in names if name not in self.text]
+        prose = set(self.text)
+        others = [name for name in names if name not in prose]
         learned = [self._learn(name, table[name], asked, decimals) for name in others]
         self.encodings_ = with_common_scale([one for one in learned if one is not None])
         self.encodings_ += self._learn_text(table, new)
@@ -169,7 +170,8 @@ class Columns(TransformerMixin, BaseEstimator):
         self.n_features_in_ = len(self.encodings_)
         self.notices_ = notices_on_train(self)
         self.notices_ += marks_notice(table, self.encodings_)
-        others = [name for name in others if name not in self._number_names()]
+        used = {one.name for one in self.encodings_ if not isinstance(one, CategoryEncoding)}
+        others = [name for name in others if name not in used]
         self.notices_ += nearly_numbers(table, others, decimals, rows)
         return self
 
@@ -366,19 +368,14 @@ class Columns(TransformerMixin, BaseEstimator):
         return (first, DECIMALS[first])
 
     def _learn_text(self, table: Table, new: Any) -> list[TextEncoding]:
-        if not self.text:
-            return []
-        if new is None:
+        if self.text and new is None:
             raise ValueError("text is learnt from both tables: fit needs the new rows, new=X_new.")
-        tables = table, as_table(new)
-        for one, name in zip(tables, ("TRAIN", "NEW"), strict=True):
-            check_names("text", self.text, one.column_names, name)
-        return [
-            learn_text(name, *(one[name] for one in tables), self.unit_rows) for name in self.text
-        ]
-
-    def _number_names(self) -> set[str]:
-        return {one.name for one in self.encodings_ if not isinstance(one, CategoryEncoding)}
+        others: Table = None if new is None else as_table(new)
+        for name in self.text:
+            check_names("text", [name], table.column_names, "TRAIN")
+            check_names("text", [name], others.column_names, "NEW")
+        unit = self.unit_rows
+        return [learn_text(name, table[name], others[name], unit) for name in self.text]
 
     def _learn(
         self, name: str, column: Array, asked: set[str], decimals: Sequence[str]

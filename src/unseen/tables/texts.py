@@ -84,7 +84,7 @@ class TextEncoding(Frozen):
         """The encoded columns of labelled rows: as of new ones."""
         return self.encode(texts)
 
-    def departures(self, texts: list[str], encoded: FloatArray) -> list[Notice]:
+    def departures(self, texts: list[str]) -> list[Notice]:
         """Notices on values that new rows alone show; words are learnt from both tables."""
         return []
 

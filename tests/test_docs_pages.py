@@ -30,7 +30,9 @@ SCRIPT = re.compile(r"^```(?:sh|yaml)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?%?")
 FRAME = re.compile(r"[\u2500-\u257f]+")
 HELP = {"--help", "--version"}
-TABLE_COMMANDS = {"estimate", "classify", "monitor", "compare", "diagnose"}
+TABLE_COMMANDS = {
+    "estimate", "classify", "explain", "audit", "promote", "monitor", "compare", "diagnose"
+}  # fmt: skip
 
 
 class Page:

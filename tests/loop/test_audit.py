@@ -22,7 +22,7 @@ def test_one_stratum_has_the_mid_p_limits(x, n) -> None:
         more = binom.sf(x, n, p) if sign > 0 else binom.cdf(x - 1, n, p)
         return more + binom.pmf(x, n, p) / 2 - 0.025
 
-    share, lower, upper = share_interval([Stratum(1.0, x / n, float(n))])
+    share, lower, upper = share_interval([Stratum.counted(1.0, x, n)])
     assert share == x / n
     twin_lower = 0.0 if x == 0 else brentq(tail, 1e-9, 1 - 1e-9, args=(1,))
     twin_upper = 1.0 if x == n else brentq(tail, 1e-9, 1 - 1e-9, args=(-1,))
@@ -30,7 +30,7 @@ def test_one_stratum_has_the_mid_p_limits(x, n) -> None:
 
 
 def test_two_pure_strata_are_no_wider_than_exact_limits_of_both() -> None:
-    strata = [Stratum(0.25, 1.0, 15.0), Stratum(0.75, 0.0, 45.0)]
+    strata = [Stratum.counted(0.25, 15, 15), Stratum.counted(0.75, 0, 45)]
     share, lower, upper = share_interval(strata)
     assert share == 0.25
     assert lower >= 0.25 * beta.ppf(0.025, 15, 1) - ROUNDING
@@ -49,7 +49,23 @@ def test_weights_undo_an_uneven_draw() -> None:
     probabilities = np.repeat([0.3, 0.1], 30)
     (stratum,) = class_strata(is_class, np.zeros(60, bool), probabilities, 0.0)
     assert stratum.share == pytest.approx((30 / 0.3) / (30 / 0.3 + 30 / 0.1))
-    assert stratum.n_effective < 60
+    assert sum(stratum.above) < 61
+
+
+@pytest.mark.parametrize("x", [0, 1, 7, 19, 20])
+def test_equal_weights_make_the_limits_of_a_count(x) -> None:
+    is_class = np.arange(20) < x
+    drawn = Stratum.drawn(is_class, np.full(20, 1e-6), 1.0)
+    ends = share_interval([drawn]), share_interval([Stratum.counted(1.0, x, 20)])
+    assert ends[0] == pytest.approx(ends[1], abs=0.02)
+
+
+def test_a_class_of_rows_that_are_seldom_drawn_is_not_ruled_out_too_soon() -> None:
+    """None of 40 labels is of the class; rows of large weight were drawn only 20 times."""
+    probabilities = np.repeat([0.5, 0.01], 20)
+    nobody = np.zeros(40, bool)
+    _, _, upper = share_interval([Stratum.drawn(nobody, probabilities, 1.0)])
+    assert upper > 1 - 0.05 ** (1 / 22)
 
 
 def case(rng, kind: str):

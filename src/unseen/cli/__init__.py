@@ -16,6 +16,7 @@ from unseen.cli.demo import demo
 from unseen.cli.diagnose import diagnose
 from unseen.cli.errors import OneLineErrors
 from unseen.cli.estimate import estimate
+from unseen.cli.loop_commands import audit, explain, promote
 from unseen.cli.methods import methods
 from unseen.cli.monitor import monitor
 
@@ -33,5 +34,6 @@ def main() -> None:
     """
 
 
-for command in (estimate, classify, monitor, compare, diagnose, methods, demo):
+COMMANDS = (estimate, classify, explain, audit, promote, monitor, compare, diagnose, methods, demo)
+for command in COMMANDS:
     main.add_command(command)

@@ -55,7 +55,6 @@ def _separator(context: Any, option: Any, given: str | None) -> str | None:
 
 _COLUMN_OPTIONS = [
     click.option("--label", "-y", help="Column of TRAIN with the classes."),
-    click.option("--labels", help="File with the classes of TRAIN, such as y.npy."),
     click.option(
         "--features",
         multiple=True,
@@ -123,10 +122,14 @@ _FILE_OPTIONS = [
 ]
 
 
-def table_options(command: Command) -> Command:
-    """TRAIN and NEW, and how to read them; see :func:`given_inputs`."""
+def table_options(command: Command, *, labels: str = "--labels") -> Command:
+    """TRAIN and NEW, and how to read them; see :func:`given_inputs`.
+
+    ``labels`` is the spelling of the option for labels of TRAIN in a file of their own.
+    """
     arguments = [click.argument("train"), click.argument("new")]
-    for option in reversed([*arguments, *_COLUMN_OPTIONS, *_FILE_OPTIONS]):
+    beside = click.option(labels, "labels", help="File with the classes of TRAIN, such as y.npy.")
+    for option in reversed([*arguments, beside, *_COLUMN_OPTIONS, *_FILE_OPTIONS]):
         command = option(command)
     return command
 

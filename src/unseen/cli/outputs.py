@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from unseen.study import Checks, Classification, Inputs, MethodComparison, Study
+    from unseen.study import (
+        AfterResult,
+        Checks,
+        Classification,
+        Inputs,
+        MethodComparison,
+        Study,
+    )
 
 __all__ = ["Outputs"]
 
@@ -27,18 +34,18 @@ class Outputs:
     json_path: str | None = None
     save: Path | None = None
     rows: Path | None = None
+    sheet: Path | None = None
+    rest: Path | None = None
 
     def check(self, inputs: Inputs) -> None:
         """Raise before minutes of work where a file cannot be written or would replace a table."""
         from unseen._files import check_writable
-        from unseen.tables import RowWriter
 
         if not self.leaves_screen_free and sys.stdout is None:
             raise OSError("standard output is closed: --json - has nowhere to go.")
         if self.save is not None and self.save.suffix != ".skops":
             raise click.UsageError(f"--save must name a file that ends in .skops; got {self.save}.")
-        if self.rows is not None:
-            RowWriter(self.rows)  # raises where no format has this suffix
+        self._check_formats()
         taken = set(inputs.files)
         for path in self.files:
             check_writable(path)
@@ -53,11 +60,23 @@ class Outputs:
                 'Try: pip install "unseen[cli]"'
             )
 
+    def _check_formats(self) -> None:
+        """Raise where no format has the suffix of a table that is to be written."""
+        from unseen.tables import RowWriter
+
+        for rows in (self.rows, self.rest):
+            if rows is not None:
+                RowWriter(rows)
+        if self.sheet is not None:
+            from unseen.study.sheets import check_sheet_path
+
+            check_sheet_path(self.sheet)
+
     @property
     def files(self) -> list[Path]:
         """The files, standard output left out."""
         to_file = self.json_path if self.json_path != STANDARD_OUTPUT else None
-        paths = (self.report, to_file, self.save, self.rows)
+        paths = (self.report, to_file, self.save, self.rows, self.sheet, self.rest)
         return [Path(path) for path in paths if path is not None]
 
     @property
@@ -66,7 +85,9 @@ class Outputs:
         return self.json_path != STANDARD_OUTPUT
 
     def write(
-        self, record: Study | Classification | MethodComparison | Checks, model: Any = None
+        self,
+        record: Study | Classification | MethodComparison | Checks | AfterResult,
+        model: Any = None,
     ) -> None:
         """Write what was asked for: a report of a study, JSON, and the model to be saved."""
         if self.report is not None:

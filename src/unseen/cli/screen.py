@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from unseen.api import Comparison
+    from unseen.loop import Explanation
     from unseen.monitoring import Timeline
     from unseen.records import Estimate, Notice
     from unseen.study import Study
@@ -64,6 +65,8 @@ def show_study(study: Study, files: Iterable[Path]) -> None:
     probability = estimate.diagnostics.get("probability_unseen")
     if probability is not None:
         screen.print(f"Probability that anything is unseen: {words.chance(probability)}.")
+    if study.explanation is not None:
+        _show_groups(study.explanation, screen)
     if study.timeline is not None:
         _show_windows(study.timeline, screen)
     print_notices(study.all_notices, screen)
@@ -103,6 +106,17 @@ def _then_and_now(study: Study) -> Table:
 
 def _unseen(estimate: Estimate) -> str:
     return "cannot tell" if estimate.has_moved_far else words.share(estimate.unseen)
+
+
+def _show_groups(explanation: Explanation, screen: Console) -> None:
+    screen.print(f"\n{plain(explanation.sentence())}")
+    if not explanation.groups:
+        return
+    (first, *others), *rows = explanation.table()
+    table = table_of(first, others)
+    for row in rows:
+        table.add_row(*map(plain, row))
+    screen.print(table)
 
 
 def _show_windows(timeline: Timeline, screen: Console) -> None:

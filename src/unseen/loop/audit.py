@@ -7,7 +7,7 @@ turns the labels into shares. docs/loop.md shows the whole loop.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from unseen import _wording as words
 from unseen._frozen import Frozen, plain
 from unseen._types import BoolArray, FloatArray, IntArray
-from unseen.loop.strata import Stratum, class_strata, share_interval
+from unseen.loop.strata import class_strata, share_interval
 from unseen.records import Estimate, Notice
 
 __all__ = ["CANNOT_TELL", "Audit", "audit"]
@@ -275,7 +275,7 @@ class _Labelled:
             chances = self.probabilities[mask]
             strata = class_strata(is_it[mask], mine[mask], chances, float(inside.mean()))
             factor = 1 + more / int(mask.sum())
-            return share_interval([_with_more(one, factor) for one in strata], confidence)
+            return share_interval([one.with_more(factor) for one in strata], confidence)
 
         share, lower, upper = over(is_class, told)
         if not told.all():
@@ -283,11 +283,6 @@ class _Labelled:
             lower = min(lower, over(is_class & told, everything)[1])
             upper = max(upper, over(is_class | ~told, everything)[2])
         return share, lower, upper
-
-
-def _with_more(stratum: Stratum, factor: float) -> Stratum:
-    left = max(0.0, 1 - (1 - stratum.left) * factor)
-    return replace(stratum, n_effective=stratum.n_effective * factor, left=left)
 
 
 def _checked(

@@ -92,6 +92,8 @@ class Explanation(Frozen):
         Probability that each new row is unseen; their mean is ``unseen``.
     columns : tuple of Column
         Names of the columns.
+    places : ndarray of shape (m,) or None
+        Place of each new row in its file, from 0; None where it is its own place.
 
     Examples
     --------
@@ -104,6 +106,7 @@ class Explanation(Frozen):
     group_of_row: IntArray
     weights: FloatArray
     columns: tuple[Column, ...]
+    places: IntArray | None = None
 
     def sentence(self) -> str:
         """How many groups there are, in plain words."""
@@ -177,7 +180,10 @@ class Explanation(Frozen):
                 dict(zip(("word", "in_group", "in_known"), one, strict=True)) for one in group.words
             ],
             **{
-                name: [row + 1 for row in getattr(group, name)]
+                name: [
+                    (row if self.places is None else int(self.places[row])) + 1
+                    for row in getattr(group, name)
+                ]
                 for name in ("central", "spread", "borderline")
             },
         }

@@ -9,7 +9,7 @@ right makes the strata pure and the interval short; a wrong model costs width, n
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import betaincinv
@@ -19,7 +19,7 @@ from unseen._types import BoolArray, FloatArray
 __all__ = ["Stratum", "class_strata", "share_interval"]
 
 # Fewer labels say too little about a stratum of their own.
-_FEWEST = 3.0
+_FEWEST = 3
 _POINTS = 200
 _ROUNDING = 1e-9
 
@@ -34,16 +34,64 @@ class Stratum:
         Part of all new rows that is in the stratum.
     share : float
         Weighted proportion of the class among the labels in the stratum.
-    n_effective : float
-        Labels of a uniform draw that would be as precise.
-    left : float
+    below, above : (float, float)
+        Beta distributions of the proportion, for its lower and its upper limit: x of n equal labels
+        make Beta(x, n - x + 1) and Beta(x + 1, n - x).
+    left : float, default=1.0
         Part of the variance that is left because not all rows were drawn, in [0, 1].
+
+    Examples
+    --------
+    >>> Stratum.counted(1.0, 3, 30)
+    Stratum(weight=1.0, share=0.1, below=(3, 28), above=(4, 27), left=1.0)
     """
 
     weight: float
     share: float
-    n_effective: float
+    below: tuple[float, float]
+    above: tuple[float, float]
     left: float = 1.0
+
+    @classmethod
+    def counted(cls, weight: float, x: float, n: float, left: float = 1.0) -> Stratum:
+        """The stratum of a uniform draw: x of n labels are of the class."""
+        return cls(weight, x / n, (x, n - x + 1), (x + 1, n - x), left)
+
+    @classmethod
+    def drawn(cls, is_class: BoolArray, probabilities: FloatArray, weight: float) -> Stratum:
+        """The stratum of labels whose rows were drawn with these probabilities."""
+        inverse = 1 / probabilities
+        above = _one_more(is_class, inverse)
+        below = _one_more(~is_class, inverse)[::-1]
+        left = float((inverse**2) @ (1 - probabilities) / (inverse**2).sum())
+        share = float(np.clip(inverse @ is_class / inverse.sum(), 0.0, 1.0))
+        return cls(weight, share, below, above, left)
+
+    def with_more(self, factor: float) -> Stratum:
+        """The stratum to expect of ``factor`` times as many labels of the same kind."""
+        above = (1 + max(self.above[0] - 1, 0.0) * factor, self.above[1] * factor)
+        below = (self.below[0] * factor, 1 + max(self.below[1] - 1, 0.0) * factor)
+        left = max(0.0, 1 - (1 - self.left) * factor)
+        return replace(self, above=above, below=below, left=left)
+
+
+def _one_more(is_class: BoolArray, inverse: FloatArray) -> tuple[float, float]:
+    """Beta distribution of a weighted proportion, one more row of the class counted in.
+
+    Rows of the class that nobody has drawn may be of the largest weight, and so is this row, as in
+    the limits of Fay and Feuer (1997) for weighted counts. Labels of equal weight make
+    Beta(x + 1, n - x); labels count at most as many as their weights alone say.
+    """
+    total, largest = inverse.sum(), inverse.max()
+    n_labels = float(total**2 / (inverse**2).sum())
+    share = inverse @ is_class / total
+    mean = (inverse @ is_class + largest) / (total + largest)
+    squares = (inverse**2) @ (is_class - share) ** 2 + (largest * (1 - share)) ** 2
+    if squares <= _ROUNDING or mean >= 1:
+        return n_labels + 1, 0.0
+    size = mean * (1 - mean) * (total + largest) ** 2 / squares
+    size = min(size * (1 + 1 / n_labels), n_labels + 1)
+    return float(size * mean), float(size * (1 - mean))
 
 
 def class_strata(
@@ -72,30 +120,14 @@ def class_strata(
     >>> import numpy as np
     >>> inside = np.repeat([True, False], [10, 30])
     >>> strata = class_strata(inside, inside, np.full(40, 0.01), 0.25)
-    >>> [(one.weight, one.share, round(one.n_effective)) for one in strata]
-    [(0.25, 1.0, 10), (0.75, 0.0, 30)]
+    >>> [(one.weight, one.share) for one in strata]
+    [(0.25, 1.0), (0.75, 0.0)]
     """
-    both = [(inside, weight), (~inside, 1 - weight)]
-    found = [
-        _stratum(is_class[mask], probabilities[mask], part)
-        for mask, part in both
-        if part > 0 and mask.any()
-    ]
-    if sum(one.weight for one in found) < 1 or min(one.n_effective for one in found) < _FEWEST:
-        return [_stratum(is_class, probabilities, 1.0)]
-    return found
-
-
-def _stratum(is_class: BoolArray, probabilities: FloatArray, weight: float) -> Stratum:
-    inverse = 1 / probabilities
-    total, squares = inverse.sum(), (inverse**2).sum()
-    share = float(np.clip(inverse @ is_class / total, 0.0, 1.0))
-    n_effective = float(total**2 / squares)
-    variance = float((inverse**2) @ (is_class - share) ** 2 / total**2)
-    if variance > 0:  # rows of large weight that disagree count for less than the weights alone say
-        n_effective = min(n_effective, share * (1 - share) / variance)
-    left = float((inverse**2) @ (1 - probabilities) / squares)
-    return Stratum(weight, share, n_effective, left)
+    n_inside = int(inside.sum())
+    if min(n_inside, len(inside) - n_inside) < _FEWEST:
+        return [Stratum.drawn(is_class, probabilities, 1.0)]
+    both = ((inside, weight), (~inside, 1 - weight))
+    return [Stratum.drawn(is_class[mask], probabilities[mask], part) for mask, part in both]
 
 
 def share_interval(
@@ -120,7 +152,7 @@ def share_interval(
 
     Examples
     --------
-    >>> share, lower, upper = share_interval([Stratum(1.0, 0.0, 30)])
+    >>> share, lower, upper = share_interval([Stratum.counted(1.0, 0, 30)])
     >>> share, lower, round(upper, 3)  # 1 - 0.05 ** (1 / 30)
     (0.0, 0.0, 0.095)
     """
@@ -136,8 +168,8 @@ def share_interval(
 def _mid_p_points(stratum: Stratum, n_points: int) -> FloatArray:
     """Quantiles of the proportion in a stratum, drawn in where most of its rows are labelled."""
     levels = (np.arange(n_points // 2) + 0.5) / (n_points // 2)
-    x, rest = stratum.n_effective * np.array([stratum.share, 1 - stratum.share])
-    low = betaincinv(x, rest + 1, levels) if x > _ROUNDING else np.zeros(len(levels))
-    high = betaincinv(x + 1, rest, levels) if rest > _ROUNDING else np.ones(len(levels))
+    (x, _), (_, rest) = stratum.below, stratum.above
+    low = betaincinv(*stratum.below, levels) if x > _ROUNDING else np.zeros(len(levels))
+    high = betaincinv(*stratum.above, levels) if rest > _ROUNDING else np.ones(len(levels))
     points = np.concatenate([low, high])
     return np.asarray(stratum.share + np.sqrt(stratum.left) * (points - stratum.share))

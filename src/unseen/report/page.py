@@ -87,6 +87,8 @@ def _contents(study: Study) -> dict[str, Any]:
         "shares_picture": pictures.shares_picture(study),
         "gap": pictures.gap_picture(study),
         "slopes": pictures.slope_pictures(study),
+        "groups": tables.groups_table(study),
+        "groups_sentence": study.explanation and study.explanation.sentence(),
         "history": tables.history_table(study),
         "history_picture": pictures.history_picture(study),
         "reference": study.timeline and reference_name(study.timeline.in_reference),

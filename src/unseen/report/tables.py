@@ -26,6 +26,7 @@ __all__ = [
     "Row",
     "Table",
     "baselines_table",
+    "groups_table",
     "history_table",
     "labelling_table",
     "labelling_value",
@@ -238,6 +239,21 @@ def baselines_table(study: Study) -> Table | None:
     note += _left_out(len(classes), len(found.classes), "largest", "known classes")
     note += _left_out(len(found), n_methods, "first", "methods")
     return Table("Shares of the same rows by each method", tuple(columns), tuple(rows), note)
+
+
+def groups_table(study: Study) -> Table | None:
+    """One row per group of unseen rows; None where nothing was explained, or nothing is unseen."""
+    explanation = study.explanation
+    if explanation is None or not explanation.groups:
+        return None
+    header, *cells = explanation.table()
+    numeric = {"group", "share", "rows", "95% interval"}
+    columns = tuple(Column(name.capitalize(), name in numeric) for name in header)
+    rows = tuple(
+        Row(tuple(words.shown(cell, words.LONGEST_SENTENCE) for cell in row))
+        for row in cells[:MOST_CLASSES]
+    )
+    return Table("Groups of the unseen rows", columns, rows)
 
 
 def suspects_table(suspects: Suspects) -> Table:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from unseen.persist import load
+from unseen.study.promoted import MARKS, has_marks, without_promoted
 from unseen.study.rows import (
     FEWEST_ROWS,
     MAX_ROWS,
@@ -217,7 +218,10 @@ class Inputs:
         progress.stage(f"Reading {self.train}")
         training = self._load_training(windows) if self.is_saved else self._read_training(windows)
         progress.stage(f"Reading {self.new}")
-        new = self.read_new(training.columns, windows, whole=whole)
+        is_marked = not self.is_saved and has_marks(self.train_source)
+        new = self.read_new(training.columns, windows, whole=whole or is_marked)
+        if is_marked:
+            new = without_promoted(new, self.train_source, self.label or LABEL)
         if len(new.X) < FEWEST_ROWS:
             raise ValueError(
                 f"{new.name} must have at least {FEWEST_ROWS} rows to estimate shares; "
@@ -250,7 +254,8 @@ class Inputs:
             raise ValueError(
                 f"--drop must name columns of TRAIN or NEW; neither has {unknown[0]!r}."
             )
-        columns = self._columns(tuple(name for name in (*self.drop, *windows) if name in present))
+        left_out = (*self.drop, *windows, *MARKS)
+        columns = self._columns(tuple(name for name in left_out if name in present))
         limits = {"max_rows": self.max_rows, "seed": self.seed}
         beside = None
         if self.text:

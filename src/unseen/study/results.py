@@ -14,10 +14,19 @@ from unseen._frozen import Frozen
 from unseen.api import Comparison
 from unseen.drift import Drift
 from unseen.labelling import LabellingValue, labelling_value
+from unseen.loop import Explanation
 from unseen.monitoring import Timeline
 from unseen.records import Estimate, Notice
 
-__all__ = ["Checks", "Classification", "MethodComparison", "Origin", "Study", "Suspects"]
+__all__ = [
+    "AfterResult",
+    "Checks",
+    "Classification",
+    "MethodComparison",
+    "Origin",
+    "Study",
+    "Suspects",
+]
 
 FORMAT = 2
 
@@ -89,6 +98,8 @@ class Study(Frozen):
         Rows that look most unseen.
     origin : Origin
         How to get the same answer again.
+    explanation : Explanation or None
+        Groups of the unseen rows.
 
     Examples
     --------
@@ -109,6 +120,7 @@ class Study(Frozen):
     timeline: Timeline | None = None
     suspects: Suspects | None = None
     origin: Origin = field(default_factory=Origin)
+    explanation: Explanation | None = None
 
     @property
     def training_rows(self) -> dict[Any, int]:
@@ -161,6 +173,7 @@ class Study(Frozen):
             "notices": _plain_notices(self.notices),
             "baselines": None if self.baselines is None else self.baselines.to_dict(),
             "timeline": None if self.timeline is None else self.timeline.to_dict(),
+            "explanation": None if self.explanation is None else self.explanation.to_dict(),
             "origin": {
                 "command": self.origin.command,
                 "files": [{"name": name, "sha256": digest} for name, digest in self.origin.files],
@@ -273,6 +286,30 @@ class Checks(Frozen):
             "delta": self.delta,
             "notices": _plain_notices(self.notices),
         }
+
+
+@dataclass(frozen=True, eq=False)
+class AfterResult(Frozen):
+    """An audit or a promotion on tables.
+
+    Parameters
+    ----------
+    kind : {"audit", "promotion"}
+        Which of the two.
+    record : Audit or Promotion
+        The result.
+    notices : tuple of Notice
+        What a person should know about the tables.
+    """
+
+    kind: str
+    record: Any
+    notices: tuple[Notice, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain types, ready for JSON."""
+        notices = _plain_notices((*self.record.notices, *self.notices))
+        return {"format": FORMAT, "kind": self.kind, **self.record.to_dict(), "notices": notices}
 
 
 def _plain_notices(notices: Iterable[Notice]) -> list[dict[str, Any]]:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from unseen._frozen import Frozen
 from unseen._types import BoolArray, FloatArray
 from unseen._wording import count, quoted
+from unseen.loop import Promotion
 from unseen.records import Notice
 from unseen.tables import (
     BadCell,
@@ -96,6 +97,8 @@ class NewRows(Frozen):
         Rows of the whole table.
     name, sha256, notices, groups
         As in :class:`Training`.
+    promoted : Promotion or None
+        Rows of the file that are labelled rows of TRAIN, and therefore not among these.
     """
 
     X: FloatArray
@@ -106,6 +109,7 @@ class NewRows(Frozen):
     sha256: str
     notices: tuple[Notice, ...] = ()
     groups: NDArray[Any] | None = None
+    promoted: Promotion | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -83,13 +83,10 @@ def run_study(
     chosen = OpenSetEstimator() if estimator is None else estimator
     control = inputs.read_control(training.columns)
     progress.stage(f"Estimating with {type(chosen).__name__}")
-    found, notes = _estimate(training, new, control, chosen, confidence, inputs, progress)
-    origin = Origin(
-        command=command,
-        files=tuple((one.name, one.sha256) for one in (training, new, control) if one is not None),
-        made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        preparation=tuple(training.columns.statement()),
-    )
+    found, notes = table_estimate(training, new, control, chosen, confidence, inputs, progress)
+    if new.promoted is not None:
+        found = new.promoted.combine(found)
+    origin = origin_of(training, new, command, control)
     study = Study(found, training.counts, new.n_rows, notes, origin=origin)
     if baselines:
         progress.stage("Running other estimators for comparison")
@@ -169,11 +166,23 @@ def run_checks(inputs: Inputs, delta: float = 0.05, progress: Progress = SILENT)
     return Checks(replace(found, notices=notices), delta, notes)
 
 
-def _estimate(
+def origin_of(
+    training: Training, new: NewRows, command: str, control: NewRows | None = None
+) -> Origin:
+    """How to get the same answer again."""
+    return Origin(
+        command=command,
+        files=tuple((one.name, one.sha256) for one in (training, new, control) if one is not None),
+        made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        preparation=tuple(training.columns.statement()),
+    )
+
+
+def table_estimate(
     training: Training,
     new: NewRows,
     control: NewRows | None,
-    estimator: ProportionEstimator,
+    estimator: ProportionEstimator | None,
     confidence: float,
     inputs: Inputs,
     progress: Progress,

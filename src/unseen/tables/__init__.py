@@ -5,7 +5,7 @@ from unseen.tables.columns import Columns
 from unseen.tables.groups import GroupBy
 from unseen.tables.predictions import ScoreColumns
 from unseen.tables.sampling import Sample, read_groups, read_labelled, read_sample
-from unseen.tables.source import Source
+from unseen.tables.source import Source, check_names
 from unseen.tables.values import BadCell
 from unseen.tables.write import RowWriter
 
@@ -18,6 +18,7 @@ __all__ = [
     "ScoreColumns",
     "Source",
     "WithLabels",
+    "check_names",
     "read_groups",
     "read_labelled",
     "read_sample",

@@ -1,0 +1,249 @@
+"""After the number, on tables: explain the unseen rows, audit by labels, promote named rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from unseen.loop import (
+    Audit,
+    Column,
+    Explanation,
+    Promotion,
+    Sheet,
+    audit,
+    draw_sheet,
+    explain,
+    promote,
+)
+from unseen.records import Estimate, Notice
+from unseen.rejection import RejectionClassifier
+from unseen.study.inputs import SILENT, Inputs, Progress
+from unseen.study.promoted import write_promoted
+from unseen.study.results import AfterResult, Study, Suspects
+from unseen.study.rows import NewRows, Training
+from unseen.study.run import origin_of, quiet_warnings, table_estimate
+from unseen.study.sheets import PeopleLabels, read_labels
+from unseen.tables import Columns, RowWriter, check_names
+from unseen.tables.beside import LABEL
+from unseen.tables.encodings import NumberEncoding
+
+__all__ = ["run_audit", "run_explanation", "run_promotion"]
+
+_EXAMPLES = ("central", "spread", "borderline")
+
+
+@dataclass(frozen=True)
+class _Explained:
+    """Both tables, the estimate, the rule that takes its shares from it, and the groups."""
+
+    training: Training
+    new: NewRows
+    estimate: Estimate
+    notes: tuple[Notice, ...]
+    rule: Any
+    explanation: Explanation
+
+
+def run_explanation(
+    inputs: Inputs,
+    *,
+    n_rows: int = 60,
+    text_column: str | None = None,
+    with_examples: bool = False,
+    confidence: float = 0.95,
+    command: str = "",
+    progress: Progress = SILENT,
+) -> tuple[Study, Sheet, NewRows]:
+    """Estimate the shares in NEW, group the unseen rows, and draw a sheet of rows to label.
+
+    Parameters
+    ----------
+    inputs : Inputs
+        The two tables.
+    n_rows : int, default=60
+        Rows of the sheet.
+    text_column : str or None, default=None
+        Column of NEW whose words are compared between groups.
+    with_examples : bool, default=False
+        Whether to keep example rows of every group.
+    confidence, command, progress
+        As in :func:`~unseen.study.run_study`.
+
+    Returns
+    -------
+    study : Study
+        With ``explanation``.
+    sheet : Sheet
+    new : NewRows
+        The new rows, to write the sheet from.
+    """
+    found = _explained(inputs, confidence, text_column, progress)
+    new, explanation = found.new, found.explanation
+    groups = explanation.group_of_row
+    sheet = draw_sheet(found.rule, n_rows, groups=groups, random_state=inputs.seed)
+    estimate = found.estimate if new.promoted is None else new.promoted.combine(found.estimate)
+    study = Study(
+        estimate,
+        found.training.counts,
+        new.n_rows,
+        found.notes,
+        suspects=_examples(explanation, found.rule, new) if with_examples else None,
+        origin=origin_of(found.training, new, command),
+        explanation=replace(explanation, places=new.positions),
+    )
+    return study, sheet, new
+
+
+def run_audit(
+    inputs: Inputs, labels: Path, confidence: float = 0.95, progress: Progress = SILENT
+) -> AfterResult:
+    """Correct the shares in NEW by labels of people, and compare them with the estimate."""
+    training, new = inputs.read(progress, whole=True)
+    given = read_labels(labels, new, [*training.counts])  # a bad sheet costs no minutes of work
+    found = _explained(inputs, confidence, None, progress, (training, new))
+    result: Audit = audit(
+        found.rule.predict_new(),
+        given.rows,
+        given.labels,
+        given.probabilities,
+        unseen_label=found.rule.classes_[-1].item(),
+        estimate=found.estimate,
+        confidence=confidence,
+    )
+    return AfterResult("audit", result, found.notes)
+
+
+def run_promotion(
+    inputs: Inputs,
+    labels: Path,
+    out: Path,
+    *,
+    spread: bool = False,
+    rest: Path | None = None,
+    progress: Progress = SILENT,
+) -> AfterResult:
+    """Write TRAIN with the rows that people named; whole groups too with ``spread``."""
+    if inputs.is_saved:
+        raise ValueError("TRAIN must be a table for promote; got a saved file.")
+    training, new = inputs.read(progress, whole=True)
+    classes = [*training.counts]
+    given = read_labels(labels, new, classes)
+    explanation = None
+    if spread and given.groups:
+        # The groups of the sheet come again from the same tables and the same seed.
+        explanation = _explained(inputs, 0.95, None, progress, (training, new)).explanation
+    result: Promotion = promote(
+        given.rows,
+        given.labels,
+        len(new.X),
+        known=classes,
+        probabilities=given.probabilities,
+        spread=given.groups if spread else None,
+        explanation=explanation,
+    )
+    if given.groups and not spread:
+        result = replace(result, notices=(*result.notices, _not_spread(given)))
+    write_promoted(result, inputs.train_source, new, inputs.label or LABEL, out)
+    if rest is not None:
+        _write_rest(inputs, (new.positions[result.rows]).tolist(), rest)
+    return AfterResult("promotion", result, (*training.notices, *new.notices))
+
+
+def _explained(
+    inputs: Inputs,
+    confidence: float,
+    text_column: str | None,
+    progress: Progress,
+    tables: tuple[Training, NewRows] | None = None,
+) -> _Explained:
+    besides = () if text_column is None else (text_column,)
+    training, new = tables or inputs.read(progress, besides, whole=True)
+    texts = None
+    if text_column is not None:
+        check_names("--text-column", [text_column], new.table.column_names, new.name)
+        texts = [str(text or "") for text in new.table[text_column].to_pylist()]
+    progress.stage("Estimating")
+    estimate, notes = table_estimate(training, new, None, None, confidence, inputs, progress)
+    progress.stage("Fitting a rule")
+    with quiet_warnings():
+        rule = RejectionClassifier(random_state=inputs.seed).fit(
+            training.X, training.y, new.X, estimate
+        )
+        progress.stage("Grouping the unseen rows")
+        explanation = explain(
+            rule,
+            training.X,
+            training.y,
+            new.X,
+            columns=readable(training.columns),
+            texts=texts,
+            random_state=inputs.seed,
+        )
+    return _Explained(training, new, estimate, notes, rule, explanation)
+
+
+def readable(columns: Columns) -> list[Column]:
+    """The encoded columns as people know them: numbers in their units, categories by name.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> table = pa.table({"size": [1.0, 2.0, 4.0] * 4, "colour": ["red", "red", "blue"] * 4})
+    >>> [column.clause(1.0, above=True) for column in readable(Columns().fit(table))][:2]
+    ['size > 3.58', "colour is 'blue'"]
+    """
+    found = []
+    for encoding in columns.encodings_:
+        for name in encoding.names:
+            is_number = isinstance(encoding, NumberEncoding) and name == encoding.name
+            if isinstance(encoding, NumberEncoding) and is_number:
+                found.append(Column(name, encoding.mean, encoding.scale))
+            else:
+                _, is_category, category = name.removeprefix(encoding.name).partition("=")
+                found.append(
+                    Column(encoding.name, category=category) if is_category else Column(name)
+                )
+    return found
+
+
+def _examples(explanation: Explanation, rule: Any, new: NewRows) -> Suspects:
+    """Example rows of every group: central ones, ones far apart, and ones at the border."""
+    chosen = [
+        (group.number, kind, row)
+        for group in explanation.groups
+        for kind in _EXAMPLES
+        for row in getattr(group, kind)
+    ]
+    rows = np.array([row for *_, row in chosen], dtype=np.intp)
+    table = new.table.take(rows)
+    cells = [[str(value) for value in column.to_pylist()] for column in table.columns]
+    kinds = [f"{number}, {kind}" for number, kind, _ in chosen]
+    return Suspects(
+        ("group", *table.column_names),
+        tuple(zip(kinds, *cells, strict=True)),
+        tuple((new.positions[rows] + 1).tolist()),
+        tuple(rule.out_of_fold_.novelty[1][rows].tolist()),
+    )
+
+
+def _not_spread(given: PeopleLabels) -> Notice:
+    numbers = ", ".join(map(str, given.groups))
+    text = f"the names of whole groups ({numbers}) are not used: --spread gives them to their rows."
+    return Notice("groups_not_spread", text, "note")
+
+
+def _write_rest(inputs: Inputs, taken: Iterable[int], path: Path) -> None:
+    """NEW without the promoted rows."""
+    import pyarrow as pa
+
+    gone, first = np.array(sorted(taken), dtype=np.intp), 0
+    with RowWriter(path) as writer:
+        for batch in inputs.new_source.batches():
+            places = np.arange(first, first + batch.num_rows)
+            first += batch.num_rows
+            writer.write(pa.Table.from_batches([batch]).filter(~np.isin(places, gone)))

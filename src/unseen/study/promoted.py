@@ -1,0 +1,123 @@
+"""Rows of NEW that a table of TRAIN holds as labelled rows: written there, and found again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unseen.loop import Promotion
+from unseen.records import Notice
+from unseen.study.rows import NewRows
+from unseen.study.sheets import row_checks
+from unseen.tables import RowWriter, Source
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["MARKS", "has_marks", "without_promoted", "write_promoted"]
+
+# Row of NEW from 1, its check, how it came by its label, and its weight.
+MARKS = ("unseen_row", "unseen_check", "unseen_source", "unseen_weight")
+
+
+def has_marks(source: Source) -> bool:
+    """Whether a labelled table holds promoted rows."""
+    return set(MARKS) <= set(source.columns())
+
+
+def write_promoted(
+    promotion: Promotion, train: Source, new: NewRows, label: str, path: Path
+) -> None:
+    """Write TRAIN with the promoted rows behind, each with its marks.
+
+    Parameters
+    ----------
+    promotion : Promotion
+        The rows, by their places in ``new``.
+    train : Source
+        The labelled table.
+    new : NewRows
+        The new table, whole rows.
+    label : str
+        Column of TRAIN with the classes.
+    path : Path
+        The file to write; the suffix says the format.
+    """
+    import pyarrow as pa
+
+    with RowWriter(path) as writer:
+        schema: Any = None
+        for batch in train.batches():
+            table = pa.Table.from_batches([batch])
+            for name in MARKS:
+                if name not in table.column_names:
+                    table = table.append_column(name, pa.nulls(len(table), pa.string()))
+            schema = table.schema
+            writer.write(table)
+        writer.write(_marked(promotion, new, label, schema))
+
+
+def _marked(promotion: Promotion, new: NewRows, label: str, schema: Any) -> pa.Table:
+    import pyarrow as pa
+
+    rows = new.table.take(promotion.rows)
+    own = {
+        label: [str(one) for one in promotion.labels],
+        "unseen_row": [str(int(new.positions[row]) + 1) for row in promotion.rows],
+        "unseen_check": row_checks(rows),
+        "unseen_source": list(promotion.sources),
+        "unseen_weight": [f"{weight:.4g}" for weight in promotion.weights],
+    }
+    columns = []
+    for field in schema:
+        if field.name in own:
+            column = pa.array(own[field.name], pa.string())
+        elif field.name in rows.column_names:
+            column = rows[field.name]
+        else:
+            column = pa.nulls(len(rows), pa.string())
+        columns.append(column.cast(field.type))
+    return pa.table(columns, names=schema.names)
+
+
+def without_promoted(new: NewRows, train: Source, label: str) -> NewRows:
+    """The new rows but for those that TRAIN holds as labelled ones, which are kept apart.
+
+    Rows count as the same where their check is the same too, so that another NEW stays whole.
+    """
+    lines = [
+        line
+        for batch in train.batches([label, *MARKS])
+        for line in batch.to_pylist()
+        if line["unseen_row"]
+    ]
+    labels = {(int(line["unseen_row"]), str(line["unseen_check"])): line[label] for line in lines}
+    keys = zip((new.positions + 1).tolist(), row_checks(new.table), strict=True)
+    found = {place: labels[key] for place, key in enumerate(keys) if key in labels}
+    if not found:
+        return new
+    taken = np.array(list(found), dtype=np.intp)
+    kept = np.setdiff1d(np.arange(len(new.X)), taken)
+    promotion = Promotion(
+        taken,
+        np.array(list(found.values()), dtype=object),
+        np.full(len(taken), "labelled", dtype=object),
+        np.ones(len(taken)),
+        len(new.X),
+    )
+    text = (
+        f"{len(taken)} rows of {new.name} are labelled rows of TRAIN: they are counted, and the "
+        "others are estimated."
+    )
+    return replace(
+        new,
+        X=new.X[kept],
+        table=new.table.take(kept),
+        positions=new.positions[kept],
+        groups=None if new.groups is None else new.groups[kept],
+        promoted=promotion,
+        notices=(*new.notices, Notice("rows_promoted", text, "note")),
+    )

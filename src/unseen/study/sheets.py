@@ -1,0 +1,284 @@
+"""The sheet as a file that people fill, and labels read back from it.
+
+A sheet has one line for each drawn row and, above these, one for each group, whose label names the
+group as a whole. A check of every row's values finds a table that has changed since the draw.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unseen._files import write_then_rename
+from unseen._frozen import Frozen
+from unseen._types import FloatArray, IntArray
+from unseen._wording import quoted
+from unseen.loop import Sheet
+from unseen.study.rows import NewRows
+from unseen.tables import RowWriter, Source
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["PeopleLabels", "check_sheet_path", "read_labels", "row_checks", "write_sheet"]
+
+FIELDS = ("draw", "row", "group", "guess", "novelty", "probability", "label", "check")
+_CHECK_LENGTH = 12
+_WHOLE_GROUP = "the whole group"
+
+
+@dataclass(frozen=True, eq=False)
+class PeopleLabels(Frozen):
+    """Labels of new rows that people gave, in the order of the draw.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n,)
+        Places of the rows among the new ones that were read, from 0.
+    labels : tuple
+        A label for each, None where there is none.
+    probabilities : ndarray of shape (n,) or None
+        Probability of each draw; None for a simple random sample.
+    groups : mapping
+        Names of whole groups, by number.
+    """
+
+    rows: IntArray
+    labels: tuple[Any, ...]
+    probabilities: FloatArray | None
+    groups: Mapping[int, Any] = field(default_factory=dict)
+
+
+def row_checks(table: pa.Table) -> list[str]:
+    """A short digest of the values of each row.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> one, two = row_checks(pa.table({"a": ["1", "1"], "b": ["x", None]}))
+    >>> len(one), one == two
+    (12, False)
+    """
+    names = sorted(table.column_names)
+    columns = [table[name].to_pylist() for name in names]
+    return [
+        hashlib.sha256(repr(values).encode("utf-8", "replace")).hexdigest()[:_CHECK_LENGTH]
+        for values in zip(*columns, strict=True)
+    ]
+
+
+def check_sheet_path(path: Path) -> None:
+    """Raise where no sheet can be written under this name: a table, .xlsx, or .json."""
+    if path.suffix == ".xlsx":
+        _openpyxl()
+    elif path.suffix != ".json":
+        RowWriter(path)
+
+
+def write_sheet(sheet: Sheet, new: NewRows, path: Path) -> None:
+    """Write a sheet: tasks of Label Studio for .json, else a table for a spreadsheet.
+
+    Parameters
+    ----------
+    sheet : Sheet
+        The rows.
+    new : NewRows
+        The new table; its whole rows stand behind the columns of the sheet.
+    path : Path
+        The file; the suffix says the format.
+    """
+    lines = _lines(sheet, new)
+    with write_then_rename(path) as draft:
+        if path.suffix == ".json":
+            text = json.dumps([_task(line) for line in lines if line["row"]], indent=1, default=str)
+            draft.write_text(text + "\n", encoding="utf-8")
+        elif path.suffix == ".xlsx":
+            _write_xlsx(lines, draft)
+        else:
+            import pyarrow as pa
+
+            with RowWriter(draft) as writer:
+                writer.write(pa.table({name: [line[name] for line in lines] for name in lines[0]}))
+
+
+def read_labels(path: Path, new: NewRows, classes: Sequence[Any]) -> PeopleLabels:
+    """Read a filled sheet, or any table with columns ``row`` and ``label``.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    new : NewRows
+        The new table, whole rows.
+    classes : sequence of labels
+        The known classes; their names in the file stand for them.
+
+    Raises
+    ------
+    ValueError
+        When the file has no label, names rows that NEW lacks, or NEW has changed since the draw.
+    """
+    lines = _read_lines(path)
+    lacking = [name for name in ("row", "label") if name not in lines[0]]
+    if lacking:
+        raise ValueError(
+            f"{path} must have the columns 'row' and 'label'; it has {quoted(lines[0])}."
+        )
+    names = {str(label): label for label in classes}
+
+    def label(line: Mapping[str, Any]) -> Any:
+        text = _text(line, "label")
+        return names.get(text, text) if text else None
+
+    drawn = [line for line in lines if _text(line, "row")]
+    named = [line for line in lines if not _text(line, "row") and label(line)]
+    if not any(label(line) for line in (*drawn, *named)):
+        raise ValueError(f"{path} must have a label in at least one row; none is filled.")
+    if all(_text(line, "draw") for line in drawn):
+        drawn.sort(key=lambda line: _number(line, "draw", path))
+    rows = _places(drawn, path, new)
+    chances = None
+    if any(_text(line, "probability") for line in drawn):
+        chances = np.array([_number(line, "probability", path) for line in drawn])
+    groups = {int(_number(line, "group", path)): label(line) for line in named}
+    return PeopleLabels(rows, tuple(label(line) for line in drawn), chances, groups)
+
+
+def _lines(sheet: Sheet, new: NewRows) -> list[dict[str, str]]:
+    """All lines as text, group lines first."""
+    table = new.table.take(sheet.rows)
+    values = {name: table[name].to_pylist() for name in table.column_names}
+    checks = row_checks(table)
+    empty = dict.fromkeys(values, "")
+    lines = [
+        {**dict.fromkeys(FIELDS, ""), "group": str(group), "guess": _WHOLE_GROUP, **empty}
+        for group in np.unique(sheet.groups[sheet.groups > 0]).tolist()
+    ]
+    for place, row in enumerate(sheet.rows):
+        group = int(sheet.groups[place])
+        own = (
+            str(place + 1),
+            str(int(new.positions[row]) + 1),
+            str(group) if group else "",
+            str(sheet.guesses[place]),
+            f"{sheet.novelty[place]:.3f}",
+            repr(float(sheet.probabilities[place])),
+            "",
+            checks[place],
+        )
+        cells = {
+            name: "" if column[place] is None else str(column[place])
+            for name, column in values.items()
+        }
+        # A column of NEW with the name of one of ours must not hide ours.
+        cells = {f"new_{name}" if name in FIELDS else name: cell for name, cell in cells.items()}
+        lines.append({**dict(zip(FIELDS, own, strict=True)), **cells})
+    return [{name: line.get(name, "") for name in lines[-1]} for line in lines]
+
+
+def _task(line: Mapping[str, str]) -> dict[str, Any]:
+    """A row as a task of Label Studio, with the guess as a prediction."""
+    choice = {"from_name": "label", "to_name": "row", "type": "choices"}
+    result = [{**choice, "value": {"choices": [line["guess"]]}}]
+    return {
+        "data": {name: cell for name, cell in line.items() if name != "label"},
+        "predictions": [{"score": float(line["novelty"]), "result": result}],
+    }
+
+
+def _read_lines(path: Path) -> list[dict[str, Any]]:
+    if path.suffix == ".json":
+        lines = _read_tasks(path)
+    else:
+        lines = [row for batch in Source.find(path).batches() for row in batch.to_pylist()]
+    if not lines:
+        raise ValueError(f"{path} must have rows; it has none.")
+    return lines
+
+
+def _read_tasks(path: Path) -> list[dict[str, Any]]:
+    """Tasks of Label Studio with the first choice of their last annotation as the label."""
+    try:
+        tasks = json.loads(path.read_text(encoding="utf-8"))
+        lines = []
+        for task in tasks:
+            results = [one["result"] for one in task.get("annotations", []) if one.get("result")]
+            chosen = results[-1][0]["value"]["choices"][0] if results else ""
+            lines.append({**task["data"], "label": chosen})
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
+        raise ValueError(f"{path} must be tasks of Label Studio in JSON; it is not.") from error
+    return lines
+
+
+def _write_xlsx(lines: Sequence[Mapping[str, str]], draft: Path) -> None:
+    book = _openpyxl().Workbook()
+    sheet = book.active
+    sheet.append(list(lines[0]))
+    for line in lines:
+        sheet.append(list(line.values()))
+    for row in sheet.iter_rows():
+        for cell in row:
+            if isinstance(cell.value, str):
+                cell.data_type = "s"  # text that begins with "=" is no formula
+    book.save(draft)
+
+
+def _openpyxl() -> Any:
+    try:
+        import openpyxl
+    except ImportError as error:
+        raise ImportError(
+            "a sheet in .xlsx needs openpyxl, which is not installed. "
+            "Try: pip install openpyxl, or name a .csv file"
+        ) from error
+    return openpyxl
+
+
+def _places(lines: Sequence[Mapping[str, Any]], path: Path, new: NewRows) -> IntArray:
+    """Places of the labelled rows among the new rows, each found to be what it was."""
+    numbers = [_number(line, "row", path) for line in lines]
+    strange = [one for one in numbers if one != int(one) or not 1 <= one <= new.n_rows]
+    if strange:
+        raise ValueError(
+            f"{path} must number rows of {new.name}, 1 to {new.n_rows}; got {strange[0]:g}."
+        )
+    twice = [one for one in numbers if numbers.count(one) > 1]
+    if twice:
+        raise ValueError(f"{path} must have each row once; row {twice[0]:g} is there twice.")
+    place_of = {int(position) + 1: place for place, position in enumerate(new.positions)}
+    lacking = [one for one in numbers if int(one) not in place_of]
+    if lacking:
+        raise ValueError(
+            f"row {lacking[0]:g} of {path} is not among the rows of {new.name} that are used: it "
+            "is promoted already, or --rows and --seed differ from those of the sheet."
+        )
+    places = np.array([place_of[int(one)] for one in numbers], dtype=np.intp)
+    for line, check in zip(lines, row_checks(new.table.take(places)), strict=True):
+        if _text(line, "check") not in ("", check):
+            raise ValueError(
+                f"row {_text(line, 'row')} of {new.name} is not the row of {path}: {new.name} has "
+                "changed since the draw, or TRAIN and NEW are mixed up."
+            )
+    return places
+
+
+def _text(line: Mapping[str, Any], name: str) -> str:
+    value = line.get(name)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)  # spreadsheets turn whole numbers into fractions
+    return "" if value is None else str(value).strip()
+
+
+def _number(line: Mapping[str, Any], name: str, path: Path) -> float:
+    try:
+        return float(_text(line, name))
+    except ValueError:
+        raise ValueError(
+            f"column {name!r} of {path} must hold numbers; got {_text(line, name)!r}."
+        ) from None

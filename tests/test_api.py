@@ -56,7 +56,7 @@ def test_answers_are_those_of_each_estimator_alone(samples) -> None:
     together = compare(*samples, chosen, random_state=0)
     assert list(together) == [type(estimator).__name__ for estimator in chosen]
     for estimator in chosen:
-        alone = unseen.estimate(*samples, estimator=estimator, random_state=0)
+        alone = unseen.estimate(*samples, estimator=estimator, confidence=None, random_state=0)
         assert together[type(estimator).__name__].to_dict() == alone.to_dict()
         assert estimator.get_params()["random_state"] is None
 
@@ -125,7 +125,7 @@ def test_raw_rows_are_not_taken_for_posteriors(samples) -> None:
     chosen = [HallECDF(raw=True, **QUICK), SaerensEM(**QUICK)]
     comparison = compare(X, y, X_new, chosen, random_state=0)
     for estimator in chosen:
-        alone = unseen.estimate(X, y, X_new, estimator=estimator, random_state=0)
+        alone = unseen.estimate(X, y, X_new, estimator=estimator, confidence=None, random_state=0)
         assert comparison[type(estimator).__name__].to_dict() == alone.to_dict()
 
 
@@ -146,7 +146,7 @@ def test_a_random_state_of_an_estimator_draws_one_seed(samples) -> None:
     comparison = compare(*samples, chosen)
     for estimator in chosen:
         estimator.set_params(random_state=np.random.RandomState(3))
-        alone = unseen.estimate(*samples, estimator=estimator)
+        alone = unseen.estimate(*samples, estimator=estimator, confidence=None)
         assert comparison[type(estimator).__name__].to_dict() == alone.to_dict()
 
 
@@ -155,7 +155,7 @@ def test_a_classifier_that_cannot_be_pickled_compares(samples) -> None:
     chosen = [kind(classifier=model, n_folds=3) for kind in (SaerensEM, MPEIncomplete)]
     comparison = compare(*samples, chosen, random_state=0)
     for estimator in chosen:
-        alone = unseen.estimate(*samples, estimator=estimator, random_state=0)
+        alone = unseen.estimate(*samples, estimator=estimator, confidence=None, random_state=0)
         assert comparison[type(estimator).__name__].to_dict() == alone.to_dict()
 
 
@@ -203,13 +203,16 @@ def test_estimates_of_other_classes_do_not_compare(samples) -> None:
         Comparison({"one": one, "other": other})
 
 
-def test_the_default_scorer_is_tuned_once_for_all(samples) -> None:
-    X, y, X_new = samples
-    both = [MPEIncomplete(), SaerensEM()]
-    comparison = unseen.compare(X, y, X_new, both, random_state=0)
-    tuned = unseen.KernelLogisticRegression(random_state=0).fit(X, y)
-    for estimator, C in zip(both, (None, tuned.C_), strict=True):
-        scorer = unseen.KernelLogisticRegression(tuned.bandwidth_, C)
-        alone = estimator.set_params(classifier=scorer, random_state=0).fit(X, y).estimate(X_new)
-        together = comparison[type(estimator).__name__]
-        np.testing.assert_allclose(together.proportions, alone.proportions)
+@pytest.mark.slow
+def test_the_defaults_answer_as_they_would_alone(samples) -> None:
+    chosen = [unseen.OpenSetEstimator(), MPEIncomplete(), SaerensEM()]
+    comparison = compare(*samples, chosen, random_state=0)
+    for estimator in chosen:
+        alone = unseen.estimate(*samples, estimator=estimator, confidence=None, random_state=0)
+        assert comparison[type(estimator).__name__].to_dict() == alone.to_dict()
+
+
+def test_intervals_come_by_themselves(samples) -> None:
+    estimate = unseen.estimate(*samples, estimator=MPEIncomplete(**QUICK), random_state=0)
+    assert estimate.confidence == 0.95
+    assert estimate.intervals.shape == (3, 2)

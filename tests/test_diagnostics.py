@@ -100,7 +100,7 @@ def test_drift_is_measured_in_standard_deviations() -> None:
     old, new = rng.normal(0, 3, (2000, 3)), rng.normal(0, 3, (2000, 3))
     moved = class_drift("a", old, new + np.array([0, 0, 1.5]), np.ones(2000))
     assert moved.value == pytest.approx(0.5, abs=0.1)
-    assert "feature 2" in moved.message
+    assert "column 2" in moved.message
     assert not class_drift("a", old, new, np.ones(2000)).fires
 
 
@@ -170,7 +170,7 @@ def test_a_moved_class_is_found() -> None:
     X_new = np.vstack([normal([0, 2.0], 500), normal(9, 300)])
     found = messages(X, np.repeat(["a", "b"], 500), X_new)
     assert "class 'a': the new rows nearest to it" in found
-    assert "in feature 1" in found
+    assert "in column 1" in found
     assert "class 'b': the new rows" not in found
 
 

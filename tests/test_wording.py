@@ -20,9 +20,17 @@ from unseen._wording import (
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(0.0, "0%"), (-0.0, "0%"), (-1e-9, "0%"), (0.0996, "10%"), (0.0994, "9.9%"), (1.0, "100%")],
+    [
+        (0.0, "0%"),
+        (-0.0, "0%"),
+        (-1e-9, "0%"),
+        (0.0996, "10%"),
+        (0.29499, "29.5%"),
+        (0.0994, "9.9%"),
+        (1.0, "100%"),
+    ],
 )
-def test_short_shares_have_about_two_digits(value, text) -> None:
+def test_short_shares_round_as_tables_do(value, text) -> None:
     assert short_share(value) == text
 
 

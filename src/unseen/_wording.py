@@ -66,16 +66,16 @@ def share(value: float) -> str:
 
 
 def short_share(value: float) -> str:
-    """A share as people say it; below ten per cent the first digit after the point matters.
+    """A share as people say it, rounded as in a table, without a last 0.
 
     Examples
     --------
-    >>> short_share(0.316), short_share(0.0178), short_share(0.0)
-    ('32%', '1.8%', '0%')
+    >>> short_share(0.316), short_share(0.3), short_share(0.0)
+    ('31.6%', '30%', '0%')
     """
     if abs(value) < NO_SHARE:
         return "0%"
-    return f"{value:.1%}" if abs(value) < 0.0995 else f"{value:.0%}"
+    return share(value).replace(".0%", "%")
 
 
 def interval(lower: float, upper: float) -> str:

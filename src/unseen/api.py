@@ -20,8 +20,7 @@ from unseen.proportions.control import estimate_against_control
 from unseen.proportions.held_out import estimate_with_groups
 from unseen.records import Estimate, Notice
 from unseen.samples.checks import check_rows, column_names
-from unseen.scores import PosteriorScorer, Scorer, Scores
-from unseen.scores.klr import KernelLogisticRegression
+from unseen.scores import Scorer, Scores
 from unseen.simplex import score_features
 from unseen.tables.columns import Columns
 
@@ -37,7 +36,7 @@ def estimate(
     groups: ArrayLike | None = None,
     groups_new: ArrayLike | None = None,
     control: ArrayLike | None = None,
-    confidence: float | None = None,
+    confidence: float | None = 0.95,
     random_state: Any = None,
     progress: Callable[[float], object] | None = None,
 ) -> Estimate:
@@ -64,8 +63,8 @@ def estimate(
     control : array-like of shape (n_control, n_features) or None, default=None
         Rows without labels, of the same instrument or site as X_new, that are believed to hold no
         new class: the known classes are then taken as they look there (docs/drift.md).
-    confidence : float or None, default=None
-        Level of the intervals, such as 0.95; None makes none.
+    confidence : float or None, default=0.95
+        Level of the intervals; None makes none.
     random_state : int, RandomState instance or None, default=None
         Seed of all randomness; overrides that of ``estimator`` when given.
     progress : callable or None, default=None
@@ -305,8 +304,7 @@ def compare(
 ) -> Comparison:
     """Estimate the shares with several estimators; each kind of score is made only once.
 
-    Estimators share scores where one's scorer serves the other. The default classifier is tuned
-    once for all of them, so that an answer can differ a little from the one that the same
+    Estimators share scores where one's scorer serves the other. Each answer is the one that the
     estimator, left alone with the same seed, would give.
 
     Parameters
@@ -349,7 +347,6 @@ def compare(
         # A whole number: a RandomState would draw another seed each time that it is asked.
         one.set_params(random_state=whole_seed(one.random_state) if own else seed)
         one.fit(X, y)
-    _tune_once(list(chosen.values()))
     scores = _shared_scores(chosen, X_new)
     found = {name: one.from_scores(scores[name]) for name, one in chosen.items()}
     # What the default found about drift holds for every method on the same rows.
@@ -373,22 +370,6 @@ def _by_name(
     if twice:
         raise ValueError(f"estimators must differ; got {twice[0]} more than once.")
     return dict(zip(names, listed, strict=True))
-
-
-def _tune_once(estimators: list[ProportionEstimator]) -> None:
-    """Choose bandwidth and C of the default classifier once, where several would choose their own.
-
-    Posteriors take both; scores of new rows against a class take the bandwidth, and choose C anew.
-    """
-    untuned = [one for one in estimators if one.get_params().get("classifier", one) is None]
-    if len(untuned) < 2 or len(untuned[0].classes_) < 2:
-        return
-    sample, seed = untuned[0].labelled_, untuned[0].random_state
-    tuned = KernelLogisticRegression(random_state=seed).fit(sample.rows, sample.codes)
-    for one in untuned:
-        takes_both = isinstance(one.scorer(seed), PosteriorScorer)
-        C = tuned.C_ if takes_both else None
-        one.set_params(classifier=KernelLogisticRegression(tuned.bandwidth_, C))
 
 
 def _shared_scores(

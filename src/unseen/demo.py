@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.datasets import load_digits
 
 from unseen._types import FloatArray, IntArray
-from unseen.proportions import OpenSetEstimator
+from unseen.api import estimate as unseen_shares
 from unseen.records import Estimate
 from unseen.scores.klr import KernelLogisticRegression
 
@@ -49,7 +49,7 @@ class Demo:
         """Draw the two samples and estimate; ``random_state`` seeds samples and methods."""
         X, y, X_new, y_new = digit_samples(random_state)
         start = time.perf_counter()
-        estimate = OpenSetEstimator(random_state=random_state).fit(X, y).estimate(X_new)
+        estimate = unseen_shares(X, y, X_new, random_state=random_state)
         classifier = KernelLogisticRegression(random_state=random_state).fit(X, y)
         closed_set = known_shares(classifier.predict(X_new), estimate.classes)
         seconds = time.perf_counter() - start
@@ -59,6 +59,12 @@ class Demo:
     def estimated(self) -> FloatArray:
         """Estimated share of each known class, then of unseen."""
         return np.append(self.estimate.proportions, self.estimate.unseen)
+
+    @property
+    def holds(self) -> bool:
+        """Whether the interval of the unseen share holds the truth."""
+        lower, upper = self.estimate.intervals[-1]  # type: ignore[index]
+        return bool(lower <= self.truth[-1] <= upper)
 
     @property
     def errors(self) -> tuple[float, float]:

@@ -306,7 +306,12 @@ def attribution(pair: ScorePair, at: float = 0.3) -> FloatArray:
 
 
 def class_drift(
-    label: Any, rows: Any, new_rows: Any, weight: FloatArray, n_classes: int = 1
+    label: Any,
+    rows: Any,
+    new_rows: Any,
+    weight: FloatArray,
+    n_classes: int = 1,
+    names: Sequence[str] | None = None,
 ) -> Finding:
     """How far the new rows of a class have moved from its labelled rows.
 
@@ -325,6 +330,8 @@ def class_drift(
         All new rows.
     weight : ndarray of shape (m,)
         Probability that each new row belongs to the class; see :func:`attribution`.
+    names : sequence of str or None, default=None
+        Names of the columns.
 
     Returns
     -------
@@ -358,9 +365,10 @@ def class_drift(
     limit = _LARGEST_DRIFT + norm.isf(_LEVEL / (2 * len(moved) * n_classes)) * noise
     worst = int(np.argmax(moved - limit))
     value, limit = moved[worst], limit[worst]
+    column = worst if names is None else repr(names[worst])
     sentence = (
         f"class {label!r}: the new rows nearest to it differ from its labelled rows by "
-        f"{value:.1f} standard deviations in feature {worst}; it may have drifted, and rows "
+        f"{value:.1f} standard deviations in column {column}; it may have drifted, and rows "
         "that have drifted away are counted as unseen."
     )
     return _finding("class_drift", value, limit, value > limit, sentence, label)

@@ -126,6 +126,11 @@ def _show(found: Classification, files: list[Path]) -> None:
         f"Estimated unseen share: {found.unseen:.1%} ({low:.1%} to {high:.1%}). "
         f"Called unseen: {called}."
     )
+    if len(found.rows) > 2:
+        screen.print(
+            "A rule asks at even odds whether anything is unseen. `unseen estimate` takes it for "
+            "unlikely beforehand, so that its share can be smaller."
+        )
     screen.print(_error_rate(found))
     print_notices(found.notices, screen)
     for file in files:

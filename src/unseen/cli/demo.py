@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from unseen._wording import share
+from unseen._wording import interval, share, short_share
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -27,10 +27,9 @@ def demo(seed: int) -> None:
 
     record = Demo.run(seed)
     screen = Console(highlight=False, soft_wrap=True)
-    screen.print(
-        f"[bold]About {record.estimate.unseen:.0%} of the new rows come from classes that training "
-        f"never saw (truth: {record.truth[-1]:.0%}).[/bold]\n"
-    )
+    lies = "inside" if record.holds else "outside"
+    truth = f"The truth, {short_share(record.truth[-1])}, lies {lies} the 95% interval."
+    screen.print(f"[bold]{record.estimate.sentence()}[/bold]\n{truth}\n")
     screen.print(shares_table(record))
     screen.print(footer(record))
     print_notices(record.estimate.notices, screen)
@@ -40,15 +39,18 @@ def shares_table(record: Demo) -> Table:
     """One row per known class, one for unseen, one for the errors."""
     from unseen.cli.screen import table_of
 
-    table = table_of("digit", ["estimated share", "true share", "closed-set method"])
-    columns = (record.estimated, record.truth, record.closed_set)
-    *known, unseen = zip(*([share(value) for value in column] for column in columns), strict=True)
+    heads = ["estimated share", "95% interval", "true share", "closed-set method"]
+    table = table_of("digit", heads)
+    parts = (record.estimated, record.truth, record.closed_set)
+    estimated, truth, closed_set = ([share(value) for value in part] for part in parts)
+    ends = [interval(*limits) for limits in record.estimate.intervals]  # type: ignore[union-attr]
+    *known, unseen = zip(estimated, ends, truth, closed_set, strict=True)
     for label, row in zip(record.estimate.classes, known, strict=True):
         table.add_row(str(label), *row)
     table.add_row("unseen", *unseen, style="bold")
     table.add_section()
     ours, closed = map(share, record.errors)
-    table.add_row("total error", ours, "", closed)
+    table.add_row("total error", ours, "", "", closed)
     return table
 
 

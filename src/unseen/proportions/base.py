@@ -32,6 +32,7 @@ from unseen.intervals import (
     certified_unseen,
     check_interval,
 )
+from unseen.proportions.confusion import confusion_notices
 from unseen.records import Estimate, Notice, RocEvidence
 from unseen.samples import (
     LabelledRows,
@@ -250,6 +251,7 @@ class ProportionEstimator(BaseEstimator, ABC):
             if reading.drift is not None and reading.drift.far:
                 # Which class a row looks like says nothing once classes moved so far.
                 limits = np.tile([0.0, 1.0], (len(reading.shares), 1))
+        confused = confusion_notices(scores, reading.shares)
         closed = () if self.sees_unseen else (closed_set_notice(type(self).__name__),)
         return reading, Estimate(
             classes=scores.classes,
@@ -264,7 +266,7 @@ class ProportionEstimator(BaseEstimator, ABC):
             roc=reading.roc,
             pooled=reading.pooled,
             diagnostics=reading.diagnostics,
-            notices=(*scores.notices, *reading.notices, *closed),
+            notices=(*scores.notices, *reading.notices, *confused, *closed),
             seed=scores.seed,
             drift=reading.drift,
             detection_limit=reading.detection_limit,

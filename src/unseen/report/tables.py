@@ -89,25 +89,25 @@ def shares_table(study: Study) -> Table:
     >>> estimate = Estimate(("cat",), [0.7], 0.3, "made", n_labelled={"cat": 9}, n_new=9)
     >>> for row in shares_table(Study(estimate)).rows:
     ...     print(*row.cells, sep=" | ")
-    cat | 100.0% | 70.0% | ↓ −30.0 points
+    cat | 100.0% | 70.0% | ≈ no clear change
     Unseen classes | never | 30.0% | ↑ +30.0 points
     """
     estimate, training = study.estimate, study.training_shares
     kept = largest(estimate.proportions, MOST_CLASSES)
-    rows = []
+    known, rows = float(estimate.proportions.sum()), []
     for place in kept:
         label, now = estimate.classes[place], float(estimate.proportions[place])
         then = training.get(label, 0.0)
-        numbers = _numbers(estimate, place, then, now)
+        numbers = _numbers(estimate, place, then, now, known)
         rows.append(Row((words.shown(label), words.share(then), *numbers)))
     columns = [Column("Class", numeric=False), Column("In training"), Column("Now")]
     if estimate.intervals is not None:
         columns.append(_interval_column(estimate))
-    columns.append(Column("Change", numeric=False))
-    note = ""
+    columns.append(Column("Change among known rows", numeric=False))
+    note = _by_chance(estimate)
     if hidden := len(estimate.classes) - len(kept):
         rest = words.share(float(np.delete(estimate.proportions, kept).sum()))
-        note = f"The {hidden} smaller known classes, {rest} together, are not listed."
+        note = f"The {hidden} smaller known classes, {rest} together, are not listed. {note}"
     cells = _numbers(estimate, -1, 0.0, float(estimate.unseen))
     if not estimate.sees_unseen:
         cells = [_NOT_ESTIMATED, *[_NOTHING] * (len(cells) - 1)]
@@ -117,13 +117,30 @@ def shares_table(study: Study) -> Table:
     return Table("Share of each class, in training and now", tuple(columns), tuple(rows), note)
 
 
-def _numbers(estimate: Estimate, place: int, then: float, now: float) -> list[str]:
-    """Share now, its interval where there is one, and the change."""
+def _numbers(
+    estimate: Estimate, place: int, then: float, now: float, known: float = 1.0
+) -> list[str]:
+    """Share now, its interval where there is one, and the change among a part of the rows.
+
+    What is new makes every known share smaller: among the rows of known classes, ``known``, a
+    class has changed only if it gained or lost against the others.
+    """
+    part = max(known, words.NO_SHARE)
     if estimate.intervals is None:
-        return [words.share(now), words.change(then, now)]
+        return [words.share(now), words.change(then, now / part)]
     lower, upper = map(float, estimate.intervals[place])
-    change = words.change(then, now, (lower, upper))
+    change = words.change(then, now / part, (lower / part, upper / part))
     return [words.share(now), words.interval(lower, upper), change]
+
+
+def _by_chance(estimate: Estimate) -> str:
+    """How many changes the number of classes alone would make."""
+    if estimate.intervals is None or estimate.confidence is None:
+        return ""
+    number = (1 - estimate.confidence) * len(estimate.classes)
+    expected = "fewer than one" if number < 1 else f"about {number:.0f}"
+    classes = words.count(len(estimate.classes), "class")
+    return f"If nothing had changed, {expected} of {classes} would show a change by chance."
 
 
 def _interval_column(estimate: Estimate) -> Column:

@@ -26,6 +26,7 @@ from unseen._wording import listed, quoted
 from unseen.records import Notice, UnseenWarning
 from unseen.samples.copies import copy_notices
 from unseen.samples.labelled import LabelledRows, check_labels, on_host
+from unseen.samples.oddities import label_notices, sentinel_notices
 
 __all__ = [
     "check_closed_set",
@@ -273,6 +274,8 @@ def sample_notices(
             f"carry nothing: {columns}."
         )
         found.append(Notice("constant_columns", text))
+    found += label_notices(labelled.classes)
+    found += sentinel_notices(labelled.rows, rows, labelled.names)
     return (*found, *copies)
 
 

@@ -80,6 +80,13 @@ class Training(Frozen):
     notices: tuple[Notice, ...] = ()
     groups: NDArray[Any] | None = None
 
+    def named(self, X: FloatArray) -> pa.Table:
+        """Rows as a table, so that notices can name its columns."""
+        import pyarrow as pa
+
+        columns = [np.ascontiguousarray(column) for column in X.T]
+        return pa.table(columns, names=list(self.columns.get_feature_names_out()))
+
 
 @dataclass(frozen=True, eq=False)
 class NewRows(Frozen):

@@ -158,8 +158,9 @@ def run_checks(inputs: Inputs, delta: float = 0.05, progress: Progress = SILENT)
     training, new = inputs.read(progress)
     progress.stage("Checking")
     with quiet_warnings():
-        fitted = MPEIncomplete(random_state=inputs.seed).fit(training.X, training.y)
-        found = fitted.estimate(new.X, diagnose=True, delta=delta)
+        fitted = MPEIncomplete(random_state=inputs.seed)
+        fitted.fit(training.named(training.X), training.y)
+        found = fitted.estimate(training.named(new.X), diagnose=True, delta=delta)
         found = with_drift(found, _drift(training, new, inputs.seed))
     severe, notes = _by_severity((*training.notices, *new.notices))
     notices = (*severe, *without_constants(found.notices))
@@ -191,13 +192,13 @@ def table_estimate(
     groups = training.groups if inputs.group is not None else None
     with quiet_warnings():
         found = estimate_shares(
-            training.X,
+            training.named(training.X),
             training.y,
-            new.X,
+            training.named(new.X),
             estimator=estimator,
             groups=groups,
             groups_new=None if groups is None else new.groups,
-            control=None if control is None else control.X,
+            control=None if control is None else training.named(control.X),
             confidence=confidence,
             random_state=inputs.seed,
             progress=progress.share if groups is not None else None,
@@ -208,14 +209,12 @@ def table_estimate(
         found = replace(found, held_out=replace(found.held_out, by=inputs.group))
     severe, notes = _by_severity((*training.notices, *new.notices))
     notices = (*severe, *column_drift(training, new), *without_constants(found.notices))
-    if isinstance(estimator, OpenSetEstimator):
-        found = replace(found, drift=_named(found.drift, training.columns))
     return replace(found, notices=notices), notes
 
 
 def _drift(training: Training, new: NewRows, seed: int) -> Drift | None:
     """What the default finds about drift, for methods that take known classes for unmoved."""
-    drift = estimate_shares(training.X, training.y, new.X, random_state=seed).drift
+    drift = estimate_shares(training.X, training.y, new.X, confidence=None, random_state=seed).drift
     return _named(drift, training.columns)
 
 

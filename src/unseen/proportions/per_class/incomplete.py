@@ -105,7 +105,8 @@ class MPEIncomplete(PerClassEstimator):
         findings = []
         for code, (label, pair) in enumerate(zip(scores.classes, scores.pairs, strict=True)):
             own = sample.of_class(code)
-            findings.append(class_drift(label, own, rows, attribution(pair), n_classes))
+            weight = attribution(pair)
+            findings.append(class_drift(label, own, rows, weight, n_classes, sample.names))
             if n_classes > 1:
                 against = crossfit_scores(
                     sample.rows[sample.codes != code],

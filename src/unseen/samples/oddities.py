@@ -1,0 +1,102 @@
+"""Labels and values that are rarely meant: one class under two spellings, numbers for "missing"."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unseen._types import FloatArray, Matrix
+from unseen._wording import quoted
+from unseen.records import Notice
+
+__all__ = ["label_notices", "sentinel_notices"]
+
+# A spike holds so many rows, and so large a part of them.
+_FEWEST_AT_SPIKE, _LEAST_PART = 5, 0.01
+# A column with fewer other values is a code or a category rather than a measurement.
+_FEWEST_VALUES = 10
+_LARGE_DIFFERENCE = 0.05
+
+
+def label_notices(classes: NDArray[Any]) -> tuple[Notice, ...]:
+    """Labels that differ by capital letters or spaces only: probably one class under two names.
+
+    Examples
+    --------
+    >>> print(label_notices(np.array(["Adelie", "Gentoo", "adelie"]))[0])
+    warning: labels 'Adelie', 'adelie' differ by capital letters or spaces only, and are taken ...
+    """
+    if classes.dtype.kind not in "UO":
+        return ()
+    alike: dict[str, list[Any]] = {}
+    for label in classes.tolist():
+        if isinstance(label, str):
+            alike.setdefault(" ".join(label.casefold().split()), []).append(label)
+    return tuple(
+        Notice(
+            "labels_alike",
+            f"labels {quoted(labels)} differ by capital letters or spaces only, and are taken for "
+            f"{len(labels)} classes. If they are one, give them one spelling.",
+            about=labels[0],
+        )
+        for labels in alike.values()
+        if len(labels) > 1
+    )
+
+
+def sentinel_notices(
+    rows: Matrix, rows_new: Matrix, names: tuple[str, ...] | None = None
+) -> tuple[Notice, ...]:
+    """Columns in which many rows have one value, far from all others, such as -999.
+
+    A value is far where no other lies nearer to it than the other values spread. Sparse rows are
+    not looked at: their many zeros are what they are made for.
+
+    Parameters
+    ----------
+    rows, rows_new : array or CSR matrix of shape (n, d) and (m, d)
+        Labelled and new rows.
+    names : tuple of str or None, default=None
+        Names of the columns.
+
+    Examples
+    --------
+    >>> rows, new = np.arange(40.0)[:, None], np.append(np.arange(40.0), [-999.0] * 8)[:, None]
+    >>> print(sentinel_notices(rows, new, ("weight",))[0])
+    warning: column 'weight' is -999 in 17% of the new rows and in 0% of the labelled ones, ...
+    """
+    if hasattr(rows, "tocsr"):
+        return ()
+    found = []
+    for ends in (np.min, np.max):
+        ends_of = np.stack([ends(rows, axis=0), ends(rows_new, axis=0)])
+        spikes = ends(ends_of, axis=0)
+        parts = [(sample == spikes).mean(axis=0) for sample in (rows, rows_new)]
+        counts = parts[0] * len(rows) + parts[1] * len(rows_new)
+        often = (counts >= _FEWEST_AT_SPIKE) & (np.maximum(*parts) >= _LEAST_PART)
+        for column in np.flatnonzero(often):
+            both = np.append(rows[:, column], rows_new[:, column])
+            if _stands_apart(both, float(spikes[column])):
+                name = f"column {column}" if names is None else f"column {names[column]!r}"
+                found.append(_sentinel(name, spikes[column], parts[0][column], parts[1][column]))
+    return tuple(found)
+
+
+def _stands_apart(values: FloatArray, spike: float) -> bool:
+    others = values[values != spike]
+    if len(np.unique(others)) < _FEWEST_VALUES:
+        return False
+    return bool(np.abs(others - spike).min() > np.ptp(others))
+
+
+def _sentinel(name: str, spike: float, part: float, part_new: float) -> Notice:
+    """A warning where the spike is in one sample more than in the other, or else a note."""
+    text = (
+        f"{name} is {spike:g} in {part_new:.0%} of the new rows and in {part:.0%} of the labelled "
+        "ones, far from all other values. If the number stands for a missing value, leave the "
+        "value empty or fill it in."
+    )
+    differs = abs(part_new - part) > _LARGE_DIFFERENCE or min(part, part_new) == 0
+    return Notice("sentinel_values", text, "warning" if differs else "note", about=name)

@@ -1,0 +1,74 @@
+"""Labels and values that are rarely meant: found where they are, and nowhere else."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.naive_bayes import GaussianNB
+
+import unseen
+from unseen.datasets import available_datasets, load_dataset
+from unseen.samples.oddities import label_notices, sentinel_notices
+
+RNG = np.random.default_rng(0)
+ROWS, NEW = RNG.normal(50, 10, (200, 3)), RNG.normal(50, 10, (100, 3))
+
+
+@pytest.mark.parametrize("sentinel", [-999.0, 9999.0, -1e6])
+def test_a_number_for_missing_is_found_in_new_rows(sentinel) -> None:
+    spoilt = NEW.copy()
+    spoilt[:15, 1] = sentinel
+    (notice,) = sentinel_notices(ROWS, spoilt, ("a", "b", "c"))
+    assert (notice.code, notice.severity) == ("sentinel_values", "warning")
+    assert f"column 'b' is {sentinel:g} in 15% of the new rows and in 0%" in notice.text
+
+
+def test_a_number_for_missing_in_both_samples_alike_is_a_note() -> None:
+    rows, spoilt = ROWS.copy(), NEW.copy()
+    rows[:30, 1] = spoilt[:15, 1] = -999
+    (notice,) = sentinel_notices(rows, spoilt)
+    assert notice.severity == "note"
+    assert notice.text.startswith("column 1 is -999 in 15%")
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        np.repeat([0.0, 1.0, 100.0], [60, 30, 10]),  # codes
+        np.append(np.arange(95.0), [-999.0] * 4 + [1.0]),  # four rows are no spike
+        np.append(np.arange(90.0), [0.0] * 10),  # a spike at the end, among the others
+        np.exp(3 * RNG.normal(size=100)),  # a long tail
+    ],
+)
+def test_other_columns_are_left_alone(column) -> None:
+    rows, new = ROWS[:100].copy(), NEW.copy()
+    new[:, 0], rows[:, 0] = column, column[column > -1][0]
+    rows[: (column > -1).sum(), 0] = column[column > -1]
+    assert not sentinel_notices(rows, new)
+
+
+def test_bundled_sets_have_none() -> None:
+    for name in available_datasets():
+        X = load_dataset(name).X
+        assert not sentinel_notices(X[::2], X[1::2]), name
+
+
+def test_labels_that_differ_by_case_or_spaces() -> None:
+    labels = np.array(["Adelie", "adelie ", "Gentoo", "Chin  strap", "chin strap"], dtype=object)
+    notices = label_notices(np.sort(labels))
+    assert [notice.code for notice in notices] == ["labels_alike"] * 2
+    assert "'Adelie', 'adelie '" in notices[0].text
+    assert not label_notices(np.array(["a", "b"]))
+    assert not label_notices(np.array([1, 2]))
+
+
+def test_an_estimate_carries_both_notices_with_the_name_of_the_column() -> None:
+    spoilt = NEW.copy()
+    spoilt[:15, 2] = -999
+    y = np.where(np.arange(200) % 2, "Cat", "cat")
+    tables = (pd.DataFrame(rows, columns=["x", "y", "weight"]) for rows in (ROWS, spoilt))
+    known, new = tables
+    estimator = unseen.SaerensEM(classifier=GaussianNB(), n_folds=3)
+    estimate = unseen.estimate(known, y, new, estimator=estimator, random_state=0)
+    codes = {notice.code: notice for notice in estimate.notices}
+    assert codes["sentinel_values"].about == "column 'weight'"
+    assert codes["labels_alike"].about == "Cat"

@@ -52,6 +52,14 @@ def test_posteriors_at_the_label_shares_are_left_alone() -> None:
     assert not scores.notices
 
 
+def test_classes_that_lie_apart_do_not_tell_the_prior() -> None:
+    """Their mean posteriors differ from the label shares by a row or two, whatever the prior."""
+    codes = np.repeat([0, 1], 50)
+    posteriors = np.where(codes[:, None] == [0, 1], 0.999, 0.001)
+    posteriors[0] = [0.001, 0.999]
+    assert_allclose(assumed_shares(posteriors, codes), [0.5, 0.5])
+
+
 @pytest.fixture(scope="module")
 def shares_by_classifier():
     """Shares of 900:100 Gaussians at 300:200, by three classifiers."""

@@ -26,8 +26,9 @@ __all__ = [
 
 _LEAST_POSTERIOR = 1e-15
 _INVERSE_TEMPERATURES = (0.01, 100.0)
-# Mean posteriors that stray from the label shares by fewer standard errors are taken for noise.
-_STANDARD_ERRORS = 1.0
+# Mean posteriors that stray from the label shares by less are taken for noise. Where classes lie
+# apart standard errors are tiny, and a small difference of means says little about the prior.
+_STANDARD_ERRORS, _LEAST_DIFFERENCE = 2.0, 0.02
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +124,8 @@ def assumed_shares(posteriors: FloatArray, codes: IntArray) -> FloatArray:
     truth = np.eye(posteriors.shape[1])[codes]
     labels, excess = truth.mean(axis=0), posteriors - truth
     noise = np.sqrt(np.square(excess).sum(axis=0)) / len(codes)
-    if (np.abs(excess.mean(axis=0)) <= _STANDARD_ERRORS * noise).all():
+    limit = np.maximum(_STANDARD_ERRORS * noise, _LEAST_DIFFERENCE)
+    if (np.abs(excess.mean(axis=0)) <= limit).all():
         return labels
     shares = labels * np.exp(-_least_log_loss(posteriors, codes, temperature=False).bias)
     return np.asarray(shares / shares.sum())

@@ -251,8 +251,6 @@ class ProportionEstimator(BaseEstimator, ABC):
             if reading.drift is not None and reading.drift.far:
                 # Which class a row looks like says nothing once classes moved so far.
                 limits = np.tile([0.0, 1.0], (len(reading.shares), 1))
-        confused = confusion_notices(scores, reading.shares)
-        closed = () if self.sees_unseen else (closed_set_notice(type(self).__name__),)
         return reading, Estimate(
             classes=scores.classes,
             proportions=reading.shares[:-1],
@@ -266,11 +264,17 @@ class ProportionEstimator(BaseEstimator, ABC):
             roc=reading.roc,
             pooled=reading.pooled,
             diagnostics=reading.diagnostics,
-            notices=(*scores.notices, *reading.notices, *confused, *closed),
+            notices=self._notices(scores, reading),
             seed=scores.seed,
             drift=reading.drift,
             detection_limit=reading.detection_limit,
         )
+
+    def _notices(self, scores: Scores, reading: Reading) -> tuple[Notice, ...]:
+        """What a person should know: of the rows, of the reading, and of the method."""
+        closed = () if self.sees_unseen else (closed_set_notice(type(self).__name__),)
+        confused = confusion_notices(scores, reading.shares)
+        return (*scores.notices, *reading.notices, *confused, *closed)
 
     def estimate(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from unseen._frozen import Frozen
+from unseen._progress import Listener, each, show_progress
 from unseen._random import whole_seed
 from unseen._wording import html_table, text_table
 from unseen.mixture.proportion import mixture_proportion
@@ -38,7 +39,7 @@ def estimate(
     control: ArrayLike | None = None,
     confidence: float | None = 0.95,
     random_state: Any = None,
-    progress: Callable[[float], object] | None = None,
+    progress: Listener | bool = False,
 ) -> Estimate:
     """Estimate the share of each known class in new rows, and the share of unseen classes.
 
@@ -67,8 +68,9 @@ def estimate(
         Level of the intervals; None makes none.
     random_state : int, RandomState instance or None, default=None
         Seed of all randomness; overrides that of ``estimator`` when given.
-    progress : callable or None, default=None
-        Called with the share of the work that is done, while groups are held out.
+    progress : bool or callable, default=False
+        True shows a bar; a function is called with the share of the work that is done. See
+        :func:`~unseen.show_progress`, which serves everything else.
 
     Returns
     -------
@@ -98,12 +100,13 @@ def estimate(
         raise ValueError("groups and control must not be given together: a control says more.")
     X, X_new, control, notices = _prepared(X, X_new, control)
     chosen.fit(X, y)
-    if groups is not None:
-        found = estimate_with_groups(chosen, X_new, groups, groups_new, confidence, progress)
-    elif control is not None:
-        found = estimate_against_control(chosen, X_new, control, confidence)
-    else:
-        found = chosen.estimate(X_new, confidence=confidence)
+    with show_progress(progress):
+        if groups is not None:
+            found = estimate_with_groups(chosen, X_new, groups, groups_new, confidence)
+        elif control is not None:
+            found = estimate_against_control(chosen, X_new, control, confidence)
+        else:
+            found = chosen.estimate(X_new, confidence=confidence)
     return replace(found, notices=(*notices, *found.notices)) if notices else found
 
 
@@ -383,7 +386,7 @@ def _shared_scores(
     made: list[tuple[Scorer, Scores]] = []
     scores = {}
     # A scorer that serves more comes first, so that the others find its scores made.
-    for name in sorted(scorers, key=lambda name: -served[name]):
+    for name in each(sorted(scorers, key=lambda name: -served[name])):
         ready = next((found for one, found in made if one.serves(scorers[name])), None)
         if ready is None:
             ready = estimators[name].scores(X_new)

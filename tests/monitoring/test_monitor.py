@@ -342,14 +342,14 @@ class TestMonitor:
         assert dense.to_dict() == again.to_dict()
         np.testing.assert_allclose(thin.shares, dense.shares, atol=1e-3)
 
-    def test_progress_rises_from_0_to_1(self, stream):
+    def test_progress_rises_to_1(self, stream):
         X, y, X_new, by = stream
         told: list[float] = []
         monitor(
             X, y, X_new, by, estimator=unseen.SaerensEM(classifier=GaussianNB()),
             random_state=0, progress=told.append,
         )  # fmt: skip
-        assert told[0] == 0
+        assert 0 < told[0] < 0.5
         assert told[-1] == 1
         assert told == sorted(told)
 

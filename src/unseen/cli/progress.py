@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from unseen._progress import show_progress
+
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
@@ -34,10 +36,25 @@ class TerminalProgress:
 def shown_progress(quiet: bool = False) -> Iterator[TerminalProgress]:
     """Show progress while a command runs."""
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        SpinnerColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
     console = Console(stderr=True)
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
     silent = quiet or not console.is_terminal
     with Progress(*columns, console=console, disable=silent, transient=True) as shown:
-        yield TerminalProgress(shown, shown.add_task("Loading", total=None))
+        progress = TerminalProgress(shown, shown.add_task("Loading", total=None))
+        with show_progress(progress.share):
+            yield progress

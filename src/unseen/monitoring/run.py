@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import ceil
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from unseen._progress import Listener, each, show_progress
 from unseen._random import whole_seed
 from unseen._types import FloatArray
 from unseen.api import chosen_estimator
@@ -48,7 +49,7 @@ def monitor(
     random_state: Any = None,
     alpha: float = 0.05,
     least_rows: int = 30,
-    progress: Callable[[float], object] | None = None,
+    progress: Listener | bool = False,
 ) -> Timeline:
     """Estimate the shares in each window of time, and test each against a reference window.
 
@@ -90,8 +91,8 @@ def monitor(
         together.
     least_rows : int, default=30
         Windows with fewer rows are skipped. At least the number of folds of the estimator.
-    progress : callable or None, default=None
-        Called with the share of the work that is done, from 0 to 1.
+    progress : bool or callable, default=False
+        True shows a bar; a function is called with the share of the windows that are done.
 
     Returns
     -------
@@ -138,9 +139,9 @@ def monitor(
         compared = training_reference(window_scorer)
     else:
         compared = window_reference(window_scorer, kept, places, confidence)
-    estimates, p_values = _followed(
-        window_scorer, compared, kept, places, confidence, alpha, progress or (lambda done: None)
-    )
+    with show_progress(progress):
+        followed = _followed(window_scorer, compared, kept, places, confidence, alpha)
+    estimates, p_values = followed
     counted = zip(windows.keys, windows.counts, strict=True)
     return Timeline(
         windows=kept.keys,
@@ -164,20 +165,17 @@ def _followed(
     places: list[int],
     confidence: float,
     alpha: float,
-    progress: Callable[[float], object],
 ) -> tuple[list[Estimate], FloatArray]:
     """Estimate of each window, and its two p-values; NaN in the windows of the reference."""
     rng = np.random.default_rng(scorer.scorer.seed)
     n_windows = len(windows.keys)
     n_permutations = max(_MIN_PERMUTATIONS, ceil(n_windows / (_RESOLUTION * alpha)))
     estimates, p_values = [], np.full((n_windows, 2), np.nan)
-    for place, rows in enumerate(windows.rows):
-        progress(place / n_windows)
+    for place, rows in enumerate(each(windows.rows)):
         is_reference = places == [place]
         estimates.append(compared.estimate if is_reference else scorer.estimate(rows, confidence))
         if place not in places:
             p_values[place] = compared.scorer.p_values(rows, compared.rows, n_permutations, rng)
-    progress(1.0)
     return estimates, p_values
 
 

@@ -6,7 +6,6 @@ of a labelled group that it did not learn from is what it claims where nothing i
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unseen._progress import between, each
 from unseen._random import whole_seed
 from unseen._types import BoolArray, IntArray
 from unseen._wording import listed, named, shown
@@ -38,7 +38,6 @@ def estimate_with_groups(
     groups: ArrayLike,
     groups_new: ArrayLike | None = None,
     confidence: float | None = None,
-    progress: Callable[[float], object] | None = None,
 ) -> Estimate:
     """Estimate the shares in new rows, less what is claimed of held-out groups.
 
@@ -53,8 +52,6 @@ def estimate_with_groups(
         group. As many groups are held out at a time as the new rows have.
     confidence : float or None, default=None
         Level of the intervals.
-    progress : callable or None, default=None
-        Called with the share of the work that is done.
 
     Returns
     -------
@@ -77,7 +74,7 @@ def estimate_with_groups(
     if not fitted.sees_unseen:
         name = type(fitted).__name__
         raise ValueError(f"groups needs an estimator that sees the unseen; got {name}.")
-    labelled, hear = fitted.labelled_, progress or (lambda done: None)
+    labelled = fitted.labelled_
     names, group = _checked(groups, "groups", len(labelled.codes), "X")
     if len(names) < 2:
         raise ValueError(f"groups must hold at least two groups; got only {shown(names[0])!r}.")
@@ -87,17 +84,19 @@ def estimate_with_groups(
         n_groups_new = len(_checked(groups_new, "groups_new", rows.shape[0], "X_new")[0])
     seed = whole_seed(fitted.random_state)
     estimator = copy(fitted).set_params(random_state=seed)
-    found = estimator.estimate(X_new, confidence=confidence)
     rng = np.random.RandomState(seed)
     parts = held_out_parts(group, n_groups_new, rng)
+    first = 1 / (len(parts) + 1)
+    with between(0.0, first):
+        found = estimator.estimate(X_new, confidence=confidence)
     claims, n_rows, called = [], [], []
-    for place, part in enumerate(parts):
-        hear((place + 1) / (len(parts) + 1))
-        asked = _asked(estimator, labelled, np.isin(group, part), rng)
-        if asked is not None:
-            claims.append(asked.unseen)
-            n_rows.append(asked.n_new)
-            called.append(listed([shown(names[one]) for one in part]))
+    with between(first, 1.0):
+        for part in each(parts):
+            asked = _asked(estimator, labelled, np.isin(group, part), rng)
+            if asked is not None:
+                claims.append(asked.unseen)
+                n_rows.append(asked.n_new)
+                called.append(listed([shown(names[one]) for one in part]))
     if not claims:
         raise ValueError(
             "groups must leave enough rows to hold a group out, at least "
@@ -108,7 +107,6 @@ def estimate_with_groups(
     tolerance, factors = group_tolerance(far.new, far.labelled, labelled.codes, group)
     by = str(getattr(groups, "name", None) or "")
     held_out = HeldOut(tuple(called), tuple(n_rows), claims, factors, tolerance, by)  # type: ignore[arg-type]
-    hear(1.0)
     lonely = _in_one_group(labelled, group, names)
     return calibrated(replace(found, notices=(*found.notices, *lonely)), held_out)
 

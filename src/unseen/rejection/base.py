@@ -21,6 +21,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from unseen._progress import between
 from unseen._sklearn import Interval, KeepsRequests, fit_context
 from unseen._types import FloatArray, IntArray, Matrix
 from unseen.proportions import ProportionEstimator
@@ -160,7 +161,8 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=2)
         notices = few_rows(labelled.classes, labelled.codes)
         if X_new is not None:
-            sample, found = self._open_sample(labelled, X_new, proportions, int(seeds[0]))
+            with between(0.0, 0.3):
+                sample, found = self._open_sample(labelled, X_new, proportions, int(seeds[0]))
             notices += found
         elif proportions is None:
             self.classes_ = labelled.classes
@@ -170,7 +172,8 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
             raise ValueError(
                 "proportions must come with X_new, whose shares they are; got None for it."
             )
-        self.rule_, self.out_of_fold_ = self._fit_both(sample, np.random.RandomState(seeds[1]))
+        with between(0.3, 1.0):
+            self.rule_, self.out_of_fold_ = self._fit_both(sample, np.random.RandomState(seeds[1]))
         # Classes that moved leave negative mass where they were, which says nothing new.
         has_moved = self.shares_.verdict == "moved"
         doubts = () if has_moved else negative_mass(self.out_of_fold_, self.shares_)

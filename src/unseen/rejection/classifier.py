@@ -16,6 +16,7 @@ import numpy as np
 from sklearn.base import clone
 
 from unseen._frozen import Frozen
+from unseen._progress import each
 from unseen._types import FloatArray
 from unseen.rejection.base import RejectionRule
 from unseen.rejection.kernel import RejectionKernel
@@ -157,7 +158,8 @@ class RejectionClassifier(RejectionRule):
         # A seed for each: how often one member draws must not change what the next one does.
         seeds = rng.randint(2**31 - 1, size=len(members))
         kinds, fitted = [type(member).__name__ for member in members], []
-        for place, (kind, member, seed) in enumerate(zip(kinds, members, seeds, strict=True)):
+        for place, member in enumerate(each(members)):
+            kind, seed = kinds[place], seeds[place]
             number = "" if kinds.count(kind) == 1 else f" {kinds[:place].count(kind) + 1}"
             rule, out_of_fold = member._fit_both(sample, np.random.RandomState(seed))
             fitted.append(FittedMember(kind + number, out_of_fold, rule))

@@ -17,6 +17,7 @@ from joblib import Parallel, delayed
 from scipy.special import softmax
 from sklearn.utils import check_random_state
 
+from unseen._progress import each
 from unseen._random import one_blas_thread, seeded
 from unseen._types import FloatArray, IntArray, Matrix, ScorePair
 from unseen.samples import Clusters
@@ -253,7 +254,7 @@ class KernelCrossFitter:
         order = best_first(bandwidths, rows.median)
         found: dict[int, tuple[FloatArray, FloatArray]] = {}
         best = -np.inf
-        for heat in np.split(order, [1, 3]):
+        for heat in each(np.split(order, [1, 3])):
             parts = Parallel(n_jobs=self.n_jobs, require="sharedmem")(
                 delayed(_candidates_at)(
                     rows, is_new, bandwidths[place], C_values, masks, Race(best, behind)

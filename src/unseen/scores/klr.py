@@ -20,6 +20,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from unseen._progress import between, each
 from unseen._random import one_blas_thread
 from unseen._sklearn import (
     Interval,
@@ -163,7 +164,8 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
         with one_blas_thread():
             rng = check_random_state(self.random_state)
             rows = self.prepare(X, weight, rng)
-            bandwidth, C, self.cv_scores_ = self.choose(rows, codes, rng)
+            with between(0.0, 0.8):
+                bandwidth, C, self.cv_scores_ = self.choose(rows, codes, rng)
             factor = rows.factor(bandwidth)
             dtype = factor.design.dtype
             everything = Problems(
@@ -216,7 +218,7 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
         rows, codes = self._few_rows(rows, codes, rng)
         masks = training_masks(self.cv, codes, rng, Clusters.of_copies(rows.X).labelled)
         scores, best_so_far = np.empty((bandwidths.size, C_values.size)), -np.inf
-        for place in best_first(bandwidths, rows.median):
+        for place in each(best_first(bandwidths, rows.median)):
             cells = rows, codes, bandwidths[place], C_values, masks, self.scoring
             scores[place] = held_out(*cells, race=Race(best_so_far, _BEHIND)).scores
             best_so_far = max(best_so_far, scores[place].max())

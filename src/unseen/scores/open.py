@@ -11,6 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from unseen._progress import between
 from unseen._types import FloatArray, IntArray, Matrix, ScorePair
 from unseen.records import Notice
 from unseen.samples import LabelledRows
@@ -127,9 +128,12 @@ class OpenScorer(Scorer):
         """Score checked rows."""
         scorer = self.settled(len(labelled.codes) + X_new.shape[0])
         posteriors = None
-        if len(labelled.classes) > 1:
-            posteriors = scorer.posterior_scorer().score(labelled, X_new)
-        scores = scorer.beside(posteriors, labelled, X_new)
+        several = len(labelled.classes) > 1
+        if several:
+            with between(0.0, 0.5):
+                posteriors = scorer.posterior_scorer().score(labelled, X_new)
+        with between(0.5 if several else 0.0, 1.0):
+            scores = scorer.beside(posteriors, labelled, X_new)
         ratios = scores.ratios
         if ratios.distances is None:
             return scores

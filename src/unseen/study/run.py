@@ -201,7 +201,6 @@ def table_estimate(
             control=None if control is None else training.named(control.X),
             confidence=confidence,
             random_state=inputs.seed,
-            progress=progress.share if groups is not None else None,
         )
         if found.sees_unseen and not isinstance(estimator, OpenSetEstimator):
             found = with_drift(found, _drift(training, new, inputs.seed))
@@ -245,7 +244,6 @@ def _timeline(
             confidence=confidence,
             alpha=windowing.alpha,
             random_state=seed,
-            progress=progress.share,
         )
     return replace(timeline, notices=without_constants(timeline.notices))
 

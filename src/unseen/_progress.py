@@ -1,0 +1,134 @@
+"""A sign of life: long loops say how far they are, to whoever listens.
+
+Nobody passes a listener down through the calls: who wants to know listens around the call, and the
+loops inside report their part of what is left. Without a listener a report costs nothing.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TypeVar
+
+__all__ = ["Listener", "between", "each", "report", "show_progress"]
+
+Item = TypeVar("Item")
+Listener = Callable[[float], object]
+
+_listener: ContextVar[Listener | None] = ContextVar("unseen_progress", default=None)
+# Seconds after which work is long, and between two lines: on a terminal, and in a log.
+_LONG, _OFTEN, _NOW_AND_THEN = 2.0, 0.2, 30.0
+
+
+@contextmanager
+def show_progress(listener: Listener | bool | None = True) -> Iterator[None]:
+    """Show how far the work inside is: estimates, fits of rules, comparisons, windows.
+
+    Parameters
+    ----------
+    listener : callable or bool, default=True
+        Called with the share of the work that is done. True shows a bar on a terminal or in a
+        notebook, and elsewhere prints a line now and then; False and None show nothing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import unseen
+    >>> X, X_new = np.random.default_rng(0).normal(size=(2, 100, 2))
+    >>> shares = []
+    >>> with unseen.show_progress(shares.append):
+    ...     estimate = unseen.estimate(X, ["known"] * 100, X_new, random_state=0)
+    >>> shares[-1]
+    1.0
+    """
+    if listener is None or listener is False:
+        yield
+        return
+    if listener is True:
+        bar = _Bar()
+        try:
+            with show_progress(bar):
+                yield
+        finally:
+            bar.close()
+        return
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
+def each(items: Iterable[Item], n_items: int | None = None) -> Iterator[Item]:
+    """Go through the items, and report after each; work inside an item reports its own part.
+
+    Examples
+    --------
+    >>> shares = []
+    >>> with show_progress(shares.append):
+    ...     total = sum(each([1, 2, 3, 4]))
+    >>> shares
+    [0.25, 0.5, 0.75, 1.0]
+    """
+    total = n_items or len(items)  # type: ignore[arg-type]
+    for place, item in enumerate(items):
+        with between(place / total, (place + 1) / total):
+            yield item
+        report((place + 1) / total)
+
+
+@contextmanager
+def between(first: float, last: float) -> Iterator[None]:
+    """Work that leads from one share of the whole to another.
+
+    Examples
+    --------
+    >>> shares = []
+    >>> with show_progress(shares.append), between(0.5, 1.0):
+    ...     found = list(each("ab"))
+    >>> shares
+    [0.75, 1.0]
+    """
+    outer = _listener.get()
+    if outer is None:
+        yield
+        return
+    with show_progress(lambda done: outer(first + (last - first) * done)):
+        yield
+
+
+def report(done: float) -> None:
+    """Say what share of the work is done."""
+    listener = _listener.get()
+    if listener is not None:
+        listener(done)
+
+
+class _Bar:
+    """Says on standard error how far long work is, in a line that changes or in a log."""
+
+    def __init__(self) -> None:
+        self.start = time.monotonic()
+        self.next, self.width = self.start + _LONG, 0
+        self.changes = sys.stderr.isatty() or "ipykernel" in sys.modules
+
+    def __call__(self, done: float) -> None:
+        now = time.monotonic()
+        if now < self.next:
+            return
+        left = (now - self.start) * (1 - done) / max(done, 1e-9)
+        line = f"unseen: {done:.0%} done, about {left:.0f} s left"
+        if self.changes:
+            print(f"\r{line:{self.width}}", end="", file=sys.stderr, flush=True)
+            self.next, self.width = now + _OFTEN, len(line)
+        elif done < 1:
+            print(line, file=sys.stderr, flush=True)
+            self.next = now + _NOW_AND_THEN
+
+    def close(self) -> None:
+        """Wipe the line that changes."""
+        if self.width:
+            print(f"\r{'':{self.width}}\r", end="", file=sys.stderr, flush=True)

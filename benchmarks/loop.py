@@ -2,7 +2,8 @@
 
     python benchmarks/loop.py audit                 1,000 simulated audits; half a minute
     python benchmarks/loop.py groups [--data DIR]   number of groups, shares, sentences
-    python benchmarks/loop.py loop [--data DIR]     the whole loop with 60 labels from the truth
+    python benchmarks/loop.py loop [--data DIR]     the whole loop with labels from the truth: 60, or
+                                                    of a third of the rows where these are fewer
     python benchmarks/loop.py time                  explain against an estimate, 2,000 rows
 
 Without ``--data`` the sets are those of scikit-learn; DIR may hold satimage.npz, segment.npz and
@@ -26,7 +27,7 @@ from pathlib import Path
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 from sklearn.cluster import HDBSCAN, KMeans
-from sklearn.datasets import load_digits, load_iris, load_wine
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics import silhouette_score
@@ -125,11 +126,12 @@ def clinc(path: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def data_sets(folder: Path | None) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    wine = load_wine(return_X_y=True)
+    wine, cancer = load_wine(return_X_y=True), load_breast_cancer(return_X_y=True)
     sets = {
         "digits": load_digits(return_X_y=True),
         "wine": (StandardScaler().fit_transform(wine[0]), wine[1]),
         "iris": load_iris(return_X_y=True),
+        "breast_cancer": (StandardScaler().fit_transform(cancer[0]), cancer[1]),
     }
     if folder is None:
         return sets
@@ -306,15 +308,21 @@ def whole_groups(found, rows, labels, known) -> dict[int, object]:
     return names
 
 
+def members() -> list[unseen.RejectionStack | unseen.RejectionKernel]:
+    """The members of the rule of ``unseen explain``."""
+    return [unseen.RejectionStack(), unseen.RejectionKernel()]
+
+
 def one_loop(X, y, seed: int) -> dict[str, float]:
     rng = np.random.RandomState(seed)
     n_hidden = max(1, min(2, len(np.unique(y)) - 2))
     y = np.array([f"c{label}" for label in y])
     (X_in, y_in), (X_new, truth), _, _ = problem(X, y, n_hidden, rng, rows=80)
     before = unseen.estimate(X_in, y_in, X_new, confidence=0.95, random_state=seed)
-    rule = unseen.RejectionClassifier(random_state=seed).fit(X_in, y_in, X_new, before)
+    rule = unseen.RejectionClassifier(members(), random_state=seed).fit(X_in, y_in, X_new, before)
     found = unseen.explain(rule, X_in, y_in, X_new, random_state=seed)
-    sheet = unseen.draw_sheet(rule, 60, groups=found.group_of_row, random_state=seed)
+    n_labels = min(60, len(X_new) // 3)
+    sheet = unseen.draw_sheet(rule, n_labels, groups=found.group_of_row, random_state=seed)
     labels = truth[sheet.rows].tolist()
     audit = unseen.audit(
         rule.predict_new(), sheet.rows, labels, sheet.probabilities, estimate=before
@@ -346,9 +354,9 @@ def one_loop(X, y, seed: int) -> dict[str, float]:
 
 def loops(folder: Path | None, n_draws: int = 5) -> None:
     sets, lines = data_sets(folder), []
-    for name in [one for one in ("digits", "satimage", "segment", "wine", "iris") if one in sets][
-        :3
-    ]:
+    for name in [
+        one for one in ("digits", "satimage", "segment", "breast_cancer", "wine") if one in sets
+    ][:3]:
         found = [one_loop(*sets[name], 300 + draw) for draw in range(n_draws)]
         line = {"set": name, "draws": len(found)}
         for column in ("before", "audit", "after"):
@@ -379,7 +387,9 @@ def times() -> None:
 
     def explain() -> None:
         estimate()
-        rule = unseen.RejectionClassifier(random_state=0).fit(X_in, y_in, X_new, kept["estimate"])
+        rule = unseen.RejectionClassifier(members(), random_state=0).fit(
+            X_in, y_in, X_new, kept["estimate"]
+        )
         unseen.explain(rule, X_in, y_in, X_new, random_state=0)
 
     first, second = cpu_seconds(estimate), cpu_seconds(explain)

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 from scipy.optimize import brentq
 from scipy.special import expit, logit
 from scipy.stats import norm
@@ -131,7 +132,10 @@ class _Rows:
 
     @classmethod
     def checked(cls, rule: RejectionRule, X: Any, y: Any, X_new: Any) -> _Rows:
-        known, new = (np.asarray(rows, dtype=np.float64) for rows in (X, X_new))
+        known, new = (
+            rows.toarray() if sparse.issparse(rows) else np.asarray(rows, dtype=np.float64)
+            for rows in (X, X_new)
+        )
         fitted = rule.out_of_fold_
         codes = np.searchsorted(rule.classes_[:-1], np.asarray(y))
         if (len(codes), len(new)) != (len(fitted.codes), len(fitted.new)):

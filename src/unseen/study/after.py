@@ -21,7 +21,7 @@ from unseen.loop import (
     promote,
 )
 from unseen.records import Estimate, Notice
-from unseen.rejection import RejectionClassifier
+from unseen.rejection import RejectionClassifier, RejectionKernel, RejectionStack
 from unseen.study.inputs import SILENT, Inputs, Progress
 from unseen.study.promoted import write_promoted
 from unseen.study.results import AfterResult, Study, Suspects
@@ -171,9 +171,10 @@ def _explained(
     estimate, notes = table_estimate(training, new, None, None, confidence, inputs, progress)
     progress.stage("Fitting a rule")
     with quiet_warnings():
-        rule = RejectionClassifier(random_state=inputs.seed).fit(
-            training.X, training.y, new.X, estimate
-        )
+        # Two of the three members of the default: nearly as good, in two thirds of the time.
+        members = [RejectionStack(), RejectionKernel()]
+        rule = RejectionClassifier(members, random_state=inputs.seed)
+        rule.fit(training.X, training.y, new.X, estimate)
         progress.stage("Grouping the unseen rows")
         explanation = explain(
             rule,

@@ -1,5 +1,6 @@
 """compare: the answers of each estimator alone, from scores that are made only once."""
 
+from dataclasses import replace
 from functools import wraps
 
 import numpy as np
@@ -47,6 +48,16 @@ def counted(monkeypatch) -> list[str]:
 QUICK = {"classifier": GaussianNB(), "n_folds": 3}
 
 
+def without_drift(together: Comparison, name: str, alone: unseen.Estimate) -> dict:
+    """The answer without the record of drift that the default lends to methods beside it."""
+    beside = together[name]
+    if alone.drift is None and beside.drift is not None:
+        assert beside.drift == together["OpenSetEstimator"].drift
+        assert {notice.code for notice in beside.notices} <= {"moved", "moved_unclear"}
+        beside = replace(beside, drift=None, notices=alone.notices)
+    return beside.to_dict()
+
+
 def test_answers_are_those_of_each_estimator_alone(samples) -> None:
     chosen = all_estimators(2)
     for estimator in chosen:
@@ -57,7 +68,7 @@ def test_answers_are_those_of_each_estimator_alone(samples) -> None:
     assert list(together) == [type(estimator).__name__ for estimator in chosen]
     for estimator in chosen:
         alone = unseen.estimate(*samples, estimator=estimator, confidence=None, random_state=0)
-        assert together[type(estimator).__name__].to_dict() == alone.to_dict()
+        assert without_drift(together, type(estimator).__name__, alone) == alone.to_dict()
         assert estimator.get_params()["random_state"] is None
 
 
@@ -209,7 +220,7 @@ def test_the_defaults_answer_as_they_would_alone(samples) -> None:
     comparison = compare(*samples, chosen, random_state=0)
     for estimator in chosen:
         alone = unseen.estimate(*samples, estimator=estimator, confidence=None, random_state=0)
-        assert comparison[type(estimator).__name__].to_dict() == alone.to_dict()
+        assert without_drift(comparison, type(estimator).__name__, alone) == alone.to_dict()
 
 
 def test_intervals_come_by_themselves(samples) -> None:

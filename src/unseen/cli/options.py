@@ -115,7 +115,7 @@ _FILE_OPTIONS = [
     click.option(
         "--format",
         type=click.Choice(
-            ["csv", "tsv", "parquet", "feather", "jsonl", "npy", "npz", "arff", "xlsx"]
+            ["csv", "tsv", "parquet", "feather", "jsonl", "npy", "npz", "arff", "xlsx", "h5ad"]
         ),
         help="Format of both tables [default: by suffix; standard input is csv]",
     ),

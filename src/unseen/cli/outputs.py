@@ -45,7 +45,7 @@ class Outputs:
             raise OSError("standard output is closed: --json - has nowhere to go.")
         if self.save is not None and self.save.suffix != ".skops":
             raise click.UsageError(f"--save must name a file that ends in .skops; got {self.save}.")
-        self._check_formats()
+        self._check_formats(inputs)
         taken = set(inputs.files)
         for path in self.files:
             check_writable(path)
@@ -60,7 +60,7 @@ class Outputs:
                 'Try: pip install "unseen[cli]"'
             )
 
-    def _check_formats(self) -> None:
+    def _check_formats(self, inputs: Inputs) -> None:
         """Raise where no format has the suffix of a table that is to be written."""
         from unseen.tables import RowWriter
 

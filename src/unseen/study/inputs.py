@@ -164,8 +164,17 @@ class Inputs:
         barred = [name for name in ("drop", *_OF_COLUMNS) if getattr(self, name)]
         if self.scores and barred:
             raise ValueError(f"--scores are the only columns: leave out --{barred[0]}.")
+        if self.train.endswith(".h5ad") and not any("obsm/" in name for name in self.features):
+            raise ValueError(
+                "--features must name an embedding of the cells, such as obsm/X_pca: counts of "
+                "genes and annotations are no features."
+            )
         if self.novelty and not self.scores:
             raise ValueError("--novelty is a score beside --scores: give these.")
+
+    def writes_cells(self, out: Path) -> bool:
+        """Whether labelled rows go into a copy of NEW, a file of single cells."""
+        return out.suffix == ".h5ad" and self.new.endswith(".h5ad")
 
     @property
     def is_saved(self) -> bool:

@@ -35,6 +35,7 @@ from unseen.study.results import Checks, Classification, MethodComparison, Origi
 from unseen.study.rows import NewRows, Training, WindowRows, read_windows
 from unseen.study.table_rule import TableRule, fit_rule, label_rows
 from unseen.tables import Columns, RowWriter
+from unseen.tables.cells import CellWriter
 
 __all__ = ["run_checks", "run_classification", "run_comparison", "run_study"]
 
@@ -322,7 +323,8 @@ def _write_labels(
         new if fitted else None,
         lambda n_rows: progress.share(n_rows / new.n_rows),
     )
-    with RowWriter(out) as writer:
+    cells = CellWriter(inputs.new_source.parts[0].path, out) if inputs.writes_cells(out) else None
+    with cells or RowWriter(out) as writer:
         for rows, labels in batches:
             writer.write(rule.columns.typed(rows) if writer.keeps_types else rows)
             counts.update(map(str, labels.tolist()))

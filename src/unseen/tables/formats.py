@@ -20,6 +20,7 @@ import numpy as np
 from unseen.records import Notice
 from unseen.tables._arrow import Batch, arrow, batch_rows, readable, without_views
 from unseen.tables.arrays import Npy, Npz
+from unseen.tables.cells import H5ad
 from unseen.tables.dialect import (
     HEAD_BYTES,
     SEPARATORS,
@@ -294,6 +295,7 @@ FORMATS: dict[str, Format] = {
     "npy": Npy(),
     "npz": Npz(),
     "arff": Arff(),
+    "h5ad": H5ad(),
     "xlsx": Excel(),
     "xls": Excel(),
 }

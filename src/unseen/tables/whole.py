@@ -14,10 +14,10 @@ from unseen.tables._arrow import Batch, Table, arrow, batch_rows
 if TYPE_CHECKING:
     from unseen.tables.formats import Part
 
-__all__ = ["Arff", "Excel"]
+__all__ = ["Arff", "Excel", "WholeTable"]
 
 
-class _WholeTable:
+class WholeTable:
     """A format whose files are read as a whole."""
 
     def names(self, part: Part) -> list[str]:
@@ -34,7 +34,7 @@ class _WholeTable:
 
 
 @dataclass(frozen=True)
-class Arff(_WholeTable):
+class Arff(WholeTable):
     """ARFF, the format of Weka and OpenML; numbers and nominal values."""
 
     called: ClassVar[str] = "an ARFF file of numbers and nominal values"
@@ -55,7 +55,7 @@ class Arff(_WholeTable):
 
 
 @dataclass(frozen=True)
-class Excel(_WholeTable):
+class Excel(WholeTable):
     """The first sheet of an Excel workbook."""
 
     called: ClassVar[str] = "an Excel workbook"

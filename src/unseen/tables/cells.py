@@ -1,0 +1,112 @@
+"""Single cells: the embeddings and the annotations of an AnnData file, and labels written back.
+
+Columns are called as in the file: ``obs/cell_type`` holds text, ``obsm/X_pca`` lists of numbers.
+The matrix of genes is no column: counts are no features that distances could compare.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from unseen._files import write_then_rename
+from unseen.tables._arrow import Table, arrow
+from unseen.tables.arrays import column_of
+from unseen.tables.whole import WholeTable
+
+if TYPE_CHECKING:
+    from unseen.tables.formats import Part
+
+__all__ = ["CellWriter", "H5ad"]
+
+_ADDED = ("predicted", "novelty")
+
+
+def _anndata() -> Any:
+    try:
+        return import_module("anndata")
+    except ImportError as error:
+        raise ImportError(
+            'Files of single cells are read with anndata. Install it: pip install "unseen[anndata]"'
+        ) from error
+
+
+@dataclass(frozen=True)
+class H5ad(WholeTable):
+    """AnnData in HDF5, as scanpy and scvi-tools write it."""
+
+    called: ClassVar[str] = "an AnnData file (.h5ad)"
+
+    def _table(self, part: Part) -> Table:
+        cells = _read(part.path, part.name, self.called)
+        columns = {f"obs/{name}": _plain(cells.obs[name]) for name in cells.obs.columns}
+        for name, values in cells.obsm.items():
+            array = values.toarray() if hasattr(values, "toarray") else np.asarray(values)
+            if array.ndim == 2 and array.dtype.kind in "fiub":
+                columns[f"obsm/{name}"] = column_of(np.ascontiguousarray(array))
+        return arrow().table(columns)
+
+
+class CellWriter:
+    """Write labels and novelty into ``obs`` of a copy of a file of cells.
+
+    Parameters
+    ----------
+    source : path
+        The file that the rows come from.
+    path : path
+        The copy to make.
+    """
+
+    keeps_types = True
+
+    def __init__(self, source: Path, path: Path) -> None:
+        self.source, self.path = source, path
+        self._rows: list[Table] = []
+        self._stack = ExitStack()
+
+    def __enter__(self) -> CellWriter:
+        self._draft = self._stack.enter_context(write_then_rename(self.path))
+        return self
+
+    def write(self, rows: Table) -> None:
+        """Keep the added columns of rows, which come in the order of the file."""
+        self._rows.append(rows.select([*_ADDED]))
+
+    def __exit__(self, kind: Any, *error: Any) -> None:
+        if kind is None:
+            added = arrow().concat_tables(self._rows)
+            cells = _read(self.source, str(self.source), H5ad.called)
+            for name in _ADDED:
+                cells.obs[f"unseen_{name}"] = np.array(added[name].to_pylist())
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                cells.write_h5ad(self._draft)
+        self._stack.__exit__(kind, *error)
+
+
+def _read(path: Path, name: str, called: str) -> Any:
+    reader = _anndata()
+    try:
+        with warnings.catch_warnings():
+            # Old layouts are read with a warning.
+            warnings.simplefilter("ignore")
+            return reader.read_h5ad(path)
+    except Exception as error:  # HDF5 and anndata raise many kinds
+        reason = " ".join(str(error).split())[:200].rstrip(".")
+        raise ValueError(f"{name} must be {called}; {reason}.") from error
+
+
+def _plain(column: Any) -> Any:
+    """Categories and objects as text; numbers and booleans as they are."""
+    if column.dtype.kind in "fiub":
+        return arrow().array(column.to_numpy())
+    words: Sequence[Any] = column.astype(object).tolist()
+    return arrow().array([None if word != word else str(word) for word in words])

@@ -65,7 +65,7 @@ class Outputs:
         from unseen.tables import RowWriter
 
         for rows in (self.rows, self.rest):
-            if rows is not None:
+            if rows is not None and not inputs.writes_cells(rows):
                 RowWriter(rows)
         if self.sheet is not None:
             from unseen.study.sheets import check_sheet_path

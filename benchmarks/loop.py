@@ -2,8 +2,8 @@
 
     python benchmarks/loop.py audit                 1,000 simulated audits; half a minute
     python benchmarks/loop.py groups [--data DIR]   number of groups, shares, sentences
-    python benchmarks/loop.py loop [--data DIR]     the whole loop with labels from the truth: 60, or
-                                                    of a third of the rows where these are fewer
+    python benchmarks/loop.py loop [--data DIR]     the whole loop, 60 labels from the truth (or
+                                                    a third of the rows, where these are fewer)
     python benchmarks/loop.py time                  explain against an estimate, 2,000 rows
 
 Without ``--data`` the sets are those of scikit-learn; DIR may hold satimage.npz, segment.npz and

@@ -132,10 +132,7 @@ class _Rows:
 
     @classmethod
     def checked(cls, rule: RejectionRule, X: Any, y: Any, X_new: Any) -> _Rows:
-        known, new = (
-            rows.toarray() if sparse.issparse(rows) else np.asarray(rows, dtype=np.float64)
-            for rows in (X, X_new)
-        )
+        known, new = _dense(X), _dense(X_new)
         fitted = rule.out_of_fold_
         codes = np.searchsorted(rule.classes_[:-1], np.asarray(y))
         if (len(codes), len(new)) != (len(fitted.codes), len(fitted.new)):
@@ -160,6 +157,10 @@ def unseen_weights(probabilities: FloatArray, share: float) -> FloatArray:
     odds = logit(np.clip(probabilities, _TINY, 1 - _TINY))
     shift = brentq(lambda size: expit(odds + size).mean() - share, -60, 60)
     return np.asarray(expit(odds + shift))
+
+
+def _dense(rows: Any) -> FloatArray:
+    return np.asarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=np.float64)
 
 
 def _named(X: Any, columns: Sequence[Column | str] | None, n_columns: int) -> tuple[Column, ...]:

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 import unseen
 from unseen.loop import Column, KnownWidth
@@ -90,6 +91,13 @@ def test_nothing_unseen_has_no_groups(rows) -> None:
     assert found.groups == ()
     assert str(found) == "No rows look unseen, so there are no groups of them."
     assert not found.group_of_row.any()
+
+
+def test_sparse_rows_are_explained_as_dense_ones(rows, found) -> None:
+    X, y, X_new, eta = rows
+    rule = Given(np.searchsorted(CLASSES[:2], y), eta, 0.35)
+    other = unseen.explain(rule, csr_array(X), y, csr_array(X_new), random_state=0)
+    assert np.array_equal(other.group_of_row, found.group_of_row)
 
 
 def test_an_explanation_is_plain_types_in_json(found) -> None:

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 from scipy.optimize import brentq
 from scipy.special import expit, logit
 from scipy.stats import norm
@@ -160,7 +159,7 @@ def unseen_weights(probabilities: FloatArray, share: float) -> FloatArray:
 
 
 def _dense(rows: Any) -> FloatArray:
-    return np.asarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=np.float64)
+    return np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, dtype=np.float64)
 
 
 def _named(X: Any, columns: Sequence[Column | str] | None, n_columns: int) -> tuple[Column, ...]:

@@ -5,6 +5,8 @@ from functools import wraps
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
@@ -26,6 +28,7 @@ from unseen import (
 )
 from unseen._names import public_names
 from unseen.proportions import ProportionEstimator, all_estimators
+from unseen.samples.draws import draw_by_class
 from unseen.scores import PairScorer, PosteriorScorer, TwoClassScorer
 
 
@@ -227,3 +230,32 @@ def test_intervals_come_by_themselves(samples) -> None:
     estimate = unseen.estimate(*samples, estimator=MPEIncomplete(**QUICK), random_state=0)
     assert estimate.confidence == 0.95
     assert estimate.intervals.shape == (3, 2)
+
+
+def test_of_very_many_rows_a_part_is_drawn_and_said(samples) -> None:
+    X, y, X_new = samples
+    quick = MPEIncomplete(**QUICK)
+    found = unseen.estimate(X, y, X_new, estimator=quick, max_rows=80, random_state=0)
+    assert sum(found.n_labelled.values()) == found.n_new == 80
+    assert [notice.about is None for notice in found.notices if notice.code == "rows_drawn"]
+    again = unseen.estimate(X, y, X_new, estimator=quick, max_rows=80, random_state=0)
+    assert again.to_dict() == found.to_dict()
+    every = unseen.estimate(X, y, X_new, estimator=quick, max_rows=None, random_state=0)
+    assert every.n_new == len(X_new)
+    assert "rows_drawn" not in {notice.code for notice in every.notices}
+    with pytest.raises(ValueError, match="max_rows must be at least 10 or None; got 3"):
+        unseen.estimate(X, y, X_new, max_rows=3)
+
+
+@given(st.lists(st.integers(1, 60), min_size=1, max_size=6), st.integers(5, 120))
+@settings(deadline=None, max_examples=50)
+def test_small_classes_are_drawn_whole_and_of_the_others_equally_many(sizes, most) -> None:
+    codes = np.repeat(np.arange(len(sizes)), sizes)
+    drawn = draw_by_class(codes, most, np.random.default_rng(0))
+    counts = np.bincount(codes[drawn], minlength=len(sizes))
+    assert len(np.unique(drawn)) == len(drawn) <= most or len(codes) <= most
+    cut = counts < np.array(sizes)
+    assert len(set(counts[cut].tolist())) <= 1
+    if cut.any():
+        assert counts[~cut].max(initial=0) <= counts[cut].max()
+        assert most - len(drawn) < cut.sum()

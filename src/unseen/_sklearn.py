@@ -5,6 +5,7 @@ from typing import Any
 from sklearn import config_context
 from sklearn.base import _fit_context as fit_context
 from sklearn.utils import Tags
+from sklearn.utils import _safe_indexing as some_rows
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
@@ -16,6 +17,7 @@ __all__ = [
     "Tags",
     "check_sample_weight",
     "fit_context",
+    "some_rows",
 ]
 
 

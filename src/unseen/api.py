@@ -12,7 +12,9 @@ from sklearn.base import clone
 
 from unseen._frozen import Frozen
 from unseen._progress import Listener, each, show_progress
-from unseen._random import whole_seed
+from unseen._random import generator, whole_seed
+from unseen._sklearn import some_rows
+from unseen._types import IntArray
 from unseen._wording import html_table, text_table
 from unseen.mixture.proportion import mixture_proportion
 from unseen.proportions import OpenSetEstimator, ProportionEstimator, all_estimators
@@ -21,11 +23,14 @@ from unseen.proportions.control import estimate_against_control
 from unseen.proportions.held_out import estimate_with_groups
 from unseen.records import Estimate, Notice
 from unseen.samples.checks import check_rows, column_names
+from unseen.samples.draws import MAX_ROWS, draw_by_class, draw_rows
 from unseen.scores import Scorer, Scores
 from unseen.simplex import score_features
 from unseen.tables.columns import Columns
 
 __all__ = ["Comparison", "compare", "estimate", "estimate_from_scores", "mixture_proportion"]
+
+_FEWEST_ROWS = 10
 
 
 def estimate(
@@ -38,6 +43,7 @@ def estimate(
     groups_new: ArrayLike | None = None,
     control: ArrayLike | None = None,
     confidence: float | None = 0.95,
+    max_rows: int | None = MAX_ROWS,
     random_state: Any = None,
     progress: Listener | bool = False,
 ) -> Estimate:
@@ -66,6 +72,9 @@ def estimate(
         new class: the known classes are then taken as they look there (docs/drift.md).
     confidence : float or None, default=0.95
         Level of the intervals; None makes none.
+    max_rows : int or None, default=20000
+        The most rows of each sample: of more rows a part is drawn, small classes whole, and a
+        notice says so (docs/big_data.md). None takes all.
     random_state : int, RandomState instance or None, default=None
         Seed of all randomness; overrides that of ``estimator`` when given.
     progress : bool or callable, default=False
@@ -98,7 +107,14 @@ def estimate(
         raise ValueError("groups_new needs groups, the group of each labelled row; got None.")
     if groups is not None and control is not None:
         raise ValueError("groups and control must not be given together: a control says more.")
+    if max_rows is not None and max_rows < _FEWEST_ROWS:
+        raise ValueError(f"max_rows must be at least {_FEWEST_ROWS} or None; got {max_rows!r}.")
+    draw = _Draw(max_rows, chosen.random_state)
+    X, y, groups = draw.labelled(X, y, groups)
+    X_new, groups_new = draw.new("X_new", X_new, groups_new)
+    control, _ = draw.new("control", control)
     X, X_new, control, notices = _prepared(X, X_new, control)
+    notices = (*draw.notices, *notices)
     chosen.fit(X, y)
     with show_progress(progress):
         if groups is not None:
@@ -108,6 +124,41 @@ def estimate(
         else:
             found = chosen.estimate(X_new, confidence=confidence)
     return replace(found, notices=(*notices, *found.notices)) if notices else found
+
+
+class _Draw:
+    """Draws rows of samples that have too many, and notices that it did."""
+
+    def __init__(self, max_rows: int | None, random_state: Any) -> None:
+        self.max_rows, self.random_state = max_rows, random_state
+        self.notices: tuple[Notice, ...] = ()
+
+    def labelled(self, X: Any, y: Any, groups: Any) -> tuple[Any, Any, Any]:
+        """Labelled rows, their labels and groups."""
+        labels = np.ravel(y)
+        if self.max_rows is None or len(labels) <= self.max_rows or _count(X) != len(labels):
+            return X, y, groups
+        codes = np.unique(labels.astype(str), return_inverse=True)[1]
+        places = draw_by_class(codes, self.max_rows, generator(self.random_state))
+        return self._some("X", places, X, y, groups)
+
+    def new(self, name: str, X: Any, groups: Any = None) -> tuple[Any, Any]:
+        """New rows, or those of a control, and their groups."""
+        n_rows = 0 if X is None else _count(X)
+        if self.max_rows is None or n_rows <= self.max_rows:
+            return X, groups
+        places = draw_rows(n_rows, self.max_rows, generator(self.random_state))
+        return self._some(name, places, X, groups)
+
+    def _some(self, name: str, places: IntArray, *samples: Any) -> Any:
+        text = f"{len(places):,} of the {_count(samples[0]):,} rows of {name} were drawn at random."
+        self.notices += (Notice("rows_drawn", text, "note"),)
+        return tuple(None if one is None else some_rows(one, places) for one in samples)
+
+
+def _count(X: Any) -> int:
+    """Rows of a sample; 0 of what is none, which the checks of the estimator refuse."""
+    return int(X.shape[0]) if hasattr(X, "shape") and len(X.shape) else len(np.atleast_1d(X))
 
 
 def _prepared(X: Any, X_new: Any, control: Any) -> tuple[Any, Any, Any, tuple[Notice, ...]]:

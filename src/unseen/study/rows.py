@@ -18,6 +18,7 @@ from unseen._types import BoolArray, FloatArray
 from unseen._wording import count, quoted
 from unseen.loop import Promotion
 from unseen.records import Notice
+from unseen.samples.draws import MAX_ROWS
 from unseen.tables import (
     BadCell,
     Columns,
@@ -42,7 +43,6 @@ __all__ = [
     "read_windows",
 ]
 
-MAX_ROWS = 20_000
 # Rows that a class must have: one in each fold.
 FEWEST_ROWS = 10
 # Where classes of enough rows hold less of the table, the label is probably no class.

@@ -1,10 +1,12 @@
 # Every target sets up what it needs in .venv, and does so once.
 PYTHON ?= python3
-BIN := .venv/bin
+# Windows has no bin.
+BIN := .venv/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
+LOWEST := .venv-lowest/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 # One test process per core: threads within each would only get in the way of the others.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/pytest -n auto --dist worksteal
 
-.PHONY: demo quick test check docs bench paper clean
+.PHONY: demo quick test test-lowest check docs bench paper fuzz bad-input faults audit wheel clean
 
 demo: .venv/.installed
 	@$(BIN)/unseen demo
@@ -15,6 +17,36 @@ quick: .venv/.dev
 
 test: .venv/.dev
 	$(PYTEST)
+
+# The lowest versions that pyproject.toml allows; Python 3.11, as they are as old as it.
+test-lowest: .venv-lowest/.installed
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(LOWEST)/pytest -n auto tests/samples tests/simplex tests/tables \
+	  tests/proportions tests/test_api.py tests/test_persist.py tests/test_records.py tests/cli tests/study
+
+# Damaged inputs by the thousand, for a minute of CPU time; what is found stays in benchmarks/corpus.
+fuzz: .venv/.dev
+	$(BIN)/python benchmarks/fuzz.py
+
+# Every public function and command with every kind of bad input.
+bad-input: .venv/.dev
+	$(BIN)/python benchmarks/bad_input.py
+
+# Signals, full disks, read-only folders, memory limits, closed pipes in every command that writes.
+faults: .venv/.dev
+	$(BIN)/python benchmarks/faults.py
+
+# Known vulnerabilities of what is installed; asks the web.
+audit: .venv/.dev
+	$(BIN)/python -m pip install --quiet pip-audit
+	$(BIN)/pip-audit --skip-editable
+
+# The wheel in an environment of its own, from another folder: what a user would get.
+wheel: .venv/.dev
+	$(BIN)/python -m pip install --quiet build
+	$(BIN)/python -m build --wheel --outdir dist
+	rm -rf .venv-wheel && $(PYTHON) -m venv .venv-wheel
+	.venv-wheel/$(notdir $(BIN))/python -m pip install --quiet "$$(ls dist/*.whl | tail -1)[cli]"
+	cd dist && ../.venv-wheel/$(notdir $(BIN))/unseen demo
 
 check: .venv/.dev
 	$(BIN)/ruff check .
@@ -43,7 +75,7 @@ paper: .venv/.dev
 	$(BIN)/python -m paper $(PAPER)
 
 clean:
-	rm -rf .venv docs/_build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	rm -rf .venv .venv-lowest .venv-wheel dist docs/_build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
 
 .venv/.created:
 	@$(PYTHON) -c 'import sys; sys.exit("unseen needs Python 3.11 or newer; got " + sys.version.split()[0] + ". Try: make PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'
@@ -61,4 +93,11 @@ clean:
 
 .venv/.docs: .venv/.dev
 	$(BIN)/python -m pip install --quiet --group docs
+	@touch $@
+
+.venv-lowest/.installed: pyproject.toml tools/lowest.py
+	$(PYTHON) -m venv .venv-lowest
+	$(LOWEST)/python tools/lowest.py > .venv-lowest/lowest.txt
+	$(LOWEST)/python -m pip install --quiet -r .venv-lowest/lowest.txt --editable .
+	$(LOWEST)/python -m pip install --quiet pytest pytest-xdist hypothesis polars jsonschema
 	@touch $@

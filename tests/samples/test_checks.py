@@ -429,7 +429,7 @@ def test_indices_of_a_sparse_matrix_that_point_outside_are_seen(kind) -> None:
     if kind == "lil":
         rows.rows[0] = [0, 10_000_000]
     elif kind == "coo":
-        rows.coords[1][0] = 10_000_000
+        rows.col[0] = 10_000_000
     else:
         rows.indices[0] = 10_000_000
     with pytest.raises(ValueError, match=r"X must hold numbers; .*ind"):

@@ -19,7 +19,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from unseen._progress import between
 from unseen._sklearn import Interval, KeepsRequests, fit_context
@@ -52,8 +52,14 @@ from unseen.rejection.risk.estimate import (
     recall_threshold,
     reject_rate_threshold,
 )
-from unseen.samples import LabelledRows, check_labelled, check_new, sample_notices
-from unseen.samples.checks import warn
+from unseen.samples import (
+    LabelledRows,
+    check_again,
+    check_labelled,
+    check_new,
+    sample_notices,
+)
+from unseen.samples.checks import check_rows, warn
 
 __all__ = ["RejectionRule"]
 
@@ -348,9 +354,8 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
 
     def _probabilities(self, X: Matrix) -> FloatArray:
         check_is_fitted(self)
-        checks = {"accept_sparse": "csr"} if self._accepts_sparse else {}
-        rows = validate_data(self, self._dense(X, "X"), dtype=np.float64, reset=False, **checks)
-        return self.rule_.probabilities(rows)
+        rows = check_again(self, self._dense(X, "X"))
+        return self.rule_.probabilities(rows.astype(np.float64, copy=False))
 
     def _dense(self, X: Any, name: str) -> Any:
         """Sparse rows as dense ones, where the rule needs them and they are not too large."""
@@ -363,12 +368,10 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
                 f"{_MOST_DENSE_VALUES:,} values when dense; got a sparse matrix of shape "
                 f"{X.shape}. Reduce both samples together, for example with TruncatedSVD."
             )
-        return X.toarray()
+        return check_rows(X, name).toarray()
 
     def _checked_labelled(self, X: Any, y: Any) -> LabelledRows:
         X = self._dense(X, "X")
-        if hasattr(X, "__array__") and not hasattr(X, "shape"):
-            X = np.asarray(X)
         labelled = check_labelled(self, X, y)
         # The labels are of one kind, though their array may be an array of objects.
         classes = np.array(labelled.classes.tolist())

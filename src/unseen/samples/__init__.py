@@ -1,6 +1,7 @@
 """The samples that a user hands in: checked rows, labels, and copies among them."""
 
 from unseen.samples.checks import (
+    check_again,
     check_closed_set,
     check_fold_rows,
     check_folds,
@@ -11,15 +12,17 @@ from unseen.samples.checks import (
     sample_notices,
 )
 from unseen.samples.clusters import Clusters, effective_number
-from unseen.samples.labelled import LabelledRows
+from unseen.samples.labelled import LabelledRows, check_labels
 
 __all__ = [
     "Clusters",
     "LabelledRows",
+    "check_again",
     "check_closed_set",
     "check_fold_rows",
     "check_folds",
     "check_labelled",
+    "check_labels",
     "check_n_classes",
     "check_new",
     "check_sample",

@@ -29,6 +29,7 @@ from unseen.samples.labelled import LabelledRows, check_labels, on_host
 from unseen.samples.oddities import label_notices, sentinel_notices
 
 __all__ = [
+    "check_again",
     "check_closed_set",
     "check_fold_rows",
     "check_folds",
@@ -80,7 +81,10 @@ def check_rows(X: Any, name: str, columns: Iterable[str] | None = None) -> Rows:
         raise ValueError(f"{name} must have rows of one length; {error}") from error
     if len(shape) != 2:
         kind = type(X).__name__
-        raise ValueError(f"{name} must be 2-d (rows, columns); got {kind} of shape {shape}.")
+        # The last words are what scikit-learn's own checks of a classifier look for.
+        raise ValueError(
+            f"{name} must be 2-d (rows, columns); got {kind} of shape {shape}. Reshape your data."
+        )
     if shape[0] == 0:
         raise ValueError(f"{name} must hold at least one row; got n_samples=0.")
     if shape[1] == 0:
@@ -101,6 +105,14 @@ def check_rows(X: Any, name: str, columns: Iterable[str] | None = None) -> Rows:
             "unseen.tables.Columns or OneHotEncoder."
         ) from error
     _check_sizes(rows, name, columns)
+    return rows
+
+
+def check_again(estimator: Any, X: Any) -> Rows:
+    """Rows for a fitted estimator, with the columns that it was fitted to."""
+    X = on_host(X, "X")
+    rows = check_rows(X, "X", column_names(X))
+    validate_data(estimator, X, reset=False, skip_check_array=True)
     return rows
 
 
@@ -313,7 +325,7 @@ def _check_indices(X: Any) -> None:
         X.check_format(full_check=True)
 
 
-def _check_sizes(rows: Rows, name: str, names: Iterable[str] | None) -> None:
+def _check_sizes(rows: Rows, name: str, names: Iterable[str] | None = None) -> None:
     """Raise where a value is NaN, infinite, or too large for its square."""
     is_sparse = sparse.issparse(rows)
     values = rows.data if is_sparse else rows

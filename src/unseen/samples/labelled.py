@@ -86,8 +86,9 @@ def check_labels(y: Any, n_rows: int) -> tuple[NDArray[Any], IntArray]:
         fractions = labels[~np.isfinite(labels) | (labels != np.floor(labels))]
         if fractions.size:
             raise ValueError(
+                # The last words are what scikit-learn's own checks of a classifier look for.
                 "y must hold class labels (text, whole numbers or booleans); got continuous "
-                f"values such as {fractions[0]:g}."
+                f"values such as {fractions[0]:g}. Unknown label type: continuous."
             )
     try:
         classes, codes = np.unique(labels, return_inverse=True)
@@ -104,8 +105,13 @@ def _check_each(labels: NDArray[Any]) -> None:
             f"y must have no missing labels (NaN or None); got {missing} of {len(labels)}. "
             "Rows without a label belong in X_new."
         )
-    # NumPy cuts the character off, so that two classes would become one.
-    if labels.dtype.kind == "O" and any(str(label)[-1:] == "\0" for label in labels):
+    if labels.dtype.kind != "O":
+        return
+    # NumPy would make text of numbers beside text, and cut the character off.
+    if len({isinstance(label, str) for label in labels}) > 1:
+        kinds = ", ".join(sorted({type(label).__name__ for label in labels}))
+        raise TypeError(f"y must hold labels of one kind; got {kinds}.")
+    if any(str(label)[-1:] == "\0" for label in labels):
         raise ValueError("y must have no labels that end in the NUL character.")
 
 
@@ -134,4 +140,4 @@ def on_host(X: Any, name: str) -> Any:
         raise TypeError(f"{name} must be a table in memory; got {kind}. Call its collect() first.")
     if hasattr(X, "detach") and hasattr(X, "cpu"):
         return np.asarray(X.detach().cpu())
-    return X
+    return np.asarray(X) if hasattr(X, "__array__") and not hasattr(X, "shape") else X

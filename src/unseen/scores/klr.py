@@ -17,8 +17,7 @@ from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from unseen._progress import between, each
 from unseen._random import one_blas_thread
@@ -30,7 +29,7 @@ from unseen._sklearn import (
     fit_context,
 )
 from unseen._types import FloatArray, IntArray, Matrix
-from unseen.samples import Clusters
+from unseen.samples import Clusters, check_again, check_labelled
 from unseen.scores.base import training_masks
 from unseen.scores.held_out import SCORINGS, Race, best_first, held_out, one_hot
 from unseen.scores.kernel import (
@@ -153,9 +152,9 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
         -------
         self : KernelLogisticRegression
         """
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
+        sample = check_labelled(self, X, y)
+        X, codes = sample.rows.astype(np.float64, copy=False), sample.codes
+        self.classes_ = sample.classes
         if len(self.classes_) < 2:
             raise ValueError(
                 f"y must hold at least two classes; got one class, {self.classes_.tolist()[0]!r}."
@@ -254,7 +253,7 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
         ndarray of shape (n,) or (n, K)
         """
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        X = check_again(self, X).astype(np.float64, copy=False)
         values = np.empty((X.shape[0], self.coef_.shape[1]))
         coef = self.coef_.astype(self._dtype)
         with one_blas_thread():

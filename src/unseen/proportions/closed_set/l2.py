@@ -98,7 +98,7 @@ class L2Distance(ClosedSetEstimator):
         """Bring the mixture of densities nearest to that of the new rows."""
         rows = scores.of_labelled, scores.codes, scores.new
         program = matching(*rows)
-        free = np.linalg.lstsq(program.gram, program.linear)[0]
+        free = np.linalg.lstsq(program.gram, program.linear, rcond=None)[0]
 
         def projected(gram: FloatArray, linear: FloatArray) -> FloatArray:
             return simplex.project(np.linalg.solve(gram, linear[..., None])[..., 0])

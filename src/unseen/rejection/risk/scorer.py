@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
@@ -13,7 +12,7 @@ from unseen.proportions import OpenSetEstimator, ProportionEstimator
 from unseen.rejection.learning.sample import codes_of, with_unseen
 from unseen.rejection.learning.shares import estimate_shares, given_shares
 from unseen.rejection.risk.estimate import RiskEstimate, RiskMeasure, open_risk
-from unseen.samples import check_labelled, check_new
+from unseen.samples import check_labelled, check_labels, check_new
 
 __all__ = ["OpenSetScorer", "open_set_risk", "open_set_scorer"]
 
@@ -68,17 +67,17 @@ def open_set_risk(
     >>> round(open_set_risk(closed, X[1::2], y[1::2], X_new, {0: 0.5, 1: 0.0}).risk, 2)
     0.5
     """
-    labels = np.asarray(y)
-    classes, codes = np.unique(labels, return_inverse=True)
+    predicted = classifier.predict(X)
+    classes, codes = check_labels(y, len(predicted))
     seed = check_random_state(random_state).randint(2**31 - 1)
     if proportions is None or isinstance(proportions, ProportionEstimator):
-        labelled = check_labelled(OpenSetEstimator(), X, labels)
+        labelled = check_labelled(OpenSetEstimator(), X, y)
         shares = estimate_shares(proportions, labelled, check_new(labelled, X_new), seed)
     else:
         shares = given_shares(proportions, classes)
     everything = with_unseen(classes, unseen_label)
     return open_risk(
-        codes_of(classifier.predict(X), everything),
+        codes_of(predicted, everything),
         codes,
         codes_of(classifier.predict(X_new), everything),
         shares.known,

@@ -1,0 +1,141 @@
+"""Every public function and command with every kind of bad and odd input.
+
+    python benchmarks/bad_input.py            # all: functions, then commands
+    python benchmarks/bad_input.py --bad      # without the odd but fine inputs, which take longest
+
+A cell is `error` (one clear line that names an argument or a file), `answer` (finite numbers and
+shares on the simplex), or what is wrong. Bad inputs must be errors and odd ones answers, else the
+exit code is 1. Results: `results/bad_input.csv`, one row per input.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from _common import ROOT, write_csv
+
+sys.path.insert(0, str(ROOT / "tests"))
+
+from click.testing import CliRunner
+
+from reference.bad_inputs import ODD, bad_for, functions, good, outcome
+from reference.small_tables import table
+from reference.small_tables import write_csv as write_table
+from unseen.cli import main as unseen_main
+
+COMMANDS: dict[str, list[str]] = {
+    "estimate": ["--json", "out.json"],
+    "classify": ["-o", "out.csv"],
+    "monitor": ["--by", "day", "--json", "out.json"],
+    "compare": ["--json", "out.json"],
+    "diagnose": ["--json", "out.json"],
+}
+
+
+def cells_of_functions(odd: bool) -> list[dict[str, Any]]:
+    """One row per input, one column per function."""
+    rows: dict[str, dict[str, Any]] = {}
+    for name, function in functions().items():
+        print(name, flush=True)
+        for kind, changes in (("bad", bad_for(name)), ("odd", ODD if odd else {})):
+            for what, change in changes.items():
+                row = rows.setdefault(what, {"input": what, "kind": kind})
+                row[name] = outcome(function, change(*good()))
+    return list(rows.values())
+
+
+def bad_files(folder: Path) -> dict[str, str]:
+    """Tables that are wrong, written to a folder: what is wrong, and the name of the file."""
+    header = ["id", "length", "width", "colour", "day"]
+    new = [[*row[:-1], f"2024-05-0{1 + i % 2}"] for i, row in enumerate(table({"ant": 40}, 1))]
+    lines = [",".join(map(str, row)) for row in (header, *new)]
+    texts = {
+        "empty.csv": "",
+        "header alone.csv": lines[0],
+        "nine rows.csv": "\n".join(lines[:10]),
+        "other columns.csv": "a,b\n" + "1,2\n" * 20,
+        "words for numbers.csv": "\n".join([lines[0], "r,long,1,red,2024-05-01", *lines[2:]]),
+        "one row short.csv": "\n".join([*lines[:5], "1,2", *lines[5:]]),
+        "quotation mark left open.csv": "\n".join([*lines[:5], '"1,2,3,4,5', *lines[5:]]),
+        "column twice.csv": "length,length\n" + "1,2\n" * 20,
+        "all missing.csv": "\n".join([lines[0], *("r,,,,2024-05-01" for _ in lines)]),
+        "semicolons.csv": "\n".join(lines).replace(",", ";"),
+        "null.jsonl": "null\n" * 20,
+        "numbers.jsonl": "7\n" * 20,
+        "deep.jsonl": '{"p":' * 20_000 + "1" + "}" * 20_000,
+        "array.json": "[" + ",".join('{"length": 1}' for _ in range(20)) + "]",
+        "text.parquet": "\n".join(lines),
+        "text.feather": "\n".join(lines),
+        "not gzip.csv.gz": "\n".join(lines),
+        "unknown suffix.xyz": "\n".join(lines),
+        "no model.skops": "\n".join(lines),
+    }
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    (folder / "bytes.csv").write_bytes(bytes(range(256)) * 20)
+    (folder / "latin.csv").write_bytes("\n".join(lines).encode().replace(b"red", b"r\xe9d"))
+    (folder / "a folder.csv").mkdir()
+    names = [*texts, "bytes.csv", "latin.csv", "a folder.csv", "absent.csv"]
+    return {name.partition(".")[0]: name for name in names}
+
+
+def cells_of_commands(folder: Path) -> list[dict[str, Any]]:
+    """One row per bad file, as TRAIN and as NEW, one column per command."""
+    os.chdir(folder)
+    header = ["id", "length", "width", "colour"]
+    write_table(folder / "train.csv", [*header, "kind"], table({"ant": 40, "bee": 30}, 0))
+    new = [[*row[:-1], f"2024-05-0{1 + i % 2}"] for i, row in enumerate(table({"ant": 60}, 1))]
+    write_table(folder / "new.csv", [*header, "day"], new)
+    rows = []
+    for what, file in bad_files(folder).items():
+        for place, pair in (("TRAIN", (file, "new.csv")), ("NEW", ("train.csv", file))):
+            row: dict[str, Any] = {"input": f"{place}: {what}", "kind": "bad"}
+            label = [] if pair[0].endswith(".skops") else ["--label", "kind"]
+            for command, more in COMMANDS.items():
+                row[f"unseen {command}"] = _ending(folder, [command, *pair, *label, *more])
+            rows.append(row)
+    return rows
+
+
+def _ending(folder: Path, arguments: list[str]) -> str:
+    before = sorted(folder.iterdir())
+    result = CliRunner().invoke(unseen_main, arguments)
+    lines = result.stderr.strip().splitlines()
+    if sorted(folder.iterdir()) != before:
+        return "left a file behind"
+    if result.exit_code not in (1, 2) or not lines or not lines[-1].startswith("Error: "):
+        return f"ended with {result.exit_code}: {result.output[-100:]!r}"
+    return "unforeseen" if "unforeseen" in lines[-1] else "error"
+
+
+def main() -> None:
+    """Fill the matrix, write it, and count the cells."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--bad", action="store_true", help="leave out odd but fine inputs")
+    given = parser.parse_args()
+    rows = cells_of_functions(odd=not given.bad)
+    with tempfile.TemporaryDirectory() as scratch:
+        rows += cells_of_commands(Path(scratch))
+        os.chdir(ROOT)
+    wanted, counts, wrong = {"bad": "error", "odd": "answer"}, Counter[str](), 0
+    for row in rows:
+        for name, cell in row.items():
+            if name in ("input", "kind"):
+                continue
+            counts[cell if cell in ("error", "answer") else "other"] += 1
+            if cell != wanted[row["kind"]]:
+                wrong += 1
+                print(f"{name}, {row['input']}: {cell}")
+    write_csv("bad_input.csv", rows, f"cells: {dict(counts)}; not as they must be: {wrong}")
+    print(dict(counts), f"{wrong} wrong")
+    sys.exit(wrong > 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -38,6 +38,7 @@ SLOW = (
     "test_plugin.py", "test_posteriors.py", "test_risk.py", "test_sampling.py",
     "test_scorers.py", "test_slope.py", "test_small_and_odd.py", "test_source.py",
     "test_stack.py", "test_study.py", "test_svg.py", "test_threshold.py", "test_tree.py",
+    "test_bad_input.py", "test_properties.py",
     "test_user_estimators.py", "test_write.py",
 )  # fmt: skip
 

@@ -143,4 +143,4 @@ def test_the_default_keeps_its_own_bounds(samples) -> None:
     low, high = found.intervals[-1]
     assert low <= found.unseen <= high
     assert found.drift is not None
-    assert 0 <= found.drift.must <= high
+    assert 0 <= found.drift.must() <= high

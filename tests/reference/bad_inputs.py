@@ -261,7 +261,7 @@ def _fault_of_answer(found: Any) -> str:
         found = [*found.proportions, found.unseen]
         if abs(sum(found) - 1) > 1e-9 or min(found) < 0:
             return f"not on the simplex: {found}"
-    for name in ("share", "value", "upper"):
+    for name in ("proportion", "upper"):
         found = getattr(found, name, found)
     values = np.asarray(found, dtype=float)
     return "" if np.isfinite(values).all() else "not finite"

@@ -293,6 +293,8 @@ def sample_notices(
 
 def column_names(X: Any) -> list[str] | None:
     """Column names of a pandas, polars or pyarrow table; None where there are none."""
+    if hasattr(X, "collect"):  # a table that is not in memory would be asked to make one
+        return None
     columns = getattr(X, "column_names", None)
     if columns is None:
         columns = getattr(X, "columns", None)

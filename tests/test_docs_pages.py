@@ -125,7 +125,14 @@ def _value(number: str) -> float:
 
 @pytest.mark.parametrize(
     ("name", "least"),
-    [("tutorial", 4), ("command_line", 4), ("big_data", 2), ("monitor", 1), ("drift", 1)],
+    [
+        ("tutorial", 4),
+        ("command_line", 4),
+        ("big_data", 2),
+        ("monitor", 1),
+        ("drift", 1),
+        ("loop", 3),
+    ],
 )
 def test_a_page_prints_what_it_shows(name, least, tmp_path) -> None:
     assert Page(name, tmp_path).run() >= least

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 from numpy.testing import assert_allclose, assert_array_equal
 
 from unseen import KernelLogisticRegression
@@ -50,3 +51,15 @@ def test_many_rows_are_chosen_on_a_part_that_keeps_rare_classes():
     assert_allclose(np.bincount(some_codes) / 2000, np.bincount(codes) / 4000, atol=1e-3)
     splits = KernelLogisticRegression(cv=[(np.arange(10), np.arange(10, 20))])
     assert_array_equal(splits._few_rows(rows, codes, np.random.RandomState(0))[1], codes)
+
+
+def test_the_number_of_jobs_changes_no_bit():
+    rng = np.random.default_rng(2)
+    codes = np.repeat([0, 1], 60)
+    X = rng.normal(size=(120, 3)) + codes[:, None]
+    with parallel_config(n_jobs=1):
+        alone = KernelLogisticRegression(random_state=0).fit(X, codes)
+    with parallel_config(n_jobs=3):
+        spread = KernelLogisticRegression(random_state=0).fit(X, codes)
+    assert_array_equal(spread.cv_scores_, alone.cv_scores_)
+    assert_array_equal(spread.coef_, alone.coef_)

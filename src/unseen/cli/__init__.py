@@ -25,7 +25,13 @@ __all__ = ["main"]
 
 @click.group(cls=OneLineErrors, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, "--version", "-V", prog_name="unseen")
-def main() -> None:
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    default=None,
+    help="Cores to use; all of them when left out. The answer does not depend on it.",
+)
+def main(jobs: int | None) -> None:
     """Find the share of each known class in new data, and the share of unseen ones.
 
     \b

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import click
+
 from unseen._progress import show_progress
 
 if TYPE_CHECKING:
@@ -34,7 +36,8 @@ class TerminalProgress:
 
 @contextmanager
 def shown_progress(quiet: bool = False) -> Iterator[TerminalProgress]:
-    """Show progress while a command runs."""
+    """Show progress while a command runs, on as many cores as the user allows."""
+    import joblib
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -56,5 +59,6 @@ def shown_progress(quiet: bool = False) -> Iterator[TerminalProgress]:
     silent = quiet or not console.is_terminal
     with Progress(*columns, console=console, disable=silent, transient=True) as shown:
         progress = TerminalProgress(shown, shown.add_task("Loading", total=None))
-        with show_progress(progress.share):
+        jobs = click.get_current_context().find_root().params.get("jobs")
+        with show_progress(progress.share), joblib.parallel_config(n_jobs=jobs or -1):
             yield progress

@@ -13,10 +13,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from joblib import Parallel, delayed
 from sklearn.base import clone
 
 from unseen._frozen import Frozen
 from unseen._progress import each
+from unseen._random import one_blas_thread
 from unseen._types import FloatArray
 from unseen.rejection.base import RejectionRule
 from unseen.rejection.kernel import RejectionKernel
@@ -158,11 +160,16 @@ class RejectionClassifier(RejectionRule):
         # A seed for each: how often one member draws must not change what the next one does.
         seeds = rng.randint(2**31 - 1, size=len(members))
         kinds, fitted = [type(member).__name__ for member in members], []
-        for place, member in enumerate(each(members)):
-            kind, seed = kinds[place], seeds[place]
-            number = "" if kinds.count(kind) == 1 else f" {kinds[:place].count(kind) + 1}"
-            rule, out_of_fold = member._fit_both(sample, np.random.RandomState(seed))
-            fitted.append(FittedMember(kind + number, out_of_fold, rule))
+        with one_blas_thread():
+            # Threads, as many as joblib.parallel_config says: members share the sample.
+            made = Parallel(require="sharedmem", return_as="generator")(
+                delayed(member._fit_both)(sample, np.random.RandomState(seed))
+                for member, seed in zip(members, seeds, strict=True)
+            )
+            for place, (rule, out_of_fold) in enumerate(each(made, len(members))):
+                kind = kinds[place]
+                number = "" if kinds.count(kind) == 1 else f" {kinds[:place].count(kind) + 1}"
+                fitted.append(FittedMember(kind + number, out_of_fold, rule))
         return fitted
 
 

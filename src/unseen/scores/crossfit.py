@@ -17,7 +17,6 @@ from joblib import Parallel, delayed
 from scipy.special import softmax
 from sklearn.utils import check_random_state
 
-from unseen._progress import each
 from unseen._random import one_blas_thread, seeded
 from unseen._types import FloatArray, IntArray, Matrix, ScorePair
 from unseen.samples import Clusters
@@ -32,7 +31,7 @@ from unseen.scores.base import (
     stack_samples,
     training_masks,
 )
-from unseen.scores.held_out import Race, best_first, held_out
+from unseen.scores.held_out import HeldOut, held_out, raced
 from unseen.scores.kernel import PreparedRows, neighbour_distances
 from unseen.scores.klr import C_VALUES, KernelLogisticRegression
 from unseen.scores.refit import AnyClassifier
@@ -230,40 +229,15 @@ class KernelCrossFitter:
             strata[is_new == 0] += 0 if codes is None else codes
             masks = training_masks(n_folds, strata, rng, clusters.stacked)
             C_values = RATIO_C_VALUES if self.classifier.C is None else self.classifier.C_values()
+            # A candidate so far behind has no weight that anybody could feel.
             behind = -np.log(NEGLIGIBLE) / (LOSS_WEIGHT * clusters.n_effective)
-            parts = self._candidates(rows, is_new, C_values, masks, behind)
+            cells = rows, is_new, self.classifier.bandwidths(rows), C_values, masks, "neg_log_loss"
+            found = raced(*cells, *SCORE_LIMITS, behind=behind, n_jobs=self.n_jobs)
+            parts = [_density_ratios(one, rows, is_new, masks) for one in found]
             scales = rows.standardise.raw_and_standardised
             distances = neighbour_distances(rows_new, rows_old, scales, rng, clusters)
         values, losses = (np.hstack(columns) for columns in zip(*parts, strict=True))
         return RatioScores(values[is_new == 1], values[is_new == 0], losses, distances, clusters)
-
-    def _candidates(
-        self,
-        rows: PreparedRows,
-        is_new: IntArray,
-        C_values: FloatArray,
-        masks: FloatArray,
-        behind: float,
-    ) -> list[tuple[FloatArray, FloatArray]]:
-        """Scores and log-losses at each bandwidth; a C too far ``behind`` is given up.
-
-        Bandwidths start in three heats, and race against the best of the heats before: a race
-        against fits that run at the same time would depend on the number of jobs.
-        """
-        bandwidths = self.classifier.bandwidths(rows)
-        order = best_first(bandwidths, rows.median)
-        found: dict[int, tuple[FloatArray, FloatArray]] = {}
-        best = -np.inf
-        for heat in each(np.split(order, [1, 3])):
-            parts = Parallel(n_jobs=self.n_jobs, require="sharedmem")(
-                delayed(_candidates_at)(
-                    rows, is_new, bandwidths[place], C_values, masks, Race(best, behind)
-                )
-                for place in heat
-            )
-            found |= dict(zip(heat.tolist(), parts, strict=True))
-            best = max([best, *(-losses.min() for _, losses in parts)])
-        return [found[place] for place in range(len(bandwidths))]
 
     def _prepared(
         self, X: Matrix, codes: IntArray, X_new: Matrix, rng: np.random.RandomState
@@ -316,17 +290,10 @@ def _against_class(
     return part, Clusters(clusters.labelled[own], clusters.new)
 
 
-def _candidates_at(
-    rows: PreparedRows,
-    is_new: IntArray,
-    bandwidth: float,
-    C_values: FloatArray,
-    masks: FloatArray,
-    race: Race,
+def _density_ratios(
+    found: HeldOut, rows: PreparedRows, is_new: IntArray, masks: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Out-of-fold log density ratios (n, Cs) at one bandwidth, and their log-loss (Cs,)."""
-    cell = rows, is_new, bandwidth, C_values, masks
-    found = held_out(*cell, "neg_log_loss", *SCORE_LIMITS, race)
     values = found.values[..., 0].astype(np.float64)
     out = masks == 0
     means = (out.T @ values) / np.maximum(out.sum(axis=0), 1)[:, None]

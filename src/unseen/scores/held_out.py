@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
 
+from unseen._progress import each
 from unseen._types import BoolArray, FloatArray, IntArray
 from unseen.scores.kernel import PreparedRows
 from unseen.scores.logistic import Problems, Progress, solve
@@ -26,6 +28,7 @@ __all__ = [
     "held_out",
     "neg_log_loss",
     "one_hot",
+    "raced",
     "roc_auc",
     "weighted_auc",
 ]
@@ -181,6 +184,40 @@ def held_out(
         scores.append(SCORINGS[scoring](values[out], codes[out], rows.weight[out]))
     mean = np.mean(scores, axis=0) if scores else np.zeros(C_values.size)
     return HeldOut(values, mean, found.error.reshape(C_values.size, n_folds).max(axis=1))
+
+
+def raced(
+    rows: PreparedRows,
+    codes: IntArray,
+    bandwidths: FloatArray,
+    C_values: FloatArray,
+    masks: FloatArray,
+    scoring: str,
+    tol: float = GRID_TOL,
+    max_iter: int = GRID_STEPS,
+    *,
+    behind: float,
+    n_jobs: int | None = None,
+) -> list[HeldOut]:
+    """Held-out answers at every bandwidth; a C that falls too far behind is given up.
+
+    Bandwidths start in three heats, and race against the best of the heats before: a race against
+    fits that run at the same time would depend on the number of jobs. Jobs are threads, which share
+    the rows; the products release the interpreter.
+    """
+    found: dict[int, HeldOut] = {}
+    best = -np.inf
+    for heat in each(np.split(best_first(bandwidths, rows.median), [1, 3])):
+        race = Race(best, behind)
+        parts = Parallel(n_jobs=n_jobs, require="sharedmem")(
+            delayed(held_out)(
+                rows, codes, bandwidths[place], C_values, masks, scoring, tol, max_iter, race
+            )
+            for place in heat
+        )
+        found |= dict(zip(heat.tolist(), parts, strict=True))
+        best = max([best, *(part.scores.max() for part in parts)])
+    return [found[place] for place in range(len(bandwidths))]
 
 
 def best_first(bandwidths: FloatArray, typical: float) -> IntArray:

@@ -19,7 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from unseen._progress import between, each
+from unseen._progress import between
 from unseen._random import one_blas_thread
 from unseen._sklearn import (
     Interval,
@@ -31,7 +31,7 @@ from unseen._sklearn import (
 from unseen._types import FloatArray, IntArray, Matrix
 from unseen.samples import Clusters, check_again, check_labelled
 from unseen.scores.base import training_masks
-from unseen.scores.held_out import SCORINGS, Race, best_first, held_out, one_hot
+from unseen.scores.held_out import SCORINGS, one_hot, raced
 from unseen.scores.kernel import (
     PreparedRows,
     Standardisation,
@@ -216,11 +216,8 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
             return float(bandwidths[0]), float(C_values[0]), None
         rows, codes = self._few_rows(rows, codes, rng)
         masks = training_masks(self.cv, codes, rng, Clusters.of_copies(rows.X).labelled)
-        scores, best_so_far = np.empty((bandwidths.size, C_values.size)), -np.inf
-        for place in each(best_first(bandwidths, rows.median)):
-            cells = rows, codes, bandwidths[place], C_values, masks, self.scoring
-            scores[place] = held_out(*cells, race=Race(best_so_far, _BEHIND)).scores
-            best_so_far = max(best_so_far, scores[place].max())
+        cells = rows, codes, bandwidths, C_values, masks, self.scoring
+        scores = np.array([one.scores for one in raced(*cells, behind=_BEHIND)])
         # The first of equals is the smoother one: wide bandwidths and small C come first.
         best = np.unravel_index(np.argmax(np.nan_to_num(scores, nan=-np.inf)), scores.shape)
         return float(bandwidths[best[0]]), float(C_values[best[1]]), scores

@@ -30,7 +30,8 @@ def test_a_false_share_is_taken_off_as_it_came_on() -> None:
 
 def test_the_share_loses_the_median_and_the_lower_end_the_largest_claim() -> None:
     held_out = HeldOut(("p", "q", "r"), (100,) * 3, [0.0, 0.1, 0.4], [0.5] * 3, NO_LIMITS)
-    result = calibrated(found(0.55, (0.46, 0.6)), held_out)
+    odds = {"probability_unseen": 0.999, "bayes_factor": 1e4, "probability_moved": 0.1}
+    result = calibrated(found(0.55, (0.46, 0.6), diagnostics=odds), held_out)
     assert result.unseen == pytest.approx((0.55 - 0.1) / 0.9)
     assert result.intervals[-1].tolist() == pytest.approx([0.1, 0.6])
     assert result.proportions.sum() + result.unseen == pytest.approx(1.0)
@@ -38,14 +39,17 @@ def test_the_share_loses_the_median_and_the_lower_end_the_largest_claim() -> Non
     assert (result.intervals[:-1, 1] <= 0.9 + 1e-12).all()
     assert result.intervals[0, 1] > 0.34
     assert [one.code for one in result.notices] == ["held_out_claims"]
+    # Nothing is left that says more than the interval.
+    assert dict(result.diagnostics) == {"probability_moved": 0.1}
     assert "0% to 40% is called unseen" in result.sentence()
 
 
 def test_without_claims_nothing_changes() -> None:
     held_out = HeldOut(("p", "q"), (90, 90), [0.0, 0.0], [0.5, 1.0], NO_LIMITS)
-    before = found(0.3, (0.2, 0.4))
+    before = found(0.3, (0.2, 0.4), diagnostics={"probability_unseen": 0.999})
     after = calibrated(before, held_out)
     assert after.unseen == before.unseen
+    assert after.diagnostics == before.diagnostics
     assert np.array_equal(after.intervals, before.intervals)
     assert after.notices == ()
 

@@ -21,6 +21,7 @@ from unseen.records import Estimate, Notice
 __all__ = ["HeldOut", "calibrated", "less_false"]
 
 _FEW_ROWS = 0.25
+_BEFORE = "probability_unseen", "bayes_factor", "prior_unseen"
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +157,8 @@ def calibrated(estimate: Estimate, held_out: HeldOut) -> Estimate:
     """The estimate, less what is claimed of held-out groups.
 
     The share loses the median of the false claims, its lower end the largest of them; the lower end
-    is nowhere below what must be new at the factor of the farthest group.
+    is nowhere below what must be new at the factor of the farthest group. Where either changes, the
+    probability that anything is unseen, and its Bayes factor, are withheld: they knew no groups.
 
     Parameters
     ----------
@@ -181,11 +183,15 @@ def calibrated(estimate: Estimate, held_out: HeldOut) -> Estimate:
     else:
         counts = np.array([estimate.n_labelled[label] for label in estimate.classes], float)
         known = (1 - unseen) * counts / counts.sum()
+    diagnostics = dict(estimate.diagnostics)
+    if unseen != estimate.unseen or not np.array_equal(limits, estimate.intervals):  # type: ignore[arg-type]
+        diagnostics = {name: diagnostics[name] for name in diagnostics if name not in _BEFORE}
     return replace(
         estimate,
         proportions=known,
         unseen=unseen,
         intervals=limits,
+        diagnostics=diagnostics,
         drift=_verdict(estimate, limits),
         held_out=held_out,
         notices=(*estimate.notices, *held_out.notices(estimate.n_new)),

@@ -24,7 +24,7 @@ from unseen.mixture.base import MixtureEstimator, clipped_estimate
 from unseen.records import MixtureEstimate
 from unseen.roc.pooled import N_CELLS, PooledCells, fitted_lattice, spread_cells
 from unseen.roc.sketch import RocSketch
-from unseen.samples import Clusters, effective_number
+from unseen.samples import Clusters, design_effect, effective_number
 from unseen.scores.base import NEGLIGIBLE, RatioScores
 from unseen.scores.crossfit import cross_fitter
 
@@ -107,7 +107,8 @@ class Candidates:
         weight : ndarray of shape (n_H,), optional
             Weights of the rows of H; their mass is the effective number of rows
             ``(sum w)^2 / sum w^2``, or less, so that none counts as more than two. Rows of one
-            cluster are one row here, in F and in H.
+            cluster are one row here, in F and in H. Rows of groups count less by the design
+            effect of their places in the order of the scores.
 
         Returns
         -------
@@ -115,8 +116,9 @@ class Candidates:
         """
         weights = np.ones(len(self.labelled)) if weight is None else weight
         n_new, clusters = len(self.new), self.clusters
-        distinct, part = weights, 1.0
+        distinct, part, groups = weights, 1.0, None
         if clusters is not None:
+            groups = clusters.groups
             distinct = np.bincount(clusters.labelled, weights).astype(float)
             part = effective_number(np.ones(n_new), clusters.new) / n_new
         # The effective number is right for means over all rows; where the few rows of one class
@@ -131,6 +133,9 @@ class Candidates:
             steps, step = np.unique(-scores, return_inverse=True)
             F = part * np.bincount(step[:n_new], minlength=len(steps))
             H = np.bincount(step[n_new:], mass, minlength=len(steps)).astype(float)
+            if groups is not None:
+                H /= design_effect(step[n_new:], mass, groups[0])
+                F /= design_effect(step[:n_new], np.ones(n_new), groups[1])
             new[column], labelled[column] = spread_cells(F, H)
             # The cell in which the middle of a step lies, for each row of F.
             middle = (np.cumsum(F + H) - (F + H) / 2) / (F + H).sum()

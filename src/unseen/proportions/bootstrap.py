@@ -1,4 +1,8 @@
-"""Bayesian-bootstrap replicates of shares: rows are weighted, nothing is refitted."""
+"""Bayesian-bootstrap replicates of shares: rows are weighted, nothing is refitted.
+
+Rows of one person, site or batch are alike. Where rows have groups, groups are weighted in their
+place, all rows of a group alike.
+"""
 
 from __future__ import annotations
 
@@ -17,23 +21,73 @@ _BLOCK_SIZE = 2_000_000
 # From so many classes on a Newton step of a replicate costs far more than accelerated EM.
 _MANY_CLASSES = 20
 _MIN_POSTERIOR = 1e-15
+_LEAST_SHAPE = 0.2
 
 
-def bootstrap_means(rows: FloatArray, n_replicates: int, rng: np.random.Generator) -> FloatArray:
-    """Means of the rows (n, S) under Bayesian-bootstrap weights, (B, S)."""
-    n_rows = len(rows)
-    if n_rows > EXACT_ROWS:
-        spread = rows - rows.mean(axis=0)
+def bootstrap_means(
+    rows: FloatArray,
+    n_replicates: int,
+    rng: np.random.Generator,
+    groups: IntArray | None = None,
+) -> FloatArray:
+    """Means of the rows (n, S) under Bayesian-bootstrap weights of rows, or of groups, (B, S)."""
+    mean, sums, sizes = rows.mean(axis=0), rows, np.ones(len(rows))
+    if groups is not None:
+        sizes = np.bincount(groups).astype(float)
+        sums = np.zeros((len(sizes), rows.shape[1]))
+        np.add.at(sums, groups, rows)
+    n_drawn = len(sums)
+    if n_drawn > EXACT_ROWS:
+        spread = sums - sizes[:, None] * mean
         values, vectors = np.linalg.eigh(spread.T @ spread)
-        root = vectors * np.sqrt(np.maximum(values, 0.0)) / n_rows
-        return rows.mean(axis=0) + rng.standard_normal((n_replicates, rows.shape[1])) @ root.T
+        root = vectors * np.sqrt(np.maximum(values, 0.0)) / len(rows)
+        return mean + rng.standard_normal((n_replicates, rows.shape[1])) @ root.T
     means = np.empty((n_replicates, rows.shape[1]))
-    block = max(1, _BLOCK_SIZE // n_rows)
+    block = max(1, _BLOCK_SIZE // n_drawn)
     for first in range(0, n_replicates, block):
         part = slice(first, min(first + block, n_replicates))
-        weights = rng.standard_exponential((part.stop - first, n_rows))
-        means[part] = weights @ rows / weights.sum(axis=1, keepdims=True)
+        draw = _row_weights if groups is None else group_weights
+        weights = draw(n_drawn, part.stop - first, rng)
+        means[part] = weights @ sums / (weights @ sizes)[:, None]
     return means
+
+
+def _row_weights(n_rows: int, n_replicates: int, rng: np.random.Generator) -> FloatArray:
+    return rng.standard_exponential((n_replicates, n_rows))
+
+
+def group_weights(n_groups: int, n_replicates: int, rng: np.random.Generator) -> FloatArray:
+    """Bayesian-bootstrap weights of groups, (B, G).
+
+    Weights of shape ``(G - 2) / G`` give the mean of G groups the variance ``s^2 / G`` with the
+    unbiased ``s^2``. Exponential weights, which serve for rows, give ``(G - 1) / (G + 1)`` of
+    this: half of it for three groups.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> weights = group_weights(5, 100_000, np.random.default_rng(0))
+    >>> means = weights @ np.arange(5.0) / weights.sum(axis=1)
+    >>> print(f"{means.var():.2f} {np.arange(5.0).var(ddof=1) / 5:.2f}")
+    0.50 0.50
+    """
+    shape = max((n_groups - 2) / n_groups, _LEAST_SHAPE)
+    # A weight as small as 0 for all groups would leave no mean.
+    drawn = rng.standard_gamma(shape, (n_replicates, n_groups))
+    return np.maximum(drawn, np.finfo(np.float64).tiny)
+
+
+def drawn_groups(numbers: IntArray) -> IntArray | None:
+    """Groups of rows, counted from 0; None where most rows are alone, which are drawn as rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> drawn_groups(np.array([7, 7, 3, 3])), drawn_groups(np.array([7, 7, 3, 4]))
+    (array([1, 1, 0, 0]), None)
+    """
+    found, groups = np.unique(numbers, return_inverse=True)
+    return groups if 2 * len(found) <= len(numbers) else None
 
 
 def class_means(rows: FloatArray, codes: IntArray, n_classes: int) -> FloatArray:
@@ -65,7 +119,8 @@ def em_replicates(
     """Shares under Bayesian-bootstrap weights of all rows, (B, K), from the shares found.
 
     New rows are weighted in the likelihood. Labelled rows stand behind the class densities:
-    by moving those, their weights add a linear term to it (:func:`labelled_noise`).
+    by moving those, their weights add a linear term to it (:func:`labelled_noise`). Where the
+    record has groups, these are weighted.
 
     Parameters
     ----------
@@ -85,20 +140,25 @@ def em_replicates(
     ndarray of shape (B, K)
     """
     ratios, n_rows = record.ratios, len(record.new)
+    groups = None if record.clusters is None else drawn_groups(record.clusters.together[1])
     if known is None and n_rows > EXACT_ROWS:
         noise = labelled_noise(record, shares, n_replicates, rng)
-        return _one_step(ratios, shares, noise, n_replicates, rng)
+        return _one_step(ratios, shares, noise, n_replicates, rng, groups)
     if known is not None and n_rows > EXACT_ROWS:
         # Of very many rows a part is enough: intervals come out wider, never narrower.
         some = rng.permutation(n_rows)[:EXACT_ROWS]
         ratios, known, n_rows = ratios[some], known[some], EXACT_ROWS
+        groups = None if groups is None else groups[some]
     noise = labelled_noise(record, shares, n_replicates, rng)
     solver = mixture_shares if len(shares) < _MANY_CLASSES else approximate_mixture_shares
     found = np.empty((n_replicates, len(shares)))
     block = max(1, _BLOCK_SIZE // max(n_rows, len(shares) ** 2))
     for first in range(0, n_replicates, block):
         part = slice(first, min(first + block, n_replicates))
-        weights = rng.standard_exponential((part.stop - first, n_rows))
+        if groups is None:
+            weights = _row_weights(n_rows, part.stop - first, rng)
+        else:
+            weights = group_weights(int(groups.max()) + 1, part.stop - first, rng)[:, groups]
         weights = weights if known is None else known * weights
         weights /= weights.sum(axis=1, keepdims=True)
         found[part] = solver(ratios, weights, noise[part], start=shares)
@@ -117,6 +177,12 @@ def labelled_noise(
     """
     ratios = record.of_labelled / record.prior
     slopes = ratios / np.maximum(ratios @ shares, _MIN_POSTERIOR)[:, None]
+    groups = None if record.clusters is None else drawn_groups(record.clusters.together[0])
+    if groups is not None:
+        # A group's weight moves all its classes at once: to first order, one mean over all rows.
+        part = shares / record.training_shares
+        apart = slopes - class_means(slopes, record.codes, len(shares))[record.codes]
+        return bootstrap_means(part[record.codes, None] * apart, n_replicates, rng, groups)
     noise = np.zeros((n_replicates, len(shares)))
     for code, share in enumerate(shares):
         rows = slopes[record.codes == code]
@@ -130,9 +196,10 @@ def _one_step(
     noise: FloatArray,
     n_replicates: int,
     rng: np.random.Generator,
+    groups: IntArray | None = None,
 ) -> FloatArray:
     """Replicates by one Newton step from the shares found: with many rows all they need."""
     slopes = ratios / (ratios @ shares)[:, None]
     curvature = slopes.T @ slopes / len(slopes)
-    pull = bootstrap_means(slopes, n_replicates, rng) - noise
+    pull = bootstrap_means(slopes, n_replicates, rng, groups) - noise
     return minimise_on_simplex(np.tile(curvature, (len(pull), 1, 1)), curvature @ shares + pull)

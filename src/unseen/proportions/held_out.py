@@ -20,7 +20,7 @@ from unseen._wording import listed, named, shown
 from unseen.drift import HeldOut, calibrated, group_tolerance
 from unseen.proportions.base import ProportionEstimator, answer
 from unseen.records import Estimate, Notice
-from unseen.samples import LabelledRows, check_new
+from unseen.samples import LabelledRows, check_new, in_one_group
 from unseen.samples.labelled import is_missing
 from unseen.scores.base import FOLDS
 from unseen.scores.between import between_groups
@@ -79,11 +79,10 @@ def estimate_with_groups(
     if len(names) < 2:
         raise ValueError(f"groups must hold at least two groups; got only {shown(names[0])!r}.")
     rows = check_new(labelled, X_new)
-    n_groups_new = 1
-    if groups_new is not None:
-        n_groups_new = len(_checked(groups_new, "groups_new", rows.shape[0], "X_new")[0])
+    n_groups_new, group_new = _groups_of_new(groups_new, names, rows.shape[0])
     seed = whole_seed(fitted.random_state)
     estimator = copy(fitted).set_params(random_state=seed)
+    estimator.labelled_ = replace(labelled, groups=(group, group_new))
     rng = np.random.RandomState(seed)
     parts = held_out_parts(group, n_groups_new, rng)
     first = 1 / (len(parts) + 1)
@@ -92,7 +91,7 @@ def estimate_with_groups(
     claims, n_rows, called = [], [], []
     with between(first, 1.0):
         for part in each(parts):
-            asked = _asked(estimator, labelled, np.isin(group, part), rng)
+            asked = _asked(estimator, np.isin(group, part), n_groups_new, rng)
             if asked is not None:
                 claims.append(asked.unseen)
                 n_rows.append(asked.n_new)
@@ -107,8 +106,8 @@ def estimate_with_groups(
     tolerance, factors = group_tolerance(far.new, far.labelled, labelled.codes, group)
     by = str(getattr(groups, "name", None) or "")
     held_out = HeldOut(tuple(called), tuple(n_rows), claims, factors, tolerance, by)  # type: ignore[arg-type]
-    lonely = _in_one_group(labelled, group, names)
-    return calibrated(replace(found, notices=(*found.notices, *lonely)), held_out)
+    doubts = *_in_one_group(labelled, group, names), *_few_groups(labelled, group)
+    return calibrated(replace(found, notices=(*found.notices, *doubts)), held_out)
 
 
 def held_out_parts(
@@ -133,11 +132,12 @@ def held_out_parts(
 
 def _asked(
     estimator: ProportionEstimator,
-    labelled: LabelledRows,
     held: BoolArray,
+    n_groups_new: int,
     rng: np.random.RandomState,
 ) -> Estimate | None:
     """The answer for held-out rows of classes that the others know; None where too few are left."""
+    labelled = estimator.labelled_
     n_classes = len(labelled.classes)
     known = np.bincount(labelled.codes[~held], minlength=n_classes) >= FOLDS
     usable = known[labelled.codes]
@@ -148,12 +148,13 @@ def _asked(
     fewest, _ = estimator.n_classes
     if known.sum() < fewest or len(test) < FOLDS:
         return None
-    codes = np.cumsum(known) - 1
+    codes, (group, _) = np.cumsum(known) - 1, labelled.groups  # type: ignore[misc]
     rest = replace(
         labelled,
         rows=labelled.rows[train],
         classes=labelled.classes[known],
         codes=codes[labelled.codes[train]],
+        groups=(group[train], group[test] if n_groups_new > 1 else np.full(len(test), -1)),
     )
     return answer(estimator, rest, labelled.rows[test])
 
@@ -177,15 +178,42 @@ def _checked(groups: Any, name: str, n_rows: int, of: str) -> tuple[NDArray[Any]
     return names, group.astype(np.intp)
 
 
+def _groups_of_new(groups_new: Any, names: NDArray[Any], n_new: int) -> tuple[int, IntArray]:
+    """How many groups the new rows have, and that of each row; -1 where they have one alone.
+
+    A group that labelled rows have as well keeps its number.
+    """
+    if groups_new is None:
+        return 1, np.full(n_new, -1)
+    names_new, group = _checked(groups_new, "groups_new", n_new, "X_new")
+    if len(names_new) == 1:
+        return 1, np.full(n_new, -1)
+    place = {name: number for number, name in enumerate(names.tolist())}
+    numbers = [place.setdefault(name, len(place)) for name in names_new.tolist()]
+    return len(names_new), np.array(numbers)[group]
+
+
+def _few_groups(labelled: LabelledRows, group: IntArray) -> list[Notice]:
+    """That there are fewer groups than folds, so that models learn from fewer rows."""
+    lone = in_one_group(labelled.codes, group)[labelled.codes]
+    n_groups = len(np.unique(group[~lone]))
+    if lone.all() or n_groups >= FOLDS:
+        return []
+    text = (
+        f"Groups share a fold, and {n_groups} groups make {n_groups} folds in place of {FOLDS}: "
+        "labelled rows are scored by models of fewer rows than new ones."
+    )
+    return [Notice("few_groups", text, "note")]
+
+
 def _in_one_group(labelled: LabelledRows, group: IntArray, names: NDArray[Any]) -> list[Notice]:
     """Classes that cannot be held out, as no other group has them."""
     found = []
-    for code, label in enumerate(labelled.labels):
-        where = np.unique(group[labelled.codes == code])
-        if len(where) == 1:
-            text = (
-                f"class {named(label)}: all its labelled rows are of group "
-                f"{shown(names[where[0]])}, so nothing shows how it looks in another one."
-            )
-            found.append(Notice("class_in_one_group", text, about=label))
+    for code in np.flatnonzero(in_one_group(labelled.codes, group)):
+        label, where = labelled.labels[code], group[labelled.codes == code][0]
+        text = (
+            f"class {named(label)}: all its labelled rows are of group {shown(names[where])}, so "
+            "nothing shows how it looks in another one, and its rows do not share a fold."
+        )
+        found.append(Notice("class_in_one_group", text, about=label))
     return found

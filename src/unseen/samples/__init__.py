@@ -11,7 +11,13 @@ from unseen.samples.checks import (
     check_sample,
     sample_notices,
 )
-from unseen.samples.clusters import Clusters, effective_number
+from unseen.samples.clusters import (
+    Clusters,
+    design_effect,
+    effective_number,
+    group_clusters,
+    in_one_group,
+)
 from unseen.samples.labelled import LabelledRows, check_labels
 
 __all__ = [
@@ -26,6 +32,9 @@ __all__ = [
     "check_n_classes",
     "check_new",
     "check_sample",
+    "design_effect",
     "effective_number",
+    "group_clusters",
+    "in_one_group",
     "sample_notices",
 ]

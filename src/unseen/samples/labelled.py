@@ -31,6 +31,9 @@ class LabelledRows:
         Place of each row's label among ``classes``.
     names : tuple of str or None, default=None
         Column names, where the user's table has them.
+    groups : tuple of two ndarrays of shape (n,) and (m,), or None, default=None
+        Group of each labelled row, and of each new row that the labelled ones are asked about;
+        -1 is a new row of no group. None where rows have no groups.
 
     Examples
     --------
@@ -45,6 +48,7 @@ class LabelledRows:
     classes: NDArray[Any]
     codes: IntArray
     names: tuple[str, ...] | None = None
+    groups: tuple[IntArray, IntArray] | None = None
 
     @property
     def labels(self) -> tuple[Any, ...]:
@@ -61,7 +65,7 @@ class LabelledRows:
         return self.rows[self.codes == code]
 
     def part(self, chosen: Any) -> LabelledRows:
-        """The chosen rows, with all classes."""
+        """The chosen rows, with all classes, and without groups."""
         return LabelledRows(self.rows[chosen], self.classes, self.codes[chosen], self.names)
 
 

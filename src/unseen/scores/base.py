@@ -16,6 +16,7 @@ import joblib
 import numpy as np
 from scipy import sparse
 from sklearn.model_selection import StratifiedKFold, check_cv
+from sklearn.utils import check_random_state
 
 from unseen._frozen import Frozen
 from unseen._types import FloatArray, IntArray, Matrix, ScorePair
@@ -38,10 +39,10 @@ __all__ = [
     "RatioScores",
     "Scorer",
     "Scores",
-    "as_copies",
     "as_rows",
     "assign_folds",
     "fold_offsets",
+    "folds_by_size",
     "mean_pair",
     "stack_samples",
     "training_masks",
@@ -244,7 +245,8 @@ def assign_folds(
 ) -> IntArray:
     """Fold of each row; every class is spread over the folds as evenly as possible.
 
-    Rows of one cluster share a fold, and count as the first of them.
+    Rows of one cluster share a fold. Where clusters are small they count as the first of their
+    rows; where rows of a class come by two and more, clusters are dealt by size.
 
     Examples
     --------
@@ -255,15 +257,21 @@ def assign_folds(
     """
     if clusters is not None:
         _, first, cluster = np.unique(clusters, return_index=True, return_inverse=True)
+        rows, pairs = np.bincount(codes), np.unique(codes * len(first) + cluster)
+        found_in = np.bincount(pairs // len(first))
         # Of fewer than two clusters of a class no folds can be made.
-        if len(first) < len(clusters) and np.bincount(codes[first]).max() > 1:
+        if len(first) < len(clusters) and found_in.max() > 1:
             # By first appearance: the folds must not depend on how clusters are numbered.
             order = np.argsort(first)
             folds = np.empty(len(first), dtype=np.int64)
-            folds[order] = assign_folds(codes[first[order]], n_folds, random_state)
+            if (rows >= 2 * np.maximum(found_in, 1)).any():
+                counts = np.zeros((len(first), len(rows)))
+                np.add.at(counts, (cluster, codes), 1.0)
+                folds[order] = folds_by_size(counts[order], n_folds, random_state)
+            else:
+                folds[order] = assign_folds(codes[first[order]], n_folds, random_state)
             return folds[cluster]
-    counts = np.bincount(codes)
-    n_folds = max(2, min(n_folds, int(counts.max())))
+    n_folds = max(2, min(n_folds, int(np.bincount(codes).max())))
     splitter = StratifiedKFold(n_folds, shuffle=True, random_state=random_state)
     folds = np.zeros(len(codes), dtype=np.int64)
     with warnings.catch_warnings():
@@ -271,6 +279,50 @@ def assign_folds(
         warnings.simplefilter("ignore", UserWarning)
         for fold, (_, held_out) in enumerate(splitter.split(codes, codes)):
             folds[held_out] = fold
+    return folds
+
+
+def folds_by_size(counts: FloatArray, n_folds: int, random_state: Any) -> IntArray:
+    """Fold of each cluster, so that every class is spread over the folds as evenly as possible.
+
+    From the largest on, a cluster goes to the fold where it adds least to the sum of squares of
+    the shares of the classes in folds, but not to one that would then have all of a class.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (G, K)
+        Rows of each class in each cluster.
+    n_folds : int
+        Most folds; no more are made than the most common class has clusters.
+    random_state : int or RandomState
+        Orders clusters of one size.
+
+    Returns
+    -------
+    ndarray of shape (G,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> counts = np.array([[9.0, 0], [5, 0], [4, 0], [0, 2], [0, 2]])
+    >>> folds = folds_by_size(counts, 2, 0)
+    >>> [counts[folds == fold].sum(axis=0).tolist() for fold in (0, 1)]
+    [[9.0, 2.0], [9.0, 2.0]]
+    """
+    total = np.maximum(counts.sum(axis=0), 1.0)
+    n_folds = max(2, min(n_folds, int((counts > 0).sum(axis=0).max())))
+    order = check_random_state(random_state).permutation(len(counts))
+    order = order[np.argsort(-counts[order].sum(axis=1), kind="stable")]
+    taken = np.zeros((n_folds, counts.shape[1]))
+    folds = np.empty(len(counts), dtype=np.int64)
+    for cluster in order:
+        own = counts[cluster]
+        # Where all else is equal, the fold of fewest rows.
+        cost = taken @ (own / total**2) + 1e-9 * taken.sum(axis=1)
+        # The models of the other folds must know every class.
+        lost = ((taken + own >= total) & (own > 0)).any(axis=1)
+        folds[cluster] = np.argmin(cost + lost * len(total))
+        taken[folds[cluster]] += own
     return folds
 
 
@@ -287,23 +339,6 @@ def training_masks(
         masks[test, fold] = 0.0
         masks[train, fold] = 1.0
     return masks
-
-
-def as_copies(new: FloatArray, labelled: FloatArray, clusters: Clusters) -> FloatArray:
-    """Answers for new rows, where a labelled copy has one out of fold the copy's.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> as_copies(np.array([0.9, 0.8]), np.array([0.6]), Clusters(np.array([5]), np.array([4, 5])))
-    array([0.9, 0.6])
-    """
-    numbers, first = np.unique(clusters.labelled, return_index=True)
-    place = np.minimum(np.searchsorted(numbers, clusters.new), len(numbers) - 1)
-    copied = numbers[place] == clusters.new
-    found = new.copy()
-    found[copied] = labelled[first[place[copied]]]
-    return found
 
 
 def fold_offsets(masks: FloatArray, new: IntArray, weights: FloatArray | None = None) -> FloatArray:

@@ -7,15 +7,13 @@ have no such neighbours: only distances to other groups compare labelled rows wi
 from __future__ import annotations
 
 import numpy as np
-from sklearn.metrics.pairwise import euclidean_distances
 
-from unseen._types import FloatArray, IntArray, Matrix
+from unseen._types import IntArray, Matrix
+from unseen.samples import Clusters
 from unseen.scores.base import Distances
-from unseen.scores.kernel import Standardisation, row_blocks
+from unseen.scores.kernel import Standardisation, neighbour_distances
 
 __all__ = ["between_groups"]
-
-_NEIGHBOURS, _MOST_REFERENCES = 3, 1000
 
 
 def between_groups(
@@ -44,27 +42,9 @@ def between_groups(
     >>> X, groups = np.array([[0.0], [1.0], [5.0], [6.0]]), np.array([0, 0, 1, 1])
     >>> found = between_groups(np.array([[1.0]]), X, groups, np.random.RandomState(0))
     >>> found.new[:, 0].round(2), found.labelled[:, 0]
-    (array([1.67]), array([5.5, 4.5, 4.5, 5.5]))
+    (array([0.5]), array([5.5, 4.5, 4.5, 5.5]))
     """
-    chosen = np.arange(X.shape[0])
-    if len(chosen) > _MOST_REFERENCES:
-        chosen = np.sort(rng.choice(chosen, _MOST_REFERENCES, replace=False))
     scales = Standardisation.of(X, np.ones(X.shape[0])).raw_and_standardised
     none = np.full(X_new.shape[0], -1)
-    found = []
-    for rows, own in ((X_new, none), (X, groups)):
-        far = np.empty((rows.shape[0], len(scales)))
-        for block in row_blocks(rows.shape[0]):
-            left_out = own[block][:, None] == groups[chosen]
-            for column, scale in enumerate(scales):
-                distances = euclidean_distances(scale(rows[block]), scale(X[chosen]))
-                far[block, column] = _nearest(np.where(left_out, np.inf, distances))
-        found.append(far)
-    return Distances(*found)
-
-
-def _nearest(distances: FloatArray) -> FloatArray:
-    """Mean of the three smallest finite distances, or of as many as every row has."""
-    fewest = int(np.isfinite(distances).sum(axis=1).min())
-    n_nearest = max(1, min(_NEIGHBOURS, fewest))
-    return np.asarray(np.partition(distances, n_nearest - 1, axis=1)[:, :n_nearest].mean(axis=1))
+    clusters = Clusters(np.arange(X.shape[0]), none, (groups, none))
+    return neighbour_distances(X_new, X, scales, rng, clusters)

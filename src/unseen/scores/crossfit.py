@@ -24,7 +24,6 @@ from unseen.scores.base import (
     LOSS_WEIGHT,
     NEGLIGIBLE,
     RatioScores,
-    as_copies,
     as_rows,
     fold_offsets,
     mean_pair,
@@ -163,13 +162,13 @@ class KernelCrossFitter:
         with one_blas_thread():
             rows = model.prepare(X, np.ones(len(codes)), np.random.RandomState(seeds[0]))
             clusters = clusters or Clusters.of_copies(X, X_new)
-            masks = training_masks(n_folds, codes, int(seeds[1]), clusters.labelled)
+            masks = training_masks(n_folds, codes, int(seeds[1]), clusters.together[0])
             cell = rows, codes, model.bandwidth_, np.array([model.C_])
             logits = held_out(*cell, masks, "neg_log_loss", *SCORE_LIMITS).values[:, 0]
         if logits.shape[1] == 1:
             logits = np.column_stack([np.zeros(len(logits)), logits])
         labelled = np.asarray(softmax(logits, axis=1))
-        return labelled, as_copies(new, labelled, clusters)
+        return labelled, clusters.as_copies(new, labelled)
 
     def pairs(
         self,
@@ -287,7 +286,7 @@ def _against_class(
     own, n_new = codes == code, len(clusters.new)
     members = np.concatenate([np.arange(n_new), n_new + np.flatnonzero(own)])
     part = replace(rows, X=rows.X[members], weight=rows.weight[members])
-    return part, Clusters(clusters.labelled[own], clusters.new)
+    return part, clusters.part(own)
 
 
 def _density_ratios(

@@ -139,13 +139,12 @@ def neighbour_distances(
     chosen = labelled
     if clusters is not None:
         # Of copies one is enough to measure from.
-        chosen = np.sort(np.unique(clusters.labelled, return_index=True)[1])
-        if len(chosen) > 1:
-            new, labelled = clusters.new, clusters.labelled
-        else:
-            chosen = np.arange(n_old)
+        distinct = np.sort(np.unique(clusters.labelled, return_index=True)[1])
+        chosen = distinct if len(distinct) > 1 else chosen
     if len(chosen) > _MOST_REFERENCES:
         chosen = np.sort(rng.choice(chosen, _MOST_REFERENCES, replace=False))
+    if clusters is not None and len(np.unique(clusters.together[0][chosen])) > 1:
+        labelled, new = clusters.together
     largest = int(np.unique(labelled[chosen], return_counts=True)[1].max())
     n_nearest = max(1, min(_NEIGHBOURS, len(chosen) - largest))
     pairs = [(F, new), (H, labelled)]

@@ -14,7 +14,7 @@ import numpy as np
 from unseen._progress import between
 from unseen._types import FloatArray, IntArray, Matrix, ScorePair
 from unseen.records import Notice
-from unseen.samples import LabelledRows
+from unseen.samples import LabelledRows, group_clusters
 from unseen.scores.base import FOLDS, RatioScores, Scorer, Scores
 from unseen.scores.crossfit import cross_fitter
 from unseen.scores.hidden import hidden_classes
@@ -153,7 +153,8 @@ class OpenScorer(Scorer):
             if fitter.takes_weights:
                 mixture = (1 - _MIN_PART) * closed + _MIN_PART * present
                 weight = (mixture / present)[codes]
-        ratios = fitter.ratios(X_new, rows, weight, codes, n_folds, self.seed)
+        clusters = group_clusters(labelled, X_new)
+        ratios = fitter.ratios(X_new, rows, weight, codes, n_folds, self.seed, clusters)
         moves = made_moves(labelled, X_new, posteriors, ratios, closed, self.seed)
         notices = () if posteriors is None else posteriors.notices
         found = ratios, closed, mixture, self.seed, notices, moves

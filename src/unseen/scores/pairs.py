@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from unseen._types import IntArray, Matrix, ScorePair
 from unseen.records import Notice
-from unseen.samples import LabelledRows
+from unseen.samples import Clusters, LabelledRows, group_clusters
 from unseen.scores.base import FOLDS, Scorer, Scores, as_rows
 from unseen.scores.crossfit import cross_fitter
 
@@ -143,7 +143,9 @@ class PairScorer(Scorer):
     def _pairs(self, labelled: LabelledRows, X_new: Matrix) -> tuple[ScorePair, ...]:
         fitter = cross_fitter(self.classifier, self.n_jobs)
         rows, codes = labelled.rows, labelled.codes
-        return tuple(fitter.pairs(rows, codes, X_new, self.n_folds, self.n_repeats, self.seed))
+        clusters = group_clusters(labelled, X_new)
+        settings = self.n_folds, self.n_repeats, self.seed, clusters
+        return tuple(fitter.pairs(rows, codes, X_new, *settings))
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,6 +154,7 @@ class TwoClassScorer(PairScorer):
 
     def score(self, labelled: LabelledRows, X_new: Matrix) -> TwoClassScores:
         """Score checked rows."""
+        clusters = group_clusters(labelled, X_new)
         between = crossfit_scores(
             labelled.of_class(0),
             labelled.of_class(1),
@@ -160,6 +163,7 @@ class TwoClassScorer(PairScorer):
             n_repeats=self.n_repeats,
             random_state=self.seed,
             n_jobs=self.n_jobs,
+            clusters=None if clusters is None else clusters.between(labelled.codes == 1),
         )
         pairs = self._pairs(labelled, X_new)
         return TwoClassScores(labelled.labels, pairs, self.seed, between=between)
@@ -179,6 +183,7 @@ def crossfit_scores(
     n_repeats: int = 1,
     random_state: Any = None,
     n_jobs: int | None = None,
+    clusters: Clusters | None = None,
 ) -> ScorePair:
     """Out-of-fold log-odds of F against H; high where a row looks like F.
 
@@ -194,6 +199,8 @@ def crossfit_scores(
         Draws folds and whatever the classifier draws.
     n_jobs : int or None
         Fits that run at the same time; the scores do not depend on it.
+    clusters : Clusters or None
+        Rows of H, and of F as the new ones, that share a fold; None keeps copies together.
 
     Returns
     -------
@@ -217,7 +224,8 @@ def crossfit_scores(
             raise ValueError(f"{name} must be a whole number >= {least}; got {value!r}.")
     one_class = np.zeros(H.shape[0], dtype=np.int64)
     fitter = cross_fitter(classifier, n_jobs)
-    return fitter.pairs(H, one_class, F, n_folds, n_repeats, check_random_state(random_state))[0]
+    rng = check_random_state(random_state)
+    return fitter.pairs(H, one_class, F, n_folds, n_repeats, rng, clusters)[0]
 
 
 def _check_pair(F: Matrix, H: Matrix) -> None:

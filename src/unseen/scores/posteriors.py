@@ -14,7 +14,13 @@ import numpy as np
 from unseen._frozen import frozen_array
 from unseen._types import FloatArray, IntArray, Matrix
 from unseen.records import Notice
-from unseen.samples import LabelledRows, check_closed_set, check_folds
+from unseen.samples import (
+    Clusters,
+    LabelledRows,
+    check_closed_set,
+    check_folds,
+    group_clusters,
+)
 from unseen.scores.base import FOLDS, Scorer, Scores
 from unseen.scores.calibration import assumed_shares
 from unseen.scores.crossfit import cross_fitter
@@ -106,6 +112,8 @@ class Posteriors(RowScores):
         Shares of the classes that the posteriors take for granted. None means those of
         the labelled rows; give others if the classifier was trained on other shares. The scorer
         finds out by itself (:func:`~unseen.scores.calibration.assumed_shares`).
+    clusters : Clusters or None, default=None
+        Rows in groups, which intervals draw whole; None where each row is drawn by itself.
 
     Examples
     --------
@@ -117,6 +125,7 @@ class Posteriors(RowScores):
     """
 
     prior: FloatArray = None  # type: ignore[assignment]
+    clusters: Clusters | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -153,7 +162,8 @@ class Posteriors(RowScores):
 
     def window(self, places: IntArray) -> Posteriors:
         """Posteriors of some of the new rows."""
-        return replace(self, new=self.new[places])
+        clusters = None if self.clusters is None else self.clusters.window(places)
+        return replace(self, new=self.new[places], clusters=clusters)
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,12 +203,13 @@ class PosteriorScorer(Scorer):
         """Score checked rows."""
         fitter = cross_fitter(self.classifier, self.n_jobs)
         rows, codes = labelled.rows, labelled.codes
-        found = fitter.posteriors(rows, codes, X_new, self.n_folds, self.seed)
+        clusters = group_clusters(labelled, X_new)
+        found = fitter.posteriors(rows, codes, X_new, self.n_folds, self.seed, clusters)
         if found[0] is None:
             return Posteriors(labelled.labels, codes, *found, self.seed)
         prior = assumed_shares(found[0], codes)
         notices = _prior_notices(prior, labelled)
-        return Posteriors(labelled.labels, codes, *found, self.seed, notices, prior)
+        return Posteriors(labelled.labels, codes, *found, self.seed, notices, prior, clusters)
 
     def serves(self, other: Scorer) -> bool:
         """Posteriors with folds also serve methods that need those of the new rows only."""

@@ -15,7 +15,6 @@ from unseen._types import BoolArray, FloatArray, IntArray, Matrix, ScorePair
 from unseen.samples import Clusters
 from unseen.scores.base import (
     RatioScores,
-    as_copies,
     as_rows,
     assign_folds,
     fold_offsets,
@@ -57,9 +56,9 @@ class AnyClassifier:
         if n_folds is None:
             return None, new
         clusters = clusters or Clusters.of_copies(X, X_new)
-        folds = assign_folds(codes, n_folds, int(seeds[1]), clusters.labelled)
+        folds = assign_folds(codes, n_folds, int(seeds[1]), clusters.together[0])
         labelled = self._out_of_fold(_posteriors, X, codes, folds, seeds[2:])
-        return labelled, as_copies(new, labelled, clusters)
+        return labelled, clusters.as_copies(new, labelled)
 
     def pairs(
         self,
@@ -79,7 +78,7 @@ class AnyClassifier:
         found = []
         for code in range(n_classes):
             own = codes == code
-            together = np.append(clusters.new, clusters.labelled[own])
+            together = clusters.part(own).stacked
             pairs = [self._pair(X[own], X_new, together, n_folds, seeds[code]) for seeds in drawn]
             found.append(mean_pair(pairs))
         return found

@@ -105,7 +105,7 @@ def test_compare_gives_the_answers_of_each_alone(samples) -> None:
     chosen = [*OWN, SaerensEM(**QUICK)]
     together = unseen.compare(*samples, chosen, random_state=0)
     for estimator in chosen:
-        alone = unseen.estimate(*samples, estimator=estimator, random_state=0)
+        alone = unseen.estimate(*samples, estimator=estimator, confidence=None, random_state=0)
         assert together[type(estimator).__name__].to_dict() == alone.to_dict()
 
 

@@ -60,6 +60,12 @@ def add_unlisted_names(app: Any, page: str, source: list[str]) -> None:
         source[0] += "\n## Also public\n\n```{eval-rst}\n" + "\n".join(lines) + "\n```\n"
 
 
+def skip_routing(app: Any, what: str, name: str, thing: Any, skip: bool, options: Any) -> bool:
+    """Leave out what scikit-learn gives to every estimator to route metadata."""
+    return skip or bool(re.fullmatch(r"set_\w+_request", name))
+
+
 def setup(app: Any) -> None:
     """Sphinx calls this once."""
+    app.connect("autodoc-skip-member", skip_routing)
     app.connect("source-read", add_unlisted_names)

@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from contextlib import chdir, redirect_stdout
 from importlib.util import find_spec
 from io import StringIO
@@ -22,6 +23,7 @@ from sklearn.base import BaseEstimator
 from sklearn.neighbors import NearestNeighbors
 
 import unseen
+from unseen._names import public_names
 from unseen.cli import main
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -187,9 +189,29 @@ def test_the_readme_prints_what_it_shows(tmp_path) -> None:
     page = Page("../README", tmp_path)
     blocks = [block for block in BLOCK.findall(page.text) if block[0] != "console"]
     (_, example), (_, shown), (_, rule) = blocks
-    assert_same_but_for_rounding(page._python(example), shown)
+    assert_same_but_for_rounding(page._python(example), shown, room=0.01)
     page._python(rule)
     assert page.names["rule"].risk_.risk < 0.1
+
+
+def test_every_public_name_has_its_place_on_the_page_of_the_interface() -> None:
+    page = (DOCS / "api.md").read_text(encoding="utf-8")
+    placed = re.findall(r"^\.\. auto\w+:: (?:[\w.]+\.)?(\w+)$", page, re.MULTILINE)
+    assert {*public_names()} <= {*placed}
+
+
+def test_every_extra_is_on_the_page_of_installation() -> None:
+    project = tomllib.loads((DOCS.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    listed = re.findall(r"^\| `(\w+)` \|", (DOCS / "install.md").read_text("utf-8"), re.MULTILINE)
+    assert sorted(listed) == sorted(project["optional-dependencies"])
+
+
+def test_every_page_is_in_the_contents_and_every_link_of_the_readme_leads_somewhere() -> None:
+    contents = (DOCS / "index.md").read_text(encoding="utf-8").splitlines()
+    assert {page.stem for page in DOCS.glob("*.md")} - {"index"} <= {*contents}
+    readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+    targets = {link.partition("#")[0] for link in re.findall(r"\]\(([^)]+)\)", readme)}
+    assert not [target for target in targets if not (DOCS.parent / target).exists()]
 
 
 @pytest.mark.parametrize(

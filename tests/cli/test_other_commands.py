@@ -57,6 +57,28 @@ def test_classify_labels_every_row_in_place(classified, tables) -> None:
     assert re.search(r"Estimated error rate: 0\.0\d\d, standard error 0\.\d{3}\.", result.output)
 
 
+def test_classify_holds_groups_out(unseen_command, tmp_path) -> None:
+    rng = np.random.default_rng(0)
+    person, kind = np.repeat([0, 1], 40), np.tile(["ant", "bee"], 40)
+    own = rng.normal(0, 0.6, (3, 2))  # every person measures a little differently
+    rows = rng.normal(0, 1, (80, 2)) + 6.0 * (kind == "bee")[:, None] + own[person]
+    new = rng.normal(0, 1, (40, 2)) + own[2]
+    labelled = [[*row, *rest] for row, *rest in zip(rows, kind, person, strict=True)]
+    write_csv(tmp_path / "train.csv", ["x", "y", "kind", "person"], labelled)
+    write_csv(tmp_path / "new.csv", ["x", "y", "person"], [[*row, 2] for row in new])
+    tables = [str(tmp_path / name) for name in ("train.csv", "new.csv")]
+    files = ("-o", str(tmp_path / "out.csv"), "--json", "-", "--save", str(tmp_path / "r.skops"))
+    found = json.loads(
+        unseen_command("classify", *tables, "--label", "kind", *files, "--group", "person").stdout
+    )
+    assert found["rows"]["unseen"] <= 4
+    assert "few_groups" in {notice["code"] for notice in found["notices"]}
+    again = (str(tmp_path / "r.skops"), tables[1], "-o", str(tmp_path / "more.csv"))
+    refused = unseen_command("classify", *again, "--group", "person")
+    assert refused.exit_code == 1
+    assert "TRAIN is a rule" in refused.stderr
+
+
 def test_classify_tells_programs_what_it_tells_people(unseen_command, tmp_path) -> None:
     command = ("classify", *TABLES, "-o", str(tmp_path / "out.csv"), "--reject-rate", "0.5")
     shown = unseen_command(*command, "--json", str(tmp_path / "out.json")).output

@@ -17,6 +17,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
 import unseen
+from unseen.drift import Drift, Tolerance
 from unseen.monitoring import Timeline, monitor
 from unseen.monitoring.change import (
     ClassProbabilities,
@@ -24,6 +25,7 @@ from unseen.monitoring.change import (
     _permuted_means,
     change_p_values,
 )
+from unseen.monitoring.run import _as_control
 from unseen.monitoring.timeline import holm
 from unseen.monitoring.windows import find_windows, windows_of
 from unseen.records import Estimate, Notice
@@ -471,3 +473,13 @@ class TestTimeline:
             Timeline((1, 2), (one, one), [True, False], one, [0.1], [0.1, 0.1])
         with pytest.raises(ValueError, match="share their classes"):
             Timeline((1, 2), (one, other), [True, False], one, [0.1, 0.1], [0.1, 0.1])
+
+
+@pytest.mark.parametrize("verdict", ["still", "moved", "unclear"])
+def test_a_reference_that_moved_is_named_as_a_control(verdict) -> None:
+    drift = Drift(verdict, 0.5, Tolerance(np.zeros(0), np.zeros(0)), 0.3)
+    rows = {"n_labelled": {"a": 90}, "n_new": 90}
+    noted = _as_control(Estimate(("a",), [1.0], 0.0, "m", drift=drift, **rows))
+    codes = [one.code for one in noted]
+    assert codes == ([] if verdict == "still" else ["reference_as_control"])
+    assert _as_control(Estimate(("a",), [1.0], 0.0, "m", **rows)) == ()

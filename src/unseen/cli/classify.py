@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unseen.cli.options import given_inputs, json_option, output_path, quiet_option, table_options
+from unseen.cli.options import (
+    given_inputs,
+    group_option,
+    json_option,
+    output_path,
+    quiet_option,
+    table_options,
+)
 from unseen.cli.outputs import Outputs
 from unseen.cli.progress import shown_progress
 
@@ -45,6 +52,7 @@ __all__ = ["classify"]
 @click.option(
     "--save", type=output_path, help="Save the rule; as TRAIN it labels other tables without a fit."
 )
+@group_option
 @json_option
 @quiet_option
 def classify(
@@ -66,6 +74,7 @@ def classify(
     Examples:
       unseen classify train.csv new.csv --label species -o labelled.parquet
       unseen classify train.csv new.csv --label y -o out.csv --fdr 0.1 --save rule.skops
+      unseen classify train.csv new.csv --label y -o out.csv --group person
       unseen classify rule.skops next.csv -o next_labelled.csv
     """
     asked = {"reject_rate": _rate(reject_rate), "recall": recall, "fdr": fdr, "cost": cost}

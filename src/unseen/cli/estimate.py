@@ -10,6 +10,7 @@ import click
 from unseen.cli.failif import AnyCondition, any_holds, fail_if_option
 from unseen.cli.options import (
     confidence_option,
+    group_option,
     json_option,
     method_option,
     output_path,
@@ -30,11 +31,7 @@ __all__ = ["estimate"]
 @click.option(
     "--by", help="Also estimate for each value of this column of NEW; COLUMN:day cuts dates."
 )
-@click.option(
-    "--group",
-    help="Column with the person, site or batch of each row: hold groups of TRAIN out, and take "
-    "off what is claimed there.",
-)
+@group_option
 @click.option(
     "--control",
     help="Table of rows like those of NEW (same instrument, same site) without anything new.",

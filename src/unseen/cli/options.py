@@ -134,6 +134,11 @@ def table_options(command: Command, *, labels: str = "--labels") -> Command:
     return command
 
 
+group_option = click.option(
+    "--group",
+    help="Column with the person, site or batch of each row: hold groups of TRAIN out, and take "
+    "off what is claimed there.",
+)
 confidence_option = click.option(
     "--confidence",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),

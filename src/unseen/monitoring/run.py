@@ -153,7 +153,7 @@ def monitor(
         alpha=alpha,
         skipped=tuple(one for one in counted if one[1] < least_rows),
         n_missing=windows.n_missing,
-        notices=(*notices, *_notices_of_windows(estimates)),
+        notices=(*notices, *_as_control(compared.estimate), *_notices_of_windows(estimates)),
         seed=seed,
     )
 
@@ -196,6 +196,18 @@ def _kept(windows: Windows, least_rows: int, at_least: int) -> Windows:
             f"got {len(enough)} such of {len(windows.keys)}."
         )
     return windows.chosen(enough)
+
+
+def _as_control(reference: Estimate) -> tuple[Notice, ...]:
+    """That the reference is what a control is, where known classes look moved there already."""
+    if reference.drift is None or reference.drift.verdict == "still":
+        return ()
+    text = (
+        "Known classes have moved, or may have, in the reference already. The reference plays the "
+        "part of a control: p-values ask what is new since then, and allow for the move; shares "
+        "compare with training, and do not."
+    )
+    return (Notice("reference_as_control", text, "note"),)
 
 
 def _notices_of_windows(estimates: Sequence[Estimate]) -> tuple[Notice, ...]:

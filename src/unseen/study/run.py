@@ -29,6 +29,7 @@ from unseen.proportions.closed_set.count import ClassifyAndCount
 from unseen.proportions.closed_set.em import SaerensEM
 from unseen.proportions.per_class.incomplete import MPEIncomplete
 from unseen.records import Estimate, Notice, UnseenWarning
+from unseen.rejection.learning.shares import default_estimator
 from unseen.study.column_drift import column_drift
 from unseen.study.inputs import SILENT, Inputs, Progress, Windowing
 from unseen.study.results import Checks, Classification, MethodComparison, Origin, Study, Suspects
@@ -126,16 +127,21 @@ def run_classification(
         The rule, ready to be saved.
     """
     if inputs.is_saved and isinstance(inputs.saved, TableRule):
+        if inputs.group is not None:
+            raise ValueError("--group holds labelled rows out; TRAIN is a rule, which has none.")
         fitted, rule = False, inputs.saved
         new = inputs.read_new(rule.columns)
         notices = new.notices
     else:
         training, new = inputs.read(progress)
+        shares = _shares_with_groups(training, new, inputs, progress)
         progress.stage("Fitting a rule")
         with quiet_warnings():
-            fitted, rule = True, fit_rule(training, new, inputs.seed)
+            fitted, rule = True, fit_rule(training, new, inputs.seed, shares)
+        found = () if shares is None else shares.notices
+        said = *training.notices, *new.notices, *found
         own = without_constants(rule.rule.notices_)
-        notices = (*training.notices, *new.notices, *own)
+        notices = (*said, *(one for one in own if one not in said))
     if threshold:
         rule = rule.with_threshold(**threshold)
     progress.stage("Labelling")
@@ -210,6 +216,19 @@ def table_estimate(
     severe, notes = _by_severity((*training.notices, *new.notices))
     notices = (*severe, *column_drift(training, new), *without_constants(found.notices))
     return replace(found, notices=notices), notes
+
+
+def _shares_with_groups(
+    training: Training, new: NewRows, inputs: Inputs, progress: Progress
+) -> Estimate | None:
+    """The estimate that a rule starts from, less what is claimed of held-out groups, if asked."""
+    if inputs.group is None:
+        return None
+    progress.stage("Holding groups out")
+    asked = default_estimator(np.unique(training.y, return_counts=True)[1], new.X.shape[0])
+    found, _ = table_estimate(training, new, None, asked, 0.95, inputs, progress)
+    of_tables = (*training.notices, *new.notices)
+    return replace(found, notices=tuple(one for one in found.notices if one not in of_tables))
 
 
 def _drift(training: Training, new: NewRows, seed: int) -> Drift | None:

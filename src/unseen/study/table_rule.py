@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unseen._types import FloatArray
+from unseen.records import Estimate
 from unseen.rejection import RejectionClassifier
 from unseen.rejection.learning.sample import labels_at, novelty
 from unseen.study.rows import NewRows, Training, rows_of_file
@@ -37,9 +38,11 @@ class TableRule:
         return TableRule(self.columns, self.rule.with_threshold(**threshold))
 
 
-def fit_rule(training: Training, new: NewRows, seed: int = 0) -> TableRule:
-    """Fit the default rule, with shares estimated by the default estimator."""
-    rule = RejectionClassifier(random_state=seed).fit(training.X, training.y, new.X)
+def fit_rule(
+    training: Training, new: NewRows, seed: int = 0, shares: Estimate | None = None
+) -> TableRule:
+    """Fit the default rule, with the shares given, or estimated by the default estimator."""
+    rule = RejectionClassifier(random_state=seed).fit(training.X, training.y, new.X, shares)
     return TableRule(training.columns, rule)
 
 

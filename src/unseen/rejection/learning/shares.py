@@ -29,6 +29,7 @@ from unseen.scores.base import FOLDS
 
 __all__ = [
     "Shares",
+    "default_estimator",
     "doubtful_risk",
     "doubtful_shares",
     "estimate_shares",
@@ -143,8 +144,7 @@ def estimate_shares(
     Parameters
     ----------
     estimator : ProportionEstimator or None
-        None is :class:`~unseen.OpenSetEstimator`, at even odds that something is unseen where
-        several classes are known, and with no more folds than the rows can fill.
+        None is :func:`default_estimator`.
     labelled : LabelledRows
         Checked labelled rows.
     X_new : array or CSR matrix of shape (m, d)
@@ -152,15 +152,11 @@ def estimate_shares(
     seed : int
         Seed of the estimate, where the estimator has none of its own.
     """
-    if estimator is None:
-        counts = np.bincount(labelled.codes)
-        fewest = min(int(counts.min()), X_new.shape[0])
-        chosen: ProportionEstimator = OpenSetEstimator(
-            prior_closed=_EVEN_ODDS if len(counts) > 1 else None,
-            n_folds=None if fewest >= FOLDS else max(2, fewest),
-        )
-    else:
-        chosen = clone(estimator)
+    chosen: ProportionEstimator = (
+        default_estimator(np.bincount(labelled.codes), X_new.shape[0])
+        if estimator is None
+        else clone(estimator)
+    )
     scorer = chosen.scorer(whole_seed(seed if chosen.random_state is None else chosen.random_state))
     scorer.check(labelled, X_new.shape[0])
     reading, estimate = chosen.read_and_estimate(scorer.score(labelled, X_new), _CONFIDENCE)
@@ -176,6 +172,25 @@ def estimate_shares(
     has_moved = reading.drift is not None and reading.drift.verdict == "moved"
     known = (reading.shares if has_moved else reading.expected)[:-1]
     return Shares(known, covariance, limits, estimate)
+
+
+def default_estimator(counts: IntArray, n_new: int) -> OpenSetEstimator:
+    """The estimator that a rule asks, for so many labelled rows of each class and new rows.
+
+    At even odds that something is unseen where several classes are known, and with no more folds
+    than the rows can fill.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> default_estimator(np.array([90, 8]), 400)
+    OpenSetEstimator(n_folds=8, prior_closed=0.5)
+    """
+    fewest = min(int(counts.min()), n_new)
+    return OpenSetEstimator(
+        prior_closed=_EVEN_ODDS if len(counts) > 1 else None,
+        n_folds=None if fewest >= FOLDS else max(2, fewest),
+    )
 
 
 def covariance_of_limits(

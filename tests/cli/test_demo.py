@@ -96,3 +96,13 @@ def test_total_variation_is_the_mass_that_moves() -> None:
     p, q = np.array([1.0, 0.0, 0.0]), np.array([0.2, 0.3, 0.5])
     assert total_variation(p, q) == pytest.approx(0.8)
     assert total_variation(q, q) == 0
+
+
+def test_unseen_alone_is_a_tour_of_all_commands_whose_examples_can_be_parsed() -> None:
+    result = CliRunner().invoke(main, [])
+    assert (result.exit_code, result.output) == (0, CliRunner().invoke(main, ["--help"]).output)
+    lines = [line.split() for line in result.output.splitlines() if line.startswith("    unseen ")]
+    assert sorted(name for _, name, *_ in lines) == sorted(main.commands)
+    for _, name, *arguments in lines:
+        assert not main.commands[name].make_context(name, arguments).args
+    assert max(map(len, result.output.splitlines())) <= 80

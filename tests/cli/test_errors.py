@@ -51,6 +51,10 @@ CASES = {
     "no match": (["train.csv", "zz*.csv", *LABEL], r"zz\*.csv must match at least one file"),
     "wrong label": (["train.csv", "new.csv", "--label", "sort"], "'sort'.*'kind'"),
     "no label given": (["train.csv", "new.csv"], "--label must name"),
+    "misspelt method": (
+        ["train.csv", "new.csv", "--label", "kind", "--method", "mpeincomplte"],
+        "Did you mean MPEIncomplete?",
+    ),
     "different columns": (["train.csv", "B/other.csv", *LABEL], "'length'"),
     "all missing": (["train.csv", "B/gaps.csv", *LABEL], "'length'"),
     "text for a number": (["train.csv", "B/words.csv", *LABEL], "'length'.*'long'"),

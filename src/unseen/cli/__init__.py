@@ -14,16 +14,20 @@ from unseen.cli.classify import classify
 from unseen.cli.compare import compare
 from unseen.cli.demo import demo
 from unseen.cli.diagnose import diagnose
-from unseen.cli.errors import OneLineErrors
 from unseen.cli.estimate import estimate
 from unseen.cli.loop_commands import audit, explain, promote
 from unseen.cli.methods import methods
 from unseen.cli.monitor import monitor
+from unseen.cli.tour import Tour
 
 __all__ = ["main"]
 
 
-@click.group(cls=OneLineErrors, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=Tour,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    invoke_without_command=True,
+)
 @click.version_option(__version__, "--version", "-V", prog_name="unseen")
 @click.option(
     "--jobs",
@@ -31,13 +35,18 @@ __all__ = ["main"]
     default=None,
     help="Cores to use; all of them when left out. The answer does not depend on it.",
 )
-def main(jobs: int | None) -> None:
+@click.pass_context
+def main(ctx: click.Context, jobs: int | None) -> None:
     """Find the share of each known class in new data, and the share of unseen ones.
+
+    `unseen COMMAND --help` has all options of a command.
 
     \b
     Exit codes: 0 fine, 1 an error, 2 wrong usage, 3 a --fail-if came true.
     Set NO_COLOR for plain text; UNSEEN_TRACEBACK=1 shows where an error arose.
     """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
 
 
 COMMANDS = (estimate, classify, explain, audit, promote, monitor, compare, diagnose, methods, demo)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Callable
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -167,7 +168,9 @@ def find_method(name: str | None) -> ProportionEstimator | None:
     named = {type(one).__name__.lower(): one for one in sorted_estimators()}
     if name.lower() not in named:
         known = ", ".join(type(one).__name__ for one in named.values())
-        raise click.UsageError(f"--method must be one of {known}; got {name!r}.")
+        close = get_close_matches(name.lower(), named, n=1)
+        advice = f" Did you mean {type(named[close[0]]).__name__}?" if close else ""
+        raise click.UsageError(f"--method must be one of {known}; got {name!r}.{advice}")
     return named[name.lower()]
 
 

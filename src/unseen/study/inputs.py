@@ -254,6 +254,8 @@ class Inputs:
 
     def _read_training(self, windows: tuple[str, ...]) -> Training:
         present = self.train_source.columns()
+        if self.label is not None:
+            check_names("--label", [self.label], present, self.train_source.name)
         # A column that only NEW has is not used anyway, but may be named.
         named = {*present, *self.new_source.columns()} if self.drop else set()
         if self.group is not None and self.group not in present:
@@ -268,7 +270,7 @@ class Inputs:
         limits = {"max_rows": self.max_rows, "seed": self.seed}
         beside = None
         if self.text:
-            check_names("text", self.text, self.new_source.columns(), self.new)
+            check_names("--text", self.text, self.new_source.columns(), self.new)
             drawn = read_sample(self.new_source, self.max_rows, seed=self.seed, columns=self.text)
             beside = drawn.table
         return read_training(self.train_source, columns, beside=beside, group=self.group, **limits)

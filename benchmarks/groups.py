@@ -2,11 +2,16 @@
 
     python benchmarks/groups.py must      what must be new by distances: 1,200 problems, a minute
     python benchmarks/groups.py whole     ``estimate(..., groups=)``: 12 problems, two minutes
+    python benchmarks/groups.py control   ``estimate(..., control=)``: 32 problems, three minutes
     python benchmarks/groups.py tables    the tables of docs/drift.md from results/groups_*.csv
 
 Rows of a set are dealt to G labelled persons and a new one. Every person has an offset and a gain
 of its own in every column. The last class is hidden from training, and makes up 0% or 20% of the
 new person's rows. No constant of the method was chosen on these sets.
+
+For ``control`` training has 200 rows that nobody moved. The 150 rows of the control and the 150 new
+rows are of one other place, which has an offset and a gain of its own. The first class is half as
+common in the new rows as in the control.
 """
 
 from __future__ import annotations
@@ -29,6 +34,7 @@ from unseen.scores.between import between_groups
 
 SETS = ("blobs", "made", "waveform", "digits")
 DRIFTS = {"little": (0.15, 0.03), "much": (0.5, 0.1)}  # offset in deviations, gain
+PLACES = {"much": (0.5, 0.1), "far": (1.5, 0.3)}
 GROUPS, SHARES = (5, 10, 20), (0.0, 0.2)
 ROWS_A_PERSON, ROWS_NEW = 40, 100
 
@@ -114,6 +120,63 @@ def whole() -> None:
         write_csv(RESULTS / "groups_whole.csv", rows)
 
 
+def place_problem(name: str, drift: str, share: float, seed: int) -> list[np.ndarray]:
+    """Labelled rows and labels, the control and the new rows; both of one place that moved."""
+    rng = np.random.default_rng([zlib.crc32(f"{name} {drift} place".encode()), seed])
+    X, y = rows_of(name)
+    hidden = y == y.max()
+    known, new = (rng.permutation(np.flatnonzero(one)) for one in (~hidden, hidden))
+    train, control, rest = np.split(known, [200, 350])
+    rest = rest[(y[rest] != y.min()) | (rng.random(len(rest)) < 0.5)]
+    n_unseen = round(share * 150)
+    here = np.append(rest[: 150 - n_unseen], new[:n_unseen])
+    offset, gain = PLACES[drift]
+    by = 1 + gain * rng.normal(size=X.shape[1])
+    move = offset * X.std(axis=0) * rng.normal(size=X.shape[1])
+    return [X[train], y[train], X[control] * by + move, X[here] * by + move]
+
+
+def control(n_seeds: int = 2) -> None:
+    rows = []
+    for name, drift, share, seed in product(SETS, PLACES, SHARES, range(n_seeds)):
+        X, y, of_place, X_new = place_problem(name, drift, share, seed)
+        asked = {"confidence": 0.95, "random_state": seed}
+        alone = unseen.estimate(X, y, X_new, **asked)
+        found = unseen.estimate(X, y, X_new, control=of_place, **asked)
+        rows.append({"set": name, "drift": drift, "unseen": share, "seed": seed})
+        for by, one in (("_alone", alone), ("", found)):
+            low, high = one.intervals[-1]
+            rows[-1] |= {f"share{by}": f"{one.unseen:.4f}", f"low{by}": f"{low:.4f}"}
+            rows[-1] |= {f"high{by}": f"{high:.4f}", f"verdict{by}": one.drift.verdict}
+        print(rows[-1], flush=True)
+        write_csv(RESULTS / "groups_control.csv", rows)
+
+
+def control_table() -> None:
+    with (RESULTS / "groups_control.csv").open() as file:
+        found = list(csv.DictReader(file))
+    print(
+        "\n| drift | unseen | problems | share | holds the truth | lower end | upper end | still |"
+    )
+    print("|---|---|---|---|---|---|---|---|")
+    for drift, share in product(PLACES, SHARES):
+        cell = [one for one in found if (one["drift"], one["unseen"]) == (drift, str(share))]
+        cells = []
+        for by in ("_alone", ""):
+            shares, lows, highs = (
+                np.array([float(one[f"{end}{by}"]) for one in cell])
+                for end in ("share", "low", "high")
+            )
+            held = int(((lows <= share) & (share <= highs)).sum())
+            still = sum(one[f"verdict{by}"] == "still" for one in cell)
+            cells.append(
+                [f"{shares.mean():.2f}", str(held), f"{lows.mean():.2f}", f"{highs.mean():.2f}"]
+            )
+            cells[-1].append(str(still))
+        pairs = [f"{one} / {other}" for one, other in zip(*cells, strict=True)]
+        print(f"| {drift} | {share:.0%} | {len(cell)} | {' | '.join(pairs)} |")
+
+
 def tables() -> None:
     with (RESULTS / "groups_must.csv").open() as file:
         found = list(csv.DictReader(file))
@@ -148,7 +211,8 @@ def tables() -> None:
             f"| {share:.0%} | {n_groups} | {len(cell)} | {high[0]} / {high[1]} | "
             f"{lows[0]:.2f} / {lows[1]:.2f} | {widths[0]:.2f} / {widths[1]:.2f} |"
         )
+    control_table()
 
 
 if __name__ == "__main__":
-    {"must": must, "whole": whole, "tables": tables}[sys.argv[1]]()
+    {"must": must, "whole": whole, "control": control, "tables": tables}[sys.argv[1]]()

@@ -258,15 +258,14 @@ def assign_folds(
     if clusters is not None:
         _, first, cluster = np.unique(clusters, return_index=True, return_inverse=True)
         rows, pairs = np.bincount(codes), np.unique(codes * len(first) + cluster)
-        found_in = np.bincount(pairs // len(first))
+        found_in = np.bincount(pairs // len(first))  # clusters, for each class
         # Of fewer than two clusters of a class no folds can be made.
         if len(first) < len(clusters) and found_in.max() > 1:
             # By first appearance: the folds must not depend on how clusters are numbered.
             order = np.argsort(first)
             folds = np.empty(len(first), dtype=np.int64)
             if (rows >= 2 * np.maximum(found_in, 1)).any():
-                counts = np.zeros((len(first), len(rows)))
-                np.add.at(counts, (cluster, codes), 1.0)
+                counts = sparse.csr_array((np.ones(len(codes)), (cluster, codes)))
                 folds[order] = folds_by_size(counts[order], n_folds, random_state)
             else:
                 folds[order] = assign_folds(codes[first[order]], n_folds, random_state)
@@ -282,7 +281,7 @@ def assign_folds(
     return folds
 
 
-def folds_by_size(counts: FloatArray, n_folds: int, random_state: Any) -> IntArray:
+def folds_by_size(counts: Matrix, n_folds: int, random_state: Any) -> IntArray:
     """Fold of each cluster, so that every class is spread over the folds as evenly as possible.
 
     From the largest on, a cluster goes to the fold where it adds least to the sum of squares of
@@ -290,7 +289,7 @@ def folds_by_size(counts: FloatArray, n_folds: int, random_state: Any) -> IntArr
 
     Parameters
     ----------
-    counts : ndarray of shape (G, K)
+    counts : ndarray or sparse array of shape (G, K)
         Rows of each class in each cluster.
     n_folds : int
         Most folds; no more are made than the most common class has clusters.
@@ -309,20 +308,23 @@ def folds_by_size(counts: FloatArray, n_folds: int, random_state: Any) -> IntArr
     >>> [counts[folds == fold].sum(axis=0).tolist() for fold in (0, 1)]
     [[9.0, 2.0], [9.0, 2.0]]
     """
-    total = np.maximum(counts.sum(axis=0), 1.0)
-    n_folds = max(2, min(n_folds, int((counts > 0).sum(axis=0).max())))
-    order = check_random_state(random_state).permutation(len(counts))
-    order = order[np.argsort(-counts[order].sum(axis=1), kind="stable")]
-    taken = np.zeros((n_folds, counts.shape[1]))
-    folds = np.empty(len(counts), dtype=np.int64)
-    for cluster in order:
-        own = counts[cluster]
+    table = sparse.csr_array(counts)
+    total, sizes = table.sum(axis=0), table.sum(axis=1)
+    n_folds = max(2, min(n_folds, int(np.bincount(table.indices).max())))
+    order = check_random_state(random_state).permutation(len(sizes))
+    taken, n_taken = np.zeros((n_folds, len(total))), np.zeros(n_folds)
+    folds = np.empty(len(sizes), dtype=np.int64)
+    for cluster in order[np.argsort(-sizes[order], kind="stable")]:
+        part = slice(*table.indptr[cluster : cluster + 2])
+        classes, own = table.indices[part], table.data[part]
+        before, most = taken[:, classes], total[classes]
         # Where all else is equal, the fold of fewest rows.
-        cost = taken @ (own / total**2) + 1e-9 * taken.sum(axis=1)
+        cost = before @ (own / most**2) + 1e-9 * n_taken
         # The models of the other folds must know every class.
-        lost = ((taken + own >= total) & (own > 0)).any(axis=1)
-        folds[cluster] = np.argmin(cost + lost * len(total))
-        taken[folds[cluster]] += own
+        lost = (before + own >= most).any(axis=1)
+        fold = folds[cluster] = np.argmin(cost + lost * len(total))
+        taken[fold, classes] += own
+        n_taken[fold] += sizes[cluster]
     return folds
 
 

@@ -151,7 +151,8 @@ def test_the_recorded_seed_repeats_the_estimate(samples) -> None:
 def test_one_call_copies_the_estimator_and_seeds_it(samples) -> None:
     X, y, X_new = samples
     estimator = MPEIncomplete(method=BestBin(), n_folds=3, random_state=1)
-    estimate = unseen.estimate(X, y, X_new, estimator=estimator, random_state=4)
+    given = {"estimator": estimator, "confidence": None, "random_state": 4}
+    estimate = unseen.estimate(X, y, X_new, **given)
     assert estimator.random_state == 1
     assert not hasattr(estimator, "classes_")
     assert estimate.seed == 4

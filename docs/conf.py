@@ -5,6 +5,9 @@ from importlib import import_module
 from inspect import isclass
 from typing import Any
 
+from docutils import nodes
+from docutils.utils.math.latex2mathml import tex2mathml
+
 from unseen import __version__
 from unseen._names import public_names
 
@@ -15,7 +18,6 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
     "sphinx_gallery.gen_gallery",
@@ -23,6 +25,7 @@ extensions = [
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence"]
 myst_heading_anchors = 3
 html_theme = "furo"
+html_math_renderer = "mathml"
 html_title = "unseen"
 html_show_copyright = False
 autosummary_generate = True
@@ -60,6 +63,23 @@ def add_unlisted_names(app: Any, page: str, source: list[str]) -> None:
         source[0] += "\n## Also public\n\n```{eval-rst}\n" + "\n".join(lines) + "\n```\n"
 
 
+# What the converter of docutils lacks, and what says the same.
+MATHS = (
+    (r"\\dots\b", r"\\ldots"),
+    (r"\\[bB]ig(?![a-z])", ""),
+    (r"\\tag\{(\w+)\}", r"\\qquad (\1)"),
+)
+
+
+def write_maths(translator: Any, node: Any) -> None:
+    """Write a formula as MathML, which browsers draw without a script or a network."""
+    tex = node.astext()
+    for lacking, same in MATHS:
+        tex = re.sub(lacking, same, tex)
+    translator.body.append(tex2mathml(tex, as_block=isinstance(node, nodes.math_block)))
+    raise nodes.SkipNode
+
+
 def skip_routing(app: Any, what: str, name: str, thing: Any, skip: bool, options: Any) -> bool:
     """Leave out what scikit-learn gives to every estimator to route metadata."""
     return skip or bool(re.fullmatch(r"set_\w+_request", name))
@@ -67,5 +87,6 @@ def skip_routing(app: Any, what: str, name: str, thing: Any, skip: bool, options
 
 def setup(app: Any) -> None:
     """Sphinx calls this once."""
+    app.add_html_math_renderer("mathml", (write_maths, None), (write_maths, None))
     app.connect("autodoc-skip-member", skip_routing)
     app.connect("source-read", add_unlisted_names)

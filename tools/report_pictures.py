@@ -22,8 +22,8 @@ from unseen.report import write_report
 from unseen.study import Origin, Study
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "tests" / "report"))
-from chromium_pipe import browser_page  # noqa: E402
+sys.path.insert(0, str(ROOT / "tests"))
+from reference.chromium_pipe import browser_page  # noqa: E402
 
 # Name, width of the window, colour scheme, and the part of the page: from, to.
 PICTURES = (

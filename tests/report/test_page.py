@@ -26,6 +26,7 @@ from reference.example_studies import (
     warnings,
 )
 from unseen.drift import Drift, Tolerance
+from unseen.records import Estimate, Notice
 from unseen.report import render, write_report
 from unseen.report.pictures import history_picture
 from unseen.report.sentences import assumptions, certainty, warnings_and_notes
@@ -151,7 +152,7 @@ def test_the_answer_comes_first() -> None:
 def test_every_part_of_a_rich_study_is_there() -> None:
     page, text = page_of("rich"), outline_of("rich").texts["body"][0]
     for section in (
-        "Then and now", "Why we think so", "Over time", "What labels would buy",
+        "What to do now", "Then and now", "Why we think so", "Over time", "What labels would buy",
         "What this takes for granted", "Warnings and notices", "Other methods",
         "Rows most likely unseen", "How to get this again", "How to read this page",
     ):  # fmt: skip
@@ -353,3 +354,18 @@ def test_a_page_on_classes_that_moved_calls_no_share_certain() -> None:
     assert "moved or new" in page
     assert "takes known classes for unmoved" in page
     assert "cannot tell" in page
+
+
+def test_what_to_do_follows_the_verdict_and_warnings_are_counted_on_top() -> None:
+    limits = Tolerance(np.zeros(0), np.zeros(0))
+    moved = Drift("moved", 0.99, limits, 0.98, far=True, columns=(("s3", 0.4),))
+    given = {"n_labelled": {"cat": 80, "dog": 80}, "n_new": 400}
+    given |= {"notices": (Notice("made", "beware"),)}
+    cases = {"found": (0.3, None), "none": (0.0, None), "far": (0.0, moved)}
+    said = {"found": "unseen promote", "none": "Use the shares below", "far": "first in s3"}
+    for name, (share, drift) in cases.items():
+        known = [0.7 - share, 0.3]
+        page = render(Study(Estimate(("cat", "dog"), known, share, "made", drift=drift, **given)))
+        assert "Warnings (1)" in page
+        assert [case for case, text in said.items() if text in page] == [name]
+        assert ("cannot tell" in page[page.index("<svg") :]) == (name == "far")

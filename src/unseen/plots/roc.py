@@ -95,7 +95,9 @@ class RocDisplay(Display):
             what = f"class {literal(self.label, _LONGEST_NAME)}"
         ax.set_xlabel(f"Rows of {what} above the threshold")
         ax.set_ylabel("New rows above it")
-        title = f"The slope {self.evidence.right_slope:.2f} is the share of {what}"
+        slope = f"{self.evidence.right_slope:.2f}"
+        is_all = self.label is None  # the answer; a class alone is one of several readings
+        title = f"The slope {slope} is the share of {what}" if is_all else f"Slope: {slope}, {what}"
         ax.set_title(title, loc="left", fontsize=10, color=theme.ink)
         self._draw_whole(ax.inset_axes((0.58, 0.09, 0.38, 0.38)), theme)
 

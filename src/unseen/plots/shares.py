@@ -45,7 +45,7 @@ class SharesDisplay(Display):
     names : tuple of str
         One per row, from the top; the last is unseen.
     shares : ndarray of shape (n,)
-        The estimates.
+        The estimates; NaN where nothing can be said.
     intervals : ndarray of shape (n, 2) or None
         Their ends; NaN where there is none.
     training : ndarray of shape (n,) or None
@@ -90,7 +90,8 @@ class SharesDisplay(Display):
         ax, theme
             As for :meth:`plot`.
         """
-        shares = np.append(estimate.proportions, estimate.unseen)
+        unseen = np.nan if estimate.has_moved_far else estimate.unseen
+        shares = np.append(estimate.proportions, unseen)
         then = None
         if training is not None:
             then = np.array([*(training.get(label, 0.0) for label in estimate.classes), 0.0])
@@ -139,7 +140,8 @@ class SharesDisplay(Display):
         ax.get_yticklabels()[-1].set(color=theme.unseen, fontweight="bold")
         for row, share, colour in zip(rows, self.shares, colours, strict=True):
             weight = "bold" if colour == theme.unseen else "normal"
-            write_beside(ax, short_share(share), row, color=colour, fontweight=weight)
+            written = "cannot tell" if np.isnan(share) else short_share(share)
+            write_beside(ax, written, row, color=colour, fontweight=weight)
         ax.set_xlabel(self._caption(), fontsize=SMALL, color=theme.muted)
 
     def _caption(self) -> str:

@@ -83,6 +83,7 @@ def _contents(study: Study) -> dict[str, Any]:
         "sentence": words.shown(estimate.sentence(), 2 * words.LONGEST_SENTENCE),
         "certainty": sentences.certainty(estimate),
         "source": sentences.source(study),
+        "to_do": sentences.to_do(study),
         "shares": tables.shares_table(study),
         "shares_picture": pictures.shares_picture(study),
         "gap": pictures.gap_picture(study),

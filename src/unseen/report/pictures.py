@@ -38,7 +38,6 @@ __all__ = [
     "slope_pictures",
 ]
 
-_SLOPES_SHOWN = 6
 _SLOPES_BYTES = 90_000
 _IN_CAPTION = 40
 
@@ -53,14 +52,13 @@ class Picture:
 
 @dataclass(frozen=True)
 class Slopes:
-    """ROCs of all known classes together, of the largest classes, and of others behind a fold.
+    """ROCs of all known classes together, and of single classes, which stand behind a fold.
 
     ``note`` names the method that the slopes come from, and counts the classes without a picture.
     """
 
     together: Picture | None = None
     shown: tuple[Picture, ...] = ()
-    folded: tuple[Picture, ...] = ()
     note: str = ""
 
 
@@ -136,9 +134,9 @@ def slope_pictures(study: Study) -> Slopes:
     for label in _by_share(slopes):
         if sum(len(picture.svg.encode()) for picture in drawn) > _SLOPES_BYTES:
             break
-        drawn.append(_slope_of_class(slopes, label))
+        drawn.append(_slope_of_class(slopes, label, estimate))
     note = _note_on_slopes(study, len(slopes.classes) - len(drawn))
-    return Slopes(together, tuple(drawn[:_SLOPES_SHOWN]), tuple(drawn[_SLOPES_SHOWN:]), note)
+    return Slopes(together, tuple(drawn), note)
 
 
 def _slope_of_all(estimate: Estimate) -> Picture:
@@ -153,15 +151,17 @@ def _slope_of_all(estimate: Estimate) -> Picture:
     )
 
 
-def _slope_of_class(estimate: Estimate, label: Any) -> Picture:
-    display = RocDisplay.from_estimate(estimate, label)
+def _slope_of_class(slopes: Estimate, label: Any, answer: Estimate) -> Picture:
+    display = RocDisplay.from_estimate(slopes, label)
     name = words.named(label, _IN_CAPTION)
-    return _picture(
-        display,
-        f"slope-{estimate.classes.index(label)}",
-        f"Right end of the ROC of {name}",
-        f"This slope is the share: {_slope(display)} of the new rows for {name}.",
-    )
+    caption = f"This slope is the share: {_slope(display)} of the new rows for {name}."
+    if slopes is not answer:
+        caption = (
+            f"{words.shown(slopes.method)} alone would say {_slope(display)} for {name}; this page "
+            f"says {words.share(answer[label])}."
+        )
+    number = slopes.classes.index(label)
+    return _picture(display, f"slope-{number}", f"Right end of the ROC of {name}", caption)
 
 
 def _slope(display: RocDisplay) -> str:

@@ -11,9 +11,18 @@ from unseen.monitoring.windows import shown_key
 from unseen.records import Estimate
 from unseen.study import Study
 
-__all__ = ["Assumption", "assumptions", "at_most", "certainty", "source", "warnings_and_notes"]
+__all__ = [
+    "Assumption",
+    "assumptions",
+    "at_most",
+    "certainty",
+    "source",
+    "to_do",
+    "warnings_and_notes",
+]
 
 MOST_MESSAGES = 15
+_MOST_COLUMNS = 3
 _ROUGH_ROWS = 100
 _LEAST_DOUBT = 1e-12
 _OVERWHELMING = 1_000_000
@@ -139,6 +148,49 @@ def source(study: Study) -> str:
 
 def _part(used: int, total: int, noun: str) -> str:
     return ("" if used == total else f"{used:,} of ") + words.count(total, noun)
+
+
+def to_do(study: Study) -> list[str]:
+    """What a person should do now, by the verdict on drift and by what was found.
+
+    Examples
+    --------
+    >>> rows = {"n_labelled": {"cat": 9}, "n_new": 7}
+    >>> to_do(Study(Estimate(("cat",), [0.7], 0.3, "made", **rows)))[0]
+    'Look at the rows that fit no known class: unseen explain says what they have in common.'
+    """
+    estimate = study.estimate
+    if not estimate.sees_unseen:
+        return ["Ask a method that sees unseen classes, unless you know that there are none."]
+    if estimate.is_in_doubt:
+        return _when_in_doubt(estimate)
+    if estimate.unseen < words.NO_SHARE:
+        return [
+            "Use the shares below: nothing speaks for a new class strongly enough.",
+            "If an interval is too wide for your decision, bring more rows, or let people label "
+            "some of the new ones: unseen audit.",
+        ]
+    where = "in the groups below" if study.explanation else "that fit no known class"
+    return [
+        f"Look at the rows {where}: unseen explain says what they have in common.",
+        "Make sure that both tables were made alike: same units, same preprocessing, and nothing "
+        "fitted to the labelled rows alone.",
+        "Let people label some rows (unseen explain --sheet), check the share by their labels "
+        "(unseen audit), and make a class of what they find (unseen promote).",
+    ]
+
+
+def _when_in_doubt(estimate: Estimate) -> list[str]:
+    columns = () if estimate.drift is None else estimate.drift.columns
+    names = words.listed([words.shown(name, 24) for name, _ in columns], _MOST_COLUMNS)
+    first = f", first in {names}" if names else ""
+    return [
+        f"See whether a sensor, a unit, the preprocessing or the population changed{first}.",
+        "Compare with rows of the same place that hold nothing new (--control), or hold out "
+        "persons, sites or batches (--group).",
+        "Let people label some rows (unseen explain --sheet) and count by their labels "
+        "(unseen audit), which is right whatever moved.",
+    ]
 
 
 def assumptions(study: Study) -> list[Assumption]:

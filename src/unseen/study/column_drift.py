@@ -53,7 +53,9 @@ def _worded(wandered: list[tuple[str, str]], gapped: list[tuple[str, str]]) -> t
         text = f"Missing more often or less often than in TRAIN: {_all(gapped)}."
         found.append(Notice("gaps_changed", text, about=_one(gapped)))
     if found:
-        advice = "If a column drifted and no class is new, the unseen share is too large: drop it."
+        advice = (
+            "If a column drifted and no class is new, drop it: rows that moved can look unseen."
+        )
         found.append(Notice("column_drift", advice))
     return tuple(found)
 

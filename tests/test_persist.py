@@ -308,7 +308,7 @@ def test_rows_of_a_search_build_a_search_and_nothing_else(path) -> None:
     """Fitting KMeans runs it, even though skops trusts its name."""
     one = KMeans(n_clusters=1, n_init=1)
     assert skops_io.get_untrusted_types(data=skops_io.dumps(one)) == []
-    found = Neighbours(StandardScaler(), [SimpleNamespace(_fit_X=one)], [], [])
+    found = Neighbours(StandardScaler(), [SimpleNamespace(_fit_X=one)], [], [], [])
     save(found, path)
     with pytest.raises(ValueError, match="array=KMeans"):
         load(path)

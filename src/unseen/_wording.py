@@ -111,7 +111,7 @@ def unseen_sentence(
     Examples
     --------
     >>> unseen_sentence(0.0, (0.0, 0.07), 0.04, 0.13)  # doctest: +NORMALIZE_WHITESPACE
-    'No sign of new classes: at most 7.0%; a class as different as yours are from each other would
+    'No sign of new classes: at most 7%; a class as different as yours are from each other would
     have been found from 13% on.'
     >>> unseen_sentence(0.0, (0.0, 0.42), 0.1)
     'Cannot tell: between 0% and 42% of the new rows are of new classes.'

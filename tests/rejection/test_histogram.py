@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -182,8 +183,10 @@ def test_a_partition_is_an_object_that_clones():
     assert clone(rule).get_params() == rule.get_params()
 
 
-def test_sparse_rows_are_refused_by_name():
-    from scipy.sparse import csr_matrix
-
-    with pytest.raises(TypeError, match="RejectionHistogram"):
-        RejectionHistogram().fit(csr_matrix(np.eye(4)), [0, 0, 1, 1])
+def test_sparse_rows_give_the_labels_of_dense_ones():
+    rng = np.random.default_rng(0)
+    X, X_new = rng.normal(size=(60, 2)).round(), rng.normal(size=(50, 2)).round()
+    y, shares = np.repeat([0, 1], 30), [0.5, 0.3]
+    dense = RejectionHistogram(random_state=0).fit(X, y, X_new, shares)
+    sparse = RejectionHistogram(random_state=0).fit(csr_matrix(X), y, csr_matrix(X_new), shares)
+    assert_array_equal(sparse.predict(csr_matrix(X_new)), dense.predict(X_new))

@@ -53,7 +53,7 @@ class HeldOut(Frozen):
     >>> found.factor, round(found.must, 2), found.chance
     (2.0, 0.25, 0.25)
     >>> print(found.sentence())  # doctest: +NORMALIZE_WHITESPACE
-    In 2 held-out groups of person, where nothing is new, 0% to 7.0% is called unseen. Even if the
+    In 2 held-out groups of person, where nothing is new, 0% to 7% is called unseen. Even if the
     new rows differ as much as the farthest of 3 groups, at least 25% is new.
     """
 

@@ -88,7 +88,7 @@ def _overlap(sample: _Sample, other: _Sample) -> _Overlap:
 def _is_leak(known: _Sample, new: _Sample, new_in_known: _Overlap, known_in_new: _Overlap) -> bool:
     # Half as many pairs coincide as are one step apart, and half of those are across samples;
     # of more than about one, the repeats within the samples tell.
-    by_chance = min(1.0, _near_ties(known, new) / 4)
+    by_chance = min(1.0, _near_ties(known, new, power=8) / 4)
     return new_in_known.too_many(by_chance) and (
         known_in_new.too_many(by_chance) or _are_copies(new)
     )
@@ -101,11 +101,12 @@ def _are_copies(sample: _Sample) -> bool:
     return bool(repeated > 3 * (_near_ties(sample) + 1) / len(counts))
 
 
-def _near_ties(*samples: _Sample) -> float:
+def _near_ties(*samples: _Sample, power: int = 2) -> float:
     """Distinct rows one step from another, whole rows looked at: about 1 off a grid.
 
     The step is the smallest distance between distinct rows. Rows further from their nearest count
-    by a power of the inverse distance that leaves about 1 for rows off a grid of any dimension.
+    by a power of the inverse distance: the higher, the fewer count off a grid, and the two nearest
+    rows of all, each other's nearest, count as one.
     """
     _, first = np.unique(np.concatenate([sample.keys for sample in samples]), return_index=True)
     n_looked_at = int(min(_MOST_ROWS, np.sqrt(_MOST_VALUES / samples[0].rows.shape[1])))
@@ -122,8 +123,8 @@ def _near_ties(*samples: _Sample) -> float:
     apart = squareform(pdist(rows))
     np.fill_diagonal(apart, np.inf)
     nearest = apart.min(axis=1)
-    ties = (nearest.min() / nearest) ** (2 * rows.shape[1])
-    return float(ties.sum()) * (len(first) / len(some)) ** 2
+    ties = (nearest.min() / nearest) ** (power * rows.shape[1])
+    return float(ties.sum() - 1) * (len(first) / len(some)) ** 2
 
 
 def row_keys(*samples: Matrix) -> IntArray:

@@ -196,7 +196,7 @@ def readable(columns: Columns) -> list[Column]:
     >>> import pyarrow as pa
     >>> table = pa.table({"size": [1.0, 2.0, 4.0] * 4, "colour": ["red", "red", "blue"] * 4})
     >>> [column.clause(1.0, above=True) for column in readable(Columns().fit(table))][:2]
-    ['size > 3.58', "colour is 'blue'"]
+    ['size > 3.58', "colour is 'red'"]
     """
     found = []
     for encoding in columns.encodings_:

@@ -46,11 +46,11 @@ def test_many_rows_are_chosen_on_a_part_that_keeps_rare_classes():
     X = rng.normal(size=(4000, 2)) + codes[:, None]
     model = KernelLogisticRegression()
     rows = model.prepare(X, np.ones(4000), np.random.RandomState(0))
-    some, some_codes = model._few_rows(rows, codes, np.random.RandomState(0))
+    (some,), some_codes = model._few_rows([rows], codes, np.random.RandomState(0))
     assert len(some_codes) == some.X.shape[0] == 2000
     assert_allclose(np.bincount(some_codes) / 2000, np.bincount(codes) / 4000, atol=1e-3)
     splits = KernelLogisticRegression(cv=[(np.arange(10), np.arange(10, 20))])
-    assert_array_equal(splits._few_rows(rows, codes, np.random.RandomState(0))[1], codes)
+    assert_array_equal(splits._few_rows([rows], codes, np.random.RandomState(0))[1], codes)
 
 
 def test_the_number_of_jobs_changes_no_bit():

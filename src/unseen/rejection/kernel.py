@@ -38,8 +38,8 @@ from unseen.rejection.learning.sample import (
 )
 from unseen.scores.kernel import (
     PreparedRows,
+    Scale,
     ShiftedKernel,
-    Standardisation,
     row_blocks,
 )
 from unseen.scores.klr import KernelLogisticRegression
@@ -65,7 +65,7 @@ def label_probabilities(loss: Loss, values: FloatArray) -> FloatArray:
 class KernelRule:
     """A fitted rule: functions of the kernel against a few landmarks."""
 
-    standardise: Standardisation
+    standardise: Scale
     kernel: ShiftedKernel
     coefficients: FloatArray  # of the kernel functions and, last, the constants: (r + 1, K + 1)
     loss: Loss

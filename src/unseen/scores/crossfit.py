@@ -17,6 +17,7 @@ from joblib import Parallel, delayed
 from scipy.special import softmax
 from sklearn.utils import check_random_state
 
+from unseen._progress import between
 from unseen._random import one_blas_thread, seeded
 from unseen._types import FloatArray, IntArray, Matrix, ScorePair
 from unseen.samples import Clusters
@@ -160,7 +161,8 @@ class KernelCrossFitter:
         if n_folds is None:
             return None, new
         with one_blas_thread():
-            rows = model.prepare(X, np.ones(len(codes)), np.random.RandomState(seeds[0]))
+            part = X, np.ones(len(codes)), np.random.RandomState(seeds[0])
+            rows = model.prepare(*part, type(model._standardise))
             clusters = clusters or Clusters.of_copies(X, X_new)
             masks = training_masks(n_folds, codes, int(seeds[1]), clusters.together[0])
             cell = rows, codes, model.bandwidth_, np.array([model.C_])
@@ -212,8 +214,8 @@ class KernelCrossFitter:
     ) -> RatioScores:
         """Log density ratios of the new rows against all labelled rows, and distances.
 
-        There is a column for every bandwidth and C, with its held-out log-loss; whoever reads the
-        scores can average. With ``codes`` the folds hold all classes alike.
+        There is a column for every scale, bandwidth and C, with its held-out log-loss; whoever
+        reads the scores can average. With ``codes`` the folds hold all classes alike.
         """
         self.classifier._validate_params()
         rng = check_random_state(seed)
@@ -223,20 +225,34 @@ class KernelCrossFitter:
         weights = np.ones(len(is_new))
         weights[is_new == 0] = 1.0 if weight is None else weight
         with one_blas_thread():
-            rows = self.classifier.prepare(stacked, weights, rng)
+            every = [
+                self.classifier.prepare(stacked, weights, rng, kind)
+                for kind in self.classifier.scales(stacked, weights)
+            ]
             strata = 1 - is_new
             strata[is_new == 0] += 0 if codes is None else codes
             masks = training_masks(n_folds, strata, rng, clusters.stacked)
-            C_values = RATIO_C_VALUES if self.classifier.C is None else self.classifier.C_values()
-            # A candidate so far behind has no weight that anybody could feel.
-            behind = -np.log(NEGLIGIBLE) / (LOSS_WEIGHT * clusters.n_effective)
-            cells = rows, is_new, self.classifier.bandwidths(rows), C_values, masks, "neg_log_loss"
-            found = raced(*cells, *SCORE_LIMITS, behind=behind, n_jobs=self.n_jobs)
-            parts = [_density_ratios(one, rows, is_new, masks) for one in found]
-            scales = rows.standardise.raw_and_standardised
+            parts = self._candidates(every, is_new, masks, clusters.n_effective)
+            scales = [scale for rows in every for scale in rows.standardise.for_distances]
             distances = neighbour_distances(rows_new, rows_old, scales, rng, clusters)
         values, losses = (np.hstack(columns) for columns in zip(*parts, strict=True))
         return RatioScores(values[is_new == 1], values[is_new == 0], losses, distances, clusters)
+
+    def _candidates(
+        self, every: list[PreparedRows], is_new: IntArray, masks: FloatArray, n_effective: float
+    ) -> list[tuple[FloatArray, FloatArray]]:
+        """Density ratios and losses by scale and bandwidth; see :func:`_density_ratios`."""
+        C_values = RATIO_C_VALUES if self.classifier.C is None else self.classifier.C_values()
+        # A candidate so far behind has no weight that anybody could feel.
+        behind = -np.log(NEGLIGIBLE) / (LOSS_WEIGHT * n_effective)
+        parts, best = [], -np.inf
+        for place, rows in enumerate(every):
+            cells = rows, is_new, self.classifier.bandwidths(rows), C_values, masks, "neg_log_loss"
+            with between(place / len(every), (place + 1) / len(every)):
+                found = raced(*cells, *SCORE_LIMITS, behind=behind, best=best, n_jobs=self.n_jobs)
+            best = max([best, *(one.scores.max() for one in found)])
+            parts += [_density_ratios(one, rows, is_new, masks) for one in found]
+        return parts
 
     def _prepared(
         self, X: Matrix, codes: IntArray, X_new: Matrix, rng: np.random.RandomState
@@ -252,7 +268,7 @@ class KernelCrossFitter:
                 bandwidths = PAIR_BANDWIDTHS * rows.median
             elif codes.max() > 0 and bandwidths.size > 1:
                 known = classifier.prepare(X, np.ones(X.shape[0]), rng)
-                bandwidths = np.array([classifier.choose(known, codes, rng)[0]])
+                bandwidths = np.array([classifier.choose([known], codes, rng)[1]])
         return rows, bandwidths
 
     def _pair(

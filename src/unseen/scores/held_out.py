@@ -197,16 +197,16 @@ def raced(
     max_iter: int = GRID_STEPS,
     *,
     behind: float,
+    best: float = -np.inf,
     n_jobs: int | None = None,
 ) -> list[HeldOut]:
     """Held-out answers at every bandwidth; a C that falls too far behind is given up.
 
     Bandwidths start in three heats, and race against the best of the heats before: a race against
     fits that run at the same time would depend on the number of jobs. Jobs are threads, which share
-    the rows; the products release the interpreter.
+    the rows; the products release the interpreter. ``best`` is the best score of earlier races.
     """
     found: dict[int, HeldOut] = {}
-    best = -np.inf
     for heat in each(np.split(best_first(bandwidths, rows.median), [1, 3])):
         race = Race(best, behind)
         parts = Parallel(n_jobs=n_jobs, require="sharedmem")(

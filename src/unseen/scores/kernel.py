@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol, Self
 
 import numpy as np
 from scipy import sparse
@@ -31,6 +32,24 @@ _NEIGHBOURS = 3
 _MOST_REFERENCES = 1000
 
 
+class Scale(Protocol):
+    """Puts rows where their Euclidean distances say how different they are."""
+
+    @classmethod
+    def of(cls, X: Matrix, weight: FloatArray) -> Self:
+        """The scale for weighted rows."""
+        ...
+
+    def __call__(self, X: Matrix) -> FloatArray:
+        """Rows on this scale, dense."""
+        ...
+
+    @property
+    def for_distances(self) -> tuple[Scale, ...]:
+        """Scales on which distances are worth taking."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class Standardisation(Frozen):
     """Centre and scale of each feature; a constant feature keeps the scale 1."""
@@ -39,7 +58,7 @@ class Standardisation(Frozen):
     scale: FloatArray
 
     @classmethod
-    def of(cls, X: Matrix, weight: FloatArray) -> Standardisation:
+    def of(cls, X: Matrix, weight: FloatArray) -> Self:
         """Weighted means and standard deviations of the columns of X, dense or sparse."""
         share = weight / weight.sum()
         centre = np.zeros(X.shape[1])
@@ -60,6 +79,11 @@ class Standardisation(Frozen):
     def raw_and_standardised(self) -> tuple[Standardisation, Standardisation]:
         """Centred only, and centred and scaled: neither is better on all data."""
         return Standardisation(self.centre, np.ones_like(self.scale)), self
+
+    @property
+    def for_distances(self) -> tuple[Standardisation, Standardisation]:
+        """Both, raw and standardised."""
+        return self.raw_and_standardised
 
     def __call__(self, X: Matrix) -> FloatArray:
         """Standardised rows, dense."""
@@ -103,7 +127,7 @@ def median_bandwidth(landmarks: FloatArray) -> float:
 def neighbour_distances(
     F: Matrix,
     H: Matrix,
-    scales: Sequence[Standardisation],
+    scales: Sequence[Scale],
     rng: np.random.RandomState,
     clusters: Clusters | None = None,
 ) -> Distances:
@@ -113,7 +137,7 @@ def neighbour_distances(
     ----------
     F, H : ndarray or sparse matrix of shape (n, d)
         New and labelled rows, at least 2 of H.
-    scales : sequence of Standardisation
+    scales : sequence of Scale
         Scales of the features, one column of distances each.
     rng : RandomState
         Draws the rows of H to which distances are taken, where it has more than 1,000.
@@ -223,7 +247,7 @@ class KernelFactor(Frozen):
 
 def kernel_factor(
     X: Matrix,
-    standardise: Standardisation,
+    standardise: Scale,
     landmarks: FloatArray,
     bandwidth: float,
     typical: float | None = None,
@@ -252,11 +276,11 @@ def kernel_factor(
 
 @dataclass(frozen=True)
 class PreparedRows:
-    """Checked rows with their standardisation, landmarks, and the median distance of these."""
+    """Checked rows with their scale, landmarks, and the median distance of these."""
 
     X: Matrix
     weight: FloatArray
-    standardise: Standardisation
+    standardise: Scale
     landmarks: FloatArray
     median: float
 

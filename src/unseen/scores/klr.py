@@ -34,6 +34,7 @@ from unseen.scores.base import training_masks
 from unseen.scores.held_out import SCORINGS, one_hot, raced
 from unseen.scores.kernel import (
     PreparedRows,
+    Scale,
     Standardisation,
     automatic_rank,
     choose_landmarks,
@@ -41,6 +42,7 @@ from unseen.scores.kernel import (
     row_blocks,
 )
 from unseen.scores.logistic import Problems, solve
+from unseen.scores.reshaping import fitting_scales
 
 BANDWIDTHS = 2.0 ** np.arange(2, -4, -1)  # times the median distance between landmarks
 C_VALUES = 10.0 ** np.arange(-2, 4)
@@ -75,7 +77,9 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
     rank : int or "auto", default="auto"
         Landmarks. "auto" takes ``5.5 sqrt(n)``, at least 300 (or all rows) and at most 1024.
     standardize : bool, default=True
-        Give every feature mean 0 and standard deviation 1 before distances are taken.
+        Give every feature mean 0 and standard deviation 1 before distances are taken. Where at
+        least half of the features are heavily skewed or hold codes of categories, and bandwidth is
+        None, a scale of ranks and codes (:mod:`unseen.scores.reshaping`) is a candidate too.
     random_state : int, RandomState or None, default=None
         Draws landmarks and folds.
 
@@ -86,11 +90,12 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
     bandwidth_, C_ : float
         What was used in the end.
     cv_scores_ : ndarray of shape (bandwidths, Cs) or None
-        Held-out scores of the candidates, on 2,000 rows or 40 a class where rows are many; a
-        candidate that fell clearly behind keeps the score it had then. None when there was
-        nothing to choose.
-    landmarks_ : ndarray of shape (r, d)
-        Standardised landmarks that the kernel functions sit on.
+        Held-out scores of the candidates on the chosen scale, by 2,000 rows or 40 a class where
+        rows are many; a candidate that fell clearly behind keeps the score it had then. None when
+        there was nothing to choose.
+    landmarks_ : ndarray of shape (r, axes)
+        Landmarks that the kernel functions sit on, on the chosen scale: an axis for each feature,
+        or for each code of a feature.
     coef_ : ndarray of shape (r, K or 1)
         Weights of the kernel functions.
     intercept_ : ndarray of shape (K or 1,)
@@ -162,9 +167,10 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
         weight = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         with one_blas_thread():
             rng = check_random_state(self.random_state)
-            rows = self.prepare(X, weight, rng)
+            every = [self.prepare(X, weight, rng, kind) for kind in self.scales(X, weight)]
             with between(0.0, 0.8):
-                bandwidth, C, self.cv_scores_ = self.choose(rows, codes, rng)
+                best, bandwidth, C, self.cv_scores_ = self.choose(every, codes, rng)
+            rows = every[best]
             factor = rows.factor(bandwidth)
             dtype = factor.design.dtype
             everything = Problems(
@@ -187,12 +193,25 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
         self.coef_, self.intercept_ = found.coefficients[:-1, 0], found.coefficients[-1, 0]
         return self
 
-    def prepare(self, X: Matrix, weight: FloatArray, rng: np.random.RandomState) -> PreparedRows:
-        """Standardisation and landmarks of checked rows."""
-        standardise = Standardisation.of(X, weight)
-        if not self.standardize:
+    def scales(self, X: Matrix, weight: FloatArray) -> tuple[type[Scale], ...]:
+        """Kinds of scale to try; the user's own bandwidths are for columns of equal spread."""
+        if self.standardize and self.bandwidth is None:
+            return fitting_scales(X, weight)
+        return (Standardisation,)
+
+    def prepare(
+        self,
+        X: Matrix,
+        weight: FloatArray,
+        rng: np.random.RandomState,
+        kind: type[Scale] = Standardisation,
+    ) -> PreparedRows:
+        """Scale and landmarks of checked rows."""
+        if self.standardize:
+            standardise: Scale = kind.of(X, weight)
+        else:
             # Distances do not feel the centre, but their rounding does.
-            standardise = replace(standardise, scale=np.ones(X.shape[1]))
+            standardise = replace(Standardisation.of(X, weight), scale=np.ones(X.shape[1]))
         rank = automatic_rank(X.shape[0]) if self.rank == "auto" else int(self.rank)
         landmarks = standardise(choose_landmarks(X, weight, rank, rng))
         return PreparedRows(X, weight, standardise, landmarks, median_bandwidth(landmarks))
@@ -208,34 +227,45 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
         return C_VALUES if self.C is None else _candidates(self.C, "C")
 
     def choose(
-        self, rows: PreparedRows, codes: IntArray, rng: np.random.RandomState
-    ) -> tuple[float, float, FloatArray | None]:
-        """Best bandwidth and C on held-out folds, and the scores of all candidates."""
-        bandwidths, C_values = self.bandwidths(rows), self.C_values()
-        if bandwidths.size * C_values.size == 1:
-            return float(bandwidths[0]), float(C_values[0]), None
-        rows, codes = self._few_rows(rows, codes, rng)
-        masks = training_masks(self.cv, codes, rng, Clusters.of_copies(rows.X).labelled)
-        cells = rows, codes, bandwidths, C_values, masks, self.scoring
-        scores = np.array([one.scores for one in raced(*cells, behind=_BEHIND)])
+        self, every: list[PreparedRows], codes: IntArray, rng: np.random.RandomState
+    ) -> tuple[int, float, float, FloatArray | None]:
+        """Best scale, bandwidth and C on held-out folds, and the scores on this scale.
+
+        ``every`` holds the same rows on each scale; the best is named by its place there.
+        """
+        bandwidths, C_values = [self.bandwidths(rows) for rows in every], self.C_values()
+        if bandwidths[0].size * C_values.size == 1:
+            return 0, float(bandwidths[0][0]), float(C_values[0]), None
+        every, codes = self._few_rows(every, codes, rng)
+        masks = training_masks(self.cv, codes, rng, Clusters.of_copies(every[0].X).labelled)
+        found: list[FloatArray] = []
+        for place, rows in enumerate(every):
+            cells = rows, codes, bandwidths[place], C_values, masks, self.scoring
+            top = max((scores.max() for scores in found), default=-np.inf)
+            with between(place / len(every), (place + 1) / len(every)):
+                race = raced(*cells, behind=_BEHIND, best=top)
+            found.append(np.array([one.scores for one in race]))
         # The first of equals is the smoother one: wide bandwidths and small C come first.
-        best = np.unravel_index(np.argmax(np.nan_to_num(scores, nan=-np.inf)), scores.shape)
-        return float(bandwidths[best[0]]), float(C_values[best[1]]), scores
+        order = np.argmax(np.nan_to_num(found, nan=-np.inf))
+        scale, width, C = np.unravel_index(order, np.shape(found))
+        return int(scale), float(bandwidths[scale][width]), float(C_values[C]), found[scale]
 
     def _few_rows(
-        self, rows: PreparedRows, codes: IntArray, rng: np.random.RandomState
-    ) -> tuple[PreparedRows, IntArray]:
+        self, every: list[PreparedRows], codes: IntArray, rng: np.random.RandomState
+    ) -> tuple[list[PreparedRows], IntArray]:
         """Draw a part of very many rows, with the same shares of the classes."""
         # Splits of the user's own are splits of all rows.
         size = max(_ENOUGH_ROWS, _ENOUGH_A_CLASS * (int(codes.max()) + 1))
         if len(codes) <= max(_MANY_ROWS, size) or not isinstance(self.cv, Integral):
-            return rows, codes
-        order = rng.permutation(np.flatnonzero(rows.weight > 0))
+            return every, codes
+        X, weight = every[0].X, every[0].weight
+        order = rng.permutation(np.flatnonzero(weight > 0))
         by_class = np.argsort(codes[order], kind="stable")
         counts = np.bincount(codes[order], minlength=int(codes.max()) + 1)
         rank = np.concatenate([np.arange(count) / max(count, 1) for count in counts])
         some = np.sort(order[by_class[np.argsort(rank, kind="stable")[:size]]])
-        return self.prepare(rows.X[some], rows.weight[some], rng), codes[some]
+        part = X[some], weight[some], rng
+        return [self.prepare(*part, type(rows.standardise)) for rows in every], codes[some]
 
     def decision_function(self, X: Matrix) -> FloatArray:
         """Log-odds of the second class (two classes), or logits of all classes.

@@ -120,8 +120,8 @@ def test_labels_come_back_as_they_were(series, kind, sizes) -> None:
     X, y, X_new = sizes
     labels = np.array(KINDS[kind])[(y == "right").astype(int)]
     estimator = unseen.MPEIncomplete(classifier=GaussianNB(), random_state=0)
-    expected = unseen.estimate(X, labels, X_new, estimator=estimator)
-    found = unseen.estimate(X, SERIES[series](labels), X_new, estimator=estimator)
+    expected = unseen.estimate(X, labels, X_new, estimator=estimator, confidence=None)
+    found = unseen.estimate(X, SERIES[series](labels), X_new, estimator=estimator, confidence=None)
     assert_array_equal(shares(found), shares(expected))
     assert list(found.classes) == KINDS[kind]
     assert {type(label) for label in found.classes} == {type(KINDS[kind][0])}
@@ -182,7 +182,11 @@ def test_a_proportion_estimator_ends_a_pipeline(table) -> None:
     found = pipeline[-1].estimate(pipeline[:-1].transform(table(X_new)))
     prepared = columns().fit(X)
     by_hand = unseen.estimate(
-        prepared.transform(X), y, prepared.transform(X_new), estimator=estimator
+        prepared.transform(X),
+        y,
+        prepared.transform(X_new),
+        estimator=estimator,
+        confidence=None,
     )
     assert_allclose(shares(found), shares(by_hand), **CLOSE)
     assert abs(found.unseen - 90 / 240) < 0.05
@@ -283,8 +287,10 @@ def test_a_table_that_is_not_in_memory_is_named(sizes) -> None:
 
 def test_the_order_of_memory_changes_nothing(sizes) -> None:
     X, y, X_new = sizes
-    one = unseen.estimate(X, y, X_new, random_state=0)
-    other = unseen.estimate(np.asfortranarray(X), y, np.asfortranarray(X_new), random_state=0)
+    one = unseen.estimate(X, y, X_new, random_state=0, confidence=None)
+    other = unseen.estimate(
+        np.asfortranarray(X), y, np.asfortranarray(X_new), random_state=0, confidence=None
+    )
     assert_array_equal(one.proportions, other.proportions)
 
 

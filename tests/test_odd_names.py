@@ -58,7 +58,14 @@ def test_the_name_of_a_constant_column_changes_nothing(estimator, name, samples)
         return pd.DataFrame(np.column_stack([rows, np.ones(len(rows))]), columns=[*"abc", last])
 
     plain, odd = (
-        unseen.estimate(table(X, last), y, table(X_new, last), estimator=estimator, random_state=0)
+        unseen.estimate(
+            table(X, last),
+            y,
+            table(X_new, last),
+            estimator=estimator,
+            random_state=0,
+            confidence=None,
+        )
         for last in ("flat", name)
     )
     assert shown(odd).replace(f"column '{name}'", "column 'flat'") == shown(plain)

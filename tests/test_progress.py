@@ -22,7 +22,7 @@ def heard(work) -> list[float]:
 @pytest.mark.parametrize(
     "work",
     [
-        lambda: unseen.estimate(X, Y, X_NEW, random_state=0),
+        lambda: unseen.estimate(X, Y, X_NEW, random_state=0, confidence=None),
         lambda: unseen.RejectionForest(n_trees=2, random_state=0).fit(X, Y, X_NEW),
         lambda: unseen.compare(X, Y, X_NEW, [unseen.SaerensEM()], random_state=0),
     ],

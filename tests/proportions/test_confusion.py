@@ -44,7 +44,7 @@ def estimate_of(centres, classifier, **options):
     X_new = np.vstack([rng.normal(centre, 1, (60, 2)) for centre in centres])
     y = np.repeat([f"c{place}" for place in range(len(centres))], 150)
     estimator = unseen.SaerensEM(classifier=classifier, n_folds=5, **options)
-    return unseen.estimate(X, y, X_new, estimator=estimator, random_state=0)
+    return unseen.estimate(X, y, X_new, estimator=estimator, random_state=0, confidence=None)
 
 
 def confused(estimate):

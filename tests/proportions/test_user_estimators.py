@@ -155,7 +155,7 @@ def test_a_reading_with_another_share_of_the_unseen_reaches_the_record(samples) 
             reading = super().read(scores)
             return replace(reading, shares=np.append(reading.shares[:-1] / 2, 0.5))
 
-    estimate = unseen.estimate(*samples, estimator=Half(**QUICK), random_state=0)
+    estimate = unseen.estimate(*samples, estimator=Half(**QUICK), random_state=0, confidence=None)
     assert estimate.unseen == 0.5
     assert estimate.sees_unseen
     assert "closed_set" not in {notice.code for notice in estimate.notices}

@@ -74,7 +74,12 @@ def shares_by_classifier():
     }
     return {
         name: unseen.estimate(
-            X, y, X_new, estimator=unseen.OpenSetEstimator(classifier=kind), random_state=0
+            X,
+            y,
+            X_new,
+            estimator=unseen.OpenSetEstimator(classifier=kind),
+            random_state=0,
+            confidence=None,
         )
         for name, kind in kinds.items()
     }

@@ -199,14 +199,16 @@ def arrays_of(scores: Any) -> list[np.ndarray]:
 
 def test_classify_and_count_fits_its_classifier_once(samples, fits) -> None:
     X, y, X_new = samples
-    unseen.estimate(X, y, X_new, estimator=unseen.ClassifyAndCount(classifier=CountedNB()))
+    unseen.estimate(
+        X, y, X_new, estimator=unseen.ClassifyAndCount(classifier=CountedNB()), confidence=None
+    )
     assert fits == [len(y)]
 
 
 @pytest.mark.parametrize("kind", [unseen.SaerensEM, unseen.AdjustedCount])
 def test_folds_take_one_fit_each_and_the_new_rows_one(kind, samples, fits) -> None:
     X, y, X_new = samples
-    unseen.estimate(X, y, X_new, estimator=kind(classifier=CountedNB(), n_folds=4))
+    unseen.estimate(X, y, X_new, estimator=kind(classifier=CountedNB(), n_folds=4), confidence=None)
     assert len(fits) == 5
     assert fits.count(len(y)) == 1
 

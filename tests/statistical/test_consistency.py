@@ -107,7 +107,9 @@ def test_from_rows_with_the_default_scorer() -> None:
         for seed in range(6):
             new, known = gaussian_rows(n, np.random.default_rng(100 + seed))
             labels = np.repeat(["a", "b"], n)
-            estimate = unseen.estimate(np.vstack(known), labels, new, random_state=0)
+            estimate = unseen.estimate(
+                np.vstack(known), labels, new, random_state=0, confidence=None
+            )
             drawn.append(np.append(estimate.proportions, estimate.unseen) - SHARES)
         errors[n] = np.abs(drawn).sum(axis=1).mean()
     assert errors[600] < 0.6 * errors[100]

@@ -127,9 +127,9 @@ def test_a_frame_with_text_dates_and_gaps_is_prepared_as_on_the_command_line():
 
     X = pd.concat([frame(60, -4, ["red", "blue"]), frame(60, 4, ["blue"])])
     y, X_new = ["a"] * 60 + ["b"] * 60, frame(60, -4, ["red", "blue"])
-    found = unseen.estimate(X, y, X_new, random_state=0)
+    found = unseen.estimate(X, y, X_new, random_state=0, confidence=None)
     columns = Columns()
     rows = columns.fit_transform(X)
-    plain = unseen.estimate(rows, y, columns.transform(X_new), random_state=0)
+    plain = unseen.estimate(rows, y, columns.transform(X_new), random_state=0, confidence=None)
     assert found.unseen == plain.unseen
     assert found.notices[0].text == "Not used: 'day' (holds dates or times)."

@@ -106,7 +106,7 @@ def mean_error(errors: list[float]) -> float:
 def test_one_known_class_is_the_positive_unlabelled_problem(draws) -> None:
     """Mean error over 20 draws of nearly twice the rows was .031."""
     estimates = [
-        unseen.estimate(X[y == "left"], y[y == "left"], X_new, random_state=0)
+        unseen.estimate(X[y == "left"], y[y == "left"], X_new, random_state=0, confidence=None)
         for X, y, X_new in draws
     ]
     assert estimates[0].classes == ("left",)
@@ -117,7 +117,9 @@ def test_one_known_class_is_the_positive_unlabelled_problem(draws) -> None:
 def test_a_known_class_may_be_missing_from_the_new_rows(draws) -> None:
     """Mean error over 20 draws of nearly twice the rows was .020."""
     estimates = [
-        unseen.estimate(X, y, np.delete(X_new, np.s_[300:420], axis=0), random_state=0)
+        unseen.estimate(
+            X, y, np.delete(X_new, np.s_[300:420], axis=0), random_state=0, confidence=None
+        )
         for X, y, X_new in draws
     ]
     assert max(estimate["right"] for estimate in estimates) < 0.01
@@ -128,12 +130,15 @@ def test_a_known_class_may_be_missing_from_the_new_rows(draws) -> None:
 def test_any_classifier_can_score(draws) -> None:
     """Mean error over 20 draws of nearly twice the rows was .013."""
     by_bayes = MPEIncomplete(classifier=GaussianNB())
-    estimates = [unseen.estimate(*draw, estimator=by_bayes, random_state=0) for draw in draws]
+    estimates = [
+        unseen.estimate(*draw, estimator=by_bayes, random_state=0, confidence=None)
+        for draw in draws
+    ]
     assert mean_error([estimate.unseen - 0.3 for estimate in estimates]) < 0.03
 
 
 def test_counts_of_rows_are_kept(samples) -> None:
-    estimate = unseen.estimate(*samples, random_state=0)
+    estimate = unseen.estimate(*samples, random_state=0, confidence=None)
     assert estimate.n_labelled == {"left": 60, "right": 50}
     assert estimate.n_new == 100
 

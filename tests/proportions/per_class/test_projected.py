@@ -92,7 +92,9 @@ def test_finds_the_shares_when_nothing_is_unseen(draws) -> None:
     """New rows without the third class; a projection cannot move away from the truth."""
     truth, errors = np.array([5 / 7, 2 / 7]), []
     for X, y, X_new in draws[:3]:
-        estimate = unseen.estimate(X, y, X_new[:420], estimator=MPEProjected(), random_state=0)
+        estimate = unseen.estimate(
+            X, y, X_new[:420], estimator=MPEProjected(), random_state=0, confidence=None
+        )
         slopes = np.array([estimate.roc[label].right_slope for label in estimate.classes])
         moved = np.linalg.norm(estimate.proportions - truth)
         assert moved <= np.linalg.norm(np.clip(slopes, 0, 1) - truth) + 1e-12

@@ -161,7 +161,7 @@ def test_one_call_copies_the_estimator_and_seeds_it(samples) -> None:
     assert estimator.random_state == 1
     assert not hasattr(estimator, "classes_")
     assert estimate.seed == 4
-    direct = estimator.set_params(random_state=4).fit(X, y).estimate(X_new, confidence=0.95)
+    direct = estimator.set_params(random_state=4).fit(X, y).estimate(X_new)
     assert estimate.to_dict() == direct.to_dict()
 
 

@@ -63,11 +63,12 @@ def add_unlisted_names(app: Any, page: str, source: list[str]) -> None:
         source[0] += "\n## Also public\n\n```{eval-rst}\n" + "\n".join(lines) + "\n```\n"
 
 
-# What the converter of docutils lacks, and what says the same.
+# What the converter of docutils lacks or draws below the letter, and what says the same.
 MATHS = (
     (r"\\dots\b", r"\\ldots"),
     (r"\\[bB]ig(?![a-z])", ""),
     (r"\\tag\{(\w+)\}", r"\\qquad (\1)"),
+    (r"(\\(?:hat|tilde|bar)\s*(?:\{[^{}]*\}|\\[a-zA-Z]+|[a-zA-Z]))(?=[_^])", r"\1{}"),
 )
 
 

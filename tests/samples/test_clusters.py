@@ -122,3 +122,10 @@ def test_copies_of_whole_numbers_are_pointed_out() -> None:
     drawn = X[900:][np.random.default_rng(0).integers(0, 800, 400)]
     (notice,) = copy_notices(X[:800], drawn, "X", "X_new")
     assert notice.code == "copied_rows"
+
+
+def test_numbers_follow_the_rows_and_not_their_hashes() -> None:
+    X = np.array([[3.0], [1.0], [3.0], [2.0], [1.0], [9.0]])
+    found = Clusters.of_copies(X, np.array([[2.0], [7.0]]))
+    assert found.labelled.tolist() == [0, 1, 0, 2, 1, 3]
+    assert found.new.tolist() == [2, 4]

@@ -59,7 +59,12 @@ class Clusters(Frozen):
         """Equal rows together, labelled and new alike; values that rows often take, apart."""
         rows = [X] if X_new is None else [X, X_new]
         keys = row_keys(*rows)
-        _, numbers, counts = np.unique(keys, return_inverse=True, return_counts=True)
+        _, first, numbers, counts = np.unique(
+            keys, return_index=True, return_inverse=True, return_counts=True
+        )
+        # Keys differ between processes; numbers by first appearance do not, nor do sums over them.
+        place = np.argsort(np.argsort(first))
+        numbers, counts = place[numbers], counts[np.argsort(first)]
         common = counts[numbers] > max(_COMMON * len(keys), _FEWEST_COMMON)
         numbers[common] = len(counts) + np.arange(common.sum())
         return cls(numbers[: X.shape[0]], numbers[X.shape[0] :])

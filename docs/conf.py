@@ -5,9 +5,6 @@ from importlib import import_module
 from inspect import isclass
 from typing import Any
 
-from docutils import nodes
-from docutils.utils.math.latex2mathml import tex2mathml
-
 from unseen import __version__
 from unseen._names import public_names
 
@@ -74,6 +71,10 @@ MATHS = (
 
 def write_maths(translator: Any, node: Any) -> None:
     """Write a formula as MathML, which browsers draw without a script or a network."""
+    # Here, so that the tests can read this file where Sphinx is not installed.
+    from docutils import nodes
+    from docutils.utils.math.latex2mathml import tex2mathml
+
     tex = node.astext()
     for lacking, same in MATHS:
         tex = re.sub(lacking, same, tex)

@@ -87,7 +87,12 @@ def test_a_full_disk_is_told_with_the_name_of_the_file(tmp_path) -> None:
 
 @POSIX
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_ends_a_command_cleanly(tmp_path, capfd, number) -> None:
+def test_a_signal_ends_a_command_cleanly(tmp_path, capfd, request, number) -> None:
+    # Tests that run in the background of a shell inherit that SIGINT is ignored.
+    inherited = signal.signal(
+        number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL
+    )
+    request.addfinalizer(lambda: signal.signal(number, inherited))
     before = signal.getsignal(number)
 
     def write_until_stopped() -> None:

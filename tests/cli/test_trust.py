@@ -114,6 +114,7 @@ def test_what_nohup_ignores_stays_ignored(monkeypatch) -> None:
     try:
         with stopping_cleanly("stopped."):
             os.kill(os.getpid(), signal.SIGHUP)
+            assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     finally:
         signal.signal(signal.SIGHUP, before)
 

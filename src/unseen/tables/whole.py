@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Arff", "Excel", "WholeTable"]
 
 
-class WholeTable:
+class WholeTable(ABC):
     """A format whose files are read as a whole."""
 
     def names(self, part: Part) -> list[str]:
@@ -29,8 +30,9 @@ class WholeTable:
         table = self._table(part).select(list(columns))
         yield from table.to_batches(max_chunksize=batch_rows(len(columns)))
 
+    @abstractmethod
     def _table(self, part: Part) -> Table:
-        raise NotImplementedError
+        """The whole table of one file."""
 
 
 @dataclass(frozen=True)

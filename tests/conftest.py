@@ -35,7 +35,7 @@ SLOW = (
     "test_intervals.py", "test_joint.py", "test_kernel.py", "test_kernel_mean.py", "test_kl.py",
     "test_klr.py", "test_l2.py", "test_labelling.py", "test_odd_names.py", "test_one_line.py",
     "test_open_set.py", "test_page.py", "test_persist.py", "test_placement.py",
-    "test_plugin.py", "test_posteriors.py", "test_reshaping.py", "test_risk.py",
+    "test_plugin.py", "test_posteriors.py", "test_reshaping.py", "test_resume.py", "test_risk.py",
     "test_sampling.py",
     "test_scorers.py", "test_slope.py", "test_small_and_odd.py", "test_source.py",
     "test_stack.py", "test_study.py", "test_svg.py", "test_threshold.py", "test_tree.py",

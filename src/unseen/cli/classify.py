@@ -52,6 +52,12 @@ __all__ = ["classify"]
 @click.option(
     "--save", type=output_path, help="Save the rule; as TRAIN it labels other tables without a fit."
 )
+@click.option(
+    "--resume",
+    is_flag=True,
+    help="Keep what is labelled beside --out until all is done, and go on after what a stopped "
+    "run has kept.",
+)
 @group_option
 @json_option
 @quiet_option
@@ -62,6 +68,7 @@ def classify(
     fdr: float | None,
     cost: float | None,
     save: Path | None,
+    resume: bool,
     json_path: str | None,
     quiet: bool,
     **given: Any,
@@ -76,6 +83,7 @@ def classify(
       unseen classify train.csv new.csv --label y -o out.csv --fdr 0.1 --save rule.skops
       unseen classify train.csv new.csv --label y -o out.csv --group person
       unseen classify rule.skops next.csv -o next_labelled.csv
+      unseen classify train.parquet "new/*.parquet" --label y -o out.parquet --resume
     """
     asked = {"reject_rate": _rate(reject_rate), "recall": recall, "fdr": fdr, "cost": cost}
     threshold = {name: value for name, value in asked.items() if value is not None}
@@ -86,7 +94,7 @@ def classify(
     with shown_progress(quiet) as progress:
         from unseen.study import run_classification
 
-        found, rule = run_classification(inputs, out, threshold, progress)
+        found, rule = run_classification(inputs, out, threshold, progress, resume=resume)
     outputs.write(found, rule)
     if not quiet and outputs.leaves_screen_free:
         _show(found, outputs.files)

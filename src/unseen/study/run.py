@@ -14,10 +14,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from unseen._version import __version__
 from unseen.api import Comparison, compare
 from unseen.api import estimate as estimate_shares
 from unseen.drift import Drift
@@ -35,7 +37,7 @@ from unseen.study.inputs import SILENT, Inputs, Progress, Windowing
 from unseen.study.results import Checks, Classification, MethodComparison, Origin, Study, Suspects
 from unseen.study.rows import NewRows, Training, WindowRows, read_windows
 from unseen.study.table_rule import TableRule, fit_rule, label_rows
-from unseen.tables import Columns, RowWriter
+from unseen.tables import Columns, KeptBatches, RowWriter
 from unseen.tables.cells import CellWriter
 
 __all__ = ["run_checks", "run_classification", "run_comparison", "run_study"]
@@ -105,7 +107,12 @@ def run_study(
 
 
 def run_classification(
-    inputs: Inputs, out: Path, threshold: dict[str, Any] | None = None, progress: Progress = SILENT
+    inputs: Inputs,
+    out: Path,
+    threshold: dict[str, Any] | None = None,
+    progress: Progress = SILENT,
+    *,
+    resume: bool = False,
 ) -> tuple[Classification, TableRule]:
     """Label every row of NEW, and write the rows with their labels.
 
@@ -119,6 +126,9 @@ def run_classification(
         One argument of ``with_threshold`` of a rejection rule, such as ``{"fdr": 0.1}``.
     progress : Progress
         Hears what is being done.
+    resume : bool, default=False
+        Keep labelled rows beside ``out`` until all are there, and go on after those that a stopped
+        run has kept.
 
     Returns
     -------
@@ -145,7 +155,13 @@ def run_classification(
     if threshold:
         rule = rule.with_threshold(**threshold)
     progress.stage("Labelling")
-    counts = _write_labels(rule, inputs, new, fitted, out, progress)
+    kept = None
+    if resume:
+        # The rule is fitted again: the same seed gives the same rule, or its labels are not kept.
+        kept = KeptBatches(out, str(joblib.hash((rule, new.sha256, __version__))))
+    counts = _write_labels(rule, inputs, new, fitted, out, progress, kept)
+    if kept is not None:
+        kept.remove()
     return _classification(rule, counts, fitted, notices), rule
 
 
@@ -332,7 +348,13 @@ def _baselines(training: Training, new: NewRows, chosen: type, seed: int) -> Com
 
 
 def _write_labels(
-    rule: TableRule, inputs: Inputs, new: NewRows, fitted: bool, out: Path, progress: Progress
+    rule: TableRule,
+    inputs: Inputs,
+    new: NewRows,
+    fitted: bool,
+    out: Path,
+    progress: Progress,
+    kept: KeptBatches | None,
 ) -> dict[str, int]:
     """Write the labelled rows, and count the rows of each label."""
     counts: Counter[str] = Counter()
@@ -341,12 +363,13 @@ def _write_labels(
         inputs.new_source,
         new if fitted else None,
         lambda n_rows: progress.share(n_rows / new.n_rows),
+        kept,
     )
     cells = CellWriter(inputs.new_source.parts[0].path, out) if inputs.writes_cells(out) else None
     with cells or RowWriter(out) as writer:
         for rows, labels in batches:
             writer.write(rule.columns.typed(rows) if writer.keeps_types else rows)
-            counts.update(map(str, labels.tolist()))
+            counts.update(map(str, labels))
     return {str(label): counts[str(label)] for label in rule.rule.classes_}
 
 

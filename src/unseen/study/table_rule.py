@@ -14,7 +14,7 @@ from unseen.records import Estimate
 from unseen.rejection import RejectionClassifier
 from unseen.rejection.learning.sample import labels_at, novelty
 from unseen.study.rows import NewRows, Training, rows_of_file
-from unseen.tables import Columns, Source
+from unseen.tables import Columns, KeptBatches, Source
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -51,33 +51,45 @@ def label_rows(
     source: Source,
     fitted_on: NewRows | None = None,
     progress: Callable[[int], object] | None = None,
-) -> Iterator[tuple[pa.Table, NDArray[Any]]]:
+    kept: KeptBatches | None = None,
+) -> Iterator[tuple[pa.Table, list[Any]]]:
     """Label all rows of a table: yields rows with added columns, and the labels, batch by batch.
 
     Added are ``predicted``, ``novelty`` and one probability per label. A row that the rule was
     fitted on gets the answer of a rule that did not learn from it. ``progress`` hears the number of
-    rows done.
+    rows done. Batches that an earlier run has ``kept`` are not labelled again.
     """
-    import pyarrow as pa
-
-    rule, first = table_rule.rule, 0
-    names = _free_names(rule.classes_, source.columns())
-    for batch in source.batches():
-        table = pa.Table.from_batches([batch])
-        with rows_of_file(np.arange(first, first + batch.num_rows)):
-            probabilities = table_rule.probabilities(table)
-        if fitted_on is not None:
-            places = fitted_on.positions
-            begin, end = np.searchsorted(places, [first, first + len(probabilities)])
-            probabilities[places[begin:end] - first] = rule.out_of_fold_.new[begin:end]
+    first, names = 0, _free_names(table_rule.rule.classes_, source.columns())
+    for number, batch in enumerate(source.batches()):
+        table = None if kept is None else kept.find(number)
+        if table is None:
+            table = _labelled(table_rule, batch, first, names, fitted_on)
+            if kept is not None:
+                kept.keep(number, table)
         first += batch.num_rows
-        labels = rule.classes_[labels_at(probabilities, rule.threshold_)]
-        added = [labels, novelty(probabilities), *probabilities.T]
-        for name, column in zip(names, added, strict=True):
-            table = table.append_column(name, pa.array(column))
-        yield table, labels
+        yield table, table[names[0]].to_pylist()
         if progress is not None:
             progress(first)
+
+
+def _labelled(
+    table_rule: TableRule, batch: Any, first: int, names: list[str], fitted_on: NewRows | None
+) -> pa.Table:
+    """A batch with its labels; ``first`` is the place of its first row in the table."""
+    import pyarrow as pa
+
+    rule, table = table_rule.rule, pa.Table.from_batches([batch])
+    with rows_of_file(np.arange(first, first + batch.num_rows)):
+        probabilities = table_rule.probabilities(table)
+    if fitted_on is not None:
+        places = fitted_on.positions
+        begin, end = np.searchsorted(places, [first, first + len(probabilities)])
+        probabilities[places[begin:end] - first] = rule.out_of_fold_.new[begin:end]
+    labels = rule.classes_[labels_at(probabilities, rule.threshold_)]
+    added = [labels, novelty(probabilities), *probabilities.T]
+    for name, column in zip(names, added, strict=True):
+        table = table.append_column(name, pa.array(column))
+    return table
 
 
 def _free_names(labels: NDArray[Any], taken: list[str]) -> list[str]:

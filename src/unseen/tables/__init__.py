@@ -3,6 +3,7 @@
 from unseen.tables.beside import WithLabels
 from unseen.tables.columns import Columns
 from unseen.tables.groups import GroupBy
+from unseen.tables.kept import KeptBatches
 from unseen.tables.predictions import ScoreColumns
 from unseen.tables.sampling import Sample, read_groups, read_labelled, read_sample
 from unseen.tables.source import Source, check_names
@@ -13,6 +14,7 @@ __all__ = [
     "BadCell",
     "Columns",
     "GroupBy",
+    "KeptBatches",
     "RowWriter",
     "Sample",
     "ScoreColumns",

@@ -38,6 +38,7 @@ from unseen.proportions.closed_set.em import SaerensEM as SaerensEM
 from unseen.proportions.closed_set.hall import HallECDF as HallECDF
 from unseen.proportions.closed_set.kl import KLDivergence as KLDivergence
 from unseen.proportions.closed_set.l2 import L2Distance as L2Distance
+from unseen.proportions.closed_set.sord import SORD as SORD
 from unseen.proportions.open_set import OpenSetEstimator as OpenSetEstimator
 from unseen.proportions.per_class.binary import BinaryRescaled as BinaryRescaled
 from unseen.proportions.per_class.incomplete import MPEIncomplete as MPEIncomplete

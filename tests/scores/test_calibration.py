@@ -10,7 +10,8 @@ from sklearn.linear_model import LogisticRegression
 import unseen
 from reference.closed_twins import gaussian_posteriors, gaussian_rows
 from unseen import ClassifyAndCount, SaerensEM
-from unseen.scores.calibration import assumed_shares
+from unseen.scores import Posteriors
+from unseen.scores.calibration import BiasCorrectedTemperature, assumed_shares, needed_rescaling
 
 CENTRES = [[0.0, 0.0], [2.0, 0.0]]
 
@@ -60,6 +61,33 @@ def test_classes_that_lie_apart_do_not_tell_the_prior() -> None:
     assert_allclose(assumed_shares(posteriors, codes), [0.5, 0.5])
 
 
+def test_calibrated_posteriors_are_rescaled_once_in_a_hundred() -> None:
+    rescaled = 0
+    for seed in range(200):
+        X, codes = rows_of([0.6, 0.4], 150, seed)
+        rescaled += needed_rescaling(gaussian_posteriors(X, CENTRES, [0.6, 0.4]), codes) is not None
+    # 200 draws at 1% exceed 7 in one case of a thousand.
+    assert rescaled <= 7
+
+
+def test_posteriors_that_are_too_sure_are_rescaled_before_shares_are_read() -> None:
+    X, codes = rows_of([0.5, 0.5], 400, 5)
+    X_new, _ = rows_of([0.8, 0.2], 400, 6)
+    calm, calm_new = (gaussian_posteriors(rows, CENTRES, [0.5, 0.5]) for rows in (X, X_new))
+    sure, sure_new = (p**4 / (p**4).sum(axis=1, keepdims=True) for p in (calm, calm_new))
+    rescaling = needed_rescaling(sure, codes)
+    assert rescaling is not None
+    assert_allclose(rescaling.temperature, 4, rtol=0.25)
+    record = Posteriors((0, 1), codes, sure, sure_new, rescaling=rescaling)
+    twin = BiasCorrectedTemperature().fit(calm, codes)
+    assert_allclose(record.ratios @ record.training_shares, 1.0)
+    assert_allclose(
+        SaerensEM().from_scores(record).proportions,
+        SaerensEM().from_scores(Posteriors((0, 1), codes, twin(calm), twin(calm_new))).proportions,
+        atol=1e-4,
+    )
+
+
 @pytest.fixture(scope="module")
 def shares_by_classifier():
     """Shares of 900:100 Gaussians at 300:200, by three classifiers."""
@@ -70,14 +98,14 @@ def shares_by_classifier():
     kinds = {
         "as it is": LogisticRegression(),
         "balanced": LogisticRegression(class_weight="balanced"),
-        "forest": RandomForestClassifier(50, class_weight="balanced", min_samples_leaf=5),
+        "forest": RandomForestClassifier(50, class_weight="balanced"),
     }
     return {
         name: unseen.estimate(
             X,
             y,
             X_new,
-            estimator=unseen.OpenSetEstimator(classifier=kind),
+            estimator=unseen.OpenSetEstimator(classifier=kind, n_folds=5),
             random_state=0,
             confidence=None,
         )

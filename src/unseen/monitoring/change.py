@@ -78,8 +78,7 @@ def _among_known(scores: OpenScores, mixture: FloatArray) -> tuple[FloatArray, F
     posteriors = scores.posteriors
     if posteriors is None:
         return np.ones((scores.n_new, 1)), np.ones((len(scores.codes), 1))
-    parts = posteriors.new, posteriors.of_labelled
-    moved = [rows / posteriors.prior * mixture for rows in parts]
+    moved = [rows * mixture for rows in (posteriors.ratios, posteriors.labelled_ratios)]
     known, labelled = (rows / rows.sum(axis=1, keepdims=True) for rows in moved)
     return known, labelled
 

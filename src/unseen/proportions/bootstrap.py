@@ -175,7 +175,7 @@ def labelled_noise(
     ``d_i`` the move of a class's sample under its weights this is a weighted mean over labelled
     rows, taken at their out-of-fold posteriors.
     """
-    ratios = record.of_labelled / record.prior
+    ratios = record.labelled_ratios
     slopes = ratios / np.maximum(ratios @ shares, _MIN_POSTERIOR)[:, None]
     groups = None if record.clusters is None else drawn_groups(record.clusters.together[0])
     if groups is not None:

@@ -76,7 +76,7 @@ def confusion_notices(scores: Any, shares: FloatArray) -> tuple[Notice, ...]:
     posteriors = getattr(scores, "posteriors", scores)
     if getattr(posteriors, "labelled", None) is None or not hasattr(posteriors, "prior"):
         return ()
-    worth, noise = pair_information(posteriors.labelled / posteriors.prior, posteriors.codes)
+    worth, noise = pair_information(posteriors.labelled_ratios, posteriors.codes)
     confused = worth + noise < _LEAST_INFORMATION
     group = connected_components(confused, directed=False)[1]
     members = [np.flatnonzero(group == one) for one in np.unique(group)]

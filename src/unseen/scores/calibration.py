@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import softmax
+from scipy.stats import chi2
 
 from unseen._types import FloatArray, IntArray
 
@@ -22,6 +23,7 @@ __all__ = [
     "Temperature",
     "assumed_shares",
     "log_posteriors",
+    "needed_rescaling",
 ]
 
 _LEAST_POSTERIOR = 1e-15
@@ -29,6 +31,8 @@ _INVERSE_TEMPERATURES = (0.01, 100.0)
 # Mean posteriors that stray from the label shares by less are taken for noise. Where classes lie
 # apart standard errors are tiny, and a small difference of means says little about the prior.
 _STANDARD_ERRORS, _LEAST_DIFFERENCE = 2.0, 0.02
+# Calibrated posteriors would be rescaled in one case of a hundred.
+_LEVEL = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,6 +133,39 @@ def assumed_shares(posteriors: FloatArray, codes: IntArray) -> FloatArray:
         return labels
     shares = labels * np.exp(-_least_log_loss(posteriors, codes, temperature=False).bias)
     return np.asarray(shares / shares.sum())
+
+
+def needed_rescaling(posteriors: FloatArray, codes: IntArray) -> Rescaling | None:
+    """The bias-corrected temperature, where the labelled rows clearly ask for one; else None.
+
+    Twice the log-likelihood that a temperature and a bias per class gain has, for calibrated
+    posteriors, the chi-squared law with one degree of freedom per class.
+
+    Parameters
+    ----------
+    posteriors : ndarray of shape (n, K)
+        Out-of-fold posteriors of the labelled rows.
+    codes : ndarray of shape (n,)
+        Classes of the labelled rows.
+
+    Returns
+    -------
+    Rescaling or None
+
+    Examples
+    --------
+    A classifier says .9 and is right in 60 of 100 rows:
+
+    >>> sure, codes = np.tile([0.9, 0.1], (100, 1)), np.repeat([0, 1], [60, 40])
+    >>> needed_rescaling(sure, codes)(sure)[0].round(2)
+    array([0.6, 0.4])
+    >>> needed_rescaling(np.tile([0.55, 0.45], (100, 1)), codes) is None
+    True
+    """
+    rescaling, rows = _least_log_loss(posteriors, codes), np.arange(len(codes))
+    logs = (log_posteriors(values)[rows, codes] for values in (rescaling(posteriors), posteriors))
+    gain = float(next(logs).sum() - next(logs).sum())
+    return rescaling if 2 * gain > chi2.isf(_LEVEL, posteriors.shape[1]) else None
 
 
 def log_posteriors(posteriors: FloatArray) -> FloatArray:

@@ -54,12 +54,18 @@ class CrossFitter(Protocol):
     """Makes out-of-fold scores of three kinds from one classifier.
 
     Rows of one cluster share a fold; without ``clusters`` equal rows do. ``takes_weights`` says
-    whether :meth:`ratios` can weigh the labelled rows.
+    whether :meth:`ratios` can weigh the labelled rows; ``tuned`` whether held-out log-loss chose the
+    settings, so that posteriors are calibrated.
     """
 
     @property
     def takes_weights(self) -> bool:
         """Whether :meth:`ratios` can weigh the labelled rows."""
+        ...
+
+    @property
+    def tuned(self) -> bool:
+        """Whether held-out log-loss chose the settings."""
         ...
 
     def posteriors(
@@ -141,6 +147,7 @@ class KernelCrossFitter:
     classifier: KernelLogisticRegression
     n_jobs: int | None = None
     takes_weights: bool = True
+    tuned: bool = True
 
     def posteriors(
         self,

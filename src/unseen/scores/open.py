@@ -196,8 +196,8 @@ def ratios_at_shares(scores: OpenScores, shares: FloatArray) -> RatioScores:
     # says nothing must stay so, or this difference alone would order its rows.
     speaks = ratios.labelled.any(axis=0) | ratios.new.any(axis=0)
     moved = []
-    for values, rows in ((ratios.new, posteriors.new), (ratios.labelled, posteriors.of_labelled)):
-        densities = rows / posteriors.prior
+    known = posteriors.ratios, posteriors.labelled_ratios
+    for values, densities in zip((ratios.new, ratios.labelled), known, strict=True):
         before, after = (
             np.log(np.maximum(densities @ mixed, _MIN_RATIO)) for mixed in (scores.mixture, shares)
         )

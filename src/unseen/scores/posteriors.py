@@ -22,7 +22,7 @@ from unseen.samples import (
     group_clusters,
 )
 from unseen.scores.base import FOLDS, Scorer, Scores
-from unseen.scores.calibration import assumed_shares
+from unseen.scores.calibration import Rescaling, assumed_shares, needed_rescaling
 from unseen.scores.crossfit import cross_fitter
 
 __all__ = ["PosteriorScorer", "Posteriors", "RawScorer", "RowScores"]
@@ -114,6 +114,9 @@ class Posteriors(RowScores):
         finds out by itself (:func:`~unseen.scores.calibration.assumed_shares`).
     clusters : Clusters or None, default=None
         Rows in groups, which intervals draw whole; None where each row is drawn by itself.
+    rescaling : Rescaling or None, default=None
+        Calibrates the posteriors before densities are read off them; None takes them as they are,
+        at their prior.
 
     Examples
     --------
@@ -126,6 +129,7 @@ class Posteriors(RowScores):
 
     prior: FloatArray = None  # type: ignore[assignment]
     clusters: Clusters | None = None
+    rescaling: Rescaling | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -157,8 +161,19 @@ class Posteriors(RowScores):
 
     @property
     def ratios(self) -> FloatArray:
-        """Posteriors of the new rows over the prior: proportional to the class densities."""
-        return self.new / self.prior
+        """Class densities at the new rows, up to a factor for each row."""
+        return self._densities(self.new)
+
+    @property
+    def labelled_ratios(self) -> FloatArray:
+        """Class densities at the labelled rows, up to a factor for each row."""
+        return self._densities(self.of_labelled)
+
+    def _densities(self, rows: FloatArray) -> FloatArray:
+        """Posteriors over the prior, which is that of the labels once they are rescaled."""
+        if self.rescaling is None:
+            return rows / self.prior
+        return np.asarray(self.rescaling(rows) / self.training_shares)
 
     def window(self, places: IntArray) -> Posteriors:
         """Posteriors of some of the new rows."""
@@ -209,7 +224,11 @@ class PosteriorScorer(Scorer):
             return Posteriors(labelled.labels, codes, *found, self.seed)
         prior = assumed_shares(found[0], codes)
         notices = _prior_notices(prior, labelled)
-        return Posteriors(labelled.labels, codes, *found, self.seed, notices, prior, clusters)
+        # Where log-loss chose the settings, a sharper scale would trust rows of no known class.
+        rescaling = None if fitter.tuned else needed_rescaling(found[0], codes)
+        return Posteriors(
+            labelled.labels, codes, *found, self.seed, notices, prior, clusters, rescaling
+        )
 
     def serves(self, other: Scorer) -> bool:
         """Posteriors with folds also serve methods that need those of the new rows only."""

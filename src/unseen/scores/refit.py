@@ -39,6 +39,7 @@ class AnyClassifier:
     classifier: Any
     n_jobs: int | None = None
     takes_weights: bool = False
+    tuned: bool = False
 
     def posteriors(
         self,

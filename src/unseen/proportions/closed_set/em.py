@@ -80,7 +80,7 @@ class SaerensEM(PosteriorEstimator):
             rescaling = self.calibration.fit(scores.of_labelled, scores.codes)
             labelled, new = rescaling(scores.of_labelled), rescaling(scores.new)
             prior = assumed_shares(labelled, scores.codes)
-            record = replace(scores, labelled=labelled, new=new, prior=prior)
+            record = replace(scores, labelled=labelled, new=new, prior=prior, rescaling=None)
         shares = mixture_shares(record.ratios, start=record.prior)
         height = float(np.log(record.ratios @ shares).mean())
 

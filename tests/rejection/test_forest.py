@@ -20,14 +20,15 @@ def sample():
     return OpenSample(X, codes, X_new, SHARES[:2])
 
 
-def test_probabilities_are_the_mean_of_leaf_posteriors(sample):
+def test_probabilities_are_the_mean_of_leaf_posteriors(sample, monkeypatch):
+    monkeypatch.setattr("unseen.rejection.forest.GROWN_AT_ONCE", 20 * 800)
     forest = RejectionForest(n_trees=30, random_state=0)
     grown = list(forest._grow(sample, np.random.RandomState(0)))
     rule = forest._fit_rule(sample, np.random.RandomState(0))
     assert len(grown) > 1  # so that more than one batch is looked at
     X, prior = sample.rows, np.append(sample.shares, sample.unseen)
     expected, held_out, n_out = (np.zeros((len(X), 3)) for _ in range(3))
-    for batch, counts in grown:
+    for batch, counts, _ in grown:
         for tree, count in enumerate(counts):
             leaf = batch.trees.leaves(X)[:, tree]
             masses = cell_masses(leaf, sample.masses * count[:, None], batch.trees.n_cells)

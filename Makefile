@@ -6,7 +6,7 @@ LOWEST := .venv-lowest/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 # One test process per core: threads within each would only get in the way of the others.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/pytest -n auto --dist worksteal
 
-.PHONY: demo quick test test-lowest check docs bench paper fuzz bad-input faults audit wheel clean
+.PHONY: demo quick test test-lowest rules check docs bench paper fuzz bad-input faults audit wheel clean
 
 demo: .venv/.installed
 	@$(BIN)/unseen demo
@@ -48,12 +48,16 @@ wheel: .venv/.dev
 	.venv-wheel/$(notdir $(BIN))/python -m pip install --quiet "$$(ls dist/*.whl | tail -1)[cli]"
 	cd dist && ../.venv-wheel/$(notdir $(BIN))/unseen demo
 
-check: .venv/.dev
+# Style, types, and who may import whom.
+rules: .venv/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(PYTEST)
+
+# The rules beside the tests: mypy keeps one core busy, and would leave the others idle.
+check: .venv/.dev
+	@$(MAKE) --no-print-directory --jobs 2 rules test
 
 docs: .venv/.docs
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html

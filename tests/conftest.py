@@ -66,8 +66,8 @@ def samples() -> Samples:
 
 @pytest.fixture(scope="session")
 def draws() -> list[Samples]:
-    """Six draws with enough rows to find the shares: for what must hold on average."""
-    return [blobs(300, 240, 600, seed) for seed in range(6)]
+    """Four draws with enough rows to find the shares: for what must hold on average."""
+    return [blobs(300, 240, 600, seed) for seed in range(4)]
 
 
 @pytest.fixture(scope="session")

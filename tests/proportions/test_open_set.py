@@ -75,7 +75,7 @@ def test_candidates_that_say_nothing_stay_tied() -> None:
 
 @pytest.mark.slow
 def test_a_rare_known_class_that_has_become_common_is_not_unseen() -> None:
-    for seed in range(3):
+    for seed in range(2):
         rng = np.random.default_rng(seed)
         X = rng.normal(np.repeat([[-2.0], [2.0]], [2000, 20], axis=0), 1, (2020, 2))
         X_new = rng.normal(np.repeat([[-2.0], [2.0]], [900, 100], axis=0), 1, (1000, 2))

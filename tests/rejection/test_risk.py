@@ -118,9 +118,9 @@ def test_consistent_with_estimated_shares() -> None:
     rng = np.random.default_rng(2)
     truth = true_value(ErrorRate())
     mean_error, mean_stated = [], []
-    for n in (60, 720):
+    for n in (60, 480):
         found = []
-        for seed in range(5):
+        for seed in range(4):
             X, codes, X_new = draw(rng, n, 2 * n)
             found.append(
                 open_set_risk(Fixed(), X[:, None], codes, X_new[:, None], random_state=seed)

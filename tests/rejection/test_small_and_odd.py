@@ -37,7 +37,7 @@ def drawn(seed: int = 0, n_columns: int = 3) -> tuple[np.ndarray, np.ndarray, np
 
 def test_copies_of_labelled_rows_do_not_look_unseen() -> None:
     X, y, _ = drawn()
-    rule = RejectionStack(classifier=QUICK, random_state=0)
+    rule = RejectionStack(classifier=QUICK, random_state=1)
     with pytest.warns(UnseenWarning, match="also in X"):
         rule.fit(X, y, X.copy(), [0.5, 0.5])
     assert (rule.predict_new() != "unseen").all()

@@ -54,8 +54,8 @@ class CrossFitter(Protocol):
     """Makes out-of-fold scores of three kinds from one classifier.
 
     Rows of one cluster share a fold; without ``clusters`` equal rows do. ``takes_weights`` says
-    whether :meth:`ratios` can weigh the labelled rows; ``tuned`` whether held-out log-loss chose the
-    settings, so that posteriors are calibrated.
+    whether :meth:`ratios` can weigh the labelled rows; ``tuned`` whether held-out log-loss chose
+    the settings, so that posteriors are calibrated.
     """
 
     @property

@@ -28,6 +28,8 @@ def ask(case: Case) -> list[Answer]:
         "probability of anything unseen": found.diagnostics["probability_unseen"],
         "accuracy": 1 - risk.risk,
     }
+    verdict = "still" if found.drift is None else found.drift.verdict
+    numbers |= {f"says {name}": name == verdict for name in ("still", "moved", "unclear")}
     answers = [case.answer("unseen", quantity, value) for quantity, value in numbers.items()]
     return answers + case.shares("unseen", found.proportions)
 

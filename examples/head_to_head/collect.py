@@ -3,7 +3,7 @@
     python collect.py WORK [logistic | forest]
 
 Writes ``<classifier>.csv`` (one line for each number), ``<classifier>.md`` (means and standard
-errors over the draws) and ``footprint.csv`` into ``results``. Needs Python alone.
+errors over the draws) and ``footprint.csv`` into ``results``.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
+from cases import SETTINGS
+
 RESULTS = Path(__file__).parent / "results"
-TOOLS = ("truth", "unseen", "nannyml", "evidently", "quapy", "pyod")
-SETTINGS = ("nothing new", "known classes shifted", "30% unseen")
+TOOLS = ("truth", "unseen", "nannyml", "evidently", "quapy", "pyod", "cleanlab")
 ROWS = (
     ("the unseen share", "truth", "unseen share"),
     ("`unseen`: the unseen share", "unseen", "unseen share"),
@@ -27,6 +28,8 @@ ROWS = (
     ("... mean high end", "unseen", "unseen high"),
     ("... how often it holds the truth", "unseen", "interval holds the truth"),
     ("... probability that anything is unseen", "unseen", "probability of anything unseen"),
+    ("... says that known classes moved", "unseen", "says moved"),
+    ("... cannot say whether they moved", "unseen", "says unclear"),
     ("accuracy of the user's classifier", "truth", "accuracy"),
     ("NannyML: that accuracy (CBPE)", "NannyML", "accuracy"),
     ("... mean absolute error", "NannyML", "error of accuracy"),
@@ -47,6 +50,9 @@ ROWS = (
     ("PyOD KNN in `RejectionThreshold`: rows flagged", "PyOD in unseen", "rows flagged"),
     ("... accuracy", "PyOD in unseen", "accuracy"),
     ("... accuracy as estimated without labels", "PyOD in unseen", "estimated accuracy"),
+    ("cleanlab Datalab: rows flagged as outliers", "cleanlab", "rows flagged"),
+    ("... accuracy with flagged rows called unseen", "cleanlab", "accuracy"),
+    ("... rows called one sample", "cleanlab", "rows called one sample"),
 )
 
 Answer = dict[str, Any]
@@ -109,7 +115,7 @@ def table(answers: list[Answer], data: str) -> list[str]:
             found[row["tool"], row["quantity"], row["setting"]].append(row["value"])
     n_seeds = len(found["truth", "accuracy", SETTINGS[0]])
     lines = [f"## {data}, {n_seeds} draws", ""]
-    lines += [f"| | {' | '.join(SETTINGS)} |", "|---|---|---|---|"]
+    lines += [f"| | {' | '.join(SETTINGS)} |", "|---" * (1 + len(SETTINGS)) + "|"]
     for title, tool, quantity in ROWS:
         cells = [cell(found[tool, quantity, setting]) for setting in SETTINGS]
         lines.append(f"| {title} | {' | '.join(cells)} |")

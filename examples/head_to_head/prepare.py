@@ -3,9 +3,10 @@
     python prepare.py WORK [logistic | forest]
 
 Every class of a data set is the unseen one in turn, so that none is picked: 10 seeds for digits,
-12 for satimage. The unseen class is in no training or reference row. The three settings differ in
-the new rows only: shares as in training; half of the known classes thinned to a fifth; shares as
-in training, and 30% of the rows from the unseen class.
+12 for satimage. The unseen class is in no training or reference row. The settings differ in the
+new rows only: shares as in training; half of the known classes thinned to a fifth; the rows of
+the first setting with every column moved by a tenth of its standard deviation, up or down, or
+multiplied by 1.05; and shares as in training with 30% of the rows from the unseen class.
 
 The user's classifier is a logistic regression, whose probabilities are nearly calibrated, or a
 random forest, whose are not.
@@ -55,6 +56,13 @@ def shares_of(setting: str, y: np.ndarray, hidden: int, rng: np.random.Generator
     return dict(zip(known, weights, strict=True))
 
 
+def drifted(setting: str, X: np.ndarray, sd: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """What a sensor that was recalibrated would report for the same rows."""
+    if setting == "columns moved by .1 sd":
+        return X + rng.choice([-0.1, 0.1], X.shape[1]) * sd
+    return 1.05 * X if setting == "gain of 5%" else X
+
+
 def size_of(shares: dict, y: np.ndarray, at_most: int) -> int:
     """As many rows as the shares allow without drawing one twice."""
     room = [(np.sum(y == label) - 1) / share for label, share in shares.items()]
@@ -93,7 +101,8 @@ def write_seed(folder: Path, data: str, seed: int, classifier: Any) -> None:
         shares = shares_of(setting, y, hidden, rng)
         size = size_of(shares, y[pool], NEW_ROWS[data])
         new = pool[draw_with_proportions(y[pool], shares, size, random_state=seed)]
-        Table(outputs(model, X[new])).write(folder / f"{setting}.csv")
+        X_new = drifted(setting, X[new], X[reference].std(axis=0), np.random.default_rng(seed))
+        Table(outputs(model, X_new)).write(folder / f"{setting}.csv")
         Table({"label": y[new]}).write(folder / f"{setting}.truth.csv")
 
 

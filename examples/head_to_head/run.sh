@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The whole comparison: environments, data, five tools, tables. Python 3.11, bash, a package index.
+# The whole comparison: environments, data, six tools, tables. Python 3.11, bash, a package index.
 #
 #   examples/head_to_head/run.sh            works in a temporary folder and deletes it
 #   examples/head_to_head/run.sh FOLDER     works in FOLDER, keeps it, and reuses the peers' environments
@@ -47,11 +47,12 @@ environment nannyml
 environment evidently
 environment quapy
 environment pyod
+environment cleanlab
 # PyOD was measured alone; now `unseen` comes beside it, to wrap its detector.
 "$work/venv-pyod/bin/pip" install --quiet --requirement "$here/requirements/unseen.txt" "$here/../.."
 
 echo "drawing the data"
 "$work/venv-unseen/bin/python" "$here/prepare.py" "$work" "$classifier"
-for tool in unseen nannyml evidently quapy pyod; do ask "$tool"; done
-"$python" "$here/collect.py" "$work" "$classifier"
+for tool in unseen nannyml evidently quapy pyod cleanlab; do ask "$tool"; done
+"$work/venv-unseen/bin/python" "$here/collect.py" "$work" "$classifier"
 cat "$here/results/$classifier.md"

@@ -119,7 +119,7 @@ def piped(tables) -> subprocess.CompletedProcess[str]:
 
 def test_by_adds_a_timeline(piped) -> None:
     assert "'day'" not in piped.stdout  # it is used, so nobody need be told that it is not
-    assert cells_of(piped.stdout, "2024-05-01")[3] == "reference"
+    assert "reference" in cells_of(piped.stdout, "2024-05-01")
     assert cells_of(piped.stdout, "2024-05-03")[1] == "60"
 
 

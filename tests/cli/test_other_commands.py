@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
+from click.shell_completion import ShellComplete
 from click.testing import CliRunner, Result
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -186,8 +187,9 @@ def test_monitor_tells_the_day_that_differs(unseen_command, tables, tmp_path) ->
     arguments += ["--by", "day:day", "--fail-if-changed", "--json", str(tmp_path / "out.json")]
     result = unseen_command(*arguments)
     assert result.exit_code == 3, result.output
-    assert cells_of(result.output, "2024-05-01")[3] == "reference"
-    assert cells_of(result.output, "2024-05-02")[3].endswith("*")
+    assert result.output.startswith("The unseen share rose in 2024-05-02, from 0.0% to ")
+    assert cells_of(result.output, "2024-05-01")[4] == "reference"
+    assert cells_of(result.output, "2024-05-02")[4] == "changed, unseen too"
     timeline = json.loads((tmp_path / "out.json").read_text())["timeline"]
     assert timeline["changed_unseen"] == [False, True]
 
@@ -195,15 +197,34 @@ def test_monitor_tells_the_day_that_differs(unseen_command, tables, tmp_path) ->
 def test_compare_shows_who_is_blind(unseen_command) -> None:
     result = unseen_command("compare", *TABLES)
     assert result.exit_code == 0, result.output
-    assert cells_of(result.output, "SaerensEM")[-1] == "0.0%"
-    assert float(cells_of(result.output, "OpenSetEstimator")[-1].rstrip("%")) > 20
+    assert cells_of(result.output, "SaerensEM")[1:3] == ["no", "-"]
+    sees, unseen_share = cells_of(result.output, "OpenSetEstimator")[1:3]
+    assert sees == "yes"
+    assert float(unseen_share.rstrip("%")) > 20
+    assert result.output.index("MPEIncomplete") < result.output.index("AdjustedCount")
 
 
 def test_diagnose_has_a_row_per_class_and_a_bound(unseen_command) -> None:
     result = unseen_command("diagnose", *TABLES)
     assert result.exit_code == 0, result.output
-    assert float(cells_of(result.output, "ant")[1]) == pytest.approx(0.4, abs=0.1)
-    assert "of the new rows are unseen, whatever the distributions" in result.output
+    verdict, slope = cells_of(result.output, "ant")[1:3]
+    assert verdict == "ok"
+    assert float(slope) == pytest.approx(0.4, abs=0.1)
+    assert "Bend: 1 where the ROC ends straight" in result.output
+    assert "certified to be unseen" in result.output  # of 200 rows, none
+
+
+def test_a_shell_completes_commands_options_and_methods() -> None:
+    shell = ShellComplete(main, {}, "unseen", "_UNSEEN_COMPLETE")
+
+    def completed(begun: str, *before: str) -> list[str]:
+        return [item.value for item in shell.get_completions([*before], begun)]
+
+    assert completed("es") == ["estimate"]
+    assert completed("--conf", "estimate") == ["--confidence"]
+    assert completed("mpei", "estimate", "--method") == ["MPEIncomplete"]
+    script = CliRunner(env={"_UNSEEN_COMPLETE": "zsh_source"}).invoke(main, [], prog_name="unseen")
+    assert "compdef" in script.output
 
 
 def test_methods_says_who_sees(unseen_command) -> None:

@@ -28,8 +28,8 @@ def table(counts: dict[str, int], seed: int) -> list[list[object]]:
 
 
 def cells_of(output: str, first: str) -> list[str]:
-    """The cells of the row of a printed table that begins with this cell."""
+    """The cells of the row that begins with this cell; a wide table is printed in parts."""
     rows = [re.split(r"[│┃]", line)[1:-1] for line in output.splitlines()]
     found = [[cell.strip() for cell in row] for row in rows if row and row[0].strip() == first]
-    assert len(found) == 1, output
-    return found[0]
+    assert found, output
+    return [first, *(cell for row in found for cell in row[1:])]

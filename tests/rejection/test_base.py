@@ -393,7 +393,7 @@ def test_copied_rows_are_warned_about_once(rows, proportions) -> None:
     X, y, X_new = rows
     with pytest.warns(UnseenWarning) as caught:
         rule = RatioRule(random_state=0).fit(X, y, np.vstack([X_new, X[:100]]), proportions)
-    assert len([one for one in caught if "also in X" in str(one.message)]) == 1
+    assert len([one for one in caught if "also among the labelled rows" in str(one.message)]) == 1
     assert [notice.code for notice in rule.notices_].count("rows_in_both") == 1
 
 

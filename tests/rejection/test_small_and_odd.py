@@ -38,7 +38,7 @@ def drawn(seed: int = 0, n_columns: int = 3) -> tuple[np.ndarray, np.ndarray, np
 def test_copies_of_labelled_rows_do_not_look_unseen() -> None:
     X, y, _ = drawn()
     rule = RejectionStack(classifier=QUICK, random_state=1)
-    with pytest.warns(UnseenWarning, match="also in X"):
+    with pytest.warns(UnseenWarning, match="also among the labelled rows"):
         rule.fit(X, y, X.copy(), [0.5, 0.5])
     assert (rule.predict_new() != "unseen").all()
     assert rule.risk_.risk > -0.02

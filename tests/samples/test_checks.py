@@ -387,7 +387,9 @@ def test_nothing_but_constants_is_an_error() -> None:
 
 def test_the_warning_points_at_the_line_of_the_user() -> None:
     rows = np.random.default_rng(0).normal(size=(40, 2))
-    with pytest.warns(UnseenWarning, match="40 of 40 rows of X_new are also in X") as caught:
+    with pytest.warns(
+        UnseenWarning, match="40 of 40 new rows are also among the labelled rows"
+    ) as caught:
         unseen.estimate(rows, ["a", "b"] * 20, rows, random_state=0)
     assert [warning.filename for warning in caught] == [__file__]
 

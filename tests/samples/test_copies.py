@@ -37,31 +37,38 @@ def test_leaked_rows_are_counted(kind, n_rows, n_new, n_leaked) -> None:
     rng = np.random.default_rng(0)
     X = normal(rng, n_rows)
     (remark,) = said(kind(X), kind(np.vstack([X[:n_leaked], normal(rng, n_new - n_leaked)])))
-    assert remark.startswith(f"{n_leaked} of {n_new} rows of X_new are also in X, value for value.")
+    assert remark.startswith(
+        f"{n_leaked} of {n_new} new rows are also among the labelled rows, value for value."
+    )
     assert remark.endswith("take them out: they pull the shares towards their classes.")
 
 
 def test_leak_is_seen_though_the_new_rows_were_drawn_with_replacement() -> None:
     rng = np.random.default_rng(0)
     X = normal(rng, 300)
-    assert "900 of 900 rows of X_new are also in X" in said(X, X[rng.integers(0, 300, 900)])[0]
+    assert (
+        "900 of 900 new rows are also among the labelled rows"
+        in said(X, X[rng.integers(0, 300, 900)])[0]
+    )
 
 
 def test_leak_is_seen_among_coarse_rows() -> None:
     rng = np.random.default_rng(0)
     X, clean = rng.integers(0, 2000, (2, 500, 1)).astype(float)
     assert said(X, clean) == []
-    assert "rows of X_new are also in X" in said(X, np.vstack([clean[:250], X[:250]]))[0]
+    assert (
+        "new rows are also among the labelled rows" in said(X, np.vstack([clean[:250], X[:250]]))[0]
+    )
 
 
 def test_minus_zero_is_zero() -> None:
     X = np.column_stack([np.zeros(8), np.arange(8.0) ** 1.5])
-    assert "8 of 8 rows" in said(X, X * [-1.0, 1.0])[0]
+    assert "8 of 8 new rows" in said(X, X * [-1.0, 1.0])[0]
 
 
 def test_rows_agree_across_precisions() -> None:
     X = np.arange(16.0).reshape(8, 2)
-    assert "8 of 8 rows" in said(X, X.astype(np.float32))[0]
+    assert "8 of 8 new rows" in said(X, X.astype(np.float32))[0]
 
 
 def cells(rng, n_rows: int, n_new: int, n_cells: int):
@@ -116,11 +123,11 @@ def test_oversampling_is_pointed_out_in_either_sample(case) -> None:
     n_copies = len(copied) - len(np.unique(copied, axis=0))
     (remark,) = said(copied, clean)
     assert remark.startswith(
-        f"{n_copies} of {len(copied)} rows of X repeat other rows of X, value for value, but few "
-        "of them are in X_new."
+        f"{n_copies} of {len(copied)} labelled rows repeat other ones, value for value, but few "
+        "of them are among the new rows."
     )
     (remark,) = said(clean, copied)
-    assert "rows of X_new repeat other rows of X_new" in remark
+    assert "new rows repeat other ones" in remark
     assert rate(lambda rng: (OVERSAMPLED[case](rng), clean)) == 1
 
 
@@ -168,7 +175,7 @@ def test_natural_repeats_are_no_oversampling(case) -> None:
 
 def test_the_user_hears_of_copies_that_spoil_the_estimate() -> None:
     F, H = np.repeat(np.random.default_rng(0).normal(size=(2, 100, 2)), 2, axis=1)
-    with pytest.warns(UnseenWarning, match=r"rows of (H|F) repeat other rows") as caught:
+    with pytest.warns(UnseenWarning, match=r"rows of (H|F) repeat other ones") as caught:
         estimate = mixture_proportion(F, H, ROCSlope(), random_state=0)
     told = [notice.text for notice in estimate.notices if notice.code == "copied_rows"]
     assert [str(warning.message) for warning in caught] == told

@@ -41,8 +41,8 @@ def main(ctx: click.Context, jobs: int | None) -> None:
 
     `unseen COMMAND --help` has all options of a command.
 
-    \b
     Exit codes: 0 fine, 1 an error, 2 wrong usage, 3 a --fail-if came true.
+
     Set NO_COLOR for plain text; UNSEEN_TRACEBACK=1 shows where an error arose.
     """
     if ctx.invoked_subcommand is None:

@@ -124,7 +124,7 @@ def _rate(text: str | None) -> float | str | None:
 def _show(found: Classification, files: list[Path]) -> None:
     import numpy as np
 
-    from unseen.cli.screen import console, plain, print_notices, table_of
+    from unseen.cli.screen import console, plain, print_files, print_notices, print_table, table_of
 
     screen, total = console(), sum(found.rows.values())
     if found.drift is not None and found.drift.verdict != "still":
@@ -133,7 +133,7 @@ def _show(found: Classification, files: list[Path]) -> None:
     table = table_of("label", ["rows", "share"])
     for label, count in found.rows.items():
         table.add_row(plain(label), f"{count:,}", f"{count / total:.1%}")
-    screen.print(table)
+    print_table(table, screen)
     if not found.fitted_on_these_rows:
         screen.print("Of the rows that the rule was fitted to:")
     low, high = found.unseen_interval
@@ -150,5 +150,4 @@ def _show(found: Classification, files: list[Path]) -> None:
         )
     screen.print(_error_rate(found))
     print_notices(found.notices, screen)
-    for file in files:
-        screen.print(f"Written: {plain(file)}")
+    print_files(files, screen)

@@ -22,6 +22,10 @@ def compare(json_path: str | None, quiet: bool, **given: Any) -> None:
 
     Closed-set methods take every new row for one of a known class: where something is unseen they
     are all wrong, and often agree.
+
+    \b
+    Examples:
+      unseen compare train.csv new.csv --label species
     """
     inputs, outputs = given_inputs(given), Outputs(json_path=json_path)
     outputs.check(inputs)
@@ -31,9 +35,12 @@ def compare(json_path: str | None, quiet: bool, **given: Any) -> None:
         found = run_comparison(inputs, progress)
     outputs.write(found)
     if not quiet and outputs.leaves_screen_free:
-        from unseen.cli.screen import console, print_notices, shares_of_methods
+        from unseen.cli.screen import console, print_notices, print_table, shares_of_methods
 
         screen = console()
-        screen.print(shares_of_methods(found.estimates))
-        screen.print("Closed-set methods say 0.0% unseen whatever the data: see `unseen methods`.")
+        print_table(shares_of_methods(found.estimates), screen)
+        screen.print(
+            "Methods that cannot see the unseen hand its rows to the known classes: compare them "
+            "with each other, not with the first ones."
+        )
         print_notices(found.notices, screen)

@@ -20,24 +20,22 @@ __all__ = ["demo"]
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 def demo(seed: int) -> None:
     """Handwritten digits, three of which training never saw."""
-    from rich.console import Console
-
-    from unseen.cli.screen import print_notices
+    from unseen.cli.screen import console, print_notices, print_table
     from unseen.demo import Demo
 
     record = Demo.run(seed)
-    screen = Console(highlight=False, soft_wrap=True)
+    screen = console()
     lies = "inside" if record.holds else "outside"
     truth = f"The truth, {short_share(record.truth[-1])}, lies {lies} the 95% interval."
     screen.print(f"[bold]{record.estimate.sentence()}[/bold]\n{truth}\n")
-    screen.print(shares_table(record))
+    print_table(shares_table(record), screen)
     screen.print(footer(record))
     print_notices(record.estimate.notices, screen)
 
 
 def shares_table(record: Demo) -> Table:
     """One row per known class, one for unseen, one for the errors."""
-    from unseen.cli.screen import table_of
+    from unseen.cli.screen import table_of, unseen_style
 
     heads = ["estimated share", "95% interval", "true share", "closed-set method"]
     table = table_of("digit", heads)
@@ -47,7 +45,7 @@ def shares_table(record: Demo) -> Table:
     *known, unseen = zip(estimated, ends, truth, closed_set, strict=True)
     for label, row in zip(record.estimate.classes, known, strict=True):
         table.add_row(str(label), *row)
-    table.add_row("unseen", *unseen, style="bold")
+    table.add_row("unseen", *unseen, style=unseen_style(record.estimate))
     table.add_section()
     ours, closed = map(share, record.errors)
     table.add_row("total error", ours, "", "", closed)

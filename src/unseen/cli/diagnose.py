@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -11,17 +11,46 @@ from unseen.cli.outputs import Outputs
 from unseen.cli.progress import shown_progress
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
+    from unseen.records import Estimate
     from unseen.study import Checks
 
 __all__ = ["diagnose"]
 
+
+class Check(NamedTuple):
+    """The head of a column, what fails where the check fires, and how to read the number."""
+
+    head: str
+    fault: str
+    legend: str
+
+
 _CHECKS = {
-    "effective_rows": "effective rows",
-    "right_end_bend": "straight at the end? (1)",
-    "misfit": "misfit (0)",
-    "class_drift": "drift (0)",
-    "hidden_share": "hidden in others (0)",
+    "effective_rows": Check(
+        "rows", "few rows", "as many rows as the slope is worth; below 30 it is rough."
+    ),
+    "right_end_bend": Check(
+        "bend",
+        "bends",
+        "1 where the ROC ends straight; well above 1, the true share is below the slope.",
+    ),
+    "misfit": Check("misfit", "misfit", "0 where the fitted curve follows the ROC."),
+    "class_drift": Check(
+        "drift",
+        "moved",
+        "the largest move of a column, in standard deviations; 0 if the class looks as it did.",
+    ),
+    "hidden_share": Check(
+        "hidden",
+        "hidden",
+        "how much of the other known classes looks like this one; 0 at best.",
+    ),
 }
+
+
+_UNCHECKED = {f"{name}_unchecked": check.fault for name, check in _CHECKS.items()}
 
 
 @click.command()
@@ -41,6 +70,10 @@ def diagnose(delta: float, json_path: str | None, quiet: bool, **given: Any) -> 
     The checks read the ROC of every class (MPEIncomplete). The certified bound of the unseen share
     holds whatever the distributions, if known classes did not change, and is often far below the
     estimate.
+
+    \b
+    Examples:
+      unseen diagnose train.csv new.csv --label species
     """
     inputs, outputs = given_inputs(given), Outputs(json_path=json_path)
     outputs.check(inputs)
@@ -54,35 +87,63 @@ def diagnose(delta: float, json_path: str | None, quiet: bool, **given: Any) -> 
 
 
 def _show(checks: Checks) -> None:
-    from unseen.cli.screen import console, plain, print_notices, table_of
+    from unseen.cli.screen import console, plain, print_notices, print_table
 
-    found = checks.estimate
-    screen = console()
-    made = {name: title for name, title in _CHECKS.items() if name in found.diagnostics}
-    table = table_of("class", ["slope", *made.values()])
-    for label in found.classes:
-        numbers = (found.diagnostics[name].get(label) for name in made)
-        slope = f"{found.roc[label].right_slope:.3f}"
-        table.add_row(plain(label), slope, *map(_number, numbers))
-    screen.print(table)
-    screen.print("In brackets: the value if nothing is wrong.")
+    found, screen = checks.estimate, console()
+    made = {name: check for name, check in _CHECKS.items() if name in found.diagnostics}
+    print_table(_table(found, made), screen)
     screen.print(
-        f"Sum of the slopes: {found.diagnostics['slope_total']:.3f}, at most 1 if all is well."
+        "Verdict: ok, or the checks that fail beyond chance; ? where too few new rows look like "
+        "the class to check it."
     )
-    screen.print(
-        f"At least {found.unseen_certified:.1%} of the new rows are unseen, whatever the "
-        "distributions, if no known class has changed "
-        f"(fails with probability {checks.delta:g} at most)."
-    )
+    screen.print("Slope: the share by the ROC of this class alone; all together at most 1.")
+    for check in made.values():
+        screen.print(f"{check.head.capitalize()}: {check.legend}")
+    screen.print(f"\nSum of the slopes: {found.diagnostics['slope_total']:.3f}.")
+    screen.print(_certified(found.unseen_certified or 0.0, checks.delta))
     if found.is_in_doubt:
         screen.print(f"[bold]{plain(found.sentence())}[/bold]")
+    # The table has them, class by class.
+    others = [one for one in found.notices if one.code not in _UNCHECKED]
     if not found.notices:
-        screen.print("No check complains.")
-    print_notices((*found.notices, *checks.notices), screen)
+        screen.print("All checks passed.")
+    print_notices((*others, *checks.notices), screen)
+
+
+def _table(found: Estimate, made: dict[str, Check]) -> Table:
+    """One row per class: its verdict, its slope, and the number of each check."""
+    from unseen.cli.screen import plain, table_of
+
+    table = table_of("class", ["verdict", "slope", *(check.head for check in made.values())])
+    for label in found.classes:
+        codes = {one.code for one in found.notices if one.about == label}
+        faults = [check.fault for name, check in made.items() if name in codes]
+        faults += [f"{_UNCHECKED[code]}?" for code in codes if code in _UNCHECKED]
+        numbers = (found.diagnostics[name].get(label) for name in made)
+        table.add_row(
+            plain(label),
+            ", ".join(faults) or "ok",
+            f"{found.roc[label].right_slope:.3f}",
+            *map(_number, numbers),
+            style="yellow" if faults else None,
+        )
+    return table
+
+
+def _certified(share: float, delta: float) -> str:
+    if share == 0:
+        return (
+            "No part of the new rows is certified to be unseen: the bound holds for any classes, "
+            "and so asks for more rows than an estimate does."
+        )
+    return (
+        f"Certified: at least {share:.1%} of the new rows are unseen, whatever the classes look "
+        f"like, if no known class has changed (wrong with probability {delta:g} at most)."
+    )
 
 
 def _number(value: Any) -> str:
     if value is None:
         return "-"
     middle = value[0] if isinstance(value, list | tuple) else value  # then come its limits
-    return f"{middle:.0f}" if middle > 10 else f"{middle:.3f}"
+    return f"{middle:.0f}" if middle > 10 else f"{middle:.2f}"

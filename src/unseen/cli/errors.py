@@ -40,7 +40,24 @@ class OneLineErrors(click.Group):
         except Exception as error:
             if os.environ.get("UNSEEN_TRACEBACK"):
                 raise
-            raise click.ClickException(one_line(error)) from None
+            raise click.ClickException(as_typed(one_line(error), self._spellings(ctx))) from None
+
+    def _spellings(self, ctx: click.Context) -> dict[str, str]:
+        """The options of the command, as they are typed, by the names of their values."""
+        command = self.commands.get(ctx.invoked_subcommand or "")
+        return {one.name or "": one.opts[0] for one in command.params} if command else {}
+
+
+def as_typed(text: str, spellings: dict[str, str]) -> str:
+    """A message that begins with the argument of a function, with the option in its place.
+
+    Examples
+    --------
+    >>> as_typed("by must name columns of new.csv.", {"by": "--by"})
+    '--by must name columns of new.csv.'
+    """
+    name, must, rest = text.partition(" must ")
+    return f"{spellings.get(name, name)}{must}{rest}"
 
 
 def one_line(error: Exception) -> str:

@@ -171,7 +171,7 @@ def promote(
 
 def _show_audit(found: Audit, notices: tuple[Notice, ...]) -> None:
     from unseen import _wording as words
-    from unseen.cli.screen import console, plain, print_notices, table_of
+    from unseen.cli.screen import console, plain, print_notices, print_table, table_of
 
     screen, corrected = console(), found.corrected
     screen.print(f"[bold]{plain(found.sentence())}[/bold]\n")
@@ -185,7 +185,7 @@ def _show_audit(found: Audit, notices: tuple[Notice, ...]) -> None:
         table.add_row(plain(name), words.share(before), words.share(now), words.interval(*ends))
     for name, (share, *limits) in found.named.items():
         table.add_row(f"  {plain(name)}", "", words.share(share), words.interval(*limits))
-    screen.print(table)
+    print_table(table, screen)
     for called, (rows, right) in (("unseen", found.called_unseen), ("known", found.called_known)):
         if rows:
             screen.print(f"Of {words.count(rows)} called {called}, people agree with {right}.")
@@ -194,7 +194,7 @@ def _show_audit(found: Audit, notices: tuple[Notice, ...]) -> None:
 
 
 def _show_promotion(found: Promotion, notices: tuple[Notice, ...], files: list[Path]) -> None:
-    from unseen.cli.screen import console, plain, print_notices, table_of
+    from unseen.cli.screen import console, plain, print_files, print_notices, print_table, table_of
 
     screen = console()
     table = table_of("class", ["labelled by people", "by group"])
@@ -202,8 +202,7 @@ def _show_promotion(found: Promotion, notices: tuple[Notice, ...], files: list[P
         mine = found.labels == name
         counts = [int((mine & (found.sources == one)).sum()) for one in ("labelled", "spread")]
         table.add_row(plain(name), *map(str, counts))
-    screen.print(table)
+    print_table(table, screen)
     screen.print(f"{len(found.rows)} of {found.n_new:,} new rows are now labelled rows.")
     print_notices((*found.notices, *notices), screen)
-    for file in files:
-        screen.print(f"Written: {plain(file)}")
+    print_files(files, screen)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from typing import TYPE_CHECKING
 
 import click
@@ -12,20 +13,21 @@ if TYPE_CHECKING:
 
 __all__ = ["methods", "sorted_estimators"]
 
+# ", Eq. (4)" means nothing without the paper.
+_OF_THE_PAPER = re.compile(r",? \(?(?:Eq|Prop)\. [^)]*\)+")
+
 
 @click.command()
 def methods() -> None:
     """List the estimators, and which of them can see unseen classes."""
-    from unseen.cli.screen import console, plain, table_of
+    from unseen.cli.screen import console, plain, print_table, table_of
 
-    table = table_of("method", [])
-    table.add_column("sees unseen classes")
-    table.add_column("what it does")
+    table = table_of("method", ["sees unseen"], ["what it does"])
     for one in sorted_estimators():
-        first = (inspect.getdoc(one) or "").split("\n\n")[0]
+        first = _OF_THE_PAPER.sub("", (inspect.getdoc(one) or "").split("\n\n")[0])
         sees = "yes" if one.sees_unseen else "no"
         table.add_row(type(one).__name__, sees, plain(" ".join(first.split())))
-    console().print(table, soft_wrap=False)
+    print_table(table, console())
 
 
 def sorted_estimators() -> list[ProportionEstimator]:

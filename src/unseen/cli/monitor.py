@@ -88,6 +88,6 @@ def monitor(
         fails,
         method=method,
         confidence=confidence,
-        windows={"by": by, "reference": reference, "alpha": alpha},
+        windows={"by": by, "reference": reference, "alpha": alpha, "over_time": True},
         quiet=quiet,
     )

@@ -147,8 +147,20 @@ confidence_option = click.option(
     show_default=True,
     help="Level of the intervals.",
 )
+
+
+def _methods_like(ctx: Any, option: Any, begun: str) -> list[str]:
+    """Names for a shell that completes words."""
+    from unseen.cli.methods import sorted_estimators
+
+    names = [type(one).__name__ for one in sorted_estimators()]
+    return [name for name in names if name.lower().startswith(begun.lower())]
+
+
 method_option = click.option(
-    "--method", help="Estimator; `unseen methods` lists them [default: OpenSetEstimator]"
+    "--method",
+    help="Estimator; `unseen methods` lists them [default: OpenSetEstimator]",
+    shell_complete=_methods_like,
 )
 quiet_option = click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
 report_option = click.option(

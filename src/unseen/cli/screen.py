@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from unseen import _wording as words
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
+    from rich.table import Column, Table
 
     from unseen.api import Comparison
     from unseen.loop import Explanation
@@ -19,21 +20,33 @@ if TYPE_CHECKING:
     from unseen.records import Estimate, Notice
     from unseen.study import Study
 
-__all__ = ["console", "plain", "print_notices", "shares_of_methods", "show_study", "table_of"]
+__all__ = [
+    "console",
+    "plain",
+    "print_files",
+    "print_notices",
+    "print_table",
+    "shares_of_methods",
+    "show_study",
+    "table_of",
+    "unseen_style",
+]
 
 _WIDTH_OF_PIPES = 500
-_STYLES = {"warning": "yellow", "note": "dim"}
+_LEAST_TEXT = 16
+_CELL_MARGIN = 3  # a blank on each side, and a line
+_STYLES = {"warning": "bold yellow", "note": "dim"}
 
 
 def console() -> Console:
     """The console for results; it knows whether it is a terminal, and NO_COLOR."""
     from rich.console import Console
 
-    screen = Console(highlight=False, soft_wrap=True)
-    if not screen.is_terminal and "COLUMNS" not in os.environ:
-        # Nobody looks at a pipe: cells that are cut to fit would be lost to its reader.
-        screen.width = _WIDTH_OF_PIPES
-    return screen
+    if Console().is_terminal:
+        return Console(highlight=False)
+    # Nobody looks at a pipe: its reader wants every cell, and a sentence on one line.
+    width = None if "COLUMNS" in os.environ else _WIDTH_OF_PIPES
+    return Console(highlight=False, soft_wrap=True, width=width)
 
 
 def plain(text: object) -> str:
@@ -43,35 +56,85 @@ def plain(text: object) -> str:
     return escape(words.verbatim(text))
 
 
-def table_of(first: str, others: Iterable[str]) -> Table:
-    """An empty table: names on the left, numbers on the right."""
+def table_of(first: str, numbers: Iterable[str], texts: Iterable[str] = ()) -> Table:
+    """An empty table: names on the left, numbers on the right, then columns of text."""
     from rich.table import Table
 
     table = Table()
     table.add_column(plain(first), no_wrap=True)
-    for title in others:
+    for title in numbers:
         table.add_column(plain(title), justify="right")
+    for title in texts:
+        table.add_column(plain(title), min_width=_LEAST_TEXT)
     return table
+
+
+def print_table(table: Table, screen: Console) -> None:
+    """Print a table; columns for which a narrow screen has no room follow in tables below."""
+    unbounded = screen.options.update(width=_WIDTH_OF_PIPES)
+    if screen.measure(table, options=unbounded).maximum <= screen.width:
+        screen.print(table, soft_wrap=False)
+        return
+    for columns in _parts(table, screen.width):
+        screen.print(_part(table, columns), soft_wrap=False)
+
+
+def _parts(table: Table, width: int) -> list[list[Column]]:
+    """The columns in lines that fit, each with the first column in front; no value is cut."""
+    first, *others = (_narrow(column) for column in table.columns)
+    parts = [[first]]
+    room = free = width - 1 - _needed(first)
+    for column in others:
+        if _needed(column) > free and len(parts[-1]) > 1:
+            parts.append([first])
+            free = room
+        parts[-1].append(column)
+        free -= _needed(column)
+    return parts
+
+
+def _narrow(column: Column) -> Column:
+    """A column as wide as its longest value or the longest word of its head; text may wrap."""
+    from rich.text import Text
+
+    cells = [*str(column.header).split(), *map(str, column.cells)]
+    width = None if column.min_width else max(Text.from_markup(cell).cell_len for cell in cells)
+    return replace(column, width=width)
+
+
+def _needed(column: Column) -> int:
+    return (column.width or column.min_width or 0) + _CELL_MARGIN
+
+
+def _part(table: Table, columns: list[Column]) -> Table:
+    """A table of some of the columns, with all rows."""
+    from rich.table import Table
+
+    part = Table(*(replace(column, _cells=[]) for column in columns))
+    cells = zip(*(column.cells for column in columns), strict=True)
+    for row, values in zip(table.rows, cells, strict=True):
+        part.add_row(*values, style=row.style, end_section=row.end_section)
+    return part
 
 
 def show_study(study: Study, files: Iterable[Path]) -> None:
     """The answer in a sentence, the shares then and now, and the notices."""
-    screen, estimate = console(), study.estimate
-    screen.print(f"[bold]{plain(estimate.sentence())}[/bold]\n")
-    screen.print(_then_and_now(study))
-    is_sampled = estimate.n_new < study.n_new_rows
-    part = f"{estimate.n_new:,} of " if is_sampled else ""
-    screen.print(f"{estimate.method}, {part}{words.count(study.n_new_rows, 'new row')}.")
-    probability = estimate.diagnostics.get("probability_unseen")
-    if probability is not None:
-        screen.print(f"Probability that anything is unseen: {words.chance(probability)}.")
+    screen, now = console(), study.now
+    screen.print(f"[bold]{plain(study.sentence())}[/bold]\n")
+    if study.timeline is not None and study.over_time:
+        _show_windows(study.timeline, screen)
+        screen.print("\nThe latest window:")
+    print_table(_then_and_now(now), screen)
+    _show_method(now, screen)
+    if study.over_time:
+        screen.print(f"All windows together: {_unseen(study.estimate)} unseen.")
     if study.explanation is not None:
         _show_groups(study.explanation, screen)
-    if study.timeline is not None:
+    if study.timeline is not None and not study.over_time:
+        screen.print()
         _show_windows(study.timeline, screen)
     print_notices(study.all_notices, screen)
-    for file in files:
-        screen.print(f"Written: {plain(file)}")
+    print_files(files, screen)
 
 
 def print_notices(notices: Iterable[Notice], screen: Console) -> None:
@@ -82,12 +145,42 @@ def print_notices(notices: Iterable[Notice], screen: Console) -> None:
             screen.print(f"[{style}]{severity}:[/{style}] {plain(text)}")
 
 
+def print_files(files: Iterable[Path], screen: Console) -> None:
+    """Print the files that were written, each on a line that can be copied."""
+    for file in files:
+        screen.print(f"Written: {plain(file)}", soft_wrap=True)
+
+
 def shares_of_methods(comparison: Comparison) -> Table:
-    """One row per estimator, one column per class, unseen last."""
-    table = table_of("estimator", [*map(str, comparison.classes), "unseen"])
-    for name, estimate in comparison.items():
-        table.add_row(plain(name), *map(words.share, estimate.proportions), _unseen(estimate))
+    """One row per estimator, one column per class; those that see the unseen come first."""
+    from unseen.proportions import OpenSetEstimator
+
+    table = table_of("method", ["sees unseen", "unseen", *map(str, comparison.classes)])
+    ordered = sorted(
+        comparison.items(),
+        key=lambda one: (not one[1].sees_unseen, one[0] != OpenSetEstimator.__name__),
+    )
+    n_open = sum(estimate.sees_unseen for _, estimate in ordered)
+    for place, (name, estimate) in enumerate(ordered, start=1):
+        shares = [f"{share:.1%}" for share in estimate.proportions]
+        sees = "yes" if estimate.sees_unseen else "no"
+        unseen = _unseen(estimate) if estimate.sees_unseen else "-"
+        table.add_row(
+            plain(name),
+            sees,
+            unseen,
+            *shares,
+            style="bold" if estimate.sees_unseen else None,
+            end_section=place == n_open,
+        )
     return table
+
+
+def unseen_style(estimate: Estimate) -> str:
+    """The style of the unseen share: red where something is unseen, yellow where that is open."""
+    if estimate.is_in_doubt:
+        return "bold yellow"
+    return "bold red" if estimate.unseen >= words.NO_SHARE else "bold"
 
 
 def _then_and_now(study: Study) -> Table:
@@ -100,7 +193,7 @@ def _then_and_now(study: Study) -> Table:
     for place, label in enumerate(estimate.classes):
         shares = map(words.share, (training[label], estimate.proportions[place]))
         table.add_row(plain(label), *shares, ends[place])
-    table.add_row("unseen", "", _unseen(estimate), ends[-1], style="bold")
+    table.add_row("unseen", "", _unseen(estimate), ends[-1], style=unseen_style(estimate))
     return table
 
 
@@ -108,24 +201,32 @@ def _unseen(estimate: Estimate) -> str:
     return "cannot tell" if estimate.has_moved_far else words.share(estimate.unseen)
 
 
+def _show_method(study: Study, screen: Console) -> None:
+    estimate = study.estimate
+    part = f"{estimate.n_new:,} of " if estimate.n_new < study.n_new_rows else ""
+    screen.print(f"{estimate.method}, {part}{words.count(study.n_new_rows, 'new row')}.")
+    probability = estimate.diagnostics.get("probability_unseen")
+    if probability is not None:
+        screen.print(f"Probability that anything is unseen: {words.chance(probability)}.")
+
+
 def _show_groups(explanation: Explanation, screen: Console) -> None:
     screen.print(f"\n{plain(explanation.sentence())}")
     if not explanation.groups:
         return
-    (first, *others), *rows = explanation.table()
-    table = table_of(first, others)
+    header, *rows = explanation.table()
+    table = table_of(header[0], header[1:4], header[4:])
     for row in rows:
         table.add_row(*map(plain, row))
-    screen.print(table)
+    print_table(table, screen)
 
 
 def _show_windows(timeline: Timeline, screen: Console) -> None:
-    screen.print()
-    screen.print(_windows(timeline))
-    since = "the reference" if timeline.in_reference.any() else "training"
+    print_table(_windows(timeline), screen)
+    since = timeline.reference_name
     screen.print(
-        f"* changed since {since} (p at most {timeline.alpha:g}, adjusted for the number of "
-        "windows)"
+        f"Changed: since {plain(since)}, p at most {timeline.alpha:g}, adjusted for the number of "
+        "windows."
     )
     if timeline.skipped:
         windows = words.count(len(timeline.skipped), "window")
@@ -134,32 +235,30 @@ def _show_windows(timeline: Timeline, screen: Console) -> None:
 
 
 def _windows(timeline: Timeline) -> Table:
-    """One row per window: the unseen share, the share that moved most, and their p-values."""
+    """One row per window: the unseen share, the verdict on change, the share that moved most."""
     from unseen.monitoring.windows import shown_key
 
-    in_doubt = any(estimate.is_in_doubt for estimate in timeline.estimates)
-    drift = ["known classes"] * in_doubt
-    table = table_of("window", ["rows", "unseen", "p", "moved most", "p, any class", *drift])
-    names = [*map(str, timeline.classes), "unseen"]
+    first, estimates = timeline.estimates[0], timeline.estimates
+    in_doubt = any(estimate.is_in_doubt for estimate in estimates)
+    ends = [words.interval_name(first.confidence)] * (first.intervals is not None)
+    heads = ["rows", "unseen", *ends, "verdict", "p", "largest change"]
+    table = table_of("window", [*heads, *["known classes"] * in_doubt])
     for place, window in enumerate(timeline.windows):
-        estimate = timeline.estimates[place]
-        p_unseen, p_any, move = "reference", "reference", ""
-        if not timeline.in_reference[place]:
-            p_unseen, p_any = (
-                words.starred_p_value(values[place], timeline.alpha).rstrip()
-                for values in (timeline.p_values_unseen, timeline.p_values)
-            )
-            moves = timeline.differences[place]
-            largest = int(abs(moves).argmax())
-            move = f"{names[largest]} {100 * moves[largest]:+.1f}"
-        table.add_row(
-            plain(shown_key(window)),
-            f"{estimate.n_new:,}",
-            _unseen(estimate),
-            p_unseen,
-            plain(move),
-            p_any,
-            *([estimate.drift.verdict if estimate.drift is not None else ""] * in_doubt),
-            style="bold" if timeline.changed[place] or timeline.changed_unseen[place] else None,
-        )
+        estimate = estimates[place]
+        cells = [f"{estimate.n_new:,}", _unseen(estimate)]
+        if estimate.intervals is not None:
+            cells.append(words.interval(*estimate.intervals[-1]))
+        cells += [*timeline.verdict(place), _largest_change(timeline, place)]
+        cells += [estimate.drift.verdict if estimate.drift else ""] * in_doubt
+        changed = timeline.changed[place] or timeline.changed_unseen[place]
+        style = unseen_style(estimate) if changed else None
+        table.add_row(plain(shown_key(window)), *map(plain, cells), style=style)
     return table
+
+
+def _largest_change(timeline: Timeline, place: int) -> str:
+    if timeline.in_reference[place]:
+        return ""
+    moves = timeline.differences[place]
+    largest = int(abs(moves).argmax())
+    return f"{[*map(str, timeline.classes), 'unseen'][largest]} {100 * moves[largest]:+.1f}"

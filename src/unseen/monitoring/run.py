@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from unseen._progress import Listener, each, show_progress
 from unseen._random import whole_seed
 from unseen._types import FloatArray
+from unseen._wording import listed
 from unseen.api import chosen_estimator
 from unseen.intervals import check_interval
 from unseen.monitoring.reference import (
@@ -22,7 +23,7 @@ from unseen.monitoring.reference import (
     window_reference,
 )
 from unseen.monitoring.timeline import Timeline
-from unseen.monitoring.windows import Windows, find_windows, windows_of
+from unseen.monitoring.windows import Windows, find_windows, shown_key, windows_of
 from unseen.proportions import ProportionEstimator
 from unseen.records import Estimate, Notice
 from unseen.samples import check_new, sample_notices
@@ -153,7 +154,7 @@ def monitor(
         alpha=alpha,
         skipped=tuple(one for one in counted if one[1] < least_rows),
         n_missing=windows.n_missing,
-        notices=(*notices, *_as_control(compared.estimate), *_notices_of_windows(estimates)),
+        notices=(*notices, *_as_control(compared.estimate), *_of_windows(kept.keys, estimates)),
         seed=seed,
     )
 
@@ -210,12 +211,16 @@ def _as_control(reference: Estimate) -> tuple[Notice, ...]:
     return (Notice("reference_as_control", text, "note"),)
 
 
-def _notices_of_windows(estimates: Sequence[Estimate]) -> tuple[Notice, ...]:
-    """Notices that every window has, once; and how many windows have more."""
+def _of_windows(keys: Sequence[Any], estimates: Sequence[Estimate]) -> tuple[Notice, ...]:
+    """Notices that every window has, once; and which windows have more."""
     all_notices = [estimate.notices for estimate in estimates]
     common = [one for one in all_notices[0] if all(one in others for others in all_notices)]
-    more = sum(len(notices) > len(common) for notices in all_notices)
+    more = [
+        shown_key(key)
+        for key, notices in zip(keys, all_notices, strict=True)
+        if len(notices) > len(common)
+    ]
     if not more:
         return tuple(common)
-    text = f"{more} of {len(all_notices)} windows have notices of their own; see estimates."
+    text = f"Some windows have notices of their own, beside their estimates: {listed(more)}."
     return (*common, Notice("notices_in_windows", text))

@@ -15,7 +15,15 @@ import numpy as np
 
 from unseen._frozen import Frozen, frozen_array
 from unseen._types import BoolArray, FloatArray
-from unseen._wording import html_table, starred_p_value, text_table
+from unseen._wording import (
+    count,
+    html_table,
+    p_value,
+    points,
+    share,
+    starred_p_value,
+    text_table,
+)
 from unseen.monitoring.windows import shown_key
 from unseen.records import Estimate, Notice
 
@@ -79,6 +87,9 @@ class Timeline(Frozen):
     m; * changed since the reference (p at most 0.05, adjusted for 1 window)
     >>> timeline.differences[1].round(1), timeline.changed
     (array([-0.2, -0.1,  0.3]), array([False,  True]))
+    >>> timeline.sentence()  # doctest: +NORMALIZE_WHITESPACE
+    'The unseen share rose in June, from 0.0% to 30.0%; 1 of 1 window differs from May. Latest
+    window, June: About 30% of the new rows come from classes that training never saw.'
     """
 
     windows: tuple[Any, ...]
@@ -147,6 +158,55 @@ class Timeline(Frozen):
     def changed_unseen(self) -> BoolArray:
         """Windows in which the unseen share has changed."""
         return self.p_values_unseen <= self.alpha
+
+    @property
+    def reference_name(self) -> str:
+        """The rows that windows are compared with, within a sentence."""
+        if self.reference is not None:
+            return shown_key(self.windows[self.reference])
+        return "the reference windows" if self.in_reference.any() else "training"
+
+    def sentence(self) -> str:
+        """When the shares changed, and the answer for the latest window."""
+        latest = f"{shown_key(self.windows[-1])}: {self.estimates[-1].sentence()}"
+        return f"{self._first_change()} Latest window, {latest}"
+
+    def verdict(self, place: int) -> tuple[str, str]:
+        """Which shares of a window have changed, and the p-value of the test that says so."""
+        if self.in_reference[place]:
+            return "reference", "-"
+        anything, unseen = self.changed[place], self.changed_unseen[place]
+        tested = self.p_values if anything or not unseen else self.p_values_unseen
+        value = p_value(tested[place])
+        if anything and self.estimates[place].is_in_doubt:
+            return "changed: moved or new", value
+        if anything:
+            return "changed, unseen too" if unseen else "changed", value
+        return "unseen changed" if unseen else "no clear change", value
+
+    def _first_change(self) -> str:
+        changed = self.changed | self.changed_unseen
+        n_changed, n_tested = int(changed.sum()), int(np.isfinite(self.raw_p_values).sum())
+        if not n_changed:
+            return f"No window differs clearly from {self.reference_name}."
+        differ = "differs" if n_changed == 1 else "differ"
+        others = f"{n_changed} of {count(n_tested, 'window')} {differ} from {self.reference_name}."
+        sure = self.changed_unseen & [not estimate.is_in_doubt for estimate in self.estimates]
+        if sure.any():
+            first = int(sure.argmax())
+            before, now = self.reference_estimate.unseen, self.estimates[first].unseen
+            return (
+                f"The unseen share {'rose' if now > before else 'fell'} in "
+                f"{shown_key(self.windows[first])}, from {share(before)} to {share(now)}; {others}"
+            )
+        first = int(changed.argmax())
+        place = int(abs(self.differences[first]).argmax())
+        move = self.differences[first, place]
+        name = [*map(str, self.classes), "unseen"][place]
+        return (
+            f"Shares changed in {shown_key(self.windows[first])}, most of all that of {name}, "
+            f"{'up' if move > 0 else 'down'} {points(move)}; {others}"
+        )
 
     def __len__(self) -> int:
         return len(self.windows)

@@ -181,24 +181,9 @@ def _window_row(timeline: Timeline, place: int, classes: list[int], with_interva
     if with_intervals and estimate.intervals is not None:
         ends = words.interval(*estimate.intervals[-1])
         cells.append(ends if estimate.sees_unseen else _NOTHING)
-    cells += [*_verdict(timeline, place), f"{estimate.n_new:,}"]
+    cells += [*timeline.verdict(place), f"{estimate.n_new:,}"]
     cells += [words.share(float(estimate.proportions[one])) for one in classes]
     return Row(tuple(cells), bool(timeline.changed[place] or timeline.changed_unseen[place]))
-
-
-def _verdict(timeline: Timeline, place: int) -> tuple[str, str]:
-    """Which shares have changed, and the p-value of the test that says so."""
-    if timeline.in_reference[place]:
-        return "reference", _NOTHING
-    anything, unseen = timeline.changed[place], timeline.changed_unseen[place]
-    value = words.p_value(
-        (timeline.p_values if anything or not unseen else timeline.p_values_unseen)[place]
-    )
-    if anything and timeline.estimates[place].is_in_doubt:
-        return "changed: moved or new", value
-    if anything:
-        return "changed, unseen too" if unseen else "changed", value
-    return "unseen changed" if unseen else "no clear change", value
 
 
 def labelling_value(study: Study) -> LabellingValue | None:

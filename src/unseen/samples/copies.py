@@ -19,6 +19,10 @@ _BLOCK_ROWS = 4096
 _MOST_ROWS, _MOST_VALUES = 1000, 100_000_000
 
 
+# Those who read files have no argument of these names.
+_SPOKEN = {"X": "labelled rows", "X_new": "new rows"}
+
+
 class _Sample(NamedTuple):
     """Rows, and a key of each that equal rows share."""
 
@@ -46,15 +50,15 @@ def copy_notices(X: Matrix, X_new: Matrix, known_name: str, new_name: str) -> li
     oversampling.
     """
     keys = row_keys(X, X_new)
-    known = _Sample(known_name, X, keys[: X.shape[0]])
-    new = _Sample(new_name, X_new, keys[X.shape[0] :])
+    known = _Sample(_SPOKEN.get(known_name, f"rows of {known_name}"), X, keys[: X.shape[0]])
+    new = _Sample(_SPOKEN.get(new_name, f"rows of {new_name}"), X_new, keys[X.shape[0] :])
     new_in_known, known_in_new = _overlap(new, known), _overlap(known, new)
     found = []
     if new_in_known.too_many() and _is_leak(known, new, new_in_known, known_in_new):
         found.append(
             Notice(
                 "rows_in_both",
-                f"{new_in_known.found} of {len(new.keys)} rows of {new.name} are also in "
+                f"{new_in_known.found} of {len(new.keys)} {new.name} are also among the "
                 f"{known.name}, value for value. If they come from the training data, take them "
                 "out: they pull the shares towards their classes.",
             )
@@ -66,9 +70,9 @@ def copy_notices(X: Matrix, X_new: Matrix, known_name: str, new_name: str) -> li
             found.append(
                 Notice(
                     "copied_rows",
-                    f"{n_copies} of {len(sample.keys)} rows of {sample.name} repeat other rows of "
-                    f"{sample.name}, value for value, but few of them are in {other.name}. Copies "
-                    "share a fold and count as one row; drop them if they are there by mistake.",
+                    f"{n_copies} of {len(sample.keys)} {sample.name} repeat other ones, value for "
+                    f"value, but few of them are among the {other.name}. Copies share a fold and "
+                    "count as one row; drop them if they are there by mistake.",
                 )
             )
     return found

@@ -60,6 +60,8 @@ class Windowing:
         Windows to compare with, or ``"training"``; empty is the first window.
     alpha : float, default=0.05
         Probability allowed for a false alarm, over all windows together.
+    over_time : bool, default=False
+        Whether the windows are the question, and not an addition to the answer.
 
     Examples
     --------
@@ -72,6 +74,7 @@ class Windowing:
     by: str
     reference: tuple[str, ...] = ()
     alpha: float = 0.05
+    over_time: bool = False
 
     @property
     def groups(self) -> GroupBy:

@@ -7,7 +7,7 @@ Nothing here computes an estimate, and nothing here draws.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from unseen._frozen import Frozen
@@ -100,6 +100,9 @@ class Study(Frozen):
         How to get the same answer again.
     explanation : Explanation or None
         Groups of the unseen rows.
+    over_time : bool
+        Whether the question is how the shares change: the timeline and its latest window then
+        come before the estimate, which is of all windows together.
 
     Examples
     --------
@@ -121,6 +124,21 @@ class Study(Frozen):
     suspects: Suspects | None = None
     origin: Origin = field(default_factory=Origin)
     explanation: Explanation | None = None
+    over_time: bool = False
+
+    @property
+    def now(self) -> Study:
+        """The study of the latest window where the question is of time, else this one."""
+        if self.timeline is None or not self.over_time:
+            return self
+        latest = self.timeline.estimates[-1]
+        return replace(self, estimate=latest, n_new=latest.n_new, training=self.training_rows)
+
+    def sentence(self) -> str:
+        """The answer, which over time begins with what changed and when."""
+        if self.timeline is None or not self.over_time:
+            return self.estimate.sentence()
+        return self.timeline.sentence()
 
     @property
     def training_rows(self) -> dict[Any, int]:
@@ -166,7 +184,7 @@ class Study(Frozen):
         return {
             "format": FORMAT,
             "kind": "study",
-            "sentence": self.estimate.sentence(),
+            "sentence": self.sentence(),
             "estimate": self.estimate.to_dict(),
             "training_rows": [self.training_rows[label] for label in self.estimate.classes],
             "new_rows": self.n_new_rows,

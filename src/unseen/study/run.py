@@ -102,7 +102,12 @@ def run_study(
         rows = read_windows(inputs.new_source, windowing.groups, training.columns, inputs.seed)
         progress.stage(f"Windows of {windowing.groups.column}")
         timeline = _timeline(training, rows, chosen, confidence, windowing, inputs.seed, progress)
-        study = replace(study, timeline=timeline, notices=(*study.notices, *rows.notices))
+        study = replace(
+            study,
+            timeline=timeline,
+            notices=(*study.notices, *rows.notices),
+            over_time=windowing.over_time,
+        )
     return study, training
 
 

@@ -191,7 +191,7 @@ def test_oddities_of_the_rows_reach_the_record(samples) -> None:
     flat_new = np.column_stack([X_new, np.ones(len(X_new))])
     flat_new[:2] = flat[:2]
     frame = pd.DataFrame(flat, columns=list("abcd"))
-    with pytest.warns(UnseenWarning, match="2 of 100 rows of X_new are also in X"):
+    with pytest.warns(UnseenWarning, match="2 of 100 new rows are also among the labelled rows"):
         estimate = unseen.estimate(frame, y, flat_new, random_state=0)
     first = estimate.notices[:3]
     codes = ["names_on_one_side", "constant_columns", "rows_in_both"]
@@ -199,8 +199,8 @@ def test_oddities_of_the_rows_reach_the_record(samples) -> None:
     assert tuple(notice.text for notice in first) == (
         "X has column names and X_new has none: columns were matched by their order.",
         "1 of 4 features are constant over X and X_new and carry nothing: column 'd'.",
-        "2 of 100 rows of X_new are also in X, value for value. If they come from the training "
-        "data, take them out: they pull the shares towards their classes.",
+        "2 of 100 new rows are also among the labelled rows, value for value. If they come from "
+        "the training data, take them out: they pull the shares towards their classes.",
     )
 
 

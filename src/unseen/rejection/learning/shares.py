@@ -338,7 +338,7 @@ def doubtful_shares(shares: Shares, classes: NDArray[Any]) -> tuple[Notice, ...]
         (lower, upper), label = shares.limits[widest], classes.tolist()[widest]
         text = (
             f"the share of {label!r} may be anything from {lower:.0%} to {upper:.0%}, and labels "
-            "are no better than the shares: add new rows, or give proportions that you know."
+            "are no better than the shares: add new rows, or give shares that you know."
         )
         found.append(Notice("uncertain_share", text, about=label))
     return tuple(found)

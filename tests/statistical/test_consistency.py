@@ -17,7 +17,7 @@ from unseen.roc import Concave, Gaussian
 from unseen.scores import PairScores, TwoClassScores
 
 SIZES = [300, 1000, 3000, 10000]
-N_DRAWS = 16
+N_DRAWS = 12
 SHARES = np.array([0.5, 0.2, 0.3])  # the third class is unseen
 CENTRES = 4.0 * np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
 
@@ -104,7 +104,7 @@ def test_from_rows_with_the_default_scorer() -> None:
     errors = {}
     for n in (100, 600):
         drawn = []
-        for seed in range(6):
+        for seed in range(4):
             new, known = gaussian_rows(n, np.random.default_rng(100 + seed))
             labels = np.repeat(["a", "b"], n)
             estimate = unseen.estimate(

@@ -192,6 +192,20 @@ def test_a_proportion_estimator_ends_a_pipeline(table) -> None:
     assert abs(found.unseen - 90 / 240) < 0.05
 
 
+def test_compare_and_monitor_take_the_tables_that_estimate_takes() -> None:
+    """Text and gaps are prepared alike, so that one estimator gives one answer."""
+    X, y, X_new = goods()
+    quick = unseen.MPEIncomplete(classifier=GaussianNB(), random_state=0)
+    alone = unseen.estimate(X, y, X_new, estimator=quick, confidence=None)
+    compared = unseen.compare(X, y, X_new, [quick])["MPEIncomplete"]
+    assert_array_equal(shares(compared), shares(alone))
+    assert compared.notices == alone.notices
+    half = np.repeat(["known", "both"], [75, 165])
+    timeline = unseen.monitor(X, y, X_new, half, reference="training", estimator=quick)
+    assert timeline["known"].unseen < 0.1 < 0.4 < timeline["both"].unseen
+    assert {notice.code for notice in timeline.notices} >= {one.code for one in alone.notices}
+
+
 @pytest.mark.parametrize("output", ["pandas", "polars"])
 def test_what_set_output_makes_is_read_with_its_names(output) -> None:
     X, y, X_new = goods()

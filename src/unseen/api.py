@@ -113,7 +113,7 @@ def estimate(
     X, y, groups = draw.labelled(X, y, groups)
     X_new, groups_new = draw.new("X_new", X_new, groups_new)
     control, _ = draw.new("control", control)
-    X, X_new, control, notices = _prepared(X, X_new, control)
+    X, X_new, control, notices = as_numbers(X, X_new, control)
     notices = (*draw.notices, *notices)
     chosen.fit(X, y)
     with show_progress(progress):
@@ -161,7 +161,7 @@ def _count(X: Any) -> int:
     return int(X.shape[0]) if hasattr(X, "shape") and len(X.shape) else len(np.atleast_1d(X))
 
 
-def _prepared(X: Any, X_new: Any, control: Any) -> tuple[Any, Any, Any, tuple[Notice, ...]]:
+def as_numbers(X: Any, X_new: Any, control: Any = None) -> tuple[Any, Any, Any, tuple[Notice, ...]]:
     """The samples as they are, or tables with text, dates and gaps as numbers; and notices."""
     if not any(_needs_columns(table) for table in (X, X_new, control)):
         return X, X_new, control, ()
@@ -396,6 +396,7 @@ def compare(
         estimators = all_estimators(len(set(np.ravel(y).tolist())))
     chosen = {name: clone(one) for name, one in _by_name(estimators).items()}
     seed = whole_seed(random_state)
+    X, X_new, _, notices = as_numbers(X, X_new)
     for one in chosen.values():
         own = random_state is None and one.random_state is not None
         # A whole number: a RandomState would draw another seed each time that it is asked.
@@ -403,6 +404,7 @@ def compare(
         one.fit(X, y)
     scores = _shared_scores(chosen, X_new)
     found = {name: one.from_scores(scores[name]) for name, one in chosen.items()}
+    found = {name: replace(one, notices=(*notices, *one.notices)) for name, one in found.items()}
     # What the default found about drift holds for every method on the same rows.
     drift = next((one.drift for one in found.values() if one.drift is not None), None)
     return Comparison({name: with_drift(one, drift) for name, one in found.items()})

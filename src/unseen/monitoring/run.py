@@ -13,7 +13,7 @@ from unseen._progress import Listener, each, show_progress
 from unseen._random import whole_seed
 from unseen._types import FloatArray
 from unseen._wording import listed
-from unseen.api import chosen_estimator
+from unseen.api import as_numbers, chosen_estimator
 from unseen.intervals import check_interval
 from unseen.monitoring.reference import (
     TEST_FOLDS,
@@ -68,7 +68,8 @@ def monitor(
     Parameters
     ----------
     X : array-like of shape (n_labelled, n_features)
-        Rows of the known classes: NumPy, sparse, or a pandas, polars or pyarrow table.
+        Rows of the known classes: NumPy, sparse, or a pandas, polars or pyarrow table, which may
+        hold text, dates and gaps as in :func:`~unseen.estimate`.
     y : array-like of shape (n_labelled,)
         Their labels: text, whole numbers or booleans. One class is enough.
     X_new : array-like of shape (n_new, n_features)
@@ -124,9 +125,10 @@ def monitor(
     seed = whole_seed(chosen.random_state)
     scorer = chosen.scorer(seed)
     _check_least_rows(least_rows, scorer)
+    X, X_new, _, prepared = as_numbers(X, X_new)
     labelled = chosen.fit(X, y).labelled_
     rows = check_new(labelled, X_new)
-    notices = sample_notices(labelled, rows, given=X_new)
+    notices = (*prepared, *sample_notices(labelled, rows, given=X_new))
     windows = windows_of(by, rows.shape[0])
     # A window that happens to be called so goes first.
     to_training = isinstance(reference, str) and reference == TRAINING

@@ -119,12 +119,10 @@ def monitor(
     0.2
     """
     check_interval(confidence, None)
-    if not 0 < alpha < 1:
-        raise ValueError(f"alpha must lie strictly between 0 and 1, such as 0.05; got {alpha}.")
     chosen = chosen_estimator(estimator, random_state)
     seed = whole_seed(chosen.random_state)
     scorer = chosen.scorer(seed)
-    _check_least_rows(least_rows, scorer)
+    _check_settings(alpha, least_rows, scorer)
     X, X_new, _, prepared = as_numbers(X, X_new)
     labelled = chosen.fit(X, y).labelled_
     rows = check_new(labelled, X_new)
@@ -182,7 +180,9 @@ def _followed(
     return estimates, p_values
 
 
-def _check_least_rows(least_rows: int, scorer: Scorer) -> None:
+def _check_settings(alpha: float, least_rows: int, scorer: Scorer) -> None:
+    if not 0 < alpha < 1:
+        raise ValueError(f"alpha must lie strictly between 0 and 1, such as 0.05; got {alpha}.")
     least = max(TEST_FOLDS, scorer.n_folds or FOLDS)
     if least_rows < least:
         raise ValueError(

@@ -144,3 +144,16 @@ def test_the_default_keeps_its_own_bounds(samples) -> None:
     assert low <= found.unseen <= high
     assert found.drift is not None
     assert 0 <= found.drift.must() <= high
+
+
+@pytest.mark.parametrize("kind", [unseen.OpenSetEstimator, SaerensEM])
+def test_two_halves_of_a_class_have_its_share_together(draws, kind) -> None:
+    """Not so for MPE-Incomplete, which asks that classes differ: each half has the whole share."""
+    X, y, X_new = draws[0]
+    half = np.random.default_rng(0).choice(["left", "left too"], len(y))
+    whole, split = (
+        kind(random_state=0).fit(X, labels).estimate(X_new)
+        for labels in (y, np.where(y == "left", half, y))
+    )
+    assert split.unseen == pytest.approx(whole.unseen, abs=0.03)
+    assert split["left"] + split["left too"] == pytest.approx(whole["left"], abs=0.03)

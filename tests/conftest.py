@@ -31,6 +31,7 @@ SLOW = (
     "test_browser.py", "test_classifier.py", "test_clusters.py", "test_contract.py",
     "test_control.py", "test_crossfit.py", "test_detection.py", "test_diagnostics.py",
     "test_displays.py", "test_docs_pages.py", "test_fit.py", "test_forest.py", "test_frozen.py",
+    "test_full.py", "test_full_table.py",
     "test_histogram.py", "test_import.py", "test_incomplete.py", "test_interoperability.py",
     "test_intervals.py", "test_joint.py", "test_kernel.py", "test_kernel_mean.py", "test_kl.py",
     "test_klr.py", "test_l2.py", "test_labelling.py", "test_odd_names.py", "test_one_line.py",

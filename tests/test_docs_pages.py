@@ -131,6 +131,7 @@ def _value(number: str) -> float:
         ("tutorial", 4),
         ("command_line", 4),
         ("big_data", 2),
+        ("scale", 1),
         ("monitor", 1),
         ("drift", 1),
         ("loop", 3),

@@ -7,6 +7,7 @@ from unseen.api import compare as compare
 from unseen.api import estimate as estimate
 from unseen.api import estimate_from_scores as estimate_from_scores
 from unseen.api import mixture_proportion as mixture_proportion
+from unseen.full import FullPass as FullPass
 from unseen.intervals import Calibrated as Calibrated
 from unseen.intervals import Percentile as Percentile
 from unseen.intervals import RocBand as RocBand

@@ -31,6 +31,11 @@ __all__ = ["estimate"]
 @click.option(
     "--by", help="Also estimate for each value of this column of NEW; COLUMN:day cuts dates."
 )
+@click.option(
+    "--full",
+    is_flag=True,
+    help="Score and count every row of NEW, and with --by those of each value in the same pass.",
+)
 @group_option
 @click.option(
     "--control",
@@ -54,6 +59,7 @@ def estimate(
     method: str | None,
     confidence: float,
     by: str | None,
+    full: bool,
     report: Path | None,
     json_path: str | None,
     conditions: tuple[AnyCondition, ...],
@@ -73,6 +79,7 @@ def estimate(
       unseen estimate train.parquet "new/*.parquet" --label y --report new.html
       unseen estimate train.csv new.csv --label y --group person
       unseen estimate train.csv new.csv --label y --control last_week.csv
+      unseen estimate train.parquet "new/*.parquet" --label y --full --method MPEIncomplete
       unseen estimate train.csv new.csv --label y -q --fail-if "unseen.low > 0.05"
     """
     if show_rows is not None and report is None:
@@ -85,5 +92,6 @@ def estimate(
         confidence=confidence,
         windows=None if by is None else {"by": by},
         n_suspects=show_rows,
+        full=full,
         quiet=quiet,
     )

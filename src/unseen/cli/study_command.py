@@ -27,6 +27,7 @@ def answer(
     confidence: float,
     windows: dict[str, Any] | None,
     n_suspects: int | None = None,
+    full: bool = False,
     quiet: bool,
 ) -> None:
     """Run a study, write its files, show it, and exit with 3 where ``fails`` says so."""
@@ -42,6 +43,7 @@ def answer(
             baselines=outputs.report is not None,
             n_suspects=n_suspects,
             windowing=None if windows is None else Windowing(**windows),
+            full=full,
             command=command_line(),
             progress=progress,
         )

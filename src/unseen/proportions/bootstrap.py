@@ -10,9 +10,17 @@ import numpy as np
 
 from unseen._types import FloatArray, IntArray
 from unseen.scores import Posteriors
+from unseen.scores.posteriors import PosteriorSums
 from unseen.simplex import approximate_mixture_shares, minimise_on_simplex, mixture_shares
 
-__all__ = ["bootstrap_means", "class_bootstrap_means", "class_means", "em_replicates"]
+__all__ = [
+    "bootstrap_means",
+    "class_bootstrap_means",
+    "class_means",
+    "em_replicates",
+    "shares_by_sums",
+    "sums_replicates",
+]
 
 # Up to so many rows each row draws its own weight. Above, a weighted mean is drawn from the
 # normal law that it then follows: the sum of that many weights has no other shape left.
@@ -203,3 +211,28 @@ def _one_step(
     curvature = slopes.T @ slopes / len(slopes)
     pull = bootstrap_means(slopes, n_replicates, rng, groups) - noise
     return minimise_on_simplex(np.tile(curvature, (len(pull), 1, 1)), curvature @ shares + pull)
+
+
+def shares_by_sums(sums: PosteriorSums, pull: FloatArray | None = None) -> FloatArray:
+    """Shares of the highest likelihood, by one Newton step from the shares of drawn rows.
+
+    Those are off by some 1 / sqrt(m), and a Newton step squares an error: what is left is of the
+    order 1 / m. ``pull`` (B, K) tilts the likelihood for replicates.
+    """
+    curvature = sums.products / sums.n_rows
+    slope = sums.slopes / sums.n_rows
+    linear = curvature @ sums.shares + (slope if pull is None else slope + pull)
+    return minimise_on_simplex(np.broadcast_to(curvature, (*linear.shape, len(slope))), linear)
+
+
+def sums_replicates(
+    record: Posteriors, shares: FloatArray, n_replicates: int, rng: np.random.Generator
+) -> FloatArray:
+    """Shares under the noise of all new rows, by their sums, and of the labelled rows, (B, K)."""
+    sums = record.sums
+    assert sums is not None
+    slope = sums.slopes / sums.n_rows
+    values, vectors = np.linalg.eigh(sums.products / sums.n_rows - np.outer(slope, slope))
+    root = vectors * np.sqrt(np.maximum(values, 0.0) / sums.n_rows)
+    noise = rng.standard_normal((n_replicates, len(slope))) @ root.T
+    return shares_by_sums(sums, noise - labelled_noise(record, shares, n_replicates, rng))

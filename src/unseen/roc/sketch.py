@@ -56,12 +56,22 @@ class RocSketch(Frozen):
     @classmethod
     def from_scores(cls, scores_F: ArrayLike, scores_H: ArrayLike) -> RocSketch:
         """Count the scores of F against the scores of H."""
+        return cls.of_labelled(scores_H).recounted(scores_F)
+
+    @classmethod
+    def of_labelled(cls, scores_H: ArrayLike) -> RocSketch:
+        """The scores of H alone, for :meth:`recounted`."""
         edges, edge_labelled = np.unique(check_scores(scores_H, "scores_H"), return_counts=True)
+        empty = np.zeros(edges.size + 1, dtype=np.int64)
+        return cls(edges, edge_labelled, empty[1:], empty)
+
+    def recounted(self, scores_F: ArrayLike) -> RocSketch:
+        """Counts of other scores of F against the same scores of H."""
         new = np.sort(check_scores(scores_F, "scores_F"))
-        below = np.searchsorted(new, edges, side="left")
-        up_to = np.searchsorted(new, edges, side="right")
+        below = np.searchsorted(new, self.edges, side="left")
+        up_to = np.searchsorted(new, self.edges, side="right")
         gaps = np.append(below, new.size) - np.append(0, up_to)
-        return cls(edges, edge_labelled, up_to - below, gaps)
+        return RocSketch(self.edges, self.edge_labelled, up_to - below, gaps)
 
     def __add__(self, other: RocSketch) -> RocSketch:
         """Merge the counts of another chunk of F; the scores of H must be the same."""

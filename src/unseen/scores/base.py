@@ -45,6 +45,7 @@ __all__ = [
     "folds_by_size",
     "mean_pair",
     "stack_samples",
+    "training_log_odds",
     "training_masks",
 ]
 
@@ -370,7 +371,14 @@ def fold_offsets(masks: FloatArray, new: IntArray, weights: FloatArray | None = 
     >>> np.exp(fold_offsets(masks, np.array([1, 1, 0, 0])))[:3].round(3)
     array([0.5, 1. , 1. ])
     """
+    return np.asarray(training_log_odds(masks, new, weights)[masks.argmin(axis=1)])
+
+
+def training_log_odds(
+    masks: FloatArray, new: IntArray, weights: FloatArray | None = None
+) -> FloatArray:
+    """Log-odds of F among the rows that train the model of each fold; see :func:`fold_offsets`."""
     weights = np.ones(len(new)) if weights is None else weights
     trained = masks == 1
-    odds = np.log((weights * new) @ trained) - np.log((weights * (1 - new)) @ trained)
-    return np.asarray(odds[masks.argmin(axis=1)])
+    odds: FloatArray = np.log((weights * new) @ trained) - np.log((weights * (1 - new)) @ trained)
+    return odds

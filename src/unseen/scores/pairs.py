@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 
 from unseen._types import IntArray, Matrix, ScorePair
 from unseen.records import Notice
+from unseen.roc.sketch import RocSketch
 from unseen.samples import Clusters, LabelledRows, group_clusters
 from unseen.scores.base import FOLDS, Scorer, Scores, as_rows
 from unseen.scores.crossfit import cross_fitter
@@ -33,6 +34,9 @@ class PairScores(Scores):
         Seed that made the scores.
     notices : tuple of Notice
         What a person should know about the rows.
+    sketches : tuple of RocSketch or None, default=None
+        Counts of all new rows among the rows of each class, where ``pairs`` holds the scores of
+        drawn rows only.
 
     Examples
     --------
@@ -47,6 +51,7 @@ class PairScores(Scores):
     pairs: tuple[ScorePair, ...]
     seed: int | None = None
     notices: tuple[Notice, ...] = ()
+    sketches: tuple[RocSketch, ...] | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -59,7 +64,7 @@ class PairScores(Scores):
     @property
     def n_new(self) -> int:
         """New rows."""
-        return len(self.pairs[0][0])
+        return len(self.pairs[0][0]) if self.sketches is None else self.sketches[0].n_new
 
     @property
     def counts(self) -> IntArray:

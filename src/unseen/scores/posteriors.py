@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from unseen._frozen import frozen_array
+from unseen._frozen import Frozen, frozen_array
 from unseen._types import FloatArray, IntArray, Matrix
 from unseen.records import Notice
 from unseen.samples import (
@@ -25,7 +25,7 @@ from unseen.scores.base import FOLDS, Scorer, Scores
 from unseen.scores.calibration import Rescaling, assumed_shares, needed_rescaling
 from unseen.scores.crossfit import cross_fitter
 
-__all__ = ["PosteriorScorer", "Posteriors", "RawScorer", "RowScores"]
+__all__ = ["PosteriorScorer", "PosteriorSums", "Posteriors", "RawScorer", "RowScores"]
 
 # A classifier whose prior differs by less from the label shares is nothing to speak of.
 _NAMED_DIFFERENCE = 0.05
@@ -97,6 +97,39 @@ class RowScores(Scores):
 
 
 @dataclass(frozen=True, eq=False)
+class PosteriorSums(Frozen):
+    """Sums over new rows of the slopes ``s_k = r_k / sum_l pi_l r_l`` of their log-likelihood.
+
+    They hold gradient and curvature of the likelihood of the shares at ``shares``, and the noise
+    of the gradient. ``+`` joins the sums of other rows.
+
+    Parameters
+    ----------
+    shares : ndarray of shape (K,)
+        The shares pi at which the slopes are taken.
+    n_rows : int
+        New rows.
+    slopes, products : ndarray of shape (K,) and (K, K)
+        Sums of ``s_k``, and of ``s_k s_l``.
+    """
+
+    shares: FloatArray
+    n_rows: int
+    slopes: FloatArray
+    products: FloatArray
+
+    def __add__(self, other: PosteriorSums) -> PosteriorSums:
+        if not np.array_equal(self.shares, other.shares):
+            raise ValueError("sums add only where the slopes are taken at the same shares.")
+        return PosteriorSums(
+            self.shares,
+            self.n_rows + other.n_rows,
+            self.slopes + other.slopes,
+            self.products + other.products,
+        )
+
+
+@dataclass(frozen=True, eq=False)
 class Posteriors(RowScores):
     """Posterior probabilities of the known classes, one column each.
 
@@ -117,6 +150,8 @@ class Posteriors(RowScores):
     rescaling : Rescaling or None, default=None
         Calibrates the posteriors before densities are read off them; None takes them as they are,
         at their prior.
+    sums : PosteriorSums or None, default=None
+        Sums over all new rows, where ``new`` holds drawn rows only.
 
     Examples
     --------
@@ -130,6 +165,7 @@ class Posteriors(RowScores):
     prior: FloatArray = None  # type: ignore[assignment]
     clusters: Clusters | None = None
     rescaling: Rescaling | None = None
+    sums: PosteriorSums | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -153,6 +189,11 @@ class Posteriors(RowScores):
                 f"prior must hold {n_classes} shares > 0 that sum to 1; got {prior.tolist()}."
             )
         object.__setattr__(self, "prior", frozen_array(prior / prior.sum()))
+
+    @property
+    def n_new(self) -> int:
+        """New rows."""
+        return len(self.new) if self.sums is None else self.sums.n_rows
 
     @property
     def training_shares(self) -> FloatArray:

@@ -33,6 +33,7 @@ from unseen.proportions.per_class.incomplete import MPEIncomplete
 from unseen.records import Estimate, Notice, UnseenWarning
 from unseen.rejection.learning.shares import default_estimator
 from unseen.study.column_drift import column_drift
+from unseen.study.full import Counted, check_full_inputs, count_table
 from unseen.study.inputs import SILENT, Inputs, Progress, Windowing
 from unseen.study.results import Checks, Classification, MethodComparison, Origin, Study, Suspects
 from unseen.study.rows import NewRows, Training, WindowRows, read_windows
@@ -51,6 +52,7 @@ def run_study(
     baselines: bool = False,
     n_suspects: int | None = None,
     windowing: Windowing | None = None,
+    full: bool = False,
     command: str = "",
     progress: Progress = SILENT,
 ) -> tuple[Study, Training]:
@@ -70,6 +72,8 @@ def run_study(
         Keep so many rows that look most unseen; None keeps none.
     windowing : Windowing or None, default=None
         Also estimate for each of these windows.
+    full : bool, default=False
+        Whether to score and count every row of NEW; see :mod:`unseen.full`.
     command : str
         The command that the user typed.
     progress : Progress
@@ -83,11 +87,19 @@ def run_study(
     """
     # The column that says when a row came does not say what the row is.
     windows = () if windowing is None else (windowing.groups.column,)
-    training, new = inputs.read(progress, windows, whole=n_suspects is not None)
     chosen = OpenSetEstimator() if estimator is None else estimator
+    if full:
+        check_full_inputs(inputs, chosen)
+    training, new = inputs.read(progress, windows, whole=n_suspects is not None)
     control = inputs.read_control(training.columns)
     progress.stage(f"Estimating with {type(chosen).__name__}")
-    found, notes = table_estimate(training, new, control, chosen, confidence, inputs, progress)
+    counted = None
+    if full:
+        by = None if windowing is None else windowing.groups
+        with quiet_warnings():
+            counted = count_table(chosen, training, new, inputs.new_source, by, inputs.seed)
+    given = training, new, control, chosen, confidence, inputs, progress
+    found, notes = table_estimate(*given, counted)
     if new.promoted is not None:
         found = new.promoted.combine(found)
     origin = origin_of(training, new, command, control)
@@ -98,7 +110,9 @@ def run_study(
     if n_suspects is not None:
         progress.stage("Looking for the rows that look most unseen")
         study = replace(study, suspects=_suspects(training, new, n_suspects, inputs.seed))
-    if windowing is not None:
+    if windowing is not None and counted is not None:
+        study = replace(study, timeline=counted.timeline(confidence))
+    elif windowing is not None:
         rows = read_windows(inputs.new_source, windowing.groups, training.columns, inputs.seed)
         progress.stage(f"Windows of {windowing.groups.column}")
         timeline = _timeline(training, rows, chosen, confidence, windowing, inputs.seed, progress)
@@ -215,26 +229,31 @@ def table_estimate(
     confidence: float,
     inputs: Inputs,
     progress: Progress,
+    counted: Counted | None = None,
 ) -> tuple[Estimate, tuple[Notice, ...]]:
     """The estimate with all warnings, and the notes on the tables."""
     groups = training.groups if inputs.group is not None else None
     with quiet_warnings():
-        found = estimate_shares(
-            training.named(training.X),
-            training.y,
-            training.named(new.X),
-            estimator=estimator,
-            groups=groups,
-            groups_new=None if groups is None else new.groups,
-            control=None if control is None else training.named(control.X),
-            confidence=confidence,
-            random_state=inputs.seed,
-        )
+        if counted is not None:
+            found = counted.estimate(confidence)
+        else:
+            found = estimate_shares(
+                training.named(training.X),
+                training.y,
+                training.named(new.X),
+                estimator=estimator,
+                groups=groups,
+                groups_new=None if groups is None else new.groups,
+                control=None if control is None else training.named(control.X),
+                confidence=confidence,
+                random_state=inputs.seed,
+            )
         if found.sees_unseen and not isinstance(estimator, OpenSetEstimator):
             found = with_drift(found, _drift(training, new, inputs.seed))
     if found.held_out is not None and inputs.group is not None:
         found = replace(found, held_out=replace(found.held_out, by=inputs.group))
-    severe, notes = _by_severity((*training.notices, *new.notices))
+    said = () if counted is None else (counted.notice(new),)
+    severe, notes = _by_severity((*training.notices, *new.notices, *said))
     notices = (*severe, *column_drift(training, new), *without_constants(found.notices))
     return replace(found, notices=notices), notes
 

@@ -2,6 +2,7 @@
 
 from unseen.tables.beside import WithLabels
 from unseen.tables.columns import Columns
+from unseen.tables.formats import Part
 from unseen.tables.groups import GroupBy
 from unseen.tables.kept import KeptBatches
 from unseen.tables.predictions import ScoreColumns
@@ -15,6 +16,7 @@ __all__ = [
     "Columns",
     "GroupBy",
     "KeptBatches",
+    "Part",
     "RowWriter",
     "Sample",
     "ScoreColumns",

@@ -43,6 +43,7 @@ __all__ = [
 _BLOCK_BYTES = 2 << 20
 _LINE_BYTES = 32 << 20
 _FIRST_ROWS = 64
+_PIECE_ROWS = 1 << 20
 # pyarrow's parser of JSON calls itself for each level, and ends the process where the stack does.
 _DEEPEST = 100
 _NO_OBJECT = re.compile(rb"^(?:\xef\xbb\xbf)?[ \t\r]*([^{ \t\r\n\xef].{,30})", re.MULTILINE)
@@ -70,13 +71,17 @@ class Format(Protocol):
 
 @dataclass(frozen=True)
 class Part:
-    """One file: where it is, how to read it, and what the user calls it."""
+    """One file: where it is, how to read it, and what the user calls it.
+
+    A piece of a file begins with its row ``first``, from 0.
+    """
 
     path: Path
     format: Format
     compression: str | None
     name: str
     notices: tuple[Notice, ...] = ()
+    first: int = 0
 
     def settled(self, separator: str | None = None, encoding: str | None = None) -> Part:
         """The file with the separator and the encoding of its text, given or found."""
@@ -102,6 +107,13 @@ class Part:
         """The rows of the file, with these columns."""
         with readable(self.name, self.format.called):
             yield from self.format.batches(self, columns)
+
+    def pieces(self) -> list[Part]:
+        """Parts of the file that can be read side by side; the file itself, but for Parquet."""
+        if not isinstance(self.format, Parquet):
+            return [self]
+        with readable(self.name, self.format.called):
+            return self.format.pieces(self)
 
 
 @dataclass(frozen=True)
@@ -218,9 +230,10 @@ class JsonLines:
 
 @dataclass(frozen=True)
 class Parquet:
-    """Parquet, which compresses inside the file."""
+    """Parquet, which compresses inside the file; some of its row groups, or all."""
 
     called: ClassVar[str] = "a Parquet file"
+    groups: tuple[int, ...] | None = None
 
     def names(self, part: Part) -> list[str]:
         """The columns of the schema."""
@@ -232,6 +245,7 @@ class Parquet:
         settings = {"pre_buffer": False, "buffer_size": 1 << 16}
         with arrow("parquet").ParquetFile(part.path, **settings) as file:
             chosen: dict[str, Any] = {"columns": list(columns), "use_threads": False}
+            chosen["row_groups"] = None if self.groups is None else list(self.groups)
             first = next(file.iter_batches(_FIRST_ROWS, **chosen), None)
             # A page of few bytes may hold one long text that every row repeats.
             row_bytes = 0 if first is None else first.nbytes // max(1, first.num_rows)
@@ -239,6 +253,22 @@ class Parquet:
             for batch in file.iter_batches(size, **chosen):
                 batch.validate(full=True)
                 yield batch
+
+    def pieces(self, part: Part) -> list[Part]:
+        """Runs of row groups, of a million rows or more."""
+        with arrow("parquet").ParquetFile(part.path) as file:
+            about = file.metadata
+            rows = [about.row_group(group).num_rows for group in range(about.num_row_groups)]
+        ends = np.cumsum(rows)
+        run = (ends - 1) // _PIECE_ROWS  # a row group belongs to the run that it ends in
+        return [
+            replace(
+                part,
+                format=Parquet(tuple(np.flatnonzero(run == one).tolist())),
+                first=int(ends[run < one][-1]) if (run < one).any() else 0,
+            )
+            for one in np.unique(run)
+        ]
 
 
 @dataclass(frozen=True)

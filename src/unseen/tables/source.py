@@ -181,6 +181,11 @@ class Source:
         if not n_rows:
             raise ValueError(f"{self.name} must have rows; it holds a header and nothing else.")
 
+    def pieces(self) -> list[Part]:
+        """Files and parts of files that can be read side by side, in the order of their rows."""
+        self.columns()  # raises where files have other columns
+        return [piece for part in self.parts for piece in part.pieces()]
+
     def sha256(self) -> str:
         """The sha256 of the files' bytes, one after the other, as they lie on disk."""
         digest = hashlib.sha256()

@@ -16,7 +16,7 @@ from unseen._random import generator
 from unseen._sklearn import HasMethods
 from unseen._types import FloatArray
 from unseen.proportions.base import Reading, append_zero_unseen
-from unseen.proportions.bootstrap import em_replicates
+from unseen.proportions.bootstrap import em_replicates, shares_by_sums, sums_replicates
 from unseen.proportions.closed_set.base import PosteriorEstimator
 from unseen.scores import Posteriors
 from unseen.scores.calibration import BiasCorrectedTemperature, Temperature, assumed_shares
@@ -82,12 +82,13 @@ class SaerensEM(PosteriorEstimator):
             prior = assumed_shares(labelled, scores.codes)
             record = replace(scores, labelled=labelled, new=new, prior=prior, rescaling=None)
         shares = mixture_shares(record.ratios, start=record.prior)
+        if record.sums is not None:
+            shares = shares_by_sums(record.sums)
         height = float(np.log(record.ratios @ shares).mean())
 
         def replicates(n_replicates: int, random_state: Any = None) -> FloatArray:
-            return append_zero_unseen(
-                em_replicates(record, shares, n_replicates, generator(random_state))
-            )
+            draw = em_replicates if record.sums is None else sums_replicates
+            return append_zero_unseen(draw(record, shares, n_replicates, generator(random_state)))
 
         return Reading(
             append_zero_unseen(shares), replicates, diagnostics={"log_likelihood": height}

@@ -82,7 +82,10 @@ class MPEIncomplete(PerClassEstimator):
     def read(self, scores: PairScores) -> Reading:
         """Read one mixture proportion per class, Eq. (4); the rest is unseen."""
         method = with_seed(ROCSlope() if self.method is None else self.method, scores.seed)
-        mixtures = [method.from_scores(*pair) for pair in scores.pairs]
+        if scores.sketches is None:
+            mixtures = [method.from_scores(*pair) for pair in scores.pairs]
+        else:
+            mixtures = [method.from_sketch(sketch) for sketch in scores.sketches]
         slopes = np.array([mixture.proportion for mixture in mixtures])
         proportions, unseen = incomplete_proportions(slopes)
         roc = class_evidence(scores, mixtures)
@@ -175,5 +178,12 @@ def _replicates(
     method: EstimatesMixture, scores: PairScores, n_replicates: int, random_state: Any
 ) -> FloatArray:
     seed = scores.seed if random_state is None else random_state
-    proportions = simplex.project_open(replicate_slopes(method, scores.pairs, n_replicates, seed))
+    if scores.sketches is None:
+        slopes = replicate_slopes(method, scores.pairs, n_replicates, seed)
+    else:
+        # Of all rows the labelled ones are few: their noise is each class's own.
+        rng = generator(seed)
+        drawn = [method.replicates(sketch, n_replicates, rng) for sketch in scores.sketches]  # type: ignore[attr-defined]
+        slopes = np.column_stack(drawn)
+    proportions = simplex.project_open(slopes)
     return np.column_stack([proportions, np.maximum(0.0, 1.0 - proportions.sum(axis=1))])

@@ -1,0 +1,126 @@
+"""A full pass: models are fitted to drawn rows, then every new row is scored and counted.
+
+The counts add up, so that batches of rows can be counted anywhere, in any order. docs/scale.md says
+what a full pass buys, a smaller error of counting, and what it does not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from unseen._frozen import Frozen
+from unseen._random import one_blas_thread, whole_seed
+from unseen.intervals import IntervalMethod
+from unseen.mixture.slope import ROCSlope
+from unseen.proportions import ProportionEstimator
+from unseen.proportions.closed_set.em import SaerensEM
+from unseen.proportions.per_class.incomplete import MPEIncomplete
+from unseen.records import Estimate
+from unseen.samples import check_new, sample_notices
+from unseen.scores.counting import Counter, fit_counter
+
+__all__ = ["FullPass", "check_full"]
+
+
+@dataclass(frozen=True, eq=False)
+class FullPass(Frozen):
+    """Models fitted to drawn rows, ready to score and to count every new row.
+
+    Parameters
+    ----------
+    estimator : MPEIncomplete, MPEProjected or SaerensEM
+        Fitted; reads the shares off the counts.
+    counter : Counter
+        Scores rows and counts them; small, and made to be sent to workers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen import FullPass, MPEIncomplete
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.vstack([rng.normal(-4, 1, (300, 2)), rng.normal(4, 1, (300, 2))])
+    >>> estimator = MPEIncomplete(random_state=0).fit(X, ["left"] * 300 + ["right"] * 300)
+    >>> def batch():  # 70% left, 30% of a class that nobody has labelled
+    ...     return np.vstack([rng.normal(-4, 1, (7000, 2)), rng.normal([-4, 4], 1, (3000, 2))])
+    >>> full = FullPass.fit(estimator, rng.permutation(batch())[:500])
+    >>> counts = full.count(batch())
+    >>> for _ in range(4):
+    ...     counts = counts + full.count(batch())
+    >>> estimate = full.estimate(counts)
+    >>> print(f"{estimate.n_new} rows, unseen {estimate.unseen:.1f}")
+    50000 rows, unseen 0.3
+    """
+
+    estimator: ProportionEstimator
+    counter: Counter
+
+    @classmethod
+    def fit(cls, estimator: ProportionEstimator, X_drawn: ArrayLike) -> FullPass:
+        """Fit the models of an estimator to its labelled rows and to new rows drawn at random.
+
+        Parameters
+        ----------
+        estimator : MPEIncomplete, MPEProjected or SaerensEM
+            Fitted to the labelled rows.
+        X_drawn : array-like of shape (m, n_features)
+            Some ten thousand new rows, each as likely to be drawn as any other.
+        """
+        check_full(estimator)
+        check_is_fitted(estimator)
+        sample = estimator.labelled_
+        if sample.groups is not None:
+            raise ValueError("a full pass counts rows, not groups: leave the groups out.")
+        rows = check_new(sample, X_drawn)
+        scorer = estimator.scorer(whole_seed(estimator.random_state))
+        scorer.check(sample, rows.shape[0])
+        notices = sample_notices(sample, rows, given=X_drawn)
+        counter: Any = fit_counter(scorer, sample, rows)
+        drawn = replace(counter.drawn, notices=(*notices, *counter.drawn.notices))
+        return cls(estimator, replace(counter, drawn=drawn))
+
+    def count(self, X_new: ArrayLike) -> Any:
+        """Score new rows and count them; ``+`` joins the counts of other rows."""
+        rows = check_new(self.estimator.labelled_, X_new)
+        with one_blas_thread():
+            return self.counter.count(self.counter.score(rows))
+
+    def estimate(
+        self,
+        counts: Any,
+        *,
+        confidence: float | None = None,
+        interval: IntervalMethod | None = None,
+    ) -> Estimate:
+        """The estimate from the counts of all rows.
+
+        Parameters
+        ----------
+        counts : counts
+            Made by :meth:`count`, and added.
+        confidence, interval
+            As in :meth:`ProportionEstimator.estimate`.
+
+        Returns
+        -------
+        Estimate
+        """
+        scores = self.counter.scores(counts)
+        return clone(self.estimator).from_scores(scores, confidence=confidence, interval=interval)
+
+
+def check_full(estimator: Any) -> None:
+    """Raise where a method does not read counts that add up."""
+    slopes = isinstance(estimator, MPEIncomplete) and (
+        estimator.n_repeats == 1
+        and (estimator.method is None or isinstance(estimator.method, ROCSlope))
+    )
+    if not slopes and not (isinstance(estimator, SaerensEM) and estimator.calibration is None):
+        raise TypeError(
+            "a full pass needs MPEIncomplete or MPEProjected, by ROCSlope and without repeats, or "
+            f"SaerensEM without calibration; got {estimator!r}."
+        )

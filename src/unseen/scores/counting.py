@@ -1,0 +1,375 @@
+"""Models fitted to drawn rows that score every row out of fold, and counts that add up.
+
+The fold of a row is a function of its values. A row that was drawn, its copies, and a row that
+nobody has seen before are scored alike: by the model that was fitted without the rows of their
+fold. So scores depend neither on the order of the rows nor on how these are cut into batches, and
+counts of scores from many workers are added (:class:`~unseen.roc.sketch.RocSketch`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, Self
+
+import numpy as np
+
+from unseen._frozen import Frozen
+from unseen._random import one_blas_thread, seeded
+from unseen._types import FloatArray, IntArray, Matrix
+from unseen.roc.sketch import RocSketch
+from unseen.samples import LabelledRows
+from unseen.scores.base import Scorer, Scores, stack_samples, training_log_odds
+from unseen.scores.calibration import Rescaling
+from unseen.scores.crossfit import SCORE_LIMITS, KernelCrossFitter, cross_fitter
+from unseen.scores.held_out import held_out
+from unseen.scores.kernel import Scale, ShiftedKernel, dense
+from unseen.scores.klr import KernelLogisticRegression
+from unseen.scores.logistic import Problems, solve
+from unseen.scores.pairs import PairScorer, PairScores
+from unseen.scores.posteriors import Posteriors, PosteriorScorer, PosteriorSums
+from unseen.scores.refit import log_odds
+from unseen.simplex import mixture_shares
+
+__all__ = ["Counter", "PairCounter", "PosteriorCounter", "fit_counter", "row_folds"]
+
+# Products of one shape round alike: every row must get the score that it would get in any batch.
+_BLOCK = 512
+# A class that the drawn rows lack keeps so large a part: all rows may hold it.
+_LEAST_PART = 1e-3
+_MIN_DENSITY = 1e-12
+
+
+class Counter(Protocol):
+    """Scores rows that come in batches, and counts the scores; ``+`` joins counts."""
+
+    @property
+    def drawn(self) -> Scores:
+        """Scores of the labelled rows, and of the new rows that the models were fitted to."""
+        ...
+
+    def without_drawn(self) -> Self:
+        """All that it takes to count, to be sent to other processes."""
+        ...
+
+    def score(self, X: Matrix) -> FloatArray:
+        """Scores of new rows, one column per class."""
+        ...
+
+    def count(self, scores: FloatArray) -> Any:
+        """Counts of scores."""
+        ...
+
+    def scores(self, counts: Any) -> Scores:
+        """The record that estimators read: the drawn rows, and the counts of all rows."""
+        ...
+
+
+def fit_counter(scorer: Scorer, labelled: LabelledRows, X_new: Matrix) -> Counter:
+    """Fit the models of a scorer to labelled rows and to drawn new rows.
+
+    Parameters
+    ----------
+    scorer : PairScorer or PosteriorScorer
+    labelled : LabelledRows
+    X_new : ndarray of shape (m, d)
+        New rows drawn at random.
+
+    Returns
+    -------
+    Counter
+    """
+    if type(scorer) is PairScorer:
+        return _pair_counter(scorer, labelled, X_new)
+    assert isinstance(scorer, PosteriorScorer)
+    return _posterior_counter(scorer, labelled, X_new)
+
+
+def row_folds(X: FloatArray, n_folds: int, seed: int) -> IntArray:
+    """Fold of each row, by its values: equal rows share a fold, wherever they stand.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(6000, 2))
+    >>> folds = row_folds(X, 3, seed=0)
+    >>> bool(np.array_equal(row_folds(X[::-1], 3, seed=0), folds[::-1]))
+    True
+    >>> (np.bincount(folds) / 2000).round(1)
+    array([1., 1., 1.])
+    """
+    # Adding 0.0 turns -0.0 into 0.0, which equals it but has other bits.
+    bits = np.ascontiguousarray(X + 0.0, dtype=np.float64).view(np.uint64)
+    factors = np.random.default_rng(seed).integers(2**63, size=X.shape[1], dtype=np.uint64)
+    mixed = ((bits ^ (bits >> np.uint64(32))) * (2 * factors + 1)).sum(axis=1, dtype=np.uint64)
+    # The finaliser of SplitMix64: every bit of the sum moves every bit of the fold.
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
+    return ((mixed >> np.uint64(33)) % np.uint64(n_folds)).astype(np.intp)
+
+
+@dataclass(frozen=True, eq=False)
+class PairCounts(Frozen):
+    """Counts of the new rows among the rows of each class, in the order of their scores."""
+
+    sketches: tuple[RocSketch, ...]
+
+    @property
+    def n_rows(self) -> int:
+        """New rows."""
+        return self.sketches[0].n_new
+
+    def __add__(self, other: PairCounts) -> PairCounts:
+        both = zip(self.sketches, other.sketches, strict=True)
+        return PairCounts(tuple(one + another for one, another in both))
+
+
+@dataclass(frozen=True, eq=False)
+class PairCounter(Frozen):
+    """Scores new rows against each known class, and counts them; see :class:`Counter`.
+
+    Parameters
+    ----------
+    models : tuple of callable
+        For each fold, log-odds (n, K) of new rows by models fitted without the rows of the fold.
+    seed : int
+        Seed of the folds.
+    sketches : tuple of RocSketch
+        For each class, the scores of its rows, and no new row.
+    drawn : PairScores or None
+        Scores of the rows that the models were fitted to; None where they stayed at home.
+    """
+
+    models: tuple[Callable[[FloatArray], FloatArray], ...]
+    seed: int
+    sketches: tuple[RocSketch, ...]
+    drawn: PairScores = None  # type: ignore[assignment]
+
+    def without_drawn(self) -> PairCounter:
+        """All that it takes to count."""
+        return replace(self, drawn=None)  # type: ignore[arg-type]
+
+    def score(self, X: Matrix) -> FloatArray:
+        """Scores of new rows, each by the models of its fold."""
+        return _scores(self.models, self.seed, X)
+
+    def count(self, scores: FloatArray) -> PairCounts:
+        """Counts of scores among those of the labelled rows."""
+        pairs = zip(self.sketches, scores.T, strict=True)
+        return PairCounts(tuple(sketch.recounted(column) for sketch, column in pairs))
+
+    def scores(self, counts: PairCounts) -> PairScores:
+        """The drawn rows, and the counts of all rows."""
+        return replace(self.drawn, sketches=counts.sketches)
+
+
+def _scores(models: Any, seed: int, X: Matrix) -> FloatArray:
+    rows = dense(X)
+    folds = row_folds(rows, len(models), seed)
+    order = np.argsort(folds, kind="stable")
+    ends = np.cumsum(np.bincount(folds, minlength=len(models)))
+    parts = np.split(rows[order], ends[:-1])
+    found = np.concatenate([model(part) for model, part in zip(models, parts, strict=True)])
+    scores = np.empty_like(found)
+    scores[order] = found
+    return scores
+
+
+def _pair_counter(scorer: PairScorer, labelled: LabelledRows, X_new: Matrix) -> PairCounter:
+    rows, is_new = stack_samples(dense(X_new), dense(labelled.rows))
+    folds = row_folds(rows, scorer.n_folds, scorer.seed)
+    codes = np.concatenate([np.full(X_new.shape[0], -1), labelled.codes])
+    trains = (folds[:, None] != np.arange(scorer.n_folds)).astype(np.float64)
+    # Of a class's problem, rows of other classes are no part: neither trained on nor held out.
+    masks = [
+        np.where((codes < 0) | (codes == code), trains.T, -1.0).T for code in range(codes.max() + 1)
+    ]
+    for label, mask in zip(labelled.labels, masks, strict=True):
+        _check_folds(label, (mask == 1)[is_new == 0], (mask == 1)[is_new == 1])
+    offsets = np.array([training_log_odds(mask, is_new) for mask in masks])
+    fitter = cross_fitter(scorer.classifier, scorer.n_jobs)
+    models: tuple[Callable[[FloatArray], FloatArray], ...]
+    if isinstance(fitter, KernelCrossFitter):
+        models = _kernel_models(fitter, labelled, X_new, is_new, masks, offsets, scorer.seed)
+    else:
+        models = _refitted_models(scorer, rows, is_new, masks, offsets)
+    with one_blas_thread():
+        scores = _scores(models, scorer.seed, rows)
+    own = [scores[codes == code, code] for code in range(len(masks))]
+    pairs = tuple((scores[is_new == 1, code], one) for code, one in enumerate(own))
+    sketches = tuple(RocSketch.of_labelled(one) for one in own)
+    return PairCounter(
+        models, scorer.seed, sketches, PairScores(labelled.labels, pairs, scorer.seed)
+    )
+
+
+def _check_folds(label: Any, labelled: Any, new: Any) -> None:
+    for name, trained in ((f"class {label!r}", labelled), ("the new rows", new)):
+        if not trained.any(axis=0).all():
+            raise ValueError(
+                f"a full pass needs rows of several values, as equal rows share a fold; {name} "
+                "has too few."
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class _KernelModels(Frozen):
+    """Kernel logistic regressions that share their kernel, one column of coefficients each."""
+
+    standardise: Scale
+    kernel: ShiftedKernel
+    coef: FloatArray
+    intercept: FloatArray
+
+    def __call__(self, X: FloatArray) -> FloatArray:
+        n_rows, n_axes = len(X), self.kernel.landmarks.shape[1]
+        rows = np.zeros((-(-n_rows // _BLOCK) * _BLOCK, n_axes))
+        rows[:n_rows] = self.standardise(X)
+        values = np.empty((len(rows), self.coef.shape[1]))
+        kernel = np.empty((_BLOCK, len(self.coef)), dtype=self.coef.dtype)
+        for start in range(0, len(rows), _BLOCK):
+            block = slice(start, start + _BLOCK)
+            values[block] = self.kernel.fill(rows[block], kernel) @ self.coef
+        return values[:n_rows] + self.intercept
+
+
+def _kernel_models(
+    fitter: KernelCrossFitter,
+    labelled: LabelledRows,
+    X_new: Matrix,
+    is_new: IntArray,
+    masks: list[FloatArray],
+    offsets: FloatArray,
+    seed: int,
+) -> tuple[_KernelModels, ...]:
+    """One factor for all classes and folds; C is chosen for each class on held-out rows."""
+    rng = np.random.RandomState(seed)
+    rows, bandwidths = fitter._prepared(dense(labelled.rows), labelled.codes, dense(X_new), rng)
+    with one_blas_thread():
+        bandwidth, C = _chosen(fitter.classifier, rows, bandwidths, is_new, masks)
+        factor = rows.factor(bandwidth)
+        dtype, n_folds = factor.design.dtype, masks[0].shape[1]
+        trained = (np.hstack(masks) == 1).astype(dtype)
+        targets = is_new[:, None, None].astype(dtype)
+        problems = Problems(np.repeat(C, n_folds), np.arange(trained.shape[1]), trained, targets)
+        tol, max_iter = SCORE_LIMITS
+        solution = solve(factor, problems, tol=tol, max_iter=max_iter).coefficients[..., 0]
+    coefficients = solution.reshape(-1, len(masks), n_folds)
+    intercepts = coefficients[-1] - offsets
+    return tuple(
+        _KernelModels(
+            rows.standardise, factor.kernel, coefficients[:-1, :, fold].astype(dtype), intercept
+        )
+        for fold, intercept in enumerate(intercepts.T)
+    )
+
+
+def _chosen(
+    classifier: KernelLogisticRegression,
+    rows: Any,
+    bandwidths: FloatArray,
+    is_new: IntArray,
+    masks: list[FloatArray],
+) -> tuple[float, FloatArray]:
+    """The bandwidth of all classes, and the C of each, that held-out rows like best."""
+    by = "roc_auc" if classifier.scoring == "accuracy" else classifier.scoring
+    C_values, found = classifier.C_values(), []
+    for width in bandwidths:
+        scores = [
+            held_out(rows, is_new, width, C_values, mask, by, *SCORE_LIMITS).scores
+            for mask in masks
+        ]
+        found.append(np.array(scores))
+    best = int(np.argmax([scores.max(axis=1).sum() for scores in found]))
+    return float(bandwidths[best]), C_values[found[best].argmax(axis=1)]
+
+
+@dataclass(frozen=True, eq=False)
+class _SeparateModels(Frozen):
+    """Classifiers of the new rows against each class."""
+
+    models: tuple[Any, ...]
+    offset: FloatArray
+
+    def __call__(self, X: FloatArray) -> FloatArray:
+        if not len(X):
+            return np.empty((0, len(self.models)))
+        return np.column_stack([log_odds(model, X) for model in self.models]) - self.offset
+
+
+def _refitted_models(
+    scorer: PairScorer,
+    rows: FloatArray,
+    is_new: IntArray,
+    masks: list[FloatArray],
+    offsets: FloatArray,
+) -> tuple[_SeparateModels, ...]:
+    """Any classifier, fitted for each class and fold."""
+    seeds = np.random.RandomState(scorer.seed).randint(2**31 - 1, size=offsets.shape)
+    found = []
+    for fold, offset in enumerate(offsets.T):
+        own = [
+            seeded(scorer.classifier, int(seeds[code, fold])).fit(
+                rows[mask[:, fold] == 1], is_new[mask[:, fold] == 1]
+            )
+            for code, mask in enumerate(masks)
+        ]
+        # Decision functions have no log-odds that the shares of the training rows move.
+        speaks = hasattr(scorer.classifier, "predict_proba")
+        found.append(_SeparateModels(tuple(own), offset if speaks else np.zeros(len(offset))))
+    return tuple(found)
+
+
+@dataclass(frozen=True, eq=False)
+class PosteriorCounter(Frozen):
+    """Sums over new rows behind the likelihood of the shares; see :class:`Counter`.
+
+    Parameters
+    ----------
+    model : classifier
+        Fitted to all labelled rows; new rows are in no fold.
+    prior, shares : ndarray of shape (K,)
+        Shares that the posteriors take for granted, and those that the drawn rows show.
+    rescaling : Rescaling or None
+        Calibrates the posteriors first.
+    drawn : Posteriors or None
+        Posteriors of the labelled and of the drawn new rows; None where they stayed at home.
+    """
+
+    model: Any
+    prior: FloatArray
+    shares: FloatArray
+    rescaling: Rescaling | None
+    drawn: Posteriors = None  # type: ignore[assignment]
+
+    def without_drawn(self) -> PosteriorCounter:
+        """All that it takes to count."""
+        return replace(self, drawn=None)  # type: ignore[arg-type]
+
+    def score(self, X: Matrix) -> FloatArray:
+        """Slopes ``r_k / sum_l pi_l r_l`` of the likelihood at the shares of the drawn rows."""
+        posteriors = np.asarray(self.model.predict_proba(X), dtype=np.float64)
+        ratios = (self.rescaling or np.asarray)(posteriors) / self.prior
+        return ratios / np.maximum(ratios @ self.shares, _MIN_DENSITY)[:, None]
+
+    def count(self, scores: FloatArray) -> PosteriorSums:
+        """Sums of the slopes and of their products."""
+        return PosteriorSums(self.shares, len(scores), scores.sum(axis=0), scores.T @ scores)
+
+    def scores(self, counts: PosteriorSums) -> Posteriors:
+        """The drawn rows, and the sums over all rows."""
+        return replace(self.drawn, sums=counts)
+
+
+def _posterior_counter(
+    scorer: PosteriorScorer, labelled: LabelledRows, X_new: Matrix
+) -> PosteriorCounter:
+    drawn = scorer.score(labelled, X_new)
+    # The model behind the posteriors of the new rows, which the scorer does not keep.
+    classifier = KernelLogisticRegression() if scorer.classifier is None else scorer.classifier
+    first_seed = np.random.RandomState(scorer.seed).randint(2**31 - 1)
+    model = seeded(classifier, int(first_seed)).fit(labelled.rows, labelled.codes)
+    shares = mixture_shares(drawn.ratios, start=drawn.prior)
+    inner = (1 - _LEAST_PART) * shares + _LEAST_PART * drawn.prior
+    prior = drawn.prior if drawn.rescaling is None else drawn.training_shares
+    return PosteriorCounter(model, prior, inner, drawn.rescaling, drawn)

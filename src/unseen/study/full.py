@@ -1,0 +1,199 @@
+"""A full pass over a table: every row is scored and counted, file by file, on any workers.
+
+Pieces of the table are jobs of joblib: threads by default, and whatever
+``joblib.parallel_config`` says, such as the workers of a Dask cluster. Counts are whole numbers
+that are added, so that the workers and their number make no difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from unseen._frozen import Frozen
+from unseen._progress import each
+from unseen._random import one_blas_thread
+from unseen._types import FloatArray, IntArray
+from unseen.api import chosen_estimator
+from unseen.full import FullPass, check_full
+from unseen.monitoring import Timeline
+from unseen.proportions import OpenSetEstimator, ProportionEstimator
+from unseen.records import Estimate, Notice
+from unseen.scores.counting import Counter
+from unseen.study.inputs import Inputs
+from unseen.study.promoted import has_marks
+from unseen.study.rows import FEWEST_ROWS, NewRows, Training, rows_of_file
+from unseen.tables import Columns, GroupBy, Part, Source
+from unseen.tables.groups import KeyCodes, natural_order
+
+__all__ = ["Counted", "check_full_inputs", "count_table"]
+
+# Rows whose scores wait to be counted together.
+_WAITING = 1 << 18
+_MOST_KEYS = 500
+
+
+@dataclass(frozen=True, eq=False)
+class Counted(Frozen):
+    """Counts of every row of a table, by key.
+
+    Parameters
+    ----------
+    full : FullPass
+        The models that scored the rows.
+    counts : mapping
+        Counts of the rows of each key, in natural order; the key None is that of rows without.
+    """
+
+    full: FullPass
+    counts: Mapping[Any, Any]
+
+    def estimate(self, confidence: float | None = None) -> Estimate:
+        """The estimate for all rows."""
+        first, *others = self.counts.values()
+        return self.full.estimate(sum(others, start=first), confidence=confidence)
+
+    def timeline(self, confidence: float | None = None) -> Timeline:
+        """One estimate per key, beside that for all rows; nothing is tested."""
+        made = {
+            key: self.full.estimate(counts, confidence=confidence)
+            for key, counts in self.counts.items()
+            if key is not None and _n_rows(counts) >= FEWEST_ROWS
+        }
+        untested = np.full(len(made), np.nan)
+        return Timeline(
+            tuple(made),
+            tuple(made.values()),
+            np.ones(len(made), dtype=bool),
+            self.estimate(confidence),
+            untested,
+            untested,
+            skipped=tuple(
+                (key, _n_rows(counts))
+                for key, counts in self.counts.items()
+                if key is not None and key not in made
+            ),
+            n_missing=_n_rows(self.counts[None]) if None in self.counts else 0,
+        )
+
+    def notice(self, new: NewRows) -> Notice:
+        """Says that every row was counted."""
+        text = (
+            f"All {new.n_rows:,} rows of {new.name} were counted, with models fitted to "
+            f"{len(new.X):,} of them."
+        )
+        return Notice("all_rows_counted", text, "note")
+
+
+def check_full_inputs(inputs: Inputs, estimator: ProportionEstimator) -> None:
+    """Raise where a full pass cannot answer, before anything is read."""
+    if isinstance(estimator, OpenSetEstimator):
+        raise ValueError(
+            "--full needs --method MPEIncomplete, MPEProjected or SaerensEM: OpenSetEstimator "
+            "weighs what the rows may be, for which drawn rows are enough."
+        )
+    check_full(estimator)
+    if inputs.group is not None or inputs.control is not None:
+        raise ValueError("--full counts rows one by one: leave out --group and --control.")
+    if not inputs.is_saved and has_marks(inputs.train_source):
+        raise ValueError("--full counts all rows: leave out the rows of NEW that were promoted.")
+
+
+def count_table(
+    estimator: ProportionEstimator,
+    training: Training,
+    new: NewRows,
+    source: Source,
+    by: GroupBy | None = None,
+    seed: int = 0,
+) -> Counted:
+    """Fit models to the rows that were drawn, then score and count every row of the table.
+
+    Parameters
+    ----------
+    estimator : MPEIncomplete, MPEProjected or SaerensEM
+    training : Training
+        The labelled rows.
+    new : NewRows
+        Rows drawn from the new table.
+    source : Source
+        The new table.
+    by : GroupBy or None, default=None
+        Count the rows of each key by themselves; at most 500 keys.
+    seed : int, default=0
+        Seed of the folds and of the classifier.
+
+    Returns
+    -------
+    Counted
+    """
+    chosen = chosen_estimator(estimator, seed).fit(training.named(training.X), training.y)
+    full = FullPass.fit(chosen, training.named(new.X))
+    needed = training.columns.looked_at(source.columns())
+    given = full.counter.without_drawn(), training.columns, needed, by
+    pieces = source.pieces()
+    total: dict[Any, Any] = {}
+    with one_blas_thread():
+        counted = Parallel(prefer="threads", return_as="generator_unordered")(
+            delayed(_count_piece)(piece, *given) for piece in pieces
+        )
+        for part in each(counted, len(pieces)):
+            for key, counts in part.items():
+                total[key] = total[key] + counts if key in total else counts
+            _check_keys(total, by)
+    ordered = natural_order(key for key in total if key is not None)
+    return Counted(full, {key: total[key] for key in (*ordered, None) if key in total})
+
+
+def _count_piece(
+    piece: Part, counter: Counter, columns: Columns, needed: list[str], by: GroupBy | None
+) -> dict[Any, Any]:
+    """Counts of one piece of a table, by key; all rows have the key None without ``by``."""
+    found: dict[Any, Any] = {}
+    with one_blas_thread():
+        for scores, keys, names in _scored(piece, counter, columns, needed, by):
+            order = np.argsort(keys, kind="stable")
+            numbers, begins = np.unique(keys[order], return_index=True)
+            parts = np.split(scores[order], begins[1:]) if by else [scores]
+            for number, part in zip(numbers, parts, strict=True):
+                counts, key = counter.count(part), names[number]
+                found[key] = found[key] + counts if key in found else counts
+    return found
+
+
+def _scored(
+    piece: Part, counter: Counter, columns: Columns, needed: list[str], by: GroupBy | None
+) -> Iterator[tuple[FloatArray, IntArray, list[Any]]]:
+    """Scores of rows, numbers of their keys, and the keys, where the last one is None."""
+    wanted = list(dict.fromkeys([*needed, *([by.column] if by else [])]))
+    codes = KeyCodes(f"by {by.column!r}" if by else "by", _MOST_KEYS, "Name another column.")
+    scores: list[FloatArray] = []
+    keys: list[IntArray] = []
+    first = piece.first
+    for batch in piece.batches(wanted):
+        with rows_of_file(np.arange(first, first + batch.num_rows)):
+            rows = columns.transform(batch.select(needed))
+        first += batch.num_rows
+        scores.append(counter.score(rows))
+        none = np.full(batch.num_rows, -1)
+        keys.append(none if by is None else codes.encode(by.keys(batch.column(by.column))))
+        if sum(map(len, scores)) >= _WAITING:
+            yield np.concatenate(scores), np.concatenate(keys), [*codes.known, None]
+            scores, keys = [], []
+    if scores:
+        yield np.concatenate(scores), np.concatenate(keys), [*codes.known, None]
+
+
+def _check_keys(total: Mapping[Any, Any], by: GroupBy | None) -> None:
+    if by is not None and len(total) > _MOST_KEYS + 1:
+        raise ValueError(
+            f"by {by.column!r} must have at most {_MOST_KEYS} distinct values; got {len(total)}."
+        )
+
+
+def _n_rows(counts: Any) -> int:
+    return int(counts.n_rows)

@@ -1,0 +1,111 @@
+"""A full pass counts every row, the same in any order and in any pieces."""
+
+from dataclasses import astuple
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.neighbors import KNeighborsClassifier
+
+from unseen import FullPass, MPEIncomplete, MPEProjected, OpenSetEstimator, SaerensEM
+from unseen.roc.sketch import RocSketch
+from unseen.scores.counting import row_folds
+
+RNG = np.random.default_rng(0)
+CODES = np.arange(240) % 2
+X = RNG.normal(2.0 * np.eye(3)[CODES])
+X_NEW = RNG.normal(2.0 * np.eye(3)[RNG.choice(3, size=3_000, p=[0.5, 0.2, 0.3])])
+DRAWN, ROWS = X_NEW[:400], np.vstack([X_NEW, X])  # of these some tie with labelled rows
+
+
+@pytest.fixture(scope="module")
+def full() -> FullPass:
+    return FullPass.fit(MPEIncomplete(n_folds=5, random_state=0).fit(X, CODES), DRAWN)
+
+
+@pytest.fixture(scope="module")
+def whole(full):
+    return full.count(ROWS)
+
+
+def same(one: RocSketch, other: RocSketch) -> bool:
+    return all(map(np.array_equal, astuple(one), astuple(other)))
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 2**31), st.lists(st.integers(1, 2_999), max_size=6))
+def test_counts_are_the_same_for_any_order_and_any_pieces(full, whole, seed, cuts) -> None:
+    order = np.random.default_rng(seed).permutation(len(ROWS))
+    pieces = [piece for piece in np.split(ROWS[order], sorted(cuts)) if len(piece)]
+    first, *others = map(full.count, pieces)
+    found = sum(others, start=first)
+    assert all(map(same, found.sketches, whole.sketches))
+
+
+def test_counts_are_those_of_the_scores(full, whole) -> None:
+    scores = full.counter.score(ROWS)
+    for code, (_, own) in enumerate(full.counter.drawn.pairs):
+        assert same(whole.sketches[code], RocSketch.from_scores(scores[:, code], own))
+        assert whole.sketches[code].edge_new.sum() >= 120  # copies of labelled rows tie with them
+    drawn = full.counter.drawn
+    np.testing.assert_array_equal(drawn.pairs[1][0], scores[:400, 1])
+
+
+def test_an_estimate_is_read_off_the_counts(full, whole) -> None:
+    estimate = full.estimate(whole, confidence=0.95)
+    assert estimate.n_new == len(ROWS)
+    again = full.estimator.from_scores(full.counter.scores(whole))
+    assert estimate.unseen == again.unseen
+    few = full.estimate(full.count(DRAWN), confidence=0.95)
+    assert np.ptp(estimate.intervals, axis=1).sum() < np.ptp(few.intervals, axis=1).sum()
+    closed = FullPass(MPEProjected(random_state=0), full.counter).estimate(whole)
+    assert closed.proportions.sum() == pytest.approx(1)
+
+
+def test_no_row_is_scored_by_a_model_that_has_seen_it() -> None:
+    # All rows are of one law, and the nearest neighbour of a row that was learnt is the row itself.
+    rows = np.random.default_rng(1).normal(size=(600, 2))
+    nearest = KNeighborsClassifier(1)
+    estimator = MPEIncomplete(classifier=nearest, n_folds=5, random_state=0)
+    full = FullPass.fit(estimator.fit(rows[:300], ["a"] * 300), rows[300:])
+    new, own = (scores.mean() for scores in full.counter.drawn.pairs[0])
+    in_sample = np.log(1 / 1e-12)
+    assert abs(new - own) < 0.2 * in_sample
+
+
+def test_equal_rows_share_a_fold_and_folds_are_even() -> None:
+    rows = np.random.default_rng(0).integers(-3, 3, size=(4_000, 8)).astype(float)
+    folds = row_folds(rows, 5, seed=3)
+    assert np.array_equal(folds, row_folds(rows * 1.0 - 0.0, 5, seed=3))
+    assert np.array_equal(row_folds(-np.zeros((1, 2)), 5, 0), row_folds(np.zeros((1, 2)), 5, 0))
+    assert abs(np.bincount(folds) / 800 - 1).max() < 0.15
+    assert not np.array_equal(folds, row_folds(rows, 5, seed=4))
+
+
+def test_one_newton_step_from_drawn_rows_is_em_on_all_rows() -> None:
+    known = X_NEW[RNG.permutation(len(X_NEW))]
+    estimator = SaerensEM(n_folds=3, random_state=0).fit(X, CODES)
+    on_all = estimator.estimate(known, confidence=0.95)
+    on_drawn = estimator.estimate(known[:300])
+    full = FullPass.fit(estimator, known[:300])
+    found = full.estimate(full.count(known[:1000]) + full.count(known[1000:]), confidence=0.95)
+    missed = abs(on_drawn.proportions - on_all.proportions).max()
+    assert missed > 0.01
+    assert abs(found.proportions - on_all.proportions).max() < 4 * missed**2
+    widths = [np.ptp(one.intervals, axis=1)[0] for one in (found, on_all)]
+    assert widths[0] == pytest.approx(widths[1], rel=0.25)
+
+
+@pytest.mark.parametrize(
+    "estimator", [OpenSetEstimator(), MPEIncomplete(n_repeats=2), MPEIncomplete(method="other")]
+)
+def test_methods_that_read_no_counts_are_refused(estimator) -> None:
+    with pytest.raises(TypeError, match="a full pass needs MPEIncomplete"):
+        FullPass.fit(estimator, DRAWN)
+
+
+def test_rows_of_too_few_values_are_refused() -> None:
+    estimator = MPEIncomplete(random_state=0).fit(np.ones((30, 1)), ["a"] * 30)
+    with pytest.raises(ValueError, match="as equal rows share a fold; class 'a' has too few"):
+        FullPass.fit(estimator, np.arange(60.0)[:, None])

@@ -21,6 +21,8 @@ from unseen.datasets import available_datasets, load_dataset
 
 LARGEST = 400
 DUE = {"sentinel_values", "labels_alike", "confused_classes"}
+# Classes that overlap are no fault of the table, but a clean set should hardly have them.
+WATCHED = DUE | {"overlapping_classes"}
 
 
 def spoilt(y, X_new, rng):
@@ -53,7 +55,7 @@ def main() -> None:
         clean = codes(X, y, X_new)
         labels, X_spoilt = spoilt(y, X_new, rng)
         dirty = codes(X, labels, X_spoilt)
-        row = {"set": name, "as it is": " ".join(sorted(clean)), "needless": len(clean & DUE)}
+        row = {"set": name, "as it is": " ".join(sorted(clean)), "needless": len(clean & WATCHED)}
         row |= {"spoilt": " ".join(sorted(dirty)), "missed": " ".join(sorted(DUE - dirty))}
         rows.append(row)
         print(*row.values(), sep=" | ", flush=True)

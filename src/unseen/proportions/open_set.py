@@ -40,6 +40,7 @@ from unseen.mixture.placement import (
 )
 from unseen.proportions.base import CLASSIFIER_CONSTRAINTS, ProportionEstimator, Reading
 from unseen.proportions.bootstrap import em_replicates
+from unseen.proportions.overlap import overlap_notices
 from unseen.roc.sketch import scored_evidence
 from unseen.scores import OpenScorer, OpenScores
 from unseen.scores.open import ratios_at_shares
@@ -226,7 +227,7 @@ class OpenSetEstimator(ProportionEstimator):
             roc={scores.classes[0]: pooled} if len(scores.classes) == 1 else {},
             pooled=pooled,
             diagnostics=_diagnostics(fit.posterior, three, drift),
-            notices=() if drift is None else drift.notices,
+            notices=(*overlap_notices(scores), *(() if drift is None else drift.notices)),
             drift=drift,
             detection_limit=_detection_limit(scores, float(prior)),
             fit=fit,

@@ -28,7 +28,8 @@ def blobs(n_left: int, n_right: int, n_new: int, seed: int = 0) -> Samples:
 # Whole processes, pages, browsers, simulations: what runs long stays out of `make quick`.
 SLOW = (
     "cli", "drift", "loop", "monitoring", "paper", "statistical", "test_api.py", "test_base.py",
-    "test_browser.py", "test_classifier.py", "test_clusters.py", "test_contract.py",
+    "test_browser.py", "test_classifier.py", "test_cluster.py", "test_clusters.py",
+    "test_contract.py",
     "test_control.py", "test_crossfit.py", "test_detection.py", "test_diagnostics.py",
     "test_displays.py", "test_docs_pages.py", "test_fit.py", "test_forest.py", "test_frozen.py",
     "test_full.py", "test_full_table.py",

@@ -33,7 +33,7 @@ from unseen.simplex import mixture_shares
 
 __all__ = ["Counter", "PairCounter", "PosteriorCounter", "fit_counter", "row_folds"]
 
-# Products of one shape round alike: every row must get the score that it would get in any batch.
+# Products of one shape, whose rows round alike.
 _BLOCK = 512
 # A class that the drawn rows lack keeps so large a part: all rows may hold it.
 _LEAST_PART = 1e-3
@@ -214,7 +214,12 @@ def _check_folds(label: Any, labelled: Any, new: Any) -> None:
 
 @dataclass(frozen=True, eq=False)
 class _KernelModels(Frozen):
-    """Kernel logistic regressions that share their kernel, one column of coefficients each."""
+    """Kernel logistic regressions that share their kernel, one column of coefficients each.
+
+    A row must get the same score in any batch, but products of matrices round by the place of a
+    row. So rows and landmarks lie on a grid on which squared distances are exact, and coefficients
+    are applied class by class, row by row alike.
+    """
 
     standardise: Scale
     kernel: ShiftedKernel
@@ -222,15 +227,50 @@ class _KernelModels(Frozen):
     intercept: FloatArray
 
     def __call__(self, X: FloatArray) -> FloatArray:
-        n_rows, n_axes = len(X), self.kernel.landmarks.shape[1]
-        rows = np.zeros((-(-n_rows // _BLOCK) * _BLOCK, n_axes))
+        n_rows = len(X)
+        rows = np.zeros((-(-n_rows // _BLOCK) * _BLOCK, self.kernel.landmarks.shape[1]))
         rows[:n_rows] = self.standardise(X)
-        values = np.empty((len(rows), self.coef.shape[1]))
-        kernel = np.empty((_BLOCK, len(self.coef)), dtype=self.coef.dtype)
+        right = _with_squares(_on_grid(self.kernel.landmarks))
+        values = np.empty((self.coef.shape[1], len(rows)))
         for start in range(0, len(rows), _BLOCK):
             block = slice(start, start + _BLOCK)
-            values[block] = self.kernel.fill(rows[block], kernel) @ self.coef
-        return values[:n_rows] + self.intercept
+            kernel = self._values(_with_squares(_on_grid(rows[block])), right)
+            for column, coef in zip(values, self.coef.T, strict=True):
+                column[block] = kernel @ coef
+        return values[:, :n_rows].T + self.intercept
+
+    def _values(self, left: tuple[FloatArray, FloatArray], right: Any) -> FloatArray:
+        """Kernel values of rows and landmarks, less the constant of the kernel."""
+        (x, x_squares), (z, z_squares) = left, right
+        # Whole multiples of the grid's square, small enough for double precision: exact.
+        exponent = np.column_stack([-2 * x, x_squares, np.ones(len(x))]) @ (
+            np.column_stack([z, np.ones(len(z)), z_squares]).T
+        )
+        shift, dtype = self.kernel.exponent or 0.0, self.coef.dtype
+        exponent *= -0.5 / self.kernel.bandwidth**2
+        exponent -= shift
+        powers = exponent.astype(dtype)
+        if self.kernel.exponent is None:
+            return np.exp(powers, out=powers)
+        np.expm1(powers, out=powers)
+        powers *= dtype.type(np.exp(shift))
+        return powers
+
+
+def _on_grid(rows: FloatArray) -> FloatArray:
+    """Standardised rows, cut off at 128 and rounded so that squared distances are exact.
+
+    Examples
+    --------
+    >>> _on_grid(np.array([[1 / 3, 1000.0]])) * 2**17
+    array([[   43691., 16777216.]])
+    """
+    bits = (36 - int(np.ceil(np.log2(rows.shape[1])))) // 2
+    return np.rint(np.clip(rows, -128.0, 128.0) * 2.0**bits) / 2.0**bits
+
+
+def _with_squares(rows: FloatArray) -> tuple[FloatArray, FloatArray]:
+    return rows, np.square(rows).sum(axis=1)
 
 
 def _kernel_models(
@@ -258,7 +298,10 @@ def _kernel_models(
     intercepts = coefficients[-1] - offsets
     return tuple(
         _KernelModels(
-            rows.standardise, factor.kernel, coefficients[:-1, :, fold].astype(dtype), intercept
+            rows.standardise,
+            factor.kernel,
+            np.asfortranarray(coefficients[:-1, :, fold].astype(dtype)),
+            intercept,
         )
         for fold, intercept in enumerate(intercepts.T)
     )

@@ -6,7 +6,7 @@ LOWEST := .venv-lowest/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 # One test process per core: threads within each would only get in the way of the others.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/pytest -n auto --dist worksteal
 
-.PHONY: demo quick test test-lowest rules check docs bench paper fuzz bad-input faults audit wheel clean
+.PHONY: demo quick test test-lowest test-gpu rules check docs bench paper fuzz bad-input faults audit wheel clean
 
 demo: .venv/.installed
 	@$(BIN)/unseen demo
@@ -22,6 +22,11 @@ test: .venv/.dev
 test-lowest: .venv-lowest/.installed
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(LOWEST)/pytest -n auto tests/samples tests/simplex tests/tables \
 	  tests/proportions tests/test_api.py tests/test_persist.py tests/test_records.py tests/cli tests/study
+
+# Torch on the CPU stands in for a graphics card. Its gigabytes are in no other target.
+test-gpu: .venv/.dev
+	$(BIN)/python -m pip install --quiet --group gpu
+	$(PYTEST) tests/test_device.py tests/test_interoperability.py
 
 # Damaged inputs by the thousand, for a minute of CPU time; what is found stays in benchmarks/corpus.
 fuzz: .venv/.dev

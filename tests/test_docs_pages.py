@@ -135,6 +135,7 @@ def _value(number: str) -> float:
         ("monitor", 1),
         ("drift", 1),
         ("loop", 3),
+        ("gpu", 1),
     ],
 )
 def test_a_page_prints_what_it_shows(name, least, tmp_path) -> None:

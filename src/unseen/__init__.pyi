@@ -1,6 +1,7 @@
 # Every public name, one line each: type checkers read this file, and so does __init__.py.
 # A new estimator is a new file and one line here.
 
+from unseen._arrays import on_device as on_device
 from unseen._progress import show_progress as show_progress
 from unseen.api import Comparison as Comparison
 from unseen.api import compare as compare

@@ -7,10 +7,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BoolArray", "FloatArray", "IntArray", "Matrix", "ScorePair"]
+__all__ = ["Array", "BoolArray", "FloatArray", "IntArray", "Matrix", "ScorePair"]
 
 FloatArray: TypeAlias = NDArray[np.floating[Any]]
 IntArray: TypeAlias = NDArray[np.integer[Any]]
 BoolArray: TypeAlias = NDArray[np.bool_]
+Array: TypeAlias = Any  # of NumPy, or of torch on some device
 Matrix: TypeAlias = Any  # rows by columns: a dense array or a CSR matrix
 ScorePair: TypeAlias = tuple[FloatArray, FloatArray]  # scores of F, then of H

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from unseen._arrays import card_of, on_device
 from unseen._frozen import Frozen
 from unseen._progress import Listener, each, show_progress
 from unseen._random import generator, whole_seed
@@ -46,6 +47,7 @@ def estimate(
     max_rows: int | None = MAX_ROWS,
     random_state: Any = None,
     progress: Listener | bool = False,
+    device: str | None = None,
 ) -> Estimate:
     """Estimate the share of each known class in new rows, and the share of unseen classes.
 
@@ -59,8 +61,7 @@ def estimate(
     X_new : array-like of shape (n_new, n_features)
         New rows, with the columns of X.
     estimator : proportion estimator or None, default=None
-        How to estimate; None is :class:`~unseen.OpenSetEstimator`. The estimator is copied, not
-        changed.
+        How to estimate; it is copied, not changed. None is :class:`~unseen.OpenSetEstimator`.
     groups : array-like of shape (n_labelled,) or None, default=None
         Group of each labelled row: person, site, batch. Groups are held out, up to ten, and what
         is claimed there, where nothing is new, is taken off the unseen share and its lower end
@@ -78,8 +79,9 @@ def estimate(
     random_state : int, RandomState instance or None, default=None
         Seed of all randomness; overrides that of ``estimator`` when given.
     progress : bool or callable, default=False
-        True shows a bar; a function is called with the share of the work that is done. See
-        :func:`~unseen.show_progress`, which serves everything else.
+        True shows a bar; a function is called with the share done (:func:`~unseen.show_progress`).
+    device : str or None, default=None
+        As for :func:`~unseen.on_device`; None is the graphics card that X_new is on, if any.
 
     Returns
     -------
@@ -116,7 +118,7 @@ def estimate(
     X, X_new, control, notices = as_numbers(X, X_new, control)
     notices = (*draw.notices, *notices)
     chosen.fit(X, y)
-    with show_progress(progress):
+    with show_progress(progress), on_device(device or card_of(X_new)):
         if groups is not None:
             found = estimate_with_groups(chosen, X_new, groups, groups_new, confidence)
         elif control is not None:

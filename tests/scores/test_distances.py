@@ -41,7 +41,7 @@ def test_distances_are_means_over_the_three_nearest_others(samples, as_rows) -> 
 def test_rows_in_several_blocks_are_the_same(samples, monkeypatch) -> None:
     F, H = samples
     once = neighbour_distances(F, H, scales(4), np.random.RandomState(0))
-    monkeypatch.setattr("unseen.scores.kernel.BLOCK", 7)
+    monkeypatch.setattr("unseen._arrays.BLOCK", 7)
     again = neighbour_distances(F, H, scales(4), np.random.RandomState(0))
     assert_allclose(again.labelled, once.labelled)
     assert_allclose(again.new, once.new)

@@ -211,5 +211,5 @@ def test_one_class_is_refused_by_name(moons):
 
 
 def test_one_hot_has_one_column_for_two_classes():
-    assert_allclose(one_hot(np.array([0, 1, 1]), 2, float), [[0], [1], [1]])
-    assert_allclose(one_hot(np.array([0, 2]), 3, float), [[1, 0, 0], [0, 0, 1]])
+    assert_allclose(one_hot(np.array([0, 1, 1]), 2), [[0], [1], [1]])
+    assert_allclose(one_hot(np.array([0, 2]), 3), [[1, 0, 0], [0, 0, 1]])

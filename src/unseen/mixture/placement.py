@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
+from unseen._arrays import chosen_arrays
 from unseen._frozen import Frozen
 from unseen._random import generator
 from unseen._sklearn import Interval
@@ -130,9 +131,9 @@ class Candidates:
         place = np.zeros((len(used), len(self.new)), dtype=np.intp)
         for column in np.flatnonzero(used):
             scores = np.concatenate([self.new[:, column], self.labelled[:, column]])
-            steps, step = np.unique(-scores, return_inverse=True)
-            F = part * np.bincount(step[:n_new], minlength=len(steps))
-            H = np.bincount(step[n_new:], mass, minlength=len(steps)).astype(float)
+            n_steps, step = chosen_arrays().steps(-scores)
+            F = part * np.bincount(step[:n_new], minlength=n_steps)
+            H = np.bincount(step[n_new:], mass, minlength=n_steps).astype(float)
             if groups is not None:
                 H /= design_effect(step[n_new:], mass, groups[0])
                 F /= design_effect(step[:n_new], np.ones(n_new), groups[1])

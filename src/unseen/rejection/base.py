@@ -21,6 +21,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from unseen._arrays import where_rows_are
 from unseen._progress import between
 from unseen._sklearn import Interval, KeepsRequests, fit_context
 from unseen._types import FloatArray, IntArray, Matrix
@@ -133,6 +134,7 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
         out_of_fold = cross_fit(self._fit_rule, sample, self.n_folds, rng)
         return self._fit_rule(sample, rng), out_of_fold
 
+    @where_rows_are
     @fit_context(prefer_skip_nested_validation=True)
     def fit(
         self,
@@ -352,6 +354,7 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
             return labels_at(probabilities, threshold)
         return _known_only(probabilities, self.shares_.known).argmax(axis=1)
 
+    @where_rows_are
     def _probabilities(self, X: Matrix) -> FloatArray:
         check_is_fitted(self)
         rows = check_again(self, self._dense(X, "X"))

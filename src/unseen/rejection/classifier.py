@@ -16,6 +16,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import clone
 
+from unseen._arrays import carried
 from unseen._frozen import Frozen
 from unseen._progress import each
 from unseen._random import one_blas_thread
@@ -163,7 +164,7 @@ class RejectionClassifier(RejectionRule):
         with one_blas_thread():
             # Threads, as many as joblib.parallel_config says: members share the sample.
             made = Parallel(require="sharedmem", return_as="generator")(
-                delayed(member._fit_both)(sample, np.random.RandomState(seed))
+                delayed(carried(member._fit_both))(sample, np.random.RandomState(seed))
                 for member, seed in zip(members, seeds, strict=True)
             )
             for place, (rule, out_of_fold) in enumerate(each(made, len(members))):

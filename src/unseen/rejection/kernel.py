@@ -15,9 +15,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from unseen._arrays import arrays_of
 from unseen._random import one_blas_thread
 from unseen._sklearn import HasMethods, Interval, StrOptions
-from unseen._types import BoolArray, FloatArray, Matrix
+from unseen._types import Array, BoolArray, FloatArray, Matrix
 from unseen.rejection.base import RejectionRule
 from unseen.rejection.learning.losses import (
     Logistic,
@@ -36,12 +37,7 @@ from unseen.rejection.learning.sample import (
     assign_sample_folds,
     out_of_fold,
 )
-from unseen.scores.kernel import (
-    PreparedRows,
-    Scale,
-    ShiftedKernel,
-    row_blocks,
-)
+from unseen.scores.kernel import KernelFactor, PreparedRows, Scale, ShiftedKernel
 from unseen.scores.klr import KernelLogisticRegression
 
 __all__ = ["KernelRule", "RejectionKernel"]
@@ -74,12 +70,8 @@ class KernelRule:
 
     def probabilities(self, X: Matrix) -> FloatArray:
         """Probability of each known class and, last, of unseen ones."""
-        values = np.empty((X.shape[0], self.coefficients.shape[1]))
         with one_blas_thread():
-            for rows in row_blocks(X.shape[0]):
-                block = self.standardise(X[rows])
-                kernel = np.empty((len(block), len(self.kernel.landmarks)))
-                values[rows] = self.kernel.fill(block, kernel) @ self.coefficients[:-1]
+            values = self.kernel.functions(X, self.standardise, self.coefficients[:-1])
         return label_probabilities(self.loss, values + self.coefficients[-1])
 
 
@@ -93,6 +85,13 @@ class Candidate:
     losses: RowLosses
 
 
+def kernel_features(sample: OpenSample, factor: KernelFactor) -> tuple[Array, Array]:
+    """Features of labelled and of new rows whose inner product is the kernel's."""
+    arrays, n_labelled = arrays_of(factor.design), len(sample.codes)
+    features = arrays.cast(factor.design, np.float64) @ arrays.put(factor.whiten)
+    return features[:n_labelled], features[n_labelled:]
+
+
 def candidates_at(
     sample: OpenSample,
     rows: PreparedRows,
@@ -102,17 +101,14 @@ def candidates_at(
     folds: Folds,
 ) -> list[Candidate]:
     """Every ridge at one bandwidth, with its probabilities out of fold."""
-    factor = rows.factor(bandwidth)
-    # Features whose inner product is the kernel's.
-    features = factor.design.astype(np.float64) @ factor.whiten
-    labelled, new = np.split(features, [len(sample.codes)])
+    labelled, new = kernel_features(sample, rows.factor(bandwidth))
 
     def learn(kept: BoolArray, kept_new: BoolArray) -> Callable[[FloatArray], FloatArray]:
         problem = Surrogate.from_features(
             labelled[kept], sample.codes[kept], new[kept_new], sample.shares
         )
-        found = list(loss.minimisers(problem, ridges))
-        return lambda part: np.stack([part @ coefficients for coefficients in found], axis=1)
+        found = [rows.arrays.put(one) for one in loss.minimisers(problem, ridges)]
+        return lambda part: np.stack([rows.arrays.host(part @ one) for one in found], axis=1)
 
     values, values_new = out_of_fold(learn, (labelled, new), folds)
     found = []
@@ -203,8 +199,7 @@ class RejectionKernel(RejectionRule):
             losses = [candidate.losses for candidate in found]
             best = found[lowest_risk(losses, sample.shares)]
             factor = rows.factor(best.bandwidth)
-            features = factor.design.astype(np.float64) @ factor.whiten
-            labelled, new = np.split(features, [len(sample.codes)])
+            labelled, new = kernel_features(sample, factor)
             problem = Surrogate.from_features(labelled, sample.codes, new, sample.shares)
             (minimiser,) = loss.minimisers(problem, np.array([best.ridge]))
             coefficients = factor.whiten @ minimiser

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.neighbors import NearestNeighbors
 
+from unseen._arrays import chosen_arrays
 from unseen._random import one_blas_thread, seeded
 from unseen._sklearn import HasMethods
 from unseen._types import FloatArray, IntArray, Matrix
@@ -127,10 +128,22 @@ def class_distances(
     if rows is None and model.n_samples_fit_ == 1:
         return np.zeros((1, len(ranks)))  # a class of one row: nothing else to compare it with
     if copy == 0:
-        return np.asarray(model.kneighbors(rows, n_neighbors=int(ranks.max()))[0][:, ranks - 1])
-    distances = model.kneighbors(rows, n_neighbors=int(ranks.max()) + 1)[0]
+        return nearest(model, rows, int(ranks.max()))[:, ranks - 1]
+    distances = nearest(model, rows, int(ranks.max()) + 1)
     is_copy = distances[:, :1] < copy
     return np.where(is_copy, distances[:, ranks], distances[:, ranks - 1])
+
+
+def nearest(model: NearestNeighbors, rows: FloatArray | None, n_nearest: int) -> FloatArray:
+    """Distances to the nearest rows of a class, rising; a graphics card measures them all."""
+    arrays = chosen_arrays()
+    if rows is None or arrays.is_host:
+        return np.asarray(model.kneighbors(rows, n_neighbors=n_nearest)[0])
+    found = np.empty((len(rows), n_nearest))
+    for block in arrays.blocks(len(rows), model.n_samples_fit_):
+        apart = arrays.distances(arrays.put(rows[block]), arrays.put(model._fit_X))
+        found[block] = arrays.host(arrays.smallest(apart, n_nearest))
+    return found
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain, pairwise
+from itertools import pairwise
+from secrets import randbits
 from typing import NamedTuple
 
 import numpy as np
 from scipy.spatial.distance import pdist, squareform
 
-from unseen._types import IntArray, Matrix
+from unseen._types import FloatArray, IntArray, Matrix
 from unseen.records import Notice
 
 __all__ = ["copy_notices", "row_keys"]
 
 _BLOCK_ROWS = 4096
+_SALT, _MIXER = randbits(128), np.uint64(0xFF51AFD7ED558CCD)
 # Rows whose distances are looked at, and values that these may hold together, squared.
 _MOST_ROWS, _MOST_VALUES = 1000, 100_000_000
 
@@ -134,19 +136,29 @@ def _near_ties(*samples: _Sample, power: int = 2) -> float:
 def row_keys(*samples: Matrix) -> IntArray:
     """A number for each row of the samples, one after the other; equal for equal rows."""
     dtype = np.result_type(*(rows.dtype for rows in samples))
-    parts = [_row_hashes(rows.astype(dtype, copy=False)) for rows in samples]
-    return np.fromiter(chain.from_iterable(parts), np.int64)
+    keys: list[IntArray] = []
+    for rows in samples:
+        rows = rows.astype(dtype, copy=False)
+        # Block by block, to copy little at a time.
+        for start in range(0, rows.shape[0], _BLOCK_ROWS):
+            block = rows[start : start + _BLOCK_ROWS]
+            if hasattr(block, "toarray"):
+                keys.append(np.fromiter(_sparse_row_hashes(block.copy()), np.int64))
+            else:
+                keys.append(_dense_row_hashes(block))
+    return np.concatenate(keys)
 
 
-def _row_hashes(rows: Matrix) -> Iterator[int]:
-    """A hash of each row, equal for equal rows; block by block, to copy little at a time."""
-    for start in range(0, rows.shape[0], _BLOCK_ROWS):
-        block = rows[start : start + _BLOCK_ROWS]
-        if hasattr(block, "toarray"):
-            yield from _sparse_row_hashes(block.copy())
-        else:
-            # Adding 0.0 turns -0.0 into 0.0, which equals it but has other bytes.
-            yield from (hash(row.tobytes()) for row in block + 0.0)
+def _dense_row_hashes(rows: FloatArray) -> IntArray:
+    """A sum of the mixed bits of each number, times odd numbers drawn once for each process."""
+    # Adding 0.0 turns -0.0 into 0.0, which equals it but has other bits.
+    bits = (rows + 0.0).view(f"u{rows.itemsize}").astype(np.uint64)
+    # Round numbers differ in few bits, and the high ones alone.
+    bits ^= bits >> np.uint64(33)
+    bits *= _MIXER
+    bits ^= bits >> np.uint64(29)
+    factors = np.random.default_rng(_SALT).integers(2**63, size=rows.shape[1], dtype=np.uint64)
+    return (bits @ (2 * factors + 1)).view(np.int64)
 
 
 def _sparse_row_hashes(rows: Matrix) -> Iterator[int]:

@@ -17,6 +17,7 @@ from joblib import Parallel, delayed
 from scipy.special import softmax
 from sklearn.utils import check_random_state
 
+from unseen._arrays import chosen_arrays
 from unseen._progress import between
 from unseen._random import one_blas_thread, seeded
 from unseen._types import FloatArray, IntArray, Matrix, ScorePair
@@ -173,7 +174,8 @@ class KernelCrossFitter:
             clusters = clusters or Clusters.of_copies(X, X_new)
             masks = training_masks(n_folds, codes, int(seeds[1]), clusters.together[0])
             cell = rows, codes, model.bandwidth_, np.array([model.C_])
-            logits = held_out(*cell, masks, "neg_log_loss", *SCORE_LIMITS).values[:, 0]
+            found = held_out(*cell, masks, "neg_log_loss", *SCORE_LIMITS)
+            logits = rows.arrays.host(found.values[:, 0])
         if logits.shape[1] == 1:
             logits = np.column_stack([np.zeros(len(logits)), logits])
         labelled = np.asarray(softmax(logits, axis=1))
@@ -232,6 +234,7 @@ class KernelCrossFitter:
         weights = np.ones(len(is_new))
         weights[is_new == 0] = 1.0 if weight is None else weight
         with one_blas_thread():
+            stacked = chosen_arrays().put_rows(stacked)
             every = [
                 self.classifier.prepare(stacked, weights, rng, kind)
                 for kind in self.classifier.scales(stacked, weights)
@@ -297,7 +300,8 @@ class KernelCrossFitter:
         for bandwidth in bandwidths:
             found = held_out(rows, is_new, bandwidth, C_values, masks, by, *SCORE_LIMITS)
             if found.scores.max() > best:
-                best, scores = found.scores.max(), found.values[:, found.scores.argmax(), 0].copy()
+                best, chosen = found.scores.max(), found.values[:, found.scores.argmax(), 0]
+                scores = rows.arrays.host(chosen).copy()
         scores += np.log(n_new / n_old) - fold_offsets(masks, is_new)
         return scores[:n_new], scores[n_new:]
 
@@ -316,10 +320,13 @@ def _density_ratios(
     found: HeldOut, rows: PreparedRows, is_new: IntArray, masks: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Out-of-fold log density ratios (n, Cs) at one bandwidth, and their log-loss (Cs,)."""
-    values = found.values[..., 0].astype(np.float64)
-    out = masks == 0
-    means = (out.T @ values) / np.maximum(out.sum(axis=0), 1)[:, None]
-    spread = np.sqrt(np.square(values - out @ means).mean(axis=0))
+    arrays = rows.arrays
+    values, out = found.values[..., 0], arrays.put(masks == 0, np.float64)
+    counts = arrays.put(np.maximum(arrays.total(out), 1))
+    means = (out.T @ values) / counts[:, None]
+    apart = values - out @ means
+    spread = np.sqrt(arrays.host((apart * apart).mean(axis=0)))
+    values = arrays.host(values).copy()
     # Where held-out rows are out of reach of all others, the error of the fit is all that differs.
     silent = spread < np.minimum(found.error, _MIN_SPREAD)
     values -= fold_offsets(masks, is_new, rows.weight)[:, None]

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
 
+from unseen._arrays import arrays_of
 from unseen._progress import each
-from unseen._types import BoolArray, FloatArray, IntArray
+from unseen._types import Array, BoolArray, FloatArray, IntArray
 from unseen.scores.kernel import PreparedRows
 from unseen.scores.logistic import Problems, Progress, solve
 
@@ -40,6 +40,7 @@ GRID_TOL, GRID_STEPS = 2e-2, 30  # enough to rank the cells; the winner is fitte
 
 def accuracy(values: FloatArray, codes: IntArray, weight: FloatArray) -> FloatArray:
     """Share of rows with the right label, for each problem of (n, problems, K) values."""
+    values, codes, weight = map(arrays_of(values).host, (values, codes, weight))
     if values.shape[2] == 1:
         predicted = (values[..., 0] > 0).astype(np.int64)
     else:
@@ -49,17 +50,19 @@ def accuracy(values: FloatArray, codes: IntArray, weight: FloatArray) -> FloatAr
 
 def neg_log_loss(values: FloatArray, codes: IntArray, weight: FloatArray) -> FloatArray:
     """Mean log-probability of the true class, for each problem."""
+    arrays = arrays_of(values)
     if values.shape[2] == 1:
-        sign = np.where(codes > 0, -1.0, 1.0)[:, None]
-        losses = np.logaddexp(0.0, sign * values[..., 0])
+        sign = 1.0 - 2.0 * (codes > 0)
+        losses = arrays.softplus(sign[:, None] * values[..., 0])
     else:
-        true = np.take_along_axis(values, codes[:, None, None], axis=2)[..., 0]
-        losses = np.logaddexp.reduce(values, axis=2) - true
-    return -(weight @ losses) / weight.sum()
+        losses = arrays.log_losses(values, codes)
+    found: FloatArray = arrays.host(-(weight @ losses) / weight.sum())
+    return found
 
 
 def roc_auc(values: FloatArray, codes: IntArray, weight: FloatArray) -> FloatArray:
     """Area under the ROC for each problem; the mean of one against the rest if K > 2."""
+    values, codes, weight = map(arrays_of(values).host, (values, codes, weight))
     if values.shape[2] == 1:
         outputs = [(codes == 1, values[..., 0])]
     else:
@@ -117,15 +120,16 @@ class HeldOut:
 
     Parameters
     ----------
-    values : ndarray of shape (n, Cs, K)
-        Out-of-fold values; within ``error`` of those of the exact fits, unless the C was given up.
+    values : array of shape (n, Cs, K)
+        Out-of-fold values, on the device of the rows; within ``error`` of those of the exact fits,
+        unless the C was given up.
     scores : ndarray of shape (Cs,)
         Mean score over folds.
     error : ndarray of shape (Cs,)
         Largest error of a value.
     """
 
-    values: FloatArray
+    values: Array
     scores: FloatArray
     error: FloatArray
 
@@ -163,25 +167,26 @@ def held_out(
     -------
     HeldOut
     """
-    factor = rows.factor(bandwidth)
-    n_folds, dtype = masks.shape[1], factor.design.dtype
+    factor, arrays, n_folds = rows.factor(bandwidth), rows.arrays, masks.shape[1]
+    masks, codes, weight = map(arrays.put, (masks, codes, rows.weight))
+    dtype = arrays.precision(factor.design)
     cells = Problems(
         np.repeat(C_values, n_folds),
         np.tile(np.arange(n_folds), C_values.size),
-        ((masks == 1) * rows.weight[:, None]).astype(dtype),
-        one_hot(codes, int(codes.max()) + 1, dtype)[:, None],
+        arrays.cast((masks == 1) * weight[:, None], dtype),
+        arrays.cast(one_hot(codes, int(codes.max()) + 1)[:, None], dtype),
     )
-    folds = _Folds(codes, rows.weight, (masks == 0) & (rows.weight > 0)[:, None])
+    folds = _Folds(codes, weight, (masks == 0) & (weight > 0)[:, None])
     watch = None
     if race is not None and scoring == "neg_log_loss":
         watch = _Watch(race, folds, C_values.size)
     found = solve(factor, cells, tol=tol, max_iter=max_iter, watch=watch)
     by_fold = found.values.reshape(len(codes), C_values.size, n_folds, -1)
-    values = np.full(by_fold[:, :, 0].shape, np.nan)
+    values = arrays.zeros(by_fold[:, :, 0].shape) + np.nan
     scores = []
     for fold, out in folds:
-        values[out] = by_fold[out, :, fold]
-        scores.append(SCORINGS[scoring](values[out], codes[out], rows.weight[out]))
+        values[out] = arrays.cast(by_fold[out, :, fold], np.float64)
+        scores.append(SCORINGS[scoring](values[out], codes[out], weight[out]))
     mean = np.mean(scores, axis=0) if scores else np.zeros(C_values.size)
     return HeldOut(values, mean, found.error.reshape(C_values.size, n_folds).max(axis=1))
 
@@ -207,6 +212,7 @@ def raced(
     the rows; the products release the interpreter. ``best`` is the best score of earlier races.
     """
     found: dict[int, HeldOut] = {}
+    masks, codes = map(rows.arrays.put, (masks, codes))
     for heat in each(np.split(best_first(bandwidths, rows.median), [1, 3])):
         race = Race(best, behind)
         parts = Parallel(n_jobs=n_jobs, require="sharedmem")(
@@ -232,22 +238,22 @@ def best_first(bandwidths: FloatArray, typical: float) -> IntArray:
     return np.argsort(np.abs(np.log2(bandwidths / typical)).round(6), kind="stable")
 
 
-def one_hot(codes: IntArray, n_classes: int, dtype: Any) -> FloatArray:
+def one_hot(codes: Array, n_classes: int) -> Array:
     """Targets (n, K); a single column, the share of the second class, when K = 2."""
     if n_classes == 2:
-        return codes[:, None].astype(dtype)
-    return (codes[:, None] == np.arange(n_classes)).astype(dtype)
+        return codes[:, None]
+    return codes[:, None] == arrays_of(codes).put(np.arange(n_classes))
 
 
 @dataclass(frozen=True, eq=False)
 class _Folds:
     """The held-out rows of each fold that has any."""
 
-    codes: IntArray
-    weight: FloatArray
-    out: BoolArray
+    codes: Array
+    weight: Array
+    out: Array
 
-    def __iter__(self) -> Iterator[tuple[int, BoolArray]]:
+    def __iter__(self) -> Iterator[tuple[int, Array]]:
         for fold, out in enumerate(self.out.T):
             if out.any():
                 yield fold, out
@@ -280,7 +286,7 @@ class _Watch:
             )
             for which, values, columns in cells:
                 if which.any():
-                    part = values[np.ix_(out, columns)]
+                    part = values[out][:, columns]
                     self.scores[which, fold] = neg_log_loss(
                         part, self.folds.codes[out], self.folds.weight[out]
                     )

@@ -7,21 +7,20 @@ block by block, by one product and one exponential. See docs/architecture.md, "N
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, Self
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg.lapack import dpstrf, dtrtri
 from sklearn.metrics.pairwise import euclidean_distances
 
+from unseen._arrays import NumpyArrays, arrays_of, chosen_arrays
 from unseen._frozen import Frozen
-from unseen._types import FloatArray, Matrix
+from unseen._types import Array, FloatArray, Matrix
 from unseen.samples import Clusters
 from unseen.scores.base import Distances
 
-BLOCK = 4096  # rows whose kernel values stay in the cache between two passes over them
 EXACT_CELLS = 2**18  # below this size of the factor, double precision costs hardly any time
 # The least that a landmark must add to the span of the others: whitening multiplies the rounding of
 # the factor by up to one over the root of this number.
@@ -40,7 +39,7 @@ class Scale(Protocol):
         """The scale for weighted rows."""
         ...
 
-    def __call__(self, X: Matrix) -> FloatArray:
+    def __call__(self, X: Matrix) -> Array:
         """Rows on this scale, dense."""
         ...
 
@@ -60,15 +59,14 @@ class Standardisation(Frozen):
     @classmethod
     def of(cls, X: Matrix, weight: FloatArray) -> Self:
         """Weighted means and standard deviations of the columns of X, dense or sparse."""
-        share = weight / weight.sum()
-        centre = np.zeros(X.shape[1])
-        square = np.zeros(X.shape[1])
-        for rows in row_blocks(X.shape[0]):
-            block = dense(X[rows])
-            centre += share[rows] @ block
-        for rows in row_blocks(X.shape[0]):
+        arrays = arrays_of(X)
+        share = arrays.put(weight / weight.sum())
+        centre, square = arrays.zeros((2, X.shape[1]))
+        for rows in arrays.blocks(*X.shape):
+            centre += share[rows] @ dense(X[rows])
+        for rows in arrays.blocks(*X.shape):
             square += share[rows] @ (dense(X[rows]) - centre) ** 2
-        scale = np.sqrt(square)
+        centre, scale = arrays.host(centre), np.sqrt(arrays.host(square))
         # Rounding leaves a constant feature with a spread of about eps times its size.
         scale[scale <= 10 * np.finfo(np.float64).eps * np.abs(centre)] = 1.0
         # And squares of the smallest numbers vanish.
@@ -85,21 +83,16 @@ class Standardisation(Frozen):
         """Both, raw and standardised."""
         return self.raw_and_standardised
 
-    def __call__(self, X: Matrix) -> FloatArray:
+    def __call__(self, X: Matrix) -> Array:
         """Standardised rows, dense."""
-        return (dense(X) - self.centre) / self.scale
+        put = arrays_of(X).put
+        return (dense(X) - put(self.centre)) / put(self.scale)
 
 
-def dense(X: Matrix) -> FloatArray:
+def dense(X: Matrix) -> Array:
     """The rows as a dense array of double precision."""
     is_sparse = sparse.issparse(X)
-    return np.asarray(X.toarray() if is_sparse else X, dtype=np.float64)
-
-
-def row_blocks(n_rows: int) -> Iterator[slice]:
-    """Slices that cover the rows, BLOCK at a time."""
-    for start in range(0, n_rows, BLOCK):
-        yield slice(start, min(start + BLOCK, n_rows))
+    return arrays_of(X).put(X.toarray() if is_sparse else X, np.float64)
 
 
 def automatic_rank(n_rows: int) -> int:
@@ -114,7 +107,7 @@ def choose_landmarks(
     candidates = np.flatnonzero(weight > 0)
     if candidates.size > rank:
         candidates = np.sort(rng.choice(candidates, rank, replace=False))
-    return np.unique(dense(X[candidates]), axis=0)
+    return np.unique(arrays_of(X).host(dense(X[candidates])), axis=0)
 
 
 def median_bandwidth(landmarks: FloatArray) -> float:
@@ -171,16 +164,18 @@ def neighbour_distances(
         labelled, new = clusters.together
     largest = int(np.unique(labelled[chosen], return_counts=True)[1].max())
     n_nearest = max(1, min(_NEIGHBOURS, len(chosen) - largest))
-    pairs = [(F, new), (H, labelled)]
+    arrays = chosen_arrays()
+    pairs = [tuple(map(arrays.put, pair)) for pair in ((F, new), (H, labelled))]
     found = [np.empty((rows.shape[0], len(scales))) for rows, _ in pairs]
+    own_numbers = arrays.put(labelled[chosen])
     for column, scale in enumerate(scales):
-        references = scale(H[chosen])
+        references = arrays.put(scale(H[chosen]))
         for (rows, numbers), distances in zip(pairs, found, strict=True):
-            for block in row_blocks(rows.shape[0]):
-                own = numbers[block, None] == labelled[chosen]
-                apart = np.where(own, np.inf, euclidean_distances(scale(rows[block]), references))
-                nearest = np.partition(apart, n_nearest - 1, axis=1)[:, :n_nearest]
-                distances[block, column] = nearest.mean(axis=1)
+            for block in arrays.blocks(rows.shape[0], len(chosen)):
+                apart = arrays.distances(scale(arrays.put(dense(rows[block]))), references)
+                apart[numbers[block, None] == own_numbers] = np.inf
+                nearest = arrays.smallest(apart, n_nearest)
+                distances[block, column] = arrays.host(nearest.mean(axis=1))
     return Distances(*found)
 
 
@@ -205,24 +200,31 @@ class ShiftedKernel(Frozen):
     bandwidth: float
     exponent: float | None = None
 
-    def fill(self, rows: FloatArray, out: FloatArray) -> FloatArray:
+    def fill(self, rows: Array, out: Array) -> Array:
         """Values between rows and landmarks, in the precision of ``out``."""
+        arrays, dtype = arrays_of(out), out.dtype
         scale, shift = 0.5 / self.bandwidth**2, self.exponent or 0.0
         # One product gives the whole exponent 2 s x.z - s |x|^2 - s |z|^2 - shift.
         z, ones = self.landmarks, np.ones(len(self.landmarks))
-        squares, z_squares = (np.einsum("ij,ij->i", one, one) for one in (rows, z))
-        left = np.column_stack([2 * scale * rows, -scale * squares, np.ones(len(rows))])
-        right = np.column_stack([z, ones, -scale * z_squares - shift])
-        left, right = left.astype(out.dtype), right.astype(out.dtype)
-        for start in range(0, len(rows), 512):
-            part = slice(start, start + 512)
-            exponent = left[part] @ right.T
-            np.minimum(exponent, -shift, out=exponent)
-            if self.exponent is None:
-                np.exp(exponent, out=out[part])
-            else:
-                np.multiply(np.expm1(exponent), out.dtype.type(np.exp(shift)), out=out[part])
+        squares = arrays.contract("ij,ij->i", rows, rows)
+        z_squares = np.einsum("ij,ij->i", z, z)
+        one = arrays.zeros((len(rows),)) + 1
+        left = arrays.cast(arrays.beside([2 * scale * rows, -scale * squares, one]), dtype)
+        right = arrays.put(np.column_stack([z, ones, -scale * z_squares - shift]), dtype)
+        for part in arrays.parts(len(rows), len(z)):
+            arrays.shifted_exp(left[part] @ right.T, self.exponent, out[part])
         return out
+
+    def functions(self, X: Matrix, scale: Scale, coefficients: FloatArray) -> FloatArray:
+        """Sums of kernel functions with coefficients (r, K), at rows not yet on the scale."""
+        arrays = chosen_arrays()
+        values = np.empty((X.shape[0], coefficients.shape[1]))
+        weights = arrays.put(coefficients)
+        for rows in arrays.blocks(X.shape[0], len(coefficients)):
+            block = scale(arrays.put(dense(X[rows])))
+            kernel = arrays.empty((len(block), len(coefficients)), coefficients.dtype)
+            values[rows] = arrays.host(self.fill(block, kernel) @ weights)
+        return values
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,8 +233,8 @@ class KernelFactor(Frozen):
 
     Parameters
     ----------
-    design : ndarray of shape (n, r + 1)
-        Kernel values, and a last column of ones for the intercept.
+    design : array of shape (n, r + 1)
+        Kernel values, and a last column of ones for the intercept; on the device of the rows.
     whiten : ndarray of shape (r + 1, r + 1)
         Upper triangular W with ``W' penalty W`` = identity, so that ``design @ W @ w`` has the
         penalty ``w' w``. Applied to the r coefficients, never to the n rows.
@@ -240,7 +242,7 @@ class KernelFactor(Frozen):
         The kernel of these values.
     """
 
-    design: FloatArray
+    design: Array
     whiten: FloatArray
     kernel: ShiftedKernel
 
@@ -251,39 +253,41 @@ def kernel_factor(
     landmarks: FloatArray,
     bandwidth: float,
     typical: float | None = None,
+    arrays: NumpyArrays | None = None,
 ) -> KernelFactor:
     """Factor of the kernel on the rows of X; ``typical`` is a typical distance of landmarks."""
+    arrays = chosen_arrays() if arrays is None else arrays
     typical = median_bandwidth(landmarks) if typical is None else typical
     dtype = np.float64 if X.shape[0] * len(landmarks) <= EXACT_CELLS else np.float32
     # Landmarks with linearly independent kernel functions, and their whitening.
     between = np.empty((len(landmarks), len(landmarks)))
     ShiftedKernel(landmarks, bandwidth).fill(landmarks, between)
-    triangle, pivots, rank, _ = dpstrf(between, tol=RESIDUAL[dtype])
-    whiten = np.zeros((rank + 1, rank + 1))
-    whiten[:rank, :rank] = np.triu(dtrtri(triangle[:rank, :rank])[0])
-    whiten[rank, rank] = 1.0
-    kept = pivots[:rank] - 1
+    triangle, kept = arrays.whitening(between, RESIDUAL[dtype])
+    whiten = np.zeros((len(kept) + 1, len(kept) + 1))
+    whiten[:-1, :-1] = triangle
+    whiten[-1, -1] = 1.0
     # Subtract the value at the typical distance, unless this value is negligible.
     exponent = -0.5 * (typical / bandwidth) ** 2
     kernel = ShiftedKernel(landmarks[kept], bandwidth, exponent if exponent > -10 else None)
-    design = np.empty((X.shape[0], len(kept) + 1), dtype=dtype)
-    for rows in row_blocks(X.shape[0]):
-        kernel.fill(standardise(X[rows]), design[rows, :-1])
+    design = arrays.design(X.shape[0], len(kept) + 1, dtype)
+    for rows in arrays.blocks(X.shape[0], X.shape[1]):
+        kernel.fill(standardise(arrays.put(dense(X[rows]))), design[rows, :-1])
     design[:, -1] = 1
-    design.flags.writeable = False  # so that the record needs no copy
-    return KernelFactor(design, whiten, kernel)
+    return KernelFactor(arrays.sealed(design), whiten, kernel)
 
 
 @dataclass(frozen=True)
 class PreparedRows:
-    """Checked rows with their scale, landmarks, and the median distance of these."""
+    """Checked rows with their scale, landmarks, the median distance of these, and the device."""
 
     X: Matrix
     weight: FloatArray
     standardise: Scale
     landmarks: FloatArray
     median: float
+    arrays: NumpyArrays
 
     def factor(self, bandwidth: float) -> KernelFactor:
         """Kernel of the rows at one bandwidth."""
-        return kernel_factor(self.X, self.standardise, self.landmarks, bandwidth, self.median)
+        landmarks = self.standardise, self.landmarks, bandwidth, self.median
+        return kernel_factor(self.X, *landmarks, self.arrays)

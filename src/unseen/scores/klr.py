@@ -19,6 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from unseen._arrays import chosen_arrays, where_rows_are
 from unseen._progress import between
 from unseen._random import one_blas_thread
 from unseen._sklearn import (
@@ -39,7 +40,6 @@ from unseen.scores.kernel import (
     automatic_rank,
     choose_landmarks,
     median_bandwidth,
-    row_blocks,
 )
 from unseen.scores.logistic import Problems, solve
 from unseen.scores.reshaping import fitting_scales
@@ -140,6 +140,7 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
         self.standardize = standardize
         self.random_state = random_state
 
+    @where_rows_are
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Choose bandwidth and C where several are open, then fit all rows.
@@ -167,17 +168,18 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
         weight = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         with one_blas_thread():
             rng = check_random_state(self.random_state)
+            X = chosen_arrays().put_rows(X)
             every = [self.prepare(X, weight, rng, kind) for kind in self.scales(X, weight)]
             with between(0.0, 0.8):
                 best, bandwidth, C, self.cv_scores_ = self.choose(every, codes, rng)
             rows = every[best]
             factor = rows.factor(bandwidth)
-            dtype = factor.design.dtype
+            dtype = rows.arrays.precision(factor.design)
             everything = Problems(
                 np.array([C]),
                 np.zeros(1, dtype=np.int64),
-                weight[:, None].astype(dtype),
-                one_hot(codes, len(self.classes_), dtype)[:, None],
+                rows.arrays.put(weight[:, None], dtype),
+                rows.arrays.put(one_hot(codes, len(self.classes_))[:, None], dtype),
             )
             found = solve(factor, everything, tol=FINAL_TOL[dtype], max_iter=FINAL_STEPS)
         if not found.decrement[0] <= WARN_TOL**2:
@@ -185,7 +187,7 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
                 f"kernel logistic regression stopped after {FINAL_STEPS} steps short of its "
                 f"optimum at bandwidth={bandwidth:g}, C={C:g}; a smaller C is easier to fit.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         self.bandwidth_, self.C_ = bandwidth, C
         self.landmarks_, self._kernel = factor.kernel.landmarks, factor.kernel
@@ -206,7 +208,8 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
         rng: np.random.RandomState,
         kind: type[Scale] = Standardisation,
     ) -> PreparedRows:
-        """Scale and landmarks of checked rows."""
+        """Scale and landmarks of checked rows, on the device."""
+        X = chosen_arrays().put_rows(X)
         if self.standardize:
             standardise: Scale = kind.of(X, weight)
         else:
@@ -214,7 +217,8 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
             standardise = replace(Standardisation.of(X, weight), scale=np.ones(X.shape[1]))
         rank = automatic_rank(X.shape[0]) if self.rank == "auto" else int(self.rank)
         landmarks = standardise(choose_landmarks(X, weight, rank, rng))
-        return PreparedRows(X, weight, standardise, landmarks, median_bandwidth(landmarks))
+        typical = median_bandwidth(landmarks)
+        return PreparedRows(X, weight, standardise, landmarks, typical, chosen_arrays())
 
     def bandwidths(self, rows: PreparedRows) -> FloatArray:
         """Candidate bandwidths, widest first."""
@@ -237,7 +241,10 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
         if bandwidths[0].size * C_values.size == 1:
             return 0, float(bandwidths[0][0]), float(C_values[0]), None
         every, codes = self._few_rows(every, codes, rng)
-        masks = training_masks(self.cv, codes, rng, Clusters.of_copies(every[0].X).labelled)
+        together = None
+        if isinstance(self.cv, Integral):
+            together = Clusters.of_copies(every[0].arrays.host(every[0].X)).labelled
+        masks = training_masks(self.cv, codes, rng, together)
         found: list[FloatArray] = []
         for place, rows in enumerate(every):
             cells = rows, codes, bandwidths[place], C_values, masks, self.scoring
@@ -267,6 +274,7 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
         part = X[some], weight[some], rng
         return [self.prepare(*part, type(rows.standardise)) for rows in every], codes[some]
 
+    @where_rows_are
     def decision_function(self, X: Matrix) -> FloatArray:
         """Log-odds of the second class (two classes), or logits of all classes.
 
@@ -280,15 +288,9 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
         ndarray of shape (n,) or (n, K)
         """
         check_is_fitted(self)
-        X = check_again(self, X).astype(np.float64, copy=False)
-        values = np.empty((X.shape[0], self.coef_.shape[1]))
-        coef = self.coef_.astype(self._dtype)
+        rows, coef = check_again(self, X), self.coef_.astype(self._dtype)
         with one_blas_thread():
-            for rows in row_blocks(X.shape[0]):
-                block = self._standardise(X[rows])
-                kernel = np.empty((len(block), len(self.landmarks_)), dtype=self._dtype)
-                self._kernel.fill(block, kernel)
-                values[rows] = kernel @ coef + self.intercept_
+            values = self._kernel.functions(rows, self._standardise, coef) + self.intercept_
         return values[:, 0] if values.shape[1] == 1 else values
 
     def predict_proba(self, X: Matrix) -> FloatArray:

@@ -3,23 +3,24 @@
 Problem c minimises ``w' w / 2 + C_c sum_i s_ic loss(t_ic, (B W w)_i)`` over w, with B the kernel
 factor and W its whitening; the intercept is free. Problems differ in C, in row weights s (folds are
 weights of zero) and in targets t, and share B: one step of preconditioned nonlinear conjugate
-gradients for all of them is two matrix products. docs/architecture.md has the numerical design.
+gradients for all of them is two matrix products. docs/numerics.md has the design.
+
+Arrays of a number for each row or coefficient are on the device of the factor; those of a number
+for each problem are NumPy's own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from scipy.linalg import get_blas_funcs, get_lapack_funcs
 
+from unseen._arrays import arrays_of
 from unseen._frozen import Frozen
-from unseen._types import BoolArray, FloatArray, IntArray
-from unseen.scores.kernel import KernelFactor, row_blocks
+from unseen._types import Array, BoolArray, FloatArray, IntArray
+from unseen.scores.kernel import KernelFactor
 
-FEW_OUTPUTS = 12
 SAMPLE = 4  # rows per coefficient behind the preconditioner
 REFRESH = (5, 12, 30, 60)  # iterations at which the problems still at work get a new one
 WATCHED = (4, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50)  # iterations at which hopeless ones may leave
@@ -38,17 +39,17 @@ class Problems(Frozen):
         Inverse strength of the penalty.
     group : ndarray of shape (problems,)
         Column of ``weights`` and ``targets`` for each problem.
-    weights : ndarray of shape (n, groups)
+    weights : array of shape (n, groups)
         Row weights; zero leaves a row out.
-    targets : ndarray of shape (n, groups, K) or (n, 1, K)
+    targets : array of shape (n, groups, K) or (n, 1, K)
         Shares of each class in a row; K = 1 is the binary case (share of the second class).
         A single group of targets serves all problems.
     """
 
     C: FloatArray
     group: IntArray
-    weights: FloatArray
-    targets: FloatArray
+    weights: Array
+    targets: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +60,7 @@ class Solution(Frozen):
     ----------
     coefficients : ndarray of shape (r + 1, problems, K)
         Weights of the kernel functions, and the intercept last.
-    values : ndarray of shape (n, problems, K)
+    values : array of shape (n, problems, K)
         Fitted log-odds (K = 1) or logits of every row, including rows of weight zero.
     decrement : ndarray of shape (problems,)
         Newton decrement at the last step, as a share of the null loss: about twice the distance
@@ -70,7 +71,7 @@ class Solution(Frozen):
     """
 
     coefficients: FloatArray
-    values: FloatArray
+    values: Array
     decrement: FloatArray
     error: FloatArray
 
@@ -83,18 +84,18 @@ class Progress:
     ----------
     active : ndarray of shape (a,)
         The problems at work.
-    values : ndarray of shape (n, a, K)
+    values : array of shape (n, a, K)
         Their values so far.
     gain : ndarray of shape (a,)
         Twice what each of them may still gain, as a mean loss per row.
-    finished : ndarray of shape (n, problems, K)
+    finished : array of shape (n, problems, K)
         Values of the problems that are done; those of the others are empty.
     """
 
     active: IntArray
-    values: FloatArray
+    values: Array
     gain: FloatArray
-    finished: FloatArray
+    finished: Array
 
 
 Watch = Callable[[Progress], BoolArray]
@@ -127,9 +128,7 @@ def solve(
             state.restart()
         state.step()
     state.leave(np.ones(state.active.size, dtype=bool))
-    for array in state.found:
-        array.flags.writeable = False  # so that the record needs no copy
-    return Solution(*state.found)
+    return Solution(*(arrays_of(array).sealed(array) for array in state.found))
 
 
 class _Iteration:
@@ -137,26 +136,28 @@ class _Iteration:
 
     def __init__(self, factor: KernelFactor, problems: Problems) -> None:
         self.factor, self.problems = factor, problems
+        self.arrays = arrays = arrays_of(factor.design)
         self.active = np.arange(problems.C.size)
         self.weights = problems.weights[:, problems.group]
-        self.whiten = factor.whiten.astype(factor.design.dtype)
+        self.dtype = arrays.precision(factor.design)
+        self.whiten = arrays.put(factor.whiten, self.dtype)
         intercept, null_loss = _null_model(problems)
         self.preconditioner = _Preconditioner(factor, problems)
         n_rows, rank = factor.design.shape
-        self.w = np.zeros((rank, problems.C.size, problems.targets.shape[2]))
-        self.w[-1] = intercept[problems.group]
-        self.values = np.empty((n_rows, *self.w.shape[1:]), dtype=factor.design.dtype)
+        shape = (rank, problems.C.size, problems.targets.shape[2])
+        self.w, self.direction = arrays.zeros(shape), arrays.zeros(shape)
+        self.w[-1] = arrays.put(intercept[problems.group])
+        self.values, finished, self.probabilities, self.moved = (
+            arrays.zeros((n_rows, *shape[1:]), self.dtype) for _ in range(4)
+        )
         self.values[:] = self.w[-1]
         # The arrays of a Solution, filled as problems finish.
         self.found = (
-            np.zeros(self.w.shape),
-            np.empty_like(self.values),
+            np.zeros(shape),
+            finished,
             np.zeros(problems.C.size),
             np.zeros(problems.C.size),
         )
-        self.probabilities = np.empty_like(self.values)
-        self.moved = np.zeros_like(self.values)
-        self.direction = np.zeros_like(self.w)
         self.gradient = self._move(np.zeros(problems.C.size))
         self.restart()
         # The scale is the loss of the null model, not the first decrement, which is small if
@@ -167,14 +168,14 @@ class _Iteration:
     def stalled(self) -> BoolArray:
         """Problems whose decrement rounding keeps from falling further."""
         self.past = np.vstack([self.past[1:], self.decrement / self.scale])
-        if self.factor.design.dtype == np.float64:
+        if self.dtype == np.float64:
             return np.zeros(self.active.size, dtype=bool)
         recent, before = self.past[-STALLED_STEPS:].min(axis=0), self.past[:STALLED_BEFORE]
         return (recent > 0.5 * before.min(axis=0)) & (self.past[-1] < STALLED_TOL**2)
 
     def progress(self) -> Progress:
         """How far all problems have come."""
-        total = np.maximum(self.weights.sum(axis=0, dtype=np.float64), 1e-300)
+        total = np.maximum(self.arrays.total(self.weights), 1e-300)
         gain = 2 * self.decrement / (self.problems.C[self.active] * total)
         return Progress(self.active, self.values, gain, self.found[1])
 
@@ -186,25 +187,26 @@ class _Iteration:
             self.probabilities[self.preconditioner.rows],
         )
         self.natural = self.preconditioner(self.problems.C[self.active], self.gradient)
-        self.decrement = _dot(self.gradient, self.natural)
-        self.direction = np.zeros_like(self.w)
+        self.decrement = self._dot(self.gradient, self.natural)
+        self.direction = self.arrays.zeros(self.w.shape)
 
     def step(self) -> None:
         """One conjugate-gradient step for every active problem."""
         self.direction = self.direction - self.natural
-        slope = _dot(self.gradient, self.direction)
+        slope = self._dot(self.gradient, self.direction)
         uphill = slope >= 0
-        self.direction[:, uphill] = -self.natural[:, uphill]
-        slope[uphill] = -self.decrement[uphill]
+        if uphill.any():
+            self.direction[:, uphill] = -self.natural[:, uphill]
+            slope[uphill] = -self.decrement[uphill]
         before = self.gradient
         length = -slope / self._curvature()
         self.gradient = self._move(length)
         self._correct_overshoot(length, slope)
         self.natural = self.preconditioner(self.problems.C[self.active], self.gradient)
-        decrement = _dot(self.gradient, self.natural)
+        decrement = self._dot(self.gradient, self.natural)
         # Polak-Ribiere, restarted where it turns negative.
-        kept = np.maximum(0, decrement - _dot(before, self.natural)) / self.decrement
-        self.direction = self.direction * kept[:, None]
+        kept = np.maximum(0, decrement - self._dot(before, self.natural)) / self.decrement
+        self.direction = self.direction * self.arrays.put(kept[:, None])
         self.decrement = decrement
 
     def leave(self, done: BoolArray) -> None:
@@ -213,60 +215,59 @@ class _Iteration:
             return
         solved, keep = self.active[done], ~done
         coefficients, values, decrement, error = self.found
-        w = self.w[:, done]
+        w = self.arrays.host(self.w[:, done])
         coefficients[:, solved] = np.tensordot(self.factor.whiten, w, 1)
         values[:, solved] = self.values[:, done]
         decrement[solved] = self.decrement[done] / self.scale[done]
         error[solved] = np.sqrt(np.maximum(self.decrement[done], 0.0))
         self.active = self.active[keep]
         for name in ("w", "direction", "gradient", "natural", "values", "probabilities"):
-            setattr(self, name, np.ascontiguousarray(getattr(self, name)[:, keep]))
-        self.moved = np.empty_like(self.values)
+            setattr(self, name, self.arrays.columns(getattr(self, name), keep))
+        self.moved = self.arrays.empty(self.values.shape, self.dtype)
         self.decrement, self.scale = self.decrement[keep], self.scale[keep]
-        self.past, self.weights = self.past[:, keep], np.ascontiguousarray(self.weights[:, keep])
+        self.past, self.weights = self.past[:, keep], self.arrays.columns(self.weights, keep)
 
     def _curvature(self) -> FloatArray:
         """Second derivative along the direction; keeps ``B W direction`` in ``moved``."""
-        design = self.factor.design
-        direction = self.whiten @ self.direction.reshape(len(self.w), -1).astype(design.dtype)
+        design, arrays = self.factor.design, self.arrays
+        flat = self.direction.reshape(len(self.w), -1)
+        direction = self.whiten @ arrays.cast(flat, self.dtype)
         curvature = np.zeros(self.active.size)
-        for rows in row_blocks(len(design)):
-            moved = self.moved[rows].reshape(-1, direction.shape[1])
-            for part in _small_blocks(moved, design.shape[1]):
-                np.matmul(design[rows][part], direction, out=moved[part])
-            along = _variance(self.moved[rows], self.probabilities[rows])
-            curvature += np.einsum("nc,nc->c", along, self.weights[rows])
+        for rows in arrays.blocks(len(design), flat.shape[1]):
+            moved = self.moved[rows].reshape(-1, flat.shape[1])
+            arrays.product(design[rows], direction, out=moved)
+            along = self._variance(self.moved[rows], self.probabilities[rows])
+            curvature += arrays.host(arrays.contract("nc,nc->c", along, self.weights[rows]))
         penalised = self.direction[:-1]
-        return self.problems.C[self.active] * curvature + _dot(penalised, penalised)
+        return self.problems.C[self.active] * curvature + self._dot(penalised, penalised)
 
     def _move(self, length: FloatArray) -> FloatArray:
         """Go this far along the direction; return the gradient there."""
-        design, groups = self.factor.design, self.problems.group[self.active]
-        self.w += length[:, None] * self.direction
-        length = length[:, None].astype(design.dtype)
-        targets = self.problems.targets
-        pull = np.zeros((design.shape[1], self.w[0].size))
-        for rows in row_blocks(len(design)):
+        design, arrays = self.factor.design, self.arrays
+        targets, groups = self.problems.targets, self.problems.group[self.active]
+        self.w += arrays.put(length[:, None]) * self.direction
+        step = arrays.put(length[:, None], self.dtype)
+        pull = arrays.zeros((len(self.w), self.w.shape[1] * self.w.shape[2]))
+        for rows in arrays.blocks(len(design), pull.shape[1]):
             values = self.values[rows]
-            values += length * self.moved[rows]
-            residual = _probabilities(values)
+            values += step * self.moved[rows]
+            one = values.shape[-1] == 1
+            residual = arrays.sigmoid(values) if one else arrays.softmax(values)
             self.probabilities[rows] = residual
             residual -= targets[rows] if targets.shape[1] == 1 else targets[rows][:, groups]
             residual *= self.weights[rows][..., None]
             flat = residual.reshape(len(residual), -1)
-            total = np.zeros(pull.T.shape, dtype=design.dtype)
-            for part in _small_blocks(flat, design.shape[1]):
-                total += flat[part].T @ design[rows][part]
-            pull += total.T
-        whitened = self.whiten.T @ pull.astype(design.dtype)
-        gradient = self.problems.C[self.active, None] * whitened.reshape(self.w.shape)
+            pull += arrays.transposed_product(flat, design[rows])
+        whitened = self.whiten.T @ arrays.cast(pull, self.dtype)
+        C = arrays.put(self.problems.C[self.active, None])
+        gradient = C * whitened.reshape(self.w.shape)
         gradient[:-1] += self.w[:-1]
         return gradient
 
     def _correct_overshoot(self, length: FloatArray, slope: FloatArray) -> None:
         """Secant steps back while the slope past the minimum is steeper than before it."""
         for _ in range(20):
-            past = _dot(self.gradient, self.direction)
+            past = self._dot(self.gradient, self.direction)
             overshot = past > -slope
             if not overshot.any():
                 return
@@ -274,110 +275,70 @@ class _Iteration:
             self.gradient = self._move(back)
             length = length + back
 
+    def _dot(self, left: Array, right: Array) -> FloatArray:
+        """Inner product of coefficient arrays, problem by problem."""
+        return self.arrays.host(self.arrays.contract("rck,rck->c", left, right))
+
+    def _variance(self, moved: Array, probabilities: Array) -> Array:
+        """Second derivative of the loss of each row along its move: a variance under p."""
+        if moved.shape[-1] == 1:
+            square = moved[..., 0] * moved[..., 0]
+            square *= probabilities[..., 0]
+            square *= 1 - probabilities[..., 0]
+            return square
+        formula, contract = "nck,nck->nc", self.arrays.contract
+        mean = contract(formula, probabilities, moved)
+        return contract(formula, probabilities, moved * moved) - mean * mean
+
 
 class _Preconditioner:
     """Hessians averaged over the problems that share a C, from a sample of whitened rows."""
 
     def __init__(self, factor: KernelFactor, problems: Problems) -> None:
+        self.arrays = arrays_of(factor.design)
         n_rows, rank = factor.design.shape
         # Evenly spaced rows need no randomness.
         self.rows = np.unique(np.linspace(0, n_rows - 1, min(n_rows, SAMPLE * rank)).astype(int))
-        sample = factor.design[self.rows]
-        # Direct calls: on such small matrices the checks of scipy.linalg cost as much as the work.
-        self.potrf: Any = get_lapack_funcs("potrf", (sample,))
-        self.potrs: Any = get_lapack_funcs("potrs", (sample,))
-        trmm: Any = get_blas_funcs("trmm", (sample,))
-        # Transposed, as W' B', so that Fortran multiplies in place.
-        self.sample = trmm(1.0, factor.whiten, sample.T, trans_a=1, overwrite_b=1).T
+        self.sample = self.arrays.whitened(factor.design[self.rows], factor.whiten)
         self.weights = problems.weights[self.rows] * (n_rows / len(self.rows))
-        self.factors: dict[float, FloatArray] = {}
+        self.factors: dict[float, Array] = {}
 
-    def update(self, C: FloatArray, groups: IntArray, probabilities: FloatArray) -> None:
+    def update(self, C: FloatArray, groups: IntArray, probabilities: Array) -> None:
         """One Hessian of the loss, averaged over problems at these probabilities, for each C."""
         spread = probabilities * (1 - probabilities)
-        weight = np.einsum("nc,nck->n", self.weights[:, groups], spread) / spread[0].size
-        scaled = self.sample * np.sqrt(weight)[:, None]
+        weights = self.weights[:, groups]
+        weight = self.arrays.contract("nc,nck->n", weights, spread) / (C.size * spread.shape[2])
+        scaled = self.sample * (weight**0.5)[:, None]
         loss = scaled.T @ scaled
+        eps = np.finfo(self.arrays.precision(loss)).eps
         self.factors = {}
         for strength in np.unique(C):
-            hessian = loss.dtype.type(strength) * loss
+            hessian = float(strength) * loss
             # The ridge keeps the Hessian definite in spite of rounding.
-            ridge = 1 + 4 * np.finfo(loss.dtype).eps * np.trace(hessian)
-            hessian[np.diag_indices_from(hessian)] += ridge
-            self.factors[strength], _ = self.potrf(hessian.T, lower=1, overwrite_a=1)
+            self.arrays.add_to_diagonal(hessian, 1 + 4 * eps * hessian.trace())
+            self.factors[strength] = self.arrays.cholesky(hessian)
 
-    def __call__(self, C: FloatArray, gradient: FloatArray) -> FloatArray:
+    def __call__(self, C: FloatArray, gradient: Array) -> Array:
         """Hessian^-1 gradient, for problems of these C."""
-        natural = np.empty_like(gradient)
+        natural = self.arrays.zeros(gradient.shape)
         for strength, factor in self.factors.items():
             which = np.flatnonzero(strength == C)
             if which.size:
                 part = gradient[:, which]
-                flat = np.asfortranarray(part.reshape(len(part), -1), dtype=factor.dtype)
-                solved, _ = self.potrs(factor, flat, lower=1, overwrite_b=1)
+                solved = self.arrays.solve(factor, part.reshape(len(part), -1))
                 natural[:, which] = solved.reshape(part.shape)
         return natural
 
 
 def _null_model(problems: Problems) -> tuple[FloatArray, FloatArray]:
     """Intercept (groups, K) and log-loss (groups,) of the best fit without any features."""
-    weights, n_outputs = problems.weights, problems.targets.shape[2]
-    total = weights.sum(axis=0, dtype=np.float64)
-    targets = np.broadcast_to(problems.targets, (*weights.shape, n_outputs))
-    share = np.einsum("ng,ngk->gk", weights, targets, dtype=np.float64)
+    arrays, n_outputs = arrays_of(problems.weights), problems.targets.shape[2]
+    total = arrays.total(problems.weights)
+    parts = problems.weights, problems.targets
+    share = arrays.host(arrays.contract("ng,ngk->gk", *parts, dtype=np.float64))
     prior = np.clip(share / np.maximum(total, 1e-300)[:, None], 1e-6, 1 - 1e-6)
     logs = np.log(prior)
     if n_outputs == 1:
         rest = np.log1p(-prior)
         return logs - rest, -(prior * logs + (1 - prior) * rest).sum(axis=1) * total
     return logs - logs.mean(axis=1, keepdims=True), -(prior * logs).sum(axis=1) * total
-
-
-def _probabilities(values: FloatArray) -> FloatArray:
-    """Sigmoid for one output, softmax for several; a fresh array."""
-    if values.shape[-1] == 1:
-        odds = np.clip(values, -60, 60)
-        np.negative(odds, out=odds)
-        np.exp(odds, out=odds)
-        odds += 1
-        return np.reciprocal(odds, out=odds)
-    powers = np.exp(values - _largest(values)[..., None])
-    # Sums over a short last axis are faster as a product.
-    powers /= (powers @ np.ones(values.shape[-1], dtype=values.dtype))[..., None]
-    return powers
-
-
-def _largest(values: FloatArray) -> FloatArray:
-    """Maximum over the last axis, output by output where outputs are few."""
-    if values.shape[-1] > FEW_OUTPUTS:
-        return np.asarray(values.max(axis=-1))
-    largest = values[..., 0].copy()
-    for output in range(1, values.shape[-1]):
-        np.maximum(largest, values[..., output], out=largest)
-    return largest
-
-
-def _variance(moved: FloatArray, probabilities: FloatArray) -> FloatArray:
-    """Second derivative of the loss of each row along its move: a variance under p."""
-    if moved.shape[-1] == 1:
-        square = np.square(moved[..., 0])
-        square *= probabilities[..., 0]
-        square *= 1 - probabilities[..., 0]
-        return square
-    mean = np.einsum("nck,nck->nc", probabilities, moved)
-    return np.einsum("nck,nck->nc", probabilities, np.square(moved)) - np.square(mean)
-
-
-def _dot(left: FloatArray, right: FloatArray) -> FloatArray:
-    """Inner product of coefficient arrays, problem by problem."""
-    return np.einsum("rck,rck->c", left, right)
-
-
-def _small_blocks(rows: FloatArray, rank: int) -> Iterator[slice]:
-    """Blocks of rows so small that BLAS multiplies them by a design of this rank without packing.
-
-    With few columns, packing the design costs as much as the product itself.
-    """
-    step = max(32, 1_000_000 // (rank * rows.shape[1]))
-    for start in range(0, len(rows), step):
-        yield slice(start, start + step)

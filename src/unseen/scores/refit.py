@@ -9,6 +9,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.utils import check_random_state
 
+from unseen._arrays import carried
 from unseen._progress import each
 from unseen._random import seeded
 from unseen._types import BoolArray, FloatArray, IntArray, Matrix, ScorePair
@@ -119,7 +120,7 @@ class AnyClassifier:
         """What models say of the rows that they were not fitted to."""
         n_folds = int(folds.max()) + 1
         made = Parallel(n_jobs=self.n_jobs, return_as="generator")(
-            delayed(_fit_and_ask)(ask, self.classifier, seed, X, codes, folds != fold)
+            delayed(carried(_fit_and_ask))(ask, self.classifier, seed, X, codes, folds != fold)
             for fold, seed in zip(range(n_folds), seeds, strict=False)
         )
         parts = list(each(made, n_folds))

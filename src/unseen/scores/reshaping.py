@@ -14,8 +14,9 @@ import numpy as np
 from scipy import sparse
 from scipy.special import ndtri
 
+from unseen._arrays import arrays_of
 from unseen._frozen import Frozen
-from unseen._types import BoolArray, FloatArray, IntArray, Matrix
+from unseen._types import Array, BoolArray, FloatArray, IntArray, Matrix
 from unseen.scores.kernel import Scale, Standardisation, dense
 
 __all__ = ["Reshaping", "fitting_scales"]
@@ -89,16 +90,16 @@ class Reshaping(Frozen):
         """The scale itself, alone."""
         return (self,)
 
-    def __call__(self, X: Matrix) -> FloatArray:
+    def __call__(self, X: Matrix) -> Array:
         """Rows on the axes of the scale."""
-        rows = dense(X)
+        rows, arrays = dense(X), arrays_of(X)
         curves = zip(self.reshaped, self.knots, self.places, strict=True)
         reshaped = [
-            np.interp(rows[:, column], knots, place)
+            arrays.interpolated(rows[:, column], knots, place)
             for column, knots, places in curves
             for place in places.T
         ]
-        return np.column_stack([self.scale(rows)[:, self.kept], *reshaped])
+        return arrays.beside([self.scale(rows)[:, self.kept], *reshaped])
 
 
 def fitting_scales(X: Matrix, weight: FloatArray) -> tuple[type[Scale], ...]:
@@ -123,7 +124,8 @@ def _some_rows(X: Matrix, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Evenly spaced rows of positive weight, and their shares."""
     some = np.flatnonzero(weight > 0)
     some = some[:: -(-len(some) // _MOST_ROWS)]
-    return dense(X[some]), weight[some] / weight[some].sum()
+    rows = arrays_of(X).host(dense(X[some]))
+    return rows, weight[some] / weight[some].sum()
 
 
 def _shapes(rows: FloatArray, share: FloatArray) -> tuple[BoolArray, BoolArray]:

@@ -17,7 +17,8 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit, logit
 
-from unseen._types import BoolArray, FloatArray, IntArray, Matrix
+from unseen._arrays import arrays_of
+from unseen._types import Array, BoolArray, FloatArray, IntArray, Matrix
 from unseen.rejection.learning.sample import (
     FittedRule,
     Folds,
@@ -54,22 +55,24 @@ class Surrogate:
 
     Parameters
     ----------
-    rows : ndarray of shape (m, r + 1)
-        Features of the new rows, and a last column of ones.
+    rows : array of shape (m, r + 1)
+        Features of the new rows, and a last column of ones; on the device of the features.
     pull : ndarray of shape (r + 1, K + 1)
         ``c(f) = pull[:, k] @ w``: one column for each class, and their sum.
     """
 
-    rows: FloatArray
+    rows: Array
     pull: FloatArray
 
     @classmethod
     def from_features(
-        cls, labelled: FloatArray, codes: IntArray, new: FloatArray, shares: FloatArray
+        cls, labelled: Array, codes: IntArray, new: Array, shares: FloatArray
     ) -> Surrogate:
         """The problems of a sample whose rows are given as features."""
         weight = row_masses(codes, shares)
-        pull = labelled.T @ (weight[:, None] * (codes[:, None] == np.arange(len(shares))))
+        masses = weight[:, None] * (codes[:, None] == np.arange(len(shares)))
+        arrays = arrays_of(labelled)
+        pull = arrays.host(labelled.T @ arrays.put(masses))
         return cls(new, np.column_stack([pull, pull.sum(axis=1)]))
 
 
@@ -98,9 +101,9 @@ class Square:
 
     def minimisers(self, problem: Surrogate, ridges: FloatArray) -> Iterator[FloatArray]:
         """Solve ``(E_0[z z'] / 2 + ridge) w = c - E_0[z] / 2`` for all labels at once."""
-        rows = problem.rows
-        gram = rows.T @ rows / (2 * len(rows))
-        right = problem.pull - rows.mean(axis=0)[:, None] / 2
+        rows, host = problem.rows, arrays_of(problem.rows).host
+        gram = host(rows.T @ rows / (2 * len(rows)))
+        right = problem.pull - host(rows.mean(axis=0))[:, None] / 2
         for ridge in ridges:
             penalty = np.append(np.full(len(gram) - 1, ridge), 0.0)  # the constant is free
             yield _solve(gram, penalty, right)
@@ -149,19 +152,20 @@ class Logistic:
         return np.asarray(expit(values))
 
     def _newton(
-        self, rows: FloatArray, pull: FloatArray, penalty: FloatArray, start: FloatArray
+        self, rows: Array, pull: FloatArray, penalty: FloatArray, start: FloatArray
     ) -> FloatArray:
         """Newton steps, each halved until the objective falls by a tenth of what it promised."""
+        put, host = arrays_of(rows).put, arrays_of(rows).host
         w = start
         for _ in range(self.max_iter):
-            values = rows @ w
+            values = host(rows @ put(w))
             share = expit(values)
-            gradient = rows.T @ share / len(rows) - pull + penalty * w
-            scaled = rows * np.sqrt(share * (1 - share) / len(rows))[:, None]
-            step = _solve(scaled.T @ scaled, penalty, gradient)
+            gradient = host(rows.T @ put(share)) / len(rows) - pull + penalty * w
+            scaled = rows * put(np.sqrt(share * (1 - share) / len(rows)))[:, None]
+            step = _solve(host(scaled.T @ scaled), penalty, gradient)
             if gradient @ step <= self.tol:
                 break
-            moved, length = rows @ step, 1.0
+            moved, length = host(rows @ put(step)), 1.0
             first = np.logaddexp(0.0, values).mean() - pull @ w + penalty @ w**2 / 2
             promised = 0.1 * (moved @ share / len(rows) - (pull - penalty * w) @ step)
             # Close to the optimum the fall is less than rounding, and the whole step is right.

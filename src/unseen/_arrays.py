@@ -1,0 +1,334 @@
+"""Arrays of NumPy, or of torch on a graphics card: the one module that knows of devices.
+
+Nobody passes a device down through the calls: who wants one says so around the call. Rows are put
+there once, and everything made of them stays there. The numerical code is written once, in the
+operators that NumPy and torch share and in the verbs of :class:`NumpyArrays`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache, partial, wraps
+from typing import Any, TypeVar
+
+import numpy as np
+from scipy.linalg import get_blas_funcs, get_lapack_funcs
+from scipy.linalg.lapack import dpstrf, dtrtri
+from scipy.sparse import issparse
+from sklearn.metrics.pairwise import euclidean_distances
+
+from unseen._types import Array, FloatArray, IntArray
+
+__all__ = [
+    "NumpyArrays",
+    "arrays_of",
+    "card_of",
+    "carried",
+    "chosen_arrays",
+    "on_device",
+    "row_blocks",
+    "where_rows_are",
+]
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+BLOCK = 4096  # rows whose kernel values stay in the cache between two passes over them
+FEW_OUTPUTS = 12
+_device: ContextVar[str] = ContextVar("unseen_device", default="cpu")
+
+
+@contextmanager
+def on_device(device: str | None) -> Iterator[None]:
+    """Run the heavy work inside on a graphics card: estimates, rules, and their predictions.
+
+    Parameters
+    ----------
+    device : str or None
+        "cuda", or "cuda:1" for the second card; "cpu", the default of everything, is NumPy.
+        "torch" is torch on the CPU, to try the code of the card without one. None changes nothing.
+
+    Raises
+    ------
+    ImportError
+        When torch is not installed.
+    RuntimeError
+        When torch sees no such card.
+
+    Notes
+    -----
+    What is fitted on a device holds plain NumPy arrays: it can be saved, and asked anywhere.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import unseen
+    >>> X, y = np.arange(20.0)[:, None], np.repeat(["low", "high"], 10)
+    >>> with unseen.on_device("cpu"):  # or "cuda"
+    ...     model = unseen.KernelLogisticRegression(random_state=0).fit(X, y)
+    >>> model.predict([[1.0], [18.0]])
+    array(['low', 'high'], dtype='<U4')
+    """
+    if device is None:
+        yield
+        return
+    arrays = _arrays_on(device)
+    token = _device.set(device)
+    try:
+        with arrays.full_precision():
+            yield
+    finally:
+        _device.reset(token)
+
+
+def where_rows_are(method: Method) -> Method:
+    """A method whose first argument are rows, on the card that the rows are on, if any."""
+
+    @wraps(method)
+    def there(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
+        with on_device(card_of(X)):
+            return method(self, X, *args, **kwargs)
+
+    return there  # type: ignore[return-value]
+
+
+def card_of(X: Any) -> str | None:
+    """Name of the graphics card that a tensor is on; None for anything else."""
+    return f"cuda:{X.device.index}" if getattr(X, "is_cuda", False) else None
+
+
+def carried(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function on the device chosen now, in whatever thread or process it is called."""
+    return partial(_call_on, _device.get(), function)
+
+
+def _call_on(device: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    with on_device(device):
+        return function(*args, **kwargs)
+
+
+def chosen_arrays() -> NumpyArrays:
+    """The verbs of the device that the work runs on."""
+    return _arrays_on(_device.get())
+
+
+def arrays_of(array: Array) -> NumpyArrays:
+    """The verbs of the device that an array is on."""
+    if isinstance(array, np.ndarray) or not hasattr(array, "device"):
+        return _NUMPY
+    from unseen._torch import TorchArrays
+
+    return TorchArrays(array.device)
+
+
+def _arrays_on(device: str) -> NumpyArrays:
+    if device == "cpu":
+        return _NUMPY
+    kind, _, number = str(device).partition(":")
+    if device not in ("cuda", "torch") and not (kind == "cuda" and number.isdecimal()):
+        raise ValueError(f'device must be "cpu", "cuda", "cuda:1" or "torch"; got {device!r}.')
+    try:
+        from unseen._torch import TorchArrays
+    except ImportError as error:
+        raise ImportError(
+            f'device={device!r} needs torch; install it with: pip install "unseen[gpu]"'
+        ) from error
+    return TorchArrays.named(device)
+
+
+def row_blocks(n_rows: int, size: int | None = None) -> Iterator[slice]:
+    """Slices that cover the rows, so many at a time."""
+    size = BLOCK if size is None else size
+    for start in range(0, n_rows, size):
+        yield slice(start, min(start + size, n_rows))
+
+
+class NumpyArrays:
+    """NumPy's verbs, in blocks of rows that stay in the cache of a processor."""
+
+    is_host = True
+
+    @contextmanager
+    def full_precision(self) -> Iterator[None]:
+        """Products of single precision are not rounded any further."""
+        yield
+
+    def put(self, values: Array, dtype: Any = None) -> Array:
+        """Values on the device, without a copy where they are there; sparse rows stay."""
+        return values if issparse(values) else np.asarray(values, dtype=dtype)
+
+    def put_rows(self, rows: Array) -> Array:
+        """Rows on the device where they are many; a few are put there whenever they are needed.
+
+        The scale of a few rows is then found by NumPy alone, and with it the landmarks that count.
+        """
+        return rows
+
+    def host(self, array: Array) -> Any:
+        """The array as NumPy's own; sparse rows as they are."""
+        return array if issparse(array) else np.asarray(array)
+
+    def empty(self, shape: tuple[int, ...], dtype: Any = np.float64) -> Array:
+        """An array to be filled."""
+        return np.empty(shape, dtype=dtype)
+
+    def zeros(self, shape: tuple[int, ...], dtype: Any = np.float64) -> Array:
+        """An array of zeros."""
+        return np.zeros(shape, dtype=dtype)
+
+    def design(self, n_rows: int, n_columns: int, dtype: Any) -> Array:
+        """An array to be filled, whose products with narrow arrays are fast."""
+        return np.empty((n_rows, n_columns), dtype=dtype)
+
+    def sealed(self, array: Array) -> Array:
+        """The array, which nobody writes to any more, so that a record needs no copy."""
+        array.flags.writeable = False
+        return array
+
+    def precision(self, array: Array) -> np.dtype[Any]:
+        """The array's type of numbers, in NumPy's words."""
+        return np.dtype(array.dtype)
+
+    def cast(self, array: Array, dtype: Any) -> Array:
+        """The array with numbers of another type."""
+        return array.astype(dtype)
+
+    def blocks(self, n_rows: int, width: int) -> Iterator[slice]:
+        """Slices of rows, for work on so many numbers a row."""
+        return row_blocks(n_rows)
+
+    def parts(self, n_rows: int, width: int) -> Iterator[slice]:
+        """Slices of rows, for kernel values against so many landmarks."""
+        return row_blocks(n_rows, 512)
+
+    def columns(self, array: Array, which: Any) -> Array:
+        """Some columns of an array, together in memory."""
+        return np.ascontiguousarray(array[:, which])
+
+    def beside(self, parts: list[Array]) -> Array:
+        """Columns side by side."""
+        return np.column_stack(parts)
+
+    def contract(self, formula: str, left: Array, right: Array, dtype: Any = None) -> Array:
+        """Sum of products over the axes that the result of ``formula`` does not have.
+
+        The axes of the left array must be the first ones of the right array.
+        """
+        return np.einsum(formula, left, right, dtype=dtype)
+
+    def total(self, array: Array) -> FloatArray:
+        """Sum over the rows, in double precision, on the host."""
+        return np.asarray(array.sum(axis=0, dtype=np.float64))
+
+    def product(self, design: Array, right: Array, out: Array) -> None:
+        """``design @ right``, into ``out``."""
+        for part in _unpacked(out, design.shape[1]):
+            np.matmul(design[part], right, out=out[part])
+
+    def transposed_product(self, left: Array, design: Array) -> Array:
+        """``design.T @ left``."""
+        total = np.zeros((left.shape[1], design.shape[1]), dtype=design.dtype)
+        for part in _unpacked(left, design.shape[1]):
+            total += left[part].T @ design[part]
+        return total.T
+
+    def whitening(self, kernel: FloatArray, tol: float) -> tuple[FloatArray, IntArray]:
+        """Upper triangular W with ``W' kernel W`` = identity, and the rows of the kernel it is for.
+
+        Rows that the others span but for ``tol`` are left out; the kernel may be overwritten.
+        """
+        triangle, pivots, rank, _ = dpstrf(kernel, tol=tol)
+        return np.triu(dtrtri(triangle[:rank, :rank])[0]), pivots[:rank] - 1
+
+    def whitened(self, rows: Array, whiten: FloatArray) -> Array:
+        """``rows @ whiten`` for an upper triangular matrix; may overwrite the rows."""
+        # Transposed, as W' B', so that Fortran multiplies in place.
+        return _fortran("trmm", rows.dtype)(1.0, whiten, rows.T, trans_a=1, overwrite_b=1).T
+
+    def cholesky(self, matrix: Array) -> Array:
+        """What :meth:`solve` needs of a symmetric definite matrix, which may be overwritten."""
+        return _fortran("potrf", matrix.dtype)(matrix.T, lower=1, overwrite_a=1)[0]
+
+    def solve(self, factor: Array, right: Array) -> Array:
+        """``matrix^-1 @ right``, given the matrix's :meth:`cholesky`."""
+        flat = np.asfortranarray(right, dtype=factor.dtype)
+        return _fortran("potrs", factor.dtype)(factor, flat, lower=1, overwrite_b=1)[0]
+
+    def add_to_diagonal(self, matrix: Array, value: Any) -> None:
+        """Add a number to each element of the diagonal."""
+        matrix[np.diag_indices_from(matrix)] += value
+
+    def shifted_exp(self, exponent: Array, shift: float | None, out: Array) -> None:
+        """``exp(exponent + shift)``, less ``exp(shift)`` where there is a shift, into ``out``."""
+        np.minimum(exponent, -(shift or 0.0), out=exponent)
+        if shift is None:
+            np.exp(exponent, out=out)
+        else:
+            np.multiply(np.expm1(exponent), out.dtype.type(np.exp(shift)), out=out)
+
+    def sigmoid(self, values: Array) -> Array:
+        """``1 / (1 + exp(-values))``; a fresh array."""
+        odds = np.clip(values, -60, 60)
+        np.negative(odds, out=odds)
+        np.exp(odds, out=odds)
+        odds += 1
+        return np.reciprocal(odds, out=odds)
+
+    def softmax(self, values: Array) -> Array:
+        """Shares of the exponentials along the last axis; a fresh array."""
+        if values.shape[-1] > FEW_OUTPUTS:
+            largest = np.asarray(values.max(axis=-1))
+        else:
+            # Output by output, where outputs are few.
+            largest = values[..., 0].copy()
+            for output in range(1, values.shape[-1]):
+                np.maximum(largest, values[..., output], out=largest)
+        powers = np.exp(values - largest[..., None])
+        # Sums over a short last axis are faster as a product.
+        powers /= (powers @ np.ones(values.shape[-1], dtype=values.dtype))[..., None]
+        return powers
+
+    def softplus(self, values: Array) -> Array:
+        """``log(1 + exp(values))``."""
+        return np.logaddexp(0.0, values)
+
+    def log_losses(self, logits: Array, codes: Array) -> Array:
+        """Minus the log-probability of a class for each row, of logits (n, problems, K)."""
+        true = np.take_along_axis(logits, codes[:, None, None], axis=2)[..., 0]
+        return np.logaddexp.reduce(logits, axis=2) - true
+
+    def distances(self, rows: Array, references: Array) -> Array:
+        """Euclidean distances, a column for each reference; a fresh array."""
+        return euclidean_distances(rows, references)
+
+    def smallest(self, values: Array, n_values: int) -> Array:
+        """The least so many values of each row, in any order; may overwrite the values."""
+        return np.partition(values, n_values - 1, axis=1)[:, :n_values]
+
+    def steps(self, values: Array) -> tuple[int, IntArray]:
+        """How many distinct values there are, and the place of each value among them, rising."""
+        distinct, place = np.unique(values, return_inverse=True)
+        return len(distinct), place
+
+    def interpolated(self, values: Array, knots: FloatArray, places: FloatArray) -> Array:
+        """Straight lines between places at rising knots, constant beyond."""
+        return np.interp(values, knots, places)
+
+
+_NUMPY = NumpyArrays()
+
+
+@cache
+def _fortran(name: str, dtype: np.dtype[Any]) -> Any:
+    """A function of BLAS or LAPACK: the checks of scipy.linalg cost as much as small matrices."""
+    find = get_blas_funcs if name == "trmm" else get_lapack_funcs
+    return find(name, dtype=dtype)
+
+
+def _unpacked(rows: FloatArray, rank: int) -> Iterator[slice]:
+    """Blocks of rows so small that BLAS multiplies them by a design of this rank without packing.
+
+    With few columns, packing the design costs as much as the product itself.
+    """
+    return row_blocks(len(rows), max(32, 1_000_000 // (rank * rows.shape[1])))

@@ -1,0 +1,251 @@
+"""The verbs of :mod:`unseen._arrays` in torch, for a graphics card."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Self
+
+import numpy as np
+import torch
+from scipy.sparse import issparse
+
+from unseen._arrays import NumpyArrays, row_blocks
+from unseen._types import Array, FloatArray, IntArray
+
+__all__ = ["TorchArrays"]
+
+# Numbers that a piece of work holds at a time, and those that stay in the card's cache.
+_MOST_NUMBERS, _CACHED = 2**28, 2**23
+_FEW_NUMBERS = 2**22
+_ALIGNED = 16  # columns of a design come in so many, or its products run at half their speed
+_SPLIT = 1000  # rows whose products are added up in single precision
+_LARGE = 2**27  # designs of so many numbers are worth products of our own
+_TYPES = {np.dtype(np.float64): torch.float64, np.dtype(np.float32): torch.float32}
+_NUMPY_TYPES: dict[Any, Any] = {ours: theirs for theirs, ours in _TYPES.items()}
+
+
+class TorchArrays(NumpyArrays):
+    """Torch's verbs: few large pieces of work instead of many small ones.
+
+    Parameters
+    ----------
+    device : torch.device
+    """
+
+    is_host = False
+
+    def __init__(self, device: torch.device) -> None:
+        self.device = device
+
+    @classmethod
+    def named(cls, device: str) -> Self:
+        """The verbs of a device, by the name that a user gives it."""
+        if device == "torch":
+            return cls(torch.device("cpu"))
+        found, number = torch.cuda.device_count(), int(device.partition(":")[2] or 0)
+        if number >= found:
+            raise RuntimeError(
+                f"device={device!r} needs a CUDA GPU that torch sees; got {found} of them. "
+                "torch.cuda.is_available() must be True: check the driver, and that this torch "
+                "was built for CUDA."
+            )
+        return cls(torch.device("cuda", number))
+
+    @contextmanager
+    def full_precision(self) -> Iterator[None]:
+        before = torch.get_float32_matmul_precision()
+        torch.set_float32_matmul_precision("highest")
+        try:
+            yield
+        finally:
+            torch.set_float32_matmul_precision(before)
+
+    def put(self, values: Array, dtype: Any = None) -> Array:
+        if issparse(values):
+            return values
+        if not isinstance(values, torch.Tensor):
+            with warnings.catch_warnings():
+                # Nobody writes to what was put; torch warns that nobody should.
+                warnings.filterwarnings("ignore", "The given NumPy array is not writable")
+                values = torch.from_numpy(np.ascontiguousarray(values))
+        values = values.to(self.device)
+        return values if dtype is None else values.to(_kind(dtype))
+
+    def put_rows(self, rows: Array) -> Array:
+        return rows if rows.shape[0] * rows.shape[1] <= _FEW_NUMBERS else self.put(rows)
+
+    def host(self, array: Array) -> Any:
+        return array.cpu().numpy() if isinstance(array, torch.Tensor) else array
+
+    def empty(self, shape: tuple[int, ...], dtype: Any = np.float64) -> Array:
+        return torch.empty(shape, dtype=_kind(dtype), device=self.device)
+
+    def zeros(self, shape: tuple[int, ...], dtype: Any = np.float64) -> Array:
+        return torch.zeros(shape, dtype=_kind(dtype), device=self.device)
+
+    def design(self, n_rows: int, n_columns: int, dtype: Any) -> Array:
+        width = -(-n_columns // _ALIGNED) * _ALIGNED
+        whole = self.empty((n_rows, width), dtype)
+        whole[:, n_columns:] = 0  # products take in these columns too
+        return whole[:, :n_columns]
+
+    def sealed(self, array: Array) -> Array:
+        return array if isinstance(array, torch.Tensor) else super().sealed(array)
+
+    def precision(self, array: Array) -> np.dtype[Any]:
+        found: np.dtype[Any] = _NUMPY_TYPES[array.dtype]
+        return found
+
+    def cast(self, array: Array, dtype: Any) -> Array:
+        return array.to(_kind(dtype))
+
+    def blocks(self, n_rows: int, width: int) -> Iterator[slice]:
+        return row_blocks(n_rows, max(_MOST_NUMBERS // width, 1))
+
+    def parts(self, n_rows: int, width: int) -> Iterator[slice]:
+        return row_blocks(n_rows, max(_CACHED // width, 1))
+
+    def columns(self, array: Array, which: Any) -> Array:
+        return array[:, which].contiguous()
+
+    def beside(self, parts: list[Array]) -> Array:
+        return torch.column_stack(parts)
+
+    def contract(self, formula: str, left: Array, right: Array, dtype: Any = None) -> Array:
+        operands, kept = formula.split("->")
+        axes = operands.split(",")[1]
+        left = left.reshape(left.shape + (1,) * (right.ndim - left.ndim))
+        summed = [place for place, axis in enumerate(axes) if axis not in kept]
+        # Sums over rows or coefficients are long.
+        kind = torch.float64 if 0 in summed or dtype else right.dtype
+        return (left * right).sum(summed, dtype=kind)
+
+    def total(self, array: Array) -> FloatArray:
+        return self.host(array.sum(0, dtype=torch.float64))
+
+    def product(self, design: Array, right: Array, out: Array) -> None:
+        whole, own = _whole(design), _own_products(design, right)
+        right = torch.nn.functional.pad(right, (0, 0, 0, whole.shape[1] - len(right)))
+        if own is not None:
+            own.product(whole, right, out)
+        else:
+            torch.mm(whole, right.T.contiguous().T, out=out)  # twice as fast as its transpose
+
+    def transposed_product(self, left: Array, design: Array) -> Array:
+        whole, own = _whole(design), _own_products(design, left)
+        if own is not None:
+            total = own.transposed_product(left, whole).sum(0, dtype=torch.float64)
+        else:
+            n_parts = len(whole) // _SPLIT
+            end = n_parts * _SPLIT
+            total = (whole[end:].T @ left[end:]).double()
+            shape = n_parts, _SPLIT
+            parts = whole[:end].unflatten(0, shape).mT @ left[:end].unflatten(0, shape)
+            total += parts.sum(0, dtype=torch.float64)
+        return total[: design.shape[1]]
+
+    def whitening(self, kernel: FloatArray, tol: float) -> tuple[FloatArray, IntArray]:
+        inverse = _inverse_triangle(self.put(kernel))
+        # One over what a row adds to the span of all others; torch cannot leave rows out.
+        alone = (inverse * inverse).sum(0)
+        if not bool((alone * tol < 1).all()):
+            return super().whitening(kernel, tol)
+        return self.host(inverse.T), np.arange(len(kernel))
+
+    def whitened(self, rows: Array, whiten: FloatArray) -> Array:
+        return rows @ self.put(whiten).to(rows.dtype)
+
+    def cholesky(self, matrix: Array) -> Array:
+        inverse = _inverse_triangle(matrix)
+        while not bool(torch.isfinite(inverse).all()):
+            # Rounding made the matrix indefinite.
+            matrix.diagonal().mul_(1 + 1e-4)
+            inverse = _inverse_triangle(matrix)
+        return inverse
+
+    def solve(self, factor: Array, right: Array) -> Array:
+        # Two products with the inverse of the triangle, where substitution would wait on itself.
+        return (factor.T @ (factor @ right.to(factor.dtype))).to(right.dtype)
+
+    def add_to_diagonal(self, matrix: Array, value: Any) -> None:
+        matrix.diagonal().add_(value)
+
+    def shifted_exp(self, exponent: Array, shift: float | None, out: Array) -> None:
+        exponent.clamp_(max=-(shift or 0.0))
+        if shift is None:
+            torch.exp(exponent, out=out)
+        else:
+            torch.mul(exponent.expm1_(), float(np.exp(shift)), out=out)
+
+    def sigmoid(self, values: Array) -> Array:
+        return torch.sigmoid(values)
+
+    def softmax(self, values: Array) -> Array:
+        return torch.softmax(values, -1)
+
+    def softplus(self, values: Array) -> Array:
+        values = values.double()
+        return torch.logaddexp(torch.zeros_like(values), values)
+
+    def log_losses(self, logits: Array, codes: Array) -> Array:
+        logits = logits.double()
+        places = codes[:, None, None].expand(-1, logits.shape[1], 1)
+        return torch.logsumexp(logits, 2) - logits.gather(2, places)[..., 0]
+
+    def distances(self, rows: Array, references: Array) -> Array:
+        squares = (references * references).sum(1)
+        found = torch.addmm(squares, rows, references.T, alpha=-2)
+        found += (rows * rows).sum(1)[:, None]
+        return found.clamp_(min=0).sqrt_()
+
+    def smallest(self, values: Array, n_values: int) -> Array:
+        found = []
+        for _ in range(n_values):  # faster than a sort, for the few that anybody asks for
+            least = values.min(1)
+            found.append(least.values)
+            values.scatter_(1, least.indices[:, None], torch.inf)
+        return torch.stack(found, 1)
+
+    def steps(self, values: Array) -> tuple[int, IntArray]:
+        distinct, place = torch.unique(self.put(values), return_inverse=True)
+        return len(distinct), self.host(place)
+
+    def interpolated(self, values: Array, knots: FloatArray, places: FloatArray) -> Array:
+        x, y = self.put(knots), self.put(places)
+        if len(x) == 1:
+            return torch.zeros_like(values) + y
+        right = torch.searchsorted(x, values.contiguous()).clamp(1, len(x) - 1)
+        part = (values - x[right - 1]) / (x[right] - x[right - 1])
+        return torch.lerp(y[right - 1], y[right], part.clamp(0, 1))
+
+
+def _kind(dtype: Any) -> torch.dtype:
+    return dtype if isinstance(dtype, torch.dtype) else _TYPES[np.dtype(dtype)]
+
+
+def _inverse_triangle(matrix: Array) -> Array:
+    """Inverse of the Cholesky factor of a matrix; NaN where the matrix is not definite."""
+    factor, failed = torch.linalg.cholesky_ex(matrix)
+    one = torch.eye(len(factor), dtype=factor.dtype, device=factor.device)
+    inverse = torch.linalg.solve_triangular(factor, one, upper=False)
+    return torch.where(failed == 0, inverse, torch.nan)
+
+
+def _own_products(design: Array, columns: Array) -> Any:
+    """Our own products, where they are faster; None where they are not, or cannot be had."""
+    few = 1 < columns.shape[1] <= 16 and design.numel() >= _LARGE
+    if not (few and design.is_cuda and design.dtype == torch.float32 and columns.is_contiguous()):
+        return None
+    try:
+        import unseen._triton as own
+    except ImportError:  # torch has no Triton on some systems
+        return None
+    return own
+
+
+def _whole(design: Array) -> Array:
+    """A design with the columns of zeros beyond its last one."""
+    width = design.stride(0)
+    return design.as_strided((len(design), width), (width, 1))

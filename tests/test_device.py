@@ -1,0 +1,262 @@
+"""On a graphics card everything is as on the CPU; torch on the CPU stands in for the card."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+
+import unseen
+from unseen._arrays import NumpyArrays, carried, chosen_arrays
+from unseen.rejection import Logistic
+from unseen.rejection.stack import nearest
+from unseen.scores.kernel import Standardisation, neighbour_distances
+from unseen.scores.reshaping import Reshaping
+
+CLOSE = {"rtol": 1e-5, "atol": 1e-5}
+
+
+@pytest.fixture(scope="module")
+def torch() -> Any:
+    return pytest.importorskip("torch")
+
+
+@pytest.fixture(scope="module")
+def other(torch) -> NumpyArrays:
+    with unseen.on_device("torch"):
+        return chosen_arrays()
+
+
+@pytest.fixture(scope="module")
+def blobs() -> SimpleNamespace:
+    rng = np.random.default_rng(0)
+    centres = 2 * rng.normal(size=(4, 3))
+    y = rng.integers(0, 3, 240)
+    X_new = centres[rng.integers(0, 4, 240)] + rng.normal(size=(240, 3))
+    return SimpleNamespace(X=centres[y] + rng.normal(size=(240, 3)), y=y, X_new=X_new, rng=rng)
+
+
+def both(task: Any) -> tuple[Any, Any]:
+    """What the task finds in NumPy, and in torch."""
+    with unseen.on_device("torch"):
+        found = task()
+    return task(), found
+
+
+@pytest.mark.parametrize("device", ["gpu", "cuda:x", "torch:1", 0])
+def test_a_device_has_a_known_name(device) -> None:
+    message = 'device must be "cpu", "cuda", "cuda:1" or "torch"; got '
+    with pytest.raises(ValueError, match=message), unseen.on_device(device):
+        pass
+
+
+def test_without_torch_the_error_says_what_to_install(monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.delitem(sys.modules, "unseen._torch", raising=False)
+    with pytest.raises(ImportError, match=r'pip install "unseen\[gpu\]"'):
+        unseen.estimate([[0.0]] * 20, ["a"] * 20, [[0.0]] * 20, device="cuda")
+
+
+def test_without_a_card_the_error_says_what_is_missing(torch, monkeypatch) -> None:
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    message = r"device='cuda:1' needs a CUDA GPU that torch sees; got 1 of them\."
+    with pytest.raises(RuntimeError, match=message), unseen.on_device("cuda:1"):
+        pass
+
+
+def test_a_device_is_left_after_an_error_too(torch) -> None:
+    with pytest.raises(KeyError), unseen.on_device("torch"):
+        raise KeyError
+    assert chosen_arrays().is_host
+
+
+def test_torch_rounds_as_little_as_it_can_and_forgets_nothing(torch) -> None:
+    torch.set_float32_matmul_precision("high")
+    with unseen.on_device("torch"):
+        assert torch.get_float32_matmul_precision() == "highest"
+    assert torch.get_float32_matmul_precision() == "high"
+    torch.set_float32_matmul_precision("highest")
+
+
+def test_threads_and_processes_take_the_device_along(torch) -> None:
+    with unseen.on_device("torch"):
+        taken = carried(chosen_arrays)
+    with ThreadPoolExecutor(1) as pool:
+        assert not pool.submit(taken).result().is_host
+        assert pool.submit(chosen_arrays).result().is_host
+
+
+@pytest.mark.parametrize("n_rows", [7, 2300])
+@pytest.mark.parametrize("n_columns", [1, 3])
+def test_products_with_a_design(other, n_rows, n_columns) -> None:
+    rng = np.random.default_rng(0)
+    rows, right = rng.normal(size=(n_rows, 37)), rng.normal(size=(37, n_columns))
+    design, out = other.design(n_rows, 37, np.float64), other.empty((n_rows, n_columns))
+    design[:] = other.put(rows)
+    other.product(design, other.put(right), out)
+    assert_allclose(other.host(out), rows @ right)
+    left = rng.normal(size=(n_rows, n_columns))
+    found = other.host(other.transposed_product(other.put(left), design))
+    assert_allclose(found, rows.T @ left, atol=1e-10)
+
+
+def test_products_of_our_own(torch) -> None:
+    """Triton interprets its kernels where there is no card, in a process that asks for it."""
+    pytest.importorskip("triton")
+    code = """
+import torch
+from unseen._triton import product, transposed_product
+for n_columns in (2, 16):
+    rows, right, left = (torch.randn(*shape) for shape in
+                         ((2500, 48), (48, n_columns), (2500, n_columns)))
+    out = torch.empty(2500, n_columns)
+    product(rows, right, out)
+    print((out - rows @ right).abs().max().item())
+    print((transposed_product(left, rows).sum(0) - rows.T @ left).abs().max().item())
+"""
+    environment = {**os.environ, "TRITON_INTERPRET": "1"}
+    printed = subprocess.check_output([sys.executable, "-c", code], env=environment, text=True)
+    assert max(map(float, printed.split())) < 1e-3
+
+
+VERBS = {
+    "sum of rows": lambda arrays, a, b: arrays.contract("nc,nc->c", a, b),
+    "weight of rows": lambda arrays, a, b: arrays.contract("nc,nck->n", a, b[..., None]),
+    "sigmoid": lambda arrays, a, b: arrays.sigmoid(9 * a),
+    "softmax": lambda arrays, a, b: arrays.softmax(9 * a),
+    "softplus": lambda arrays, a, b: arrays.softplus(9 * a),
+    "kernel": lambda arrays, a, b: shifted(arrays, a, -0.5),
+    "plain kernel": lambda arrays, a, b: shifted(arrays, a, None),
+    "distances": lambda arrays, a, b: arrays.distances(a, b[:5]),
+    "columns": lambda arrays, a, b: arrays.columns(a, np.array([True, False, True, False])),
+    "interpolated": lambda arrays, a, b: arrays.interpolated(
+        a[:, 0], np.array([-1.0, 0.5, 0.7]), np.array([0.0, 3.0, 2.0])
+    ),
+    "one knot": lambda arrays, a, b: arrays.interpolated(a[:, 0], np.ones(1), np.ones(1)),
+    "losses": lambda arrays, a, b: arrays.log_losses(a[:, None], arrays.put(np.arange(60) % 4)),
+}
+
+
+def shifted(arrays: NumpyArrays, exponent: Any, shift: float | None) -> Any:
+    out = arrays.empty(exponent.shape)
+    arrays.shifted_exp(arrays.cast(exponent, np.float64) + 0.0, shift, out)
+    return out
+
+
+@pytest.mark.parametrize("verb", VERBS.values(), ids=VERBS)
+def test_a_verb_says_the_same_in_torch(verb, other) -> None:
+    one, two = np.random.default_rng(0).normal(size=(2, 60, 4))
+    numpy = NumpyArrays()
+    expected = verb(numpy, one, two)
+    assert_allclose(other.host(verb(other, other.put(one), other.put(two))), expected, atol=1e-12)
+
+
+def test_steps_and_smallest_values(other) -> None:
+    values = np.array([3.0, 1.0, 3.0, 2.0])
+    n_steps, step = other.steps(values)
+    assert (n_steps, step.tolist()) == (3, [2, 0, 2, 1])
+    assert other.smallest(other.put(values[None]), 2).tolist() == [[1.0, 2.0]]
+
+
+def test_a_whitening_leaves_out_what_others_span(other) -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(9, 4))
+    for kernel in (rows @ rows.T, rows.T @ rows):
+        whiten, kept = other.whitening(kernel.copy(), 1e-8)
+        assert len(kept) == 4
+        assert_allclose(whiten.T @ kernel[np.ix_(kept, kept)] @ whiten, np.eye(4), atol=1e-9)
+        assert_array_equal(whiten, np.triu(whiten))
+
+
+def test_a_matrix_that_rounding_made_indefinite_is_solved_all_the_same(other) -> None:
+    matrix = other.put(np.array([[1.0, 1.0], [1.0, 1.0 - 1e-9]]))
+    factor = other.cholesky(matrix)
+    assert np.isfinite(other.host(other.solve(factor, other.put(np.ones((2, 1)))))).all()
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_classifier_is_the_same(torch, blobs, n_classes) -> None:
+    X, y = blobs.X, np.minimum(blobs.y, n_classes - 1)
+    weight = blobs.rng.integers(0, 3, len(y))
+    for rows in (X, np.exp(X), sparse.csr_array(np.maximum(X, 0))):
+        model = unseen.KernelLogisticRegression(random_state=0)
+        expected, found = both(lambda rows=rows, model=model: model.fit(rows, y, weight).__dict__)
+        assert expected["C_"] == found["C_"]
+        assert_allclose(found["cv_scores_"], expected["cv_scores_"], **CLOSE)
+        ask = both(lambda rows=rows, model=model: model.predict_proba(rows))
+        assert_allclose(*ask, **CLOSE)
+
+
+def test_single_precision_is_the_same_but_for_rounding(torch, monkeypatch, blobs) -> None:
+    monkeypatch.setattr("unseen.scores.kernel.EXACT_CELLS", 0)
+    monkeypatch.setattr("unseen._torch._FEW_NUMBERS", 0)
+    model = unseen.KernelLogisticRegression(bandwidth=0.3, C=1.0, random_state=0)
+    expected, found = both(lambda: model.fit(blobs.X, blobs.y).predict_proba(blobs.X_new))
+    assert_allclose(found, expected, **CLOSE)
+
+
+def test_an_estimate_of_one_known_class_is_the_same(torch, blobs) -> None:
+    y = np.zeros(len(blobs.X))
+    expected = unseen.estimate(blobs.X, y, blobs.X_new, random_state=0)
+    found = unseen.estimate(blobs.X, y, blobs.X_new, random_state=0, device="torch")
+    assert_allclose(found.proportions, expected.proportions, **CLOSE)
+    assert_allclose(found.intervals, expected.intervals, **CLOSE)
+
+
+def test_an_estimate_of_several_classes_is_the_same(torch, blobs) -> None:
+    estimator = unseen.SaerensEM(random_state=0).fit(blobs.X, blobs.y)
+    expected, found = both(lambda: estimator.estimate(blobs.X_new).proportions)
+    assert_allclose(found, expected, **CLOSE)
+
+
+@pytest.mark.parametrize("loss", [None, Logistic()])
+def test_the_kernel_rule_is_the_same(torch, blobs, loss) -> None:
+    rule = unseen.RejectionKernel(loss, bandwidth=2.0, ridge=[1e-3, 1e-2], random_state=0)
+    shares = [0.25, 0.25, 0.25]
+    expected, found = both(lambda: rule.fit(blobs.X, blobs.y, blobs.X_new, shares).out_of_fold_.new)
+    assert_allclose(found, expected, **CLOSE)
+    assert_allclose(*both(lambda: rule.predict_proba(blobs.X)), **CLOSE)
+
+
+def test_distances_to_neighbours_are_the_same(torch, blobs) -> None:
+    one = np.ones(len(blobs.X))
+    for scale in (Standardisation.of(blobs.X, one), Reshaping.of(np.exp(blobs.X), one)):
+        rows = blobs.X_new, blobs.X, [scale]
+        expected, found = both(
+            lambda rows=rows: neighbour_distances(*rows, np.random.RandomState(0))
+        )
+        assert_allclose(found.new, expected.new, **CLOSE)
+        assert_allclose(found.labelled, expected.labelled, **CLOSE)
+
+
+def test_neighbours_of_a_class_are_the_same(torch, blobs) -> None:
+    from sklearn.neighbors import NearestNeighbors
+
+    model = NearestNeighbors().fit(blobs.X)
+    assert_allclose(*both(lambda: nearest(model, blobs.X_new, 8)), **CLOSE)
+
+
+def test_members_of_the_default_rule_know_the_device(torch, blobs, monkeypatch) -> None:
+    """Whatever number of threads fits them."""
+    from joblib import parallel_config
+
+    seen = []
+    original = unseen.RejectionKernel._fit_both
+    monkeypatch.setattr(
+        unseen.RejectionKernel,
+        "_fit_both",
+        lambda *args: (seen.append(chosen_arrays().is_host), original(*args))[1],
+    )
+    members = [unseen.RejectionKernel(bandwidth=2.0, ridge=0.01)] * 2
+    rule = unseen.RejectionClassifier(members, random_state=0)
+    with unseen.on_device("torch"), parallel_config(n_jobs=2):
+        rule.fit(blobs.X, blobs.y, blobs.X_new, [0.25, 0.25, 0.25])
+    assert seen == [False, False]

@@ -29,7 +29,7 @@ from unseen.drift import Drift, Tolerance
 from unseen.records import Estimate, Notice
 from unseen.report import render, write_report
 from unseen.report.pictures import history_picture
-from unseen.report.sentences import assumptions, certainty, warnings_and_notes
+from unseen.report.sentences import assumptions, certainty, disagreement, warnings_and_notes
 from unseen.report.tables import baselines_table, history_table, labelling_table, shares_table
 from unseen.study import Study, Suspects
 
@@ -139,7 +139,9 @@ def test_texts_from_the_data_are_shown_as_they_are() -> None:
 
 def test_the_answer_comes_first() -> None:
     study, outline = example_studies.rich(), outline_of("rich")
-    assert outline.texts["h1"] == outline.texts["title"][:1] == [study.estimate.sentence()]
+    assert outline.texts["h1"] == [study.estimate.sentence()]
+    (data, *_), (title, *_) = outline.texts["strong"], outline.texts["title"]
+    assert title == f"{data}: {study.estimate.sentence()}"
     told = "almost certain: we started from 5%, and the data made it more than 99%"
     assert told in outline.texts["header"][0]
     assert "450 of 12,345 new rows and 525 of 700 labelled rows" in outline.texts["header"][0]
@@ -147,6 +149,44 @@ def test_the_answer_comes_first() -> None:
     assert first.index("ant") < first.index("gnat") < first.index("Unseen classes")
     marked = [one for one in outline.of("tr") if one.get("class") == "marked"]
     assert marked
+
+
+def test_over_time_the_change_comes_first_and_the_latest_window_is_now() -> None:
+    study = replace(example_studies.rich(), over_time=True)
+    outline = Outline(render(study))
+    assert outline.texts["h1"] == [study.timeline.sentence()]
+    assert outline.texts["h2"][:3] == ["What to do now", "Over time", "The latest window"]
+    now = study.timeline.estimates[-1]
+    assert f"{now.unseen:.1%}" in outline.texts["table"][1]
+    assert (
+        f"all windows are taken together. {study.estimate.sentence()}" in outline.texts["main"][0]
+    )
+
+
+def test_ten_classes_make_a_page_under_200_kb() -> None:
+    labels = tuple(f"kind {place}" for place in range(10))
+    study = Study(
+        made_estimate(labels), baselines=made_baselines(labels), timeline=made_timeline(labels, 14)
+    )
+    assert len(render(study).encode()) < 200_000
+
+
+def test_pictures_say_their_numbers() -> None:
+    labels = [svg["aria-label"] for svg in outline_of("rich").of("svg")]
+    assert all(re.search(r"\d%|± \d", label) for label in labels)
+    shares = next(label for label in labels if label.startswith("Share of each class"))
+    assert "Unseen 30.0% (25.0% to 35.0%), ant 17.5%" in shares
+
+
+def test_the_unseen_row_stands_out_only_where_something_is_unseen() -> None:
+    assert shares_table(Study(made_estimate("ab", 0.3))).rows[-1].marked
+    assert not shares_table(Study(made_estimate("ab", 0.0))).rows[-1].marked
+
+
+def test_methods_that_disagree_are_named() -> None:
+    apart = Study(made_estimate("ab", 0.3), baselines=made_baselines("ab", 0.5))
+    assert "MPEIncomplete says 51.0%" in disagreement(apart)
+    assert disagreement(replace(apart, baselines=made_baselines("ab", 0.3))) == ""
 
 
 def test_every_part_of_a_rich_study_is_there() -> None:

@@ -75,17 +75,20 @@ def write_report(study: Study, path: str | Path) -> Path:
 
 def _contents(study: Study) -> dict[str, Any]:
     """Everything that the template names."""
-    estimate = study.estimate
+    estimate, now = study.estimate, study.now
     warnings, notes = sentences.warnings_and_notes(study)
     value = tables.labelling_value(study)
     return {
         "style": _style(),
-        "sentence": words.shown(estimate.sentence(), 2 * words.LONGEST_SENTENCE),
-        "certainty": sentences.certainty(estimate),
-        "source": sentences.source(study),
-        "to_do": sentences.to_do(study),
-        "shares": tables.shares_table(study),
-        "shares_picture": pictures.shares_picture(study),
+        "data": sentences.data_name(study),
+        "sentence": words.shown(study.sentence(), 2 * words.LONGEST_SENTENCE),
+        "over_time": study.over_time,
+        "pooled": words.shown(estimate.sentence(), 2 * words.LONGEST_SENTENCE),
+        "certainty": sentences.certainty(now.estimate),
+        "source": sentences.source(now),
+        "to_do": sentences.to_do(now),
+        "shares": tables.shares_table(now),
+        "shares_picture": pictures.shares_picture(now),
         "gap": pictures.gap_picture(study),
         "slopes": pictures.slope_pictures(study),
         "groups": tables.groups_table(study),
@@ -99,6 +102,8 @@ def _contents(study: Study) -> dict[str, Any]:
         "assumptions": sentences.assumptions(study),
         "warnings": warnings,
         "notes": notes,
+        "tolerance": tables.tolerance_table(study),
+        "disagreement": sentences.disagreement(study),
         "baselines": tables.baselines_table(study),
         "baselines_picture": pictures.baselines_picture(study),
         "suspects": None if study.suspects is None else tables.suspects_table(study.suspects),

@@ -24,6 +24,12 @@ from unseen.plots import (
 )
 from unseen.plots.timeline import reference_name
 from unseen.records import Estimate
+from unseen.report.spoken import (
+    spoken_comparison,
+    spoken_labelling,
+    spoken_shares,
+    spoken_timeline,
+)
 from unseen.report.tables import labelling_value, side_by_side
 from unseen.study import Study
 
@@ -38,7 +44,7 @@ __all__ = [
     "slope_pictures",
 ]
 
-_SLOPES_BYTES = 90_000
+_SLOPES_BYTES = 80_000
 _IN_CAPTION = 40
 
 
@@ -62,8 +68,9 @@ class Slopes:
     note: str = ""
 
 
-def _picture(display: Display, name: str, title: str, caption: str) -> Picture:
-    return Picture(to_svg(display.figure_, title, description=caption, prefix=name), caption)
+def _picture(display: Display, name: str, title: str, caption: str, numbers: str) -> Picture:
+    """A picture whose label has its numbers: the caption is read out anyway."""
+    return Picture(to_svg(display.figure_, title, description=numbers, prefix=name), caption)
 
 
 def shares_picture(study: Study) -> Picture:
@@ -80,6 +87,7 @@ def shares_picture(study: Study) -> Picture:
         "Share of each class among the new rows",
         f"Each dot is a share of the new rows{lines}, and the tick what it was in training: where "
         f"tick and {mark} stand apart, the share has changed.{unseen}",
+        spoken_shares(estimate),
     )
 
 
@@ -106,7 +114,8 @@ def gap_picture(study: Study) -> Picture | None:
             "the shaded gap is all that is not of this class."
         )
     title = "Densities of the scores of new and of known rows"
-    return _picture(ScoresDisplay.from_estimate(estimate, label), "gap", title, caption)
+    display = ScoresDisplay.from_estimate(estimate, label)
+    return _picture(display, "gap", title, caption, spoken_shares(estimate))
 
 
 def _scored(study: Study) -> tuple[Estimate, Any] | None:
@@ -148,6 +157,7 @@ def _slope_of_all(estimate: Estimate) -> Picture:
         "The dashed line has the estimated share of all known classes together, "
         f"{_slope(display)}, for its slope, and the curve should end along it. Known rows count "
         "here as often as their classes are estimated to occur.",
+        f"Slope {_slope(display)}",
     )
 
 
@@ -161,7 +171,8 @@ def _slope_of_class(slopes: Estimate, label: Any, answer: Estimate) -> Picture:
             f"says {words.share(answer[label])}."
         )
     number = slopes.classes.index(label)
-    return _picture(display, f"slope-{number}", f"Right end of the ROC of {name}", caption)
+    title = f"Right end of the ROC of {name}"
+    return _picture(display, f"slope-{number}", title, caption, f"Slope {_slope(display)}")
 
 
 def _slope(display: RocDisplay) -> str:
@@ -210,6 +221,7 @@ def history_picture(study: Study) -> Picture | None:
         "history",
         "Shares over time",
         f"{thick}, the bands are intervals: {verdict}.",
+        spoken_timeline(timeline),
     )
 
 
@@ -224,6 +236,7 @@ def labelling_picture(study: Study) -> Picture | None:
         "Half-width of the interval of the unseen share against rows labelled by hand",
         "Where the dashed line of labels alone meets the dotted one, so many labels say as much "
         "as this estimate; the thick line is both together.",
+        spoken_labelling(value),
     )
 
 
@@ -238,4 +251,5 @@ def baselines_picture(study: Study) -> Picture | None:
         "Shares by several methods",
         "Each bar shares out the same new rows: the hatched part is unseen, and methods that "
         "cannot see it give it to the known classes.",
+        spoken_comparison(found),
     )

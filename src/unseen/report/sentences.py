@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import PurePath
 
 from unseen import _wording as words
 from unseen.monitoring import Timeline
@@ -16,6 +17,8 @@ __all__ = [
     "assumptions",
     "at_most",
     "certainty",
+    "data_name",
+    "disagreement",
     "source",
     "to_do",
     "warnings_and_notes",
@@ -23,6 +26,7 @@ __all__ = [
 
 MOST_MESSAGES = 15
 _MOST_COLUMNS = 3
+_LONGEST_FILE = 40
 _ROUGH_ROWS = 100
 _LEAST_DOUBT = 1e-12
 _OVERWHELMING = 1_000_000
@@ -127,6 +131,41 @@ def _probability(estimate: Estimate) -> list[str]:
             f"favour it by more than {_OVERWHELMING:,} to 1."
         ]
     return []
+
+
+def data_name(study: Study) -> str:
+    """The tables that were compared, NEW first; nothing where no file was read.
+
+    Examples
+    --------
+    >>> from unseen.study import Origin
+    >>> made = Estimate(("cat",), [0.7], 0.3, "made", n_labelled={"cat": 9}, n_new=7)
+    >>> files = Origin(files=(("data/train.csv", "5f"), ("new.csv", "a0")))
+    >>> data_name(Study(made, origin=files))
+    'new.csv beside train.csv'
+    """
+    names = [words.shown(PurePath(name).name, _LONGEST_FILE) for name, _ in study.origin.files[:2]]
+    return f"{names[1]} beside {names[0]}" if len(names) == 2 else "".join(names)
+
+
+def disagreement(study: Study) -> str:
+    """Methods that see the unseen and put its share outside the interval of the answer."""
+    estimate = study.estimate
+    if study.baselines is None or estimate.intervals is None or not estimate.sees_unseen:
+        return ""
+    low, high = estimate.intervals[-1]
+    apart = [
+        f"{words.shown(name)} says {words.share(one.unseen)}"
+        for name, one in study.baselines.items()
+        if one.sees_unseen and name != estimate.method and not low <= one.unseen <= high
+    ]
+    if not apart:
+        return ""
+    return (
+        f"Methods that see the unseen disagree: this page says {words.share(estimate.unseen)} "
+        f"({words.interval(low, high)}), {words.listed(apart)}. Where they disagree, trust neither "
+        "before people have looked at some rows."
+    )
 
 
 def source(study: Study) -> str:

@@ -33,6 +33,7 @@ __all__ = [
     "shares_table",
     "side_by_side",
     "suspects_table",
+    "tolerance_table",
 ]
 
 UNSEEN = "Unseen classes"
@@ -44,10 +45,11 @@ MOST_WINDOWS = 60
 MOST_METHODS = 12
 MOST_SUSPECTS = 100
 _MOST_SHARES = 5
-_MOST_OVER_TIME = 3
+_MOST_OVER_TIME = 2
 _MOST_FIELDS = 10
 _LONGEST_VALUE = 30
 _LONGEST_HEAD = 24
+_FACTORS = (1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
 # Labels per new row. Widths are rough, and where classes lie apart an estimate is worth all rows.
 _MOST_WORTH = 1.25
 # Bytes of the values as HTML; a cell has some bytes besides its value.
@@ -82,7 +84,9 @@ class Table:
 
 
 def shares_table(study: Study) -> Table:
-    """Share of each class in training and now; the marked last row is for unseen classes.
+    """Share of each class in training and now; the last row is for unseen classes.
+
+    The last row is marked where there are any, or may be.
 
     Examples
     --------
@@ -113,7 +117,8 @@ def shares_table(study: Study) -> Table:
         cells = [_NOT_ESTIMATED, *[_NOTHING] * (len(cells) - 1)]
     elif estimate.has_moved_far:
         cells = [_CANNOT_TELL, *cells[1:-1], _NOTHING]
-    rows.append(Row((UNSEEN, "never", *cells), marked=True))
+    stands_out = estimate.unseen >= words.NO_SHARE or estimate.is_in_doubt
+    rows.append(Row((UNSEEN, "never", *cells), marked=stands_out))
     return Table("Share of each class, in training and now", tuple(columns), tuple(rows), note)
 
 
@@ -184,6 +189,22 @@ def _window_row(timeline: Timeline, place: int, classes: list[int], with_interva
     cells += [*timeline.verdict(place), f"{estimate.n_new:,}"]
     cells += [words.share(float(estimate.proportions[one])) for one in classes]
     return Row(tuple(cells), bool(timeline.changed[place] or timeline.changed_unseen[place]))
+
+
+def tolerance_table(study: Study) -> Table | None:
+    """The share that must be new if known rows of a kind became at most so much more common.
+
+    None where nothing is certain even if nothing changed, or known classes were not asked about.
+    """
+    drift = study.estimate.drift
+    if drift is None or drift.must(1.0) < words.NO_SHARE:
+        return None
+    rows = tuple(
+        Row((f"{factor:g} times", f"at least {words.share(drift.must(factor))}"))
+        for factor in _FACTORS
+    )
+    columns = (Column("At most so much more common", numeric=False), Column("New, 95% sure"))
+    return Table("How much must be new even if known classes changed", columns, rows)
 
 
 def labelling_value(study: Study) -> LabellingValue | None:

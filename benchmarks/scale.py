@@ -3,7 +3,7 @@
     python benchmarks/scale.py pass [--rows 20000000]      one pass against the bare read and kernel
     python benchmarks/scale.py memory [--rows 100000000]   memory while 100 million rows pass
     python benchmarks/scale.py costs                       CPU time per row by classes and landmarks
-    python benchmarks/scale.py dask [--rows 5000000]       Dask against threads, one worker killed
+    python benchmarks/scale.py dask [--rows 4000000]       Dask against threads, one worker killed
     python benchmarks/scale.py resume [--rows 2000000]     classify, killed with -9 and taken up
     python benchmarks/scale.py gain                        what a full pass buys: errors, intervals
 
@@ -289,7 +289,7 @@ def cluster_run(folder: Path, kill: str) -> None:
 def measure_dask(n_rows: int) -> None:
     with tempfile.TemporaryDirectory() as name:
         make_tables(Path(name), n_rows)
-        child("fit", name, 20_000)
+        child("fit", name, 5_000)
         threads = child("full-pass", name)
         found = [{"workers": "threads", "cpu_s": threads["cpu_s"], "same_counts": True}]
         for label, kill in (("dask", "no"), ("dask, one of two killed", "kill")):
@@ -397,7 +397,7 @@ def main() -> None:
         "pass": lambda: measure_pass(asked.rows or 20_000_000),
         "memory": lambda: measure_memory(asked.rows or 100_000_000),
         "costs": measure_costs,
-        "dask": lambda: measure_dask(asked.rows or 5_000_000),
+        "dask": lambda: measure_dask(asked.rows or 4_000_000),
         "resume": lambda: measure_resume(asked.rows or 2_000_000),
         "gain": measure_gain,
         # Processes of their own:

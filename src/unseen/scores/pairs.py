@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any
 
@@ -51,7 +51,7 @@ class PairScores(Scores):
     pairs: tuple[ScorePair, ...]
     seed: int | None = None
     notices: tuple[Notice, ...] = ()
-    sketches: tuple[RocSketch, ...] | None = None
+    sketches: tuple[RocSketch, ...] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -6,7 +6,7 @@ labelled rows. Making posteriors costs nearly all the time; reading shares off t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -165,7 +165,7 @@ class Posteriors(RowScores):
     prior: FloatArray = None  # type: ignore[assignment]
     clusters: Clusters | None = None
     rescaling: Rescaling | None = None
-    sums: PosteriorSums | None = None
+    sums: PosteriorSums | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()

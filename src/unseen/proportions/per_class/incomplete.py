@@ -23,7 +23,7 @@ from unseen.mixture.slope import ROCSlope
 from unseen.proportions.base import Reading, found, with_seed
 from unseen.proportions.per_class.base import PerClassEstimator, class_evidence
 from unseen.records import EstimatesMixture
-from unseen.roc.bootstrap import bootstrap_slopes
+from unseen.roc.bootstrap import STRETCH, bootstrap_slopes
 from unseen.scores import PairScores
 from unseen.scores.pairs import crossfit_scores
 
@@ -177,13 +177,22 @@ def replicate_slopes(
 def _replicates(
     method: EstimatesMixture, scores: PairScores, n_replicates: int, random_state: Any
 ) -> FloatArray:
-    seed = scores.seed if random_state is None else random_state
-    if scores.sketches is None:
-        slopes = replicate_slopes(method, scores.pairs, n_replicates, seed)
-    else:
-        # Of all rows the labelled ones are few: their noise is each class's own.
-        rng = generator(seed)
-        drawn = [method.replicates(sketch, n_replicates, rng) for sketch in scores.sketches]  # type: ignore[attr-defined]
-        slopes = np.column_stack(drawn)
+    rng = generator(scores.seed if random_state is None else random_state)
+    slopes = replicate_slopes(method, scores.pairs, n_replicates, rng)
+    if scores.sketches is not None:
+        counted = [method.replicates(sketch, n_replicates, rng) for sketch in scores.sketches]  # type: ignore[attr-defined]
+        slopes = _counted_replicates(np.column_stack(counted), slopes)
     proportions = simplex.project_open(slopes)
     return np.column_stack([proportions, np.maximum(0.0, 1.0 - proportions.sum(axis=1))])
+
+
+def _counted_replicates(counted: FloatArray, drawn: FloatArray) -> FloatArray:
+    """Replicates of slopes by all rows, with the noise of scores that drawn rows were behind.
+
+    Intervals are stretched for what a bootstrap of given scores misses: other rows would give other
+    models. That noise is as large as before, however many rows are counted.
+    """
+    rows = 1 / STRETCH**2
+    middle = counted.mean(axis=0)
+    apart = np.sqrt(rows) * (counted - middle) + np.sqrt(1 - rows) * (drawn - drawn.mean(axis=0))
+    return np.clip(middle + apart, 0.0, 1.0)

@@ -1,8 +1,10 @@
 """How sure: do intervals hold, and does the detection limit, setting by setting?
 
-    python benchmarks/sure.py [n_seeds]   all problems, to results/sure.csv; 7 CPU-minutes a seed
+    python benchmarks/sure.py run 0 100   all problems of these seeds; 6 CPU-minutes a seed
     python benchmarks/sure.py bags        rows drawn with replacement, to results/bags.csv; a minute
     python benchmarks/sure.py tables      the tables of docs/default.md from results/sure.csv
+
+``run`` adds to results/sure.csv the problems that it lacks: delete the file to begin anew.
 
 A problem is a source of classes, a number of known classes, labelled rows a class, a share of
 unseen rows and a seed. Sources are three families of made classes, of which every problem draws
@@ -174,11 +176,16 @@ def solved(problem: Problem) -> dict[str, object]:
     warnings.simplefilter("ignore")
     X, y, X_new, truth = drawn(problem)
     scores = OpenSetEstimator(random_state=problem.seed).fit(X, y).scores(X_new)
+    return judged(problem, truth, scores)
+
+
+def judged(problem: Problem, truth: np.ndarray, scores: OpenScores) -> dict[str, object]:
+    """What the default reads off the scores, beside the truth."""
     reading, found = OpenSetEstimator().read_and_estimate(scores, 0.95)
     low, high = found.intervals.T
     held = (low - 1e-3 <= truth) & (truth <= high + 1e-3)
-    before = interval_before(reading, len(X_new))
-    row: dict[str, object] = dict(vars(problem)) | {"new": len(X_new)}
+    before = interval_before(reading, scores.n_new)
+    row: dict[str, object] = dict(vars(problem)) | {"new": scores.n_new}
     numbers = {
         "truth": truth[-1],
         "unseen": found.unseen,
@@ -196,6 +203,7 @@ def solved(problem: Problem) -> dict[str, object]:
     limit = found.detection_limit
     return row | {
         "limit": "" if limit is None else round(limit, 4),
+        "overlap": int(any(notice.code == "overlapping_classes" for notice in found.notices)),
         "verdict": "" if found.drift is None else found.drift.verdict,
     }
 
@@ -208,17 +216,30 @@ def power_at(scores: OpenScores, share: float) -> float:
     return float(np.interp(np.log(share), np.log(DETECTION_SHARES), power))
 
 
-def run(n_seeds: int) -> None:
-    rows, wanted = [], []
-    for seed in range(n_seeds):
+def name_of(row: dict[str, object]) -> tuple[str, ...]:
+    return tuple(str(row[key]) for key in ("source", "known", "rows", "share", "seed"))
+
+
+def run(*seeds: str) -> None:
+    rows, wanted = solved_before(), []
+    done = {name_of(row) for row in rows}
+    for seed in map(int, seeds):
         # In an order drawn by chance: a run that is cut short has solved a random part.
         all_of_seed = list(problems(seed))
         order = np.random.default_rng(seed).permutation(len(all_of_seed))
-        wanted += [all_of_seed[place] for place in order]
+        wanted += [one for one in (all_of_seed[k] for k in order) if name_of(vars(one)) not in done]
     work = Parallel(n_jobs=2, return_as="generator")(delayed(solved)(one) for one in wanted)
     for row in work:
         rows.append(row)
         write_csv("sure.csv", rows)
+
+
+def solved_before() -> list[dict[str, object]]:
+    path = RESULTS / "sure.csv"
+    if not path.exists():
+        return []
+    with path.open(encoding="utf-8") as file:
+        return list(csv.DictReader(file))
 
 
 def bag(name: str, seed: int) -> dict[str, object]:
@@ -266,6 +287,30 @@ def line(name: str, rows: list[dict[str, str]]) -> str:
     return f"| {name} | {len(rows)} | {' | '.join(cells)} | {rest} |"
 
 
+def reliability(rows: list[dict[str, str]]) -> None:
+    """Does "unseen with probability p" mean it? At the prior of the estimate, several classes.
+
+    Closed problems together weigh .9 and open ones .1, whatever their numbers: the prior weights.
+    """
+    several = [row for row in rows if int(row["known"]) > 1]
+    said = np.array([float(row["probability"]) for row in several])
+    is_open = np.array([float(row["share"]) > 0 for row in several])
+    prior = np.where(is_open, 1 - PRIOR_CLOSED_MORE, PRIOR_CLOSED_MORE)
+    weight = prior / np.where(is_open, is_open.sum(), (~is_open).sum())
+    print("\n| said | problems | of them open | mean of what was said | open, at the prior |")
+    print("|---|---|---|---|---|")
+    for low, high in pairwise((0, 0.02, 0.05, 0.2, 0.8, 1.0001)):
+        here = (said >= low) & (said < high)
+        told, found = (np.average(x[here], weights=weight[here]) for x in (said, is_open))
+        numbers = f"{here.sum()} | {is_open[here].sum()} | {told:.3f} | {found:.3f}"
+        print(f"| {low:g} to {min(high, 1):g} | {numbers} |")
+
+
+def in_order(value: str) -> tuple[float, str]:
+    """Numbers by size, names by letter."""
+    return (float(value) if value[0].isdigit() else 0.0, value)
+
+
 def tables() -> None:
     with (RESULTS / "sure.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
@@ -273,9 +318,9 @@ def tables() -> None:
     print("|---|---|---|---|---|---|---|")
     opened = [row for row in rows if float(row["share"]) > 0]
     print(line("all open", opened))
-    for key in ("share", "rows", "known", "source"):
+    for key in ("share", "rows", "known", "source", "overlap"):
         part = rows if key == "share" else opened
-        for value in dict.fromkeys(row[key] for row in sorted(part, key=lambda r: str(r[key]))):
+        for value in sorted({row[key] for row in part}, key=in_order):
             print(line(f"{key} {value}", [row for row in part if row[key] == value]))
     told = [row for row in opened if row["power"] not in ("", "nan")]
     power, truth = (np.array([float(row[key]) for row in told]) for key in ("power", "truth"))
@@ -291,8 +336,9 @@ def tables() -> None:
     closed = [row for row in rows if float(row["share"]) == 0]
     alarms = sum(float(row["unseen"]) > 0 for row in closed)
     print(f"false alarms: {alarms} of {len(closed)} closed problems")
+    reliability(rows)
 
 
 if __name__ == "__main__":
-    wanted = sys.argv[1] if sys.argv[1:] else "3"
-    {"tables": tables, "bags": bags}.get(wanted, lambda: run(int(wanted)))()
+    command, *seeds = sys.argv[1:] or ["tables"]
+    {"run": run, "tables": tables, "bags": bags}[command](*seeds)

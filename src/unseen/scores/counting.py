@@ -232,37 +232,40 @@ class _KernelModels(Frozen):
         n_rows = len(X)
         rows = np.zeros((-(-n_rows // _BLOCK) * _BLOCK, self.kernel.landmarks.shape[1]))
         rows[:n_rows] = self.standardise(X)
-        right = _with_squares(_on_grid(self.kernel.landmarks))
+        z = _on_grid(self.kernel.landmarks)
+        right = np.column_stack([z, np.ones(len(z)), np.square(z).sum(axis=1)]).T
+        # Workers of a cluster give every large array back to the system: fill the same ones again.
+        exponent = np.empty((_BLOCK, len(z)))
+        kernel, rest = np.empty((2, _BLOCK, len(z)), dtype=self.coef.dtype)
         values = np.empty((self.coef.shape[1], len(rows)))
         for start in range(0, len(rows), _BLOCK):
             block = slice(start, start + _BLOCK)
-            kernel = self._values(_with_squares(_on_grid(rows[block])), right)
+            x = _on_grid(rows[block])
+            left = np.column_stack([-2 * x, np.square(x).sum(axis=1), np.ones(_BLOCK)])
+            # Whole multiples of the grid's square, small enough for double precision: exact.
+            np.matmul(left, right, out=exponent)
+            self._fill(exponent, kernel, rest)
             for column, coef in zip(values, self.coef.T, strict=True):
                 column[block] = kernel @ coef
         return values[:, :n_rows].T + self.intercept
 
-    def _values(self, left: tuple[FloatArray, FloatArray], right: Any) -> FloatArray:
-        """Kernel values of rows and landmarks, less the constant of the kernel."""
-        (x, x_squares), (z, z_squares) = left, right
-        # Whole multiples of the grid's square, small enough for double precision: exact.
-        exponent = np.column_stack([-2 * x, x_squares, np.ones(len(x))]) @ (
-            np.column_stack([z, np.ones(len(z)), z_squares]).T
-        )
+    def _fill(self, exponent: FloatArray, kernel: FloatArray, rest: FloatArray) -> None:
+        """Kernel values at squared distances, less the constant of the kernel."""
         exponent *= -0.5 / self.kernel.bandwidth**2
-        shift, dtype = self.kernel.exponent, self.coef.dtype
+        shift, number = self.kernel.exponent, self.coef.dtype.type
         if shift is None or shift < _STEEP:
-            powers = exponent.astype(dtype)
-            np.exp(powers, out=powers)
-            powers -= dtype.type(0.0 if shift is None else np.exp(shift))
-            return powers
+            kernel[:] = exponent
+            np.exp(kernel, out=kernel)
+            kernel -= number(0.0 if shift is None else np.exp(shift))
+            return
         # expm1(t) = 2 tanh(t / 2) / (1 - tanh(t / 2)), in a fourth of the time of expm1.
         exponent -= shift
         exponent *= 0.5
-        halves = exponent.astype(dtype)
-        np.tanh(halves, out=halves)
-        halves /= 1 - halves
-        halves *= dtype.type(2 * np.exp(shift))
-        return halves
+        kernel[:] = exponent
+        np.tanh(kernel, out=kernel)
+        np.subtract(number(1), kernel, out=rest)
+        kernel /= rest
+        kernel *= number(2 * np.exp(shift))
 
 
 def _on_grid(rows: FloatArray) -> FloatArray:
@@ -275,10 +278,6 @@ def _on_grid(rows: FloatArray) -> FloatArray:
     """
     bits = (36 - int(np.ceil(np.log2(rows.shape[1])))) // 2
     return np.rint(np.clip(rows, -128.0, 128.0) * 2.0**bits) / 2.0**bits
-
-
-def _with_squares(rows: FloatArray) -> tuple[FloatArray, FloatArray]:
-    return rows, np.square(rows).sum(axis=1)
 
 
 def _kernel_models(

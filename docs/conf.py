@@ -2,7 +2,8 @@
 
 import re
 from importlib import import_module
-from inspect import isclass
+from inspect import getdoc, isclass
+from pathlib import Path
 from typing import Any
 
 from unseen import __version__
@@ -14,9 +15,9 @@ release = version = __version__
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
-    "sphinx.ext.autosummary",
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
+    "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
 ]
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence"]
@@ -25,7 +26,13 @@ html_theme = "furo"
 html_math_renderer = "mathml"
 html_title = "unseen"
 html_show_copyright = False
-autosummary_generate = True
+html_copy_source = False
+html_show_sourcelink = False
+html_static_path = ["static"]
+html_css_files = ["pictures.css"]
+copybutton_prompt_text = r"\$ |>>> |\.\.\. "
+copybutton_prompt_is_regexp = True
+copybutton_exclude = ".linenos, .gp, .go"
 autodoc_typehints = "none"
 autodoc_default_options = {"members": True, "inherited-members": False}
 napoleon_google_docstring = False
@@ -45,11 +52,13 @@ sphinx_gallery_conf = {
 }
 
 
-def add_unlisted_names(app: Any, page: str, source: list[str]) -> None:
-    """Document public names that docs/api.md does not place itself, at the end of that page."""
-    if page != "api":
-        return
-    placed = set(re.findall(r"^\.\. auto\w+:: (?:[\w.]+\.)?(\w+)$", source[0], re.MULTILINE))
+DIRECTIVE = re.compile(r"^\.\. (auto\w+):: ([\w.]+)\n((?:   .*\n)*)", re.MULTILINE)
+API = Path(__file__).parent / "api"
+
+
+def with_unlisted_names(source: str) -> str:
+    """The page of the interface with public names at its end that it does not place itself."""
+    placed = {name.rpartition(".")[2] for _, name, _ in DIRECTIVE.findall(source)}
     lines = [
         f".. auto{'class' if isclass(getattr(import_module(module), name)) else 'function'}:: "
         f"{module}.{name}"
@@ -57,7 +66,81 @@ def add_unlisted_names(app: Any, page: str, source: list[str]) -> None:
         if name not in placed
     ]
     if lines:
-        source[0] += "\n## Also public\n\n```{eval-rst}\n" + "\n".join(lines) + "\n```\n"
+        source += "\n## Also public\n\n```{eval-rst}\n" + "\n".join(lines) + "\n```\n"
+    return source
+
+
+def write_api(app: Any) -> None:
+    """A page for each object that docs/api.md lists; what did not change is not written again."""
+    API.mkdir(exist_ok=True)
+    wanted = {}
+    listed = with_unlisted_names((API.parent / "api.md").read_text(encoding="utf-8"))
+    for kind, name, options in DIRECTIVE.findall(listed):
+        whole = full_name(name)
+        title = whole if kind == "automodule" else name.rpartition(".")[2]
+        text = f"{title}\n{'=' * len(title)}\n\n.. {kind}:: {whole}\n{options}"
+        wanted[API / f"{whole}.rst"] = text
+    for file in {*API.glob("*.rst")} - {*wanted}:
+        file.unlink()
+    for file, text in wanted.items():
+        if not file.exists() or file.read_text(encoding="utf-8") != text:
+            file.write_text(text, encoding="utf-8")
+
+
+def full_name(name: str) -> str:
+    """A name of the page with the package in front."""
+    return name if name.startswith("unseen.") else f"unseen.{name}"
+
+
+def list_api(app: Any, page: str, source: list[str]) -> None:
+    """Make docs/api.md a list: each object with its first sentence, linked to its page."""
+    if page != "api":
+        return
+
+    def entry(found: re.Match[str]) -> str:
+        pages.append(f"   api/{full_name(found[2])}\n")
+        return f"- :doc:`api/{full_name(found[2])}`: {first_sentence(full_name(found[2]))}\n"
+
+    pages: list[str] = []
+    listed = DIRECTIVE.sub(entry, with_unlisted_names(source[0]))
+    listed = re.sub(r"^\.\. currentmodule:: .*\n", "", listed, flags=re.MULTILINE)
+    contents = f".. toctree::\n   :hidden:\n\n{''.join(pages)}"
+    source[0] = f"{listed}\n```{{eval-rst}}\n{contents}```\n"
+
+
+def first_sentence(name: str) -> str:
+    """The first sentence of the documentation of an object."""
+    try:
+        thing = import_module(name)
+    except ImportError:
+        module, _, last = name.rpartition(".")
+        thing = getattr(import_module(module), last)
+    text = " ".join((getdoc(thing) or "").split("\n\n")[0].split())
+    return re.sub(r":\w+:`~?([^`]*)`", r"``\1``", text)
+
+
+def link_names(app: Any, document: Any) -> None:
+    """Link public names in the text, such as ``OpenSetEstimator`` or ``unseen.estimate``."""
+    from docutils import nodes
+    from sphinx import addnodes
+
+    modules = public_names()
+    for node in list(document.findall(nodes.literal)):
+        name = node.astext().partition("(")[0].removeprefix("unseen.")
+        linked = isinstance(node.parent, nodes.reference | addnodes.pending_xref | nodes.title)
+        if linked or name not in modules or not is_worth_a_link(node.astext(), name):
+            continue
+        target = full_name(name)
+        link = addnodes.pending_xref(
+            "", refdomain="py", reftype="obj", reftarget=target, refexplicit=True, refwarn=False
+        )
+        node.replace_self(link)
+        link += node
+
+
+def is_worth_a_link(text: str, name: str) -> bool:
+    """Whether a word can only be our name: a class, or a function written with its package."""
+    return name[0].isupper() or text.startswith("unseen.")
 
 
 # What the converter of docutils lacks or draws below the letter, and what says the same.
@@ -87,8 +170,35 @@ def skip_routing(app: Any, what: str, name: str, thing: Any, skip: bool, options
     return skip or bool(re.fullmatch(r"set_\w+_request", name))
 
 
+# What the theme leaves out for those who use a keyboard or listen; axe-core finds nothing more.
+FOR_ALL = (
+    ('<p class="caption" role="heading">', '<p class="caption" role="heading" aria-level="2">'),
+    ('<aside class="sidebar-drawer">', '<aside class="sidebar-drawer" aria-label="All pages">'),
+    ('<aside class="toc-drawer', '<aside aria-label="This page" class="toc-drawer'),
+    ('<th class="head"><p></p></th>', '<td class="head"></td>'),
+    ("<pre>", '<pre tabindex="0">'),
+    ('<div class="table-wrapper', '<div tabindex="0" class="table-wrapper'),
+    ('<div class="math-wrapper', '<div tabindex="0" class="math-wrapper'),
+)
+
+
+def make_accessible(app: Any, error: Exception | None) -> None:
+    """Mend the pages of the theme once they are written."""
+    if error is not None or app.builder.format != "html":
+        return
+    for page in Path(app.outdir).rglob("*.html"):
+        text = mended = page.read_text(encoding="utf-8")
+        for before, after in FOR_ALL:
+            mended = mended.replace(before, after)
+        if mended != text:
+            page.write_text(mended, encoding="utf-8")
+
+
 def setup(app: Any) -> None:
     """Sphinx calls this once."""
     app.add_html_math_renderer("mathml", (write_maths, None), (write_maths, None))
     app.connect("autodoc-skip-member", skip_routing)
-    app.connect("source-read", add_unlisted_names)
+    app.connect("builder-inited", write_api)
+    app.connect("source-read", list_api)
+    app.connect("doctree-read", link_names)
+    app.connect("build-finished", make_accessible)

@@ -64,8 +64,8 @@ rng = np.random.default_rng(0)
 X, X_new = rng.normal(size=(60, 2)), rng.normal(size=(40, 2))
 X[:30] += 3
 comparison = unseen.compare(X, np.repeat(["a", "b"], 30), X_new, random_state=0)
-page = [Path({str(DOCS / "api.md")!r}).read_text(encoding="utf-8")]
-runpy.run_path({str(DOCS / "conf.py")!r})["add_unlisted_names"](None, "api", page)
+page = Path({str(DOCS / "api.md")!r}).read_text(encoding="utf-8")
+page = runpy.run_path({str(DOCS / "conf.py")!r})["with_unlisted_names"](page)
 told = {{
     "file": unseen.__file__,
     "class": str(unseen.Mine),
@@ -74,7 +74,7 @@ told = {{
     "compared": list(comparison),
     "sees_unseen": comparison["Mine"].to_dict()["sees_unseen"],
     "methods": CliRunner().invoke(main, ["methods"]).output.splitlines(),
-    "api": page[0].splitlines(),
+    "api": page.splitlines(),
 }}
 print(json.dumps(told))
 """

@@ -1,10 +1,16 @@
 """Slopes that sum to far more than 1: exact densities whose slopes are known, and the notice."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 from unseen import OpenSetEstimator
-from unseen.proportions.overlap import overlap_notices, slope_total
+from unseen.mixture.placement import PlacementPosterior, for_intervals
+from unseen.proportions.overlap import known_overlap, overlap_notices, slope_total
 from unseen.scores import OpenScores, Posteriors
 from unseen.scores.base import RatioScores
 
@@ -46,7 +52,9 @@ def exact_scores(classes, new_law):
 def test_slopes_sum_to_what_the_densities_say(classes, new, total) -> None:
     scores = exact_scores(classes, np.array(new))
     assert slope_total(scores) == pytest.approx(total, abs=0.1)
-    assert bool(overlap_notices(scores)) == (total > 1.5)
+    assert (
+        (known_overlap(scores) > 1) == bool(overlap_notices(known_overlap(scores))) == (total > 1.5)
+    )
 
 
 def test_the_default_says_so() -> None:
@@ -56,9 +64,19 @@ def test_the_default_says_so() -> None:
     assert "account for 197%" in notices[0].text
 
 
+@given(st.floats(0.001, 0.7), st.floats(1.5, 5))
+def test_only_the_upper_end_moves_and_stays_a_share(middle, overlap) -> None:
+    share = 1 - middle * np.array([1.1, 1.0, 0.9])
+    posterior = PlacementPosterior(share, np.full(3, 1 / 3), 0.0, 0.9, np.ones((1, 1)))
+    plain, wide = (1 - for_intervals(replace(posterior, overlap=c)).share for c in (1, overlap))
+    assert_allclose(wide[1:], plain[1:])
+    # The odds of being unseen grow by the overlap.
+    assert_allclose(wide[0] / (1 - wide[0]), overlap * plain[0] / (1 - plain[0]))
+
+
 def test_one_class_overlaps_no_other() -> None:
     ratios = RatioScores(np.zeros((5, 1)), np.zeros((5, 1)), np.zeros(1))
     scores = OpenScores(("a",), np.zeros(5, int), None, ratios, np.ones(1), np.ones(1), seed=0)
-    assert overlap_notices(scores) == ()
+    assert known_overlap(scores) == 1
     with pytest.raises(ValueError, match="at least two known classes"):
         slope_total(scores)

@@ -162,6 +162,9 @@ class PlacementPosterior(Frozen):
     known : ndarray of shape (C, cells)
         Probability that a row of F in this cell belongs to H, given that F holds something
         besides H, times the probability of the candidate; sum over candidates.
+    overlap : float, default=1.0
+        How many times over the classes behind H would account for F; above 1 a part of what is
+        not H looks as if it were, and intervals reach further up.
 
     Examples
     --------
@@ -178,6 +181,7 @@ class PlacementPosterior(Frozen):
     log_bayes_factor: float
     prior_closed: float
     known: FloatArray
+    overlap: float = 1.0
 
     @property
     def bayes_factor(self) -> float:
@@ -226,7 +230,10 @@ def for_intervals(posterior: PlacementPosterior) -> PlacementPosterior:
     prior, u = posterior.prior_closed, 1 - posterior.share
     middle = 1 - posterior.open_quantile(0.5)
     u = np.clip(middle + _SCORE_NOISE * (u - middle), 0.0, 1.0)
-    u = np.where(u > middle, u + _LOOKS_KNOWN * u * (1 - u), u)
+    higher = u + _LOOKS_KNOWN * u * (1 - u)
+    # Where the same rows would do for several classes, what is unseen may be so many times as much.
+    higher *= posterior.overlap / (1 + (posterior.overlap - 1) * higher)
+    u = np.where(u > middle, higher, u)
     return replace(
         posterior, share=1 - u, prior_closed=prior if prior == 1 else min(prior, EVEN_ODDS)
     )

@@ -40,7 +40,7 @@ from unseen.mixture.placement import (
 )
 from unseen.proportions.base import CLASSIFIER_CONSTRAINTS, ProportionEstimator, Reading
 from unseen.proportions.bootstrap import em_replicates
-from unseen.proportions.overlap import overlap_notices
+from unseen.proportions.overlap import known_overlap, overlap_notices
 from unseen.roc.sketch import scored_evidence
 from unseen.scores import OpenScorer, OpenScores
 from unseen.scores.open import ratios_at_shares
@@ -204,7 +204,8 @@ class OpenSetEstimator(ProportionEstimator):
             prior_moved = 0.0
         moved = three = drift = None
         with one_blas_thread():  # or rounding would depend on the number of cores
-            fit = open_set_fit(scores, float(prior))
+            fit, overlap = open_set_fit(scores, float(prior)), known_overlap(scores)
+            fit = replace(fit, posterior=replace(fit.posterior, overlap=overlap))
             if prior_moved != 0 and prior < 1:
                 if fit.posterior.probability_open >= _SURELY_CLOSED:
                     moved = moved_reading(scores, fit)
@@ -227,7 +228,7 @@ class OpenSetEstimator(ProportionEstimator):
             roc={scores.classes[0]: pooled} if len(scores.classes) == 1 else {},
             pooled=pooled,
             diagnostics=_diagnostics(fit.posterior, three, drift),
-            notices=(*overlap_notices(scores), *(() if drift is None else drift.notices)),
+            notices=(*overlap_notices(overlap), *(() if drift is None else drift.notices)),
             drift=drift,
             detection_limit=_detection_limit(scores, float(prior)),
             fit=fit,

@@ -14,7 +14,7 @@ from unseen.mixture.slope import ROCSlope
 from unseen.records import Notice
 from unseen.scores import OpenScores
 
-__all__ = ["overlap_notices", "slope_total"]
+__all__ = ["known_overlap", "overlap_notices", "slope_total"]
 
 # Chosen on made problems: below it intervals held the unseen share, above it they often did not.
 _FAR_ABOVE_ONE = 1.5
@@ -55,8 +55,8 @@ def slope_total(scores: OpenScores) -> float:
     )
 
 
-def overlap_notices(scores: OpenScores) -> tuple[Notice, ...]:
-    """A notice where the slopes of the known classes sum to far more than 1.
+def known_overlap(scores: OpenScores) -> float:
+    """How many times over the known classes would account for the new rows, where far above 1.
 
     Parameters
     ----------
@@ -64,13 +64,28 @@ def overlap_notices(scores: OpenScores) -> tuple[Notice, ...]:
 
     Returns
     -------
-    tuple of Notice
+    float
+        The sum of the slopes, or 1 where the sum is not far above 1, or there is only one class.
     """
-    if scores.posteriors is None or (total := slope_total(scores)) <= _FAR_ABOVE_ONE:
+    total = 1.0 if scores.posteriors is None else slope_total(scores)
+    return total if total > _FAR_ABOVE_ONE else 1.0
+
+
+def overlap_notices(overlap: float) -> tuple[Notice, ...]:
+    """A notice where the known classes overlap.
+
+    Examples
+    --------
+    >>> overlap_notices(1.0)
+    ()
+    >>> print(overlap_notices(2.5)[0].text[:77])
+    the known classes overlap: taken one by one they would account for 250% of th
+    """
+    if overlap == 1:
         return ()
     text = (
-        f"the known classes overlap: taken one by one they would account for {total:.0%} of the "
-        "new rows. An unseen class that lies among them looks known, so that more may be unseen "
-        "than the interval says."
+        f"the known classes overlap: taken one by one they would account for {overlap:.0%} of the "
+        "new rows. An unseen class that lies among them looks known; the upper end of the unseen "
+        "share allows for this."
     )
     return (Notice("overlapping_classes", text),)

@@ -129,14 +129,15 @@ class TorchArrays(NumpyArrays):
         whole, own = _whole(design), _own_products(design, right)
         right = torch.nn.functional.pad(right, (0, 0, 0, whole.shape[1] - len(right)))
         if own is not None:
-            own.product(whole, right, out)
+            out.copy_(own.product(whole, right)[:, : right.shape[1]])
         else:
             torch.mm(whole, right.T.contiguous().T, out=out)  # twice as fast as its transpose
 
     def transposed_product(self, left: Array, design: Array) -> Array:
         whole, own = _whole(design), _own_products(design, left)
         if own is not None:
-            total = own.transposed_product(left, whole).sum(0, dtype=torch.float64)
+            parts = own.transposed_product(left, whole)
+            total = parts.sum(0, dtype=torch.float64)[:, : left.shape[1]]
         else:
             n_parts = len(whole) // _SPLIT
             end = n_parts * _SPLIT
@@ -235,14 +236,13 @@ def _inverse_triangle(matrix: Array) -> Array:
 
 def _own_products(design: Array, columns: Array) -> Any:
     """Our own products, where they are faster; None where they are not, or cannot be had."""
-    few = 1 < columns.shape[1] <= 16 and design.numel() >= _LARGE
-    if not (few and design.is_cuda and design.dtype == torch.float32 and columns.is_contiguous()):
+    if design.numel() < _LARGE or not design.is_cuda or design.dtype != torch.float32:
         return None
     try:
         import unseen._triton as own
     except ImportError:  # torch has no Triton on some systems
         return None
-    return own
+    return own if 1 < columns.shape[1] <= own.MOST_COLUMNS else None
 
 
 def _whole(design: Array) -> Array:

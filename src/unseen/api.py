@@ -24,7 +24,7 @@ from unseen.proportions.control import estimate_against_control
 from unseen.proportions.held_out import estimate_with_groups
 from unseen.records import Estimate, Notice
 from unseen.samples.checks import check_rows, column_names
-from unseen.samples.draws import MAX_ROWS, draw_by_class, draw_rows
+from unseen.samples.draws import MAX_ROWS, draw_by_class, draw_rows, label_codes
 from unseen.scores import Scorer, Scores
 from unseen.simplex import score_features
 from unseen.tables.columns import Columns
@@ -140,8 +140,8 @@ class _Draw:
         labels = np.ravel(y)
         if self.max_rows is None or len(labels) <= self.max_rows or _count(X) != len(labels):
             return X, y, groups
-        codes = np.unique(labels.astype(str), return_inverse=True)[1]
-        places = draw_by_class(codes, self.max_rows, generator(self.random_state))
+        rng = generator(self.random_state)
+        places = draw_by_class(label_codes(labels), self.max_rows, rng)
         return self._some("X", places, X, y, groups)
 
     def new(self, name: str, X: Any, groups: Any = None) -> tuple[Any, Any]:

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unseen._arrays import arrays_of
+from unseen._arrays import arrays_of, row_blocks
 from unseen._random import one_blas_thread
 from unseen._sklearn import HasMethods, Interval, StrOptions
 from unseen._types import Array, BoolArray, FloatArray, Matrix
@@ -72,7 +72,10 @@ class KernelRule:
         """Probability of each known class and, last, of unseen ones."""
         with one_blas_thread():
             values = self.kernel.functions(X, self.standardise, self.coefficients[:-1])
-        return label_probabilities(self.loss, values + self.coefficients[-1])
+        for rows in row_blocks(len(values)):  # in pieces, which take less memory and time
+            shifted = values[rows] + self.coefficients[-1]
+            values[rows] = label_probabilities(self.loss, shifted)
+        return values
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from unseen._types import IntArray
 
-__all__ = ["MAX_ROWS", "draw_by_class", "draw_rows"]
+__all__ = ["MAX_ROWS", "draw_by_class", "draw_rows", "label_codes"]
 
 MAX_ROWS = 20_000
 
@@ -21,6 +24,21 @@ def draw_rows(n_rows: int, max_rows: int, rng: np.random.Generator) -> IntArray:
     50
     """
     return np.sort(rng.choice(n_rows, min(n_rows, max_rows), replace=False))
+
+
+def label_codes(labels: NDArray[Any]) -> IntArray:
+    """Class of each row, where labels count as text and classes are in the order of it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> label_codes(np.array([10, 9, 10]))
+    array([0, 1, 0])
+    """
+    if labels.dtype.kind == "O":
+        return np.unique(labels.astype(str), return_inverse=True)[1]
+    distinct, place = np.unique(labels, return_inverse=True)
+    return np.unique(distinct.astype(str), return_inverse=True)[1][place]
 
 
 def draw_by_class(codes: IntArray, max_rows: int, rng: np.random.Generator) -> IntArray:

@@ -6,6 +6,7 @@
     python benchmarks/scale.py dask [--rows 4000000]       Dask against threads, one worker killed
     python benchmarks/scale.py resume [--rows 2000000]     classify, killed with -9 and taken up
     python benchmarks/scale.py gain                        what a full pass buys: errors, intervals
+    python benchmarks/scale.py predict                     time and money for more rows
 
 Tables have 8 columns of single precision, three known classes 3 standard deviations apart, and 30%
 of an unseen class; more than ten million rows are links to one file of ten million. Every measured
@@ -18,7 +19,9 @@ from __future__ import annotations
 from _common import RESULTS, ROOT, write_csv  # isort: skip
 
 import argparse
+import csv
 import hashlib
+import itertools
 import json
 import os
 import pickle
@@ -37,7 +40,7 @@ import pyarrow.parquet as pq
 
 N_COLUMNS, NOW, KINDS = 8, (0.45, 0.2, 0.05, 0.3), np.array(["ant", "bee", "cat", "new"])
 N_LABELLED, BATCH, MOST_ROWS_OF_FILE = 18_000, 500_000, 10_000_000
-METHOD = "MPEIncomplete"
+DOLLARS = 0.05  # an assumption: what clouds ask for a core and an hour, roughly
 
 
 def rows_of(codes: np.ndarray, rng: np.random.Generator) -> dict[str, np.ndarray]:
@@ -386,6 +389,42 @@ def measure_gain(n_seeds: int = 40) -> None:
     write_csv("scale_gain.csv", rows)
 
 
+def measured(part: str) -> list[dict[str, str]]:
+    lines = (RESULTS / f"scale_{part}.csv").read_text().splitlines()
+    return list(csv.DictReader(line for line in lines if not line.startswith("#")))
+
+
+def predict() -> None:
+    """Hours and money from CPU seconds per row, and from those of Dask beyond threads."""
+    largest = max(measured("pass"), key=lambda row: int(row["rows"]))
+    per_row = float(largest["pass_cpu_s"]) / int(largest["rows"])
+    reading = float(largest["draw_cpu_s"]) / int(largest["rows"])
+    extra = float(measured("dask")[1]["ratio"])
+    found = []
+    for n_rows, n_workers in itertools.product((10**9, 10**11), (1, 16, 256)):
+        factor = extra if n_workers > 1 else 1.0
+        # Rows are drawn and models fitted on one core, before the workers begin.
+        alone = n_rows * reading + float(largest["fit_cpu_s"])
+        work = n_rows * per_row * factor
+        hours = (alone + work / n_workers) / 3600
+        money = (alone + work) / 3600 * DOLLARS
+        found.append(
+            {
+                "rows": f"{n_rows:.0e}",
+                "workers": n_workers,
+                "hours": f"{hours:.3g}",
+                "of_which_drawing": f"{n_rows * reading / 3600:.3g}",
+                "dollars": f"{money:.3g}",
+            }
+        )
+        print(found[-1])
+    said = f"{per_row * 1e6:.2f} us a row, x {extra} with Dask, {DOLLARS} dollars a core-hour"
+    write_csv("scale_predicted.csv", found, said)
+    for row in measured("pass"):
+        guess = int(row["rows"]) * per_row
+        print(f"{int(row['rows']):,} rows: {row['pass_cpu_s']} s, by the model {guess:.1f} s")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("part")
@@ -400,6 +439,7 @@ def main() -> None:
         "dask": lambda: measure_dask(asked.rows or 4_000_000),
         "resume": lambda: measure_resume(asked.rows or 2_000_000),
         "gain": measure_gain,
+        "predict": predict,
         # Processes of their own:
         "fit": lambda: fit(Path(asked.given[0]), int(asked.given[1])),
         "bare": lambda: bare(Path(asked.given[0])),

@@ -81,7 +81,7 @@ def draw(answers: list[Answer], path: Path) -> None:
     ax.set_ylim(-0.6, len(answers) - 0.4)
     ax.set_xlim(-0.02, max(one.high for one in answers) + 0.02)
     ax.xaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
-    ax.set_xlabel("unseen share: estimate, 95% interval, and the truth (black)")
+    ax.set_xlabel("unseen share: estimate, 95% interval, and the truth (tick)")
     ax.grid(axis="x", color=LIGHT.grid)
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(length=0)

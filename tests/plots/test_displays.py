@@ -12,12 +12,15 @@ import pytest
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
 
+from unseen import Explanation
 from unseen.labelling import LabellingValue, labelling_value
+from unseen.loop import Group
 from unseen.monitoring import Timeline
 from unseen.plots import (
     DARK,
     LIGHT,
     ComparisonDisplay,
+    GroupsDisplay,
     LabellingDisplay,
     RegionsDisplay,
     RiskDisplay,
@@ -485,3 +488,28 @@ def test_long_names_keep_both_ends(longest) -> None:
     name = literal("abcdefghijklmnopqrstuvwxyz", longest)
     assert len(name) == longest
     assert (name[0], name[-1]) == ("a", "z")
+
+
+def groups_of(n_groups: int) -> Explanation:
+    kinds = ("a clump of its own", "between", "scattered")
+    groups = tuple(
+        Group(place + 1, 0.2 / (place + 1), 0.01, 0.3, 9, kinds[place % 3], NASTY[0], "b", 1.5, 0.9,
+              None, (), (), (), ())
+        for place in range(n_groups)
+    )  # fmt: skip
+    return Explanation(groups, 0.3, (1, n_groups), np.ones(9), np.full(9, 0.3), ())
+
+
+def test_groups_are_where_their_shares_are_and_clumps_are_full() -> None:
+    display = groups_of(3).plot()
+    lines = display.ax_.get_lines()
+    assert_allclose([line.get_xdata()[0] for line in lines[1::2]], display.shares)
+    assert_allclose(lines[0].get_xdata(), [0.01, 0.3])
+    faces = [line.get_markerfacecolor() for line in lines[1::2]]
+    assert faces == [LIGHT.unseen, LIGHT.paper, LIGHT.paper]
+    assert len(GroupsDisplay.from_explanation(groups_of(50), theme=DARK).names) == 20
+
+
+def test_no_group_is_no_picture() -> None:
+    with pytest.raises(ValueError, match="at least one group; got none"):
+        groups_of(0).plot()

@@ -25,7 +25,9 @@ from reference.example_studies import (
     texts_everywhere,
     warnings,
 )
+from unseen import Explanation
 from unseen.drift import Drift, Tolerance
+from unseen.loop import Group
 from unseen.records import Estimate, Notice
 from unseen.report import render, write_report
 from unseen.report.pictures import history_picture
@@ -161,6 +163,17 @@ def test_over_time_the_change_comes_first_and_the_latest_window_is_now() -> None
     assert (
         f"all windows are taken together. {study.estimate.sentence()}" in outline.texts["main"][0]
     )
+
+
+def test_groups_of_unseen_rows_have_a_picture_and_a_table() -> None:
+    group = Group(1, 0.3, 0.2, 0.4, 30, "between", "a", "b", 2.5, 0.9, None, (), (), (), ())
+    found = Explanation((group,), 0.3, (1, 1), np.ones(9), np.full(9, 0.3), ())
+    text = render(Study(made_estimate("ab"), explanation=found))
+    assert "What the unseen rows are" in text
+    assert (
+        "Share of each group of unseen rows. The unseen rows, 30% of the new ones, form 1" in text
+    )
+    assert "<bdi>between a and b</bdi>" in text
 
 
 def test_ten_classes_make_a_page_under_200_kb() -> None:

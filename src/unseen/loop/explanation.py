@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Literal
 
 from unseen import _wording as words
@@ -146,6 +147,20 @@ class Explanation(Frozen):
             f"{words.shown(group.nearest)} at {group.distance:.1f}",
             f"{top}; {sentence}" if top else sentence,
         )
+
+    def plot(self, **options: Any) -> Any:
+        """Draw the groups; needs matplotlib.
+
+        Parameters
+        ----------
+        **options
+            Passed to :meth:`unseen.plots.GroupsDisplay.from_explanation`, such as ``ax``.
+
+        Returns
+        -------
+        GroupsDisplay
+        """
+        return import_module("unseen.plots").GroupsDisplay.from_explanation(self, **options)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the rows as plain types, ready for JSON; rows count from 1."""

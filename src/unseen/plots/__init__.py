@@ -6,6 +6,7 @@ own. Matplotlib is imported when something is drawn, pyplot never.
 
 from unseen.plots.canvas import Display
 from unseen.plots.comparison import ComparisonDisplay
+from unseen.plots.groups import GroupsDisplay
 from unseen.plots.labelling import LabellingDisplay
 from unseen.plots.regions import RegionsDisplay
 from unseen.plots.risk import RiskDisplay
@@ -21,6 +22,7 @@ __all__ = [
     "LIGHT",
     "ComparisonDisplay",
     "Display",
+    "GroupsDisplay",
     "LabellingDisplay",
     "RegionsDisplay",
     "RiskDisplay",

@@ -92,6 +92,7 @@ def _contents(study: Study) -> dict[str, Any]:
         "gap": pictures.gap_picture(study),
         "slopes": pictures.slope_pictures(study),
         "groups": tables.groups_table(study),
+        "groups_picture": pictures.groups_picture(study),
         "groups_sentence": study.explanation and study.explanation.sentence(),
         "history": tables.history_table(study),
         "history_picture": pictures.history_picture(study),

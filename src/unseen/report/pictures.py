@@ -15,6 +15,7 @@ from unseen import _wording as words
 from unseen.plots import (
     ComparisonDisplay,
     Display,
+    GroupsDisplay,
     LabellingDisplay,
     RocDisplay,
     ScoresDisplay,
@@ -38,6 +39,7 @@ __all__ = [
     "Slopes",
     "baselines_picture",
     "gap_picture",
+    "groups_picture",
     "history_picture",
     "labelling_picture",
     "shares_picture",
@@ -198,6 +200,21 @@ def _note_on_slopes(study: Study, n_missing: int) -> str:
 def _by_share(estimate: Estimate) -> list[Any]:
     """The classes, the largest share first."""
     return [estimate.classes[place] for place in np.argsort(-estimate.proportions, kind="stable")]
+
+
+def groups_picture(study: Study) -> Picture | None:
+    """Shares of the groups of unseen rows; None where nothing was explained, or nothing unseen."""
+    explanation = study.explanation
+    if explanation is None or not explanation.groups:
+        return None
+    return _picture(
+        GroupsDisplay.from_explanation(explanation),
+        "groups",
+        "Share of each group of unseen rows",
+        "Each mark is the share of a group, the line its interval. A full mark is a clump of its "
+        "own; an open one may be no class of its own.",
+        explanation.sentence(),
+    )
 
 
 def history_picture(study: Study) -> Picture | None:

@@ -295,9 +295,10 @@ def _kernel_models(
     with one_blas_thread():
         bandwidth, C = _chosen(fitter.classifier, rows, bandwidths, is_new, masks)
         factor = rows.factor(bandwidth)
-        dtype, n_folds = factor.design.dtype, masks[0].shape[1]
-        trained = (np.hstack(masks) == 1).astype(dtype)
-        targets = is_new[:, None, None].astype(dtype)
+        arrays, n_folds = rows.arrays, masks[0].shape[1]
+        dtype = arrays.precision(factor.design)
+        trained = arrays.put(np.hstack(masks) == 1, dtype)
+        targets = arrays.put(is_new[:, None, None], dtype)
         problems = Problems(np.repeat(C, n_folds), np.arange(trained.shape[1]), trained, targets)
         tol, max_iter = SCORE_LIMITS
         solution = solve(factor, problems, tol=tol, max_iter=max_iter).coefficients[..., 0]

@@ -78,14 +78,12 @@ class GroupsDisplay(Display):
         return WIDTH, 0.95 + 0.34 * len(self.names)
 
     def _draw(self, ax: Axes, theme: Theme) -> None:
-        rows = np.arange(len(self.names))
-        for row, share, ends, is_clump in zip(
-            rows, self.shares, self.intervals, self.is_clump, strict=True
-        ):
+        rows = range(len(self.names))
+        drawn = zip(rows, self.shares, self.intervals, self.is_clump, strict=True)
+        for row, share, ends, is_clump in drawn:
             ax.plot(ends, (row, row), color=theme.unseen, linewidth=2.6, solid_capstyle="butt")
             face = theme.unseen if is_clump else theme.paper
-            style = {"color": theme.unseen, "markerfacecolor": face, "markersize": 7}
-            ax.plot(share, row, marker="D", **style)
+            ax.plot(share, row, marker="D", color=theme.unseen, markerfacecolor=face, markersize=7)
             write_beside(ax, short_share(share), row, color=theme.unseen)
         frame(ax, theme, grid="x")
         ax.set_yticks(rows, [literal(name, _LONGEST_NAME) for name in self.names])

@@ -31,9 +31,9 @@ class SaerensEM(PosteriorEstimator):
     Parameters
     ----------
     calibration : Temperature, BiasCorrectedTemperature or None, default=None
-        How to calibrate the posteriors first, on the out-of-fold ones; None leaves them.
-        Kernel logistic regression tuned by log-loss needs none; forests, naive Bayes and
-        support vector machines do.
+        How to calibrate the posteriors first, on the out-of-fold ones. None leaves those of
+        kernel logistic regression, tuned by log-loss, and rescales those of another classifier,
+        such as a forest, where labelled rows contradict them.
     classifier : scikit-learn classifier or None, default=None
         The classifier of the known classes, with ``predict_proba``; None is kernel logistic
         regression.

@@ -24,7 +24,7 @@ from unseen.proportions.control import estimate_against_control
 from unseen.proportions.held_out import estimate_with_groups
 from unseen.records import Estimate, Notice
 from unseen.samples.checks import check_rows, column_names
-from unseen.samples.draws import MAX_ROWS, draw_by_class, draw_rows, label_codes
+from unseen.samples.draws import MAX_ROWS, draw_by_class, draw_rows, flat_labels, label_codes
 from unseen.scores import Scorer, Scores
 from unseen.simplex import score_features
 from unseen.tables.columns import Columns
@@ -137,7 +137,7 @@ class _Draw:
 
     def labelled(self, X: Any, y: Any, groups: Any) -> tuple[Any, Any, Any]:
         """Labelled rows, their labels and groups."""
-        labels = np.ravel(y)
+        labels = flat_labels(y)
         if self.max_rows is None or len(labels) <= self.max_rows or _count(X) != len(labels):
             return X, y, groups
         rng = generator(self.random_state)

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unseen._types import IntArray
+from unseen.samples.labelled import on_host
 
-__all__ = ["MAX_ROWS", "draw_by_class", "draw_rows", "label_codes"]
+__all__ = ["MAX_ROWS", "draw_by_class", "draw_rows", "flat_labels", "label_codes"]
 
 MAX_ROWS = 20_000
 
@@ -24,6 +25,17 @@ def draw_rows(n_rows: int, max_rows: int, rng: np.random.Generator) -> IntArray:
     50
     """
     return np.sort(rng.choice(n_rows, min(n_rows, max_rows), replace=False))
+
+
+def flat_labels(y: Any) -> NDArray[Any]:
+    """Labels as one array, from wherever they are.
+
+    Examples
+    --------
+    >>> flat_labels(["a", "b"])
+    array(['a', 'b'], dtype='<U1')
+    """
+    return np.ravel(on_host(y, "y"))
 
 
 def label_codes(labels: NDArray[Any]) -> IntArray:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from statistics import mean, stdev
+from statistics import mean, median, stdev
 
 from figures import Claim
 
@@ -240,6 +240,43 @@ def demo() -> Iterator[Claim]:
                 (*first, mean(float(one["unseen"]) for one in draws), held))  # fmt: skip
 
 
+def line_of_sure(part: list[dict[str, str]]) -> tuple[float, ...]:
+    """Problems; held and width before and now; known shares held, found, error."""
+
+    def column(name: str) -> list[float]:
+        return [float(row[name]) for row in part]
+
+    values: list[float] = [len(part)]
+    for ends in ("_before", ""):
+        limits = list(zip(column(f"low{ends}"), column(f"high{ends}"), strict=True))
+        held = [
+            low - 1e-3 <= truth <= high + 1e-3
+            for (low, high), truth in zip(limits, column("truth"), strict=True)
+        ]
+        values += [mean(held), median(high - low for low, high in limits)]
+    found = mean(share > 0 for share in column("unseen"))
+    return (*values, mean(column("known_held")), found, mean(column("l1")))
+
+
+def sure() -> Iterator[Claim]:
+    """How often intervals hold, setting by setting."""
+    whole = table("sure")
+    opened = [row for row in whole if float(row["share"]) > 0]
+    lines = {"all open": line_of_sure(opened)}
+    for key in ("share", "rows", "known", "source", "overlap"):
+        among = whole if key == "share" else opened
+        for value in dict.fromkeys(row[key] for row in among):
+            part = [row for row in among if row[key] == value]
+            lines[f"{key} {value}"] = line_of_sure(part)
+    for name, values in lines.items():
+        text = f"| {name} | {{}} | {{}}, {{}} | {{}}, {{}} | {{}} | {{}} | {{}} |"
+        yield Claim(DEFAULT, text, values)
+    least = min(values[3] for values in lines.values())
+    first = (len(opened), lines["all open"][3], least)
+    yield Claim(FAQ, "On {} made and bundled problems with something unseen they now hold the "
+                "unseen share in {}, and in {} or more of every row of the", first)  # fmt: skip
+
+
 def peers() -> Iterator[Claim]:
     """Closed-set methods of three libraries at 30% unseen."""
     found = [row for row in table("peers") if row["setting"] == "30% unseen" and row["error"]]
@@ -403,7 +440,7 @@ def inputs() -> Iterator[Claim]:
 
 CLAIMS = [
     claim
-    for source in (paper, ablation, shift, calibration, skewed, demo, peers, coverage, rules,
+    for source in (paper, ablation, shift, calibration, skewed, demo, sure, peers, coverage, rules,
                    head_to_head, loop, monitor, inputs)
     for claim in source()
 ]  # fmt: skip

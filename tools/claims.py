@@ -17,6 +17,7 @@ from figures import Claim
 
 ROOT = Path(__file__).parents[1]
 DEFAULT, COMPARISON, FAQ = "docs/default.md", "docs/comparison.md", "docs/faq.md"
+GPU = "docs/gpu.md"
 LOOP, MONITOR, EMBEDDINGS = "docs/loop.md", "docs/monitor.md", "docs/embeddings.md"
 
 # Pages whose every decimal fraction is a claim or one of these.
@@ -438,9 +439,36 @@ def inputs() -> Iterator[Claim]:
         yield Claim(EMBEDDINGS, f"| {kind} | {{}} | {{}} | {{}} to {{}} |", values)
 
 
+def card() -> Iterator[Claim]:
+    """Seconds and shares of the peak on one graphics card; the median of the runs."""
+    found = json.loads((ROOT / "benchmarks/results/gpu.json").read_text("utf-8"))
+    few, labels = found["against the CPU"], found["predict"]
+    lines = {
+        "1,024 landmarks; rows on the card | 1,000,000 |": found["grid"]["seconds"],
+        "2,048 landmarks | 4,000,000 |": found["large grid"]["seconds"],
+        "drawn | 1,000,000 + 1,000,000 |": found["estimate of drawn rows"]["seconds"],
+        "`max_rows=None` | 1,000,000 + 1,000,000 |": found["estimate of all rows"]["seconds"],
+        "rows on the host | 10,000,000 |": labels["classifier"],
+        "`RejectionKernel.predict`, the same | 10,000,000 |": labels["RejectionKernel"],
+        "50 columns | 100,000 |": labels["RejectionClassifier, 100,000 rows"],
+    }
+    for line, runs in lines.items():
+        yield Claim(GPU, f"{line} {{}} |", (median(runs),))
+    times = few["cuda"]["seconds"], few["cpu"]["seconds"]
+    yield Claim(GPU, "| 100,000 | {}; NumPy, one thread: {} |", times)
+    stages = {name: one["share_of_peak"] for name, one in found["grid"]["stages"].items()}
+    for line, stage in (("design", "product"), ("transposed design", "transposed")):
+        shares = tuple(stages[f"{stage}, {columns}"] for columns in (24, 12, 3, 1))
+        yield Claim(GPU, f"| {line} times 24, 12, 3, 1 columns | {{}}, {{}}, {{}}, {{}} |", shares)
+    yield Claim(GPU, "| logistic function | {} |", (stages["sigmoid"],))
+    yield Claim(GPU, "three passes | {} |", (stages["fill"],))
+    small = stages["contract"], stages["cholesky"], stages["solve"]
+    yield Claim(GPU, "its application | {}; {}; {} |", small)
+
+
 CLAIMS = [
     claim
     for source in (paper, ablation, shift, calibration, skewed, demo, sure, peers, coverage, rules,
-                   head_to_head, loop, monitor, inputs)
+                   head_to_head, loop, monitor, inputs, card)
     for claim in source()
 ]  # fmt: skip

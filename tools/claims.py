@@ -466,9 +466,21 @@ def card() -> Iterator[Claim]:
     yield Claim(GPU, "its application | {}; {}; {} |", small)
 
 
+def scale() -> Iterator[Claim]:
+    """What a full pass buys and costs."""
+    for row in table("scale_gain"):
+        names = ("error", "error_se", "width", "coverage", "coverage_se")
+        text = f"| `{row['method']}` | {row['counted']} | {{}} ± {{}} | {{}} | {{}} ± {{}} |"
+        yield Claim("docs/scale.md", text, tuple(float(row[name]) for name in names))
+    for row in table("scale_pass"):
+        names = ("rank", "pass_cpu_s", "bare_cpu_s", "pass_peak_mb", "fit_peak_mb")
+        text = f"| {int(row['rows']):,} | {{}} | {{}} | {{}} | {{}} MB | {{}} MB |"
+        yield Claim("docs/scale.md", text, tuple(float(row[name]) for name in names))
+
+
 CLAIMS = [
     claim
     for source in (paper, ablation, shift, calibration, skewed, demo, sure, peers, coverage, rules,
-                   head_to_head, loop, monitor, inputs, card)
+                   head_to_head, loop, monitor, inputs, card, scale)
     for claim in source()
 ]  # fmt: skip

@@ -17,13 +17,13 @@ from unseen._random import generator, whole_seed
 from unseen._sklearn import some_rows
 from unseen._types import IntArray
 from unseen._wording import html_table, text_table
+from unseen.drift import Drift
 from unseen.mixture.proportion import mixture_proportion
 from unseen.proportions import OpenSetEstimator, ProportionEstimator, all_estimators
-from unseen.proportions.base import with_drift
 from unseen.proportions.control import estimate_against_control
 from unseen.proportions.held_out import estimate_with_groups
 from unseen.records import Estimate, Notice
-from unseen.samples.checks import check_rows, column_names
+from unseen.samples.checks import check_new, check_rows, column_names
 from unseen.samples.draws import MAX_ROWS, draw_by_class, draw_rows, flat_labels, label_codes
 from unseen.scores import Scorer, Scores
 from unseen.simplex import score_features
@@ -43,6 +43,7 @@ def estimate(
     groups: ArrayLike | None = None,
     groups_new: ArrayLike | None = None,
     control: ArrayLike | None = None,
+    drift: Drift | None = None,
     confidence: float | None = 0.95,
     max_rows: int | None = MAX_ROWS,
     random_state: Any = None,
@@ -63,19 +64,19 @@ def estimate(
     estimator : proportion estimator or None, default=None
         How to estimate; it is copied, not changed. None is :class:`~unseen.OpenSetEstimator`.
     groups : array-like of shape (n_labelled,) or None, default=None
-        Group of each labelled row: person, site, batch. Groups are held out, up to ten, and what
-        is claimed there, where nothing is new, is taken off the unseen share and its lower end
-        (docs/drift.md). Each costs about an estimate.
+        Group of each labelled row: person, site, batch. Up to ten groups are held out, an estimate
+        each; what is claimed there is taken off the unseen share and its lower end (docs/drift.md).
     groups_new : array-like of shape (n_new,) or None, default=None
         Group of each new row, for ``groups``; None takes the new rows for one group.
     control : array-like of shape (n_control, n_features) or None, default=None
         Rows without labels, of the same instrument or site as X_new, that are believed to hold no
         new class: the known classes are then taken as they look there (docs/drift.md).
+    drift : Drift or None, default=None
+        What the default found on the same rows, for other estimators; None asks distances.
     confidence : float or None, default=0.95
         Level of the intervals; None makes none.
     max_rows : int or None, default=20000
-        The most rows of each sample: of more rows a part is drawn, small classes whole, and a
-        notice says so (docs/big_data.md). None takes all.
+        The most rows of each sample: of more a part is drawn (docs/big_data.md). None takes all.
     random_state : int, RandomState instance or None, default=None
         Seed of all randomness; overrides that of ``estimator`` when given.
     progress : bool or callable, default=False
@@ -116,7 +117,6 @@ def estimate(
     X_new, groups_new = draw.new("X_new", X_new, groups_new)
     control, _ = draw.new("control", control)
     X, X_new, control, notices = as_numbers(X, X_new, control)
-    notices = (*draw.notices, *notices)
     chosen.fit(X, y)
     with show_progress(progress), on_device(device or card_of(X_new)):
         if groups is not None:
@@ -124,8 +124,8 @@ def estimate(
         elif control is not None:
             found = estimate_against_control(chosen, X_new, control, confidence)
         else:
-            found = chosen.estimate(X_new, confidence=confidence)
-    return replace(found, notices=(*notices, *found.notices)) if notices else found
+            found = chosen.estimate(X_new, confidence=confidence, drift=drift)
+    return replace(found, notices=(*draw.notices, *notices, *found.notices))
 
 
 class _Draw:
@@ -360,8 +360,7 @@ def compare(
 ) -> Comparison:
     """Estimate the shares with several estimators; each kind of score is made only once.
 
-    Estimators share scores where one's scorer serves the other. Each answer is the one that the
-    estimator, left alone with the same seed, would give.
+    Estimators share scores where one's scorer serves the other, and answer as they would alone.
 
     Parameters
     ----------
@@ -371,8 +370,7 @@ def compare(
         Which, perhaps by names of your own; None is every one of this library that applies to
         the number of classes. They are copied, not changed.
     random_state : int, RandomState instance or None, default=None
-        Seed of all estimators. None leaves those that have one their own, and draws one for
-        the rest.
+        Seed of all estimators. None leaves those that have one, and draws one for the rest.
 
     Returns
     -------
@@ -409,7 +407,9 @@ def compare(
     found = {name: replace(one, notices=(*notices, *one.notices)) for name, one in found.items()}
     # What the default found about drift holds for every method on the same rows.
     drift = next((one.drift for one in found.values() if one.drift is not None), None)
-    return Comparison({name: with_drift(one, drift) for name, one in found.items()})
+    for name, one in chosen.items():
+        found[name] = one.with_verdict(found[name], check_new(one.labelled_, X_new), drift)
+    return Comparison(found)
 
 
 def _by_name(

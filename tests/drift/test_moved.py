@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -13,8 +14,9 @@ from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 
 from unseen import Estimate, OpenSetEstimator
-from unseen.drift import Drift
+from unseen.drift import Drift, moved_reading, weigh_three
 from unseen.drift.hypotheses import ThreeHypotheses
+from unseen.drift.lattice import SHARES
 from unseen.proportions.open_set import open_set_fit
 from unseen.scores import OpenScores
 
@@ -156,10 +158,7 @@ def test_other_rows_and_classifiers_have_a_verdict(kind) -> None:
     if kind == "one class":
         y = np.zeros(160)
     classifier = LogisticRegression() if kind == "own classifier" else None
-    prior_moved = 0.12 if kind == "one class" else None  # with one class only if asked for
-    estimator = OpenSetEstimator(
-        classifier=classifier, random_state=0, n_folds=3, prior_moved=prior_moved
-    )
+    estimator = OpenSetEstimator(classifier=classifier, random_state=0, n_folds=3)
     found = estimator.fit(X, y).estimate(X_new, confidence=0.9)
     assert found.drift.verdict in ("still", "unclear", "moved")
     if kind == "wide":
@@ -188,9 +187,32 @@ def test_draws_follow_the_law() -> None:
     assert_allclose(law.expected, [0.38, 0.38, 0.24])
 
 
-def test_with_one_known_class_moved_is_off_unless_asked_for() -> None:
+@cache
+def one_class(shift: float) -> OpenScores:
     rng = np.random.default_rng(0)
-    X, X_new = rng.normal(size=(150, 2)), rng.normal(0.1, 1, (150, 2))
-    found = OpenSetEstimator(random_state=0).fit(X, np.zeros(150)).estimate(X_new)
-    assert found.drift is None
-    assert "probability_moved" not in found.diagnostics
+    X, X_new = rng.normal(size=(150, 5)), rng.normal(shift, 1, (200, 5))
+    return OpenSetEstimator(random_state=0, n_folds=3).fit(X, np.zeros(150)).scores(X_new)
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.4, 0.8])
+def test_with_one_known_class_the_shares_follow_only_a_sure_move(shift) -> None:
+    scores = one_class(shift)
+    found = OpenSetEstimator().from_scores(scores, confidence=0.95)
+    two = OpenSetEstimator(prior_moved=0.0).from_scores(scores, confidence=0.95)
+    assert (found.drift.verdict == "still") == (shift == 0)
+    if found.drift.verdict != "moved":
+        assert found.unseen == two.unseen
+    if shift > 0:
+        assert two.intervals[-1, 0] > 0 == found.intervals[-1, 0]
+
+
+def test_distances_that_give_the_same_answer_do_not_contradict() -> None:
+    scores = scores_of("none", 0.2)
+    fit = open_set_fit(scores, 0.9)
+    reading, at = moved_reading(scores, fit), 1 - fit.posterior.open_quantile(0.5)
+    sharp = -1e4 * (SHARES - 0.9 * at) ** 2  # far narrower than the claim, and a tenth below it
+    same, other = (
+        weigh_three(fit, replace(reading, margins=margins[None]), None).probability_moved
+        for margins in (sharp, -1e4 * SHARES**2)
+    )
+    assert same < 0.02 < 0.2 < other

@@ -1,5 +1,6 @@
 """Moved or new: what is said of unseen classes when known ones may have drifted."""
 
+from unseen.drift.alone import drift_by_distances, with_drift
 from unseen.drift.control import Control
 from unseen.drift.held_out import HeldOut, calibrated
 from unseen.drift.hypotheses import ThreeHypotheses, weigh_three
@@ -16,8 +17,10 @@ __all__ = [
     "Tolerance",
     "calibrated",
     "certified_tolerance",
+    "drift_by_distances",
     "drift_record",
     "group_tolerance",
     "moved_reading",
     "weigh_three",
+    "with_drift",
 ]

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit, logsumexp
+from scipy.special import expit, logit, logsumexp
 
 from unseen._frozen import Frozen
 from unseen._random import even_draws
@@ -23,7 +23,15 @@ from unseen.drift.moved import MovedReading, TwoHypotheses
 from unseen.mixture.placement import PlacementPosterior, for_intervals
 from unseen.roc.pooled import trapezoid
 
-__all__ = ["PRIOR_MOVED_MORE", "PRIOR_MOVED_ONE", "ThreeHypotheses", "weigh_three"]
+__all__ = [
+    "OTHER_ANSWER",
+    "PRIOR_MOVED_MORE",
+    "PRIOR_MOVED_ONE",
+    "ThreeHypotheses",
+    "law_by_distances",
+    "quantile_of",
+    "weigh_three",
+]
 
 # Weights of the signs of moved against open: fitted on nine development sets, each left out in
 # turn, and rounded; the prior probabilities are those of the log-odds -1 and -2. With one known
@@ -33,6 +41,9 @@ _DISCRIMINATORS, _EVENNESS, _DISTANCES, _SHARES_APART = 1 / 6, 0.4, 0.25, 4.0
 # "A part of the rows moved" looks like open but to distances, which cannot see every new class: its
 # odds are enough to say "unclear", and never more. Chosen on development sets.
 _PART, _CLIP_PART = -5.0, 5.0
+# Part of the u of open by which the u of distances must differ to speak against open, from where on
+# they begin and are heard in full: a smaller difference would not change the answer. Chosen there.
+_SAME_ANSWER, OTHER_ANSWER = 0.2, 0.4
 # Probability that the scores are blind to what is new, for intervals alone; and the probability of
 # "nothing is new" if they are blind, and if classes moved too far to tell. Development sets.
 _BLIND, _NONE_IF_BLIND, _NONE_IF_FAR = 0.1, 0.5, 0.6
@@ -81,7 +92,7 @@ class ThreeHypotheses(Frozen):
 
         As the median takes a side, so do the known shares: moved counts where it is the likelier.
         """
-        u = _quantile(self.points, self.weight, 0.5)
+        u = quantile_of(self.points, self.weight, 0.5)
         likelier = np.array([1.0, 1.0, float(self.probability[2] > 0.5)])
         mixed = (likelier * self.probability) @ self.mixtures
         return np.append((1 - u) * mixed / mixed.sum(), u)
@@ -130,9 +141,9 @@ def weigh_three(
     """
     posterior, one_class = fit.posterior, len(fit.closed) == 1
     default = PRIOR_MOVED_ONE if one_class else PRIOR_MOVED_MORE
-    start = _logit(default if prior_moved is None else prior_moved)
+    start = logit(default if prior_moved is None else prior_moved)
     whole = start + _moved_odds(fit, reading)
-    part = start + _part_odds(fit, reading) + _logit(PRIOR_MOVED_MORE) - _logit(default)
+    part = start + _part_odds(fit, reading) + logit(PRIOR_MOVED_MORE) - logit(default)
     odds = float(np.logaddexp(whole, part))
     inner = np.exp(part - odds)
     law, wide = (
@@ -166,7 +177,7 @@ def _probabilities(prior_closed: float, log_bayes_factor: float, odds: float) ->
     """Probabilities of closed, open and moved."""
     if prior_closed in (0.0, 1.0):
         return np.array([prior_closed, *((1 - prior_closed) * expit([-odds, odds]))])
-    base = -_logit(prior_closed) + log_bayes_factor
+    base = -logit(prior_closed) + log_bayes_factor
     weights = np.array([0.0, base, base + odds])
     return np.asarray(np.exp(weights - logsumexp(weights)))
 
@@ -174,7 +185,7 @@ def _probabilities(prior_closed: float, log_bayes_factor: float, odds: float) ->
 def _moved_odds(fit: TwoHypotheses, reading: MovedReading) -> float:
     """Log Bayes factor of moved against open."""
     u_open = 1 - float(fit.posterior.open_quantile(0.5))
-    u_moved = _quantile(SHARES, _moved_law(reading, 0.0), 0.5)
+    u_moved = quantile_of(SHARES, _moved_law(reading, 0.0), 0.5)
     return (
         _DISCRIMINATORS * reading.discriminators
         + _EVENNESS * reading.evenness
@@ -187,9 +198,15 @@ def _part_odds(fit: TwoHypotheses, reading: MovedReading) -> float:
     """Log Bayes factor of "one class or a part of the rows moved" against open.
 
     Only distances speak against the u that open claims: their contradiction is the mean over scales
-    of ``log sum_u prior(u) L(u) - log sum_u p_open(u) L(u)``, with L the likelihood under drift.
+    of ``log sum_u prior(u) L(u) - log sum_u p_open(u) L(u)``, with L the likelihood under drift. It
+    counts as far as distances would answer otherwise: with many rows sharp likelihoods contradict
+    each other about differences that matter to nobody. Rows with codes in the place of values are
+    such a part.
     """
     margins = reading.margins
+    u_open = 1 - float(fit.posterior.open_quantile(0.5))
+    if reading.coded > 0 and reading.coded >= OTHER_ANSWER * u_open:
+        return _PART + _CLIP_PART
     if not len(margins):
         return -np.inf
     middles = (SHARES[1:] + SHARES[:-1]) / 2
@@ -199,12 +216,20 @@ def _part_odds(fit: TwoHypotheses, reading: MovedReading) -> float:
         open_fit = logsumexp(margins + np.log(claimed), axis=1)
     against = logsumexp(margins + PRIOR_MOVED, axis=1) - open_fit
     contradiction = np.clip(against, -_CLIP_PART, 4 * _CLIP_PART).mean()
-    return float(_PART + min(contradiction, _CLIP_PART))
+    apart = 1 - quantile_of(SHARES, law_by_distances(margins), 0.5) / max(u_open, SHARES[1])
+    heard = np.clip((apart - _SAME_ANSWER) / (OTHER_ANSWER - _SAME_ANSWER), 0.0, 1.0)
+    return float(_PART + min(contradiction, heard * _CLIP_PART))
 
 
 def _part_law(reading: MovedReading) -> FloatArray:
-    """Law of u at ``SHARES`` by distances alone."""
-    margins = reading.margins
+    """Law of u at ``SHARES`` if a part of the rows moved: by distances, less rows with codes."""
+    law = law_by_distances(reading.margins)
+    less = np.searchsorted((SHARES[1:] + SHARES[:-1]) / 2, SHARES - reading.coded)
+    return np.bincount(less, law, minlength=len(SHARES)).astype(float)
+
+
+def law_by_distances(margins: FloatArray) -> FloatArray:
+    """Law of u at ``SHARES`` by distances alone, (S, U) log-likelihoods under drift."""
     if not len(margins):
         return np.append(1.0, np.zeros(len(SHARES) - 1))
     fits = margins + PRIOR_SHARE
@@ -229,17 +254,14 @@ def _moved_law(reading: MovedReading, blind: float) -> FloatArray:
 
 def _with_nothing(law: FloatArray, log_new: float) -> FloatArray:
     """A law of u > 0, with the probability that nothing is new."""
-    is_new = expit(log_new - _logit(NOTHING_NEW))
+    is_new = expit(log_new - logit(NOTHING_NEW))
     found = is_new * law
     found[0] = 1 - is_new
     return np.asarray(found)
 
 
-def _logit(probability: float) -> float:
-    return float(np.log(probability) - np.log1p(-probability))
-
-
-def _quantile(points: FloatArray, weight: FloatArray, level: float) -> float:
+def quantile_of(points: FloatArray, weight: FloatArray, level: float) -> float:
+    """Quantile of a law of weighted points."""
     order = np.argsort(points, kind="stable")
     mass = np.cumsum(weight[order])
     return float(points[order][min(np.searchsorted(mass, level * mass[-1]), len(points) - 1)])

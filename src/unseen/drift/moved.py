@@ -89,6 +89,8 @@ class MovedReading(Frozen):
         Shares among the known classes, under moved.
     margins : ndarray of shape (S, U)
         Log-likelihood of u under moved, by scale of distances.
+    coded : float, default=0.0
+        Share of the new rows that hold a code in the place of a value.
     """
 
     discriminators: float
@@ -101,6 +103,7 @@ class MovedReading(Frozen):
     known: FloatArray
     known_mixture: FloatArray
     margins: FloatArray
+    coded: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,6 +169,7 @@ def moved_reading(scores: OpenScores, fit: TwoHypotheses) -> MovedReading:
         known,
         _known_mixture(scores, known, fit.closed, far),
         margins[:-1],
+        0.0 if scores.moves is None else scores.moves.coded,
     )
 
 

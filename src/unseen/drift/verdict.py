@@ -19,7 +19,7 @@ from unseen.records import Notice
 from unseen.scores.moves import Moves
 from unseen.scores.open import OpenScores
 
-__all__ = ["Drift", "Verdict", "drift_record"]
+__all__ = ["Drift", "Verdict", "codes", "displacement", "drift_record", "moved_columns"]
 
 Verdict = Literal["still", "moved", "unclear"]
 
@@ -43,8 +43,9 @@ class Drift(Frozen):
     ----------
     verdict : {"still", "moved", "unclear"}
         Known classes look as in training; they have moved; or it cannot be told.
-    probability_moved : float
+    probability_moved : float or None
         Probability of "moved". Below 0.2 the number understates small drifts that change little.
+        None where distances alone were asked.
     tolerance : Tolerance
         Certified limits behind :meth:`must` and :attr:`gamma`, by distances to labelled rows.
     unlike : float
@@ -56,6 +57,10 @@ class Drift(Frozen):
     displacement : mapping
         By class, the root mean square shift over columns, noise taken off; None where too few new
         rows look like the class.
+    coded : float, default=0.0
+        Share of the new rows that hold a code in the place of a value, such as -999.
+    coded_columns : tuple
+        Names or numbers of the columns with codes.
 
     Examples
     --------
@@ -72,12 +77,14 @@ class Drift(Frozen):
     """
 
     verdict: Verdict
-    probability_moved: float
+    probability_moved: float | None
     tolerance: Tolerance
     unlike: float
     far: bool = False
     columns: tuple[tuple[Any, float], ...] = ()
     displacement: dict[Any, float | None] = field(default_factory=dict)
+    coded: float = 0.0
+    coded_columns: tuple[Any, ...] = ()
 
     def must(self, factor: float = 1.0) -> float:
         """Share that must be unseen, with 95% confidence; 0 where nothing is sure.
@@ -103,7 +110,8 @@ class Drift(Frozen):
         (('s3', 0.4),)
         """
         columns = tuple((names[place], shift) for place, shift in self.columns)
-        return replace(self, columns=columns)
+        coded = tuple(names[place] for place in self.coded_columns)
+        return replace(self, columns=columns, coded_columns=coded)
 
     def sentence(self, interval: FloatArray | None) -> str:
         """The answer about unseen classes where the verdict is not "still".
@@ -156,7 +164,18 @@ class Drift(Frozen):
 
     @property
     def notices(self) -> tuple[Notice, ...]:
-        """What a person must know; nothing where the verdict is "still"."""
+        """What a person must know; nothing where the verdict is "still" and no row has a code."""
+        if self.coded >= NO_SHARE:
+            named = listed([shown(str(one), _LONGEST_NAME) for one in self.coded_columns], 3)
+            text = (
+                f"{short_share(self.coded)} of the new rows hold one and the same value beyond all "
+                f"labelled ones (in {named}): codes for missing values look like a new class."
+            )
+            return (Notice("coded_values", text), *self._doubts)
+        return self._doubts
+
+    @property
+    def _doubts(self) -> tuple[Notice, ...]:
         if self.verdict == "moved":
             text = (
                 "The known classes seem to have moved: the shares allow for this, and a rule that "
@@ -182,6 +201,7 @@ class Drift(Frozen):
             "gamma": self.gamma,
             "columns": [{"column": str(name), "shift": shift} for name, shift in self.columns],
             "displacement": list(self.displacement.values()),
+            "coded": self.coded,
         }
 
 
@@ -217,12 +237,22 @@ def drift_record(scores: OpenScores, probability_moved: float, far: float, unlik
         tolerance,
         float(unlike),
         far=moved and far > _FAR,
-        columns=_columns(scores.moves),
-        displacement=dict(zip(scores.classes, _displacement(scores), strict=True)),
+        columns=moved_columns(scores.moves),
+        displacement=displacement(scores.moves, scores.classes),
+        **codes(scores.moves),
     )
 
 
-def _columns(moves: Moves | None) -> tuple[tuple[Any, float], ...]:
+def codes(moves: Moves | None) -> dict[str, Any]:
+    """Share of the new rows with codes, and the columns by name or number."""
+    if moves is None or not moves.coded_columns:
+        return {}
+    places = moves.coded_columns
+    named = places if moves.names is None else tuple(moves.names[place] for place in places)
+    return {"coded": moves.coded, "coded_columns": named}
+
+
+def moved_columns(moves: Moves | None) -> tuple[tuple[Any, float], ...]:
     """Columns that moved beyond noise on average over classes, the farthest first."""
     if moves is None or moves.shift is None or moves.error is None:
         return ()
@@ -237,10 +267,10 @@ def _columns(moves: Moves | None) -> tuple[tuple[Any, float], ...]:
     return tuple((names[column], float(shift[column])) for column in order.tolist())
 
 
-def _displacement(scores: OpenScores) -> list[float | None]:
+def displacement(moves: Moves | None, classes: Sequence[Any]) -> dict[Any, float | None]:
     """Root mean square shift of each class, the part that noise explains taken off."""
-    moves = scores.moves
     if moves is None or moves.shift is None or moves.error is None:
-        return [None] * len(scores.classes)
+        return dict.fromkeys(classes)
     square = (np.square(moves.shift) - np.square(moves.error)).mean(axis=1)
-    return [None if np.isnan(value) else float(np.sqrt(max(value, 0.0))) for value in square]
+    found = [None if np.isnan(value) else float(np.sqrt(max(value, 0.0))) for value in square]
+    return dict(zip(classes, found, strict=True))

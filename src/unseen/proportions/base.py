@@ -24,7 +24,7 @@ from unseen._random import whole_seed
 from unseen._sklearn import HasMethods, Interval, fit_context
 from unseen._types import FloatArray, Matrix
 from unseen.diagnostics import Finding
-from unseen.drift import Drift
+from unseen.drift import Drift, drift_by_distances, with_drift
 from unseen.intervals import (
     Calibrated,
     IntervalEvidence,
@@ -49,7 +49,6 @@ __all__ = [
     "answer",
     "append_zero_unseen",
     "closed_set_notice",
-    "with_drift",
     "with_findings",
     "with_seed",
 ]
@@ -284,6 +283,7 @@ class ProportionEstimator(BaseEstimator, ABC):
         interval: IntervalMethod | None = None,
         delta: float | None = None,
         diagnose: bool = False,
+        drift: Drift | None = None,
     ) -> Estimate:
         """Estimate the share of each known class, and of unseen ones.
 
@@ -305,6 +305,9 @@ class ProportionEstimator(BaseEstimator, ABC):
             probability, such as 0.05 (:func:`~unseen.intervals.certified_unseen`).
         diagnose : bool, default=False
             Also run the expensive checks of :mod:`unseen.diagnostics`, where the method has any.
+        drift : Drift or None, default=None
+            What was found of drift before, such as ``estimate.drift`` of the default on the same
+            rows. None asks distances alone (docs/drift.md). The default asks for itself.
 
         Returns
         -------
@@ -315,6 +318,7 @@ class ProportionEstimator(BaseEstimator, ABC):
             raise ValueError(f"delta must lie strictly between 0 and 1, such as 0.05; got {delta}.")
         rows, scores = self._scored(X_new)
         estimate = self.read_and_estimate(scores, confidence, interval)[1]
+        estimate = self.with_verdict(estimate, rows, drift)
         if diagnose:
             estimate = with_findings(estimate, self._expensive_findings(scores, rows))
         if delta is not None:
@@ -330,6 +334,18 @@ class ProportionEstimator(BaseEstimator, ABC):
         notices = sample_notices(self.labelled_, rows, given=X_new)
         scores: Any = scorer.score(self.labelled_, rows)
         return rows, replace(scores, notices=(*notices, *scores.notices))
+
+    def with_verdict(self, estimate: Estimate, rows: Matrix, drift: Drift | None) -> Estimate:
+        """The estimate with what was found of drift before, or else with what distances say.
+
+        For methods that see the unseen and take known classes for unmoved: docs/drift.md.
+        """
+        if not self.sees_unseen or estimate.drift is not None:
+            return estimate
+        if drift is None:
+            shares = np.maximum(estimate.proportions, 0.0), estimate.unseen
+            drift = drift_by_distances(self.labelled_, rows, *shares, estimate.seed)
+        return with_drift(estimate, drift)
 
     def _expensive_findings(self, scores: Any, rows: Matrix) -> list[Finding]:
         """Checks that need new scores or the rows; none, unless a method says otherwise."""
@@ -369,40 +385,6 @@ def with_findings(estimate: Estimate, findings: Sequence[Finding]) -> Estimate:
         diagnostics={**estimate.diagnostics, **numbers},
         notices=(*estimate.notices, *notices),
     )
-
-
-def with_drift(estimate: Estimate, drift: Drift | None) -> Estimate:
-    """An estimate of a method that takes known classes for unmoved, with the default's verdict.
-
-    Where classes have moved, or may have, rows that such a method calls unseen may be of any known
-    class: the interval of the unseen share begins at 0, and those of the known shares end higher
-    by that share.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from unseen.drift import Drift, Tolerance
-    >>> from unseen.records import Estimate
-    >>> estimate = Estimate(("cat",), [0.1], 0.9, "m", intervals=[[0.0, 0.2], [0.8, 1.0]],
-    ...                     n_labelled={"cat": 80}, n_new=400)
-    >>> drift = Drift("moved", 0.97, Tolerance(np.zeros(0), np.zeros(0)), 0.9)
-    >>> with_drift(estimate, drift).intervals
-    array([[0., 1.],
-           [0., 1.]])
-    """
-    if drift is None or estimate.drift is not None or not estimate.sees_unseen:
-        return estimate
-    limits = estimate.intervals
-    if limits is not None and drift.verdict != "still":
-        wider = limits + np.array([0.0, estimate.unseen])
-        wider[-1] = 0.0, limits[-1, 1]
-        limits = np.tile([0.0, 1.0], (len(limits), 1)) if drift.far else np.clip(wider, 0.0, 1.0)
-    text = (
-        f"{estimate.method} takes known classes for unmoved and calls moved rows unseen; "
-        "OpenSetEstimator finds that they have moved, or may have."
-    )
-    doubts = tuple(replace(notice, text=text) for notice in drift.notices)
-    return replace(estimate, drift=drift, intervals=limits, notices=(*estimate.notices, *doubts))
 
 
 def found(findings: Sequence[Finding]) -> tuple[dict[str, Any], tuple[Notice, ...]]:

@@ -21,7 +21,7 @@ import numpy as np
 from unseen._frozen import Frozen
 from unseen._random import even_draws, generator, one_blas_thread
 from unseen._sklearn import Interval
-from unseen._types import FloatArray
+from unseen._types import FloatArray, Matrix
 from unseen.drift import (
     Drift,
     MovedReading,
@@ -41,6 +41,7 @@ from unseen.mixture.placement import (
 from unseen.proportions.base import CLASSIFIER_CONSTRAINTS, ProportionEstimator, Reading
 from unseen.proportions.bootstrap import em_replicates
 from unseen.proportions.overlap import known_overlap, overlap_notices
+from unseen.records import Estimate
 from unseen.roc.sketch import scored_evidence
 from unseen.scores import OpenScorer, OpenScores
 from unseen.scores.open import ratios_at_shares
@@ -104,7 +105,7 @@ class OpenSetReading(Reading):
     fit : OpenSetFit
         Shares under closed and open.
     three : ThreeHypotheses or None
-        Shares under closed, open and moved; None where moved was not asked about.
+        Shares under closed, open and moved; None where the shares are of closed and open alone.
     """
 
     fit: OpenSetFit = None  # type: ignore[assignment]
@@ -140,8 +141,9 @@ class OpenSetEstimator(ProportionEstimator):
         Jobs that score at the same time; does not change the result.
     prior_moved : float or None, default=None
         Prior probability, if the new rows are no mixture of the known classes, that the known
-        classes have moved (docs/drift.md); None is 0.27 for several known classes and 0 for one.
-        0 takes for granted that no class has moved.
+        classes have moved (docs/drift.md); None is 0.27 for several known classes and 0.12 for
+        one, of which the shares follow only where moved is nearly sure. 0 takes for granted that
+        no class has moved.
 
     Examples
     --------
@@ -198,21 +200,18 @@ class OpenSetEstimator(ProportionEstimator):
         prior = self.prior_closed
         if prior is None:
             prior = PRIOR_CLOSED_ONE if len(scores.classes) == 1 else PRIOR_CLOSED_MORE
-        prior_moved = self.prior_moved
-        if prior_moved is None and len(scores.classes) == 1:
-            # With one class nothing tells a class that moved from a new one that overlaps it.
-            prior_moved = 0.0
         moved = three = drift = None
         with one_blas_thread():  # or rounding would depend on the number of cores
             fit, overlap = open_set_fit(scores, float(prior)), known_overlap(scores)
             fit = replace(fit, posterior=replace(fit.posterior, overlap=overlap))
-            if prior_moved != 0 and prior < 1:
+            if self.prior_moved != 0 and prior < 1:
                 if fit.posterior.probability_open >= _SURELY_CLOSED:
                     moved = moved_reading(scores, fit)
-                    three = weigh_three(fit, moved, prior_moved)
+                    three = weigh_three(fit, moved, self.prior_moved)
                 seen = (three.probability_moved, moved.far) if three and moved else (0.0, 0.0)
                 drift = drift_record(scores, *seen, fit.shares[-1])
-        shares = fit.shares if three is None else three.shares
+        follows = three is not None and self._follows(scores, drift)
+        shares = three.shares if three is not None and follows else fit.shares
         # The ROC of the candidate of least log-loss, at the shares of the answer.
         mixture, best = np.maximum(shares[:-1], _MIN_SHARE), scores.ratios.best
         ratios = ratios_at_shares(scores, mixture / mixture.sum())
@@ -232,8 +231,21 @@ class OpenSetEstimator(ProportionEstimator):
             drift=drift,
             detection_limit=_detection_limit(scores, float(prior)),
             fit=fit,
-            three=three,
+            three=three if follows else None,
         )
+
+    def with_verdict(self, estimate: Estimate, rows: Matrix, drift: Drift | None) -> Estimate:
+        """The estimate as it is: the reading has asked, or was told that no class has moved."""
+        return estimate
+
+    def _follows(self, scores: OpenScores, drift: Drift | None) -> bool:
+        """Whether the shares are those of three hypotheses, or of closed and open alone.
+
+        With one class little tells a class that moved from a new one that overlaps it: the verdict
+        and the intervals allow for moved, and the shares follow where moved is nearly sure.
+        """
+        several = len(scores.classes) > 1 or self.prior_moved is not None
+        return several or (drift is not None and drift.verdict == "moved")
 
 
 def _detection_limit(scores: OpenScores, prior_closed: float) -> float | None:
@@ -261,7 +273,7 @@ def _diagnostics(
     if drift is None or drift.verdict == "still":
         # Where known classes moved, the factor says that the rows differ, and not by what.
         found["bayes_factor"] = posterior.bayes_factor
-    if drift is not None:
+    if drift is not None and drift.probability_moved is not None:
         found["probability_moved"] = drift.probability_moved
         # Under three hypotheses the probability and the factor do not tell the prior.
         found["prior_unseen"] = 1 - posterior.prior_closed

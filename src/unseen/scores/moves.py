@@ -15,13 +15,13 @@ from scipy.stats import trim_mean
 
 from unseen._frozen import Frozen
 from unseen._random import one_blas_thread
-from unseen._types import FloatArray, IntArray, Matrix
+from unseen._types import BoolArray, FloatArray, IntArray, Matrix
 from unseen.samples import Clusters, LabelledRows
 from unseen.scores.base import Distances, RatioScores
 from unseen.scores.kernel import Standardisation, dense, neighbour_distances
 from unseen.scores.posteriors import Posteriors
 
-__all__ = ["Moves", "class_shifts", "made_moves", "steady_distances"]
+__all__ = ["Moves", "class_shifts", "coded_rows", "made_moves", "steady_distances"]
 
 # Share of the variance on the leading axes, and the least posterior whose logarithm is taken:
 # chosen on development sets.
@@ -32,6 +32,9 @@ _MOST_VALUES = 20_000_000
 # A mean without a fifth of the rows at either end is not the work of a few rows of a new class.
 _TRIMMED = 0.2
 _FEWEST_ROWS, _MOST_ROWS = 10, 2000
+# A code: so many rows and so large a part of them share a value that lies beyond the labelled ones
+# by part of a deviation, and so large a part of all that lies beyond is this value.
+_FEWEST_CODED, _LEAST_CODED, _BEYOND, _SAME_VALUE = 3, 0.005, 0.5, 0.8
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,12 +52,18 @@ class Moves(Frozen):
         very wide rows and for sparse rows of many values.
     names : tuple of str or None
         Names of the columns, where they have any.
+    coded : float, default=0.0
+        Share of the new rows that hold a code in the place of a value; see :func:`coded_rows`.
+    coded_columns : tuple of int
+        Columns that hold codes.
     """
 
     distances: Distances | None
     shift: FloatArray | None = None
     error: FloatArray | None = None
     names: tuple[str, ...] | None = None
+    coded: float = 0.0
+    coded_columns: tuple[int, ...] = ()
 
 
 def made_moves(
@@ -71,8 +80,10 @@ def made_moves(
         looks_like = (posteriors.ratios * closed).argmax(axis=1)
     with one_blas_thread():
         rng = np.random.RandomState(seed)
-        far = steady_distances(X_new, labelled.rows, posteriors, ratios, rng)
-    return Moves(far, *class_shifts(labelled, X_new, looks_like), labelled.names)
+        given = ratios.distances, ratios.clusters
+        far = steady_distances(X_new, labelled.rows, posteriors, *given, rng)
+    shifts = class_shifts(labelled, X_new, looks_like)
+    return Moves(far, *shifts, labelled.names, *coded_rows(labelled.rows, X_new))
 
 
 def _dense_pair(X: Matrix, X_new: Matrix) -> tuple[FloatArray, FloatArray] | None:
@@ -87,7 +98,8 @@ def steady_distances(
     X_new: Matrix,
     X: Matrix,
     posteriors: Posteriors | None,
-    ratios: RatioScores,
+    given: Distances | None,
+    clusters: Clusters | None,
     rng: np.random.RandomState,
 ) -> Distances | None:
     """Distances to the three nearest labelled rows in scales that small moves hardly change.
@@ -96,12 +108,14 @@ def steady_distances(
     ----------
     X_new, X : ndarray or sparse matrix of shape (m, d) and (n, d)
         New and labelled rows. Very wide rows, and sparse rows of many values, keep the
-        distances of ``ratios``.
+        distances ``given``.
     posteriors : Posteriors or None
-        None where there is one class.
-    ratios : RatioScores
-        The default's; without distances for a user's own classifier, of which only the logits
-        are compared.
+        None where there is one class, or logits are not asked for.
+    given : Distances or None
+        Distances in the scales of the scorer; None for a user's own classifier, of which only the
+        logits are compared.
+    clusters : Clusters or None
+        Rows between which no distance is taken.
     rng : RandomState
         Draws the labelled rows to measure from.
 
@@ -110,7 +124,7 @@ def steady_distances(
     Distances or None
         None where there is nothing to compare.
     """
-    parts, given, clusters = [], ratios.distances, ratios.clusters
+    parts = []
     if given is not None:
         pair = _dense_pair(X, X_new)
         if pair is not None:
@@ -192,6 +206,61 @@ def class_shifts(
             shift[code] = (trim_mean(new, _TRIMMED) - trim_mean(old, _TRIMMED)) / scale
             error[code] = np.sqrt(new.var(axis=0) / len(new) + old.var(axis=0) / len(old)) / scale
     return shift, error
+
+
+def coded_rows(X: Matrix, X_new: Matrix) -> tuple[float, tuple[int, ...]]:
+    """Share of the new rows that hold a code, such as -999 for a missing value, and the columns.
+
+    A code is one value, far beyond all labelled ones, that many new rows share and next to which
+    nothing else lies beyond the labelled values: a new class has values of its own instead.
+
+    Parameters
+    ----------
+    X, X_new : ndarray or sparse matrix of shape (n, d) and (m, d)
+        Labelled and new rows; nothing is said of rows too many to be dense.
+
+    Returns
+    -------
+    share : float
+    columns : tuple of int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen.scores.moves import coded_rows
+    >>> X = np.random.default_rng(0).normal(size=(300, 2))
+    >>> coded_rows(X, X), coded_rows(X, np.vstack([X, [[0.0, -999.0]] * 100]))
+    ((0.0, ()), (0.25, (1,)))
+    """
+    pair = _dense_pair(X, X_new)
+    if pair is None:
+        return 0.0, ()
+    old, new = pair
+    coded, columns = np.zeros(len(new), dtype=bool), []
+    low, high = old.min(axis=0), old.max(axis=0)
+    beyond = np.flatnonzero(((new < low) | (new > high)).any(axis=0) & (high > low))
+    for column in beyond.tolist():
+        found = _coded(old[:, column], new[:, column])
+        if found.any():
+            coded |= found
+            columns.append(column)
+    return float(coded.mean()), tuple(columns)
+
+
+def _coded(old: FloatArray, new: FloatArray) -> BoolArray:
+    """New values of one column that are a code."""
+    low, high = old.min(), old.max()
+    fewest = max(_FEWEST_CODED, _LEAST_CODED * len(new))
+    # Values of a count or a category stand apart anyway, and may be new.
+    is_discrete = len(np.unique(old)) < len(old) / 2
+    gap = high - low if is_discrete else _BEYOND * old.std()
+    found = np.zeros(len(new), dtype=bool)
+    for outside, far in ((new < low, new < low - gap), (new > high, new > high + gap)):
+        if far.sum() >= fewest:
+            values, counts = np.unique(new[outside], return_counts=True)
+            if counts.max() >= max(fewest, _SAME_VALUE * outside.sum()):
+                found |= far & (new == values[counts.argmax()])
+    return found
 
 
 def _some(rows: FloatArray) -> FloatArray:

@@ -22,10 +22,9 @@ from sklearn.exceptions import ConvergenceWarning
 from unseen._version import __version__
 from unseen.api import Comparison, compare
 from unseen.api import estimate as estimate_shares
-from unseen.drift import Drift
+from unseen.drift import Drift, with_drift
 from unseen.monitoring import Timeline, monitor
 from unseen.proportions import OpenSetEstimator, ProportionEstimator
-from unseen.proportions.base import with_drift
 from unseen.proportions.closed_set.adjusted import AdjustedCount
 from unseen.proportions.closed_set.count import ClassifyAndCount
 from unseen.proportions.closed_set.em import SaerensEM
@@ -202,8 +201,8 @@ def run_checks(inputs: Inputs, delta: float = 0.05, progress: Progress = SILENT)
     with quiet_warnings():
         fitted = MPEIncomplete(random_state=inputs.seed)
         fitted.fit(training.named(training.X), training.y)
-        found = fitted.estimate(training.named(new.X), diagnose=True, delta=delta)
-        found = with_drift(found, _drift(training, new, inputs.seed))
+        drift = _drift(training, new, inputs.seed)
+        found = fitted.estimate(training.named(new.X), diagnose=True, delta=delta, drift=drift)
     severe, notes = _by_severity((*training.notices, *new.notices))
     notices = (*severe, *without_constants(found.notices))
     return Checks(replace(found, notices=notices), delta, notes)
@@ -234,8 +233,12 @@ def table_estimate(
     """The estimate with all warnings, and the notes on the tables."""
     groups = training.groups if inputs.group is not None else None
     with quiet_warnings():
+        drift = None
+        if groups is None and control is None and _takes_for_unmoved(estimator):
+            drift = _drift(training, new, inputs.seed)
         if counted is not None:
             found = counted.estimate(confidence)
+            found = found if drift is None else with_drift(found, drift)
         else:
             found = estimate_shares(
                 training.named(training.X),
@@ -245,11 +248,10 @@ def table_estimate(
                 groups=groups,
                 groups_new=None if groups is None else new.groups,
                 control=None if control is None else training.named(control.X),
+                drift=drift,
                 confidence=confidence,
                 random_state=inputs.seed,
             )
-        if found.sees_unseen and not isinstance(estimator, OpenSetEstimator):
-            found = with_drift(found, _drift(training, new, inputs.seed))
     if found.held_out is not None and inputs.group is not None:
         found = replace(found, held_out=replace(found.held_out, by=inputs.group))
     said = () if counted is None else (counted.notice(new),)
@@ -269,6 +271,13 @@ def _shares_with_groups(
     found, _ = table_estimate(training, new, None, asked, 0.95, inputs, progress)
     of_tables = (*training.notices, *new.notices)
     return replace(found, notices=tuple(one for one in found.notices if one not in of_tables))
+
+
+def _takes_for_unmoved(estimator: ProportionEstimator | None) -> bool:
+    """Whether a method sees the unseen and takes known classes for unmoved."""
+    if estimator is None or isinstance(estimator, OpenSetEstimator):
+        return False
+    return estimator.sees_unseen
 
 
 def _drift(training: Training, new: NewRows, seed: int) -> Drift | None:

@@ -342,6 +342,12 @@ def tables() -> None:
     closed = [row for row in rows if float(row["share"]) == 0]
     alarms = sum(float(row["unseen"]) > 0 for row in closed)
     print(f"false alarms: {alarms} of {len(closed)} closed problems")
+    print("\nby seed, and with 100 rows of each of several classes:")
+    for seed in sorted({row["seed"] for row in opened}):
+        print(line(f"seed {seed}", [row for row in opened if row["seed"] == seed]))
+    hundred = [row for row in opened if row["rows"] == "100" and row["known"] != "1"]
+    for share in ("0.05", "0.15"):
+        print(line(f"share {share}", [row for row in hundred if row["share"] == share]))
     reliability(rows)
 
 

@@ -181,6 +181,7 @@ def test_a_matrix_that_rounding_made_indefinite_is_solved_all_the_same(other) ->
     matrix = other.put(np.array([[1.0, 1.0], [1.0, 1.0 - 1e-9]]))
     factor = other.cholesky(matrix)
     assert np.isfinite(other.host(other.solve(factor, other.put(np.ones((2, 1)))))).all()
+    assert np.isnan(other.host(other.cholesky(other.put(np.full((2, 2), np.nan))))).any()
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

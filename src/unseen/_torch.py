@@ -160,9 +160,11 @@ class TorchArrays(NumpyArrays):
 
     def cholesky(self, matrix: Array) -> Array:
         inverse = _inverse_triangle(matrix)
-        while not bool(torch.isfinite(inverse).all()):
+        for more in (1e-4, 1e-3, 1e-2, 0.1, 1.0):
+            if bool(torch.isfinite(inverse).all()):
+                break
             # Rounding made the matrix indefinite.
-            matrix.diagonal().mul_(1 + 1e-4)
+            matrix.diagonal().mul_(1 + more)
             inverse = _inverse_triangle(matrix)
         return inverse
 

@@ -32,7 +32,8 @@ def gaussian(rng, share: float, shift: float, n: int = 1000):
 
 def messages(X, y, X_new) -> str:
     estimate = MPEIncomplete(random_state=0).fit(X, y).estimate(X_new, diagnose=True)
-    return " ".join(notice.text for notice in estimate.notices)
+    # Whether classes moved is a question of its own, which distances alone may leave open.
+    return " ".join(one.text for one in estimate.notices if one.code != "moved_unclear")
 
 
 def test_bend_is_the_ratio_of_slopes_before_and_at_the_end() -> None:

@@ -13,7 +13,7 @@ from unseen import MPEIncomplete
 from unseen.quapy_adapter import UnseenQuantifier, prevalence
 
 # The protocols draw rows with replacement, and are told so.
-pytestmark = pytest.mark.filterwarnings("ignore:.* repeat other rows of X_new")
+pytestmark = pytest.mark.filterwarnings("ignore:.* new rows repeat other ones")
 
 RNG = np.random.default_rng(0)
 CENTRES = np.array([[-4.0, 0.0], [4.0, 0.0], [0.0, 7.0]])

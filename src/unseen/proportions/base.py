@@ -208,6 +208,8 @@ class ProportionEstimator(BaseEstimator, ABC):
     ) -> Estimate:
         """Estimate the shares from scores that have been made before; needs no ``fit``.
 
+        Only the default has a verdict on drift then: other methods ask the rows for it.
+
         Parameters
         ----------
         scores : Scores

@@ -71,7 +71,7 @@ def test_simultaneous_intervals_cover_all_shares_at_once(covered) -> None:
 def test_intervals_of_the_default_cover_the_unseen_share() -> None:
     # The large version, with several known classes too, is benchmarks/calibration.py.
     hits = []
-    for seed in range(20):
+    for seed in range(12):
         rng = np.random.default_rng(seed)
         X, X_new = rng.normal(size=(100, 2)), rng.normal(size=(120, 2))
         X_new[rng.random(120) < 0.4, 0] += 2.5

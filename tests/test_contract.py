@@ -32,6 +32,7 @@ def defined_estimators() -> set[type[BaseEstimator]]:
     modules = [
         importlib.import_module(found.name)
         for found in pkgutil.walk_packages(unseen.__path__, "unseen.")
+        if not found.name.startswith("unseen._")  # of which some need torch
     ]
     return {
         value

@@ -8,12 +8,13 @@ from secrets import randbits
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.spatial.distance import pdist, squareform
 
 from unseen._types import FloatArray, IntArray, Matrix
 from unseen.records import Notice
 
-__all__ = ["copy_notices", "row_keys"]
+__all__ = ["copy_notices", "row_hashes", "row_keys"]
 
 _BLOCK_ROWS = 4096
 _SALT, _MIXER = randbits(128), np.uint64(0xFF51AFD7ED558CCD)
@@ -145,20 +146,28 @@ def row_keys(*samples: Matrix) -> IntArray:
             if hasattr(block, "toarray"):
                 keys.append(np.fromiter(_sparse_row_hashes(block.copy()), np.int64))
             else:
-                keys.append(_dense_row_hashes(block))
+                keys.append(row_hashes(block, _SALT).view(np.int64))
     return np.concatenate(keys)
 
 
-def _dense_row_hashes(rows: FloatArray) -> IntArray:
-    """A sum of the mixed bits of each number, times odd numbers drawn once for each process."""
+def row_hashes(rows: FloatArray, seed: int) -> NDArray[np.uint64]:
+    """A number for each row, equal for equal rows: the sum of mixed bits times drawn odd numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> first, second, third = row_hashes(np.array([[0.0, 1.0], [-0.0, 1.0], [1.0, 0.0]]), seed=0)
+    >>> bool(first == second), bool(first == third)
+    (True, False)
+    """
     # Adding 0.0 turns -0.0 into 0.0, which equals it but has other bits.
     bits = (rows + 0.0).view(f"u{rows.itemsize}").astype(np.uint64)
     # Round numbers differ in few bits, and the high ones alone.
     bits ^= bits >> np.uint64(33)
     bits *= _MIXER
     bits ^= bits >> np.uint64(29)
-    factors = np.random.default_rng(_SALT).integers(2**63, size=rows.shape[1], dtype=np.uint64)
-    return (bits @ (2 * factors + 1)).view(np.int64)
+    factors = np.random.default_rng(seed).integers(2**63, size=rows.shape[1], dtype=np.uint64)
+    return np.asarray(bits @ (2 * factors + 1))
 
 
 def _sparse_row_hashes(rows: Matrix) -> Iterator[int]:

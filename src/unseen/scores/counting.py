@@ -19,6 +19,7 @@ from unseen._random import one_blas_thread, seeded
 from unseen._types import FloatArray, IntArray, Matrix
 from unseen.roc.sketch import RocSketch
 from unseen.samples import LabelledRows
+from unseen.samples.copies import row_hashes
 from unseen.scores.base import Scorer, Scores, stack_samples, training_log_odds
 from unseen.scores.calibration import Rescaling
 from unseen.scores.crossfit import SCORE_LIMITS, KernelCrossFitter, cross_fitter
@@ -100,14 +101,9 @@ def row_folds(X: FloatArray, n_folds: int, seed: int) -> IntArray:
     >>> (np.bincount(folds) / 2000).round(1)
     array([1., 1., 1.])
     """
-    # Adding 0.0 turns -0.0 into 0.0, which equals it but has other bits.
-    bits = np.ascontiguousarray(X + 0.0, dtype=np.float64).view(np.uint64)
-    factors = np.random.default_rng(seed).integers(2**63, size=X.shape[1], dtype=np.uint64)
-    mixed = ((bits ^ (bits >> np.uint64(32))) * (2 * factors + 1)).sum(axis=1, dtype=np.uint64)
-    # The finaliser of SplitMix64: every bit of the sum moves every bit of the fold.
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
-    return ((mixed >> np.uint64(33)) % np.uint64(n_folds)).astype(np.intp)
+    # The low bits of a sum of products hang on the low bits of the products alone.
+    high = row_hashes(np.ascontiguousarray(X, dtype=np.float64), seed) >> np.uint64(33)
+    return (high % np.uint64(n_folds)).astype(np.intp)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,12 +9,14 @@ import jsonschema
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from PIL import Image
 
 from unseen.cli import main
 from unseen.loop import Sheet
 from unseen.study import Inputs
 from unseen.study.sheets import read_labels, write_sheet
 
+CELLS = ("dot.png", "../secret.png", "no.png")
 SCHEMA = json.loads(files("unseen.study").joinpath("schema.json").read_text())
 
 
@@ -37,9 +39,14 @@ def folder(tables, tmp_path_factory) -> Path:
     home = tmp_path_factory.mktemp("loop")
     for name in ("train.csv", "new.csv"):
         (home / name).write_text((tables / name).read_text())
+    lines = lines_of(home / "new.csv")
+    named = [{**line, "file": CELLS[place % 3]} for place, line in enumerate(lines)]
+    write_lines(home / "new.csv", named)
+    for name in ("dot.png", "../secret.png"):
+        Image.new("L", (8, 8)).save(home / name)
     arguments = ["explain", *map(str, (home / "train.csv", home / "new.csv")), "--label", "kind"]
     arguments += ["--sheet", str(home / "sheet.csv"), "--sheet-rows", "50", "--show-rows"]
-    arguments += ["--text-column", "colour", "--drop", "day"]
+    arguments += ["--text-column", "colour", "--drop", "day", "--image-column", "file"]
     arguments += ["--report", str(home / "page.html"), "--json", str(home / "explain.json")]
     result = CliRunner().invoke(main, arguments)
     assert result.exit_code == 0, result.output
@@ -75,6 +82,28 @@ def test_explain_says_what_the_unseen_rows_are(folder) -> None:
     assert "What the unseen rows are" in page
     assert "a clump of its own" in page
     assert "1, central" in page
+
+
+def test_pictures_of_the_folder_are_shown_and_no_others(folder) -> None:
+    record = json.loads((folder / "explain.json").read_text())
+    (group,) = record["explanation"]["groups"]
+    rows = [row for kind in ("central", "spread", "borderline") for row in group[kind]]
+    there = [row for row in rows if CELLS[(row - 1) % 3] == "dot.png"]
+    page = (folder / "page.html").read_text()
+    assert page.count("<img") == len(there) > 0
+    (notice,) = [one for one in record["notices"] if one["code"] == "pictures_not_shown"]
+    assert notice["text"].startswith(f"{len(rows) - len(there)} of {len(rows)} pictures not shown")
+    assert "secret" not in page.partition("Example rows of each group")[0]
+
+
+def test_pictures_need_a_column_and_a_report(folder) -> None:
+    result = command(folder, "explain", "--image-column", "file")
+    assert "--image-column needs --report" in result.output
+    result = command(
+        folder, "explain", "--image-column", "fiel", "--report", str(folder / "p.html")
+    )
+    assert result.exit_code != 0
+    assert "Did you mean 'file'" in result.output
 
 
 def test_a_sheet_has_group_lines_and_rows_with_their_probabilities(folder) -> None:
@@ -150,7 +179,9 @@ def test_a_sheet_that_was_changed_is_refused(folder, new_rows, name, value, word
 def test_mixed_up_tables_empty_sheets_and_foreign_tables_are_refused(folder, new_rows) -> None:
     swapped = [str(folder / "new.csv"), str(folder / "train.csv"), "--label", "colour"]
     given = ["--labels", str(folder / "filled.csv"), "-o", str(folder / "never.csv")]
-    mixed = CliRunner().invoke(main, ["promote", *swapped, *given, "--drop", "day"])
+    mixed = CliRunner().invoke(
+        main, ["promote", *swapped, *given, "--drop", "day", "--drop", "file"]
+    )
     assert mixed.exit_code == 1
     assert "mixed up" in mixed.output or "1 to 160" in mixed.output
     assert not (folder / "never.csv").exists()

@@ -34,8 +34,9 @@ from unseen.report.pictures import history_picture
 from unseen.report.sentences import assumptions, certainty, disagreement, warnings_and_notes
 from unseen.report.tables import baselines_table, history_table, labelling_table, shares_table
 from unseen.study import Study, Suspects
+from unseen.study.thumbnails import Thumbnail
 
-VOID = {"meta", "link", "br"}
+VOID = {"meta", "link", "br", "img"}
 KINDS = ("rich", "minimal", "nothing_unseen", "nasty", "huge")
 
 
@@ -182,6 +183,23 @@ def test_ten_classes_make_a_page_under_200_kb() -> None:
         made_estimate(labels), baselines=made_baselines(labels), timeline=made_timeline(labels, 14)
     )
     assert len(render(study).encode()) < 200_000
+
+
+def test_pictures_of_rows_are_shown_group_by_group_and_make_no_markup() -> None:
+    group = Group(1, 0.3, 0.2, 0.4, 30, "between", "a", "b", 2.5, 0.9, None, (), (), (), ())
+    found = Explanation((group,), 0.3, (1, 1), np.ones(9), np.full(9, 0.3), ())
+    source = 'data:image/png;base64,AAAA"><script>alert(1)</script>'
+    # The most that explain keeps, each as large as may be.
+    more = [Thumbnail(2, "borderline", place, "data:," + "A" * 1_600) for place in range(63)]
+    shown = (Thumbnail(1, "<b>central", 17, source), *more)
+    page = render(Study(made_estimate("ab"), explanation=found, thumbnails=shown))
+    outline = Outline(page)
+    assert len(page.encode()) < 190_000  # eight more classes have room below 200 KB
+    image, *_ = outline.of("img")
+    assert image == {"src": source, "alt": "Picture of row 17, <b>central in group 1"}
+    assert not outline.of("script")
+    assert not outline.of("b")
+    assert "holds no rows of your data" not in page
 
 
 def test_pictures_say_their_numbers() -> None:

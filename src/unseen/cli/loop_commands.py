@@ -51,6 +51,15 @@ audited_tables = partial(table_options, labels="--train-labels")
     help="Rows of the sheet; at least half are drawn uniformly.",
 )
 @click.option("--text-column", help="Column of NEW with text: its words tell groups apart.")
+@click.option(
+    "--image-column",
+    help="Column of NEW with pictures, or with their files: the report shows small ones.",
+)
+@click.option(
+    "--image-folder",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Folder of the files of --image-column; by default that of NEW.",
+)
 @click.option("--show-rows", is_flag=True, help="Put example rows of each group into the report.")
 @confidence_option
 @report_option
@@ -60,6 +69,8 @@ def explain(
     sheet: Path | None,
     sheet_rows: int,
     text_column: str | None,
+    image_column: str | None,
+    image_folder: Path | None,
     show_rows: bool,
     confidence: float,
     report: Path | None,
@@ -77,9 +88,11 @@ def explain(
     Examples:
       unseen explain train.csv new.csv --label kind --report explain.html --sheet sheet.csv
       unseen explain train.csv new.csv --label kind --text-column text --show-rows --report e.html
+      unseen explain train.csv new.csv --label kind --image-column file --report e.html
     """
-    if show_rows and report is None:
-        raise click.UsageError("--show-rows needs --report, where the rows are shown.")
+    for option, is_given in (("--show-rows", show_rows), ("--image-column", image_column)):
+        if is_given and report is None:
+            raise click.UsageError(f"{option} needs --report, where the rows are shown.")
     inputs, outputs = given_inputs(given), Outputs(report, json_path, sheet=sheet)
     outputs.check(inputs)
     with shown_progress(quiet) as progress:
@@ -89,6 +102,8 @@ def explain(
             inputs,
             n_rows=sheet_rows,
             text_column=text_column,
+            image_column=image_column,
+            image_folder=image_folder,
             with_examples=show_rows,
             confidence=confidence,
             command=command_line(),

@@ -93,6 +93,7 @@ def _contents(study: Study) -> dict[str, Any]:
         "slopes": pictures.slope_pictures(study),
         "groups": tables.groups_table(study),
         "groups_picture": pictures.groups_picture(study),
+        "thumbnails": pictures.thumbnails(study),
         "groups_sentence": study.explanation and study.explanation.sentence(),
         "history": tables.history_table(study),
         "history_picture": pictures.history_picture(study),

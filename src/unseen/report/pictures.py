@@ -7,6 +7,7 @@ only as many ROCs, one per class, are drawn as fit a budget.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ from unseen.report.spoken import (
 )
 from unseen.report.tables import labelling_value, side_by_side
 from unseen.study import Study
+from unseen.study.thumbnails import Thumbnail
 
 __all__ = [
     "Picture",
@@ -44,10 +46,12 @@ __all__ = [
     "labelling_picture",
     "shares_picture",
     "slope_pictures",
+    "thumbnails",
 ]
 
 _SLOPES_BYTES = 80_000
 _IN_CAPTION = 40
+_MOST_THUMBNAILS = 80
 
 
 @dataclass(frozen=True)
@@ -215,6 +219,12 @@ def groups_picture(study: Study) -> Picture | None:
         "own; an open one may be no class of its own.",
         explanation.sentence(),
     )
+
+
+def thumbnails(study: Study) -> list[tuple[int, list[Thumbnail]]]:
+    """Small pictures of the example rows, group by group."""
+    shown = study.thumbnails[:_MOST_THUMBNAILS]
+    return [(number, list(one)) for number, one in groupby(shown, key=lambda one: one.group)]
 
 
 def history_picture(study: Study) -> Picture | None:

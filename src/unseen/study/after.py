@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from unseen import _wording as words
 from unseen.loop import (
     Audit,
     Column,
@@ -28,6 +29,7 @@ from unseen.study.results import AfterResult, Study, Suspects
 from unseen.study.rows import NewRows, Training
 from unseen.study.run import origin_of, quiet_warnings, table_estimate
 from unseen.study.sheets import PeopleLabels, read_labels
+from unseen.study.thumbnails import Thumbnail, check_pillow, data_uri, picture_file
 from unseen.tables import Columns, RowWriter, check_names
 from unseen.tables.beside import LABEL
 from unseen.tables.encodings import NumberEncoding
@@ -54,6 +56,8 @@ def run_explanation(
     *,
     n_rows: int = 60,
     text_column: str | None = None,
+    image_column: str | None = None,
+    image_folder: Path | None = None,
     with_examples: bool = False,
     confidence: float = 0.95,
     command: str = "",
@@ -69,6 +73,11 @@ def run_explanation(
         Rows of the sheet.
     text_column : str or None, default=None
         Column of NEW whose words are compared between groups.
+    image_column : str or None, default=None
+        Column of NEW with paths of pictures, or with pictures as bytes: small ones of the example
+        rows of every group are kept.
+    image_folder : Path or None, default=None
+        Folder of the paths; None is that of NEW. Files outside it are not opened.
     with_examples : bool, default=False
         Whether to keep example rows of every group.
     confidence, command, progress
@@ -82,16 +91,20 @@ def run_explanation(
     new : NewRows
         The new rows, to write the sheet from.
     """
-    found = _explained(inputs, confidence, text_column, progress)
+    if image_column is not None:
+        check_pillow()
+    found = _explained(inputs, confidence, text_column, progress, image_column=image_column)
     new, explanation = found.new, found.explanation
     groups = explanation.group_of_row
     sheet = draw_sheet(found.rule, n_rows, groups=groups, random_state=inputs.seed)
     estimate = found.estimate if new.promoted is None else new.promoted.combine(found.estimate)
+    shown, not_shown = _thumbnails(explanation, new, image_column, image_folder or inputs.folder)
     study = Study(
         estimate,
         found.training.counts,
         new.n_rows,
-        found.notes,
+        (*found.notes, *not_shown),
+        thumbnails=shown,
         suspects=_examples(explanation, found.rule, new) if with_examples else None,
         origin=origin_of(found.training, new, command),
         explanation=replace(explanation, places=new.positions),
@@ -160,12 +173,16 @@ def _explained(
     text_column: str | None,
     progress: Progress,
     tables: tuple[Training, NewRows] | None = None,
+    *,
+    image_column: str | None = None,
 ) -> _Explained:
-    besides = () if text_column is None else (text_column,)
-    training, new = tables or inputs.read(progress, besides, whole=True)
+    besides = {"--text-column": text_column, "--image-column": image_column}
+    named = {option: name for option, name in besides.items() if name is not None}
+    for option, name in named.items():
+        check_names(option, [name], inputs.new_source.columns(), inputs.new)
+    training, new = tables or inputs.read(progress, tuple(named.values()), whole=True)
     texts = None
     if text_column is not None:
-        check_names("--text-column", [text_column], new.table.column_names, new.name)
         texts = [str(text or "") for text in new.table[text_column].to_pylist()]
     progress.stage("Estimating")
     estimate, notes = table_estimate(training, new, None, None, confidence, inputs, progress)
@@ -212,14 +229,45 @@ def readable(columns: Columns) -> list[Column]:
     return found
 
 
-def _examples(explanation: Explanation, rule: Any, new: NewRows) -> Suspects:
+def _chosen(explanation: Explanation) -> list[tuple[int, str, int]]:
     """Example rows of every group: central ones, ones far apart, and ones at the border."""
-    chosen = [
+    return [
         (group.number, kind, row)
         for group in explanation.groups
         for kind in _EXAMPLES
         for row in getattr(group, kind)
     ]
+
+
+def _thumbnails(
+    explanation: Explanation, new: NewRows, column: str | None, folder: Path
+) -> tuple[tuple[Thumbnail, ...], list[Notice]]:
+    """Small pictures of the example rows, and a notice of those that cannot be shown."""
+    if column is None:
+        return (), []
+    chosen, cells = _chosen(explanation), new.table[column]
+    found = [
+        (group, kind, row, data_uri(picture_file(cells[row].as_py(), folder)))
+        for group, kind, row in chosen
+    ]
+    shown = [
+        Thumbnail(group, kind, int(new.positions[row]) + 1, source)
+        for group, kind, row, source in found
+        if source is not None
+    ]
+    if len(shown) == len(chosen):
+        return tuple(shown), []
+    text = (
+        f"{len(chosen) - len(shown)} of {words.count(len(chosen), 'picture')} not shown: column "
+        f"{column!r} must hold pictures, or names of picture files in the folder of NEW or of "
+        "--image-folder. Nothing is fetched from the network."
+    )
+    return tuple(shown), [Notice("pictures_not_shown", text, "note", column)]
+
+
+def _examples(explanation: Explanation, rule: Any, new: NewRows) -> Suspects:
+    """The values of the example rows."""
+    chosen = _chosen(explanation)
     rows = np.array([row for *_, row in chosen], dtype=np.intp)
     table = new.table.take(rows)
     cells = [[str(value) for value in column.to_pylist()] for column in table.columns]

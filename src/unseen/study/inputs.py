@@ -212,6 +212,12 @@ class Inputs:
         return None if self.control is None else self._find(self.control)
 
     @property
+    def folder(self) -> Path:
+        """Folder of the new table; the current one for standard input."""
+        parts = self.new_source.parts
+        return Path() if self.new == "-" else parts[0].path.parent
+
+    @property
     def files(self) -> set[Path]:
         """All files that are read."""
         sources = [self.new_source, *filter(None, [self.control_source])]

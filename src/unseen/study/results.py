@@ -17,6 +17,7 @@ from unseen.labelling import LabellingValue, labelling_value
 from unseen.loop import Explanation
 from unseen.monitoring import Timeline
 from unseen.records import Estimate, Notice
+from unseen.study.thumbnails import Thumbnail
 
 __all__ = [
     "AfterResult",
@@ -100,6 +101,8 @@ class Study(Frozen):
         How to get the same answer again.
     explanation : Explanation or None
         Groups of the unseen rows.
+    thumbnails : tuple of Thumbnail
+        Small pictures of example rows of the groups.
     over_time : bool
         Whether the question is how the shares change: the timeline and its latest window then
         come before the estimate, which is of all windows together.
@@ -124,6 +127,7 @@ class Study(Frozen):
     suspects: Suspects | None = None
     origin: Origin = field(default_factory=Origin)
     explanation: Explanation | None = None
+    thumbnails: tuple[Thumbnail, ...] = ()
     over_time: bool = False
 
     @property

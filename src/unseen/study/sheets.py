@@ -173,7 +173,8 @@ def _lines(sheet: Sheet, new: NewRows) -> list[dict[str, str]]:
             checks[place],
         )
         cells = {
-            name: "" if column[place] is None else str(column[place])
+            # People look at pictures, not at their bytes.
+            name: "" if isinstance(column[place], bytes | dict | None) else str(column[place])
             for name, column in values.items()
         }
         # A column of NEW with the name of one of ours must not hide ours.

@@ -1,0 +1,149 @@
+"""Small pictures of rows, as data URIs: from files that a column names, or bytes that it holds.
+
+Tables come from anywhere, and a report goes anywhere. So a name is looked up in one folder alone,
+nothing is fetched, and only plain picture formats are opened.
+"""
+
+from __future__ import annotations
+
+import warnings
+from base64 import b64encode
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib.util import find_spec
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Thumbnail", "check_pillow", "data_uri", "picture_file"]
+
+_FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF", "PPM")
+# Sides that are tried in turn until a picture has few enough bytes: a report may hold 64 of them.
+_PIXELS = (64, 48, 32)
+_MOST_BYTES = 1_200
+_QUALITY = 60
+_GREYS = 255
+
+
+@dataclass(frozen=True)
+class Thumbnail:
+    """A small picture of an example row.
+
+    Parameters
+    ----------
+    group : int
+        Number of its group, from 1.
+    kind : str
+        Why the row is shown, such as ``"central"``.
+    number : int
+        Place of the row in its table, from 1.
+    source : str
+        The picture, as a data URI.
+    """
+
+    group: int
+    kind: str
+    number: int
+    source: str
+
+
+def check_pillow() -> None:
+    """Raise where no picture can be opened."""
+    if find_spec("PIL") is None:
+        raise ImportError(
+            'pictures need Pillow, which is not installed. Try: pip install "unseen[images]"'
+        )
+
+
+def picture_file(cell: Any, folder: Path) -> Path | BytesIO | None:
+    """Where the picture of a cell is: its bytes, or a file in the folder; None for anything else.
+
+    Parameters
+    ----------
+    cell : bytes, str, mapping or None
+        A picture, its path, or both under ``bytes`` and ``path``, as collections of pictures have
+        them.
+    folder : Path
+        Paths begin here, and those that lead out of it, by links too, lead nowhere.
+
+    Examples
+    --------
+    >>> picture_file("../secret.png", Path(".")) is None
+    True
+    >>> picture_file("https://example.org/cat.png", Path(".")) is None
+    True
+    """
+    if isinstance(cell, dict):
+        cell = cell.get("bytes") or cell.get("path")
+    if isinstance(cell, bytes):
+        return BytesIO(cell)
+    if not isinstance(cell, str):
+        return None
+    try:
+        root = folder.resolve()
+        path = (root / cell).resolve()
+        return path if path.is_relative_to(root) and path.is_file() else None
+    except (OSError, ValueError):  # no name that this system has for a file
+        return None
+
+
+def data_uri(file: Path | BytesIO | None) -> str | None:
+    """A picture of at most 64 pixels as a data URI; None where the file is no picture.
+
+    Examples
+    --------
+    >>> from io import BytesIO
+    >>> data_uri(BytesIO(b"no picture")) is None
+    True
+    """
+    if file is None:
+        return None
+    from PIL import Image
+
+    try:
+        with warnings.catch_warnings():
+            # Pillow only warns of pictures so large that opening them may take all memory.
+            warnings.simplefilter("error")
+            with Image.open(file, formats=_FORMATS) as picture:
+                return _shrunk(picture)
+    except (OSError, ValueError, SyntaxError, Warning, Image.DecompressionBombError):
+        return None
+
+
+def _shrunk(picture: Any) -> str:
+    """The first of some sizes that has few enough bytes, else the last."""
+    from PIL import ImageOps
+
+    picture.thumbnail((_PIXELS[0], _PIXELS[0]))
+    flat = _flat(ImageOps.exif_transpose(picture))
+    if 2 * max(flat.size) <= _PIXELS[0]:  # its pixels are to be seen, not blurred by a browser
+        flat = ImageOps.scale(flat, _PIXELS[0] // max(flat.size), resample=0)
+    for pixels in _PIXELS:
+        flat.thumbnail((pixels, pixels))
+        kind, content = min(_encoded(flat), key=lambda one: len(one[1]))
+        if len(content) <= _MOST_BYTES:
+            break
+    return f"data:image/{kind};base64,{b64encode(content).decode()}"
+
+
+def _flat(picture: Any) -> Any:
+    """Grey or coloured, 8 bits a channel, on white paper."""
+    from PIL import Image
+
+    if picture.mode[0] in "IF":  # instruments count in more than 8 bits
+        values = np.asarray(picture, dtype=np.float64)
+        shades = (values - values.min()) * (_GREYS / max(float(np.ptp(values)), 1e-300))
+        return Image.fromarray(shades.astype(np.uint8))
+    if picture.mode in ("1", "L"):
+        return picture.convert("L")
+    above = picture.convert("RGBA")
+    return Image.alpha_composite(Image.new("RGBA", above.size, "white"), above).convert("RGB")
+
+
+def _encoded(picture: Any) -> Iterable[tuple[str, bytes]]:
+    for kind in ("png", "jpeg"):
+        content = BytesIO()
+        picture.save(content, kind, optimize=True, quality=_QUALITY)
+        yield kind, content.getvalue()

@@ -3,8 +3,9 @@ PYTHON ?= python3
 # Windows has no bin.
 BIN := .venv/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 LOWEST := .venv-lowest/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
-# One test process per core: threads within each would only get in the way of the others.
-PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/pytest -n auto --dist worksteal
+# One test process per core: threads within each would only get in the way of the others. Tests start many
+# processes of Python, each of which would compile the package again where bytecode may not be written.
+PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/pytest -n auto --dist worksteal
 
 .PHONY: demo quick test test-lowest test-gpu rules check docs bench paper fuzz bad-input faults audit wheel clean
 
@@ -89,16 +90,16 @@ clean:
 .venv/.created:
 	@$(PYTHON) -c 'import sys; sys.exit("unseen needs Python 3.11 or newer; got " + sys.version.split()[0] + ". Try: make PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet "pip>=25.1"
 	@touch $@
 
 .venv/.installed: .venv/.created pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable .
 	@touch $@
 
-.venv/.dev: .venv/.installed
-	$(BIN)/python -m pip install --quiet --group dev
-	@touch $@
+.venv/.dev: .venv/.created pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable . --group dev
+	@touch $@ .venv/.installed
 
 .venv/.docs: .venv/.dev
 	$(BIN)/python -m pip install --quiet --group docs

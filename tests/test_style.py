@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -17,9 +18,8 @@ MESSAGES = {"message", "messages", "warnings", "notice", "notices"}
 # pyarrow has one type for all its errors: only its words tell one from another.
 READ_FOREIGN_ERRORS = {"tables/formats.py"}
 
-each_file = pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(SOURCE)))
 
-
+@cache
 def parsed(file: Path) -> ast.Module:
     return ast.parse(file.read_text(encoding="utf-8"))
 
@@ -58,34 +58,48 @@ def holds_words(side: ast.expr) -> bool:
     return False
 
 
-@each_file
-def test_a_file_is_short(file) -> None:
-    assert len(file.read_text(encoding="utf-8").splitlines()) <= 450
+def named(file: Path) -> str:
+    return file.relative_to(SOURCE).as_posix()
 
 
-@each_file
-def test_a_function_is_short(file) -> None:
-    functions = [node for node in ast.walk(parsed(file)) if isinstance(node, FUNCTIONS)]
-    assert [one.name for one in functions if n_body_lines(one) > 40] == []
+def test_files_are_short() -> None:
+    lengths = {named(file): len(file.read_text("utf-8").splitlines()) for file in FILES}
+    assert {name: length for name, length in lengths.items() if length > 450} == {}
 
 
-@each_file
-def test_a_module_docstring_is_short(file) -> None:
-    assert len((ast.get_docstring(parsed(file)) or "").splitlines()) <= 12
+def test_functions_are_short() -> None:
+    functions = [
+        (named(file), node)
+        for file in FILES
+        for node in ast.walk(parsed(file))
+        if isinstance(node, FUNCTIONS)
+    ]
+    assert [(name, one.name) for name, one in functions if n_body_lines(one) > 40] == []
 
 
-@each_file
-def test_a_docstring_begins_with_its_subject(file) -> None:
-    nodes = [node for node in ast.walk(parsed(file)) if isinstance(node, DOCUMENTED)]
-    docstrings = [ast.get_docstring(node) or "" for node in nodes]
+def test_docstrings_of_modules_are_short() -> None:
+    docstrings = {named(file): ast.get_docstring(parsed(file)) or "" for file in FILES}
+    assert [name for name, text in docstrings.items() if len(text.splitlines()) > 12] == []
+
+
+def test_docstrings_begin_with_their_subject() -> None:
+    docstrings = [
+        (named(file), ast.get_docstring(node) or "")
+        for file in FILES
+        for node in ast.walk(parsed(file))
+        if isinstance(node, DOCUMENTED)
+    ]
     beginnings = tuple(f"{words} " for words in BAD_BEGINNINGS)
-    assert [text for text in docstrings if text.startswith(beginnings)] == []
+    assert [(name, text) for name, text in docstrings if text.startswith(beginnings)] == []
 
 
-@each_file
-def test_no_words_of_a_message_are_searched(file) -> None:
-    if file.relative_to(SOURCE).as_posix() not in READ_FOREIGN_ERRORS:
-        assert [*word_tests(parsed(file))] == []
+def test_no_words_of_a_message_are_searched() -> None:
+    found = {
+        named(file): [*word_tests(parsed(file))]
+        for file in FILES
+        if named(file) not in READ_FOREIGN_ERRORS
+    }
+    assert {name: tests for name, tests in found.items() if tests} == {}
 
 
 @pytest.mark.parametrize(

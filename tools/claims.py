@@ -75,13 +75,18 @@ def table(name: str) -> list[dict[str, str]]:
     return list(csv.DictReader(lines))
 
 
+@cache
+def table_by(name: str, columns: tuple[str, ...]) -> dict[tuple[str, ...], list[dict[str, str]]]:
+    """The rows of a table by their values in some columns."""
+    found: dict[tuple[str, ...], list[dict[str, str]]] = {}
+    for row in table(name):
+        found.setdefault(tuple(row[column] for column in columns), []).append(row)
+    return found
+
+
 def rows(name: str, **where: object) -> list[dict[str, str]]:
     """The rows of a table with these values; there must be one at least."""
-    found = [
-        row for row in table(name) if all(row[key] == str(value) for key, value in where.items())
-    ]
-    assert found, (name, where)
-    return found
+    return table_by(name, tuple(where))[tuple(map(str, where.values()))]
 
 
 def cell(name: str, column: str, **where: object) -> float:

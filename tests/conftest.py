@@ -7,6 +7,11 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from hypothesis import settings
+
+# The same examples in every run; a test may ask for more.
+settings.register_profile("fixed", deadline=None, derandomize=True, max_examples=40)
+settings.load_profile("fixed")
 
 Samples = tuple[np.ndarray, np.ndarray, np.ndarray]
 

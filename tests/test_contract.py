@@ -100,19 +100,21 @@ def numbers(value: Any) -> np.ndarray:
 
 
 def untuned(kind: type[BaseEstimator]) -> BaseEstimator:
-    """A default instance, but a rule with two folds, few trees and kernels that are not tuned.
+    """A default instance, but a rule of few parts: two folds, few trees, kernels that are not tuned.
 
     The tuning has its own checks, as KernelLogisticRegression() and RejectionKernel().
     """
     if not issubclass(kind, RejectionRule) or kind is unseen.RejectionKernel:
         return kind()
     classifier = unseen.KernelLogisticRegression(2.0, 1.0)
-    forest = unseen.RejectionForest(n_trees=20)
+    forest = unseen.RejectionForest(n_trees=5)
     stack = unseen.RejectionStack(forest, classifier, n_folds=2)
     kernel = unseen.RejectionKernel(bandwidth=2.0, ridge=0.1, n_folds=2)
     if kind is unseen.RejectionClassifier:
-        return kind((stack, forest, kernel), n_folds=2)
-    chosen = {"n_folds": 2, "n_trees": 20, "classifier": classifier}
+        return kind((forest, kernel), n_folds=2)
+    if kind is unseen.RejectionStack:
+        return stack
+    chosen = {"n_folds": 2, "n_trees": 5, "classifier": classifier}
     known = kind().get_params()
     return kind(**{name: value for name, value in chosen.items() if name in known})
 

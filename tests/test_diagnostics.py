@@ -155,7 +155,7 @@ def normal(centre, n: int, width: int = 2) -> np.ndarray:
 
 
 def test_clean_data_are_not_complained_about(draws) -> None:
-    for X, y, X_new in draws[:3]:
+    for X, y, X_new in draws[:1]:
         assert messages(X, y, X_new) == ""
 
 

@@ -55,6 +55,8 @@ SERIES = {
     "torch": torch_tensor,
 }
 KINDS = {"str": ["left", "right"], "int": [3, 7], "bool": [False, True]}
+# Rows are read before any method sees them.
+QUICK = unseen.SaerensEM(n_folds=5, random_state=0)
 each_table = pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
 
 
@@ -76,13 +78,14 @@ CLOSE = {"rtol": 0, "atol": 1e-6}
 
 @pytest.fixture(scope="module")
 def expected(sizes) -> unseen.Estimate:
-    return unseen.estimate(*sizes, confidence=0.9, random_state=0)
+    return unseen.estimate(*sizes, estimator=QUICK, confidence=0.9, random_state=0)
 
 
 @each_table
 def test_a_table_gives_the_shares_of_its_numbers(table, sizes, expected) -> None:
     X, y, X_new = sizes
-    found = unseen.estimate(table(X), y, table(X_new), confidence=0.9, random_state=0)
+    asked = {"estimator": QUICK, "confidence": 0.9, "random_state": 0}
+    found = unseen.estimate(table(X), y, table(X_new), **asked)
     assert_allclose(shares(found), shares(expected), **CLOSE)
     assert_allclose(found.intervals, expected.intervals, **CLOSE)
 
@@ -119,9 +122,9 @@ def test_a_table_gives_the_risk_of_its_numbers(table, sizes) -> None:
 def test_labels_come_back_as_they_were(series, kind, sizes) -> None:
     X, y, X_new = sizes
     labels = np.array(KINDS[kind])[(y == "right").astype(int)]
-    estimator = unseen.MPEIncomplete(classifier=GaussianNB(), random_state=0)
-    expected = unseen.estimate(X, labels, X_new, estimator=estimator, confidence=None)
-    found = unseen.estimate(X, SERIES[series](labels), X_new, estimator=estimator, confidence=None)
+    asked = {"estimator": unseen.SaerensEM(classifier=GaussianNB(), n_folds=3), "random_state": 0}
+    expected = unseen.estimate(X, labels, X_new, **asked, confidence=None)
+    found = unseen.estimate(X, SERIES[series](labels), X_new, **asked, confidence=None)
     assert_array_equal(shares(found), shares(expected))
     assert list(found.classes) == KINDS[kind]
     assert {type(label) for label in found.classes} == {type(KINDS[kind][0])}

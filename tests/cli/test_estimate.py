@@ -3,8 +3,6 @@
 import json
 import re
 import shutil
-import subprocess
-import sys
 from contextlib import chdir
 
 import pyarrow.csv
@@ -19,6 +17,8 @@ from unseen.cli import main
 from unseen.tables import Columns
 
 BASIC = ("estimate", "train.csv", "new.csv", "--label", "kind")
+# For what has nothing to do with the method.
+QUICK = ("--label", "kind", "--method", "HallECDF")
 
 
 @pytest.fixture(scope="module")
@@ -58,16 +58,13 @@ def test_json_is_the_record(basic, tables) -> None:
     assert record["origin"]["files"][0]["name"] == "train.csv"
 
 
-def test_the_same_rows_in_any_format_give_the_same_answer(
-    unseen_command, basic, tables, tmp_path
-) -> None:
+def test_the_same_rows_in_any_format_give_the_same_answer(unseen_command, tables, tmp_path) -> None:
     def answer(train: str, new: str, **options) -> dict:
-        arguments = ["estimate", train, new, "--label", "kind", "--json", "-"]
-        result = unseen_command(*arguments, **options)
+        result = unseen_command("estimate", train, new, *QUICK, "--json", "-", **options)
         assert result.exit_code == 0, result.output
         return json.loads(result.stdout)["estimate"]
 
-    expected = basic[1]["estimate"]
+    expected = answer("train.csv", "new.csv")
     new = pyarrow.csv.read_csv(tables / "new.csv")
     pyarrow.parquet.write_table(new, tmp_path / "new.parquet", row_group_size=30)
     assert answer("train.csv", str(tmp_path / "new.parquet")) == expected
@@ -81,8 +78,8 @@ def test_the_same_rows_in_any_format_give_the_same_answer(
 
 def test_training_that_was_saved_gives_the_same_answer(unseen_command, tmp_path) -> None:
     saved = str(tmp_path / "train.skops")
-    first = unseen_command(*BASIC, "--json", "-", "--save", saved)
-    again = unseen_command("estimate", saved, "new.csv", "--json", "-")
+    first = unseen_command(*BASIC[:3], *QUICK, "--json", "-", "--save", saved)
+    again = unseen_command("estimate", saved, "new.csv", *QUICK[2:], "--json", "-")
     assert again.exit_code == 0, again.output
     one, other = (json.loads(result.stdout) for result in (first, again))
     assert one["estimate"] == other["estimate"]
@@ -90,46 +87,38 @@ def test_training_that_was_saved_gives_the_same_answer(unseen_command, tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("condition", "code"),
-    [("unseen.low > 0.05", 3), ("ant < 0.2", 0)],
+    ("method", "condition", "code"),
+    [("OpenSetEstimator", "unseen.low > 0.05", 3), ("HallECDF", "ant < 0.2", 0)],
 )
-def test_fail_if_speaks_by_the_exit_code(unseen_command, condition, code) -> None:
-    result = unseen_command(*BASIC, "--quiet", "--fail-if", condition)
+def test_fail_if_speaks_by_the_exit_code(unseen_command, method, condition, code) -> None:
+    result = unseen_command(*BASIC, "--method", method, "--quiet", "--fail-if", condition)
     assert (result.exit_code, result.output) == (code, "")
 
 
 def test_report_holds_the_sentence_and_rows_only_on_request(unseen_command, tmp_path) -> None:
     page = tmp_path / "page.html"
-    result = unseen_command(*BASIC, "--report", str(page))
+    result = unseen_command(*BASIC[:3], *QUICK, "--report", str(page))
     assert result.exit_code == 0, result.output
     assert f"Written: {page}" in result.output.replace("\n", "")
     sentence = result.output.splitlines()[0]
     assert sentence in page.read_text()
     assert "r1-" not in page.read_text()
-    unseen_command(*BASIC, "--report", str(page), "--show-rows", "4")
+    unseen_command(*BASIC[:3], *QUICK, "--report", str(page), "--show-rows", "4")
     assert page.read_text().count("r1-") == 4
 
 
-@pytest.fixture(scope="module")
-def piped(tables) -> subprocess.CompletedProcess[str]:
-    """A run that takes long enough for a progress bar, in a process of its own."""
-    command = [sys.executable, "-m", "unseen", *BASIC, "--by", "day"]
-    return subprocess.run(command, cwd=tables, capture_output=True, text=True, check=True)
-
-
-def test_by_adds_a_timeline(piped) -> None:
-    assert "'day'" not in piped.stdout  # it is used, so nobody need be told that it is not
-    assert "reference" in cells_of(piped.stdout, "2024-05-01")
-    assert cells_of(piped.stdout, "2024-05-03")[1] == "60"
-
-
-def test_nothing_moves_on_standard_error_when_piped(piped) -> None:
-    assert piped.stderr == ""
-    assert "\x1b" not in piped.stdout
+def test_by_adds_a_timeline_and_nothing_moves_where_nobody_looks(unseen_command) -> None:
+    result = unseen_command(*BASIC[:3], *QUICK, "--by", "day")
+    assert result.exit_code == 0, result.output
+    assert "'day'" not in result.stdout  # it is used, so nobody need be told that it is not
+    assert "reference" in cells_of(result.stdout, "2024-05-01")
+    assert cells_of(result.stdout, "2024-05-03")[1] == "60"
+    assert result.stderr == ""
+    assert "\x1b" not in result.stdout
 
 
 def test_a_large_table_is_sampled_and_that_is_said(unseen_command) -> None:
-    result = unseen_command(*BASIC, "--rows", "100")
+    result = unseen_command(*BASIC[:3], *QUICK, "--rows", "100")
     assert "100 of the 200 rows of new.csv were drawn at random." in result.output
     assert "100 of the 160 labelled rows of train.csv were drawn at random." in result.output
     assert cells_of(result.output, "ant")[1] == "62.5%"
@@ -148,13 +137,13 @@ def test_text_of_the_user_is_no_markup(unseen_command, tables, tmp_path) -> None
     odd = tmp_path / "[red]train.csv"
     odd.write_text((tables / "train.csv").read_text().replace("ant", "[bold]ant"))
     shutil.copy(tables / "new.csv", tmp_path)
-    result = unseen_command("estimate", str(odd), "new.csv", "--label", "kind")
+    result = unseen_command("estimate", str(odd), "new.csv", *QUICK)
     assert result.exit_code == 0, result.output
     assert cells_of(result.output, "[bold]ant")[1] == "62.5%"
 
 
 def test_a_column_that_only_new_has_may_be_dropped(unseen_command) -> None:
-    result = unseen_command(*BASIC, "--drop", "day")
+    result = unseen_command(*BASIC[:3], *QUICK, "--drop", "day")
     assert result.exit_code == 0, result.output
 
 
@@ -165,7 +154,7 @@ def test_a_saved_train_does_not_take_windows_for_a_feature(
     with_day = [f"{lines[0]},day", *(f"{line},{place % 3}" for place, line in enumerate(lines[1:]))]
     (tmp_path / "train.csv").write_text("\n".join(with_day) + "\n")
     saved = str(tmp_path / "train.skops")
-    arguments = ("estimate", str(tmp_path / "train.csv"), "new.csv", "--label", "kind")
+    arguments = ("estimate", str(tmp_path / "train.csv"), "new.csv", *QUICK)
     result = unseen_command(*arguments, "--save", saved)
     assert result.exit_code == 1
     assert "'day'" in result.stderr
@@ -180,7 +169,7 @@ def test_a_saved_train_does_not_take_windows_for_a_feature(
 def test_a_class_of_a_few_rows_is_left_out_with_a_warning(unseen_command, tables, tmp_path) -> None:
     rows = (tables / "train.csv").read_text()
     (tmp_path / "train.csv").write_text(rows + "r,1,1,red,dodo\n" * 3 + "r,1,1,red,NA\n" * 2)
-    result = unseen_command("estimate", str(tmp_path / "train.csv"), "new.csv", "--label", "kind")
+    result = unseen_command("estimate", str(tmp_path / "train.csv"), "new.csv", *QUICK)
     assert result.exit_code == 0, result.output
     assert "warning: Classes of fewer than 10 rows cannot be learnt" in result.output
     assert "'dodo'. Their rows in NEW count as unseen." in result.output

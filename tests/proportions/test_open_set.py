@@ -77,9 +77,9 @@ def test_candidates_that_say_nothing_stay_tied() -> None:
 def test_a_rare_known_class_that_has_become_common_is_not_unseen() -> None:
     for seed in range(2):
         rng = np.random.default_rng(seed)
-        X = rng.normal(np.repeat([[-2.0], [2.0]], [2000, 20], axis=0), 1, (2020, 2))
-        X_new = rng.normal(np.repeat([[-2.0], [2.0]], [900, 100], axis=0), 1, (1000, 2))
-        y = np.repeat(["a", "b"], [2000, 20])
+        X = rng.normal(np.repeat([[-2.0], [2.0]], [700, 14], axis=0), 1, (714, 2))
+        X_new = rng.normal(np.repeat([[-2.0], [2.0]], [360, 40], axis=0), 1, (400, 2))
+        y = np.repeat(["a", "b"], [700, 14])
         found = OpenSetEstimator(random_state=0).fit(X, y).estimate(X_new)
         assert found.unseen == 0
         assert found.diagnostics["bayes_factor"] < 1
@@ -96,7 +96,7 @@ def test_the_mixture_that_made_the_ratios_makes_no_difference() -> None:
 @pytest.mark.slow
 def test_with_exact_scores_all_shares_are_found() -> None:
     errors = []
-    for seed in range(5):
+    for seed in range(4):
         scores = exact_scores((1500, 1500), (700, 200), 300, seed)
         shares = open_set_fit(scores, 0.95).shares
         errors.append(shares - np.array([700, 200, 300]) / 1200)
@@ -118,7 +118,7 @@ def test_known_rows_look_known_and_unseen_rows_do_not() -> None:
 
 
 def test_where_nothing_is_unseen_the_answer_is_closed_set_em() -> None:
-    for seed in range(5):
+    for seed in range(3):
         scores = exact_scores((400, 300), (60, 140), 0, seed)
         estimate = OpenSetEstimator().from_scores(scores)
         assert estimate.unseen == 0.0
@@ -161,9 +161,6 @@ def test_finds_an_unseen_class_among_rows(samples) -> None:
     assert estimate.diagnostics["probability_unseen"] > 0.999
     lower, upper = estimate.intervals.T
     assert ((lower <= [0.5, 0.2, 0.3]) & (upper >= [0.5, 0.2, 0.3])).all()
-    again = OpenSetEstimator(random_state=0, n_jobs=2).fit(X, y).estimate(X_new, confidence=0.95)
-    assert_array_equal(again.intervals, estimate.intervals)
-    assert_array_equal(again.proportions, estimate.proportions)
 
 
 def test_one_known_class_is_enough(samples) -> None:
@@ -212,7 +209,7 @@ def test_draws_mix_the_hypotheses_at_even_odds_at_least() -> None:
 @pytest.mark.slow
 def test_intervals_cover_about_as_often_as_they_say() -> None:
     inside = []
-    for seed in range(16):
+    for seed in range(8):
         n_unseen = 0 if seed % 2 else 50
         scores = exact_scores((200, 200), (90, 60), n_unseen, seed)
         estimator = OpenSetEstimator()

@@ -158,7 +158,7 @@ def test_answers_come_from_models_that_did_not_see_the_row():
 
 
 def test_stack_and_default_come_close_to_the_bayes_risk():
-    X, codes, X_new, _ = samples(400, seed=3)
+    X, codes, X_new, _ = samples(250, seed=3)
     for rule in (RejectionStack(classifier=QUICK), RejectionClassifier()):
         rule.set_params(random_state=0).fit(X, codes, X_new, SHARES[:2])
         assert excess_risk(rule.rule_) < 0.05

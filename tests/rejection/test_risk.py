@@ -118,7 +118,7 @@ def test_consistent_with_estimated_shares() -> None:
     rng = np.random.default_rng(2)
     truth = true_value(ErrorRate())
     mean_error, mean_stated = [], []
-    for n in (60, 480):
+    for n in (40, 320):
         found = []
         for seed in range(4):
             X, codes, X_new = draw(rng, n, 2 * n)

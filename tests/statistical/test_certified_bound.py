@@ -10,7 +10,7 @@ from unseen.mixture import CertifiedBound
 from unseen.mixture.bound import clopper_pearson_bound, uniform_bound
 from unseen.roc.sketch import RocSketch
 
-N_DRAWS = 400
+N_DRAWS = 200
 DELTA = 0.1
 
 
@@ -76,7 +76,7 @@ def test_each_exact_limit_alone_is_not_wasteful(m, n, about) -> None:
     square. Counts move in steps, so that no limit spends all that it may.
     """
     rng = np.random.default_rng(0)
-    delta, rank, n_draws, below = 0.4, m // 2, 2000, 0
+    delta, rank, n_draws, below = 0.4, m // 2, 1000, 0
     for _ in range(n_draws):
         H, F = rng.random(m), rng.random(n)
         labelled, new = (c[::-1] for c in RocSketch.from_scores(F, H).increments())

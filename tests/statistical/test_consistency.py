@@ -16,8 +16,8 @@ from unseen.proportions.per_class.base import PerClassEstimator
 from unseen.roc import Concave, Gaussian
 from unseen.scores import PairScores, TwoClassScores
 
-SIZES = [300, 1000, 3000, 10000]
-N_DRAWS = 12
+SIZES = [250, 1000, 4000]
+N_DRAWS = 8
 SHARES = np.array([0.5, 0.2, 0.3])  # the third class is unseen
 CENTRES = 4.0 * np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
 
@@ -82,12 +82,12 @@ OPEN_SET = [
 
 @pytest.mark.parametrize("estimator", OPEN_SET, ids=repr)
 def test_errors_of_open_set_estimators_fall_like_the_root_of_n(estimator, records) -> None:
-    """Draws of the mixture alone leave an l1 error of 1.1 / sqrt(n): .066 and .011 at the ends."""
+    """Draws of the mixture alone leave an l1 error of 1.1 / sqrt(n): .070 and .017 at the ends."""
     errors = errors_by_size(estimator, records)
     assert (np.diff(errors) < 0).all()
     assert -0.65 < rate(errors) < -0.35
     assert errors[0] < 0.1
-    assert errors[-1] < 0.02
+    assert errors[-1] < 0.03
 
 
 @pytest.mark.parametrize(
@@ -102,9 +102,9 @@ def test_errors_of_slower_methods_fall_too(method, records) -> None:
 
 def test_from_rows_with_the_default_scorer() -> None:
     errors = {}
-    for n in (100, 600):
+    for n in (60, 400):
         drawn = []
-        for seed in range(4):
+        for seed in range(3):
             new, known = gaussian_rows(n, np.random.default_rng(100 + seed))
             labels = np.repeat(["a", "b"], n)
             estimate = unseen.estimate(
@@ -112,8 +112,8 @@ def test_from_rows_with_the_default_scorer() -> None:
             )
             drawn.append(np.append(estimate.proportions, estimate.unseen) - SHARES)
         errors[n] = np.abs(drawn).sum(axis=1).mean()
-    assert errors[600] < 0.6 * errors[100]
-    assert errors[600] < 0.08
+    assert errors[400] < 0.6 * errors[60]
+    assert errors[400] < 0.1
 
 
 # P_1 = (E + P_2) / 2 with E = N(6, 1) and P_2 = N(0, 1); the new rows are 60% P_1, 40% P_2.
@@ -149,7 +149,7 @@ def hidden_scores(n: int, seed: int) -> TwoClassScores:
 
 @pytest.fixture(scope="module")
 def hidden_records() -> dict[int, list[TwoClassScores]]:
-    return {n: [hidden_scores(n, seed) for seed in range(N_DRAWS)] for n in SIZES}
+    return {n: [hidden_scores(n, seed) for seed in range(4 * N_DRAWS)] for n in SIZES}
 
 
 def test_rescaling_is_right_where_one_class_hides_inside_the_other(hidden_records) -> None:
@@ -162,22 +162,23 @@ def test_rescaling_is_right_where_one_class_hides_inside_the_other(hidden_record
 
 def test_incomplete_goes_to_the_closed_form_of_its_mistake(hidden_records) -> None:
     """nu(P_0, P_2) = pi_1 nu(P_1, P_2) + pi_2 = .7, not .4; and nu(P_0, P_1) = .6 is right."""
+    ends = {n: hidden_records[n][:N_DRAWS] for n in (SIZES[0], SIZES[-1])}
     slopes = [
         [estimate.roc[label].right_slope for label in estimate.classes]
-        for estimate in map(MPEIncomplete(method=BestBin()).from_scores, hidden_records[10000])
+        for estimate in map(MPEIncomplete(method=BestBin()).from_scores, ends[4000])
     ]
     assert_allclose(np.mean(slopes, axis=0), [0.6, 0.7], atol=0.02)
     for method in (BestBin(), ROCSlope()):
-        errors = errors_by_size(MPEIncomplete(method=method), hidden_records, BINARY_TRUTH)
+        errors = errors_by_size(MPEIncomplete(method=method), ends, BINARY_TRUTH)
         assert (errors > 0.2).all()
 
 
 def test_rescaling_from_rows_with_the_default_scorer() -> None:
     found, mistaken = [], []
     for seed in range(4):
-        new, first, second = hidden_rows(600, np.random.default_rng(seed))
+        new, first, second = hidden_rows(300, np.random.default_rng(seed))
         X = np.concatenate([first, second])[:, np.newaxis]
-        labels = np.repeat(["P_1", "P_2"], 600)
+        labels = np.repeat(["P_1", "P_2"], 300)
         kinds = [BinaryRescaled(), MPEIncomplete()]
         comparison = unseen.compare(X, labels, new[:, np.newaxis], kinds, random_state=0)
         found.append(comparison["BinaryRescaled"]["P_1"])

@@ -9,7 +9,7 @@ from unseen import MPEIncomplete, OpenSetEstimator
 from unseen.intervals import Calibrated, IntervalEvidence, Percentile, certified_unseen
 from unseen.scores import PairScores
 
-N_DRAWS = 60
+N_DRAWS = 40
 SHARES = np.array([0.35, 0.15, 0.5])
 
 
@@ -36,9 +36,9 @@ def log_odds(rows: np.ndarray, centres: np.ndarray, k: int) -> np.ndarray:
 def covered() -> dict[str, np.ndarray]:
     """Per kind of interval: which shares were covered, (draws, 3)."""
     methods = {
-        "calibrated": Calibrated(n_replicates=200),
-        "percentile": Percentile(n_replicates=200),
-        "simultaneous": Calibrated(n_replicates=200, simultaneous=True),
+        "calibrated": Calibrated(n_replicates=100),
+        "percentile": Percentile(n_replicates=100),
+        "simultaneous": Calibrated(n_replicates=100, simultaneous=True),
     }
     found: dict[str, list[np.ndarray]] = {name: [] for name in methods}
     estimator = MPEIncomplete()
@@ -71,20 +71,20 @@ def test_simultaneous_intervals_cover_all_shares_at_once(covered) -> None:
 def test_intervals_of_the_default_cover_the_unseen_share() -> None:
     # The large version, with several known classes too, is benchmarks/calibration.py.
     hits = []
-    for seed in range(12):
+    for seed in range(8):
         rng = np.random.default_rng(seed)
         X, X_new = rng.normal(size=(100, 2)), rng.normal(size=(120, 2))
         X_new[rng.random(120) < 0.4, 0] += 2.5
         estimator = OpenSetEstimator(random_state=0).fit(X, np.zeros(100, dtype=int))
         lower, upper = estimator.estimate(X_new, confidence=0.95).intervals[-1]
         hits.append(lower <= 0.4 <= upper)
-    assert np.mean(hits) >= 0.9
+    assert np.mean(hits) >= 0.85
 
 
 def test_certified_bound_is_below_the_unseen_share() -> None:
-    """At delta = 0.2, 25 draws: it may fail in 5; it does not say 0 each time either."""
+    """At delta = 0.2, 15 draws: it may fail in 3; it does not say 0 each time either."""
     bounds = []
-    for seed in range(25):
+    for seed in range(15):
         rng = np.random.default_rng([12, seed])
         known = [rng.normal(centre, 1, (150, 1)) for centre in (0, 6)]
         codes = rng.choice(3, size=300, p=[0.3, 0.2, 0.5])

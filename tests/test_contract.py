@@ -14,6 +14,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
+from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import unseen
@@ -100,13 +101,13 @@ def numbers(value: Any) -> np.ndarray:
 
 
 def untuned(kind: type[BaseEstimator]) -> BaseEstimator:
-    """A default instance, but a rule of few parts: two folds, few trees, kernels that are not tuned.
+    """A default instance, but a rule of two folds, few trees and kernels that are not tuned.
 
     The tuning has its own checks, as KernelLogisticRegression() and RejectionKernel().
     """
     if not issubclass(kind, RejectionRule) or kind is unseen.RejectionKernel:
         return kind()
-    classifier = unseen.KernelLogisticRegression(2.0, 1.0)
+    classifier = LogisticRegression()
     forest = unseen.RejectionForest(n_trees=5)
     stack = unseen.RejectionStack(forest, classifier, n_folds=2)
     kernel = unseen.RejectionKernel(bandwidth=2.0, ridge=0.1, n_folds=2)

@@ -107,7 +107,7 @@ def untuned(kind: type[BaseEstimator]) -> BaseEstimator:
     """
     if not issubclass(kind, RejectionRule) or kind is unseen.RejectionKernel:
         return kind()
-    classifier = LogisticRegression()
+    classifier = LogisticRegression(max_iter=2000)
     forest = unseen.RejectionForest(n_trees=5)
     stack = unseen.RejectionStack(forest, classifier, n_folds=2)
     kernel = unseen.RejectionKernel(bandwidth=2.0, ridge=0.1, n_folds=2)

@@ -166,12 +166,12 @@ def test_only_one_aim_moves_the_cut(unseen_command, tmp_path) -> None:
     assert (result.exit_code, (tmp_path / "x.csv").exists()) == (2, False)
 
 
-def test_columns_of_the_user_are_not_hidden(unseen_command, tables, tmp_path) -> None:
+def test_columns_of_the_user_are_not_hidden(unseen_command, classified, tables, tmp_path) -> None:
     odd = tmp_path / "new.csv"
     odd.write_text((tables / "new.csv").read_text().replace("day", "novelty", 1))
     out = tmp_path / "out.csv"
-    arguments = ("train.csv", str(odd), "--label", "kind", "-o", str(out))
-    assert unseen_command("classify", *arguments).exit_code == 0
+    rule = str(classified[1] / "rule.skops")
+    assert unseen_command("classify", rule, str(odd), "-o", str(out)).exit_code == 0
     names = pyarrow.csv.read_csv(out).column_names
     assert names[4:7] == ["novelty", "unseen_predicted", "unseen_novelty"]
 
@@ -246,6 +246,7 @@ def test_training_as_reference_has_the_shares_of_the_whole_table(unseen_command,
     write_csv(tmp_path / "new.csv", ["length", "width", "colour", "week"], new)
     arguments = ["monitor", str(tmp_path / "train.csv"), str(tmp_path / "new.csv")]
     arguments += ["--label", "kind", "--by", "week", "--rows", "400", "--reference", "training"]
+    arguments += ["--method", "SaerensEM"]
     result = unseen_command(*arguments, "--json", str(tmp_path / "out.json"))
     assert result.exit_code == 0, result.output
     timeline = json.loads((tmp_path / "out.json").read_text())["timeline"]

@@ -1,6 +1,5 @@
 """Each set has the rows of the paper, and values that are known from elsewhere."""
 
-import subprocess
 import sys
 from pathlib import Path
 
@@ -213,14 +212,3 @@ def test_data_directory_follows_the_environment(monkeypatch, tmp_path) -> None:
     assert data_directory() == Path.home() / ".cache" / "unseen"
     monkeypatch.setattr(sys, "platform", "darwin")
     assert data_directory() == Path.home() / "Library" / "Caches" / "unseen"
-
-
-def test_importing_the_folder_adds_nothing_to_scikit_learn() -> None:
-    # scikit-learn itself imports pandas where there is one.
-    code = "import sys, sklearn.utils; before = {*sys.modules}; import unseen.datasets"
-    code += "; print(*({*sys.modules} - before))"
-    command = [sys.executable, "-c", code]
-    listing = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    added = {name.partition(".")[0] for name in listing.split()}
-    assert "unseen" in added
-    assert added.isdisjoint({"pandas", "matplotlib", "rich", "click", "pyarrow"})

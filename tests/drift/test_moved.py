@@ -90,8 +90,7 @@ def test_a_prior_of_zero_does_not_ask() -> None:
     assert_array_equal(reading.replicates(30, 7)[:, -1] == 0, nu == 1)
 
 
-@pytest.mark.parametrize("spoil", SPOILS)
-@pytest.mark.parametrize("unseen", [0.0, 0.2])
+@pytest.mark.parametrize(("spoil", "unseen"), [("none", 0.2), *((spoil, 0.0) for spoil in SPOILS)])
 def test_shares_limits_and_laws_are_sound(spoil, unseen) -> None:
     found = estimate_of(spoil, unseen)
     shares = np.append(found.proportions, found.unseen)

@@ -1,10 +1,6 @@
 """``python -m paper``, run as a person runs it."""
 
-import os
-import subprocess
-import sys
 from functools import partial
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -58,15 +54,9 @@ def test_what_is_wrong_is_named_in_one_line(options, message, tmp_path) -> None:
 def test_offline_is_said_in_one_line(tmp_path) -> None:
     """A set that must be downloaded, behind a proxy that is not there."""
     environment = {"UNSEEN_DATA": str(tmp_path), "https_proxy": "http://127.0.0.1:9"}
-    result = subprocess.run(
-        [sys.executable, "-m", "paper", "table1", "--dataset", "australian"],
-        check=False,
-        cwd=Path(__file__).parents[2],
-        capture_output=True,
-        text=True,
-        env=os.environ | environment,
-    )
-    assert result.returncode == 1
-    assert result.stderr.startswith("Error: ")
-    assert "UNSEEN_DATA" in result.stderr
-    assert "Traceback" not in result.stderr
+    options = ["--dataset", "australian", "--out", str(tmp_path / "out")]
+    result = CliRunner(env=environment).invoke(main, ["table1", *options])
+    assert result.exit_code == 1
+    assert result.output.startswith("Error: ")
+    assert "UNSEEN_DATA" in result.output
+    assert "Traceback" not in result.output

@@ -12,7 +12,7 @@ pytest.importorskip("matplotlib")
 Maker = Callable[..., Estimate]
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def made() -> Maker:
     """Estimates with any classes; shares fall, and 30% are unseen."""
 
@@ -35,7 +35,7 @@ def made() -> Maker:
     return make
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def evidence() -> RocEvidence:
     """Known scores are N(0, 1), and 30% of the new ones are N(3, 1)."""
     rng = np.random.default_rng(0)

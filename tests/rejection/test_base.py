@@ -2,6 +2,7 @@
 
 import pickle
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from unseen.rejection.learning.shares import (
 from unseen.rejection.risk.curve import risk_curve
 from unseen.rejection.risk.estimate import open_risk
 from unseen.rejection.risk.sensitivity import reshared, share_sensitivity
+from unseen.scores import OpenScores
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,14 +202,14 @@ def test_shares_are_estimated_by_the_default_estimator_and_err_as_its_replicates
     rule = RatioRule(random_state=0).fit(X, y, X_new)
     estimate = rule.shares_.estimate
     estimator = OpenSetEstimator(prior_closed=0.5, random_state=estimate.seed).fit(X, y)
-    expected = estimator.estimate(X_new, confidence=0.95)
+    scores = estimator.scores(X_new)
+    expected, reading = estimator.from_scores(scores, confidence=0.95), estimator.read(scores)
     assert estimate.method == "OpenSetEstimator"
     assert_array_equal(rule.shares_.limits, expected.intervals)
     assert_allclose([*rule.shares_.known, rule.shares_.unseen], [0.5, 0.2, 0.3], atol=0.06)
-    scores = estimator.scores(X_new)
     # The risk is linear in the shares, so that expected shares are what a rule is to believe.
-    assert_allclose(rule.shares_.known, estimator.read(scores).expected[:2])
-    draws = estimator.read(scores).replicates(200, estimate.seed)
+    assert_allclose(rule.shares_.known, reading.expected[:2])
+    draws = reading.replicates(200, estimate.seed)
     covariance = rule.shares_.covariance
     width = np.ptp(expected.intervals, axis=1)[:2] / (2 * norm.isf(0.025))
     assert_allclose(np.sqrt(np.diag(covariance)), width)
@@ -223,18 +225,21 @@ def test_a_rule_takes_even_odds_where_several_classes_are_known() -> None:
     # Nothing is unseen, and a few rows leave it in doubt: the prior shows.
     rng = np.random.default_rng(0)
     X, X_new = (rng.normal(size=(80, 2)) + np.repeat([[0], [2]], 40, axis=0) for _ in range(2))
-    y = np.repeat(["a", "b"], 40)
+    y, one = ("a",) * 40 + ("b",) * 40, ("a",) * 80
 
-    def expected(labels: np.ndarray, prior_closed: float | None) -> np.ndarray:
-        estimator = OpenSetEstimator(prior_closed=prior_closed, random_state=0).fit(X, labels)
-        return estimator.read(estimator.scores(X_new)).expected[:-1]
+    def expected(labels: tuple[str, ...], prior_closed: float | None) -> np.ndarray:
+        estimator = OpenSetEstimator(prior_closed=prior_closed, random_state=0)
+        return estimator.read(scores(labels)).expected[:-1]
+
+    @cache
+    def scores(labels: tuple[str, ...]) -> OpenScores:
+        return OpenSetEstimator(random_state=0).fit(X, labels).scores(X_new)
 
     even, usual = expected(y, 0.5), expected(y, None)
     assert even.sum() < usual.sum() < 1
     labelled = OpenSetEstimator().fit(X, y).labelled_
     assert_allclose(estimate_shares(None, labelled, X_new, 0).known, even)
     assert_allclose(estimate_shares(OpenSetEstimator(), labelled, X_new, 0).known, usual)
-    one = np.repeat("a", 80)
     labelled = OpenSetEstimator().fit(X, one).labelled_
     assert_allclose(estimate_shares(None, labelled, X_new, 0).known, expected(one, None))
 

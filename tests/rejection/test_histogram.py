@@ -7,7 +7,6 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from reference.closed_form import BAYES_RISK, LATTICE, WEIGHTS, excess_by_size
 from unseen.rejection.cells.cells import (
@@ -32,11 +31,6 @@ def small_sample(seed, n_classes=2, n_features=2, n=40):
     X = rng.normal(size=(n, n_features)) + codes[:, None]
     X_new = rng.normal(size=(n, n_features)) + rng.randint(n_classes + 1, size=n)[:, None]
     return OpenSample(X, codes, X_new, rng.dirichlet(np.ones(n_classes + 1))[:-1])
-
-
-@parametrize_with_checks([RejectionHistogram(EqualWidthCells())])
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.parametrize("seed", range(3))

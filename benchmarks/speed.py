@@ -7,7 +7,8 @@
 
 Data: K Gaussian classes on a sphere of radius 3 in ten columns, as many new rows as labelled ones,
 20% of them of one more class. Each cell runs in a process of its own with one BLAS thread, the two
-versions in turn; the least CPU time of the runs counts, as noise only ever adds.
+versions in turn, after a run on a few rows that pays for imports; the least CPU time of the runs
+counts, as noise only ever adds.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ CELLS = {
     "k3_5000": ("estimate", 5000, 3),
     "k3_20000": ("estimate", 20_000, 3),
     "k50_2000": ("estimate", 2000, 50),
-    "k200_4000": ("estimate", 4000, 200),
+    "k200_2000": ("estimate", 2000, 200),
+    "k1000_5000": ("estimate", 5000, 1000),
     "rule_500": ("rule", 500, 3),
     "rule_2000": ("rule", 2000, 3),
     "rule_5000": ("rule", 5000, 3),
@@ -63,6 +65,7 @@ def solved(name: str) -> dict[str, object]:
     kind, n_rows, n_classes = CELLS[name]
     X, y, X_new, truth = rows(n_rows, n_classes)
     extra: dict[str, object] = {}
+    _import_all(unseen)
     start = time.process_time()
     if kind == "rule":
         rule = unseen.RejectionClassifier(random_state=0).fit(X, y, X_new)
@@ -77,7 +80,11 @@ def solved(name: str) -> dict[str, object]:
         shares = np.append(np.zeros(n_classes), np.mean([e.unseen for e in found.estimates]))
         truth = shares
     else:
-        found = unseen.estimate(X, y, X_new, confidence=0.95, random_state=0)
+        try:
+            found = unseen.estimate(X, y, X_new, confidence=0.95, random_state=0)
+        except ValueError:  # commit 36cfbde fails with 200 classes, where none is large
+            start, still = time.process_time(), unseen.OpenSetEstimator(prior_moved=0)
+            found = unseen.estimate(X, y, X_new, estimator=still, confidence=0.95, random_state=0)
         shares = np.append(found.proportions, found.unseen)
         extra["width"] = float(np.diff(np.asarray(found.intervals)[-1])[0])
     seconds = time.process_time() - start - float(extra.get("cpu_predict", 0.0))  # type: ignore[arg-type]
@@ -86,21 +93,31 @@ def solved(name: str) -> dict[str, object]:
     return {"cpu": seconds, "mb": memory, "l1": error, "shares": shares.tolist(), **extra}
 
 
-def in_process(name: str, source: Path) -> dict[str, object]:
-    """Run one cell with the library under ``source``: the least time of the runs."""
-    environment = {**os.environ, "PYTHONPATH": str(source)}
-    found = []
+def _import_all(unseen: object) -> None:
+    """Ask for a little of everything, so that lazy imports are not timed."""
+    X, y, X_new, _ = rows(60, 2)
+    unseen.estimate(X, y, X_new, confidence=0.95, random_state=0)  # type: ignore[attr-defined]
+    unseen.RejectionClassifier(random_state=0).fit(X, y, X_new).predict(X_new)  # type: ignore[attr-defined]
+
+
+def in_process(name: str, sources: tuple[Path, ...]) -> list[dict[str, object]]:
+    """Run one cell with the library under each of ``sources``, in turn; the least time counts."""
+    found: list[list[dict[str, object]]] = [[] for _ in sources]
     for _ in range(RUNS if CELLS[name][1] < 20_000 else 1):
-        command = [sys.executable, __file__, "one", name]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-        found.append(json.loads(done.stdout))
-    return min(found, key=lambda one: one["cpu"])
+        for runs, source in zip(found, sources, strict=True):
+            command = [sys.executable, __file__, "one", name]
+            environment = {**os.environ, "PYTHONPATH": str(source)}
+            done = subprocess.run(
+                command, env=environment, capture_output=True, text=True, check=True
+            )
+            runs.append(json.loads(done.stdout))
+    return [min(runs, key=lambda one: float(str(one["cpu"]))) for runs in found]
 
 
 def run(before: Path, names: list[str]) -> None:
     table = []
     for name in names:
-        old, new = (in_process(name, source) for source in (before, ROOT / "src"))
+        old, new = in_process(name, (before, ROOT / "src"))
         gap = np.abs(np.subtract(old.pop("shares"), new.pop("shares"))).max()
         row = {
             "cell": name,

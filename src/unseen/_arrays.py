@@ -17,7 +17,6 @@ import numpy as np
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
 from scipy.linalg.lapack import dpstrf, dtrtri
 from scipy.sparse import issparse
-from sklearn.metrics.pairwise import euclidean_distances
 
 from unseen._types import Array, FloatArray, IntArray
 
@@ -264,8 +263,11 @@ class NumpyArrays:
         np.minimum(exponent, -(shift or 0.0), out=exponent)
         if shift is None:
             np.exp(exponent, out=out)
+        elif out.dtype == np.float32:
+            exponent *= out.dtype.type(0.5)
+            out[:] = single_expm1(exponent, np.empty_like(exponent), np.exp(shift))
         else:
-            np.multiply(np.expm1(exponent), out.dtype.type(np.exp(shift)), out=out)
+            np.multiply(np.expm1(exponent), np.exp(shift), out=out)
 
     def sigmoid(self, values: Array) -> Array:
         """``1 / (1 + exp(-values))``; a fresh array."""
@@ -298,13 +300,23 @@ class NumpyArrays:
         true = np.take_along_axis(logits, codes[:, None, None], axis=2)[..., 0]
         return np.logaddexp.reduce(logits, axis=2) - true
 
-    def distances(self, rows: Array, references: Array) -> Array:
-        """Euclidean distances, a column for each reference; a fresh array."""
-        return euclidean_distances(rows, references)
+    def squared_distances(self, rows: Array, references: Array) -> Array:
+        """Squares of distances, a column for each reference; rounding may take one below 0."""
+        squares = [np.einsum("ij,ij->i", points, points) for points in (rows, references)]
+        left = np.column_stack([rows, squares[0], np.ones(len(rows))])
+        right = np.column_stack([-2 * references, np.ones(len(references)), squares[1]])
+        return left @ right.T
 
     def smallest(self, values: Array, n_values: int) -> Array:
         """The least so many values of each row, in any order; may overwrite the values."""
-        return np.partition(values, n_values - 1, axis=1)[:, :n_values]
+        if n_values > FEW_OUTPUTS:
+            return np.partition(values, n_values - 1, axis=1)[:, :n_values]
+        found, every = np.empty((len(values), n_values)), np.arange(len(values))
+        for place in range(n_values):  # faster than a partial sort, where they are few
+            least = values.argmin(axis=1)
+            found[:, place] = values[every, least]
+            values[every, least] = np.inf
+        return found
 
     def steps(self, values: Array) -> tuple[int, IntArray]:
         """How many distinct values there are, and the place of each value among them, rising."""
@@ -324,6 +336,26 @@ def _fortran(name: str, dtype: np.dtype[Any]) -> Any:
     """A function of BLAS or LAPACK: the checks of scipy.linalg cost as much as small matrices."""
     find = get_blas_funcs if name == "trmm" else get_lapack_funcs
     return find(name, dtype=dtype)
+
+
+def single_expm1(half: FloatArray, rest: FloatArray, factor: float) -> FloatArray:
+    """``factor expm1(2 half)``, into ``half``; ``rest`` is overwritten.
+
+    ``expm1(2 t) = 2 tanh(t) / (1 - tanh(t))`` takes a fourth of the time of NumPy's expm1 in single
+    precision.
+
+    Examples
+    --------
+    >>> half = np.array([-2.0, -1e-3, 0.0], dtype=np.float32)
+    >>> bool(np.allclose(single_expm1(half.copy(), half.copy(), 3.0), 3 * np.expm1(2 * half)))
+    True
+    """
+    number = half.dtype.type
+    np.tanh(half, out=half)
+    np.subtract(number(1), half, out=rest)
+    half /= rest
+    half *= number(2 * factor)
+    return half
 
 
 def _unpacked(rows: FloatArray, rank: int) -> Iterator[slice]:

@@ -197,11 +197,11 @@ class TorchArrays(NumpyArrays):
         places = codes[:, None, None].expand(-1, logits.shape[1], 1)
         return torch.logsumexp(logits, 2) - logits.gather(2, places)[..., 0]
 
-    def distances(self, rows: Array, references: Array) -> Array:
+    def squared_distances(self, rows: Array, references: Array) -> Array:
         squares = (references * references).sum(1)
         found = torch.addmm(squares, rows, references.T, alpha=-2)
         found += (rows * rows).sum(1)[:, None]
-        return found.clamp_(min=0).sqrt_()
+        return found
 
     def smallest(self, values: Array, n_values: int) -> Array:
         found = []

@@ -277,14 +277,16 @@ def mixture_shares(
     pi = np.tile(0.99 * first + 0.01 / n_classes, (len(W), 1))
     for _ in range(_EM_STEPS):
         pi = pi * ((W / (pi @ R.T)) @ R)
-    active = np.arange(len(W))
+    going = np.arange(len(W))
+    state: tuple[FloatArray, ...] = (W, c, pi.copy(), *_heights(R, W, c, pi))
     for _ in range(_MAX_STEPS):
-        stepped = _newton_step(R, W[active], c[active], pi[active])
-        moved = np.abs(stepped - pi[active]).max(axis=1)
-        pi[active] = stepped
-        active = active[moved > _SHARE_TOL]
-        if not active.size:
+        before, state = state[2], _newton_step(R, *state)
+        pi[going] = state[2]
+        moving = np.abs(state[2] - before).max(axis=1) > _SHARE_TOL
+        if not moving.any():
             break
+        if not moving.all():
+            going, state = going[moving], tuple(part[moving] for part in state)
     return pi[0] if weights is None else pi
 
 
@@ -357,27 +359,32 @@ def _em_step(
     return found / found.sum(axis=1, keepdims=True), height
 
 
-def _newton_step(R: FloatArray, W: FloatArray, c: FloatArray, pi: FloatArray) -> FloatArray:
-    density = pi @ R.T
+def _newton_step(
+    R: FloatArray,
+    W: FloatArray,
+    c: FloatArray,
+    pi: FloatArray,
+    density: FloatArray,
+    height: FloatArray,
+) -> tuple[FloatArray, ...]:
+    """All of this after a step to the top of each quadratic model, halved until it climbs."""
     pull = W / density
     slope = pull @ R - c
     curvature = _curvature(R, pull / density)
     linear = np.einsum("bkl,bl->bk", curvature, pi) + slope
     step = minimise_on_simplex(curvature, linear, pi > 0) - pi
     gain = np.einsum("bk,bk->b", slope, step)
-    height = _height(W, density, c, pi)
-    length = np.ones(len(pi))
-    open_ = np.arange(len(pi))
+    ahead, length = pi + step, np.ones(len(pi))
+    densities, heights = _heights(R, W, c, ahead)
     for _ in range(50):
-        tried = pi[open_] + length[open_, None] * step[open_]
-        rise = _height(W[open_], tried @ R.T, c[open_], tried) - height[open_]
         # Near the top a rise is lost in rounding: there the full step is safe.
-        enough = rise >= 1e-4 * length[open_] * gain[open_] - 1e-13
-        open_ = open_[~enough]
-        if not open_.size:
+        low = np.flatnonzero(~(heights - height >= 1e-4 * length * gain - 1e-13))
+        if not low.size:
             break
-        length[open_] /= 2
-    return pi + length[:, None] * step
+        length[low] /= 2
+        ahead[low] = pi[low] + length[low, None] * step[low]
+        densities[low], heights[low] = _heights(R, W[low], c[low], ahead[low])
+    return W, c, ahead, densities, heights
 
 
 def _curvature(R: FloatArray, weights: FloatArray) -> FloatArray:
@@ -399,10 +406,14 @@ def _curvature(R: FloatArray, weights: FloatArray) -> FloatArray:
     return curvature
 
 
-def _height(W: FloatArray, density: FloatArray, c: FloatArray, pi: FloatArray) -> FloatArray:
+def _heights(
+    R: FloatArray, W: FloatArray, c: FloatArray, pi: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Density of each row at these shares, and what is maximised."""
+    density = pi @ R.T
     with np.errstate(divide="ignore", invalid="ignore"):
         height = np.einsum("bj,bj->b", W, np.log(density)) - np.einsum("bk,bk->b", c, pi)
-    return np.where(np.isnan(height), -np.inf, height)
+    return density, np.where(np.isnan(height), -np.inf, height)
 
 
 def score_features(scores: FloatArray) -> FloatArray:

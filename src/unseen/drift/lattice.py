@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import logsumexp, ndtr, ndtri
+from scipy.special import ndtr, ndtri
 
 from unseen._frozen import Frozen
 from unseen._types import FloatArray, IntArray
-from unseen.roc.pooled import FALSE_ALARMS, N_CELLS, cell_rates, trapezoid
+from unseen.roc.pooled import FALSE_ALARMS, N_CELLS, cell_rates, log_sums, trapezoid
 
 __all__ = [
     "NOTHING_NEW",
@@ -139,7 +139,7 @@ class MovedLattice:
         parts = curves.moved, curves.mixed.reshape(-1, size), curves.hidden.reshape(-1, size)
         rate = cell_rates(np.concatenate(parts), share)
         self.share, self._rate = share, rate
-        self._log_new, self._log_old = np.log(rate).T, np.log1p(-rate).T
+        self._log_new, self._log_old = np.log(rate).T, np.log(1 - rate).T
 
     def tables(self, F: FloatArray, H: FloatArray) -> LatticeTables:
         """Log-likelihoods from the cells of new and labelled rows, (C, cells) each."""
@@ -151,8 +151,8 @@ class MovedLattice:
         table = np.full((len(F), n_u + 1, n_moved), -np.inf)
         table[:, 0] = gain[:, :n_moved]
         for strength in np.unique(curves.strength):
-            table[:, 1:, strength] = logsumexp(points[..., curves.strength == strength], axis=2)
-        hidden = logsumexp(gain[:, end:].reshape(len(F), n_u, -1), axis=2) - np.log(len(_HIDDEN))
+            table[:, 1:, strength] = log_sums(points[..., curves.strength == strength], axis=2)
+        hidden = log_sums(gain[:, end:].reshape(len(F), n_u, -1), axis=2) - np.log(len(_HIDDEN))
         return LatticeTables(table, points, np.column_stack([np.zeros(len(F)), hidden]))
 
     def known(self, weight: FloatArray) -> FloatArray:

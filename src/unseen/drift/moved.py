@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.special import expit, logsumexp
+from scipy.special import expit
 
 from unseen._frozen import Frozen
 from unseen._types import FloatArray, IntArray
@@ -28,6 +28,7 @@ from unseen.drift.lattice import (
     strength_of_points,
 )
 from unseen.mixture.placement import Candidates, PlacementPosterior
+from unseen.roc.pooled import log_sums
 from unseen.scores.base import Distances, RatioScores
 from unseen.scores.open import OpenScores, ratios_at_shares
 from unseen.simplex import mixture_shares
@@ -154,7 +155,7 @@ def moved_reading(scores: OpenScores, fit: TwoHypotheses) -> MovedReading:
     margins, factors = _families(at_closed.tables.table, log_prior, n_steady)
     mixing = np.exp(_EVIDENCE_POWER * (factors - factors.max()))
     mixing /= mixing.sum()
-    log_new = float(logsumexp(factors) - np.log(len(factors)))
+    log_new = float(log_sums(factors) - np.log(len(factors)))
     strength = _strength(at_closed.tables.table[first : first + n_steady])
     far = float(np.clip((strength.max(initial=0.0) - _FAR) / _FAR_RAMP, 0.0, 1.0))
     known = _known_rows(at_closed, log_prior, mixing, log_new, scores.n_new)
@@ -163,7 +164,7 @@ def moved_reading(scores: OpenScores, fit: TwoHypotheses) -> MovedReading:
         float(np.mean(odds)) if odds else 0.0,
         _evenness(scores, fit.known),
         log_new,
-        mixing @ np.exp(margins + PRIOR_SHARE - logsumexp(margins + PRIOR_SHARE, axis=1)[:, None]),
+        mixing @ np.exp(margins + PRIOR_SHARE - log_sums(margins + PRIOR_SHARE, axis=1)[:, None]),
         far,
         strength,
         known,
@@ -188,7 +189,7 @@ def _discriminators(ratios: RatioScores) -> tuple[IntArray, FloatArray]:
     """The discriminators that can matter, and their log prior weights."""
     loss = ratios.log_weight
     used = np.flatnonzero(loss > _LEAST_LOSS)
-    return used, loss[used] - logsumexp(loss[used])
+    return used, loss[used] - log_sums(loss[used])
 
 
 def _pairs(distances: Distances | None) -> list[tuple[FloatArray, FloatArray]]:
@@ -217,7 +218,7 @@ def _read(
 
 def _mean_table(table: FloatArray, log_prior: FloatArray) -> FloatArray:
     """Log-likelihood (U, D) of all discriminators together."""
-    found: FloatArray = logsumexp(table[: len(log_prior)] + log_prior[:, None, None], axis=0)
+    found: FloatArray = log_sums(table[: len(log_prior)] + log_prior[:, None, None], axis=0)
     return found
 
 
@@ -225,8 +226,8 @@ def _discriminator_odds(table: FloatArray, log_prior: FloatArray) -> tuple[float
     """Log-odds that the right end bends; and the posterior of u if the right end is straight."""
     both = _mean_table(table, log_prior)
     straight = both[:, 0] + PRIOR_SHARE
-    bent = logsumexp(both + PRIOR_MOVED[:, None] + PRIOR_MOVE)
-    return float(bent - logsumexp(straight)), straight - logsumexp(straight)
+    bent = log_sums(both + PRIOR_MOVED[:, None] + PRIOR_MOVE)
+    return float(bent - log_sums(straight)), straight - log_sums(straight)
 
 
 def _distance_odds(read: _Read, columns: range | list[int], claimed: FloatArray) -> list[float]:
@@ -237,9 +238,9 @@ def _distance_odds(read: _Read, columns: range | list[int], claimed: FloatArray)
     found = []
     for column in columns:
         table, hidden = read.tables.table[column], read.tables.hidden[column]
-        moved = logsumexp(table + PRIOR_MOVED[:, None] + PRIOR_STRENGTH)
+        moved = log_sums(table + PRIOR_MOVED[:, None] + PRIOR_STRENGTH)
         seen, not_seen = np.log1p(-_NOT_SEEN) + table[:, 0], np.log(_NOT_SEEN) + hidden
-        still = logsumexp(claimed + np.logaddexp(seen, not_seen))
+        still = log_sums(claimed + np.logaddexp(seen, not_seen))
         found.append(float(np.clip(moved - still, -_CLIP_DISTANCES, _CLIP_DISTANCES)))
     return found
 
@@ -249,10 +250,10 @@ def _families(
 ) -> tuple[FloatArray, FloatArray]:
     """Log-likelihood of u and log Bayes factor of u > 0 under moved, the discriminators last."""
     first = len(log_prior)
-    margins = [logsumexp(one + PRIOR_STRENGTH, axis=1) for one in table[first : first + n_steady]]
-    discriminators = logsumexp(_mean_table(table, log_prior) + PRIOR_MOVE, axis=1)
+    margins = [log_sums(one + PRIOR_STRENGTH, axis=1) for one in table[first : first + n_steady]]
+    discriminators = log_sums(_mean_table(table, log_prior) + PRIOR_MOVE, axis=1)
     by_family = np.array([*margins, _TEMPER * discriminators])
-    factors = logsumexp(by_family + PRIOR_SHARE, axis=1) - by_family[:, 0]
+    factors = log_sums(by_family + PRIOR_SHARE, axis=1) - by_family[:, 0]
     factors[-1] -= _HANDICAP
     return by_family, factors
 
@@ -262,8 +263,8 @@ def _strength(table: FloatArray) -> FloatArray:
     if not len(table):
         return np.zeros(0)
     fit = table + PRIOR_MOVED[:, None] + PRIOR_STRENGTH
-    by_strength = logsumexp(fit, axis=1)
-    law = np.exp(by_strength - logsumexp(by_strength, axis=1)[:, None])
+    by_strength = log_sums(fit, axis=1)
+    law = np.exp(by_strength - log_sums(by_strength, axis=1)[:, None])
     return np.asarray(law @ STRENGTHS)
 
 
@@ -280,7 +281,7 @@ def _known_rows(
         fit = points[first + family] + PRIOR_SHARE[1:, None] + PRIOR_STRENGTH[at]
         rows += part * read.lattice.known(np.exp(fit - fit.max()))[read.places[first + family]]
     table = read.tables.table[:first] + PRIOR_SHARE[:, None] + PRIOR_MOVE
-    trust = log_prior + _EVIDENCE_POWER * logsumexp(table, axis=(1, 2))
+    trust = log_prior + _EVIDENCE_POWER * log_sums(table, axis=(1, 2))
     trust = np.exp(trust - trust.max())
     trust[trust <= _LEAST_CANDIDATE] = 0.0
     for column in np.flatnonzero(trust):

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import logit, logsumexp, ndtr
+from scipy.special import logit, ndtr
 
 from unseen._types import FloatArray, ScorePair
 from unseen.roc import RocSketch, concave_hull
@@ -22,6 +22,7 @@ from unseen.roc.pooled import (
     CurveLattice,
     CurvePrior,
     cell_rates,
+    log_sums,
     separation_limits,
 )
 
@@ -73,11 +74,8 @@ def detection_power(
     separations = np.geomspace(*limits, _SEPARATIONS)
     lattice = CurveLattice(_GAMMA, separations, share, CurvePrior(limits, small_share))
     least = logit(prior_closed) + _LOG_CANDIDATES
-    power = np.zeros(len(SHARES))
-    for scales in hidden:
-        found = [_found(_curve(*pair), lattice, n_rows, least) for pair in scales]
-        power += np.max(found, axis=0) / len(hidden)
-    return power
+    curves = np.array([[_curve(*pair) for pair in scales] for scales in hidden])
+    return np.asarray(_found(curves, lattice, n_rows, least).max(axis=1).mean(axis=0))
 
 
 def detection_limit(power: FloatArray, level: float = 0.8) -> float | None:
@@ -108,15 +106,17 @@ def _curve(hidden: FloatArray, others: FloatArray) -> FloatArray:
     return np.asarray(curve)
 
 
-def _found(curve: FloatArray, lattice: CurveLattice, n_rows: float, least: float) -> FloatArray:
-    """Probability at each share that the log Bayes factor exceeds ``least``."""
-    curves = SHARES[:, None] * curve + (1 - SHARES[:, None]) * FALSE_ALARMS
-    rate, share = cell_rates(curves, lattice.share), lattice.share
+def _found(curves: FloatArray, lattice: CurveLattice, n_rows: float, least: float) -> FloatArray:
+    """Probability that the log Bayes factor exceeds ``least``, for each curve and share."""
+    mixed = SHARES[:, None] * curves[..., None, :] + (1 - SHARES[:, None]) * FALSE_ALARMS
+    share = lattice.share
+    rate = cell_rates(mixed.reshape(-1, FALSE_ALARMS.size), share)
     per_cell = n_rows / N_CELLS
     fit = (
         rate @ np.log(lattice.rate / share).T
         + (1 - rate) @ np.log((1 - lattice.rate) / (1 - share)).T
     )
-    expected = logsumexp(per_cell * fit + lattice.log_prior, axis=1)
+    expected = log_sums(per_cell * fit + lattice.log_prior, axis=1)
     variance = per_cell * (rate * (1 - rate) * (logit(rate) - logit(share)) ** 2).sum(axis=1)
-    return np.asarray(ndtr((expected - least) / np.sqrt(np.maximum(variance, 1e-12))))
+    found = ndtr((expected - least) / np.sqrt(np.maximum(variance, 1e-12)))
+    return np.asarray(found.reshape(mixed.shape[:-1]))

@@ -14,7 +14,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import logsumexp
 
 from unseen._arrays import chosen_arrays
 from unseen._frozen import Frozen
@@ -23,7 +22,7 @@ from unseen._sklearn import Interval
 from unseen._types import FloatArray
 from unseen.mixture.base import MixtureEstimator, clipped_estimate
 from unseen.records import MixtureEstimate
-from unseen.roc.pooled import N_CELLS, PooledCells, fitted_lattice, spread_cells
+from unseen.roc.pooled import N_CELLS, PooledCells, fitted_lattice, log_sums, spread_cells
 from unseen.roc.sketch import RocSketch
 from unseen.samples import Clusters, design_effect, effective_number
 from unseen.scores.base import NEGLIGIBLE, RatioScores
@@ -85,7 +84,7 @@ class Candidates:
         """The discriminators, and the distances where there are any."""
         log_prior = scores.log_weight
         log_prior[log_prior < np.log(NEGLIGIBLE)] = -np.inf
-        log_prior -= logsumexp(log_prior)
+        log_prior -= log_sums(log_prior)
         far = scores.distances
         if far is None:
             return cls(scores.new, scores.labelled, log_prior, scores.clusters)

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from unseen.mixture.slope import ROCSlope
 from unseen.records import Notice
+from unseen.roc import BinomialDeviance, Concave, RocSketch
 from unseen.scores import OpenScores
 
 __all__ = ["known_overlap", "overlap_notices", "slope_total"]
@@ -48,11 +48,12 @@ def slope_total(scores: OpenScores) -> float:
         mixed = np.log(np.maximum(densities @ scores.mixture, _LEAST_DENSITY))
         samples.append((values[:, ratios.best] + mixed)[:, None] - parts)
     new, labelled = samples
-    method = ROCSlope()
-    return sum(
-        method.from_scores(new[:, code], labelled[scores.codes == code, code]).proportion
+    sketches = [
+        RocSketch.from_scores(new[:, code], labelled[scores.codes == code, code])
         for code in range(len(scores.classes))
-    )
+    ]
+    slopes = BinomialDeviance().fit_sketches(sketches, Concave()).right_slope
+    return float(np.clip(slopes, 0.0, 1.0).sum())
 
 
 def known_overlap(scores: OpenScores) -> float:

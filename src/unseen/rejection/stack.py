@@ -141,9 +141,9 @@ def nearest(model: NearestNeighbors, rows: FloatArray | None, n_nearest: int) ->
         return np.asarray(model.kneighbors(rows, n_neighbors=n_nearest)[0])
     found = np.empty((len(rows), n_nearest))
     for block in arrays.blocks(len(rows), model.n_samples_fit_):
-        apart = arrays.distances(arrays.put(rows[block]), arrays.put(model._fit_X))
+        apart = arrays.squared_distances(arrays.put(rows[block]), arrays.put(model._fit_X))
         found[block] = arrays.host(arrays.smallest(apart, n_nearest))
-    return found
+    return np.sqrt(np.maximum(found, 0.0))
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ the best points damped Newton steps (:mod:`unseen.roc.newton`) go down to the mi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
 
@@ -75,7 +76,12 @@ class BinomialDeviance:
 
     def fit_sketch(self, sketch: RocSketch, model: RocModel) -> FittedRoc:
         """Fit the empirical ROC of a sketch, read on the grid: a batch of one."""
-        return fit_roc(self.grid, np.interp(self.grid, *sketch.roc()), model)
+        return self.fit_sketches([sketch], model)
+
+    def fit_sketches(self, sketches: Sequence[RocSketch], model: RocModel) -> FittedRoc:
+        """Fit the empirical ROCs of some sketches, read on the grid."""
+        curves = [np.interp(self.grid, *sketch.roc()) for sketch in sketches]
+        return fit_roc(self.grid, curves, model)
 
 
 def fit_roc(

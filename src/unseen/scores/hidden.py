@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from sklearn.metrics.pairwise import euclidean_distances
 
-from unseen._types import BoolArray, FloatArray, IntArray, ScorePair
+from unseen._types import FloatArray, IntArray, ScorePair
 from unseen.samples import Clusters, LabelledRows
 from unseen.scores.kernel import Standardisation
 
@@ -55,8 +55,8 @@ def hidden_classes(
         return ()
     hidden = np.sort(rng.permutation(enough)[:_MOST_CLASSES])
     scales = Standardisation.of(rows, np.ones(len(codes))).raw_and_standardised
-    tables = [euclidean_distances(scale(rows)) for scale in scales]
-    return tuple(tuple(_as_if_hidden(tables, codes == code)) for code in hidden)
+    tables = [_nearest_by_class(scale(rows), codes, len(counts)) for scale in scales]
+    return tuple(tuple(_as_if_hidden(tables, codes, code)) for code in hidden)
 
 
 def _distinct_rows(
@@ -71,14 +71,27 @@ def _distinct_rows(
     return np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows), labelled.codes[places]
 
 
-def _as_if_hidden(tables: list[FloatArray], own: BoolArray) -> Iterator[ScorePair]:
+def _nearest_by_class(rows: FloatArray, codes: IntArray, n_classes: int) -> FloatArray:
+    """Distances of each row to the three nearest other rows of each class, (n, K, 3)."""
+    apart = euclidean_distances(rows)
+    np.fill_diagonal(apart, np.inf)
+    found = np.full((len(rows), n_classes, _NEIGHBOURS), np.inf)
+    for code in range(n_classes):
+        nearest = _nearest(apart[:, codes == code])
+        found[:, code, : nearest.shape[1]] = nearest
+    return found
+
+
+def _as_if_hidden(tables: list[FloatArray], codes: IntArray, code: int) -> Iterator[ScorePair]:
     """By scale, distances of the hidden rows and of the others to the nearest other rows."""
     for table in tables:
-        to_others, among_others = table[own][:, ~own], table[~own][:, ~own].copy()
-        np.fill_diagonal(among_others, np.inf)
-        yield (_nearest(to_others), _nearest(among_others))
+        others = np.delete(table, code, axis=1).reshape(len(table), -1)
+        distances = _nearest(others).mean(axis=1)
+        yield distances[codes == code], distances[codes != code]
 
 
 def _nearest(distances: FloatArray) -> FloatArray:
-    nearest = np.partition(distances, _NEIGHBOURS - 1, axis=1)[:, :_NEIGHBOURS]
-    return np.asarray(nearest.mean(axis=1))
+    """The three least values of each row, or all of fewer."""
+    if distances.shape[1] <= _NEIGHBOURS:
+        return distances
+    return np.asarray(np.partition(distances, _NEIGHBOURS - 1, axis=1)[:, :_NEIGHBOURS])

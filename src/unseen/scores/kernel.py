@@ -172,10 +172,10 @@ def neighbour_distances(
         references = arrays.put(scale(H[chosen]))
         for (rows, numbers), distances in zip(pairs, found, strict=True):
             for block in arrays.blocks(rows.shape[0], len(chosen)):
-                apart = arrays.distances(scale(arrays.put(dense(rows[block]))), references)
+                apart = arrays.squared_distances(scale(arrays.put(dense(rows[block]))), references)
                 apart[numbers[block, None] == own_numbers] = np.inf
-                nearest = arrays.smallest(apart, n_nearest)
-                distances[block, column] = arrays.host(nearest.mean(axis=1))
+                nearest = arrays.host(arrays.smallest(apart, n_nearest))
+                distances[block, column] = np.sqrt(np.maximum(nearest, 0.0)).mean(axis=1)
     return Distances(*found)
 
 

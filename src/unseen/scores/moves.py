@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import issparse
-from scipy.stats import trim_mean
 
 from unseen._frozen import Frozen
 from unseen._random import one_blas_thread
@@ -203,7 +202,7 @@ def class_shifts(
     for code in range(len(shift)):
         old, new = _some(rows[labelled.codes == code]), _some(rows_new[looks_like == code])
         if min(len(old), len(new)) >= _FEWEST_ROWS:
-            shift[code] = (trim_mean(new, _TRIMMED) - trim_mean(old, _TRIMMED)) / scale
+            shift[code] = (_trimmed_mean(new) - _trimmed_mean(old)) / scale
             error[code] = np.sqrt(new.var(axis=0) / len(new) + old.var(axis=0) / len(old)) / scale
     return shift, error
 
@@ -261,6 +260,12 @@ def _coded(old: FloatArray, new: FloatArray) -> BoolArray:
             if counts.max() >= max(fewest, _SAME_VALUE * outside.sum()):
                 found |= far & (new == values[counts.argmax()])
     return found
+
+
+def _trimmed_mean(rows: FloatArray) -> FloatArray:
+    """Mean of each column without a part of the rows at either end."""
+    cut = int(_TRIMMED * len(rows))
+    return np.asarray(np.sort(rows, axis=0)[cut : len(rows) - cut].mean(axis=0))
 
 
 def _some(rows: FloatArray) -> FloatArray:

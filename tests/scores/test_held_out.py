@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from unseen import KernelLogisticRegression
 from unseen.scores.base import training_masks
-from unseen.scores.held_out import Race, held_out
+from unseen.scores.held_out import Race, held_out, raced, scouted
 
 C_VALUES = 10.0 ** np.arange(-2, 4)
 
@@ -38,6 +38,18 @@ def test_a_race_against_a_better_bandwidth_ends_at_once(cells):
     beaten = held_out(*cells, race=Race(0.0, 0.01))
     assert beaten.error.max() > 10 * held_out(*cells).error.max()
     assert beaten.scores.max() < -0.01
+
+
+def test_a_fold_that_scouts_keeps_the_scores_of_those_that_may_win(cells):
+    rows, codes, median, *others = cells
+    widths = median * np.array([2.0, 1.0, 0.25])
+    race = raced(rows, codes, widths, *others[:3], behind=0.005)
+    full = np.array([one.scores for one in race])
+    found = scouted(rows, codes, widths, *others[:3], behind=0.005)
+    near = full > full.max() - 0.005
+    assert_allclose(found[near], full[near], atol=3e-3)  # as far as a grid is solved
+    assert found.argmax() == full.argmax()
+    assert (found[full < full.max() - 0.15] < found.max() - 0.05).all()
 
 
 def test_many_rows_are_chosen_on_a_part_that_keeps_rare_classes():

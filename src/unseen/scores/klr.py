@@ -32,7 +32,7 @@ from unseen._sklearn import (
 from unseen._types import FloatArray, IntArray, Matrix
 from unseen.samples import Clusters, check_again, check_labelled
 from unseen.scores.base import training_masks
-from unseen.scores.held_out import SCORINGS, one_hot, raced
+from unseen.scores.held_out import SCORINGS, one_hot, scouted
 from unseen.scores.kernel import (
     PreparedRows,
     Scale,
@@ -250,8 +250,7 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
             cells = rows, codes, bandwidths[place], C_values, masks, self.scoring
             top = max((scores.max() for scores in found), default=-np.inf)
             with between(place / len(every), (place + 1) / len(every)):
-                race = raced(*cells, behind=_BEHIND, best=top)
-            found.append(np.array([one.scores for one in race]))
+                found.append(scouted(*cells, behind=_BEHIND, best=top))
         # The first of equals is the smoother one: wide bandwidths and small C come first.
         order = np.argmax(np.nan_to_num(found, nan=-np.inf))
         scale, width, C = np.unravel_index(order, np.shape(found))

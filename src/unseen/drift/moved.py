@@ -2,7 +2,7 @@
 
 Discriminators see every move and distances hardly see small ones, but both see what is new as a
 second bump of the ROC. Each family of scores has a Bayes factor for u > 0 under *moved*; their mean
-weighs u > 0 against u = 0. Open or moved is decided by three signs, which
+weighs u > 0 against u = 0. Open or moved is decided by four signs, which
 :mod:`unseen.drift.hypotheses` adds up. docs/drift.md, "The third hypothesis", derives all of it.
 """
 
@@ -16,12 +16,14 @@ from scipy.special import expit
 
 from unseen._frozen import Frozen
 from unseen._types import FloatArray, IntArray
+from unseen.drift.departure import departure_likelihood, departure_odds
 from unseen.drift.lattice import (
     NOTHING_NEW,
     PRIOR_MOVE,
     PRIOR_MOVED,
     PRIOR_SHARE,
     PRIOR_STRENGTH,
+    SHARES,
     STRENGTHS,
     LatticeTables,
     MovedLattice,
@@ -30,10 +32,11 @@ from unseen.drift.lattice import (
 from unseen.mixture.placement import Candidates, PlacementPosterior
 from unseen.roc.pooled import log_sums
 from unseen.scores.base import Distances, RatioScores
+from unseen.scores.moves import Moves
 from unseen.scores.open import OpenScores, ratios_at_shares
 from unseen.simplex import mixture_shares
 
-__all__ = ["MovedReading", "TwoHypotheses", "moved_reading"]
+__all__ = ["MovedReading", "TwoHypotheses", "moved_reading", "with_nothing"]
 
 # Every constant here was chosen on development sets (docs/drift.md, "Where constants come from").
 _NOT_SEEN = 0.3  # prior probability that distances cannot see what is new
@@ -74,8 +77,8 @@ class MovedReading(Frozen):
 
     Parameters
     ----------
-    discriminators, distances, evenness : float
-        The three signs of moved against open, as log-odds.
+    discriminators, distances, evenness, departure : float
+        The four signs of moved against open, as log-odds.
     log_new : float
         Log Bayes factor for "something is new" against "nothing is", both under moved.
     probability : ndarray of shape (U,)
@@ -97,6 +100,7 @@ class MovedReading(Frozen):
     discriminators: float
     distances: float
     evenness: float
+    departure: float
     log_new: float
     probability: FloatArray
     far: float
@@ -155,7 +159,10 @@ def moved_reading(scores: OpenScores, fit: TwoHypotheses) -> MovedReading:
     margins, factors = _families(at_closed.tables.table, log_prior, n_steady)
     mixing = np.exp(_EVIDENCE_POWER * (factors - factors.max()))
     mixing /= mixing.sum()
+    found = margins + PRIOR_SHARE
+    found = mixing @ np.exp(found - log_sums(found, axis=1)[:, None])
     log_new = float(log_sums(factors) - np.log(len(factors)))
+    departure, log_new, law = _departed(scores.moves, fit, log_new, found)
     strength = _strength(at_closed.tables.table[first : first + n_steady])
     far = float(np.clip((strength.max(initial=0.0) - _FAR) / _FAR_RAMP, 0.0, 1.0))
     known = _known_rows(at_closed, log_prior, mixing, log_new, scores.n_new)
@@ -163,8 +170,9 @@ def moved_reading(scores: OpenScores, fit: TwoHypotheses) -> MovedReading:
         float(np.clip(discriminators, *_CLIP_DISCRIMINATORS)),
         float(np.mean(odds)) if odds else 0.0,
         _evenness(scores, fit.known),
+        departure,
         log_new,
-        mixing @ np.exp(margins + PRIOR_SHARE - log_sums(margins + PRIOR_SHARE, axis=1)[:, None]),
+        law,
         far,
         strength,
         known,
@@ -256,6 +264,28 @@ def _families(
     factors = log_sums(by_family + PRIOR_SHARE, axis=1) - by_family[:, 0]
     factors[-1] -= _HANDICAP
     return by_family, factors
+
+
+def _departed(
+    moves: Moves | None, fit: TwoHypotheses, log_new: float, law: FloatArray
+) -> tuple[float, float, FloatArray]:
+    """The sign of the departure; log Bayes factor and law of u > 0 under moved, given it too."""
+    if moves is None or moves.departure is None:
+        return 0.0, log_new, law
+    whole = with_nothing(law, log_new)
+    odds = departure_odds(moves.departure, SHARES, whole, fit.posterior)
+    likelihood = departure_likelihood(moves.departure, SHARES, moved=True)
+    likelihood -= likelihood[0]
+    shown = law * np.exp(likelihood)
+    return odds, log_new + float(np.log(shown.sum())), shown / shown.sum()
+
+
+def with_nothing(law: FloatArray, log_new: float) -> FloatArray:
+    """A law of u > 0 at ``SHARES``, with the probability that nothing is new."""
+    is_new = expit(log_new + np.log1p(-NOTHING_NEW) - np.log(NOTHING_NEW))
+    found = is_new * law
+    found[0] = 1 - is_new
+    return np.asarray(found)
 
 
 def _strength(table: FloatArray) -> FloatArray:

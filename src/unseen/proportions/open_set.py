@@ -141,9 +141,8 @@ class OpenSetEstimator(ProportionEstimator):
         Jobs that score at the same time; does not change the result.
     prior_moved : float or None, default=None
         Prior probability, if the new rows are no mixture of the known classes, that the known
-        classes have moved (docs/drift.md); None is 0.27 for several known classes and 0.12 for
-        one, of which the shares follow only where moved is nearly sure. 0 takes for granted that
-        no class has moved.
+        classes have moved (docs/drift.md); None is 0.38. 0 takes for granted that no class has
+        moved.
 
     Examples
     --------

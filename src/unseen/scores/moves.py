@@ -20,7 +20,14 @@ from unseen.scores.base import Distances, RatioScores
 from unseen.scores.kernel import Standardisation, dense, neighbour_distances
 from unseen.scores.posteriors import Posteriors
 
-__all__ = ["Moves", "class_shifts", "coded_rows", "made_moves", "steady_distances"]
+__all__ = [
+    "Moves",
+    "class_shifts",
+    "coded_rows",
+    "made_moves",
+    "mean_departure",
+    "steady_distances",
+]
 
 # Share of the variance on the leading axes, and the least posterior whose logarithm is taken:
 # chosen on development sets.
@@ -31,6 +38,9 @@ _MOST_VALUES = 20_000_000
 # A mean without a fifth of the rows at either end is not the work of a few rows of a new class.
 _TRIMMED = 0.2
 _FEWEST_ROWS, _MOST_ROWS = 10, 2000
+# A value counts up to this part of the labelled values' width beyond them; a column tells classes
+# apart at most so well. Chosen on development sets.
+_OUTER, _WIDER, _MOST_TOLD = 0.01, 0.25, 0.95
 # A code: so many rows and so large a part of them share a value that lies beyond the labelled ones
 # by part of a deviation, and so large a part of all that lies beyond is this value.
 _FEWEST_CODED, _LEAST_CODED, _BEYOND, _SAME_VALUE = 3, 0.005, 0.5, 0.8
@@ -55,6 +65,8 @@ class Moves(Frozen):
         Share of the new rows that hold a code in the place of a value; see :func:`coded_rows`.
     coded_columns : tuple of int
         Columns that hold codes.
+    departure : float or None
+        How far new rows lie from the classes that they look like; see :func:`mean_departure`.
     """
 
     distances: Distances | None
@@ -63,6 +75,7 @@ class Moves(Frozen):
     names: tuple[str, ...] | None = None
     coded: float = 0.0
     coded_columns: tuple[int, ...] = ()
+    departure: float | None = None
 
 
 def made_moves(
@@ -74,15 +87,18 @@ def made_moves(
     seed: int,
 ) -> Moves:
     """Distances and shifts; a new row counts for its likeliest class at the shares ``closed``."""
-    looks_like = np.zeros(X_new.shape[0], dtype=np.intp)
+    looks_like, away = np.zeros(X_new.shape[0], dtype=np.intp), None
     if posteriors is not None:
         looks_like = (posteriors.ratios * closed).argmax(axis=1)
+        away = mean_departure(
+            labelled.rows, X_new, posteriors.of_labelled.argmax(axis=1), looks_like
+        )
     with one_blas_thread():
         rng = np.random.RandomState(seed)
         given = ratios.distances, ratios.clusters
         far = steady_distances(X_new, labelled.rows, posteriors, *given, rng)
     shifts = class_shifts(labelled, X_new, looks_like)
-    return Moves(far, *shifts, labelled.names, *coded_rows(labelled.rows, X_new))
+    return Moves(far, *shifts, labelled.names, *coded_rows(labelled.rows, X_new), away)
 
 
 def _dense_pair(X: Matrix, X_new: Matrix) -> tuple[FloatArray, FloatArray] | None:
@@ -205,6 +221,64 @@ def class_shifts(
             shift[code] = (_trimmed_mean(new) - _trimmed_mean(old)) / scale
             error[code] = np.sqrt(new.var(axis=0) / len(new) + old.var(axis=0) / len(old)) / scale
     return shift, error
+
+
+def mean_departure(
+    X: Matrix, X_new: Matrix, looks_like: IntArray, looks_like_new: IntArray
+) -> float | None:
+    """How far new rows lie from the classes that they look like, as classes lie from each other.
+
+    The root of ``sum_kj p_k w_j (m'_kj - m_kj)^2 / sum_kj p_k w_j (m_kj - m_j)^2``: m_kj is the
+    mean of column j over the labelled rows that look like class k, m'_kj over the new rows that do,
+    whose share is p_k; w_j is large for columns that tell classes apart. The part of the squares
+    that noise explains is taken off.
+
+    Parameters
+    ----------
+    X, X_new : ndarray or sparse matrix of shape (n, d) and (m, d)
+        Labelled and new rows.
+    looks_like, looks_like_new : ndarray of shape (n,) and (m,)
+        The class that a classifier gives each row, labelled ones out of fold.
+
+    Returns
+    -------
+    float or None
+        None for fewer than two classes with rows in both samples, and for rows too many to be
+        dense.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen.scores.moves import mean_departure
+    >>> y, noise = np.repeat([0, 1], 500), np.random.default_rng(0).normal(size=(1000, 1))
+    >>> X = 4 * y[:, None] + noise
+    >>> round(mean_departure(X, X[::-1] + 0.2, y, y[::-1]), 1)  # 0.2 where classes are 4 apart
+    0.1
+    """
+    pair = _dense_pair(X, X_new)
+    if pair is None:
+        return None
+    old, new = pair
+    low, high = np.quantile(_some(old), [_OUTER, 1 - _OUTER], axis=0)
+    limits = low - _WIDER * (high - low), high + _WIDER * (high - low)
+    some = np.clip(_some(old), *limits)
+    spread = Standardisation.of(some, np.ones(len(some))).scale
+    middle, shift, noise, count = [], [], [], []
+    for code in np.unique(looks_like_new):
+        groups = old[looks_like == code], new[looks_like_new == code]
+        here, there = (np.clip(_some(rows), *limits) / spread for rows in groups)
+        if min(len(here), len(there)) >= _FEWEST_ROWS:
+            middle.append(here.mean(axis=0))
+            shift.append(there.mean(axis=0) - middle[-1])
+            noise.append(here.var(axis=0) / len(here) + there.var(axis=0) / len(there))
+            count.append(len(groups[1]))
+    if len(count) < 2:
+        return None
+    part, means = np.array(count) / sum(count), np.array(middle)
+    between = part @ np.square(means - part @ means)
+    moved = part @ (np.square(shift) - np.array(noise))
+    weight = between / (1 - np.minimum(between, _MOST_TOLD))
+    return float(np.sqrt(max(weight @ moved, 0.0) / max(weight @ between, 1e-300)))
 
 
 def coded_rows(X: Matrix, X_new: Matrix) -> tuple[float, tuple[int, ...]]:

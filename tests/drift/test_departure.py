@@ -1,0 +1,73 @@
+"""How far new rows lie from known classes: a new class departs, a class that moved hardly does."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.sparse import csr_matrix
+
+from unseen import OpenSetEstimator
+from unseen.drift.departure import departure_likelihood, departure_odds
+from unseen.drift.lattice import SHARES
+from unseen.mixture.placement import PlacementPosterior
+from unseen.scores.moves import mean_departure
+
+
+def two_classes(n_rows: int, gap: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    y = np.repeat([0, 1], n_rows)
+    noise = np.random.default_rng(seed).normal(size=(2 * n_rows, 3))
+    return noise + gap * np.array([1.0, 0.0, 0.0]) * y[:, None], y
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.5, 2.0])
+def test_a_common_shift_departs_by_its_size_in_units_of_the_classes(shift) -> None:
+    (X, y), (X_new, _) = two_classes(4000, 4.0), two_classes(4000, 4.0, seed=1)
+    # Class means lie 2 from their middle; the other columns tell nothing, and do not count.
+    moved = X_new + np.array([shift, 0.0, 0.0])
+    assert_allclose(mean_departure(X, moved, y, y), shift / 2, atol=0.03)
+    assert_allclose(mean_departure(X, X_new + np.array([0.0, shift, shift]), y, y), 0.0, atol=0.05)
+
+
+def test_neither_order_nor_units_nor_a_few_far_rows_change_it() -> None:
+    X, y = two_classes(300, 3.0)
+    X_new, y_new = X[::-1] + 0.7, y[::-1]
+    found = mean_departure(X, X_new, y, y_new)
+    unit = np.array([1e3, 1e-3, 1.0])
+    assert_allclose(mean_departure(X * unit + 5, X_new * unit + 5, y, y_new), found)
+    assert_allclose(mean_departure(csr_matrix(X), csr_matrix(X_new), y, y_new), found)
+    far = X_new.copy()
+    far[:2] = 1e6
+    assert_allclose(mean_departure(X, far, y, y_new), found, atol=0.05)
+
+
+def test_one_class_has_nothing_to_be_compared_with() -> None:
+    X, y = two_classes(100, 3.0)
+    assert mean_departure(X, X, y, np.zeros(200, dtype=int)) is None
+    assert mean_departure(X, X, np.where(y == 1, 0, y), y) is None
+
+
+def test_little_departure_speaks_for_moved_and_a_large_one_for_what_is_new() -> None:
+    share = np.linspace(0.05, 0.3, 6)
+    open_law = PlacementPosterior(share, np.full(6, 1 / 6), 50.0, 0.9, np.ones((1, 1)))
+    nothing = np.append(1.0, np.zeros(len(SHARES) - 1))
+    odds = [departure_odds(x, SHARES, nothing, open_law) for x in (0.05, 0.2, 0.9)]
+    assert odds[0] > odds[1] > 0 > odds[2]
+
+
+@pytest.mark.parametrize("share", [0.2, 0.5, 0.8])
+def test_the_likelihood_is_highest_near_the_share_that_makes_such_a_departure(share) -> None:
+    grid = np.linspace(0, 1, 201)
+    for moved, without in ((False, 0.0), (True, 0.1)):
+        best = grid[departure_likelihood(1.1 * share + without, grid, moved).argmax()]
+        assert_allclose(best, share, atol=0.01)
+
+
+def test_most_rows_new_and_none_moved_is_not_called_moved() -> None:
+    rng = np.random.default_rng(2)
+    centres = rng.normal(size=(3, 8)) * 1.3
+    X, y = centres[np.repeat([0, 1], 60)] + rng.normal(size=(120, 8)), np.repeat([0, 1], 60)
+    X_new = centres[np.repeat([0, 1, 2], [30, 30, 240])] + rng.normal(size=(300, 8))
+    found = OpenSetEstimator(random_state=0).fit(X, y).estimate(X_new)
+    assert found.drift.verdict != "moved"
+    assert_allclose(found.unseen, 0.8, atol=0.1)

@@ -144,6 +144,7 @@ def variants(scores: OpenScores) -> dict[str, np.ndarray]:
         "prior_closed 0.5": OpenSetEstimator(prior_closed=0.5),
         "prior_closed 0: always open": OpenSetEstimator(prior_closed=0.0),
         "prior_closed 1: always closed": OpenSetEstimator(prior_closed=1.0),
+        "prior_moved 0: no class has moved": OpenSetEstimator(prior_moved=0.0),
     }
     shares = {name: both(one.from_scores(scores)) for name, one in found.items()}
     ratios, best = scores.ratios, [scores.ratios.best]

@@ -71,3 +71,19 @@ def test_most_rows_new_and_none_moved_is_not_called_moved() -> None:
     found = OpenSetEstimator(random_state=0).fit(X, y).estimate(X_new)
     assert found.drift.verdict != "moved"
     assert_allclose(found.unseen, 0.8, atol=0.1)
+
+
+def test_the_answer_without_a_column_that_moved_is_told() -> None:
+    rng = np.random.default_rng(0)
+    centres = 5 * rng.normal(size=(4, 9))
+    X, y = centres[np.repeat([0, 1, 2], 60)] + rng.normal(size=(180, 9)), np.repeat([0, 1, 2], 60)
+    X_new = centres[np.repeat([0, 1, 2, 3], 50)] + rng.normal(size=(200, 9))
+    X_new[:, 4] += X[:, 4].std()
+    found = OpenSetEstimator(random_state=0).fit(X, y).estimate(X_new)
+    without = found.drift.without
+    assert found.drift.verdict != "still"
+    assert (without.columns, without.verdict) == ((4,), "still")
+    assert_allclose(without.unseen, 0.25, atol=0.02)
+    assert "Without this column nothing seems to have moved, and 2" in found.sentence()
+    named = found.drift.named([f"s{place}" for place in range(9)])
+    assert named.to_dict()["without"]["columns"] == ["s4"]

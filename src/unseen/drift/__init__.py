@@ -6,7 +6,7 @@ from unseen.drift.held_out import HeldOut, calibrated
 from unseen.drift.hypotheses import ThreeHypotheses, weigh_three
 from unseen.drift.moved import MovedReading, moved_reading
 from unseen.drift.tolerance import Tolerance, certified_tolerance, group_tolerance
-from unseen.drift.verdict import Drift, drift_record
+from unseen.drift.verdict import Drift, Without, drift_record, few_columns
 
 __all__ = [
     "Control",
@@ -15,10 +15,12 @@ __all__ = [
     "MovedReading",
     "ThreeHypotheses",
     "Tolerance",
+    "Without",
     "calibrated",
     "certified_tolerance",
     "drift_by_distances",
     "drift_record",
+    "few_columns",
     "group_tolerance",
     "moved_reading",
     "weigh_three",

@@ -19,7 +19,16 @@ from unseen.records import Notice
 from unseen.scores.moves import Moves
 from unseen.scores.open import OpenScores
 
-__all__ = ["Drift", "Verdict", "codes", "displacement", "drift_record", "moved_columns"]
+__all__ = [
+    "Drift",
+    "Verdict",
+    "Without",
+    "codes",
+    "displacement",
+    "drift_record",
+    "few_columns",
+    "moved_columns",
+]
 
 Verdict = Literal["still", "moved", "unclear"]
 
@@ -29,10 +38,41 @@ _MOVED, _UNCLEAR = 0.8, 0.2
 _FAR = 0.5
 # A column is named from so many standard errors and deviations on.
 _ERRORS, _LEAST_SHIFT, _MOST_COLUMNS, _MOST_NAMED = 4.0, 0.02, 20, 3
+# Columns that moved at least so far as this part of the farthest may be left out, if they are at
+# most so large a part of all.
+_AS_FAR, _FEW = 0.5, 1 / 3
 _LONGEST_NAME = 25  # three names leave the sentence short enough for a headline
 _HARDLY_ANY = 0.8  # share of rows unlike training from which on hardly any is like it
 _FACTORS = (1.0, 2.0, 3.0, 5.0)
 _SAID_FACTOR = 3.0
+
+
+@dataclass(frozen=True, eq=False)
+class Without(Frozen):
+    """The answer without the few columns that moved most.
+
+    Parameters
+    ----------
+    columns : tuple
+        Names or numbers of the columns that were left out.
+    unseen : float
+        The unseen share without them.
+    verdict : {"still", "moved", "unclear"}
+        Whether known classes look as in training without them.
+    """
+
+    columns: tuple[Any, ...]
+    unseen: float
+    verdict: Verdict
+
+    @property
+    def sentence(self) -> str:
+        """What is said where nothing seems to have moved without the columns; else nothing."""
+        if self.verdict != "still":
+            return ""
+        them = "this column" if len(self.columns) == 1 else f"these {len(self.columns)} columns"
+        share = "no row" if self.unseen < NO_SHARE else short_share(self.unseen)
+        return f" Without {them} nothing seems to have moved, and {share} looks unseen."
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +101,8 @@ class Drift(Frozen):
         Share of the new rows that hold a code in the place of a value, such as -999.
     coded_columns : tuple
         Names or numbers of the columns with codes.
+    without : Without or None
+        Where known classes may have moved in a few columns, the answer without these.
 
     Examples
     --------
@@ -85,6 +127,7 @@ class Drift(Frozen):
     displacement: dict[Any, float | None] = field(default_factory=dict)
     coded: float = 0.0
     coded_columns: tuple[Any, ...] = ()
+    without: Without | None = None
 
     def must(self, factor: float = 1.0) -> float:
         """Share that must be unseen, with 95% confidence; 0 where nothing is sure.
@@ -111,7 +154,10 @@ class Drift(Frozen):
         """
         columns = tuple((names[place], shift) for place, shift in self.columns)
         coded = tuple(names[place] for place in self.coded_columns)
-        return replace(self, columns=columns, coded_columns=coded)
+        without = self.without
+        if without is not None:
+            without = replace(without, columns=tuple(names[place] for place in without.columns))
+        return replace(self, columns=columns, coded_columns=coded, without=without)
 
     def sentence(self, interval: FloatArray | None) -> str:
         """The answer about unseen classes where the verdict is not "still".
@@ -126,18 +172,19 @@ class Drift(Frozen):
         str
         """
         range_ = None if interval is None else tuple(map(short_share, interval))
+        without = "" if self.without is None else self.without.sentence
         if self.verdict == "unclear":
             between = "" if range_ is None else f" Between {range_[0]} and {range_[1]} may be new."
             return (
                 f"{self._some()} of the new rows look unlike training, and whether they are of "
-                f"new classes or known classes have moved is unclear.{between}"
+                f"new classes or known classes have moved is unclear.{between}{without}"
             )
         named = listed([shown(str(name), _LONGEST_NAME) for name, _ in self.columns], _MOST_NAMED)
         where = f", mostly in column{'s' * (len(self.columns) > 1)} {named}" if named else ""
         return (
             f"{self._how_many()} in training: the known classes have moved{where}; this is what a "
             "changed sensor, unit, preprocessing or population looks like. "
-            f"{self._what_is_new(range_)}"
+            f"{self._what_is_new(range_)}{without}"
         )
 
     def _how_many(self) -> str:
@@ -202,7 +249,13 @@ class Drift(Frozen):
             "columns": [{"column": str(name), "shift": shift} for name, shift in self.columns],
             "displacement": list(self.displacement.values()),
             "coded": self.coded,
+            "without": None if self.without is None else self._without_as_dict(self.without),
         }
+
+    @staticmethod
+    def _without_as_dict(without: Without) -> dict[str, Any]:
+        named = [str(name) for name in without.columns]
+        return {"columns": named, "unseen": without.unseen, "verdict": without.verdict}
 
 
 def drift_record(scores: OpenScores, probability_moved: float, far: float, unlike: float) -> Drift:
@@ -265,6 +318,22 @@ def moved_columns(moves: Moves | None) -> tuple[tuple[Any, float], ...]:
     order = clear[np.argsort(-np.abs(shift[clear]), kind="stable")][:_MOST_COLUMNS]
     names = moves.names or range(len(shift))
     return tuple((names[column], float(shift[column])) for column in order.tolist())
+
+
+def few_columns(columns: Sequence[tuple[Any, float]], n_columns: int) -> tuple[Any, ...]:
+    """The columns that moved farthest, if they are few of all; else none.
+
+    Examples
+    --------
+    >>> from unseen.drift.verdict import few_columns
+    >>> few_columns([("s3", -1.1), ("s1", 0.7), ("s2", 0.1)], n_columns=9)
+    ('s3', 's1')
+    >>> few_columns([("s3", -1.1), ("s1", 0.7), ("s2", 0.1)], n_columns=3)
+    ()
+    """
+    farthest = max((abs(shift) for _, shift in columns), default=0.0)
+    chosen = tuple(name for name, shift in columns if abs(shift) >= _AS_FAR * farthest)
+    return chosen if len(chosen) <= min(_FEW * n_columns, _MOST_COLUMNS - 1) else ()
 
 
 def displacement(moves: Moves | None, classes: Sequence[Any]) -> dict[Any, float | None]:

@@ -26,7 +26,9 @@ from unseen.drift import (
     Drift,
     MovedReading,
     ThreeHypotheses,
+    Without,
     drift_record,
+    few_columns,
     moved_reading,
     weigh_three,
 )
@@ -38,7 +40,12 @@ from unseen.mixture.placement import (
     for_intervals,
     placement_posterior,
 )
-from unseen.proportions.base import CLASSIFIER_CONSTRAINTS, ProportionEstimator, Reading
+from unseen.proportions.base import (
+    CLASSIFIER_CONSTRAINTS,
+    ProportionEstimator,
+    Reading,
+    answer,
+)
 from unseen.proportions.bootstrap import em_replicates
 from unseen.proportions.overlap import known_overlap, overlap_notices
 from unseen.records import Estimate
@@ -234,8 +241,23 @@ class OpenSetEstimator(ProportionEstimator):
         )
 
     def with_verdict(self, estimate: Estimate, rows: Matrix, drift: Drift | None) -> Estimate:
-        """The estimate as it is: the reading has asked, or was told that no class has moved."""
-        return estimate
+        """The estimate, and the answer without the columns that moved, if these are few.
+
+        The reading has asked for a verdict, or was told that no class has moved. The answer without
+        some columns costs as much as the estimate, and is not asked for under "still".
+        """
+        found, own = estimate.drift, self.labelled_
+        if found is None or found.verdict == "still":
+            return estimate
+        left_out = few_columns(found.columns, rows.shape[1])
+        if not left_out:
+            return estimate
+        names = own.names or range(rows.shape[1])
+        kept = [place for place, name in enumerate(names) if name not in left_out]
+        other = answer(self, replace(own, rows=own.rows[:, kept], names=None), rows[:, kept])
+        verdict = "still" if other.drift is None else other.drift.verdict
+        without = Without(left_out, other.unseen, verdict)
+        return replace(estimate, drift=replace(found, without=without))
 
     def _follows(self, scores: OpenScores, drift: Drift | None) -> bool:
         """Whether the shares are those of three hypotheses, or of closed and open alone.

@@ -43,8 +43,10 @@ def test_neither_order_nor_units_nor_a_few_far_rows_change_it() -> None:
 
 def test_one_class_has_nothing_to_be_compared_with() -> None:
     X, y = two_classes(100, 3.0)
-    assert mean_departure(X, X, y, np.zeros(200, dtype=int)) is None
-    assert mean_departure(X, X, np.where(y == 1, 0, y), y) is None
+    assert mean_departure(X, X, np.zeros(200, dtype=int), y) is None
+    assert mean_departure(X, X[:5], y, y[:5]) is None
+    # New rows of one class of two are compared with the distance of both.
+    assert_allclose(mean_departure(X, X[y == 0] + 3.0, y, y[y == 0]), 2.0, atol=0.2)
 
 
 def test_little_departure_speaks_for_moved_and_a_large_one_for_what_is_new() -> None:

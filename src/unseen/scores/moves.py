@@ -243,8 +243,8 @@ def mean_departure(
     Returns
     -------
     float or None
-        None for fewer than two classes with rows in both samples, and for rows too many to be
-        dense.
+        None for fewer than two classes with labelled rows, where few new rows look like any, and
+        for rows too many to be dense.
 
     Examples
     --------
@@ -263,22 +263,26 @@ def mean_departure(
     limits = low - _WIDER * (high - low), high + _WIDER * (high - low)
     some = np.clip(_some(old), *limits)
     spread = Standardisation.of(some, np.ones(len(some))).scale
-    middle, shift, noise, count = [], [], [], []
-    for code in np.unique(looks_like_new):
+    means, moved, part = [], [], []
+    for code in np.unique(looks_like):
         groups = old[looks_like == code], new[looks_like_new == code]
         here, there = (np.clip(_some(rows), *limits) / spread for rows in groups)
-        if min(len(here), len(there)) >= _FEWEST_ROWS:
-            middle.append(here.mean(axis=0))
-            shift.append(there.mean(axis=0) - middle[-1])
-            noise.append(here.var(axis=0) / len(here) + there.var(axis=0) / len(there))
-            count.append(len(groups[1]))
-    if len(count) < 2:
+        if len(here) >= _FEWEST_ROWS:
+            enough = len(there) >= _FEWEST_ROWS
+            means.append(here.mean(axis=0))
+            shift = there.mean(axis=0) - means[-1] if enough else 0 * spread
+            noise = here.var(axis=0) / len(here) + there.var(axis=0) / len(there) if enough else 0
+            moved.append(np.square(shift) - noise)
+            part.append(len(groups[1]) * enough)
+    if len(means) < 2 or not any(part):
         return None
-    part, means = np.array(count) / sum(count), np.array(middle)
-    between = part @ np.square(means - part @ means)
-    moved = part @ (np.square(shift) - np.array(noise))
+    # Where new rows look like one class alone, all classes say how far apart classes lie.
+    even = part if np.count_nonzero(part) > 1 else None
+    middle = np.average(means, axis=0, weights=even)
+    between = np.average(np.square(means - middle), axis=0, weights=even)
     weight = between / (1 - np.minimum(between, _MOST_TOLD))
-    return float(np.sqrt(max(weight @ moved, 0.0) / max(weight @ between, 1e-300)))
+    away = weight @ np.average(moved, axis=0, weights=part)
+    return float(np.sqrt(max(away, 0.0) / max(weight @ between, 1e-300)))
 
 
 def coded_rows(X: Matrix, X_new: Matrix) -> tuple[float, tuple[int, ...]]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from unseen import _wording as words
+import unseen._wording as words
 from unseen.loop import (
     Audit,
     Column,

@@ -3,6 +3,8 @@
     git worktree add ../before COMMIT
     python benchmarks/speed.py ../before/src           all cells, to results/speed.csv
     python benchmarks/speed.py ../before/src k3_5000   some of them
+    python benchmarks/speed.py ../before/src rules     rules against a random forest and the rules
+                                                       before, to results/speed_rules.json
     python benchmarks/speed.py table                   results/speed.csv as a table
 
 Data: K Gaussian classes on a sphere of radius 3 in ten columns, as many new rows as labelled ones,
@@ -13,7 +15,7 @@ counts, as noise only ever adds.
 
 from __future__ import annotations
 
-from _common import RESULTS, ROOT, write_csv  # isort: skip
+from _common import RESULTS, ROOT, cpu_seconds, write_csv  # isort: skip
 
 import csv
 import json
@@ -24,10 +26,12 @@ import sys
 import time
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 SHARE, COLUMNS, RUNS = 0.2, 10, 2
+SPLITS, HIDDEN, RULE_ROWS, MILLION = 10, 2, 400, 1_000_000
 # What runs, rows of each sample, known classes.
 CELLS = {
     "k1_500": ("estimate", 500, 1),
@@ -40,9 +44,7 @@ CELLS = {
     "k50_2000": ("estimate", 2000, 50),
     "k200_2000": ("estimate", 2000, 200),
     "k1000_5000": ("estimate", 5000, 1000),
-    "rule_500": ("rule", 500, 3),
     "rule_2000": ("rule", 2000, 3),
-    "rule_5000": ("rule", 5000, 3),
     "monitor": ("monitor", 1000, 3),
 }
 
@@ -103,7 +105,7 @@ def _import_all(unseen: object) -> None:
 def in_process(name: str, sources: tuple[Path, ...]) -> list[dict[str, object]]:
     """Run one cell with the library under each of ``sources``, in turn; the least time counts."""
     found: list[list[dict[str, object]]] = [[] for _ in sources]
-    for _ in range(RUNS if CELLS[name][1] < 20_000 else 1):
+    for _ in range(RUNS if CELLS[name][1] * CELLS[name][2] < 60_000 else 1):
         for runs, source in zip(found, sources, strict=True):
             command = [sys.executable, __file__, "one", name]
             environment = {**os.environ, "PYTHONPATH": str(source)}
@@ -114,8 +116,91 @@ def in_process(name: str, sources: tuple[Path, ...]) -> list[dict[str, object]]:
     return [min(runs, key=lambda one: float(str(one["cpu"]))) for runs in found]
 
 
+def rule_against_forest(n_rows: int = 5000) -> dict[str, float]:
+    """CPU seconds of the default rule and of a random forest on the same rows."""
+    from sklearn.ensemble import RandomForestClassifier
+
+    import unseen
+
+    _import_all(unseen)
+    X, y, X_new, _ = rows(n_rows, 3)
+    rule, forest = unseen.RejectionClassifier(random_state=0), RandomForestClassifier(100)
+    origin = np.append(y, np.full(n_rows, 3))
+    return {
+        "fit": cpu_seconds(lambda: rule.fit(X, y, X_new)),
+        "fit_forest": cpu_seconds(lambda: forest.fit(np.vstack([X, X_new]), origin), 2),
+        "predict": cpu_seconds(lambda: rule.predict(X_new), 5),
+        "predict_forest": cpu_seconds(lambda: forest.predict(X_new), 5),
+    }
+
+
+def rule_on_digits(seed: int) -> float:
+    """Macro-F1 of the default rule on fresh rows of the digits, two digits being unseen."""
+    from sklearn.datasets import load_digits
+    from sklearn.metrics import f1_score
+
+    import unseen
+
+    X, y = load_digits(return_X_y=True)
+    rng = np.random.default_rng(seed)
+    order, hidden = rng.permutation(len(y)), rng.choice(10, HIDDEN, replace=False)
+    X, y = X[order], np.where(np.isin(y[order], hidden), "unseen", y[order].astype(str))
+    known = np.flatnonzero(y[: 2 * RULE_ROWS] != "unseen")[:RULE_ROWS]
+    new, fresh = slice(2 * RULE_ROWS, 3 * RULE_ROWS), slice(3 * RULE_ROWS, None)
+    rule = unseen.RejectionClassifier(random_state=0).fit(X[known], y[known], X[new])
+    return float(f1_score(y[fresh], rule.predict(X[fresh]), average="macro"))
+
+
+def rule_on_a_million() -> dict[str, float]:
+    """CPU seconds of a rule of 20,000 + 20,000 rows, and of its labels of a million rows."""
+    import unseen
+
+    X, y, X_new, _ = rows(20_000, 3)
+    rule = unseen.RejectionClassifier(random_state=0)
+    fit = cpu_seconds(lambda: rule.fit(X, y, X_new))
+    parts = [rows(100_000, 3, 1)[2]] * (MILLION // 100_000)
+    return {"fit": fit, "predict": cpu_seconds(lambda: [rule.predict(part) for part in parts])}
+
+
+PARTS = {"forest": rule_against_forest, "digits": rule_on_digits, "million": rule_on_a_million}
+
+
+def answer_of(source: Path, *question: str) -> Any:
+    """What one of the parts says with the library under ``source``."""
+    command = [sys.executable, __file__, "part", *question]
+    environment = {**os.environ, "PYTHONPATH": str(source)}
+    said = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True)
+    return json.loads(said.stdout)
+
+
+def rules(before: Path) -> None:
+    """Rules against a random forest, against the rules before, and on a million rows."""
+    sources = {"before": before, "now": ROOT / "src"}
+    found: dict[str, Any] = {"command": "python benchmarks/speed.py ../before/src rules"}
+    for name, source in sources.items():
+        seconds = answer_of(source, "forest")
+        ratios = {what: seconds[what] / seconds[f"{what}_forest"] for what in ("fit", "predict")}
+        found[f"times_forest_{name}"] = {what: round(ratio, 2) for what, ratio in ratios.items()}
+        found[f"cpu_{name}"] = {what: round(value, 3) for what, value in seconds.items()}
+    both = sources.values()
+    macro = np.array([[answer_of(one, "digits", f"{k}") for one in both] for k in range(SPLITS)])
+    change = macro[:, 1] - macro[:, 0]
+    found["macro_f1"] = {
+        **dict(zip(sources, macro.mean(axis=0).round(4).tolist(), strict=True)),
+        "change": round(float(change.mean()), 4),
+        "standard_error": round(float(change.std(ddof=1) / SPLITS**0.5), 4),
+        "splits": SPLITS,
+    }
+    found["million_rows"] = answer_of(sources["now"], "million")
+    (RESULTS / "speed_rules.json").write_text(json.dumps(found, indent=1) + "\n")
+    print(json.dumps(found, indent=1))
+
+
 def run(before: Path, names: list[str]) -> None:
-    table = []
+    table: list[dict[str, Any]] = []
+    if names != list(CELLS):  # the others keep the rows that they have
+        with (RESULTS / "speed.csv").open(encoding="utf-8") as file:
+            table = [row for row in csv.DictReader(file) if row["cell"] not in names]
     for name in names:
         old, new = in_process(name, (before, ROOT / "src"))
         gap = np.abs(np.subtract(old.pop("shares"), new.pop("shares"))).max()
@@ -128,7 +213,7 @@ def run(before: Path, names: list[str]) -> None:
             row |= {f"{key}_{when}": round(float(value), 3) for key, value in one.items()}
         table.append(row)
         print(row, flush=True)
-    write_csv("speed.csv", table)
+        write_csv("speed.csv", sorted(table, key=lambda one: list(CELLS).index(one["cell"])))
 
 
 def table() -> None:
@@ -144,7 +229,11 @@ if __name__ == "__main__":
     warnings.simplefilter("ignore")
     if sys.argv[1:2] == ["one"]:
         print(json.dumps(solved(sys.argv[2])))
+    elif sys.argv[1:2] == ["part"]:
+        print(json.dumps(PARTS[sys.argv[2]](*map(int, sys.argv[3:]))))
     elif sys.argv[1:] == ["table"]:
         table()
+    elif sys.argv[2:] == ["rules"]:
+        rules(Path(sys.argv[1]).resolve())
     else:
         run(Path(sys.argv[1]).resolve(), sys.argv[2:] or list(CELLS))

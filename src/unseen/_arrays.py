@@ -34,6 +34,7 @@ __all__ = [
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 BLOCK = 4096  # rows whose kernel values stay in the cache between two passes over them
+LEAST_BLOCK, AT_WORK = 256, 2**19  # rows, and numbers, where a row has very many numbers
 FEW_OUTPUTS = 12
 _device: ContextVar[str] = ContextVar("unseen_device", default="cpu")
 
@@ -195,7 +196,7 @@ class NumpyArrays:
 
     def blocks(self, n_rows: int, width: int) -> Iterator[slice]:
         """Slices of rows, for work on so many numbers a row."""
-        return row_blocks(n_rows)
+        return row_blocks(n_rows, min(BLOCK, max(LEAST_BLOCK, AT_WORK // max(width, 1))))
 
     def parts(self, n_rows: int, width: int) -> Iterator[slice]:
         """Slices of rows, for kernel values against so many landmarks."""
@@ -297,8 +298,10 @@ class NumpyArrays:
 
     def log_losses(self, logits: Array, codes: Array) -> Array:
         """Minus the log-probability of a class for each row, of logits (n, problems, K)."""
-        true = np.take_along_axis(logits, codes[:, None, None], axis=2)[..., 0]
-        return np.logaddexp.reduce(logits, axis=2) - true
+        true = np.take_along_axis(logits, codes[:, None, None], axis=2)
+        largest = logits.max(axis=2, keepdims=True)
+        sums = np.exp(logits - largest).sum(axis=2, dtype=np.float64)
+        return np.log(sums) + (largest - true)[..., 0]
 
     def squared_distances(self, rows: Array, references: Array) -> Array:
         """Squares of distances, a column for each reference; rounding may take one below 0."""

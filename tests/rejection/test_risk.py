@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import confusion_matrix
 from sklearn.model_selection import GridSearchCV
 
+from unseen.drift import Drift, Tolerance
 from unseen.records import Estimate
 from unseen.rejection import CostSensitive, ErrorRate, MinMax, open_set_risk, open_set_scorer
 from unseen.rejection.cells.cells import cell_costs
@@ -234,6 +235,21 @@ def test_intervals_of_an_estimate_widen_the_standard_error() -> None:
     slope = ErrorRate().at(wide.rates, wide.rates_new, SHARES).by_share
     noise = sd**2 * slope @ np.array([[1.0, -0.5], [-0.5, 1.0]]) @ slope
     assert_allclose(wide.standard_error**2 - narrow.standard_error**2, noise, rtol=1e-3)
+
+
+def test_no_risk_is_stated_where_known_classes_moved_but_candidates_are_compared() -> None:
+    X, codes, X_new = draw(np.random.default_rng(4))
+    limits = Tolerance(np.zeros(0), np.zeros(0))
+    rows = X[:, None], codes, X_new[:, None]
+    stated = {}
+    for verdict in ("still", "unclear", "moved"):
+        drift = Drift(verdict, 0.5, limits, 0.9)
+        estimate = Estimate((0, 1), SHARES, 0.3, "m", {0: 120, 1: 60}, 400, drift=drift)
+        stated[verdict] = open_set_risk(Fixed(), *rows, estimate)
+        scorer = open_set_scorer(rows[2], estimate)
+        assert_allclose(scorer(Fixed(), *rows[:2]), -stated["still"].risk)
+    assert stated["moved"].is_withheld
+    assert_allclose(stated["unclear"].risk, stated["still"].risk)
 
 
 class Cutter(ClassifierMixin, BaseEstimator):

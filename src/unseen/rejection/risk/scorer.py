@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from unseen.proportions import OpenSetEstimator, ProportionEstimator
+from unseen.records import Estimate
 from unseen.rejection.learning.sample import codes_of, with_unseen
 from unseen.rejection.learning.shares import estimate_shares, given_shares
 from unseen.rejection.risk.estimate import RiskEstimate, RiskMeasure, open_risk
@@ -53,6 +54,7 @@ def open_set_risk(
     Returns
     -------
     RiskEstimate
+        Withheld, and NaN, where the estimate of the shares finds that the known classes have moved.
 
     Examples
     --------
@@ -76,7 +78,7 @@ def open_set_risk(
     else:
         shares = given_shares(proportions, classes)
     everything = with_unseen(classes, unseen_label)
-    return open_risk(
+    found = open_risk(
         codes_of(predicted, everything),
         codes,
         codes_of(classifier.predict(X_new), everything),
@@ -84,6 +86,7 @@ def open_set_risk(
         shares.covariance,
         measure,
     )
+    return found.withheld() if shares.verdict == "moved" else found
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,13 +115,19 @@ class OpenSetScorer:
             )
 
     def __call__(self, estimator: Any, X: Any, y: Any) -> float:
-        """Minus the risk on held-out labelled rows and on X_new."""
+        """Minus the risk on held-out labelled rows and on X_new.
+
+        Candidates are compared at the same shares even where the known classes have moved.
+        """
+        shares = self.proportions
+        if isinstance(shares, Estimate):
+            shares = replace(shares, drift=None)
         return -open_set_risk(
             estimator,
             X,
             y,
             self.X_new,
-            self.proportions,
+            shares,
             measure=self.measure,
             unseen_label=self.unseen_label,
         ).risk

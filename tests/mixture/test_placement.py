@@ -5,7 +5,12 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.stats import kstest
 
-from unseen.mixture.placement import Candidates, Placement, placement_posterior
+from unseen.mixture.placement import (
+    Candidates,
+    Placement,
+    PlacementPosterior,
+    placement_posterior,
+)
 from unseen.roc.models import Concave, Gaussian
 from unseen.roc.pooled import FALSE_ALARMS, N_CELLS, cell_rates
 from unseen.roc.sketch import RocSketch
@@ -54,6 +59,12 @@ def test_truths_drawn_from_the_prior_have_uniform_posterior_ranks() -> None:
         levels = np.linspace(0, 1, 501)
         ranks.append(np.interp(nu, posterior.quantile(levels), levels))
     assert kstest(ranks, "uniform").pvalue > 0.01
+
+
+def test_quantiles_of_a_symmetric_law_lie_around_its_middle() -> None:
+    share, probability = np.array([0.2, 0.5, 0.8]), np.array([0.25, 0.5, 0.25])
+    law = PlacementPosterior(share, probability, 0.0, 0.0, np.zeros(1))
+    assert_allclose(law.open_quantile([0.125, 0.5, 0.875]), share)
 
 
 def test_samples_of_one_law_rarely_give_a_large_bayes_factor() -> None:

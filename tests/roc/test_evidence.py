@@ -18,6 +18,7 @@ def test_vertices_are_the_shares_of_scores_above_the_threshold(scores_F, scores_
     assert (np.diff(found.thresholds) <= 0).all()
     for place in range(1, len(found.thresholds) - 1):
         threshold = found.thresholds[place]
+        assert threshold not in [*scores_F, *scores_H]
         assert_allclose(found.false_alarm[place], (scores_H > threshold).mean())
         assert_allclose(found.detection[place], (scores_F > threshold).mean())
     assert (found.false_alarm[0], found.detection[0]) == (0, 0)
@@ -47,11 +48,11 @@ def test_weights_of_labelled_rows_weigh_their_false_alarm():
 
 def test_the_pooled_curve_of_the_default_ends_with_the_slope_of_the_known_share():
     rng = np.random.default_rng(2)
-    X = np.vstack([rng.normal(-4, 1, (400, 2)), rng.normal(4, 1, (400, 2))])
-    X_new = np.vstack([rng.normal(-4, 1, (500, 2)), rng.normal([-4, 4], 1, (300, 2))])
-    estimate = unseen.estimate(X, ["a"] * 400 + ["b"] * 400, X_new, random_state=0)
+    X = np.vstack([rng.normal(-4, 1, (200, 2)), rng.normal(4, 1, (200, 2))])
+    X_new = np.vstack([rng.normal(-4, 1, (250, 2)), rng.normal([-4, 4], 1, (150, 2))])
+    estimate = unseen.estimate(X, ["a"] * 200 + ["b"] * 200, X_new, random_state=0)
     pooled = estimate.pooled
     assert pooled.right_slope == pytest.approx(1 - estimate.unseen)
     rest = 1 - np.interp(0.1, pooled.false_alarm, pooled.detection)
     assert rest / 0.9 == pytest.approx(1 - estimate.unseen, abs=0.03)
-    assert estimate.to_dict()["pooled"]["n_new"] == 800
+    assert estimate.to_dict()["pooled"]["n_new"] == 400

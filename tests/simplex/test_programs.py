@@ -100,3 +100,17 @@ def test_accelerated_em_finds_the_shares_of_newton_steps() -> None:
     assert_allclose(found.sum(axis=1), 1)
     assert found.min() >= 0
     assert np.abs(found - exact).mean() < 0.01 * exact.std(axis=0).mean()
+
+
+def test_an_em_step_tells_the_height_from_which_it_climbs() -> None:
+    rng = np.random.default_rng(0)
+    ratios, weights = rng.uniform(0.1, 1.0, (30, 3)), np.full((2, 30), 1 / 30)
+    noise, shares = rng.uniform(0, 0.3, (2, 3)), rng.dirichlet(np.ones(3), 2)
+
+    def height(pi: np.ndarray) -> np.ndarray:
+        return np.log(pi @ ratios.T).mean(axis=1) - (noise * pi).sum(axis=1)
+
+    climbed, before = simplex._em_step(ratios, weights, noise, shares)
+    assert_allclose(before, height(shares))
+    assert_allclose(climbed.sum(axis=1), 1)
+    assert (height(climbed) >= before).all()

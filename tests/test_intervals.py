@@ -92,6 +92,15 @@ def test_calibrated_limits_are_percentiles_stretched_about_the_estimate() -> Non
     assert_allclose(wide - evidence.shares[:, None], 1.4 * (plain - evidence.shares[:, None]))
 
 
+def test_counting_noise_is_that_of_the_rows_that_do_not_count() -> None:
+    shares = np.array([0.0, 0.02, 0.3, 0.5])
+    assert_allclose(counting_noise(shares, 60, 0.025), counting_noise(1 - shares, 60, 0.025))
+
+
+def test_limits_for_all_shares_are_no_closer_than_for_each_alone() -> None:
+    assert simultaneous_tail(np.full((50, 3), 0.2), 0.9) == pytest.approx(0.05)
+
+
 def test_counting_noise_is_the_least_half_width() -> None:
     """A share that the replicates hardly move still has binomial noise, 0 included."""
     shares = np.array([0.4, 0.0, 0.6])

@@ -184,6 +184,11 @@ def test_draws_follow_the_law() -> None:
     assert law.probability_unseen == pytest.approx(0.4)
     assert law.shares[-1] == 0.0
     assert_allclose(law.expected, [0.38, 0.38, 0.24])
+    # The known shares of "moved" count where it is the likelier.
+    apart = replace(law, mixtures=np.array([[0.9, 0.1], [0.9, 0.1], [0.1, 0.9]]))
+    assert_allclose(apart.shares, [0.9, 0.1, 0.0])
+    likely = replace(apart, probability=np.array([0.2, 0.2, 0.6]))
+    assert_allclose(likely.shares, [0.42, 0.58, 0.0])
 
 
 @cache

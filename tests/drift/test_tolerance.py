@@ -20,6 +20,16 @@ def test_must_is_the_best_region_in_closed_form() -> None:
         assert_allclose(found.must(factor), max(0.0, *regions))
 
 
+def test_limits_of_classes_and_regions_fail_together_in_delta() -> None:
+    """(1 - alpha)^n is the chance that the highest of n rows misses alpha; detection^m likewise."""
+    rng = np.random.default_rng(0)
+    codes = np.repeat(np.arange(4), 150)
+    found = certified_tolerance(np.full(300, 9.0), rng.normal(size=600), codes, delta=0.1)
+    n_regions = len(found.alpha)
+    assert 4 * n_regions * (1 - found.alpha[0]) ** 150 == pytest.approx(0.05)
+    assert_allclose(n_regions * found.detection**300, 0.05)
+
+
 def test_a_region_that_a_factor_fills_says_nothing() -> None:
     assert Tolerance(np.array([0.5]), np.array([0.9])).must(2.0) == 0.0
     assert Tolerance(np.zeros(0), np.zeros(0)).must(1.0) == 0.0

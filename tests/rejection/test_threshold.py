@@ -15,7 +15,7 @@ from sklearn.svm import SVC, OneClassSVM
 
 from unseen.rejection.risk.estimate import open_risk
 from unseen.rejection.risk.metrics import known_accuracy, open_macro_f1
-from unseen.rejection.threshold import RejectionThreshold, risk_by_cut
+from unseen.rejection.threshold import Cut, RejectionThreshold, risk_by_cut
 
 SHARES = [0.45, 0.25]
 
@@ -154,3 +154,23 @@ def test_what_cannot_score_is_named(rows) -> None:
         RejectionThreshold(StandardScaler(), GaussianNB()).fit(X, y, X_new, SHARES)
     with pytest.raises(TypeError, match="detector must have predict_proba"):
         RejectionThreshold(SVC()).fit(X, y, X_new, SHARES)
+
+
+def test_known_classes_are_weighed_by_their_shares_and_not_by_their_labelled_rows() -> None:
+    rng = np.random.default_rng(0)
+    X, X_new = rng.normal(np.repeat([[0.0], [1.0]], [90, 30], axis=0), 1), rng.normal(size=(60, 1))
+    y = np.repeat(["a", "b"], [90, 30])
+    classifier = GaussianNB()
+    rule = RejectionThreshold(classifier=classifier, random_state=0).fit(X, y, X_new, [0.3, 0.5])
+    raw, found = classifier.fit(X, y).predict_proba(X_new), rule.predict_proba(X_new)
+    weight = (0.3 / 90) / (0.5 / 30)
+    assert_allclose(found[:, 0] / found[:, 1], weight * raw[:, 0] / raw[:, 1])
+
+
+def test_at_the_cut_unseen_is_as_probable_as_the_best_known_class() -> None:
+    scored = np.array([[0.3, 0.9, 0.1], [0.3, 0.5, 0.5], [0.1, 0.6, 0.4], [0.7, 0.6, 0.4]])
+    found = Cut(place=0.3, slope=2.0).probabilities(scored)
+    assert_allclose(found.sum(axis=1), 1)
+    beyond = found[:, -1] - found[:, :-1].max(axis=1)
+    assert_allclose(beyond[:2], 0, atol=1e-12)
+    assert beyond[2] < 0 < beyond[3]

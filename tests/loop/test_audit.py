@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from scipy.stats import beta
 
 import unseen
+from unseen.loop.audit import _corrected
 from unseen.loop.sheet import draw_probabilities, draw_rows
 from unseen.loop.strata import Stratum, class_strata, share_interval
 from unseen.records import Estimate
@@ -117,6 +119,33 @@ def test_people_contradict_an_estimate_that_takes_all_for_new() -> None:
     )
     assert found.after_more[1] < found.half_width
     assert unseen.audit(["cat"] * 99, [1, 2], ["emu", "emu"], estimate=estimate).verdict == "agrees"
+
+
+@pytest.mark.parametrize(
+    ("ends", "verdict"),
+    [
+        ((0.1, 0.2), "too low"),
+        ((0.2, 0.4), "agrees"),
+        ((0.6, 0.8), "agrees"),
+        ((0.8, 0.9), "too high"),
+    ],
+)
+def test_an_estimate_agrees_where_its_interval_meets_that_of_the_labels(ends, verdict) -> None:
+    """20 of 40 labelled rows are new: 36% to 64%."""
+    unseen_share = sum(ends) / 2
+    intervals = [[0.0, 1.0], [*ends]]
+    shares = [1 - unseen_share], unseen_share
+    estimate = Estimate(("cat",), *shares, "m", {"cat": 9}, 400, intervals, 0.95)
+    labels = ["cat", "emu"] * 20
+    found = unseen.audit(["cat"] * 400, np.arange(40), labels, estimate=estimate)
+    assert found.verdict == verdict
+
+
+def test_shares_that_strata_leave_apart_are_scaled_to_one() -> None:
+    found = np.array([[0.3, 0.2, 0.4], [0.3, 0.2, 0.4], [0.6, 0.5, 0.7]])
+    corrected = _corrected(found, ("cat", "dog"), np.array(["cat", "emu"]), 400, 0.95)
+    assert_allclose([*corrected.proportions, corrected.unseen], [0.25, 0.25, 0.5])
+    assert_allclose(corrected.intervals, [[0.2, 0.4], [0.2, 0.4], [0.5, 0.7]])
 
 
 def test_rows_that_nobody_could_tell_widen_the_interval_both_ways() -> None:

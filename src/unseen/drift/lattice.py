@@ -16,7 +16,14 @@ from scipy.special import ndtr, ndtri
 
 from unseen._frozen import Frozen
 from unseen._types import FloatArray, IntArray
-from unseen.roc.pooled import FALSE_ALARMS, N_CELLS, cell_rates, log_sums, trapezoid
+from unseen.roc.pooled import (
+    FALSE_ALARMS,
+    N_CELLS,
+    cell_masses,
+    cell_rates,
+    log_sums,
+    trapezoid,
+)
 
 __all__ = [
     "NOTHING_NEW",
@@ -157,15 +164,11 @@ class MovedLattice:
 
     def known(self, weight: FloatArray) -> FloatArray:
         """P(known) of a new row in each cell, averaged over points with weights (U - 1, P)."""
-        curves, grid = _curves(), np.linspace(0, 1, N_CELLS + 1)
+        curves = _curves()
         u, point = np.nonzero(weight > _NEGLIGIBLE * weight.max())
-        moved = np.empty((len(u), N_CELLS + 1))
-        for mass, mixed, strength in zip(
-            moved, curves.mixed[u, point], curves.strength[point], strict=True
-        ):
-            above = self.share * mixed + (1 - self.share) * FALSE_ALARMS
-            mass[:] = np.interp(grid, above, curves.moved[strength])
+        above = self.share * curves.mixed[u, point] + (1 - self.share) * FALSE_ALARMS
+        masses = cell_masses(above, curves.moved[curves.strength[point]])
         rate = self._rate[len(STRENGTHS) + u * weight.shape[1] + point]
-        known = (1 - SHARES[1 + u])[:, None] * np.diff(moved, axis=1)
+        known = (1 - SHARES[1 + u])[:, None] * masses
         part = np.clip(known * self.share * N_CELLS / rate, 0.0, 1.0)
         return np.asarray(np.average(part, axis=0, weights=weight[u, point]))

@@ -24,6 +24,7 @@ __all__ = [
     "N_CELLS",
     "CurveLattice",
     "PooledCells",
+    "cell_masses",
     "cell_rates",
     "fitted_lattice",
     "log_sums",
@@ -263,18 +264,22 @@ def cell_rates(curves: FloatArray, share: float) -> FloatArray:
     ndarray of shape (B, cells)
         The probability that a row in the cell is one of F.
     """
-    grid = np.linspace(0, 1, N_CELLS + 1)
     rates = np.empty((len(curves), N_CELLS))
     for start in range(0, len(curves), _CURVES):
-        part = curves[start : start + _CURVES]
-        # One call for many curves: each has an interval of the axis to itself.
-        place = 2.0 * np.arange(len(part))[:, None]
-        above = share * part + (1 - share) * FALSE_ALARMS
-        above += place
-        masses = np.interp(grid + place, above.ravel(), part.ravel())
-        np.subtract(masses[:, 1:], masses[:, :-1], out=rates[start : start + _CURVES])
+        part = slice(start, start + _CURVES)
+        above = share * curves[part] + (1 - share) * FALSE_ALARMS
+        rates[part] = cell_masses(above, curves[part])
     rates *= share * N_CELLS
     return np.clip(rates, _LEAST_RATE, 1 - _LEAST_RATE, out=rates)
+
+
+def cell_masses(above: FloatArray, curves: FloatArray) -> FloatArray:
+    """What curves (B, A) rise by in each of the equal cells of ``above`` (B, A), (B, cells)."""
+    # One call for many curves: each has an interval of the axis to itself.
+    place = 2.0 * np.arange(len(curves))[:, None]
+    grid = np.linspace(0, 1, N_CELLS + 1) + place
+    heights = np.interp(grid, (above + place).ravel(), curves.ravel())
+    return np.asarray(heights[:, 1:] - heights[:, :-1])
 
 
 def log_sums(values: FloatArray, axis: int | tuple[int, ...] | None = None) -> Any:

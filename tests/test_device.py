@@ -16,10 +16,12 @@ from scipy import sparse
 
 import unseen
 from unseen._arrays import NumpyArrays, carried, chosen_arrays
+from unseen.mixture.placement import Candidates
 from unseen.rejection import Logistic
 from unseen.rejection.stack import nearest
 from unseen.scores.kernel import Standardisation, neighbour_distances
 from unseen.scores.reshaping import Reshaping
+from unseen.simplex import mixture_shares
 
 CLOSE = {"rtol": 1e-5, "atol": 1e-5}
 
@@ -142,6 +144,14 @@ VERBS = {
         a[:, 0], np.array([-1.0, 0.5, 0.7]), np.array([0.0, 3.0, 2.0])
     ),
     "one knot": lambda arrays, a, b: arrays.interpolated(a[:, 0], np.ones(1), np.ones(1)),
+    "one place twice": lambda arrays, a, b: arrays.interpolated(
+        a[:, 0], np.array([0.0, 0.0, 1.0]), np.array([0.0, 0.0, 2.0])
+    ),
+    "logarithm": lambda arrays, a, b: arrays.log(a * a),
+    "largest": lambda arrays, a, b: arrays.largest(a),
+    "counts": lambda arrays, a, b: arrays.counts(arrays.put(np.arange(60) % 7), 9),
+    "weighed": lambda arrays, a, b: arrays.counts(arrays.put(np.arange(60) % 7), 9, a[:, 0]),
+    "running sums": lambda arrays, a, b: arrays.running_sums(a[:, 0]),
     "losses": lambda arrays, a, b: arrays.log_losses(a[:, None], arrays.put(np.arange(60) % 4)),
 }
 
@@ -165,6 +175,27 @@ def test_steps_and_smallest_values(other) -> None:
     n_steps, step = other.steps(values)
     assert (n_steps, step.tolist()) == (3, [2, 0, 2, 1])
     assert other.smallest(other.put(values[None]), 2).tolist() == [[1.0, 2.0]]
+
+
+def test_cells_are_the_same_in_torch(torch) -> None:
+    rng = np.random.default_rng(0)
+    new, labelled = rng.normal(size=(90, 2)).round(1), rng.normal(size=(70, 2)).round(1)
+    candidates = Candidates(new, labelled, np.log([0.5, 0.5]))
+    ours, theirs = both(lambda: candidates.cells(np.arange(1.0, 71)))
+    assert_allclose(theirs.new, ours.new, atol=1e-9)
+    assert_allclose(theirs.labelled, ours.labelled, atol=1e-9)
+    # A row on the border of two cells may fall to either side.
+    assert_allclose(theirs.place.astype(int), ours.place.astype(int), atol=1)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_shares_of_a_mixture_are_the_same_in_torch(torch, n_classes) -> None:
+    rng = np.random.default_rng(0)
+    ratios, weights = rng.exponential(size=(300, n_classes)), rng.exponential(size=(3, 300))
+    weights /= weights.sum(axis=1, keepdims=True)
+    for given in ((), (weights, 0.01 * rng.normal(size=(3, n_classes)))):
+        ours, theirs = both(lambda given=given: mixture_shares(ratios, *given))
+        assert_allclose(theirs, ours, atol=1e-8)
 
 
 def test_a_whitening_leaves_out_what_others_span(other) -> None:

@@ -3,11 +3,13 @@
 from dataclasses import astuple
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.neighbors import KNeighborsClassifier
 
+import unseen
 from unseen import FullPass, MPEIncomplete, MPEProjected, OpenSetEstimator, SaerensEM
 from unseen.roc.sketch import RocSketch
 from unseen.scores.counting import row_folds
@@ -110,3 +112,32 @@ def test_rows_of_too_few_values_are_refused() -> None:
     estimator = MPEIncomplete(random_state=0).fit(np.ones((30, 1)), ["a"] * 30)
     with pytest.raises(ValueError, match="as equal rows share a fold; class 'a' has too few"):
         FullPass.fit(estimator, np.arange(60.0)[:, None])
+
+
+def test_full_in_one_call_counts_every_row_of_an_array_or_a_table(monkeypatch, tmp_path) -> None:
+    monkeypatch.setattr("unseen.full._BATCH", 700)
+    np.save(tmp_path / "new.npy", X_NEW)
+    mapped = np.load(tmp_path / "new.npy", mmap_mode="r")
+    given = {"estimator": MPEIncomplete(n_folds=5), "max_rows": 800, "random_state": 0}
+    found = unseen.estimate(X, CODES, mapped, full=True, **given)
+    drawn = unseen.estimate(X, CODES, X_NEW, **given)
+    assert (found.n_new, drawn.n_new) == (3_000, 800)
+    assert found.unseen == pytest.approx(0.3, abs=0.08)
+    assert np.diff(found.intervals).max() < np.diff(drawn.intervals).max()
+    assert found.drift is not None
+    assert [one.code for one in found.notices][:1] == ["all_rows_counted"]
+    names = list("abc")
+    frames = (pd.DataFrame(rows, columns=names) for rows in (X, X_NEW))
+    tables = [one.assign(text=np.where(one.a > 1, "high", "low")) for one in frames]
+    # A gap that no drawn row shows is no reason to stop after half of the rows.
+    tables[1].loc[2_999, "b"] = np.nan
+    again = unseen.estimate(tables[0], CODES, tables[1], full=True, **given)
+    assert again.n_new == 3_000
+    assert again.unseen == pytest.approx(found.unseen, abs=0.08)
+
+
+def test_full_says_what_does_not_go_with_it() -> None:
+    with pytest.raises(TypeError, match="a full pass needs MPEIncomplete .* got OpenSetEstimator"):
+        unseen.estimate(X, CODES, X_NEW, full=True)
+    with pytest.raises(ValueError, match="full counts rows one by one: leave out groups"):
+        unseen.estimate(X, CODES, X_NEW, full=True, estimator=SaerensEM(), control=X_NEW)

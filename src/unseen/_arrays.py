@@ -280,17 +280,25 @@ class NumpyArrays:
 
     def softmax(self, values: Array) -> Array:
         """Shares of the exponentials along the last axis; a fresh array."""
-        if values.shape[-1] > FEW_OUTPUTS:
-            largest = np.asarray(values.max(axis=-1))
-        else:
-            # Output by output, where outputs are few.
-            largest = values[..., 0].copy()
-            for output in range(1, values.shape[-1]):
-                np.maximum(largest, values[..., output], out=largest)
-        powers = np.exp(values - largest[..., None])
+        powers = np.exp(values - self.largest(values)[..., None])
         # Sums over a short last axis are faster as a product.
         powers /= (powers @ np.ones(values.shape[-1], dtype=values.dtype))[..., None]
         return powers
+
+    def log(self, values: Array) -> Array:
+        """The logarithm; -inf of 0, and NaN below."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.log(values)
+
+    def largest(self, values: Array) -> Array:
+        """The largest value along the last axis."""
+        if values.shape[-1] > FEW_OUTPUTS:
+            return np.asarray(values.max(axis=-1))
+        # Output by output, where outputs are few.
+        largest = values[..., 0].copy()
+        for output in range(1, values.shape[-1]):
+            np.maximum(largest, values[..., output], out=largest)
+        return largest
 
     def softplus(self, values: Array) -> Array:
         """``log(1 + exp(values))``."""
@@ -321,12 +329,20 @@ class NumpyArrays:
             values[every, least] = np.inf
         return found
 
-    def steps(self, values: Array) -> tuple[int, IntArray]:
+    def steps(self, values: Array) -> tuple[int, Array]:
         """How many distinct values there are, and the place of each value among them, rising."""
         distinct, place = np.unique(values, return_inverse=True)
         return len(distinct), place
 
-    def interpolated(self, values: Array, knots: FloatArray, places: FloatArray) -> Array:
+    def counts(self, places: Array, n_places: int, weights: Array | None = None) -> Array:
+        """How many times each place from 0 on comes, or the sum of its weights."""
+        return np.bincount(places, weights, minlength=n_places).astype(np.float64)
+
+    def running_sums(self, values: Array) -> Array:
+        """0, then the sum of the values up to each of them."""
+        return np.append(0.0, np.cumsum(values))
+
+    def interpolated(self, values: Array, knots: Array, places: Array) -> Array:
         """Straight lines between places at rising knots, constant beyond."""
         return np.interp(values, knots, places)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -26,8 +27,9 @@ class Frozen:
             object.__setattr__(self, name, frozen(value))
 
     def __getstate__(self) -> dict[str, Any]:
-        # A mapping proxy cannot be pickled, and JSON has no keys but text.
-        return {name: _thawed(value) for name, value in vars(self).items()}
+        # A mapping proxy cannot be pickled, and JSON has no keys but text. What was worked out and
+        # kept is no part of the record.
+        return {one.name: _thawed(getattr(self, one.name)) for one in fields(self)}  # type: ignore[arg-type]
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update({name: frozen(value) for name, value in state.items()})

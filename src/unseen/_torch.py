@@ -22,7 +22,11 @@ _FEW_NUMBERS = 2**22
 _ALIGNED = 16  # columns of a design come in so many, or its products run at half their speed
 _SPLIT = 1000  # rows whose products are added up in single precision
 _LARGE = 2**27  # designs of so many numbers are worth products of our own
-_TYPES = {np.dtype(np.float64): torch.float64, np.dtype(np.float32): torch.float32}
+_TYPES = {
+    np.dtype(np.float64): torch.float64,
+    np.dtype(np.float32): torch.float32,
+    np.dtype(np.uint8): torch.uint8,
+}
 _NUMPY_TYPES: dict[Any, Any] = {ours: theirs for theirs, ours in _TYPES.items()}
 
 
@@ -188,6 +192,12 @@ class TorchArrays(NumpyArrays):
     def softmax(self, values: Array) -> Array:
         return torch.softmax(values, -1)
 
+    def log(self, values: Array) -> Array:
+        return values.log()
+
+    def largest(self, values: Array) -> Array:
+        return values.amax(-1)
+
     def softplus(self, values: Array) -> Array:
         values = values.double()
         return torch.logaddexp(torch.zeros_like(values), values)
@@ -211,17 +221,23 @@ class TorchArrays(NumpyArrays):
             values.scatter_(1, least.indices[:, None], torch.inf)
         return torch.stack(found, 1)
 
-    def steps(self, values: Array) -> tuple[int, IntArray]:
+    def steps(self, values: Array) -> tuple[int, Array]:
         distinct, place = torch.unique(self.put(values), return_inverse=True)
-        return len(distinct), self.host(place)
+        return len(distinct), place
 
-    def interpolated(self, values: Array, knots: FloatArray, places: FloatArray) -> Array:
+    def counts(self, places: Array, n_places: int, weights: Array | None = None) -> Array:
+        return torch.bincount(places, weights, minlength=n_places).double()
+
+    def running_sums(self, values: Array) -> Array:
+        return torch.nn.functional.pad(values.cumsum(0), (1, 0))
+
+    def interpolated(self, values: Array, knots: Array, places: Array) -> Array:
         x, y = self.put(knots), self.put(places)
         if len(x) == 1:
             return torch.zeros_like(values) + y
         right = torch.searchsorted(x, values.contiguous()).clamp(1, len(x) - 1)
         part = (values - x[right - 1]) / (x[right] - x[right - 1])
-        return torch.lerp(y[right - 1], y[right], part.clamp(0, 1))
+        return torch.lerp(y[right - 1], y[right], part.nan_to_num(0.0).clamp(0, 1))
 
 
 def _kind(dtype: Any) -> torch.dtype:

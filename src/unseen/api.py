@@ -13,18 +13,17 @@ from sklearn.base import clone
 from unseen._arrays import card_of, on_device
 from unseen._frozen import Frozen
 from unseen._progress import Listener, each, show_progress
-from unseen._random import generator, whole_seed
-from unseen._sklearn import some_rows
-from unseen._types import IntArray
+from unseen._random import whole_seed
 from unseen._wording import html_table, text_table
 from unseen.drift import Drift
+from unseen.full import check_full, estimate_full
 from unseen.mixture.proportion import mixture_proportion
 from unseen.proportions import OpenSetEstimator, ProportionEstimator, all_estimators
 from unseen.proportions.control import estimate_against_control
 from unseen.proportions.held_out import estimate_with_groups
 from unseen.records import Estimate, Notice
 from unseen.samples.checks import check_new, check_rows, column_names
-from unseen.samples.draws import MAX_ROWS, draw_by_class, draw_rows, flat_labels, label_codes
+from unseen.samples.draws import MAX_ROWS, Draw
 from unseen.scores import Scorer, Scores
 from unseen.simplex import score_features
 from unseen.tables.columns import Columns
@@ -46,6 +45,7 @@ def estimate(
     drift: Drift | None = None,
     confidence: float | None = 0.95,
     max_rows: int | None = MAX_ROWS,
+    full: bool = False,
     random_state: Any = None,
     progress: Listener | bool = False,
     device: str | None = None,
@@ -77,6 +77,11 @@ def estimate(
         Level of the intervals; None makes none.
     max_rows : int or None, default=20000
         The most rows of each sample: of more a part is drawn (docs/big_data.md). None takes all.
+    full : bool, default=False
+        Fit models to the rows drawn, then score and count every row of X_new, some ten thousand at
+        a time (docs/scale.md): for ``MPEIncomplete``, ``MPEProjected`` and ``SaerensEM``. X_new may
+        be larger than memory, as ``numpy.memmap``; for files and batches see
+        :class:`~unseen.FullPass`.
     random_state : int, RandomState instance or None, default=None
         Seed of all randomness; overrides that of ``estimator`` when given.
     progress : bool or callable, default=False
@@ -106,68 +111,53 @@ def estimate(
     0.5
     """
     chosen = chosen_estimator(estimator, random_state)
-    if groups is None and groups_new is not None:
-        raise ValueError("groups_new needs groups, the group of each labelled row; got None.")
-    if groups is not None and control is not None:
-        raise ValueError("groups and control must not be given together: a control says more.")
+    _check_together(groups, groups_new, control, full)
+    if full:
+        check_full(chosen)
     if max_rows is not None and max_rows < _FEWEST_ROWS:
         raise ValueError(f"max_rows must be at least {_FEWEST_ROWS} or None; got {max_rows!r}.")
-    draw = _Draw(max_rows, chosen.random_state)
+    draw, every = Draw(max_rows, chosen.random_state), X_new
     X, y, groups = draw.labelled(X, y, groups)
+    drawn = draw.notices
     X_new, groups_new = draw.new("X_new", X_new, groups_new)
     control, _ = draw.new("control", control)
-    X, X_new, control, notices = as_numbers(X, X_new, control)
+    columns = Columns() if full and column_names(every) is not None else None
+    X, X_new, control, notices = as_numbers(X, X_new, control, columns)
     chosen.fit(X, y)
     with show_progress(progress), on_device(device or card_of(X_new)):
-        if groups is not None:
+        if full:
+            found = estimate_full(chosen, X_new, every, columns, confidence, drift)
+        elif groups is not None:
             found = estimate_with_groups(chosen, X_new, groups, groups_new, confidence)
         elif control is not None:
             found = estimate_against_control(chosen, X_new, control, confidence)
         else:
             found = chosen.estimate(X_new, confidence=confidence, drift=drift)
-    return replace(found, notices=(*draw.notices, *notices, *found.notices))
+    drawn = drawn if full else draw.notices
+    return replace(found, notices=(*drawn, *notices, *found.notices))
 
 
-class _Draw:
-    """Draws rows of samples that have too many, and notices that it did."""
-
-    def __init__(self, max_rows: int | None, random_state: Any) -> None:
-        self.max_rows, self.random_state = max_rows, random_state
-        self.notices: tuple[Notice, ...] = ()
-
-    def labelled(self, X: Any, y: Any, groups: Any) -> tuple[Any, Any, Any]:
-        """Labelled rows, their labels and groups."""
-        labels = flat_labels(y)
-        if self.max_rows is None or len(labels) <= self.max_rows or _count(X) != len(labels):
-            return X, y, groups
-        rng = generator(self.random_state)
-        places = draw_by_class(label_codes(labels), self.max_rows, rng)
-        return self._some("X", places, X, y, groups)
-
-    def new(self, name: str, X: Any, groups: Any = None) -> tuple[Any, Any]:
-        """New rows, or those of a control, and their groups."""
-        n_rows = 0 if X is None else _count(X)
-        if self.max_rows is None or n_rows <= self.max_rows:
-            return X, groups
-        places = draw_rows(n_rows, self.max_rows, generator(self.random_state))
-        return self._some(name, places, X, groups)
-
-    def _some(self, name: str, places: IntArray, *samples: Any) -> Any:
-        text = f"{len(places):,} of the {_count(samples[0]):,} rows of {name} were drawn at random."
-        self.notices += (Notice("rows_drawn", text, "note"),)
-        return tuple(None if one is None else some_rows(one, places) for one in samples)
+def _check_together(groups: Any, groups_new: Any, control: Any, full: bool) -> None:
+    """Raise where arguments of :func:`estimate` do not go together."""
+    if groups is None and groups_new is not None:
+        raise ValueError("groups_new needs groups, the group of each labelled row; got None.")
+    if groups is not None and control is not None:
+        raise ValueError("groups and control must not be given together: a control says more.")
+    if full and (groups is not None or control is not None):
+        raise ValueError("full counts rows one by one: leave out groups and control.")
 
 
-def _count(X: Any) -> int:
-    """Rows of a sample; 0 of what is none, which the checks of the estimator refuse."""
-    return int(X.shape[0]) if hasattr(X, "shape") and len(X.shape) else len(np.atleast_1d(X))
+def as_numbers(
+    X: Any, X_new: Any, control: Any = None, columns: Columns | None = None
+) -> tuple[Any, Any, Any, tuple[Notice, ...]]:
+    """The samples as they are, or tables with text, dates and gaps as numbers; and notices.
 
-
-def as_numbers(X: Any, X_new: Any, control: Any = None) -> tuple[Any, Any, Any, tuple[Notice, ...]]:
-    """The samples as they are, or tables with text, dates and gaps as numbers; and notices."""
-    if not any(_needs_columns(table) for table in (X, X_new, control)):
-        return X, X_new, control, ()
-    columns = Columns()
+    ``columns``, where given, are fitted to X and prepare the tables, whatever they hold.
+    """
+    if columns is None:
+        if not any(_needs_columns(table) for table in (X, X_new, control)):
+            return X, X_new, control, ()
+        columns = Columns()
     rows = columns.fit_transform(X)
     new, notices = columns.transform_new(X_new)
     control = None if control is None else columns.transform(control)

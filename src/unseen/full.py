@@ -7,24 +7,34 @@ what a full pass buys, a smaller error of counting, and what it does not.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from unseen._arrays import row_blocks
 from unseen._frozen import Frozen
+from unseen._progress import each
 from unseen._random import one_blas_thread, whole_seed
+from unseen._sklearn import some_rows
+from unseen.drift import Drift
 from unseen.intervals import IntervalMethod
 from unseen.mixture.slope import ROCSlope
 from unseen.proportions import ProportionEstimator
 from unseen.proportions.closed_set.em import SaerensEM
 from unseen.proportions.per_class.incomplete import MPEIncomplete
-from unseen.records import Estimate
+from unseen.records import Estimate, Notice
 from unseen.samples import check_new, sample_notices
+from unseen.samples.draws import count_rows
 from unseen.scores.counting import Counter, fit_counter
 
-__all__ = ["FullPass", "check_full"]
+__all__ = ["FullPass", "all_counted", "check_full", "estimate_full"]
+
+_BATCH = 65_536
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +123,58 @@ class FullPass(Frozen):
         return clone(self.estimator).from_scores(scores, confidence=confidence, interval=interval)
 
 
+def estimate_full(
+    estimator: ProportionEstimator,
+    X_drawn: ArrayLike,
+    X_new: Any,
+    columns: Any = None,
+    confidence: float | None = None,
+    drift: Drift | None = None,
+) -> Estimate:
+    """Fit models to drawn rows, then count every new row, some ten thousand at a time.
+
+    Parameters
+    ----------
+    estimator : MPEIncomplete, MPEProjected or SaerensEM
+        Fitted to the labelled rows.
+    X_drawn : array-like of shape (m, n_features)
+        Rows drawn from X_new, as numbers.
+    X_new : array or table
+        All new rows.
+    columns : Columns or None, default=None
+        Makes numbers of a table; None takes X_new for numbers.
+    confidence : float or None, default=None
+        Level of the intervals.
+    drift : Drift or None, default=None
+        What was found of drift before; None asks the drawn rows.
+
+    Returns
+    -------
+    Estimate
+    """
+    full, n_rows = FullPass.fit(estimator, X_drawn), count_rows(X_new)
+    blocks = list(row_blocks(n_rows, _BATCH))
+    pieces = (some_rows(X_new, np.arange(one.start, one.stop)) for one in each(blocks))
+    rows = pieces if columns is None else map(columns.transform, pieces)
+    found = full.estimate(reduce(add, map(full.count, rows)), confidence=confidence)
+    drawn = check_new(estimator.labelled_, X_drawn)
+    found = estimator.with_verdict(found, drawn, drift)
+    notice = all_counted("X_new", n_rows, drawn.shape[0])
+    return replace(found, notices=(notice, *found.notices))
+
+
+def all_counted(name: str, n_rows: int, n_drawn: int) -> Notice:
+    """Says that every row was counted.
+
+    Examples
+    --------
+    >>> print(all_counted("X_new", 50_000, 2_000).text)
+    All 50,000 rows of X_new were counted, with models fitted to 2,000 of them.
+    """
+    text = f"All {n_rows:,} rows of {name} were counted, with models fitted to {n_drawn:,} of them."
+    return Notice("all_rows_counted", text, "note")
+
+
 def check_full(estimator: Any) -> None:
     """Raise where a method does not read counts that add up."""
     slopes = isinstance(estimator, MPEIncomplete) and (
@@ -122,5 +184,6 @@ def check_full(estimator: Any) -> None:
     if not slopes and not (isinstance(estimator, SaerensEM) and estimator.calibration is None):
         raise TypeError(
             "a full pass needs MPEIncomplete or MPEProjected, by ROCSlope and without repeats, or "
-            f"SaerensEM without calibration; got {estimator!r}."
+            f"SaerensEM without calibration; got {estimator!r}. The default weighs what the rows "
+            "may be, for which drawn rows are enough."
         )

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import nnls
 
-from unseen._types import BoolArray, FloatArray
+from unseen._arrays import arrays_of, chosen_arrays, row_blocks
+from unseen._types import Array, BoolArray, FloatArray
 
 __all__ = [
     "approximate_mixture_shares",
@@ -267,18 +268,19 @@ def mixture_shares(
     >>> mixture_shares([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]).round(6)
     array([0.75, 0.25])
     """
-    R = np.asarray(ratios, dtype=np.float64)
-    R = R / R.max(axis=1, keepdims=True)
+    arrays = chosen_arrays()
+    R = arrays.put(ratios, np.float64)
+    R = R / arrays.largest(R)[:, None]
     n_rows, n_classes = R.shape
-    W = np.full((1, n_rows), 1 / n_rows) if weights is None else weights
+    W = arrays.put(np.full((1, n_rows), 1 / n_rows) if weights is None else weights)
     c = np.zeros((len(W), n_classes)) if noise is None else noise
     first = np.full(n_classes, 1 / n_classes) if start is None else start
     # A share that starts at 0 could never be left by the first EM steps.
     pi = np.tile(0.99 * first + 0.01 / n_classes, (len(W), 1))
     for _ in range(_EM_STEPS):
-        pi = pi * ((W / (pi @ R.T)) @ R)
+        pi = pi * arrays.host((W / (arrays.put(pi) @ R.T)) @ R)
     going = np.arange(len(W))
-    state: tuple[FloatArray, ...] = (W, c, pi.copy(), *_heights(R, W, c, pi))
+    state: tuple[Array, ...] = (W, c, pi.copy(), *_heights(R, W, c, pi))
     for _ in range(_MAX_STEPS):
         before, state = state[2], _newton_step(R, *state)
         pi[going] = state[2]
@@ -360,16 +362,12 @@ def _em_step(
 
 
 def _newton_step(
-    R: FloatArray,
-    W: FloatArray,
-    c: FloatArray,
-    pi: FloatArray,
-    density: FloatArray,
-    height: FloatArray,
-) -> tuple[FloatArray, ...]:
+    R: Array, W: Array, c: FloatArray, pi: FloatArray, density: Array, height: FloatArray
+) -> tuple[Array, ...]:
     """All of this after a step to the top of each quadratic model, halved until it climbs."""
+    arrays = arrays_of(R)
     pull = W / density
-    slope = pull @ R - c
+    slope = arrays.host(pull @ R) - c
     curvature = _curvature(R, pull / density)
     linear = np.einsum("bkl,bl->bk", curvature, pi) + slope
     step = minimise_on_simplex(curvature, linear, pi > 0) - pi
@@ -387,32 +385,31 @@ def _newton_step(
     return W, c, ahead, densities, heights
 
 
-def _curvature(R: FloatArray, weights: FloatArray) -> FloatArray:
+def _curvature(R: Array, weights: Array) -> FloatArray:
     """All sums ``sum_j w_j r_jk r_jl``, one matrix per row of weights."""
-    n_rows, n_classes = R.shape
+    arrays, (n_rows, n_classes) = arrays_of(R), R.shape
     curvature = np.zeros((len(weights), n_classes, n_classes))
     if len(weights) * 2 < n_classes:
-        for one, weight in zip(curvature, weights, strict=True):
-            scaled = R * np.sqrt(weight)[:, None]
-            np.matmul(scaled.T, scaled, out=one)
+        for place, weight in enumerate(weights):
+            scaled = R * (weight**0.5)[:, None]
+            curvature[place] = arrays.host(scaled.T @ scaled)
         return curvature
     # One product for all rows of weights, over a few rows at a time: their pairs are many.
     upper, lower = np.triu_indices(n_classes)
     sums = np.zeros((len(weights), len(upper)))
-    for start in range(0, n_rows, step := max(1, _PAIRS // len(upper))):
-        part = R[start : start + step]
-        sums += weights[:, start : start + step] @ (part[:, upper] * part[:, lower])
+    for part in row_blocks(n_rows, max(1, _PAIRS // len(upper))):
+        pairs = R[part][:, upper] * R[part][:, lower]
+        sums += arrays.host(weights[:, part] @ pairs)
     curvature[:, upper, lower] = curvature[:, lower, upper] = sums
     return curvature
 
 
-def _heights(
-    R: FloatArray, W: FloatArray, c: FloatArray, pi: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+def _heights(R: Array, W: Array, c: FloatArray, pi: FloatArray) -> tuple[Array, FloatArray]:
     """Density of each row at these shares, and what is maximised."""
-    density = pi @ R.T
-    with np.errstate(divide="ignore", invalid="ignore"):
-        height = np.einsum("bj,bj->b", W, np.log(density)) - np.einsum("bk,bk->b", c, pi)
+    arrays = arrays_of(R)
+    density = arrays.put(pi) @ R.T
+    likelihood = arrays.host(arrays.contract("bj,bj->b", W, arrays.log(density)))
+    height = likelihood - np.einsum("bk,bk->b", c, pi)
     return density, np.where(np.isnan(height), -np.inf, height)
 
 

@@ -85,6 +85,11 @@ CASES = {
     "condition on none": (["train.csv", "new.csv", *LABEL, "--fail-if", "dodo > 0"], "'dodo'"),
     "share above one": (["train.csv", "new.csv", *LABEL, "--fail-if", "ant > 5"], r"in \[0, 1\]"),
     "confidence": (["train.csv", "new.csv", *LABEL, "--confidence", "95"], "95"),
+    "unknown device": (["train.csv", "new.csv", *LABEL, "--device", "gpu"], "--device must be"),
+    "no card": (
+        ["train.csv", "new.csv", *LABEL, "--device", "cuda:7"],
+        "--device='cuda:7' needs (torch|a CUDA GPU)",
+    ),
     "column to drop": (["train.csv", "new.csv", *LABEL, "--drop", "size"], "'size'"),
     "by": (["train.csv", "new.csv", *LABEL, "--by", "hour"], "'hour'"),
     "by the hour of no dates": (["train.csv", "new.csv", *LABEL, "--by", "colour:day"], "dates"),

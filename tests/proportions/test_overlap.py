@@ -80,3 +80,21 @@ def test_one_class_overlaps_no_other() -> None:
     assert known_overlap(scores) == 1
     with pytest.raises(ValueError, match="at least two known classes"):
         slope_total(scores)
+
+
+def test_of_very_many_rows_a_draw_holds_every_class(monkeypatch) -> None:
+    scores = exact_scores([[1.0, 0], [0, 1], [0.5, 0.5]], np.array([0.5, 0.5]))
+    kept = np.append(np.arange(1000), [1000, 2000])  # of two classes a single row
+    posteriors = scores.posteriors
+    few = replace(
+        scores,
+        codes=scores.codes[kept],
+        posteriors=replace(
+            posteriors, codes=posteriors.codes[kept], labelled=posteriors.labelled[kept]
+        ),
+        ratios=replace(scores.ratios, labelled=scores.ratios.labelled[kept]),
+    )
+    whole = slope_total(scores)
+    monkeypatch.setattr("unseen.samples.draws._ENOUGH_ROWS", 300)
+    assert slope_total(scores) == pytest.approx(whole, abs=0.2)
+    assert np.isfinite(slope_total(few))

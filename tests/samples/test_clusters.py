@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 
 import unseen
 from unseen.mixture.placement import Candidates
-from unseen.samples import Clusters, effective_number
+from unseen.samples import Clusters, effective_number, first_rows
 from unseen.samples.copies import copy_notices
 from unseen.scores.base import RatioScores, assign_folds
 from unseen.scores.crossfit import cross_fitter
@@ -129,3 +129,9 @@ def test_numbers_follow_the_rows_and_not_their_hashes() -> None:
     found = Clusters.of_copies(X, np.array([[2.0], [7.0]]))
     assert found.labelled.tolist() == [0, 1, 0, 2, 1, 3]
     assert found.new.tolist() == [2, 4]
+
+
+@given(st.lists(st.integers(0, 9), max_size=30))
+def test_first_rows_are_the_first_of_their_clusters(numbers) -> None:
+    found = first_rows(np.array(numbers, dtype=np.int64))
+    assert found.tolist() == sorted({numbers.index(number) for number in numbers})

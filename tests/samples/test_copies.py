@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from unseen import Notice, ROCSlope, UnseenWarning, mixture_proportion
-from unseen.samples.copies import copy_notices
+from unseen.samples.copies import are_distinct, copy_notices, row_keys
 
 
 def notices(X, X_new) -> list[Notice]:
@@ -179,3 +179,15 @@ def test_the_user_hears_of_copies_that_spoil_the_estimate() -> None:
         estimate = mixture_proportion(F, H, ROCSlope(), random_state=0)
     told = [notice.text for notice in estimate.notices if notice.code == "copied_rows"]
     assert [str(warning.message) for warning in caught] == told
+
+
+def test_only_rows_that_all_differ_count_as_distinct() -> None:
+    rng = np.random.default_rng(0)
+    fine = rng.normal(size=(200, 3))
+    coarse = np.column_stack([rng.integers(2, size=(200, 2)), fine[:, 0]])
+    assert are_distinct(fine[:100], fine[100:])
+    assert not are_distinct(fine, fine[7:8])
+    # The first columns cannot tell these apart, and nothing is claimed.
+    assert not are_distinct(coarse)
+    assert len(np.unique(row_keys(coarse))) == 200
+    assert not are_distinct(sparse.csr_array(fine))

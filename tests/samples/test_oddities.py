@@ -8,6 +8,7 @@ from sklearn.naive_bayes import GaussianNB
 import unseen
 from unseen.datasets import available_datasets, load_dataset
 from unseen.samples.oddities import label_notices, sentinel_notices
+from unseen.scores.moves import coded_rows
 
 RNG = np.random.default_rng(0)
 ROWS, NEW = RNG.normal(50, 10, (200, 3)), RNG.normal(50, 10, (100, 3))
@@ -72,3 +73,16 @@ def test_an_estimate_carries_both_notices_with_the_name_of_the_column() -> None:
     codes = {notice.code: notice for notice in estimate.notices}
     assert codes["sentinel_values"].about == "column 'weight'"
     assert codes["labels_alike"].about == "Cat"
+
+
+def test_a_draw_of_very_many_rows_finds_numbers_for_missing(monkeypatch) -> None:
+    monkeypatch.setattr("unseen.samples.draws._ENOUGH_ROWS", 500)
+    rows = np.random.default_rng(0).normal(size=(2000, 1))
+    new = rows.copy()
+    new[::10] = -999.0
+    (found,) = sentinel_notices(rows, new)
+    assert found.code == "sentinel_values"
+    assert found.severity == "warning"
+    share, columns = coded_rows(rows, new)
+    assert columns == (0,)
+    assert abs(share - 0.1) < 0.04

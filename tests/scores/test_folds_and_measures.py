@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
-from sklearn.model_selection import KFold
+from sklearn.model_selection import KFold, StratifiedKFold
 
 from unseen.scores.base import assign_folds, training_masks
 from unseen.scores.held_out import accuracy, neg_log_loss, roc_auc, weighted_auc
@@ -88,3 +88,17 @@ def test_splitters_and_lists_of_splits_are_taken():
     masks = training_masks(KFold(4), codes, None)
     assert masks.shape == (12, 4)
     assert_allclose(training_masks(list(KFold(4).split(codes)), codes, None), masks)
+
+
+@pytest.mark.filterwarnings("ignore:The least populated class:UserWarning")
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.integers(0, 3), min_size=4, max_size=40), st.integers(2, 10), st.integers(0, 9))
+def test_folds_are_those_of_scikit_learn(labels, n_folds, seed):
+    codes = np.unique(labels, return_inverse=True)[1]
+    n_folds = max(2, min(n_folds, np.bincount(codes).max()))
+    if np.bincount(codes).max() < n_folds:
+        return
+    theirs = StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(codes, codes)
+    folds = assign_folds(codes, n_folds, seed)
+    for fold, (_, held_out) in enumerate(theirs):
+        assert np.flatnonzero(folds == fold).tolist() == held_out.tolist()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unseen.cli.options import (
+    device_option,
     given_inputs,
     group_option,
     json_option,
@@ -60,6 +61,7 @@ __all__ = ["classify"]
 )
 @group_option
 @json_option
+@device_option
 @quiet_option
 def classify(
     out: Path,

@@ -6,7 +6,13 @@ from typing import Any
 
 import click
 
-from unseen.cli.options import given_inputs, json_option, quiet_option, table_options
+from unseen.cli.options import (
+    device_option,
+    given_inputs,
+    json_option,
+    quiet_option,
+    table_options,
+)
 from unseen.cli.outputs import Outputs
 from unseen.cli.progress import shown_progress
 
@@ -16,6 +22,7 @@ __all__ = ["compare"]
 @click.command()
 @table_options
 @json_option
+@device_option
 @quiet_option
 def compare(json_path: str | None, quiet: bool, **given: Any) -> None:
     """Estimate the shares in NEW with every method that applies, side by side.

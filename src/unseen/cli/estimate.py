@@ -10,6 +10,7 @@ import click
 from unseen.cli.failif import AnyCondition, any_holds, fail_if_option
 from unseen.cli.options import (
     confidence_option,
+    device_option,
     group_option,
     json_option,
     method_option,
@@ -54,6 +55,7 @@ __all__ = ["estimate"]
     type=output_path,
     help="Save the labelled rows and their preprocessing, as a TRAIN for later.",
 )
+@device_option
 @quiet_option
 def estimate(
     method: str | None,

@@ -125,22 +125,23 @@ class Candidates:
         # have most of the weight, it would take each of them for many.
         scale = min(weights.sum() / np.square(distinct).sum(), _MOST_MASS / distinct.max())
         mass = weights * scale
-        used = np.isfinite(self.log_prior)
+        used, arrays = np.isfinite(self.log_prior), chosen_arrays()
         new, labelled = np.zeros((2, len(used), N_CELLS))
-        place = np.zeros((len(used), len(self.new)), dtype=np.intp)
+        place = np.zeros((len(used), len(self.new)), dtype=np.uint8)
+        mass = arrays.put(mass)
         for column in np.flatnonzero(used):
             scores = np.concatenate([self.new[:, column], self.labelled[:, column]])
-            n_steps, step = chosen_arrays().steps(-scores)
-            F = part * np.bincount(step[:n_new], minlength=n_steps)
-            H = np.bincount(step[n_new:], mass, minlength=n_steps).astype(float)
+            n_steps, step = arrays.steps(-scores)
+            F = part * arrays.counts(step[:n_new], n_steps)
+            H = arrays.counts(step[n_new:], n_steps, mass)
             if groups is not None:
-                H /= design_effect(step[n_new:], mass, groups[0])
-                F /= design_effect(step[:n_new], np.ones(n_new), groups[1])
+                H /= design_effect(arrays.host(step[n_new:]), arrays.host(mass), groups[0])
+                F /= design_effect(arrays.host(step[:n_new]), np.ones(n_new), groups[1])
             new[column], labelled[column] = spread_cells(F, H)
             # The cell in which the middle of a step lies, for each row of F.
-            middle = (np.cumsum(F + H) - (F + H) / 2) / (F + H).sum()
-            cell = np.minimum((middle * N_CELLS).astype(np.intp), N_CELLS - 1)
-            place[column] = cell[step[:n_new]]
+            middle = ((F + H).cumsum(0) - (F + H) / 2) / (F + H).sum()
+            cell = arrays.cast((middle * N_CELLS).clip(max=N_CELLS - 1), np.uint8)
+            place[column] = arrays.host(cell[step[:n_new]])
         return PooledCells(new, labelled, place)
 
 

@@ -17,6 +17,7 @@ from scipy.sparse.csgraph import connected_components
 from unseen._types import FloatArray, IntArray
 from unseen._wording import listed, share
 from unseen.records import Notice
+from unseen.samples.draws import enough_places
 
 __all__ = ["confusion_notices", "pair_information"]
 
@@ -33,7 +34,7 @@ def pair_information(densities: FloatArray, codes: IntArray) -> tuple[FloatArray
     densities : ndarray of shape (n, K)
         Class densities at the labelled rows, out of fold, up to a factor for each row.
     codes : ndarray of shape (n,)
-        Classes of the labelled rows.
+        Classes of the labelled rows; of very many rows of a class a fixed draw counts.
 
     Returns
     -------
@@ -50,7 +51,8 @@ def pair_information(densities: FloatArray, codes: IntArray) -> tuple[FloatArray
     n_classes = densities.shape[1]
     mean, variance = np.zeros((2, n_classes, n_classes))
     for label in range(n_classes):
-        own = densities[codes == label]
+        places = np.flatnonzero(codes == label)
+        own = densities[places[enough_places(len(places))]]
         mine = own[:, [label]]
         lead = (mine - own) / np.maximum(mine + own, _LEAST_DENSITY)
         mean[label], variance[label] = lead.mean(axis=0), lead.var(axis=0) / len(own)

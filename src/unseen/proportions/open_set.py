@@ -342,7 +342,9 @@ def _posterior_at_shares(
     candidates = Candidates.from_ratios(ratios_at_shares(scores, mixture))
     cells = candidates.cells(weight)
     posterior = placement_posterior(cells, candidates.log_prior, prior_closed, small_share)
-    known = np.take_along_axis(posterior.known, cells.place, axis=1).sum(axis=0)
+    known = np.zeros(scores.n_new)
+    for probability, place in zip(posterior.known, cells.place, strict=True):
+        known += probability[place]
     return posterior, np.clip(known, _MIN_RATIO, 1.0)
 
 

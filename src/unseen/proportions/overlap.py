@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from unseen._types import FloatArray, IntArray
 from unseen.records import Notice
 from unseen.roc import BinomialDeviance, Concave, RocSketch
+from unseen.samples.draws import enough_places
 from unseen.scores import OpenScores
 
 __all__ = ["known_overlap", "overlap_notices", "slope_total"]
@@ -25,7 +27,8 @@ def slope_total(scores: OpenScores) -> float:
     """Sum of the slopes of all known classes, read off scores that the default makes anyway.
 
     The log density ratio of the new rows against class i is that against the known classes mixed,
-    plus the logarithm of the mixture's density over the class's, which the posteriors know.
+    plus the logarithm of the mixture's density over the class's, which the posteriors know. Of very
+    many rows a fixed draw is read.
 
     Parameters
     ----------
@@ -39,21 +42,24 @@ def slope_total(scores: OpenScores) -> float:
     posteriors, ratios = scores.posteriors, scores.ratios
     if posteriors is None:
         raise ValueError("scores must be of at least two known classes; got one.")
-    samples = []
-    for values, densities in (
-        (ratios.new, posteriors.ratios),
-        (ratios.labelled, posteriors.labelled_ratios),
-    ):
-        parts = np.log(np.maximum(densities, _LEAST_DENSITY))
-        mixed = np.log(np.maximum(densities @ scores.mixture, _LEAST_DENSITY))
-        samples.append((values[:, ratios.best] + mixed)[:, None] - parts)
-    new, labelled = samples
-    sketches = [
-        RocSketch.from_scores(new[:, code], labelled[scores.codes == code, code])
-        for code in range(len(scores.classes))
-    ]
+    new = _against_classes(scores, ratios.new, posteriors.ratios, enough_places(scores.n_new))
+    sketches, known = [], posteriors.labelled_ratios
+    for code, against in enumerate(new.T):
+        own = np.flatnonzero(scores.codes == code)
+        labelled = _against_classes(scores, ratios.labelled, known, own[enough_places(len(own))])
+        sketches.append(RocSketch.from_scores(against, labelled[:, code]))
     slopes = BinomialDeviance().fit_sketches(sketches, Concave()).right_slope
     return float(np.clip(slopes, 0.0, 1.0).sum())
+
+
+def _against_classes(
+    scores: OpenScores, values: FloatArray, densities: FloatArray, places: IntArray | slice
+) -> FloatArray:
+    """Log density ratios of the new rows against each class, (rows, K), at rows of a sample."""
+    densities = densities[places]
+    mixed = np.log(np.maximum(densities @ scores.mixture, _LEAST_DENSITY))
+    against = values[places, scores.ratios.best] + mixed
+    return against[:, None] - np.log(np.maximum(densities, _LEAST_DENSITY))
 
 
 def known_overlap(scores: OpenScores) -> float:

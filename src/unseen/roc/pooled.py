@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from unseen._arrays import arrays_of
 from unseen._frozen import Frozen, frozen_array
-from unseen._types import FloatArray, IntArray
+from unseen._types import Array, FloatArray, IntArray
 from unseen.roc.models import Concave
 
 __all__ = [
@@ -75,7 +76,7 @@ class PooledCells(Frozen):
     place: IntArray
 
 
-def spread_cells(new: FloatArray, labelled: FloatArray) -> tuple[FloatArray, FloatArray]:
+def spread_cells(new: Array, labelled: Array) -> tuple[FloatArray, FloatArray]:
     """Spread the masses of steps, by falling score, over equal cells of the pooled order.
 
     The rows of a step are tied, so that a step across several cells is shared out evenly.
@@ -87,11 +88,12 @@ def spread_cells(new: FloatArray, labelled: FloatArray) -> tuple[FloatArray, Flo
     >>> F[: N_CELLS // 4].sum().round(6), H[N_CELLS // 4 :].sum().round(6)
     (np.float64(1.0), np.float64(2.0))
     """
-    pooled = new + labelled
-    edges = np.append(0.0, np.cumsum(pooled)) / pooled.sum()
-    grid = np.linspace(0, 1, N_CELLS + 1)
+    arrays, pooled = arrays_of(new), new + labelled
+    edges = arrays.running_sums(pooled) / pooled.sum()
+    grid = arrays.put(np.linspace(0, 1, N_CELLS + 1))
     F, H = (
-        np.diff(np.interp(grid, edges, np.append(0.0, np.cumsum(mass)))) for mass in (new, labelled)
+        np.diff(arrays.host(arrays.interpolated(grid, edges, arrays.running_sums(mass))))
+        for mass in (new, labelled)
     )
     return F, H
 

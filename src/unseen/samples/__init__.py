@@ -15,6 +15,7 @@ from unseen.samples.clusters import (
     Clusters,
     design_effect,
     effective_number,
+    first_rows,
     group_clusters,
     in_one_group,
 )
@@ -34,6 +35,7 @@ __all__ = [
     "check_sample",
     "design_effect",
     "effective_number",
+    "first_rows",
     "group_clusters",
     "in_one_group",
     "sample_notices",

@@ -9,6 +9,7 @@ batch; but these are rows of their own, where copies count as one.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,17 @@ from numpy.typing import NDArray
 
 from unseen._frozen import Frozen
 from unseen._types import BoolArray, FloatArray, IntArray, Matrix
-from unseen.samples.copies import row_keys
+from unseen.samples.copies import are_distinct, row_keys
 from unseen.samples.labelled import LabelledRows
 
-__all__ = ["Clusters", "design_effect", "effective_number", "group_clusters", "in_one_group"]
+__all__ = [
+    "Clusters",
+    "design_effect",
+    "effective_number",
+    "first_rows",
+    "group_clusters",
+    "in_one_group",
+]
 
 # A row of which so large a part of all rows are copies is a value that rows often take (of coarse
 # features), and its copies are rows of their own.
@@ -58,6 +66,9 @@ class Clusters(Frozen):
     def of_copies(cls, X: Matrix, X_new: Matrix | None = None) -> Clusters:
         """Equal rows together, labelled and new alike; values that rows often take, apart."""
         rows = [X] if X_new is None else [X, X_new]
+        if are_distinct(*rows):
+            numbers = np.arange(sum(one.shape[0] for one in rows))
+            return cls(numbers[: X.shape[0]], numbers[X.shape[0] :])
         keys = row_keys(*rows)
         _, first, numbers, counts = np.unique(
             keys, return_index=True, return_inverse=True, return_counts=True
@@ -104,6 +115,8 @@ class Clusters(Frozen):
         >>> clusters.as_copies(np.array([0.9, 0.8]), np.array([0.6]))
         array([0.9, 0.6])
         """
+        if not len(self.new) or self.new.min() > self.labelled.max():
+            return new
         numbers, first = np.unique(self.labelled, return_index=True)
         place = np.minimum(np.searchsorted(numbers, self.new), len(numbers) - 1)
         copied = numbers[place] == self.new
@@ -111,7 +124,7 @@ class Clusters(Frozen):
         found[copied] = labelled[first[place[copied]]]
         return found
 
-    @property
+    @cached_property
     def n_effective(self) -> float:
         """Rows of both samples, copies as draws of one row."""
         samples = self.new, self.labelled
@@ -144,6 +157,21 @@ def group_clusters(labelled: LabelledRows, X_new: Matrix) -> Clusters | None:
     own = np.where(alone, free + copies.labelled, groups)
     new = np.where(groups_new < 0, copies.as_copies(free + copies.new, own), groups_new)
     return replace(copies, groups=(own, new))
+
+
+def first_rows(numbers: IntArray) -> IntArray:
+    """Place of the first row of each cluster, rising.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> first_rows(np.array([3, 0, 3, 1]))
+    array([0, 1, 3])
+    """
+    places = np.arange(len(numbers))
+    first = np.zeros(int(numbers.max(initial=0)) + 1, dtype=np.intp)
+    first[numbers[::-1]] = places[::-1]
+    return np.flatnonzero(first[numbers] == places)
 
 
 def in_one_group(codes: IntArray, groups: IntArray) -> BoolArray:

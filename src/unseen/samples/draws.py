@@ -7,12 +7,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unseen._random import generator
+from unseen._sklearn import some_rows
 from unseen._types import IntArray
+from unseen.records import Notice
 from unseen.samples.labelled import on_host
 
-__all__ = ["MAX_ROWS", "draw_by_class", "draw_rows", "flat_labels", "label_codes"]
+__all__ = [
+    "MAX_ROWS",
+    "Draw",
+    "count_rows",
+    "draw_by_class",
+    "draw_rows",
+    "enough_places",
+    "flat_labels",
+    "label_codes",
+]
 
 MAX_ROWS = 20_000
+# So many rows show whatever one row in a hundred has.
+_ENOUGH_ROWS = 50_000
 
 
 def draw_rows(n_rows: int, max_rows: int, rng: np.random.Generator) -> IntArray:
@@ -25,6 +39,19 @@ def draw_rows(n_rows: int, max_rows: int, rng: np.random.Generator) -> IntArray:
     50
     """
     return np.sort(rng.choice(n_rows, min(n_rows, max_rows), replace=False))
+
+
+def enough_places(n_rows: int) -> IntArray | slice:
+    """Places of all rows, or of a fixed draw of very many: for checks, and where a part will do.
+
+    Examples
+    --------
+    >>> len(enough_places(60_000)), enough_places(40_000)
+    (50000, slice(None, None, None))
+    """
+    if n_rows <= _ENOUGH_ROWS:
+        return slice(None)
+    return draw_rows(n_rows, _ENOUGH_ROWS, np.random.default_rng(0))
 
 
 def flat_labels(y: Any) -> NDArray[Any]:
@@ -73,3 +100,39 @@ def draw_by_class(codes: IntArray, max_rows: int, rng: np.random.Generator) -> I
     order = rng.permutation(len(codes))
     parts = [order[codes[order] == code][:most] for code in range(int(codes.max()) + 1)]
     return np.sort(np.concatenate(parts))
+
+
+class Draw:
+    """Draws rows of samples that have too many, and notices that it did."""
+
+    def __init__(self, max_rows: int | None, random_state: Any) -> None:
+        self.max_rows, self.random_state = max_rows, random_state
+        self.notices: tuple[Notice, ...] = ()
+
+    def labelled(self, X: Any, y: Any, groups: Any) -> tuple[Any, Any, Any]:
+        """Labelled rows, their labels and groups."""
+        labels = flat_labels(y)
+        if self.max_rows is None or len(labels) <= self.max_rows or count_rows(X) != len(labels):
+            return X, y, groups
+        rng = generator(self.random_state)
+        places = draw_by_class(label_codes(labels), self.max_rows, rng)
+        return self._some("X", places, X, y, groups)
+
+    def new(self, name: str, X: Any, groups: Any = None) -> tuple[Any, Any]:
+        """New rows, or those of a control, and their groups."""
+        n_rows = 0 if X is None else count_rows(X)
+        if self.max_rows is None or n_rows <= self.max_rows:
+            return X, groups
+        places = draw_rows(n_rows, self.max_rows, generator(self.random_state))
+        return self._some(name, places, X, groups)
+
+    def _some(self, name: str, places: IntArray, *samples: Any) -> Any:
+        n_rows = count_rows(samples[0])
+        text = f"{len(places):,} of the {n_rows:,} rows of {name} were drawn at random."
+        self.notices += (Notice("rows_drawn", text, "note"),)
+        return tuple(None if one is None else some_rows(one, places) for one in samples)
+
+
+def count_rows(X: Any) -> int:
+    """Rows of a sample; 0 of what is none, which the checks of the estimator refuse."""
+    return int(X.shape[0]) if hasattr(X, "shape") and len(X.shape) else len(np.atleast_1d(X))

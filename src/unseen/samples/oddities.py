@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from unseen._types import FloatArray, Matrix
 from unseen._wording import quoted
 from unseen.records import Notice
+from unseen.samples.draws import enough_places
 
 __all__ = ["label_notices", "sentinel_notices"]
 
@@ -52,7 +53,7 @@ def sentinel_notices(
     """Columns in which many rows have one value, far from all others, such as -999.
 
     A value is far where no other lies nearer to it than the other values spread. Sparse rows are
-    not looked at: their many zeros are what they are made for.
+    not looked at: their many zeros are what they are made for. Of very many rows a fixed draw is.
 
     Parameters
     ----------
@@ -69,6 +70,7 @@ def sentinel_notices(
     """
     if hasattr(rows, "tocsr"):
         return ()
+    rows, rows_new = (one[enough_places(len(one))] for one in (rows, rows_new))
     found = []
     for ends in (np.min, np.max):
         ends_of = np.stack([ends(rows, axis=0), ends(rows_new, axis=0)])

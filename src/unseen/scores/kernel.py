@@ -18,7 +18,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 from unseen._arrays import NumpyArrays, arrays_of, chosen_arrays
 from unseen._frozen import Frozen
 from unseen._types import Array, FloatArray, Matrix
-from unseen.samples import Clusters
+from unseen.samples import Clusters, first_rows
 from unseen.scores.base import Distances
 
 EXACT_CELLS = 2**18  # below this size of the factor, double precision costs hardly any time
@@ -156,7 +156,7 @@ def neighbour_distances(
     chosen = labelled
     if clusters is not None:
         # Of copies one is enough to measure from.
-        distinct = np.sort(np.unique(clusters.labelled, return_index=True)[1])
+        distinct = first_rows(clusters.labelled)
         chosen = distinct if len(distinct) > 1 else chosen
     if len(chosen) > _MOST_REFERENCES:
         chosen = np.sort(rng.choice(chosen, _MOST_REFERENCES, replace=False))

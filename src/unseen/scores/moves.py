@@ -12,10 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import issparse
 
+from unseen._arrays import arrays_of, chosen_arrays
 from unseen._frozen import Frozen
 from unseen._random import one_blas_thread
-from unseen._types import BoolArray, FloatArray, IntArray, Matrix
+from unseen._types import Array, BoolArray, FloatArray, IntArray, Matrix
 from unseen.samples import Clusters, LabelledRows
+from unseen.samples.draws import enough_places
 from unseen.scores.base import Distances, RatioScores
 from unseen.scores.kernel import Standardisation, dense, neighbour_distances
 from unseen.scores.posteriors import Posteriors
@@ -143,7 +145,7 @@ def steady_distances(
     if given is not None:
         pair = _dense_pair(X, X_new)
         if pair is not None:
-            old, new = pair
+            old, new = map(chosen_arrays().put_rows, pair)
             scales = Standardisation.of(old, np.ones(len(old))).raw_and_standardised
             parts += [
                 _distances(*_on_leading_axes(scale(new), scale(old)), rng, clusters)
@@ -161,16 +163,16 @@ def steady_distances(
     )
 
 
-def _on_leading_axes(new: FloatArray, old: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _on_leading_axes(new: Array, old: Array) -> tuple[Array, Array]:
     """New and labelled rows on the axes with most of the labelled rows' variance."""
-    values, axes = np.linalg.eigh(old.T @ old)
+    values, axes = np.linalg.eigh(arrays_of(old).host(old.T @ old))
     part = np.cumsum(values[::-1]) / max(values.sum(), 1e-300)
     leading = axes[:, ::-1][:, : int(np.searchsorted(part, _VARIANCE)) + 1]
-    return new @ leading, old @ leading
+    return new @ arrays_of(new).put(leading), old @ arrays_of(old).put(leading)
 
 
 def _distances(
-    new: FloatArray, old: FloatArray, rng: np.random.RandomState, clusters: Clusters | None
+    new: Array, old: Array, rng: np.random.RandomState, clusters: Clusters | None
 ) -> Distances:
     as_given = Standardisation(np.zeros(old.shape[1]), np.ones(old.shape[1]))
     return neighbour_distances(new, old, [as_given], rng, clusters)
@@ -216,7 +218,10 @@ def class_shifts(
     shift = np.full((len(labelled.classes), rows.shape[1]), np.nan)
     error = shift.copy()
     for code in range(len(shift)):
-        old, new = _some(rows[labelled.codes == code]), _some(rows_new[looks_like == code])
+        old, new = (
+            _some(sample, np.flatnonzero(classes == code))
+            for sample, classes in ((rows, labelled.codes), (rows_new, looks_like))
+        )
         if min(len(old), len(new)) >= _FEWEST_ROWS:
             shift[code] = (_trimmed_mean(new) - _trimmed_mean(old)) / scale
             error[code] = np.sqrt(new.var(axis=0) / len(new) + old.var(axis=0) / len(old)) / scale
@@ -289,7 +294,8 @@ def coded_rows(X: Matrix, X_new: Matrix) -> tuple[float, tuple[int, ...]]:
     """Share of the new rows that hold a code, such as -999 for a missing value, and the columns.
 
     A code is one value, far beyond all labelled ones, that many new rows share and next to which
-    nothing else lies beyond the labelled values: a new class has values of its own instead.
+    nothing else lies beyond the labelled values: a new class has values of its own instead. Of
+    very many rows a fixed draw is looked at.
 
     Parameters
     ----------
@@ -312,7 +318,7 @@ def coded_rows(X: Matrix, X_new: Matrix) -> tuple[float, tuple[int, ...]]:
     pair = _dense_pair(X, X_new)
     if pair is None:
         return 0.0, ()
-    old, new = pair
+    old, new = (rows[enough_places(len(rows))] for rows in pair)
     coded, columns = np.zeros(len(new), dtype=bool), []
     low, high = old.min(axis=0), old.max(axis=0)
     beyond = np.flatnonzero(((new < low) | (new > high)).any(axis=0) & (high > low))
@@ -346,6 +352,6 @@ def _trimmed_mean(rows: FloatArray) -> FloatArray:
     return np.asarray(np.sort(rows, axis=0)[cut : len(rows) - cut].mean(axis=0))
 
 
-def _some(rows: FloatArray) -> FloatArray:
-    """The rows, or evenly spaced ones of very many."""
-    return rows[:: -(-len(rows) // _MOST_ROWS)] if len(rows) else rows
+def _some(rows: FloatArray, places: IntArray) -> FloatArray:
+    """The rows at these places, or at evenly spaced ones of very many."""
+    return rows[places[:: -(-len(places) // _MOST_ROWS) or 1]]

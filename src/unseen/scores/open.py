@@ -194,7 +194,8 @@ def ratios_at_shares(scores: OpenScores, shares: FloatArray) -> RatioScores:
         return ratios
     # The correction comes from another model for labelled rows than for new ones. A candidate that
     # says nothing must stay so, or this difference alone would order its rows.
-    speaks = ratios.labelled.any(axis=0) | ratios.new.any(axis=0)
+    columns = zip(ratios.labelled.T, ratios.new.T, strict=True)
+    speaks = np.array([bool(old.any() or new.any()) for old, new in columns])
     moved = []
     known = posteriors.ratios, posteriors.labelled_ratios
     for values, densities in zip((ratios.new, ratios.labelled), known, strict=True):

@@ -7,6 +7,7 @@ labelled rows. Making posteriors costs nearly all the time; reading shares off t
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -200,12 +201,12 @@ class Posteriors(RowScores):
         """Shares of the classes among the labelled rows."""
         return np.asarray(self.counts / len(self.codes))
 
-    @property
+    @cached_property
     def ratios(self) -> FloatArray:
         """Class densities at the new rows, up to a factor for each row."""
         return self._densities(self.new)
 
-    @property
+    @cached_property
     def labelled_ratios(self) -> FloatArray:
         """Class densities at the labelled rows, up to a factor for each row."""
         return self._densities(self.of_labelled)
@@ -213,8 +214,11 @@ class Posteriors(RowScores):
     def _densities(self, rows: FloatArray) -> FloatArray:
         """Posteriors over the prior, which is that of the labels once they are rescaled."""
         if self.rescaling is None:
-            return rows / self.prior
-        return np.asarray(self.rescaling(rows) / self.training_shares)
+            found = rows / self.prior
+        else:
+            found = np.asarray(self.rescaling(rows) / self.training_shares)
+        found.flags.writeable = False
+        return found
 
     def window(self, places: IntArray) -> Posteriors:
         """Posteriors of some of the new rows."""

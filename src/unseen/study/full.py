@@ -19,7 +19,7 @@ from unseen._progress import each
 from unseen._random import one_blas_thread
 from unseen._types import FloatArray, IntArray
 from unseen.api import chosen_estimator
-from unseen.full import FullPass, check_full
+from unseen.full import FullPass, all_counted, check_full
 from unseen.monitoring import Timeline
 from unseen.proportions import OpenSetEstimator, ProportionEstimator
 from unseen.records import Estimate, Notice
@@ -82,11 +82,7 @@ class Counted(Frozen):
 
     def notice(self, new: NewRows) -> Notice:
         """Says that every row was counted."""
-        text = (
-            f"All {new.n_rows:,} rows of {new.name} were counted, with models fitted to "
-            f"{len(new.X):,} of them."
-        )
-        return Notice("all_rows_counted", text, "note")
+        return all_counted(new.name, new.n_rows, len(new.X))
 
 
 def check_full_inputs(inputs: Inputs, estimator: ProportionEstimator) -> None:

@@ -1,17 +1,18 @@
 """What a full pass over a large table costs: CPU seconds, memory, on threads and on a Dask cluster.
 
-    python benchmarks/scale.py pass [--rows 20000000]      one pass against the bare read and kernel
+    python benchmarks/scale.py pass [--rows 1000000]       one pass against the bare read and kernel
     python benchmarks/scale.py memory [--rows 100000000]   memory while 100 million rows pass
     python benchmarks/scale.py costs                       CPU time per row by classes and landmarks
     python benchmarks/scale.py dask [--rows 4000000]       Dask against threads, one worker killed
-    python benchmarks/scale.py resume [--rows 2000000]     classify, killed with -9 and taken up
+    python benchmarks/scale.py resume [--rows 10000000]    classify, killed with -9 and taken up
     python benchmarks/scale.py gain                        what a full pass buys: errors, intervals
     python benchmarks/scale.py predict                     time and money for more rows
 
 Tables have 8 columns of single precision, three known classes 3 standard deviations apart, and 30%
 of an unseen class; more than ten million rows are links to one file of ten million. Every measured
 run is a process of its own with one BLAS thread. The machine is shared: only CPU seconds count.
-Each part writes results/scale_PART.csv.
+Each part writes results/scale_PART.csv. Without --rows `pass` and `resume` measure all their sizes;
+with it they replace the line of so many rows.
 """
 
 from __future__ import annotations
@@ -170,9 +171,9 @@ def in_memory(folder: Path) -> None:
     print(json.dumps({"counts": fingerprint(full.count(X[order]))}))
 
 
-def measure_pass(n_rows: int) -> None:
+def measure_pass(*sizes: int) -> None:
     found = []
-    for rows in (1_000_000, n_rows):
+    for rows in sizes:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             make_tables(folder, rows)
@@ -195,7 +196,7 @@ def measure_pass(n_rows: int) -> None:
                 )
             found.append(row)
             print(row, flush=True)
-    write_csv("scale_pass.csv", found)
+    replace_lines("pass", found)
 
 
 def memory_run(folder: Path) -> None:
@@ -305,14 +306,32 @@ def measure_dask(n_rows: int) -> None:
     write_csv("scale_dask.csv", found)
 
 
-def measure_resume(n_rows: int) -> None:
-    """``unseen classify --resume``, killed with -9 after half of the rows and started again."""
+def measure_resume(*sizes: int) -> None:
+    """``unseen classify --resume``, killed with -9 after half of the rows and started again.
+
+    Ten million rows have a rule of four columns and few rows, which costs less.
+    """
+    found = []
+    for n_rows in sizes:
+        few = n_rows > 2_000_000
+        options = ["--rows", "60"] if few else ["--rows", "600"]
+        for place in range(4, N_COLUMNS) if few else ():
+            options += ["--drop", f"x{place}"]
+        found.append(
+            {"rows": n_rows, "rows_of_rule": options[1], **killed_and_resumed(n_rows, options)}
+        )
+        print(found[-1], flush=True)
+    replace_lines("resume", found)
+
+
+def killed_and_resumed(n_rows: int, options: list[str]) -> dict[str, Any]:
+    """CPU seconds of a run that is not stopped, of a killed one and of the rest; and the files."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         make_tables(folder, n_rows)
         command = [sys.executable, "-m", "unseen", "--jobs", "1", "classify"]
         command += [str(folder / "train.parquet"), str(folder / "new"), "--label", "kind"]
-        command += ["--rows", "600", "-q", "--resume", "-o"]
+        command += [*options, "-q", "--resume", "-o"]
         n_batches = sum(
             -(-pq.ParquetFile(file).metadata.row_group(group).num_rows // 65_536)
             for file in (folder / "new").iterdir()
@@ -339,11 +358,13 @@ def measure_resume(n_rows: int) -> None:
             hashlib.sha256((folder / file).read_bytes()).hexdigest()
             for file in ("whole.parquet", "out.parquet")
         ]
-    row = {"rows": n_rows, "batches_kept": n_kept, "cpu_s_not_stopped": spent[0]}
-    row |= {"cpu_s_until_killed": spent[1], "cpu_s_taken_up": spent[2]}
-    row["same_file"] = digests[0] == digests[1]
-    print(row)
-    write_csv("scale_resume.csv", [row])
+    return {
+        "batches_kept": n_kept,
+        "cpu_s_not_stopped": spent[0],
+        "cpu_s_until_killed": spent[1],
+        "cpu_s_taken_up": spent[2],
+        "same_file": digests[0] == digests[1],
+    }
 
 
 def measure_gain(n_seeds: int = 40) -> None:
@@ -394,6 +415,13 @@ def measured(part: str) -> list[dict[str, str]]:
     return list(csv.DictReader(line for line in lines if not line.startswith("#")))
 
 
+def replace_lines(part: str, found: list[dict[str, Any]]) -> None:
+    """Put new lines into a file of results, in the place of those of as many rows."""
+    sizes = {int(row["rows"]) for row in found}
+    kept = [row for row in measured(part) if int(row["rows"]) not in sizes]
+    write_csv(f"scale_{part}.csv", sorted([*kept, *found], key=lambda row: int(row["rows"])))
+
+
 def predict() -> None:
     """Hours and money from CPU seconds per row, and from those of Dask beyond threads."""
     largest = max(measured("pass"), key=lambda row: int(row["rows"]))
@@ -432,12 +460,16 @@ def main() -> None:
     parser.add_argument("--rows", type=int)
     asked = parser.parse_args()
     os.environ["PYTHONPATH"] = f"{ROOT / 'src'}:{os.environ.get('PYTHONPATH', '')}"
+
+    def sizes(*default: int) -> tuple[int, ...]:
+        return (asked.rows,) if asked.rows else default
+
     parts = {
-        "pass": lambda: measure_pass(asked.rows or 20_000_000),
+        "pass": lambda: measure_pass(*sizes(1_000_000, 10_000_000, 20_000_000)),
         "memory": lambda: measure_memory(asked.rows or 100_000_000),
         "costs": measure_costs,
         "dask": lambda: measure_dask(asked.rows or 4_000_000),
-        "resume": lambda: measure_resume(asked.rows or 2_000_000),
+        "resume": lambda: measure_resume(*sizes(2_000_000, 10_000_000)),
         "gain": measure_gain,
         "predict": predict,
         # Processes of their own:

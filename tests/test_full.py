@@ -12,7 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier
 import unseen
 from unseen import FullPass, MPEIncomplete, MPEProjected, OpenSetEstimator, SaerensEM
 from unseen.roc.sketch import RocSketch
-from unseen.scores.counting import row_folds
+from unseen.scores.counting import _on_grid, row_folds
 
 RNG = np.random.default_rng(0)
 CODES = np.arange(240) % 2
@@ -137,7 +137,23 @@ def test_full_in_one_call_counts_every_row_of_an_array_or_a_table(monkeypatch, t
 
 
 def test_full_says_what_does_not_go_with_it() -> None:
-    with pytest.raises(TypeError, match="a full pass needs MPEIncomplete .* got OpenSetEstimator"):
+    with pytest.raises(TypeError, match=r"a full pass needs MPEIncomplete .* got OpenSetEstimator"):
         unseen.estimate(X, CODES, X_NEW, full=True)
     with pytest.raises(ValueError, match="full counts rows one by one: leave out groups"):
         unseen.estimate(X, CODES, X_NEW, full=True, estimator=SaerensEM(), control=X_NEW)
+
+
+@pytest.mark.parametrize("n_folds", [2, 5])
+@pytest.mark.parametrize("rows", [X_NEW, np.arange(6_000.0).reshape(-1, 2)], ids=["fine", "whole"])
+def test_folds_are_even_and_the_seed_deals_them_anew(rows, n_folds) -> None:
+    one, other = (row_folds(rows, n_folds, seed) for seed in (0, 1))
+    np.testing.assert_allclose(np.bincount(one) * n_folds / len(rows), 1, atol=0.1)
+    assert (one == other).mean() == pytest.approx(1 / n_folds, abs=0.05)
+
+
+def test_squared_distances_are_exact_on_the_grid() -> None:
+    x, z = (_on_grid(RNG.normal(0, 20, size=(60, 7))) for _ in range(2))
+    left = np.column_stack([-2 * x, np.square(x).sum(axis=1), np.ones(60)])
+    right = np.column_stack([z, np.ones(60), np.square(z).sum(axis=1)]).T
+    true = np.square(x[:, None] - z).sum(axis=2)
+    np.testing.assert_array_equal(left @ right, true)

@@ -125,3 +125,15 @@ def test_a_bad_cell_is_named_by_its_row_in_the_file(folder, counted, tmp_path, m
     pq.write_table(text, tmp_path / "n.parquet", row_group_size=400)
     with pytest.raises(ValueError, match=r"broken.*in row 2001"):
         recount(counted, Source.find(tmp_path / "n.parquet"))
+
+
+def test_a_file_without_rows_and_a_key_of_one_row_are_counted_as_such(counted, folder) -> None:
+    table = pq.read_table(folder / "n0.parquet")
+    pq.write_table(table[:0], folder / "e0.parquet")
+    alone = table.set_column(3, "site", pa.array([7] + [None] * 1499, pa.int64()))
+    pq.write_table(alone, folder / "e1.parquet")
+    found = recount(counted, Source.find(str(folder / "e?.parquet")), by=GroupBy("site"))
+    assert {key: counts.n_rows for key, counts in found.items()} == {7: 1, None: 1499}
+    whole = recount(counted, Source.find(str(folder / "n0.parquet")))[None]
+    for both, one in zip(cells(found[7] + found[None]), cells(whole), strict=True):
+        np.testing.assert_array_equal(both, one)

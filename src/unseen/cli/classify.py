@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unseen.cli.options import (
-    device_option,
     given_inputs,
     group_option,
     json_option,
@@ -61,7 +60,6 @@ __all__ = ["classify"]
 )
 @group_option
 @json_option
-@device_option
 @quiet_option
 def classify(
     out: Path,

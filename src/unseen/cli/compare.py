@@ -6,13 +6,7 @@ from typing import Any
 
 import click
 
-from unseen.cli.options import (
-    device_option,
-    given_inputs,
-    json_option,
-    quiet_option,
-    table_options,
-)
+from unseen.cli.options import given_inputs, json_option, quiet_option, table_options
 from unseen.cli.outputs import Outputs
 from unseen.cli.progress import shown_progress
 
@@ -22,7 +16,6 @@ __all__ = ["compare"]
 @click.command()
 @table_options
 @json_option
-@device_option
 @quiet_option
 def compare(json_path: str | None, quiet: bool, **given: Any) -> None:
     """Estimate the shares in NEW with every method that applies, side by side.

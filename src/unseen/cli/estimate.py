@@ -10,7 +10,6 @@ import click
 from unseen.cli.failif import AnyCondition, any_holds, fail_if_option
 from unseen.cli.options import (
     confidence_option,
-    device_option,
     group_option,
     json_option,
     method_option,
@@ -55,7 +54,6 @@ __all__ = ["estimate"]
     type=output_path,
     help="Save the labelled rows and their preprocessing, as a TRAIN for later.",
 )
-@device_option
 @quiet_option
 def estimate(
     method: str | None,

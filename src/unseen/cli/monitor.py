@@ -10,7 +10,6 @@ import click
 from unseen.cli.failif import AnyCondition, any_holds, fail_if_option
 from unseen.cli.options import (
     confidence_option,
-    device_option,
     json_option,
     method_option,
     quiet_option,
@@ -53,7 +52,6 @@ __all__ = ["monitor"]
 @report_option
 @json_option
 @fail_if_option
-@device_option
 @quiet_option
 def monitor(
     by: str,

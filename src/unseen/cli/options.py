@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 __all__ = [
     "command_line",
     "confidence_option",
-    "device_option",
     "find_method",
     "given_inputs",
     "json_option",
@@ -53,6 +52,17 @@ def _separator(context: Any, option: Any, given: str | None) -> str | None:
         names = ", ".join(SEPARATORS)
         raise click.BadParameter(f"must be one letter, or one of {names}; got {given!r}.")
     return mark
+
+
+def _work_on(context: click.Context, option: Any, device: str | None) -> None:
+    """Run the rest of the command on a device; say in one line what is missing."""
+    if device is not None:
+        from unseen._arrays import on_device
+
+        try:
+            context.with_resource(on_device(device))
+        except (ImportError, RuntimeError, ValueError) as error:
+            raise click.ClickException(str(error).replace("device", "--device", 1)) from None
 
 
 _COLUMN_OPTIONS = [
@@ -113,6 +123,13 @@ _FILE_OPTIONS = [
         show_default=True,
         help="Rows used of each table; a larger one is sampled.",
     ),
+    click.option(
+        "--device",
+        callback=_work_on,
+        expose_value=False,
+        help='Where the heavy work runs: "cuda" is a graphics card, "cuda:1" the second one '
+        "[default: cpu]",
+    ),
     click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True),
     click.option(
         "--format",
@@ -158,24 +175,6 @@ def _methods_like(ctx: Any, option: Any, begun: str) -> list[str]:
     return [name for name in names if name.lower().startswith(begun.lower())]
 
 
-def _work_on(context: click.Context, option: Any, device: str | None) -> None:
-    """Run the rest of the command on a device; say in one line what is missing."""
-    if device is not None:
-        from unseen._arrays import on_device
-
-        try:
-            context.with_resource(on_device(device))
-        except (ImportError, RuntimeError, ValueError) as error:
-            raise click.ClickException(str(error).replace("device", "--device", 1)) from None
-
-
-device_option = click.option(
-    "--device",
-    callback=_work_on,
-    expose_value=False,
-    help='Where the heavy work runs: "cuda" is a graphics card, "cuda:1" the second one '
-    "[default: cpu]",
-)
 method_option = click.option(
     "--method",
     help="Estimator; `unseen methods` lists them [default: OpenSetEstimator]",

@@ -219,7 +219,7 @@ def class_shifts(
     error = shift.copy()
     for code in range(len(shift)):
         old, new = (
-            _some(sample, np.flatnonzero(classes == code))
+            _some(sample, classes == code)
             for sample, classes in ((rows, labelled.codes), (rows_new, looks_like))
         )
         if min(len(old), len(new)) >= _FEWEST_ROWS:
@@ -270,15 +270,15 @@ def mean_departure(
     spread = Standardisation.of(some, np.ones(len(some))).scale
     means, moved, part = [], [], []
     for code in np.unique(looks_like):
-        groups = old[looks_like == code], new[looks_like_new == code]
-        here, there = (np.clip(_some(rows), *limits) / spread for rows in groups)
+        groups = (old, looks_like == code), (new, looks_like_new == code)
+        here, there = (np.clip(_some(*group), *limits) / spread for group in groups)
         if len(here) >= _FEWEST_ROWS:
             enough = len(there) >= _FEWEST_ROWS
             means.append(here.mean(axis=0))
             shift = there.mean(axis=0) - means[-1] if enough else 0 * spread
             noise = here.var(axis=0) / len(here) + there.var(axis=0) / len(there) if enough else 0
             moved.append(np.square(shift) - noise)
-            part.append(len(groups[1]) * enough)
+            part.append(groups[1][1].sum() * enough)
     if len(means) < 2 or not any(part):
         return None
     # Where new rows look like one class alone, all classes say how far apart classes lie.
@@ -352,6 +352,7 @@ def _trimmed_mean(rows: FloatArray) -> FloatArray:
     return np.asarray(np.sort(rows, axis=0)[cut : len(rows) - cut].mean(axis=0))
 
 
-def _some(rows: FloatArray, places: IntArray) -> FloatArray:
-    """The rows at these places, or at evenly spaced ones of very many."""
+def _some(rows: FloatArray, own: BoolArray | None = None) -> FloatArray:
+    """The rows, or those of them that are ``own``; of very many, evenly spaced ones."""
+    places = np.arange(len(rows)) if own is None else np.flatnonzero(own)
     return rows[places[:: -(-len(places) // _MOST_ROWS) or 1]]

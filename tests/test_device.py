@@ -138,7 +138,7 @@ VERBS = {
     "softplus": lambda arrays, a, b: arrays.softplus(9 * a),
     "kernel": lambda arrays, a, b: shifted(arrays, a, -0.5),
     "plain kernel": lambda arrays, a, b: shifted(arrays, a, None),
-    "distances": lambda arrays, a, b: arrays.distances(a, b[:5]),
+    "squared distances": lambda arrays, a, b: arrays.squared_distances(a, b[:5]),
     "columns": lambda arrays, a, b: arrays.columns(a, np.array([True, False, True, False])),
     "interpolated": lambda arrays, a, b: arrays.interpolated(
         a[:, 0], np.array([-1.0, 0.5, 0.7]), np.array([0.0, 3.0, 2.0])

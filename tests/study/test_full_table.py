@@ -13,6 +13,7 @@ import pytest
 from unseen import FullPass, MPEIncomplete, SaerensEM
 from unseen.study import Inputs, run_study
 from unseen.study.full import count_table
+from unseen.study.rows import FEWEST_ROWS
 from unseen.tables import GroupBy, Source, formats
 
 N_ROWS = 4_000
@@ -137,3 +138,11 @@ def test_a_file_without_rows_and_a_key_of_one_row_are_counted_as_such(counted, f
     whole = recount(counted, Source.find(str(folder / "n0.parquet")))[None]
     for both, one in zip(cells(found[7] + found[None]), cells(whole), strict=True):
         np.testing.assert_array_equal(both, one)
+
+
+def test_a_window_needs_the_fewest_rows_and_no_more(counted) -> None:
+    _, new, _, found = counted
+    counts = {n: found.full.count(new.X[:n]) for n in (FEWEST_ROWS - 1, FEWEST_ROWS)}
+    timeline = replace(found, counts=counts).timeline()
+    assert timeline.windows == (FEWEST_ROWS,)
+    assert timeline.skipped == ((FEWEST_ROWS - 1, FEWEST_ROWS - 1),)

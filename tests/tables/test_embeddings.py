@@ -171,3 +171,10 @@ def test_a_saved_embedding_gives_the_same_numbers(tmp_path):
     columns = Columns(unit_rows=True).fit(table)
     save(columns, tmp_path / "columns.skops")
     assert_array_equal(load(tmp_path / "columns.skops").transform(table), columns.transform(table))
+
+
+def test_lists_need_no_name_where_all_other_columns_are_dropped() -> None:
+    table = pa.table({"id": [f"row {place}" for place in range(N)], "emb": LISTS})
+    assert list(Columns(drop=["id"]).fit(table).feature_names_in_) == ["emb"]
+    with pytest.raises(ValueError, match="'emb' holds lists of numbers: --features uses them"):
+        Columns().fit(table)

@@ -119,6 +119,7 @@ def test_what_a_full_pass_cannot_answer_is_refused_at_once(folder, given, method
 
 def test_a_bad_cell_is_named_by_its_row_in_the_file(folder, counted, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(formats, "_PIECE_ROWS", 800)
+    monkeypatch.setattr(formats, "batch_rows", lambda *given: 300)
     text = pq.read_table(folder / "n1.parquet")
     values = ["1.5"] * len(text)
     values[2_000] = "broken"

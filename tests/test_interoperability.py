@@ -198,7 +198,7 @@ def test_a_proportion_estimator_ends_a_pipeline(table) -> None:
 def test_compare_and_monitor_take_the_tables_that_estimate_takes() -> None:
     """Text and gaps are prepared alike, so that one estimator gives one answer."""
     X, y, X_new = goods()
-    quick = unseen.MPEIncomplete(classifier=GaussianNB(), random_state=0)
+    quick = unseen.MPEIncomplete(classifier=GaussianNB(), n_folds=3, random_state=0)
     alone = unseen.estimate(X, y, X_new, estimator=quick, confidence=None)
     compared = unseen.compare(X, y, X_new, [quick])["MPEIncomplete"]
     assert_array_equal(shares(compared), shares(alone))

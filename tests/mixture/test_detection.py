@@ -37,7 +37,7 @@ def found_rate(apart: float, share: float, n_new: int, n_labelled: int, n_draws:
 def test_the_share_at_the_limit_is_found_four_times_in_five() -> None:
     hidden = [[pair(np.random.default_rng(1), 2.5)]]
     limit = detection_limit(detection_power(hidden, 400, 200, *PRIOR))
-    assert found_rate(2.5, limit, 400, 200, 50) == pytest.approx(0.8, abs=0.15)
+    assert found_rate(2.5, limit, 400, 200, 30) == pytest.approx(0.8, abs=0.15)
 
 
 def test_power_rises_with_rows_separation_and_prior() -> None:

@@ -105,7 +105,7 @@ def test_spread_of_replicates_is_the_spread_of_samples() -> None:
             np.random.default_rng(s + 3000).normal(size=600),
         )
         .proportion
-        for s in range(200)
+        for s in range(100)
     ]
     spread = [
         ROCSlope()

@@ -36,9 +36,9 @@ def test_coarse_cells_keep_the_spread() -> None:
     rng = np.random.default_rng(4)
     F = np.r_[rng.normal(size=2000), rng.normal(2, 1, 2000)]
     sketch = RocSketch.from_scores(F, rng.normal(size=4000))
-    exact = bootstrap_roc(sketch, GRID, 6000, random_state=5).replicates
-    coarse = bootstrap_roc(sketch, GRID, 6000, random_state=6, max_cells=1000).replicates
-    assert_allclose(coarse.std(axis=0), exact.std(axis=0), rtol=0.05)
+    exact = bootstrap_roc(sketch, GRID, 3000, random_state=5).replicates
+    coarse = bootstrap_roc(sketch, GRID, 3000, random_state=6, max_cells=1000).replicates
+    assert_allclose(coarse.std(axis=0), exact.std(axis=0), rtol=0.07)
     assert_allclose(coarse.mean(axis=0), exact.mean(axis=0), atol=0.002)
 
 

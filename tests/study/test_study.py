@@ -13,6 +13,7 @@ import unseen.study
 from unseen import Comparison
 from unseen.persist import load, save
 from unseen.records import Estimate, Notice
+from unseen.samples.oddities import sentinel_notices
 from unseen.study import (
     Classification,
     Inputs,
@@ -23,7 +24,7 @@ from unseen.study import (
     run_classification,
     run_study,
 )
-from unseen.study.column_drift import column_drift
+from unseen.study.column_drift import column_drift, in_units
 from unseen.study.run import without_constants
 from unseen.tables import Columns, Source
 
@@ -103,6 +104,19 @@ def test_a_column_called_missing_is_no_flag_of_gaps() -> None:
         ("column_drift", None),
     ]
     assert column_drift(training, made_new(training, train)) == ()
+
+
+def test_a_code_for_missing_stands_in_the_units_of_the_file() -> None:
+    made = {"colour": ["red", "blue"] * 20, "x": RNG.normal(500, 20, size=40)}
+    training = made_training(pa.table(made))
+    new = made_new(training, pa.table({**made, "x": np.append(made["x"][:30], [-999.0] * 10)}))
+    found = sentinel_notices(training.X, new.X)
+    other = Notice("few_rows", "few.")
+    kept, said = in_units((*found, other), training, new)
+    assert kept == other
+    assert "column 'x' is -999 in 25% of the new rows" in said.text
+    assert said.text.endswith("give --missing -999.")
+    assert in_units((other,), training, new) == (other,)
 
 
 def test_a_category_called_missing_is_no_flag_of_gaps() -> None:

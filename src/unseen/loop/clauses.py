@@ -1,8 +1,9 @@
 """A sentence on what sets a group apart: one or two clauses on columns, with honest percentages.
 
 The search takes the clauses that hold for most of the group and least of the known rows. The
-percentages of the best of many clauses flatter it; half of what the same search loses on rows that
-it did not see, over five folds, is taken off (benchmarks/loop.py has the errors that are left).
+percentages of the best of many clauses flatter it. By how much, resampled rows tell: the search on
+them flatters itself as much beside the rows from which they were drawn (the bootstrap's estimate of
+optimism, Efron 1983). That much is taken off; benchmarks/loop.py has the errors that are left.
 """
 
 from __future__ import annotations
@@ -20,9 +21,7 @@ _LEVELS = np.array([0.02, 0.05, 0.1, 0.2, 0.35, 0.5])
 _MOST_CLAUSES = 2
 # A second clause must tell this much more.
 _WORTH = 0.03
-_FOLDS = 5
-# Folds search fewer rows and lose more: on simulated rows half of their loss was right.
-_PART_OF_LOSS = 0.5
+_RESAMPLES = 20
 
 
 @dataclass(frozen=True)
@@ -126,7 +125,7 @@ def describe(group: FloatArray, known: FloatArray, rng: np.random.RandomState) -
     known : ndarray of shape (m, d)
         Rows of known classes.
     rng : RandomState
-        Draws the folds.
+        Draws the resamples.
 
     Examples
     --------
@@ -137,17 +136,13 @@ def describe(group: FloatArray, known: FloatArray, rng: np.random.RandomState) -
     'length > 3.06 holds for 99% of the group and 0% of known rows'
     """
     found = _search(group, known)
-    loss = np.zeros(2)
-    folds = [rng.permutation(len(rows)) % _FOLDS for rows in (group, known)]
-    for fold in range(_FOLDS):
-        kept = [rows[part != fold] for rows, part in zip((group, known), folds, strict=True)]
-        out = [rows[part == fold] for rows, part in zip((group, known), folds, strict=True)]
-        if min(map(len, (*kept, *out))) == 0:
-            continue
-        inside = _search(*kept)
-        shown = np.array([inside.holds(rows).mean() for rows in out])
-        loss += (np.array([inside.in_group, inside.in_known]) - shown) / _FOLDS
-    honest = np.clip(np.array([found.in_group, found.in_known]) - _PART_OF_LOSS * loss, 0.0, 1.0)
+    optimism = np.zeros(2)
+    for _ in range(_RESAMPLES):
+        drawn = [rows[rng.randint(len(rows), size=len(rows))] for rows in (group, known)]
+        again = _search(*drawn)
+        shown = np.array([again.holds(rows).mean() for rows in (group, known)])
+        optimism += (np.array([again.in_group, again.in_known]) - shown) / _RESAMPLES
+    honest = np.clip(np.array([found.in_group, found.in_known]) - optimism, 0.0, 1.0)
     return replace(found, in_group=float(honest[0]), in_known=float(honest[1]))
 
 

@@ -19,6 +19,7 @@ _FEWEST_AT_SPIKE, _LEAST_PART = 5, 0.01
 # A column with fewer other values is a code or a category rather than a measurement.
 _FEWEST_VALUES = 10
 _LARGE_DIFFERENCE = 0.05
+_ADVICE = "leave the value empty or fill it in"
 
 
 def label_notices(classes: NDArray[Any]) -> tuple[Notice, ...]:
@@ -48,7 +49,10 @@ def label_notices(classes: NDArray[Any]) -> tuple[Notice, ...]:
 
 
 def sentinel_notices(
-    rows: Matrix, rows_new: Matrix, names: tuple[str, ...] | None = None
+    rows: Matrix,
+    rows_new: Matrix,
+    names: tuple[str, ...] | None = None,
+    advice: str = _ADVICE,
 ) -> tuple[Notice, ...]:
     """Columns in which many rows have one value, far from all others, such as -999.
 
@@ -61,6 +65,8 @@ def sentinel_notices(
         Labelled and new rows.
     names : tuple of str or None, default=None
         Names of the columns.
+    advice : str
+        What to do about a value that stands for a missing one; ``{value}`` is that value.
 
     Examples
     --------
@@ -82,7 +88,8 @@ def sentinel_notices(
             both = np.append(rows[:, column], rows_new[:, column])
             if _stands_apart(both, float(spikes[column])):
                 name = f"column {column}" if names is None else f"column {names[column]!r}"
-                found.append(_sentinel(name, spikes[column], parts[0][column], parts[1][column]))
+                shares = parts[0][column], parts[1][column]
+                found.append(_sentinel(name, f"{spikes[column]:g}", *shares, advice))
     return tuple(found)
 
 
@@ -93,12 +100,12 @@ def _stands_apart(values: FloatArray, spike: float) -> bool:
     return bool(np.abs(others - spike).min() > np.ptp(others))
 
 
-def _sentinel(name: str, spike: float, part: float, part_new: float) -> Notice:
+def _sentinel(name: str, spike: str, part: float, part_new: float, advice: str) -> Notice:
     """A warning where the spike is in one sample more than in the other, or else a note."""
     text = (
-        f"{name} is {spike:g} in {part_new:.0%} of the new rows and in {part:.0%} of the labelled "
-        "ones, far from all other values. If the number stands for a missing value, leave the "
-        "value empty or fill it in."
+        f"{name} is {spike} in {part_new:.0%} of the new rows and in {part:.0%} of the labelled "
+        "ones, far from all other values. If the number stands for a missing value, "
+        f"{advice.format(value=spike)}."
     )
     differs = abs(part_new - part) > _LARGE_DIFFERENCE or min(part, part_new) == 0
     return Notice("sentinel_values", text, "warning" if differs else "note", about=name)

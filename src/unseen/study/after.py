@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-import unseen._wording as words
+from unseen._wording import count
 from unseen.loop import (
     Audit,
     Column,
@@ -258,7 +258,7 @@ def _thumbnails(
     if len(shown) == len(chosen):
         return tuple(shown), []
     text = (
-        f"{len(chosen) - len(shown)} of {words.count(len(chosen), 'picture')} not shown: column "
+        f"{len(chosen) - len(shown)} of {count(len(chosen), 'picture')} not shown: column "
         f"{column!r} must hold pictures, or names of picture files in the folder of NEW or of "
         "--image-folder. Nothing is fetched from the network."
     )

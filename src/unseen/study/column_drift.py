@@ -11,9 +11,11 @@ import numpy as np
 from unseen._types import FloatArray
 from unseen._wording import listed
 from unseen.records import Notice
+from unseen.samples.oddities import sentinel_notices
 from unseen.study.rows import NewRows, Training
+from unseen.tables.encodings import NumberEncoding
 
-__all__ = ["column_drift"]
+__all__ = ["column_drift", "in_units"]
 
 # More new rows than this outside the range of training are rarely all of a new class.
 _MANY_OUTSIDE = 0.5
@@ -41,6 +43,25 @@ def column_drift(training: Training, new: NewRows) -> tuple[Notice, ...]:
                 wandered.append((encoding.name, f"{name!r} ({shares})"))
         first += len(encoding.names)
     return _worded(wandered, gapped)
+
+
+def in_units(notices: tuple[Notice, ...], training: Training, new: NewRows) -> tuple[Notice, ...]:
+    """The notices, where numbers for missing values stand as in the file, with their option."""
+    others = tuple(one for one in notices if one.code != "sentinel_values")
+    if len(others) == len(notices):
+        return notices
+    units = [
+        (encoding.mean, encoding.scale)
+        if isinstance(encoding, NumberEncoding) and name == encoding.name
+        else (0.0, 1.0)
+        for encoding in training.columns.encodings_
+        for name in encoding.names
+    ]
+    means, scales = np.array(units).T
+    rows, rows_new = (means + scales * one for one in (training.X, new.X))
+    names = tuple(map(str, training.columns.get_feature_names_out()))
+    advice = "give --missing {value}"
+    return (*others, *sentinel_notices(rows, rows_new, names, advice))
 
 
 def _worded(wandered: list[tuple[str, str]], gapped: list[tuple[str, str]]) -> tuple[Notice, ...]:

@@ -31,7 +31,7 @@ from unseen.proportions.closed_set.em import SaerensEM
 from unseen.proportions.per_class.incomplete import MPEIncomplete
 from unseen.records import Estimate, Notice, UnseenWarning
 from unseen.rejection.learning.shares import default_estimator
-from unseen.study.column_drift import column_drift
+from unseen.study.column_drift import column_drift, in_units
 from unseen.study.full import Counted, check_full_inputs, count_table
 from unseen.study.inputs import SILENT, Inputs, Progress, Windowing
 from unseen.study.results import Checks, Classification, MethodComparison, Origin, Study, Suspects
@@ -256,7 +256,8 @@ def table_estimate(
         found = replace(found, held_out=replace(found.held_out, by=inputs.group))
     said = () if counted is None else (counted.notice(new),)
     severe, notes = _by_severity((*training.notices, *new.notices, *said))
-    notices = (*severe, *column_drift(training, new), *without_constants(found.notices))
+    own = in_units(without_constants(found.notices), training, new)
+    notices = (*severe, *column_drift(training, new), *own)
     return replace(found, notices=notices), notes
 
 

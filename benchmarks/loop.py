@@ -99,6 +99,8 @@ def audits(n_cases: int = 1000) -> None:
     for kind in (*CASES, "all"):
         mine = [one for one in found if kind in (one["kind"], "all")]
         mean = {name: np.mean([one[name] for one in mine]) for name in list(mine[0])[4:]}
+        # An interval that begins at 0 holds a share of 0 whatever its other end.
+        mean["held_if_any"] = np.mean([one["held_unseen"] for one in mine if one["unseen"] > 0])
         summary.append(
             {"kind": kind, "cases": len(mine), **{k: f"{v:.3f}" for k, v in mean.items()}}
         )

@@ -18,6 +18,7 @@ from unseen.study.rows import (
     read_training,
 )
 from unseen.tables import Columns, GroupBy, ScoreColumns, Source, WithLabels, read_sample
+from unseen.tables._arrow import release_unused
 from unseen.tables.beside import LABEL
 from unseen.tables.source import check_names
 from unseen.tables.texts import TextEncoding
@@ -240,6 +241,7 @@ class Inputs:
         new = self.read_new(training.columns, windows, whole=whole or is_marked)
         if is_marked:
             new = without_promoted(new, self.train_source, self.label or LABEL)
+        release_unused()
         if len(new.X) < FEWEST_ROWS:
             raise ValueError(
                 f"{new.name} must have at least {FEWEST_ROWS} rows to estimate shares; "

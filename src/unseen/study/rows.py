@@ -51,6 +51,29 @@ _SMALLEST_PART = 0.8
 _WINDOW_ROWS, _ALL_WINDOWS = 2_000, 100_000
 
 
+class NamedRows:
+    """Numbers whose columns have names: a table to estimators, and no copy of the numbers.
+
+    Examples
+    --------
+    >>> rows = np.ones((2, 1))
+    >>> np.shares_memory(rows, np.asarray(NamedRows(rows, ["size"])))
+    True
+    """
+
+    def __init__(self, X: FloatArray, column_names: list[str]) -> None:
+        self.X, self.column_names, self.shape = X, column_names, X.shape
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> FloatArray:
+        return np.array(self.X, dtype=dtype, copy=True) if copy else np.asarray(self.X, dtype)
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def __getitem__(self, places: Any) -> FloatArray:
+        return self.X[places]
+
+
 @dataclass(frozen=True, eq=False)
 class Training(Frozen):
     """Labelled rows as numbers, the encodings of their columns, and their file.
@@ -80,12 +103,9 @@ class Training(Frozen):
     notices: tuple[Notice, ...] = ()
     groups: NDArray[Any] | None = None
 
-    def named(self, X: FloatArray) -> pa.Table:
-        """Rows as a table, so that notices can name its columns."""
-        import pyarrow as pa
-
-        columns = [np.ascontiguousarray(column) for column in X.T]
-        return pa.table(columns, names=list(self.columns.get_feature_names_out()))
+    def named(self, X: FloatArray) -> NamedRows:
+        """Rows with the names of their columns, so that notices can name these."""
+        return NamedRows(X, self.columns.get_feature_names_out().tolist())
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,6 +25,7 @@ __all__ = [
     "is_text",
     "join",
     "readable",
+    "release_unused",
     "without_views",
 ]
 
@@ -47,6 +48,11 @@ def arrow(module: str = "") -> Any:
         raise ImportError(
             'Tables are read and written with pyarrow. Install it: pip install "unseen[io]"'
         ) from error
+
+
+def release_unused() -> None:
+    """Hand the memory of batches that are gone back to the system; else pyarrow keeps it."""
+    arrow().default_memory_pool().release_unused()
 
 
 def as_table(data: Any) -> Table:

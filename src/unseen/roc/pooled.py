@@ -33,7 +33,7 @@ __all__ = [
     "trapezoid",
 ]
 
-N_CELLS = 200
+N_CELLS = 200  # at most 256: the place of a row is one byte
 _COARSE, _FINE = (41, 13), (61, 21)  # points of γ and of Δ
 _SEPARATIONS = (0.6, 1.0, 4.5)  # the least with few rows, the least with many, the largest
 _FEW_ROWS, _MANY_ROWS = 100, 2_000

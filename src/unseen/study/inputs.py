@@ -236,6 +236,7 @@ class Inputs:
         windows += () if self.group is None else (self.group,)
         progress.stage(f"Reading {self.train}")
         training = self._load_training(windows) if self.is_saved else self._read_training(windows)
+        release_unused()
         progress.stage(f"Reading {self.new}")
         is_marked = not self.is_saved and has_marks(self.train_source)
         new = self.read_new(training.columns, windows, whole=whole or is_marked)

@@ -165,9 +165,10 @@ def ablation() -> Iterator[Claim]:
     """What each ingredient of the default brings."""
     names = {
         "the default": "default",
-        'prior weight .5 of "closed"': "spike 0.5",
-        "always open": "spike 0: always open",
-        "always closed": "spike 1: always closed",
+        'prior weight .5 of "closed"': "prior_closed 0.5",
+        "always open": "prior_closed 0: always open",
+        "always closed": "prior_closed 1: always closed",
+        "known classes taken for unmoved": "prior_moved 0: no class has moved",
         "no distances": "no distances",
         "the best discriminator instead of the average over all candidates":
             "best discriminator alone",

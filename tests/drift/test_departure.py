@@ -41,9 +41,17 @@ def test_neither_order_nor_units_nor_a_few_far_rows_change_it() -> None:
     assert_allclose(mean_departure(X, far, y, y_new), found, atol=0.05)
 
 
-def test_one_class_has_nothing_to_be_compared_with() -> None:
+def test_one_class_is_measured_by_its_own_deviations() -> None:
+    X, y = two_classes(4000, 0.0)
+    one = np.zeros(len(y), dtype=int)
+    moved = two_classes(4000, 0.0, seed=1)[0] + np.array([0.3, 0.3, 0.3])
+    assert_allclose(mean_departure(X, moved, one, one), 0.3, atol=0.05)
+    constant = np.column_stack([X, np.ones(len(X))]), np.column_stack([moved, np.full(len(X), 9)])
+    assert_allclose(mean_departure(*constant, one, one), mean_departure(X, moved, one, one))
+
+
+def test_classes_without_new_rows_say_how_far_apart_classes_lie() -> None:
     X, y = two_classes(100, 3.0)
-    assert mean_departure(X, X, np.zeros(200, dtype=int), y) is None
     assert mean_departure(X, X[:5], y, y[:5]) is None
     # New rows of one class of two are compared with the distance of both.
     assert_allclose(mean_departure(X, X[y == 0] + 3.0, y, y[y == 0]), 2.0, atol=0.2)

@@ -26,6 +26,7 @@ from unseen.roc.pooled import trapezoid
 __all__ = [
     "OTHER_ANSWER",
     "PROBABILITY_MOVED",
+    "PROBABILITY_MOVED_ONE",
     "ThreeHypotheses",
     "law_by_distances",
     "quantile_of",
@@ -33,8 +34,9 @@ __all__ = [
 ]
 
 # Prior probability of moved, and weights of its signs against open: fitted on nine development
-# sets, each left out in turn, and rounded. The sign of the departure counts in full.
-PROBABILITY_MOVED = float(expit(-0.5))
+# sets, each left out in turn, and rounded. The sign of the departure counts in full. With one known
+# class the question itself supposes that something is new, so moved starts lower.
+PROBABILITY_MOVED, PROBABILITY_MOVED_ONE = float(expit(-0.5)), float(expit(-1.5))
 _DISCRIMINATORS, _EVENNESS, _DISTANCES = 0.42, 0.3, 0.53
 # "A part of the rows moved" looks like open but to distances, which cannot see every new class: its
 # odds are enough to say "unclear", and never more. Chosen on development sets.
@@ -138,8 +140,9 @@ def weigh_three(
     ThreeHypotheses
     """
     posterior = fit.posterior
-    start = logit(PROBABILITY_MOVED if prior_moved is None else prior_moved)
-    whole, part = start + _moved_odds(reading), start + _part_odds(fit, reading)
+    default = PROBABILITY_MOVED_ONE if len(fit.closed) == 1 else PROBABILITY_MOVED
+    whole = logit(default if prior_moved is None else prior_moved) + _moved_odds(reading)
+    part = logit(prior_moved or PROBABILITY_MOVED) + _part_odds(fit, reading)
     odds = float(np.logaddexp(whole, part))
     inner = np.exp(part - odds)
     law, wide = (

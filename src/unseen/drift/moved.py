@@ -162,7 +162,9 @@ def moved_reading(scores: OpenScores, fit: TwoHypotheses) -> MovedReading:
     found = margins + PRIOR_SHARE
     found = mixing @ np.exp(found - log_sums(found, axis=1)[:, None])
     log_new = float(log_sums(factors) - np.log(len(factors)))
-    departure, log_new, law = _departed(scores.moves, fit, log_new, found)
+    # How far a class may be from one alone, nobody knows.
+    moves = None if scores.posteriors is None else scores.moves
+    departure, log_new, law = _departed(moves, fit, log_new, found)
     strength = _strength(at_closed.tables.table[first : first + n_steady])
     far = float(np.clip((strength.max(initial=0.0) - _FAR) / _FAR_RAMP, 0.0, 1.0))
     known = _known_rows(at_closed, log_prior, mixing, log_new, scores.n_new)

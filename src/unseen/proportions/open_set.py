@@ -148,8 +148,8 @@ class OpenSetEstimator(ProportionEstimator):
         Jobs that score at the same time; does not change the result.
     prior_moved : float or None, default=None
         Prior probability, if the new rows are no mixture of the known classes, that the known
-        classes have moved (docs/drift.md); None is 0.38. 0 takes for granted that no class has
-        moved.
+        classes have moved (docs/drift.md); None is 0.38 for several known classes and 0.18 for
+        one. 0 takes for granted that no class has moved.
 
     Examples
     --------
@@ -263,7 +263,7 @@ class OpenSetEstimator(ProportionEstimator):
         """Whether the shares are those of three hypotheses, or of closed and open alone.
 
         With one class little tells a class that moved from a new one that overlaps it: the verdict
-        and the intervals allow for moved, and the shares follow where moved is nearly sure.
+        and the intervals allow for moved, and the shares follow where the verdict is "moved".
         """
         several = len(scores.classes) > 1 or self.prior_moved is not None
         return several or (drift is not None and drift.verdict == "moved")

@@ -89,12 +89,11 @@ def made_moves(
     seed: int,
 ) -> Moves:
     """Distances and shifts; a new row counts for its likeliest class at the shares ``closed``."""
-    looks_like, away = np.zeros(X_new.shape[0], dtype=np.intp), None
+    looks_like, of_labelled = np.zeros(X_new.shape[0], dtype=np.intp), labelled.codes
     if posteriors is not None:
         looks_like = (posteriors.ratios * closed).argmax(axis=1)
-        away = mean_departure(
-            labelled.rows, X_new, posteriors.of_labelled.argmax(axis=1), looks_like
-        )
+        of_labelled = posteriors.of_labelled.argmax(axis=1)
+    away = mean_departure(labelled.rows, X_new, of_labelled, looks_like)
     with one_blas_thread():
         rng = np.random.RandomState(seed)
         given = ratios.distances, ratios.clusters
@@ -236,7 +235,7 @@ def mean_departure(
     The root of ``sum_kj p_k w_j (m'_kj - m_kj)^2 / sum_kj p_k w_j (m_kj - m_j)^2``: m_kj is the
     mean of column j over the labelled rows that look like class k, m'_kj over the new rows that do,
     whose share is p_k; w_j is large for columns that tell classes apart. The part of the squares
-    that noise explains is taken off.
+    that noise explains is taken off. One class alone is measured by its own standard deviations.
 
     Parameters
     ----------
@@ -248,8 +247,7 @@ def mean_departure(
     Returns
     -------
     float or None
-        None for fewer than two classes with labelled rows, where few new rows look like any, and
-        for rows too many to be dense.
+        None where few rows look like any class, and for rows too many to be dense.
 
     Examples
     --------
@@ -279,12 +277,14 @@ def mean_departure(
             noise = here.var(axis=0) / len(here) + there.var(axis=0) / len(there) if enough else 0
             moved.append(np.square(shift) - noise)
             part.append(groups[1][1].sum() * enough)
-    if len(means) < 2 or not any(part):
+    if not any(part):
         return None
     # Where new rows look like one class alone, all classes say how far apart classes lie.
     even = part if np.count_nonzero(part) > 1 else None
     middle = np.average(means, axis=0, weights=even)
     between = np.average(np.square(means - middle), axis=0, weights=even)
+    if len(means) == 1:
+        between = (some.var(axis=0) > 0).astype(float)
     weight = between / (1 - np.minimum(between, _MOST_TOLD))
     away = weight @ np.average(moved, axis=0, weights=part)
     return float(np.sqrt(max(away, 0.0) / max(weight @ between, 1e-300)))

@@ -58,8 +58,11 @@ def stopping_cleanly(message: str) -> Iterator[None]:
     The exit code is 128 and the number of the signal, as a shell has it: 130 after Ctrl-C. A
     signal that the process was started to ignore, as under ``nohup``, stays ignored.
     """
+    stopped: int | None = None
 
     def stop(number: int, frame: FrameType | None) -> NoReturn:
+        nonlocal stopped
+        stopped = number
         for each in before:
             signal.signal(each, signal.SIG_IGN)  # once is enough, and cleaning up takes a moment
         os.write(2, f"\n{message}\n".encode())
@@ -73,6 +76,11 @@ def stopping_cleanly(message: str) -> Iterator[None]:
         signal.signal(each, stop)
     try:
         yield
+    except BaseException:
+        # A module that is stopped while it loads says that it could not be imported.
+        if stopped is not None:
+            raise SystemExit(128 + stopped) from None
+        raise
     finally:
         for each, how in before.items():
             signal.signal(each, how)

@@ -109,6 +109,23 @@ def test_a_signal_ends_a_command_cleanly(tmp_path, capfd, request, number) -> No
 
 
 @POSIX
+def test_a_signal_while_a_module_loads_has_the_code_of_the_signal(capfd, request) -> None:
+    inherited = signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    request.addfinalizer(lambda: signal.signal(signal.SIGTERM, inherited))
+
+    def load_until_stopped() -> None:
+        with stopping_cleanly("stopped."):
+            try:
+                os.kill(os.getpid(), signal.SIGTERM)
+            except SystemExit:
+                raise ImportError("a library that takes every end for its own") from None
+
+    with pytest.raises(SystemExit) as ended:
+        load_until_stopped()
+    assert ended.value.code == 128 + signal.SIGTERM
+
+
+@POSIX
 def test_what_nohup_ignores_stays_ignored(monkeypatch) -> None:
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:

@@ -31,7 +31,7 @@ def departure_likelihood(departure: float, share: FloatArray, moved: bool) -> Fl
     Parameters
     ----------
     departure : float
-        As :func:`~unseen.scores.moves.departure` measures it.
+        As :func:`~unseen.scores.moves.mean_departure` measures it.
     share : ndarray
         Shares u of what is new.
     moved : bool

@@ -140,9 +140,12 @@ def weigh_three(
     ThreeHypotheses
     """
     posterior = fit.posterior
-    default = PROBABILITY_MOVED_ONE if len(fit.closed) == 1 else PROBABILITY_MOVED
-    whole = logit(default if prior_moved is None else prior_moved) + _moved_odds(reading)
-    part = logit(prior_moved or PROBABILITY_MOVED) + _part_odds(fit, reading)
+    one_class = len(fit.closed) == 1
+    prior, prior_part = PROBABILITY_MOVED_ONE if one_class else PROBABILITY_MOVED, PROBABILITY_MOVED
+    if prior_moved is not None:
+        prior = prior_part = prior_moved
+    whole = logit(prior) + _moved_odds(reading)
+    part = logit(prior_part) + _part_odds(fit, reading)
     odds = float(np.logaddexp(whole, part))
     inner = np.exp(part - odds)
     law, wide = (

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, logit
 
 from unseen._frozen import Frozen
 from unseen._types import FloatArray, IntArray
@@ -284,10 +284,15 @@ def _departed(
 
 def with_nothing(law: FloatArray, log_new: float) -> FloatArray:
     """A law of u > 0 at ``SHARES``, with the probability that nothing is new."""
-    is_new = expit(log_new + np.log1p(-NOTHING_NEW) - np.log(NOTHING_NEW))
+    is_new = _probability_new(log_new)
     found = is_new * law
     found[0] = 1 - is_new
     return np.asarray(found)
+
+
+def _probability_new(log_new: float) -> float:
+    """Probability that something is new, from the log Bayes factor for it, both under moved."""
+    return float(expit(log_new - logit(NOTHING_NEW)))
 
 
 def _strength(table: FloatArray) -> FloatArray:
@@ -304,7 +309,7 @@ def _known_rows(
     read: _Read, log_prior: FloatArray, mixing: FloatArray, log_new: float, n_new: int
 ) -> FloatArray:
     """P(known) of each new row under moved."""
-    is_new = float(expit(log_new + np.log1p(-NOTHING_NEW) - np.log(NOTHING_NEW)))
+    is_new = _probability_new(log_new)
     if is_new <= _LEAST_NEW:
         return np.ones(n_new)
     first, at, points = len(log_prior), strength_of_points(), read.tables.points

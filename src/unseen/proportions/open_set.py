@@ -244,7 +244,8 @@ class OpenSetEstimator(ProportionEstimator):
         """The estimate, and the answer without the columns that moved, if these are few.
 
         The reading has asked for a verdict, or was told that no class has moved. The answer without
-        some columns costs as much as the estimate, and is not asked for under "still".
+        some columns costs as much as the estimate, and is not asked for under "still". Nor is it
+        told where the other columns would not show a class that is new.
         """
         found, own = estimate.drift, self.labelled_
         if found is None or found.verdict == "still":
@@ -255,8 +256,9 @@ class OpenSetEstimator(ProportionEstimator):
         names = own.names or range(rows.shape[1])
         kept = [place for place, name in enumerate(names) if name not in left_out]
         other = answer(self, replace(own, rows=own.rows[:, kept], names=None), rows[:, kept])
-        verdict = "still" if other.drift is None else other.drift.verdict
-        without = Without(left_out, other.unseen, verdict)
+        if other.drift is None or other.detection_limit is None:
+            return estimate
+        without = Without(left_out, other.unseen, other.drift.verdict)
         return replace(estimate, drift=replace(found, without=without))
 
     def _follows(self, scores: OpenScores, drift: Drift | None) -> bool:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import cache
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.sparse import csr_matrix
 
 from unseen import OpenSetEstimator
+from unseen.drift import drift_record, moved_reading, weigh_three
 from unseen.drift.departure import departure_likelihood, departure_odds
+from unseen.drift.hypotheses import PROBABILITY_MOVED
 from unseen.drift.lattice import SHARES
 from unseen.mixture.placement import PlacementPosterior
+from unseen.proportions.open_set import open_set_fit
+from unseen.scores import OpenScores
 from unseen.scores.moves import mean_departure
 
 
@@ -97,3 +104,56 @@ def test_the_answer_without_a_column_that_moved_is_told() -> None:
     assert "Without this column nothing seems to have moved, and 2" in found.sentence()
     named = found.drift.named([f"s{place}" for place in range(9)])
     assert named.to_dict()["without"]["columns"] == ["s4"]
+
+
+def test_columns_that_tell_no_classes_apart_have_no_answer_of_their_own() -> None:
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 60)
+    X = np.column_stack([6 * y + rng.normal(size=120), np.ones((120, 3))])
+    found = OpenSetEstimator(random_state=0).fit(X, y).estimate(X + np.array([2.0, 0, 0, 0]))
+    assert found.drift.verdict != "still"
+    assert [name for name, _ in found.drift.columns] == [0]
+    assert found.drift.without is None
+
+
+@cache
+def scores_of(n_classes: int) -> OpenScores:
+    """Scores of rows of which all have moved, by one known class or two."""
+    X, y = two_classes(80, 4.0)
+    kept = y < n_classes
+    return OpenSetEstimator(random_state=0).fit(X[kept], y[kept]).scores(X[kept] + 0.8)
+
+
+def departed(scores: OpenScores, departure: float | None) -> OpenScores:
+    return replace(scores, moves=replace(scores.moves, departure=departure))
+
+
+def test_the_farther_new_rows_depart_the_more_is_new_if_classes_moved() -> None:
+    scores = scores_of(2)
+    fit = open_set_fit(scores, 0.9)
+    read = [moved_reading(departed(scores, x), fit) for x in (0.05, 0.4, 1.2)]
+    assert read[0].log_new < read[1].log_new < read[2].log_new
+    means = [one.probability @ SHARES for one in read]
+    assert means[0] < means[1] < means[2]
+    assert_allclose([one.probability.sum() for one in read], 1.0)
+    assert moved_reading(departed(scores, None), fit).departure == 0.0
+
+
+def test_one_class_is_said_to_have_moved_only_if_by_little() -> None:
+    verdicts = [
+        drift_record(departed(scores_of(n_classes), x), 0.95, 0.0, 0.9).verdict
+        for n_classes in (1, 2)
+        for x in (0.05, 0.5, None)
+    ]
+    assert verdicts == ["moved", "unclear", "unclear", "moved", "moved", "moved"]
+
+
+def test_with_one_class_moved_starts_lower() -> None:
+    for n_classes in (1, 2):
+        fit = open_set_fit(scores_of(n_classes), 0.5)
+        reading = moved_reading(scores_of(n_classes), fit)
+        own, given = (
+            weigh_three(fit, reading, prior).probability_moved
+            for prior in (None, PROBABILITY_MOVED)
+        )
+        assert own < given if n_classes == 1 else own == given

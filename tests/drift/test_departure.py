@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose
 from scipy.sparse import csr_matrix
 
 from unseen import OpenSetEstimator
+from unseen._types import FloatArray
 from unseen.drift import drift_record, moved_reading, weigh_three
 from unseen.drift.departure import departure_likelihood, departure_odds
 from unseen.drift.hypotheses import PROBABILITY_MOVED
@@ -137,6 +138,22 @@ def test_the_farther_new_rows_depart_the_more_is_new_if_classes_moved() -> None:
     assert means[0] < means[1] < means[2]
     assert_allclose([one.probability.sum() for one in read], 1.0)
     assert moved_reading(departed(scores, None), fit).departure == 0.0
+
+
+def test_a_large_departure_speaks_against_a_part_and_a_small_one_says_nothing() -> None:
+    scores = scores_of(2)
+    fit = open_set_fit(scores, 0.9)
+    near, far = (moved_reading(departed(scores, x), fit) for x in (0.05, 1.2))
+    assert near.part_departure > 0 > far.part_departure
+    # Only a part is left to weigh against open where moved as a whole is out of the question.
+    readings = [replace(near, departure=-50.0, part_departure=sign) for sign in (2.0, 0.0, -2.0)]
+    odds = [logit_moved(weigh_three(fit, one, None).probability) for one in readings]
+    assert_allclose(np.diff(odds), [0.0, -2.0], atol=1e-6)
+
+
+def logit_moved(probability: FloatArray) -> float:
+    """Log-odds of moved against open."""
+    return float(np.log(probability[2] / probability[1]))
 
 
 def test_one_class_is_said_to_have_moved_only_if_by_little() -> None:

@@ -18,7 +18,7 @@ from scipy.special import expit, logit, logsumexp
 from unseen._frozen import Frozen
 from unseen._random import even_draws
 from unseen._types import FloatArray, IntArray
-from unseen.drift.lattice import PRIOR_MOVED, PRIOR_SHARE, SHARES
+from unseen.drift.lattice import PRIOR_MOVED, SHARES
 from unseen.drift.moved import MovedReading, TwoHypotheses, with_nothing
 from unseen.mixture.placement import PlacementPosterior, for_intervals
 from unseen.roc.pooled import trapezoid
@@ -28,7 +28,6 @@ __all__ = [
     "PROBABILITY_MOVED",
     "PROBABILITY_MOVED_ONE",
     "ThreeHypotheses",
-    "law_by_distances",
     "quantile_of",
     "weigh_three",
 ]
@@ -47,7 +46,6 @@ _SAME_ANSWER, OTHER_ANSWER = 0.2, 0.4
 # Probability that the scores are blind to what is new, for intervals alone; and the probability of
 # "nothing is new" if they are blind, and if classes moved too far to tell. Development sets.
 _BLIND, _NONE_IF_BLIND, _NONE_IF_FAR = 0.1, 0.5, 0.6
-_EVIDENCE_POWER = 1 / 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,8 +198,9 @@ def _part_odds(fit: TwoHypotheses, reading: MovedReading) -> float:
     Only distances speak against the u that open claims: their contradiction is the mean over scales
     of ``log sum_u prior(u) L(u) - log sum_u p_open(u) L(u)``, with L the likelihood under drift. It
     counts as far as distances would answer otherwise: with many rows sharp likelihoods contradict
-    each other about differences that matter to nobody. Rows with codes in the place of values are
-    such a part.
+    each other about differences that matter to nobody. A departure as large as that of a new class
+    speaks for open, a small one for neither. Rows with codes in the place of values are such a
+    part.
     """
     margins = reading.margins
     u_open = 1 - float(fit.posterior.open_quantile(0.5))
@@ -216,27 +215,16 @@ def _part_odds(fit: TwoHypotheses, reading: MovedReading) -> float:
         open_fit = logsumexp(margins + np.log(claimed), axis=1)
     against = logsumexp(margins + PRIOR_MOVED, axis=1) - open_fit
     contradiction = np.clip(against, -_CLIP_PART, 4 * _CLIP_PART).mean()
-    apart = 1 - quantile_of(SHARES, law_by_distances(margins), 0.5) / max(u_open, SHARES[1])
+    apart = 1 - quantile_of(SHARES, reading.by_distances, 0.5) / max(u_open, SHARES[1])
     heard = np.clip((apart - _SAME_ANSWER) / (OTHER_ANSWER - _SAME_ANSWER), 0.0, 1.0)
-    return float(_PART + min(contradiction, heard * _CLIP_PART))
+    against_open = min(contradiction, heard * _CLIP_PART)
+    return float(_PART + against_open + min(reading.part_departure, 0.0))
 
 
 def _part_law(reading: MovedReading) -> FloatArray:
     """Law of u at ``SHARES`` if a part of the rows moved: by distances, less rows with codes."""
-    law = law_by_distances(reading.margins)
     less = np.searchsorted((SHARES[1:] + SHARES[:-1]) / 2, SHARES - reading.coded)
-    return np.bincount(less, law, minlength=len(SHARES)).astype(float)
-
-
-def law_by_distances(margins: FloatArray) -> FloatArray:
-    """Law of u at ``SHARES`` by distances alone, (S, U) log-likelihoods under drift."""
-    if not len(margins):
-        return np.append(1.0, np.zeros(len(SHARES) - 1))
-    fits = margins + PRIOR_SHARE
-    factors = logsumexp(fits, axis=1) - margins[:, 0]
-    mixing = np.exp(_EVIDENCE_POWER * (factors - factors.max()))
-    law = (mixing / mixing.sum()) @ np.exp(fits - logsumexp(fits, axis=1)[:, None])
-    return with_nothing(law, float(logsumexp(factors) - np.log(len(factors))))
+    return np.bincount(less, reading.by_distances, minlength=len(SHARES)).astype(float)
 
 
 def _moved_law(reading: MovedReading, blind: float) -> FloatArray:

@@ -36,7 +36,7 @@ from unseen.scores.moves import Moves
 from unseen.scores.open import OpenScores, ratios_at_shares
 from unseen.simplex import mixture_shares
 
-__all__ = ["MovedReading", "TwoHypotheses", "moved_reading", "with_nothing"]
+__all__ = ["MovedReading", "TwoHypotheses", "law_by_distances", "moved_reading", "with_nothing"]
 
 # Every constant here was chosen on development sets (docs/drift.md, "Where constants come from").
 _NOT_SEEN = 0.3  # prior probability that distances cannot see what is new
@@ -79,6 +79,8 @@ class MovedReading(Frozen):
     ----------
     discriminators, distances, evenness, departure : float
         The four signs of moved against open, as log-odds.
+    part_departure : float
+        The sign of the departure for "a part of the rows moved" against open, as log-odds.
     log_new : float
         Log Bayes factor for "something is new" against "nothing is", both under moved.
     probability : ndarray of shape (U,)
@@ -93,6 +95,8 @@ class MovedReading(Frozen):
         Shares among the known classes, under moved.
     margins : ndarray of shape (S, U)
         Log-likelihood of u under moved, by scale of distances.
+    by_distances : ndarray of shape (U,)
+        Law of u at ``SHARES`` under moved, by distances alone.
     coded : float, default=0.0
         Share of the new rows that hold a code in the place of a value.
     """
@@ -101,6 +105,7 @@ class MovedReading(Frozen):
     distances: float
     evenness: float
     departure: float
+    part_departure: float
     log_new: float
     probability: FloatArray
     far: float
@@ -108,6 +113,7 @@ class MovedReading(Frozen):
     known: FloatArray
     known_mixture: FloatArray
     margins: FloatArray
+    by_distances: FloatArray
     coded: float = 0.0
 
 
@@ -162,9 +168,10 @@ def moved_reading(scores: OpenScores, fit: TwoHypotheses) -> MovedReading:
     found = margins + PRIOR_SHARE
     found = mixing @ np.exp(found - log_sums(found, axis=1)[:, None])
     log_new = float(log_sums(factors) - np.log(len(factors)))
+    by_distances = law_by_distances(margins[:-1])
     # How far a class may be from one alone, nobody knows.
     moves = None if scores.posteriors is None else scores.moves
-    departure, log_new, law = _departed(moves, fit, log_new, found)
+    departure, part_departure, log_new, law = _departed(moves, fit, log_new, found, by_distances)
     strength = _strength(at_closed.tables.table[first : first + n_steady])
     far = float(np.clip((strength.max(initial=0.0) - _FAR) / _FAR_RAMP, 0.0, 1.0))
     known = _known_rows(at_closed, log_prior, mixing, log_new, scores.n_new)
@@ -173,6 +180,7 @@ def moved_reading(scores: OpenScores, fit: TwoHypotheses) -> MovedReading:
         float(np.mean(odds)) if odds else 0.0,
         _evenness(scores, fit.known),
         departure,
+        part_departure,
         log_new,
         law,
         far,
@@ -180,6 +188,7 @@ def moved_reading(scores: OpenScores, fit: TwoHypotheses) -> MovedReading:
         known,
         _known_mixture(scores, known, fit.closed, far),
         margins[:-1],
+        by_distances,
         0.0 if scores.moves is None else scores.moves.coded,
     )
 
@@ -269,17 +278,29 @@ def _families(
 
 
 def _departed(
-    moves: Moves | None, fit: TwoHypotheses, log_new: float, law: FloatArray
-) -> tuple[float, float, FloatArray]:
-    """The sign of the departure; log Bayes factor and law of u > 0 under moved, given it too."""
+    moves: Moves | None, fit: TwoHypotheses, log_new: float, law: FloatArray, if_part: FloatArray
+) -> tuple[float, float, float, FloatArray]:
+    """Signs of the departure, for moved and for a part; then what it makes of u > 0 under moved."""
     if moves is None or moves.departure is None:
-        return 0.0, log_new, law
-    whole = with_nothing(law, log_new)
-    odds = departure_odds(moves.departure, SHARES, whole, fit.posterior)
-    likelihood = departure_likelihood(moves.departure, SHARES, moved=True)
+        return 0.0, 0.0, log_new, law
+    away, posterior = moves.departure, fit.posterior
+    odds = departure_odds(away, SHARES, with_nothing(law, log_new), posterior)
+    part_odds = departure_odds(away, SHARES, if_part, posterior)
+    likelihood = departure_likelihood(away, SHARES, moved=True)
     likelihood -= likelihood[0]
     shown = law * np.exp(likelihood)
-    return odds, log_new + float(np.log(shown.sum())), shown / shown.sum()
+    return odds, part_odds, log_new + float(np.log(shown.sum())), shown / shown.sum()
+
+
+def law_by_distances(margins: FloatArray) -> FloatArray:
+    """Law of u at ``SHARES`` by distances alone, (S, U) log-likelihoods under drift."""
+    if not len(margins):
+        return np.append(1.0, np.zeros(len(SHARES) - 1))
+    fits = margins + PRIOR_SHARE
+    factors = log_sums(fits, axis=1) - margins[:, 0]
+    mixing = np.exp(_EVIDENCE_POWER * (factors - factors.max()))
+    law = (mixing / mixing.sum()) @ np.exp(fits - log_sums(fits, axis=1)[:, None])
+    return with_nothing(law, float(log_sums(factors) - np.log(len(factors))))
 
 
 def with_nothing(law: FloatArray, log_new: float) -> FloatArray:

@@ -151,10 +151,9 @@ def moved_reading(scores: OpenScores, fit: TwoHypotheses) -> MovedReading:
     MovedReading
     """
     columns = _columns(scores)
-    log_prior, n_steady = columns.log_prior, len(columns.steady)
+    log_prior, n_steady, first = columns.log_prior, len(columns.steady), len(columns.used)
     at_closed = _read(scores, fit.closed, columns, [*columns.steady, *columns.own])
     at_open = _read(scores, fit.known_mixture, columns, [*columns.own, *columns.logits])
-    first = len(columns.used)
     discriminators, claimed = _discriminator_odds(at_open.tables.table[:first], log_prior)
     own = range(first + n_steady, len(at_closed.places))
     logits = [first + n_steady - 1] if columns.logits else []
@@ -163,11 +162,7 @@ def moved_reading(scores: OpenScores, fit: TwoHypotheses) -> MovedReading:
         *_distance_odds(at_closed, [*own, *logits], claimed),
     ]
     margins, factors = _families(at_closed.tables.table, log_prior, n_steady)
-    mixing = np.exp(_EVIDENCE_POWER * (factors - factors.max()))
-    mixing /= mixing.sum()
-    found = margins + PRIOR_SHARE
-    found = mixing @ np.exp(found - log_sums(found, axis=1)[:, None])
-    log_new = float(log_sums(factors) - np.log(len(factors)))
+    mixing, found, log_new = _mixed(margins, factors)
     by_distances = law_by_distances(margins[:-1])
     # How far a class may be from one alone, nobody knows.
     moves = None if scores.posteriors is None else scores.moves
@@ -292,15 +287,22 @@ def _departed(
     return odds, part_odds, log_new + float(np.log(shown.sum())), shown / shown.sum()
 
 
+def _mixed(margins: FloatArray, factors: FloatArray) -> tuple[FloatArray, FloatArray, float]:
+    """Weights of some families; their law of u > 0, and the mean of their Bayes factors, as log."""
+    mixing = np.exp(_EVIDENCE_POWER * (factors - factors.max()))
+    mixing /= mixing.sum()
+    fits = margins + PRIOR_SHARE
+    law = mixing @ np.exp(fits - log_sums(fits, axis=1)[:, None])
+    return mixing, law, float(log_sums(factors) - np.log(len(factors)))
+
+
 def law_by_distances(margins: FloatArray) -> FloatArray:
     """Law of u at ``SHARES`` by distances alone, (S, U) log-likelihoods under drift."""
     if not len(margins):
         return np.append(1.0, np.zeros(len(SHARES) - 1))
-    fits = margins + PRIOR_SHARE
-    factors = log_sums(fits, axis=1) - margins[:, 0]
-    mixing = np.exp(_EVIDENCE_POWER * (factors - factors.max()))
-    law = (mixing / mixing.sum()) @ np.exp(fits - log_sums(fits, axis=1)[:, None])
-    return with_nothing(law, float(log_sums(factors) - np.log(len(factors))))
+    factors = log_sums(margins + PRIOR_SHARE, axis=1) - margins[:, 0]
+    _, law, log_new = _mixed(margins, factors)
+    return with_nothing(law, log_new)
 
 
 def with_nothing(law: FloatArray, log_new: float) -> FloatArray:

@@ -42,8 +42,9 @@ _SMALL_MOVE = 0.13
 # A column is named from so many standard errors and deviations on.
 _ERRORS, _LEAST_SHIFT, _MOST_COLUMNS, _MOST_NAMED = 4.0, 0.02, 20, 3
 # Columns that moved at least so far as this part of the farthest may be left out, if they are at
-# most so large a part of all.
-_AS_FAR, _FEW = 0.5, 1 / 3
+# most so large a part of all, and the farthest moved by so many deviations: a smaller move of a few
+# columns is not what makes rows look unlike training, and another estimate would cost its time.
+_AS_FAR, _FEW, _WORTH_LEAVING_OUT = 0.5, 1 / 3, 0.25
 _LONGEST_NAME = 25  # three names leave the sentence short enough for a headline
 _HARDLY_ANY = 0.8  # share of rows unlike training from which on hardly any is like it
 _FACTORS = (1.0, 2.0, 3.0, 5.0)
@@ -332,7 +333,7 @@ def moved_columns(moves: Moves | None) -> tuple[tuple[Any, float], ...]:
 
 
 def few_columns(columns: Sequence[tuple[Any, float]], n_columns: int) -> tuple[Any, ...]:
-    """The columns that moved farthest, if they are few of all; else none.
+    """The columns that moved farthest, if they moved far and are few of all; else none.
 
     Examples
     --------
@@ -341,8 +342,12 @@ def few_columns(columns: Sequence[tuple[Any, float]], n_columns: int) -> tuple[A
     ('s3', 's1')
     >>> few_columns([("s3", -1.1), ("s1", 0.7), ("s2", 0.1)], n_columns=3)
     ()
+    >>> few_columns([("s3", -0.2)], n_columns=9)
+    ()
     """
     farthest = max((abs(shift) for _, shift in columns), default=0.0)
+    if farthest < _WORTH_LEAVING_OUT:
+        return ()
     chosen = tuple(name for name, shift in columns if abs(shift) >= _AS_FAR * farthest)
     return chosen if len(chosen) <= min(_FEW * n_columns, _MOST_COLUMNS - 1) else ()
 

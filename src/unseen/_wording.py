@@ -46,10 +46,10 @@ _NOT_IN_XML = frozenset("\ufffe\uffff")
 _MINUS = "\N{MINUS SIGN}"
 _LIKELIHOODS = (
     (0.99, "almost certain"),
-    (0.9, "very likely"),
+    (0.95, "very likely"),
     (2 / 3, "likely"),
     (1 / 3, "an open question"),
-    (0.1, "unlikely"),
+    (0.05, "unlikely"),
     (0.0, "very unlikely"),
 )
 
@@ -113,19 +113,27 @@ def unseen_sentence(
     >>> unseen_sentence(0.0, (0.0, 0.07), 0.04, 0.13)  # doctest: +NORMALIZE_WHITESPACE
     'No sign of new classes: at most 7%; a class as different as yours are from each other would
     have been found from 13% on.'
-    >>> unseen_sentence(0.0, (0.0, 0.42), 0.1)
+    >>> unseen_sentence(0.0, (0.0, 0.42), 0.3)
     'Cannot tell: between 0% and 42% of the new rows are of new classes.'
+    >>> unseen_sentence(0.0, (0.0, 0.42), 0.1)  # doctest: +NORMALIZE_WHITESPACE
+    'Nothing shows that any row is of a new class, but these rows cannot rule it out: up to 42%
+    may be.'
     >>> unseen_sentence(0.0, None, 0.43)
     'Cannot tell whether any row is of a new class.'
     """
     never_seen = "classes that training never saw"
     most = 0.0 if ends is None else ends[1]
     if unseen < NO_SHARE:
-        if (probability or 0.0) > _SIGN or most > _MUCH:
+        if (probability or 0.0) > _SIGN:
             return "Cannot tell" + (
                 " whether any row is of a new class."
                 if ends is None
                 else f": between 0% and {short_share(most)} of the new rows are of new classes."
+            )
+        if most > _MUCH:
+            return (
+                "Nothing shows that any row is of a new class, but these rows cannot rule it out: "
+                f"up to {short_share(most)} may be."
             )
         upper = f": at most {short_share(most)}" if most >= NO_SHARE else ""
         found = "" if limit is None else _would_have_been_found(limit)

@@ -136,7 +136,7 @@ def test_sentences_by_verdict_claim_no_certainty(given) -> None:
     limits = estimate_of("offset").drift.tolerance
     interval = np.array([0.0, 0.6]) if given else None
     moved = Drift("moved", 0.99, limits, 0.97).sentence(interval)
-    assert moved.startswith("Hardly any row looks as in training: the known classes have moved;")
+    assert moved.startswith("Hardly any new row looks as rows did in training: the known classes")
     far = Drift("moved", 0.99, limits, 0.97, far=True).sentence(interval)
     assert "too far to tell" in far
     unclear = Drift("unclear", 0.5, limits, 0.4).sentence(interval)

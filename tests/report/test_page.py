@@ -351,7 +351,7 @@ def test_the_probability_stands_beside_the_one_before_the_data() -> None:
 def test_with_one_class_or_without_its_origin_no_probability_is_told(diagnostics) -> None:
     labels = ("a",) if "bayes_factor" in diagnostics else ("a", "b")
     found = certainty(made_estimate(labels, 0.02, diagnostics=diagnostics))
-    assert found == ["Intervals are made to hold the truth 95 times in 100."]
+    assert found == ["Intervals should hold the true share 95 times in 100."]
 
 
 @pytest.mark.parametrize(
@@ -367,6 +367,20 @@ def test_where_the_probability_is_rounded_off_the_data_speak_for_themselves(
 
 
 # Time
+
+
+def test_windows_that_moved_too_far_claim_no_share() -> None:
+    """Neither the sentence, nor a verdict, nor the picture speaks of what is unseen."""
+    far = Drift("moved", 0.99, Tolerance(np.zeros(0), np.zeros(0)), 0.98, far=True)
+    made = made_timeline(("a", "b"), 3)
+    estimates = tuple(replace(one, drift=far) for one in made.estimates)
+    p_values = [np.nan, 0.6, 1e-4]
+    timeline = replace(made, windows=(1, 2, 3), estimates=estimates, raw_p_values_unseen=p_values)
+    assert timeline.verdict(2)[0] == "changed: moved or new"
+    assert timeline.sentence().startswith("The new rows look different in window 2: moved or new;")
+    drawn = timeline.plot()
+    assert np.isnan(drawn.shares[:, -1]).all()
+    assert np.isnan(drawn.intervals).all()
 
 
 def test_caption_and_table_mark_the_same_windows() -> None:
@@ -433,7 +447,7 @@ def test_what_to_do_follows_the_verdict_and_warnings_are_counted_on_top() -> Non
     given = {"n_labelled": {"cat": 80, "dog": 80}, "n_new": 400}
     given |= {"notices": (Notice("made", "beware"),)}
     cases = {"found": (0.3, None), "none": (0.0, None), "far": (0.0, moved)}
-    said = {"found": "unseen promote", "none": "Use the shares below", "far": "first in s3"}
+    said = {"found": "unseen promote", "none": "Use the shares:", "far": "first in s3"}
     for name, (share, drift) in cases.items():
         known = [0.7 - share, 0.3]
         page = render(Study(Estimate(("cat", "dog"), known, share, "made", drift=drift, **given)))

@@ -48,6 +48,10 @@ def test_text_needs_both_tables_and_is_hinted_at():
         with pytest.raises(ValueError, match=r"'message' looks like free text: --text uses it"):
             Columns(label="topic", keep=keep).fit(TRAIN)
 
+    with_number = TRAIN.append_column("number", pa.array(np.arange(len(TRAIN)) % 7))
+    (told,) = Columns(label="topic").fit(with_number).notices_
+    assert (told.code, told.severity, told.about) == ("free_text_not_used", "warning", "message")
+
 
 def test_inputs_read_text_of_both_tables_and_refuse_a_saved_one(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

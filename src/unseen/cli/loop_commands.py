@@ -50,7 +50,10 @@ audited_tables = partial(table_options, labels="--train-labels")
     show_default=True,
     help="Rows of the sheet; at least half are drawn uniformly.",
 )
-@click.option("--text-column", help="Column of NEW with text: its words tell groups apart.")
+@click.option(
+    "--text-column",
+    help="Column of NEW whose words tell groups apart [default: the first --text].",
+)
 @click.option(
     "--image-column",
     help="Column of NEW with pictures, or with their files: the report shows small ones.",

@@ -127,14 +127,26 @@ def show_study(study: Study, files: Iterable[Path]) -> None:
     print_table(_then_and_now(now), screen)
     _show_method(now, screen)
     if study.over_time:
-        screen.print(f"All windows together: {_unseen(study.estimate)} unseen.")
+        unsure = " whether anything is" if study.estimate.has_moved_far else ""
+        screen.print(f"All windows together: {_unseen(study.estimate)}{unsure} unseen.")
     if study.explanation is not None:
         _show_groups(study.explanation, screen)
     if study.timeline is not None and not study.over_time:
         screen.print()
         _show_windows(study.timeline, screen)
     print_notices(study.all_notices, screen)
+    if study.explanation is None:
+        _show_next(now, screen)
     print_files(files, screen)
+
+
+def _show_next(study: Study, screen: Console) -> None:
+    """The first thing to do, where something is unseen or may be."""
+    from unseen.report.sentences import to_do
+
+    if study.estimate.unseen >= words.NO_SHARE or study.estimate.is_in_doubt:
+        first = to_do(study)[0]
+        screen.print(f"Next: {plain(first[0].lower() + first[1:])}")
 
 
 def print_notices(notices: Iterable[Notice], screen: Console) -> None:
@@ -257,7 +269,7 @@ def _windows(timeline: Timeline) -> Table:
 
 
 def _largest_change(timeline: Timeline, place: int) -> str:
-    if timeline.in_reference[place]:
+    if timeline.in_reference[place] or timeline.estimates[place].has_moved_far:
         return ""
     moves = timeline.differences[place]
     largest = int(abs(moves).argmax())

@@ -117,9 +117,9 @@ class Drift(Frozen):
     >>> round(drift.must(3.0), 3), drift.gamma
     (0.043, 5.0)
     >>> print(drift.sentence(None))  # doctest: +NORMALIZE_WHITESPACE
-    Hardly any row looks as in training: the known classes have moved, mostly in column s3; this
-    is what a changed sensor, unit, preprocessing or population looks like. If no kind of row
-    became more than 3 times as common, at least 4.3% is new even so.
+    Hardly any new row looks as rows did in training: the known classes have moved, mostly in
+    column s3; this is what a changed sensor, unit, preprocessing or population looks like. If no
+    kind of row became more than 3 times as common, at least 4.3% is new even so.
     """
 
     verdict: Verdict
@@ -193,8 +193,8 @@ class Drift(Frozen):
 
     def _how_many(self) -> str:
         if self.unlike > _HARDLY_ANY:
-            return "Hardly any row looks as"
-        return f"{self._some()} of the new rows do not look as"
+            return "Hardly any new row looks as rows did"
+        return f"{self._some()} of the new rows do not look as rows did"
 
     def _some(self) -> str:
         """How many rows look unlike training; the closed hypothesis may claim that none do."""
@@ -228,9 +228,10 @@ class Drift(Frozen):
     @property
     def _doubts(self) -> tuple[Notice, ...]:
         if self.verdict == "moved":
+            shares = "none of their shares can be told" if self.far else "the shares allow for this"
             text = (
-                "The known classes seem to have moved: the shares allow for this, and a rule that "
-                "was learnt from the labelled rows takes moved rows for new ones."
+                f"The known classes seem to have moved: {shares}, and a rule that was learnt from "
+                "the labelled rows takes moved rows for new ones."
             )
             return (Notice("moved", text),)
         if self.verdict == "unclear":

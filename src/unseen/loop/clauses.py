@@ -36,6 +36,8 @@ class Column:
         From numbers that models read to values of the column.
     category : str or None
         The category of a 0/1 column.
+    is_direction : bool
+        Whether the column is a direction among words, whose numbers say nothing to people.
 
     Examples
     --------
@@ -49,6 +51,7 @@ class Column:
     offset: float = 0.0
     scale: float = 1.0
     category: str | None = None
+    is_direction: bool = False
 
     @property
     def full_name(self) -> str:

@@ -136,8 +136,9 @@ class Explanation(Frozen):
         return [header, *([*self._cells(group)] for group in self.groups)]
 
     def _cells(self, group: Group) -> Sequence[str]:
-        sentence = "" if group.sentence is None else group.sentence.text(self.columns)
-        top = ", ".join(word for word, *_ in group.words)
+        said, top = group.sentence, ", ".join(word for word, *_ in group.words)
+        vague = said and top and any(self.columns[one.column].is_direction for one in said.clauses)
+        sentence = "" if said is None or vague else said.text(self.columns)
         return (
             str(group.number),
             words.share(group.share),
@@ -145,7 +146,7 @@ class Explanation(Frozen):
             str(group.n_rows),
             group.verdict_text(),
             f"{words.shown(group.nearest)} at {group.distance:.1f}",
-            f"{top}; {sentence}" if top else sentence,
+            "; ".join(filter(None, (f"words: {top}" * bool(top), sentence))),
         )
 
     def plot(self, **options: Any) -> Any:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from unseen._progress import Listener, each, show_progress
 from unseen._random import whole_seed
 from unseen._types import FloatArray
-from unseen._wording import listed
+from unseen._wording import count, listed
 from unseen.api import as_numbers, chosen_estimator
 from unseen.intervals import check_interval
 from unseen.monitoring.reference import (
@@ -192,11 +192,12 @@ def _check_settings(alpha: float, least_rows: int, scorer: Scorer) -> None:
 
 
 def _kept(windows: Windows, least_rows: int, at_least: int) -> Windows:
-    enough = [place for place, count in enumerate(windows.counts) if count >= least_rows]
+    enough = [place for place, rows in enumerate(windows.counts) if rows >= least_rows]
     if len(enough) < at_least:
         raise ValueError(
-            f"by must name at least {at_least} windows of least_rows={least_rows} rows or more; "
-            f"got {len(enough)} such of {len(windows.keys)}."
+            f"by must make at least {at_least} windows of {least_rows} rows or more (least_rows); "
+            f"got {len(enough)} such of {len(windows.keys)}, the largest of "
+            f"{count(max(windows.counts))}. Take longer windows."
         )
     return windows.chosen(enough)
 

@@ -163,7 +163,7 @@ class Timeline(Frozen):
     def reference_name(self) -> str:
         """The rows that windows are compared with, within a sentence."""
         if self.reference is not None:
-            return shown_key(self.windows[self.reference])
+            return _window_name(self.windows[self.reference])
         return "the reference windows" if self.in_reference.any() else "training"
 
     def sentence(self) -> str:
@@ -178,7 +178,7 @@ class Timeline(Frozen):
         anything, unseen = self.changed[place], self.changed_unseen[place]
         tested = self.p_values if anything or not unseen else self.p_values_unseen
         value = p_value(tested[place])
-        if anything and self.estimates[place].is_in_doubt:
+        if (anything or unseen) and self.estimates[place].is_in_doubt:
             return "changed: moved or new", value
         if anything:
             return "changed, unseen too" if unseen else "changed", value
@@ -197,14 +197,18 @@ class Timeline(Frozen):
             before, now = self.reference_estimate.unseen, self.estimates[first].unseen
             return (
                 f"The unseen share {'rose' if now > before else 'fell'} in "
-                f"{shown_key(self.windows[first])}, from {share(before)} to {share(now)}; {others}"
+                f"{_window_name(self.windows[first])}, from {share(before)} to {share(now)}; "
+                f"{others}"
             )
         first = int(changed.argmax())
+        window = _window_name(self.windows[first])
+        if self.estimates[first].has_moved_far:
+            return f"The new rows look different in {window}: moved or new; {others}"
         place = int(abs(self.differences[first]).argmax())
         move = self.differences[first, place]
         name = [*map(str, self.classes), "unseen"][place]
         return (
-            f"Shares changed in {shown_key(self.windows[first])}, most of all that of {name}, "
+            f"Shares changed in {window}, most of all that of {name}, "
             f"{'up' if move > 0 else 'down'} {points(move)}; {others}"
         )
 
@@ -354,6 +358,12 @@ def holm(p_values: Sequence[float] | FloatArray) -> FloatArray:
     factors = np.arange(len(order), 0, -1)
     adjusted[order] = np.minimum(np.maximum.accumulate(values[order] * factors), 1.0)
     return adjusted
+
+
+def _window_name(key: Any) -> str:
+    """A window within a sentence; a number alone would look like a result."""
+    name = shown_key(key)
+    return f"window {name}" if name.isdigit() else name
 
 
 def _shares(estimate: Estimate) -> FloatArray:

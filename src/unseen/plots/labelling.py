@@ -79,11 +79,13 @@ class LabellingDisplay(Display):
         ax.set_title(value.sentence, loc="left", fontsize=10, color=theme.ink)
         ax.annotate(
             "this estimate alone",
-            (0.0, 100 * value.half_width),
-            (4, 6),
+            (1.0, 100 * value.half_width),
+            (-4, -6),
             xycoords=("axes fraction", "data"),
             textcoords="offset points",
             color=theme.muted,
             fontsize=SMALL,
+            ha="right",
+            va="top",
         )
         ax.legend(frameon=False, fontsize=SMALL, labelcolor=theme.ink, loc="upper right")

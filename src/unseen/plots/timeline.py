@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from unseen._types import BoolArray, FloatArray, IntArray
+from unseen._wording import count
 from unseen.monitoring import Timeline
 from unseen.monitoring.windows import shown_key
 from unseen.plots.canvas import (
@@ -49,9 +50,9 @@ class TimelineDisplay(Display):
     names : tuple of str
         Names of the lines; the last is unseen.
     shares : ndarray of shape (w, n)
-        Share of each line in each window.
+        Share of each line in each window; NaN for unseen where classes moved too far to tell.
     intervals : ndarray of shape (w, n, 2)
-        Their ends; NaN where there are none.
+        Their ends; NaN where there are none, or classes moved too far.
     changed : ndarray of shape (w,)
         Windows that differ from the reference, in any share or in the unseen one.
     in_reference : ndarray of shape (w,)
@@ -95,6 +96,9 @@ class TimelineDisplay(Display):
         intervals = np.array(
             [absent if one.intervals is None else one.intervals for one in estimates]
         )
+        far = [one.has_moved_far for one in estimates]
+        shares, intervals[far] = shares.copy(), np.nan
+        shares[far, -1] = np.nan
         columns = [*largest(shares[:, :-1].mean(axis=0), _MOST_CLASSES), len(classes)]
         step = -(-len(estimates) // _MOST_WINDOWS)
         starts = np.arange(0, len(estimates), step)
@@ -175,7 +179,7 @@ class TimelineDisplay(Display):
 
     def _name_lines(self, ax: Axes, colours: list[str], height: float) -> None:
         """Each name beside the end of its line; names keep out of each other's way."""
-        heights = spread(self.shares[-1], 0.085 * height)
+        heights = spread(np.nan_to_num(self.shares[-1]), 0.085 * height)
         heights = heights - max(0.0, float(heights.max()) - height)
         for line, (name, colour) in enumerate(zip(self.names, colours, strict=True)):
             weight = "bold" if line == len(self.names) - 1 else "normal"
@@ -195,7 +199,9 @@ class TimelineDisplay(Display):
             lines.append(f"{len(self.windows)} of {self.n_windows} windows drawn")
         hidden = self.n_classes - len(self.names) + 1
         if hidden > 0:
-            lines.append(f"{hidden} smaller classes not drawn")
+            lines.append(f"{count(hidden, 'smaller class')} not drawn")
+        if np.isnan(self.shares[:, -1]).any():
+            lines.append("no unseen share: known classes moved too far to tell")
         return "\n".join(lines)
 
 

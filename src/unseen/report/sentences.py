@@ -103,7 +103,7 @@ def certainty(estimate: Estimate) -> list[str]:
     elif estimate.confidence is not None:
         level = f"{100 * estimate.confidence:g} times in 100"
         only = "" if estimate.sees_unseen else ", if nothing is unseen"
-        sentences.append(f"Intervals are made to hold the truth {level}{only}.")
+        sentences.append(f"Intervals should hold the true share {level}{only}.")
     return sentences
 
 
@@ -196,7 +196,7 @@ def to_do(study: Study) -> list[str]:
     --------
     >>> rows = {"n_labelled": {"cat": 9}, "n_new": 7}
     >>> to_do(Study(Estimate(("cat",), [0.7], 0.3, "made", **rows)))[0]
-    'Look at the rows that fit no known class: unseen explain says what they have in common.'
+    'Look at the rows that fit no known class: `unseen explain` says what they have in common.'
     """
     estimate = study.estimate
     if not estimate.sees_unseen:
@@ -205,17 +205,17 @@ def to_do(study: Study) -> list[str]:
         return _when_in_doubt(estimate)
     if estimate.unseen < words.NO_SHARE:
         return [
-            "Use the shares below: nothing speaks for a new class strongly enough.",
+            "Use the shares: nothing speaks for a new class strongly enough.",
             "If an interval is too wide for your decision, bring more rows, or let people label "
-            "some of the new ones: unseen audit.",
+            "some of the new ones: `unseen audit`.",
         ]
     where = "in the groups below" if study.explanation else "that fit no known class"
     return [
-        f"Look at the rows {where}: unseen explain says what they have in common.",
+        f"Look at the rows {where}: `unseen explain` says what they have in common.",
         "Make sure that both tables were made alike: same units, same preprocessing, and nothing "
         "fitted to the labelled rows alone.",
-        "Let people label some rows (unseen explain --sheet), check the share by their labels "
-        "(unseen audit), and make a class of what they find (unseen promote).",
+        "Let people label some rows (`unseen explain --sheet`), check the share by their labels "
+        "(`unseen audit`), and make a class of what they find (`unseen promote`).",
     ]
 
 
@@ -225,10 +225,10 @@ def _when_in_doubt(estimate: Estimate) -> list[str]:
     first = f", first in {names}" if names else ""
     return [
         f"See whether a sensor, a unit, the preprocessing or the population changed{first}.",
-        "Compare with rows of the same place that hold nothing new (--control), or hold out "
-        "persons, sites or batches (--group).",
-        "Let people label some rows (unseen explain --sheet) and count by their labels "
-        "(unseen audit), which is right whatever moved.",
+        "Compare with rows of the same place that hold nothing new (`--control`), or hold out "
+        "persons, sites or batches (`--group`).",
+        "Let people label some rows (`unseen explain --sheet`) and count by their labels "
+        "(`unseen audit`), which is right whatever moved.",
     ]
 
 

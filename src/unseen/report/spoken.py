@@ -30,18 +30,26 @@ def spoken_shares(estimate: Estimate) -> str:
     """
     ends = estimate.intervals
 
-    def one(name: str, place: int, value: float) -> str:
+    def one(name: str, place: int, value: str) -> str:
         limits = "" if ends is None else f" ({words.interval(*ends[place])})"
-        return f"{name} {words.share(value)}{limits}"
+        return f"{name} {value}{limits}"
 
     unseen = ["Unseen not estimated"]
     if estimate.sees_unseen:
-        unseen = [one("Unseen", -1, float(estimate.unseen))]
+        unseen = [one("Unseen", -1, _unseen(estimate))]
     known = [
-        one(words.shown(estimate.classes[place], _LONGEST), place, estimate.proportions[place])
+        one(
+            words.shown(estimate.classes[place], _LONGEST),
+            place,
+            words.share(estimate.proportions[place]),
+        )
         for place in largest(estimate.proportions, _MOST)
     ]
     return words.listed([*unseen, *known], _MOST)
+
+
+def _unseen(estimate: Estimate) -> str:
+    return "cannot be told" if estimate.has_moved_far else words.share(estimate.unseen)
 
 
 def spoken_timeline(timeline: Timeline) -> str:
@@ -50,7 +58,7 @@ def spoken_timeline(timeline: Timeline) -> str:
     changed = timeline.changed | timeline.changed_unseen
     parts = [
         f"{words.shown(shown_key(timeline.windows[place]), _LONGEST)} "
-        f"{words.share(timeline.estimates[place].unseen)}{' (changed)' * bool(changed[place])}"
+        f"{_unseen(timeline.estimates[place])}{' (changed)' * bool(changed[place])}"
         for place in range(first, len(timeline))
     ]
     which = "" if first == 0 else f" in the latest {len(parts)} windows"

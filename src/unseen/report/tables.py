@@ -116,7 +116,7 @@ def shares_table(study: Study) -> Table:
     if not estimate.sees_unseen:
         cells = [_NOT_ESTIMATED, *[_NOTHING] * (len(cells) - 1)]
     elif estimate.has_moved_far:
-        cells = [_CANNOT_TELL, *cells[1:-1], _NOTHING]
+        cells = [_CANNOT_TELL, *cells[1:]]
     stands_out = estimate.unseen >= words.NO_SHARE or estimate.is_in_doubt
     rows.append(Row((UNSEEN, "never", *cells), marked=stands_out))
     return Table("Share of each class, in training and now", tuple(columns), tuple(rows), note)
@@ -134,6 +134,8 @@ def _numbers(
     if estimate.intervals is None:
         return [words.share(now), words.change(then, now / part)]
     lower, upper = map(float, estimate.intervals[place])
+    if estimate.has_moved_far:
+        return [words.share(now), words.interval(lower, upper), _CANNOT_TELL]
     change = words.change(then, now / part, (lower / part, upper / part))
     return [words.share(now), words.interval(lower, upper), change]
 
@@ -143,9 +145,10 @@ def _by_chance(estimate: Estimate) -> str:
     if estimate.intervals is None or estimate.confidence is None:
         return ""
     number = (1 - estimate.confidence) * len(estimate.classes)
-    expected = "fewer than one" if number < 1 else f"about {number:.0f}"
+    if number < 1 or estimate.has_moved_far:
+        return ""
     classes = words.count(len(estimate.classes), "class")
-    return f"If nothing had changed, {expected} of {classes} would show a change by chance."
+    return f"If nothing had changed, about {number:.0f} of {classes} would show a change by chance."
 
 
 def _interval_column(estimate: Estimate) -> Column:

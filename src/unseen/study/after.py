@@ -33,6 +33,7 @@ from unseen.study.thumbnails import Thumbnail, check_pillow, data_uri, picture_f
 from unseen.tables import Columns, RowWriter, check_names
 from unseen.tables.beside import LABEL
 from unseen.tables.encodings import NumberEncoding
+from unseen.tables.texts import TextEncoding
 
 __all__ = ["run_audit", "run_explanation", "run_promotion"]
 
@@ -72,7 +73,7 @@ def run_explanation(
     n_rows : int, default=60
         Rows of the sheet.
     text_column : str or None, default=None
-        Column of NEW whose words are compared between groups.
+        Column of NEW whose words are compared between groups; None is the first one of ``text``.
     image_column : str or None, default=None
         Column of NEW with paths of pictures, or with pictures as bytes: small ones of the example
         rows of every group are kept.
@@ -93,6 +94,7 @@ def run_explanation(
     """
     if image_column is not None:
         check_pillow()
+    text_column = text_column or next(iter(inputs.text), None)
     found = _explained(inputs, confidence, text_column, progress, image_column=image_column)
     new, explanation = found.new, found.explanation
     groups = explanation.group_of_row
@@ -223,8 +225,11 @@ def readable(columns: Columns) -> list[Column]:
                 found.append(Column(name, encoding.mean, encoding.scale))
             else:
                 _, is_category, category = name.removeprefix(encoding.name).partition("=")
+                direction = isinstance(encoding, TextEncoding)
                 found.append(
-                    Column(encoding.name, category=category) if is_category else Column(name)
+                    Column(encoding.name, category=category)
+                    if is_category
+                    else Column(name, is_direction=direction)
                 )
     return found
 

@@ -305,9 +305,9 @@ def _timeline(
     rows = _as_in_table(training, seed) if reference == "training" else slice(None)
     with quiet_warnings():
         timeline = monitor(
-            training.X[rows],
+            training.named(training.X[rows]),
             training.y[rows],
-            windows.X,
+            training.named(windows.X),
             windows.keys,
             reference=reference,
             estimator=estimator,

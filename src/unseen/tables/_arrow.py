@@ -46,7 +46,8 @@ def arrow(module: str = "") -> Any:
         return import_module(f"pyarrow.{module}" if module else "pyarrow")
     except ImportError as error:
         raise ImportError(
-            'Tables are read and written with pyarrow. Install it: pip install "unseen[io]"'
+            "Tables are read and written with pyarrow. Install all that the command line uses: "
+            'pip install "unseen[cli]"'
         ) from error
 
 

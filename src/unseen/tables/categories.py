@@ -16,7 +16,7 @@ from unseen._types import FloatArray
 from unseen._wording import shown
 from unseen.records import Notice
 from unseen.tables._arrow import Array, arrow
-from unseen.tables.kinds import MANY, Constant, Unusable, check_kind, new_gaps
+from unseen.tables.kinds import MANY, Constant, FreeText, Unusable, check_kind, new_gaps
 from unseen.tables.values import as_text, looks_like_dates
 
 __all__ = ["CATEGORY_SCALE", "CategoryEncoding", "learn_categories", "least_common"]
@@ -205,7 +205,7 @@ def _check_categories(counts: dict[str, int], common: list[str], n_missing: int)
     if looks_like_dates(list(counts)):
         raise Unusable("holds dates or times")
     if _is_prose(counts, common):
-        raise Unusable("looks like free text: --text uses it")
+        raise FreeText
     if len(counts) == n_given:
         raise Unusable("looks like an id: text, no two the same")
     if _mostly_rare(counts, common):

@@ -19,12 +19,11 @@ from unseen.records import Notice
 from unseen.tables._arrow import Array, Table, arrow, as_table, decoded, is_text
 from unseen.tables.encodings import (
     CategoryEncoding,
-    Constant,
     NumberEncoding,
-    Unusable,
     learn_encoding,
     with_common_scale,
 )
+from unseen.tables.kinds import Constant, FreeText, Unusable
 from unseen.tables.source import check_names, matching_names
 from unseen.tables.texts import TextEncoding, learn_text
 from unseen.tables.untidy import decimal_of, marks_notice, nearly_numbers, notices_on_train
@@ -80,6 +79,8 @@ class Columns(TransformerMixin, BaseEstimator):
         The columns left out, and why.
     constants_ : dict
         The columns left out that have one value in all labelled rows, and that value.
+    free_texts_ : list of str
+        The columns left out as free text.
     notices_ : list of Notice
         What a user should know about the labelled rows.
     feature_names_in_ : ndarray of str
@@ -152,6 +153,7 @@ class Columns(TransformerMixin, BaseEstimator):
         self._check_parameters(table)
         self.dropped_: dict[str, str] = {}
         self.constants_: dict[str, float | str] = {}
+        self.free_texts_: list[str] = []
         names = [name for name in table.column_names if name != self.label]
         asked = self._asked_for(names, table)
         table = self._without_missing(table, names)
@@ -381,11 +383,9 @@ class Columns(TransformerMixin, BaseEstimator):
         self, name: str, column: Array, asked: set[str], decimals: Sequence[str]
     ) -> Encoding | None:
         """The encoding of a column; None, and a reason in ``dropped_``, where it is not used."""
-        if name in self.drop:
-            self.dropped_[name] = "is left out as asked"
-            return None
-        if self.features and name not in asked:
-            self.dropped_[name] = "is none of the features asked for"
+        if name in self.drop or (self.features and name not in asked):
+            reason = "left out as asked" if name in self.drop else "none of the features asked for"
+            self.dropped_[name] = f"is {reason}"
             return None
         keep = name in self.keep
         try:
@@ -401,6 +401,7 @@ class Columns(TransformerMixin, BaseEstimator):
             self.dropped_[name] = str(reason)
             if isinstance(reason, Constant):
                 self.constants_[name] = reason.value
+            self.free_texts_ += [name] * isinstance(reason, FreeText)
             return None
 
     def _checked(self, X: Any) -> Table:

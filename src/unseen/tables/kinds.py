@@ -8,7 +8,7 @@ from unseen._types import BoolArray
 from unseen.records import Notice
 from unseen.tables._arrow import arrow
 
-__all__ = ["MANY", "Constant", "Unusable", "check_kind", "new_gaps"]
+__all__ = ["MANY", "Constant", "FreeText", "Unusable", "check_kind", "new_gaps"]
 
 # Departures in at least this share of the new rows can move the unseen share.
 MANY = 0.05
@@ -24,6 +24,13 @@ class Constant(Unusable):
     def __init__(self, value: float | str) -> None:
         super().__init__("has the same value in all labelled rows")
         self.value = value
+
+
+class FreeText(Unusable):
+    """A column is not used because nobody asked for its text."""
+
+    def __init__(self) -> None:
+        super().__init__("looks like free text: --text uses it")
 
 
 def check_kind(kind: Any) -> None:

@@ -112,10 +112,21 @@ def notices_on_train(columns: Any) -> list[Notice]:
     """Columns of labelled rows that are left out, and those that are used in spite of a name."""
     by_reason: dict[str, list[str]] = {}
     for name, reason in columns.dropped_.items():
+        if name in columns.free_texts_:
+            continue
         by_reason.setdefault(reason, []).append(name)
     notices = [
         Notice("columns_not_used", f"Not used: {quoted(names)} ({reason}).", "note")
         for reason, names in by_reason.items()
+    ]
+    notices += [
+        Notice(
+            "free_text_not_used",
+            f"Not used, though a text may say most about a row: {name!r}. --text {shown(name)!r} "
+            "uses it.",
+            about=name,
+        )
+        for name in columns.free_texts_
     ]
     like_ids = [
         name

@@ -100,11 +100,13 @@ def with_judgements(answers: list[Answer]) -> list[Answer]:
 
 
 def cell(values: list[float]) -> str:
-    """Mean and, where there are several, its standard error."""
+    """Mean and, where there are several, its standard error; how often a tool declined to answer."""
+    asked, values = len(values), [value for value in values if value == value]
     if not values:
-        return ""
+        return "not stated" * bool(asked)
     error = f" ({stdev(values) / len(values) ** 0.5:.3f})" if max(values) > min(values) else ""
-    return f"{mean(values):.3f}{error}"
+    few = f", stated in {len(values)} of {asked}" if len(values) < asked else ""
+    return f"{mean(values):.3f}{error}{few}"
 
 
 def table(answers: list[Answer], data: str) -> list[str]:

@@ -100,7 +100,7 @@ def with_judgements(answers: list[Answer]) -> list[Answer]:
 
 
 def cell(values: list[float]) -> str:
-    """Mean and, where there are several, its standard error; how often a tool declined to answer."""
+    """Mean and, where there are several, its standard error; how often it was stated, if less."""
     asked, values = len(values), [value for value in values if value == value]
     if not values:
         return "not stated" * bool(asked)

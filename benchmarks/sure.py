@@ -32,6 +32,8 @@ from itertools import pairwise
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import LeaveOneGroupOut, cross_val_predict
 
 from unseen import OpenSetEstimator, estimate
 from unseen.intervals.quantiles import counting_noise, stretched_limits
@@ -317,6 +319,16 @@ def in_order(value: str) -> tuple[float, str]:
     return (float(value) if value[0].isdigit() else 0.0, value)
 
 
+def fitted(rows: list[dict], found: np.ndarray) -> np.ndarray:
+    """Probability of being found by a logistic regression, each source left out in turn."""
+    logs = np.log([[float(row[key]) for key in ("share", "rows")] for row in rows])
+    sources = [row["source"] for row in rows]
+    return cross_val_predict(
+        LogisticRegression(), logs, found, groups=sources, cv=LeaveOneGroupOut(),
+        method="predict_proba",
+    )[:, 1]  # fmt: skip
+
+
 def tables() -> None:
     with (RESULTS / "sure.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
@@ -339,6 +351,9 @@ def tables() -> None:
             means = f"{power[here].mean():.2f} | {found[here].mean():.2f}"
             print(f"| {low:g} to {high:g} | {here.sum()} | {means} |")
     print(f"\nBrier score {np.mean((power - found) ** 2):.3f}, of a constant {found.var():.3f}")
+    print(
+        f"of a fit on the share and rows a class {np.mean((fitted(told, found) - found) ** 2):.3f}"
+    )
     closed = [row for row in rows if float(row["share"]) == 0]
     alarms = sum(float(row["unseen"]) > 0 for row in closed)
     print(f"false alarms: {alarms} of {len(closed)} closed problems")

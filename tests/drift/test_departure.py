@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import astuple, replace
 from functools import cache
 
 import numpy as np
@@ -19,7 +19,7 @@ from unseen.drift.lattice import SHARES
 from unseen.mixture.placement import PlacementPosterior
 from unseen.proportions.open_set import open_set_fit
 from unseen.scores import OpenScores
-from unseen.scores.moves import mean_departure
+from unseen.scores.moves import Departure, mean_departure
 
 
 def two_classes(n_rows: int, gap: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -28,13 +28,19 @@ def two_classes(n_rows: int, gap: float, seed: int = 0) -> tuple[np.ndarray, np.
     return noise + gap * np.array([1.0, 0.0, 0.0]) * y[:, None], y
 
 
+def away(distance: float, separation: float = 0.8) -> Departure:
+    return Departure(distance, separation)
+
+
 @pytest.mark.parametrize("shift", [0.0, 0.5, 2.0])
 def test_a_common_shift_departs_by_its_size_in_units_of_the_classes(shift) -> None:
     (X, y), (X_new, _) = two_classes(4000, 4.0), two_classes(4000, 4.0, seed=1)
     # Class means lie 2 from their middle; the other columns tell nothing, and do not count.
     moved = X_new + np.array([shift, 0.0, 0.0])
-    assert_allclose(mean_departure(X, moved, y, y), shift / 2, atol=0.03)
-    assert_allclose(mean_departure(X, X_new + np.array([0.0, shift, shift]), y, y), 0.0, atol=0.05)
+    assert_allclose(mean_departure(X, moved, y, y).distance, shift / 2, atol=0.03)
+    aside = mean_departure(X, X_new + np.array([0.0, shift, shift]), y, y)
+    assert_allclose(aside.distance, 0.0, atol=0.05)
+    assert_allclose(aside.separation, 2 / np.sqrt(1 + 4), atol=0.02)
 
 
 def test_neither_order_nor_units_nor_a_few_far_rows_change_it() -> None:
@@ -42,42 +48,54 @@ def test_neither_order_nor_units_nor_a_few_far_rows_change_it() -> None:
     X_new, y_new = X[::-1] + 0.7, y[::-1]
     found = mean_departure(X, X_new, y, y_new)
     unit = np.array([1e3, 1e-3, 1.0])
-    assert_allclose(mean_departure(X * unit + 5, X_new * unit + 5, y, y_new), found)
-    assert_allclose(mean_departure(csr_matrix(X), csr_matrix(X_new), y, y_new), found)
+    same = (X * unit + 5, X_new * unit + 5), (csr_matrix(X), csr_matrix(X_new))
+    for old, new in same:
+        assert_allclose(astuple(mean_departure(old, new, y, y_new)), astuple(found))
     far = X_new.copy()
     far[:2] = 1e6
-    assert_allclose(mean_departure(X, far, y, y_new), found, atol=0.05)
+    assert_allclose(mean_departure(X, far, y, y_new).distance, found.distance, atol=0.05)
 
 
 def test_one_class_is_measured_by_its_own_deviations() -> None:
     X, y = two_classes(4000, 0.0)
     one = np.zeros(len(y), dtype=int)
     moved = two_classes(4000, 0.0, seed=1)[0] + np.array([0.3, 0.3, 0.3])
-    assert_allclose(mean_departure(X, moved, one, one), 0.3, atol=0.05)
+    found = mean_departure(X, moved, one, one)
+    assert_allclose(astuple(found), (0.3, 1.0), atol=0.05)
     constant = np.column_stack([X, np.ones(len(X))]), np.column_stack([moved, np.full(len(X), 9)])
-    assert_allclose(mean_departure(*constant, one, one), mean_departure(X, moved, one, one))
+    assert_allclose(astuple(mean_departure(*constant, one, one)), astuple(found))
 
 
 def test_classes_without_new_rows_say_how_far_apart_classes_lie() -> None:
     X, y = two_classes(100, 3.0)
     assert mean_departure(X, X[:5], y, y[:5]) is None
     # New rows of one class of two are compared with the distance of both.
-    assert_allclose(mean_departure(X, X[y == 0] + 3.0, y, y[y == 0]), 2.0, atol=0.2)
+    assert_allclose(mean_departure(X, X[y == 0] + 3.0, y, y[y == 0]).distance, 2.0, atol=0.2)
 
 
 def test_little_departure_speaks_for_moved_and_a_large_one_for_what_is_new() -> None:
     share = np.linspace(0.05, 0.3, 6)
     open_law = PlacementPosterior(share, np.full(6, 1 / 6), 50.0, 0.9, np.ones((1, 1)))
     nothing = np.append(1.0, np.zeros(len(SHARES) - 1))
-    odds = [departure_odds(x, SHARES, nothing, open_law) for x in (0.05, 0.2, 0.9)]
+    odds = [departure_odds(away(x), SHARES, nothing, open_law) for x in (0.05, 0.2, 0.9)]
     assert odds[0] > odds[1] > 0 > odds[2]
+
+
+def test_classes_near_each_other_depart_by_much_when_they_move_by_little() -> None:
+    nothing, all_new = np.eye(len(SHARES))[[0, -1]]
+    posterior = PlacementPosterior(np.array([0.1]), np.ones(1), 50.0, 0.9, np.ones((1, 1)))
+    near, apart = (departure_odds(away(0.8, gap), SHARES, nothing, posterior) for gap in (0.2, 0.9))
+    assert apart < -1.5 < -0.5 < near
+    # A class that is new is as far away in these units, however near classes lie.
+    best = [departure_likelihood(away(1.1, gap), SHARES, False).argmax() for gap in (0.2, 0.9)]
+    assert best == [all_new.argmax()] * 2
 
 
 @pytest.mark.parametrize("share", [0.2, 0.5, 0.8])
 def test_the_likelihood_is_highest_near_the_share_that_makes_such_a_departure(share) -> None:
     grid = np.linspace(0, 1, 201)
-    for moved, without in ((False, 0.0), (True, 0.1)):
-        best = grid[departure_likelihood(1.1 * share + without, grid, moved).argmax()]
+    for moved, without in ((False, 0.0), (True, 0.12 / 0.8 - 0.1)):
+        best = grid[departure_likelihood(away(1.1 * share + without), grid, moved).argmax()]
         assert_allclose(best, share, atol=0.01)
 
 
@@ -125,7 +143,8 @@ def scores_of(n_classes: int) -> OpenScores:
     return OpenSetEstimator(random_state=0).fit(X[kept], y[kept]).scores(X[kept] + 0.8)
 
 
-def departed(scores: OpenScores, departure: float | None) -> OpenScores:
+def departed(scores: OpenScores, distance: float | None) -> OpenScores:
+    departure = None if distance is None else away(distance)
     return replace(scores, moves=replace(scores.moves, departure=departure))
 
 

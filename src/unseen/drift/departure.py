@@ -2,7 +2,8 @@
 
 A class that is new lies about as far from a known class as known classes lie from each other: where
 a share u of the rows is new, new rows depart by about u of that. Known classes that moved a little
-are seen by every discriminator, and depart by little. docs/drift.md, "The third hypothesis".
+are seen by every discriminator, and depart by little, unless classes lie near each other.
+docs/drift.md, "The third hypothesis".
 """
 
 from __future__ import annotations
@@ -13,24 +14,28 @@ from scipy.stats import t as student
 
 from unseen._types import FloatArray
 from unseen.mixture.placement import PlacementPosterior
+from unseen.scores.moves import Departure
 
 __all__ = ["departure_likelihood", "departure_odds"]
 
-# Departure of a class that is new, of classes that moved, and of rounding; spread of its logarithm,
-# and the degrees of freedom of its law. Chosen on development sets.
-_NEW, _MOVED, _NOISE = 1.1, 0.2, 0.1
-_SPREAD, _FREEDOM = 0.5, 3.0
+# Departure of a class that is new, and of rounding, both in units of the separation of classes; and
+# of classes that moved, in standard deviations. Chosen on development sets.
+_NEW, _NOISE, _MOVED = 1.1, 0.1, 0.12
+# Spread of the logarithm of a departure, and the degrees of freedom of its law. The spread is wider
+# where classes lie within so many standard deviations. Chosen there.
+_SPREAD, _FREEDOM, _WELL_APART = 0.5, 3.0, 0.5
+_LEAST_SEPARATION = 0.1
 
 
-def departure_likelihood(departure: float, share: FloatArray, moved: bool) -> FloatArray:
+def departure_likelihood(departure: Departure, share: FloatArray, moved: bool) -> FloatArray:
     """Log-likelihood of a departure, if a share u of the rows is new.
 
-    ``log(departure + noise)`` is Student about ``log(1.1 u + .2)`` if known classes moved, and
-    about ``log(1.1 u + noise)`` if none has.
+    ``log(distance + noise)`` is Student about ``log(1.1 u + .12 / separation)`` if known classes
+    moved, and about ``log(1.1 u + noise)`` if none has.
 
     Parameters
     ----------
-    departure : float
+    departure : Departure
         As :func:`~unseen.scores.moves.mean_departure` measures it.
     share : ndarray
         Shares u of what is new.
@@ -45,22 +50,27 @@ def departure_likelihood(departure: float, share: FloatArray, moved: bool) -> Fl
     --------
     >>> import numpy as np
     >>> from unseen.drift.departure import departure_likelihood
-    >>> little, much = (departure_likelihood(x, np.array([0.0, 0.5]), True) for x in (0.1, 0.8))
+    >>> from unseen.scores.moves import Departure
+    >>> share = np.array([0.0, 0.5])
+    >>> little, much = (departure_likelihood(Departure(x, 0.8), share, True) for x in (0.1, 0.8))
     >>> bool(little[0] > little[1]), bool(much[0] > much[1])
     (True, False)
     """
-    expected = np.log(_NEW * share + (_MOVED if moved else _NOISE))
-    return np.asarray(student.logpdf((np.log(departure + _NOISE) - expected) / _SPREAD, _FREEDOM))
+    separation = max(departure.separation, _LEAST_SEPARATION)
+    expected = np.log(_NEW * share + (_MOVED / separation if moved else _NOISE))
+    spread = _SPREAD * max(_WELL_APART / separation, 1.0)
+    found = np.log(departure.distance + _NOISE)
+    return np.asarray(student.logpdf((found - expected) / spread, _FREEDOM))
 
 
 def departure_odds(
-    departure: float, shares: FloatArray, law: FloatArray, posterior: PlacementPosterior
+    departure: Departure, shares: FloatArray, law: FloatArray, posterior: PlacementPosterior
 ) -> float:
     """Log Bayes factor of moved against open, by the departure.
 
     Parameters
     ----------
-    departure : float
+    departure : Departure
     shares, law : ndarray of shape (U,)
         Law of u under moved, by all other evidence.
     posterior : PlacementPosterior

@@ -306,7 +306,7 @@ def _can_be_told(scores: OpenScores) -> bool:
     if len(scores.classes) > 1:
         return True
     away = None if scores.moves is None else scores.moves.departure
-    return away is not None and away < _SMALL_MOVE
+    return away is not None and away.distance < _SMALL_MOVE
 
 
 def codes(moves: Moves | None) -> dict[str, Any]:

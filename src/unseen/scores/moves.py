@@ -23,6 +23,7 @@ from unseen.scores.kernel import Standardisation, dense, neighbour_distances
 from unseen.scores.posteriors import Posteriors
 
 __all__ = [
+    "Departure",
     "Moves",
     "class_shifts",
     "coded_rows",
@@ -48,6 +49,23 @@ _OUTER, _WIDER, _MOST_TOLD = 0.01, 0.25, 0.95
 _FEWEST_CODED, _LEAST_CODED, _BEYOND, _SAME_VALUE = 3, 0.005, 0.5, 0.8
 
 
+@dataclass(frozen=True)
+class Departure(Frozen):
+    """How far new rows lie from the classes that they look like.
+
+    Parameters
+    ----------
+    distance : float
+        Root mean square distance, in units of how far known classes lie from each other.
+    separation : float
+        How far known classes lie from their middle, in standard deviations of the columns that tell
+        them apart.
+    """
+
+    distance: float
+    separation: float
+
+
 @dataclass(frozen=True, eq=False)
 class Moves(Frozen):
     """What tells known classes that moved from classes that are new.
@@ -67,7 +85,7 @@ class Moves(Frozen):
         Share of the new rows that hold a code in the place of a value; see :func:`coded_rows`.
     coded_columns : tuple of int
         Columns that hold codes.
-    departure : float or None
+    departure : Departure or None
         How far new rows lie from the classes that they look like; see :func:`mean_departure`.
     """
 
@@ -77,7 +95,7 @@ class Moves(Frozen):
     names: tuple[str, ...] | None = None
     coded: float = 0.0
     coded_columns: tuple[int, ...] = ()
-    departure: float | None = None
+    departure: Departure | None = None
 
 
 def made_moves(
@@ -229,7 +247,7 @@ def class_shifts(
 
 def mean_departure(
     X: Matrix, X_new: Matrix, looks_like: IntArray, looks_like_new: IntArray
-) -> float | None:
+) -> Departure | None:
     """How far new rows lie from the classes that they look like, as classes lie from each other.
 
     The root of ``sum_kj p_k w_j (m'_kj - m_kj)^2 / sum_kj p_k w_j (m_kj - m_j)^2``: m_kj is the
@@ -246,7 +264,7 @@ def mean_departure(
 
     Returns
     -------
-    float or None
+    Departure or None
         None where few rows look like any class, and for rows too many to be dense.
 
     Examples
@@ -255,8 +273,11 @@ def mean_departure(
     >>> from unseen.scores.moves import mean_departure
     >>> y, noise = np.repeat([0, 1], 500), np.random.default_rng(0).normal(size=(1000, 1))
     >>> X = 4 * y[:, None] + noise
-    >>> round(mean_departure(X, X[::-1] + 0.2, y, y[::-1]), 1)  # 0.2 where classes are 4 apart
+    >>> away = mean_departure(X, X[::-1] + 0.2, y, y[::-1])
+    >>> round(away.distance, 1)  # 0.2 where classes lie 2 from their middle
     0.1
+    >>> round(away.separation, 1)  # 2 in units of the column, whose deviation is 2.2
+    0.9
     """
     pair = _dense_pair(X, X_new)
     if pair is None:
@@ -279,15 +300,26 @@ def mean_departure(
             part.append(groups[1][1].sum() * enough)
     if not any(part):
         return None
-    # Where new rows look like one class alone, all classes say how far apart classes lie.
-    even = part if np.count_nonzero(part) > 1 else None
-    middle = np.average(means, axis=0, weights=even)
-    between = np.average(np.square(means - middle), axis=0, weights=even)
     if len(means) == 1:
         between = (some.var(axis=0) > 0).astype(float)
-    weight = between / (1 - np.minimum(between, _MOST_TOLD))
-    away = weight @ np.average(moved, axis=0, weights=part)
-    return float(np.sqrt(max(away, 0.0) / max(weight @ between, 1e-300)))
+        return _departure(moved, part, between, between)
+    # Where new rows look like one class alone, all classes say how far apart classes lie.
+    among = part if np.count_nonzero(part) > 1 else None
+    middle = np.average(means, axis=0, weights=among)
+    between = np.average(np.square(means - middle), axis=0, weights=among)
+    return _departure(moved, part, between, np.var(means, axis=0))
+
+
+def _departure(
+    moved: list[FloatArray], part: list[int], between: FloatArray, evenly: FloatArray
+) -> Departure:
+    """The record from squares of shifts, (K, d), and of classes among new rows and evenly, (d,)."""
+    weight, even_weight = (
+        squares / (1 - np.minimum(squares, _MOST_TOLD)) for squares in (between, evenly)
+    )
+    away = max(float(weight @ np.average(moved, axis=0, weights=part)), 0.0)
+    apart = float(even_weight @ evenly) / max(float(even_weight.sum()), 1e-300)
+    return Departure(float(np.sqrt(away / max(weight @ between, 1e-300))), float(np.sqrt(apart)))
 
 
 def coded_rows(X: Matrix, X_new: Matrix) -> tuple[float, tuple[int, ...]]:

@@ -67,6 +67,7 @@ check: .venv/.dev
 
 docs: .venv/.docs
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
+	$(BIN)/python tools/links.py docs/_build/html
 
 bench: .venv/.dev
 	$(BIN)/python benchmarks/klr.py

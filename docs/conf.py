@@ -1,10 +1,15 @@
 """Sphinx configuration; `make docs` builds with warnings as errors."""
 
+import json
 import re
+import sys
 from importlib import import_module
 from inspect import getdoc, isclass
 from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
+from notebooks import notebook
 
 from unseen import __version__
 from unseen._names import public_names
@@ -165,6 +170,29 @@ def write_maths(translator: Any, node: Any) -> None:
     raise nodes.SkipNode
 
 
+# Their code makes its own data, and runs from top to bottom.
+NOTEBOOKS = (
+    "drift", "embeddings", "interoperability", "label_new_batch", "loop", "monitor", "quapy",
+    "tutorial",
+)  # fmt: skip
+
+
+def link_notebook(app: Any, page: str, source: list[str]) -> None:
+    """Offer a page with code as a notebook, at its end."""
+    if page in NOTEBOOKS:
+        link = f'<a href="notebooks/{page}.ipynb" download>Download this page as a notebook</a>'
+        source[0] += f"\n---\n\n{link}, with what its code printed.\n"
+
+
+def write_notebooks(app: Any, error: Exception | None) -> None:
+    """Write the notebooks beside the pages."""
+    folder = Path(app.outdir) / "notebooks"
+    folder.mkdir(exist_ok=True)
+    for page in NOTEBOOKS:
+        made = notebook((Path(app.srcdir) / f"{page}.md").read_text(encoding="utf-8"))
+        (folder / f"{page}.ipynb").write_text(json.dumps(made, indent=1), encoding="utf-8")
+
+
 def skip_routing(app: Any, what: str, name: str, thing: Any, skip: bool, options: Any) -> bool:
     """Leave out what scikit-learn gives to every estimator to route metadata."""
     return skip or bool(re.fullmatch(r"set_\w+_request", name))
@@ -200,5 +228,7 @@ def setup(app: Any) -> None:
     app.connect("autodoc-skip-member", skip_routing)
     app.connect("builder-inited", write_api)
     app.connect("source-read", list_api)
+    app.connect("source-read", link_notebook)
     app.connect("doctree-read", link_names)
+    app.connect("build-finished", write_notebooks)
     app.connect("build-finished", make_accessible)

@@ -19,6 +19,7 @@ import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from notebooks import notebook
 from sklearn.base import BaseEstimator
 from sklearn.neighbors import NearestNeighbors
 
@@ -197,6 +198,16 @@ def test_the_readme_prints_what_it_shows(tmp_path) -> None:
     wrong = np.mean(rule.predict_new() != np.where(digits < 7, digits, -1))
     assert wrong < 0.1
     assert abs(rule.risk_.risk - wrong) < 2 * rule.risk_.standard_error
+
+
+def test_the_notebook_of_a_page_has_all_its_code_and_what_it_prints() -> None:
+    page = (DOCS / "tutorial.md").read_text(encoding="utf-8")
+    cells = [cell for cell in notebook(page)["cells"] if cell["cell_type"] == "code"]
+    code = [cell["source"] for cell in cells if not cell["source"].startswith("!")]
+    assert code == [text.strip() for kind, text in BLOCK.findall(page) if kind == "python"]
+    printed = "".join(cell["outputs"][0]["text"] for cell in cells if cell["outputs"])
+    shown = [text for kind, text in BLOCK.findall(page) if kind != "python"]
+    assert printed == "".join(re.sub(r"(?m)^\$ .*\n", "", text) for text in shown)
 
 
 def test_every_public_name_has_its_place_on_the_page_of_the_interface() -> None:

@@ -328,15 +328,15 @@ def test_a_column_named_like_an_id_but_used_is_noticed():
 def test_the_statement_says_what_was_done():
     table = pa.table({"a": SIZES, "b": ["u", "v", None] * 20, "c": [1] * N})
     assert Columns().fit(table).statement() == [
-        "1 number column: centred, and divided by its standard deviation in the labelled rows.",
+        "1 numeric column: centred, and divided by its standard deviation in the labelled rows.",
         "Missing, infinite and huge (over 1e+100) numbers are replaced by the median.",
-        "1 text column: one 0/1 column a category, scaled so that two rows which differ in it are "
-        "as far apart as one standard deviation of a middling number. A scorer that gives each "
-        "column the same spread, as the default does, weighs a rare category more.",
+        "1 text column: each category becomes a 0/1 column, scaled so that rows of two categories "
+        "lie as far apart as one standard deviation of a typical numeric column. A scorer that "
+        "gives each column the same spread, as the default does, weighs a rare category more.",
         "Categories with fewer than 5 labelled rows (more where many categories are nearly as "
-        "rare), or beyond the 100 most common, share a column. Those that no other labelled row "
-        "shows have one of their own, in labelled rows and in new ones alike.",
-        "Whether a value is missing has a 0/1 column for 'b'.",
+        "rare), or beyond the 100 most common, share a column. Categories that no other labelled "
+        "row shows have a column of their own, in labelled rows and in new ones alike.",
+        "A 0/1 column each says where a value is missing: 'b'.",
         "Not used: 'c' (has the same value in all labelled rows).",
     ]
 

@@ -141,14 +141,14 @@ class CategoryEncoding:
     def statement(n_columns: int, rare_below: int, most_categories: int) -> list[str]:
         """The treatment of text columns in plain sentences."""
         return [
-            f"{n_columns} text {'column' if n_columns == 1 else 'columns'}: one 0/1 column a "
-            "category, scaled so that two rows which differ in it are as far apart as one standard "
-            "deviation of a middling number. A scorer that gives each column the same spread, as "
-            "the default does, weighs a rare category more.",
+            f"{n_columns} text {'column' if n_columns == 1 else 'columns'}: each category becomes "
+            "a 0/1 column, scaled so that rows of two categories lie as far apart as one standard "
+            "deviation of a typical numeric column. A scorer that gives each column the same "
+            "spread, as the default does, weighs a rare category more.",
             f"Categories with fewer than {rare_below} labelled rows (more where many categories "
             f"are nearly as rare), or beyond the {most_categories} most common, share a column. "
-            "Those that no other labelled row shows have one of their own, in labelled rows and in "
-            "new ones alike.",
+            "Categories that no other labelled row shows have a column of their own, in labelled "
+            "rows and in new ones alike.",
         ]
 
 

@@ -298,7 +298,7 @@ class Columns(TransformerMixin, BaseEstimator):
         >>> from unseen.tables import Columns
         >>> for sentence in Columns().fit(pa.table({"size": [1.0, 2.0, 4.0]})).statement():
         ...     print(sentence)
-        1 number column: centred, and divided by its standard deviation in the labelled rows.
+        1 numeric column: centred, and divided by its standard deviation in the labelled rows.
         Missing, infinite and huge (over 1e+100) numbers are replaced by the median.
         """
         check_is_fitted(self, "encodings_")
@@ -312,7 +312,7 @@ class Columns(TransformerMixin, BaseEstimator):
         sentences += [one.statement() for one in own]
         flagged = [one.name for one in self.encodings_ if one.was_missing]
         if flagged:
-            sentences.append(f"Whether a value is missing has a 0/1 column for {quoted(flagged)}.")
+            sentences.append(f"A 0/1 column each says where a value is missing: {quoted(flagged)}.")
         return [*sentences, *(notice.text for notice in self.notices_)]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:

@@ -127,10 +127,10 @@ class NumberEncoding:
     def statement(n_columns: int) -> list[str]:
         """The treatment of number columns in plain sentences."""
         one = (
-            "1 number column: centred, and divided by its standard deviation in the labelled rows."
+            "1 numeric column: centred, and divided by its standard deviation in the labelled rows."
         )
         more = (
-            f"{n_columns} number columns: centred, and all divided by one number, the root mean "
+            f"{n_columns} numeric columns: centred, and all divided by one number, the root mean "
             "square of their standard deviations in the labelled rows, so that their units stay as "
             "given."
         )

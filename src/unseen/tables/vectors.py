@@ -89,7 +89,7 @@ class VectorEncoding(Frozen):
     def statement(self) -> str:
         """The treatment of the column in a plain sentence."""
         unit = ", each list first divided by its length" if self.unit_rows else ""
-        return f"{self.name!r}: {self.length} number columns{unit}."
+        return f"{self.name!r}: {self.length} numeric columns{unit}."
 
 
 def learn_vectors(name: str, column: Array, unit_rows: bool = False) -> VectorEncoding:

@@ -1,24 +1,28 @@
 """Damaged and hostile inputs by the thousand: every one must give an answer or one clear error.
 
-    python benchmarks/fuzz.py                     # a minute, all targets
-    python benchmarks/fuzz.py --seconds 300 --save
-    python benchmarks/fuzz.py feather load        # two targets
+    python benchmarks/fuzz.py                             # a minute, all targets
+    python benchmarks/fuzz.py feather load                # two targets
+    python benchmarks/fuzz.py --inputs 1000000 --save     # most of an hour, and can go on
 
 Each input is a seed file, or a file of `corpus/`, with a few mutations: bytes changed, cut, doubled
-or moved, numbers and words replaced by nasty ones, and for saved models the same inside the zip. A
-process of its own tries them, under a memory limit, with the input at hand on disk, so that even
-an input that ends the process is found. What was found goes to `corpus/`, and so is tried for ever.
+or moved, numbers and words replaced by nasty ones, and for archives the same inside a member. A
+process of its own tries thousands of them, under a memory limit, with the input at hand on disk, so
+that even an input that ends the process is found. What was found goes to `corpus/`, and so is tried
+for ever.
 
 A finding is a signal (a crash), an exception that no caller is told to expect, a message of several
-lines, a NaN among encoded numbers, or 20 seconds of CPU time for one input.
+lines, a NaN among encoded numbers, shares off the simplex, or 20 seconds of CPU time for one input.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
+import gzip
 import hashlib
 import io
 import json
+import math
 import os
 import random
 import re
@@ -31,17 +35,21 @@ import time
 import warnings
 import zipfile
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from _common import write_csv
+from _common import RESULTS, write_csv
+from _fuzz_targets import TARGETS, WEIGHTS, ZIPPED, seeds, suffix, trial
 
 CORPUS = Path(__file__).parent / "corpus"
-TARGETS = ("csv", "tsv", "csv.gz", "jsonl", "parquet", "feather", "load", "fail_if")
+NAME = "fuzz.csv"
 _MEMORY = 8 << 30
+# Writing a small file to a disk takes longer than reading it; None is the usual folder.
+_IN_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 # pyarrow loses a block of memory for each gzip file that it cannot read.
-_INPUTS_EACH = 4000
+_INPUTS_EACH = {"csv.gz": 4_000}
+_INPUTS_OF_OTHERS = 20_000
 _SECONDS_EACH = 20
 _NASTY = (
     b"null", b"NaN", b"-inf", b"1e400", b"1e-320", b"-0", b"999999999999999999999", b"\x00",
@@ -49,76 +57,6 @@ _NASTY = (
     b"2024-02-31", b"\x1b[2J", b"=1+1", b"\xff\xff\xff\x7f", b"\x80", b"",
 )  # fmt: skip
 _EXPECTED = (ValueError, TypeError, OSError, MemoryError)
-
-
-# --- seeds -----------------------------------------------------------------------------------
-
-
-def _table() -> Any:
-    import numpy as np
-    import pyarrow as pa
-
-    rng = np.random.default_rng(0)
-    kinds = ["ant", "bee", "wasp"]
-    return pa.table(
-        {
-            "y": [kinds[i % 3] for i in range(45)],
-            "size": rng.normal(size=45).round(3),
-            "legs": pa.array([None if i % 7 == 0 else i % 5 for i in range(45)], pa.int32()),
-            "colour": pa.array([["red", "blue", None][i % 3] for i in range(45)]),
-            "day": pa.array([18_000 + i for i in range(45)], pa.date32()),
-            "spots": pa.array([[1, 2], [], None] * 15),
-        }
-    )
-
-
-def seeds(target: str, folder: Path) -> list[bytes]:
-    """Good inputs of a kind, as bytes."""
-    from unseen.tables import RowWriter
-
-    if target == "fail_if":
-        texts = ["unseen.low > 0.05", "cat <= 5%", "drift.verdict == moved", " a.b.high>=1e-3 "]
-        return [text.encode() for text in texts]
-    if target == "load":
-        return _saved(folder)
-    file = folder / f"seed.{target}"
-    table = _table().drop_columns(["spots"]) if target != "jsonl" else _table()
-    with RowWriter(file) as writer:
-        writer.write(table)
-    found = [file.read_bytes()]
-    if target == "feather":
-        import pyarrow as pa
-        import pyarrow.feather as feather
-
-        words = table.set_column(0, "y", table["y"].dictionary_encode())
-        for one in (table, words):
-            feather.write_feather(one, file, compression="uncompressed")
-            found.append(file.read_bytes())
-        sink = pa.BufferOutputStream()
-        with pa.ipc.new_stream(sink, words.schema) as stream:
-            stream.write_table(words)
-        found.append(sink.getvalue().to_pybytes())
-    return found
-
-
-def _saved(folder: Path) -> list[bytes]:
-    import numpy as np
-    from scipy import sparse
-
-    import unseen
-
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(30, 2)), ["a", "b"] * 15
-    fitted = [
-        unseen.MPEIncomplete(random_state=0).fit(X, y),
-        unseen.MPEIncomplete(random_state=0).fit(sparse.csr_array(X), y),
-        {"shares": [0.5, 0.5], "classes": ("a", 1)},
-    ]
-    found = []
-    for one in fitted:
-        unseen.save(one, folder / "seed.skops")
-        found.append((folder / "seed.skops").read_bytes())
-    return found
 
 
 # --- mutations -------------------------------------------------------------------------------
@@ -157,14 +95,25 @@ def _changed(data: bytes, others: list[bytes], rng: random.Random) -> bytes:
     return data[: word.start()] + rng.choice(_NASTY) + data[word.end() :]
 
 
-def mutated_zip(data: bytes, others: list[bytes], rng: random.Random) -> bytes:
-    """A saved model changed inside one member, so that the zip itself stays whole."""
+def mutant(target: str, good: list[bytes], rng: random.Random) -> bytes:
+    """A changed input; in archives mostly one whose outside is whole, which readers look into."""
+    data = rng.choice(good)
+    if rng.random() < 0.7:
+        if target in ZIPPED:
+            return mutated_zip(data, ZIPPED[target], good, rng)
+        if target == "csv.gz":
+            return mutated_gzip(data, good, rng)
+    return mutated(data, good, rng)
+
+
+def mutated_zip(data: bytes, steers: str, others: list[bytes], rng: random.Random) -> bytes:
+    """An archive changed inside one member, so that the archive itself stays whole."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = {name: archive.read(name) for name in archive.namelist()}
     except Exception:  # an earlier finding need not be a zip
         return mutated(data, others, rng)
-    chosen = rng.choice(["schema.json", "schema.json", *members])
+    chosen = rng.choice([steers, steers, *members])
     members[chosen] = mutated(members.get(chosen, b"{}"), list(members.values()), rng)
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
@@ -173,70 +122,40 @@ def mutated_zip(data: bytes, others: list[bytes], rng: random.Random) -> bytes:
     return stream.getvalue()
 
 
-# --- targets ---------------------------------------------------------------------------------
-
-
-def try_table(file: Path) -> None:
-    """Read a table, learn its columns and encode them: all numbers must be finite."""
-    import numpy as np
-
-    from unseen.tables import Columns, Source, read_labelled
-
-    sample = read_labelled(Source.find(file), "y", 40, seed=0)
-    columns = Columns(label="y").fit(sample.table)
-    encoded, _ = columns.transform_new(sample.table)
-    if not np.isfinite(encoded).all():
-        raise AssertionError("a NaN came through")
-
-
-def try_load(file: Path) -> None:
-    """Load a model: what came may lie, but nothing in it may have run."""
-    import unseen
-
-    unseen.load(file)
-
-
-def try_condition(file: Path) -> None:
-    """Read a condition; click's error is the expected one."""
-    import click
-
-    from unseen.cli.failif import parse_condition
-
+def mutated_gzip(data: bytes, others: list[bytes], rng: random.Random) -> bytes:
+    """Compressed text changed before it is compressed."""
     try:
-        parse_condition(file.read_bytes().decode("utf-8", "replace"))
-    except click.BadParameter:
-        raise ValueError("refused") from None
-
-
-def trial(target: str) -> Callable[[Path], None]:
-    """The function that takes an input of this kind."""
-    return {"load": try_load, "fail_if": try_condition}.get(target, try_table)
+        return gzip.compress(mutated(gzip.decompress(data), others, rng), 1)
+    except Exception:  # an earlier finding need not be compressed
+        return mutated(data, others, rng)
 
 
 # --- one process -----------------------------------------------------------------------------
 
 
-def child(target: str, seed: int, seconds: float, folder: Path) -> None:
-    """Try inputs until the time is over; counts go to a file after each hundred."""
+def child(target: str, seed: int, seconds: float, inputs: int, folder: Path) -> None:
+    """Try inputs until the time or their number is over; counts go to a file now and then."""
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGVTALRM, _too_long)
     warnings.simplefilter("ignore")
-    suffix = "skops" if target == "load" else target
     rng, counts, attempt = random.Random(seed), Counter[str](), trial(target)
-    good = [*seeds(target, folder), *(f.read_bytes() for f in sorted(CORPUS.glob(f"*.{suffix}")))]
-    file = folder / f"input.{suffix}"
+    found = sorted(CORPUS.glob(f"*.{suffix(target)}"))
+    good = [*seeds(target, folder), *(file.read_bytes() for file in found)]
+    file = folder / f"input.{suffix(target)}"
+    kinds: set[str] = set()
     end = time.process_time() + seconds
-    while time.process_time() < end and counts["tried"] < _INPUTS_EACH:
-        mutate = mutated_zip if target == "load" and rng.random() < 0.7 else mutated
+    while time.process_time() < end and counts["tried"] < inputs:
         # First all as they are: what was found once must not come back.
         whole = good[counts["tried"]] if counts["tried"] < len(good) else None
-        file.write_bytes(mutate(rng.choice(good), good, rng) if whole is None else whole)
+        file.write_bytes(mutant(target, good, rng) if whole is None else whole)
         outcome = _outcome(attempt, file)
         counts["tried"] += 1
         counts[outcome if outcome in ("answered", "refused") else "found"] += 1
-        if outcome not in ("answered", "refused"):
-            _keep(file, suffix, outcome)
+        kind = re.sub(r"[^a-zA-Z ]", "", outcome)[:40]
+        if outcome not in ("answered", "refused") and kind not in kinds:
+            kinds.add(kind)  # one input of a kind is enough to keep
+            _keep(file, target, outcome)
         if counts["tried"] % 20 == 0:
             (folder / "counts.json").write_text(json.dumps(counts))
     (folder / "counts.json").write_text(json.dumps(counts))
@@ -244,25 +163,34 @@ def child(target: str, seed: int, seconds: float, folder: Path) -> None:
 
 def _outcome(attempt: Callable[[Path], None], file: Path) -> str:
     signal.setitimer(signal.ITIMER_VIRTUAL, _SECONDS_EACH)
+    # Code that never comes back to Python is ended with its process.
+    signal.setitimer(signal.ITIMER_PROF, 2 * _SECONDS_EACH)
     try:
         attempt(file)
     except _EXPECTED as error:
         # Arrow's and the system's own errors must have become ours: with no number, and one line.
         return "refused" if "\n" not in str(error).strip() else f"lines: {error}"
-    except Exception as error:
+    except (Exception, _TooLong) as error:
         return f"{type(error).__name__}: {error}"
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
     return "answered"
 
 
+class _TooLong(BaseException):
+    """Not an Exception, which a reader of damaged files may take for damage."""
+
+
 def _too_long(*_: Any) -> None:
-    raise RuntimeError(f"took more than {_SECONDS_EACH} s")
+    raise _TooLong(f"took more than {_SECONDS_EACH} s")
 
 
-def _keep(file: Path, suffix: str, why: str) -> None:
+def _keep(file: Path, target: str, why: str) -> None:
+    if not file.exists():
+        sys.exit(f"{target} has no inputs: its process {why}")
     data = file.read_bytes()
-    kept = CORPUS / f"{hashlib.sha256(data).hexdigest()[:12]}.{suffix}"
+    kept = CORPUS / f"{hashlib.sha256(data).hexdigest()[:12]}.{suffix(target)}"
     kept.write_bytes(data)
     print(f"{kept.name}: {why[:200]}", file=sys.stderr, flush=True)
 
@@ -270,26 +198,59 @@ def _keep(file: Path, suffix: str, why: str) -> None:
 # --- all of them -----------------------------------------------------------------------------
 
 
-def hunt(target: str, seconds: float, seed: int) -> dict[str, Any]:
-    """Try inputs of one kind for so many CPU seconds, in one process after the other."""
-    total, crashes, left = Counter[str](), 0, seconds
-    suffix = "skops" if target == "load" else target
-    while left > 0.5:
-        with tempfile.TemporaryDirectory() as scratch:
-            folder = Path(scratch)
-            before = resource.getrusage(resource.RUSAGE_CHILDREN)
-            arguments = ["--child", target, str(seed), str(left), scratch]
+def hunt(row: dict[str, Any], seconds: float, inputs: int, seed: int) -> Iterator[None]:
+    """Try so many more inputs of one kind, or for so many CPU seconds; the row counts them.
+
+    After each process the counts can be saved.
+    """
+    target, spent = row["target"], 0.0
+    goal = row["tried"] + inputs
+    while spent < seconds - 0.5 and row["tried"] < goal:
+        with tempfile.TemporaryDirectory(dir=_IN_MEMORY) as scratch:
+            folder, before = Path(scratch), _children_seconds()
+            # Each process has its own seed, and one that goes on begins where the last one ended.
+            own = str(seed + 1000 * row["processes"])
+            most = min(goal - row["tried"], _INPUTS_EACH.get(target, _INPUTS_OF_OTHERS))
+            arguments = ["--child", target, own, str(seconds - spent), str(most), scratch]
             done = subprocess.run([sys.executable, __file__, *arguments], check=False)
-            after = resource.getrusage(resource.RUSAGE_CHILDREN)
-            used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-            counts = folder / "counts.json"
-            total.update(json.loads(counts.read_text()) if counts.exists() else {})
-            seed, left = seed + 1000, left - max(used, 1.0)
+            used, counts = _children_seconds() - before, folder / "counts.json"
+            tried = json.loads(counts.read_text()) if counts.exists() else {}
             if done.returncode != 0:
-                crashes += 1
-                _keep(folder / f"input.{suffix}", suffix, f"ended with {done.returncode}")
-    return {"target": target, **{name: total[name] for name in ("tried", "answered", "refused")},
-            "found": total["found"], "crashes": crashes}  # fmt: skip
+                row["crashes"] += 1
+                _keep(folder / f"input.{suffix(target)}", target, f"ended with {done.returncode}")
+        row["processes"] += 1
+        row["seconds"] = round(row["seconds"] + used, 1)
+        spent += max(used, 1.0)
+        for name in ("tried", "answered", "refused", "found"):
+            row[name] += tried.get(name, 0)
+        yield
+
+
+def _children_seconds() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def new_row(target: str) -> dict[str, Any]:
+    """Counts of a kind of which nothing has been tried."""
+    counts = dict.fromkeys(("tried", "answered", "refused", "found", "crashes", "processes"), 0)
+    return {"target": target, **counts, "seconds": 0.0}
+
+
+def saved_rows(comment: str) -> dict[str, dict[str, Any]]:
+    """Counts of the same command as far as it came; empty where another command wrote the file."""
+    file = RESULTS / NAME
+    first, *lines = file.read_text().splitlines() if file.exists() else [""]
+    if first != f"# {comment}":
+        return {}
+    rows = csv.DictReader(lines)
+    return {
+        row["target"]: {
+            name: value if name == "target" else float(value) if "." in value else int(value)
+            for name, value in row.items()
+        }
+        for row in rows
+    }
 
 
 def main() -> None:
@@ -297,26 +258,37 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("targets", nargs="*", metavar="TARGET", help=", ".join(TARGETS))
     parser.add_argument("--seconds", type=float, default=60, help="CPU time of all targets")
+    parser.add_argument("--inputs", type=int, help="inputs of all targets, whatever time they take")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--save", action="store_true", help="write results/fuzz.csv")
+    parser.add_argument("--save", action="store_true", help="write results/fuzz.csv, or go on")
     given = parser.parse_args()
-    given.targets = given.targets or list(TARGETS)
-    if unknown := set(given.targets) - set(TARGETS):
+    chosen = given.targets or list(TARGETS)
+    if unknown := set(chosen) - set(TARGETS):
         parser.error(f"targets must be among {', '.join(TARGETS)}; got {', '.join(unknown)}")
     CORPUS.mkdir(exist_ok=True)
-    rows = []
-    for target in given.targets:
-        rows.append(hunt(target, given.seconds / len(given.targets), given.seed))
-        print(rows[-1], flush=True)
-    if given.save:
-        write_csv("fuzz.csv", rows, f"--seconds {given.seconds:g} --seed {given.seed}")
-    print(f"{sum(row['tried'] for row in rows):,} inputs tried")
-    sys.exit(any(row["found"] or row["crashes"] for row in rows))
+    amount = f"--inputs {given.inputs}" if given.inputs else f"--seconds {given.seconds:g}"
+    comment = " ".join([*given.targets, amount, f"--seed {given.seed}"])
+    rows = {target: new_row(target) for target in chosen}
+    if given.save and given.inputs:
+        rows |= saved_rows(comment)
+    points = sum(WEIGHTS[target] for target in chosen)
+    for target, row in rows.items():
+        quota = math.ceil((given.inputs or 0) * WEIGHTS[target] / points)
+        limits = (
+            (math.inf, quota - row["tried"]) if given.inputs else (given.seconds / len(rows), 10**9)
+        )
+        for _ in hunt(row, *limits, given.seed):
+            if given.save:
+                write_csv(NAME, rows.values(), comment)
+        print(row, flush=True)
+    print(f"{sum(row['tried'] for row in rows.values()):,} inputs tried")
+    sys.exit(any(row["found"] or row["crashes"] for row in rows.values()))
 
 
 if __name__ == "__main__":
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if sys.argv[1:2] == ["--child"]:
-        child(sys.argv[2], int(sys.argv[3]), float(sys.argv[4]), Path(sys.argv[5]))
+        target, seed, seconds, inputs, folder = sys.argv[2:]
+        child(target, int(seed), float(seconds), int(inputs), Path(folder))
     else:
         main()

@@ -1,6 +1,7 @@
 """The lowest versions that pyproject.toml allows, as requirements: numpy>=1.26 becomes numpy==1.26.
 
-``make test-lowest`` installs them. QuaPy is left out: it is an extra that chooses versions itself.
+``make test-lowest`` installs them. QuaPy is left out, an extra that chooses versions itself, and so
+is torch, whose gigabytes serve one target alone.
 """
 
 from __future__ import annotations
@@ -14,7 +15,11 @@ def lowest(pyproject: Path) -> list[str]:
     project = tomllib.loads(pyproject.read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
     wanted = [*project["dependencies"], *(one for name in extras for one in extras[name])]
-    pinned = {one.replace(">=", "==") for one in wanted if not one.startswith(("unseen", "quapy"))}
+    pinned = {
+        one.replace(">=", "==")
+        for one in wanted
+        if not one.startswith(("unseen", "quapy", "torch"))
+    }
     return sorted(pinned)
 
 

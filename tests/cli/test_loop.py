@@ -2,19 +2,27 @@
 
 import csv
 import json
+from datetime import date
 from importlib.resources import files
 from pathlib import Path
 
 import jsonschema
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 from PIL import Image
 
 from unseen.cli import main
-from unseen.loop import Sheet
+from unseen.loop import Sheet, promote
+from unseen.rejection import RejectionThreshold
 from unseen.study import Inputs
+from unseen.study.after import _guesses
+from unseen.study.promoted import without_promoted, write_promoted
+from unseen.study.rows import NewRows
 from unseen.study.sheets import read_labels, write_sheet
+from unseen.tables import Source
 
 CELLS = ("dot.png", "../secret.png", "no.png")
 SCHEMA = json.loads(files("unseen.study").joinpath("schema.json").read_text())
@@ -167,6 +175,9 @@ def changed(folder: Path, name: str, value: str, place: int = -1) -> Path:
     [
         ("row", "201", "must number rows of .*new.csv, 1 to 200; got 201"),
         ("row", "x", "column 'row' of .* must hold numbers; got 'x'"),
+        ("row", "inf", "column 'row' of .* must hold numbers; got 'inf'"),
+        ("row", "1.5", "column 'row' of .* must hold whole numbers; got 1.5"),
+        ("draw", "nan", "column 'draw' of .* must hold numbers; got 'nan'"),
         ("check", "abc", "has changed since the draw, or TRAIN and NEW are mixed up"),
         ("probability", "much", "column 'probability' of .* must hold numbers"),
     ],
@@ -195,6 +206,28 @@ def test_mixed_up_tables_empty_sheets_and_foreign_tables_are_refused(folder, new
         read_labels(folder / "changed.csv", new_rows, ["ant", "bee"])
 
 
+def test_groups_have_whole_numbers(folder, new_rows) -> None:
+    with pytest.raises(ValueError, match=r"column 'group' of .* must hold numbers; got '1e400'"):
+        read_labels(changed(folder, "group", "1e400", 0), new_rows, ["ant", "bee"])
+
+
+def test_a_filled_sheet_is_not_written_over(folder) -> None:
+    sheet = folder / "filled.csv"
+    before = sheet.read_bytes()
+    for name, option in (("promote", "-o"), ("promote", "--rest"), ("audit", "--json")):
+        also = () if option == "-o" or name == "audit" else ("-o", str(folder / "never.csv"))
+        result = command(folder, name, "--labels", str(sheet), option, str(sheet), *also)
+        assert result.exit_code == 2
+        assert "is a table, or is to be written twice" in result.output
+    assert sheet.read_bytes() == before
+
+
+def test_an_empty_name_is_not_the_current_folder(folder) -> None:
+    result = command(folder, "audit", "--labels", "")
+    assert result.exit_code == 2
+    assert "'--labels': must name a file; got an empty text" in result.output
+
+
 def test_labels_from_anywhere_need_only_row_and_label(folder, new_rows) -> None:
     lines = [{"row": "3", "label": "ant"}, {"row": "9", "label": " ? "}, {"row": "5", "label": ""}]
     given = read_labels(write_lines(folder / "plain.csv", lines), new_rows, ["ant", "bee"])
@@ -220,9 +253,10 @@ def test_tasks_of_label_studio_come_back_with_their_labels(folder, new_rows) -> 
     path.write_text(json.dumps(tasks))
     given = read_labels(path, new_rows, ["ant", "bee"])
     assert (given.rows.tolist(), given.labels) == ([4, 7], ("cat", None))
-    path.write_text("[1, 2]")
-    with pytest.raises(ValueError, match="must be tasks of Label Studio"):
-        read_labels(path, new_rows, ["ant", "bee"])
+    for text in ("[1, 2]", "[" * 100_000):
+        path.write_text(text)
+        with pytest.raises(ValueError, match="must be tasks of Label Studio"):
+            read_labels(path, new_rows, ["ant", "bee"])
 
 
 def test_a_spreadsheet_comes_back_as_it_was_filled(folder, new_rows) -> None:
@@ -239,3 +273,74 @@ def test_a_spreadsheet_comes_back_as_it_was_filled(folder, new_rows) -> None:
     given = read_labels(path, new_rows, ["ant", "bee"])
     assert given.groups == {1: "cat"}
     assert given.labels == ("cat", None)
+
+
+def test_no_letter_of_a_cell_stops_a_spreadsheet(tmp_path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    table = pa.table({"note\x01": ["a\x00\x1b[2J\ufffe", "b"]})
+    new = NewRows(np.zeros((2, 1)), table, np.arange(2), 2, "new.csv", "")
+    sheet = Sheet(*np.zeros((3, 1), int), np.array(["ant"]), np.ones(1), 2)
+    write_sheet(sheet, new, tmp_path / "sheet.xlsx")
+    names, cells = openpyxl.load_workbook(tmp_path / "sheet.xlsx").active.values
+    assert (names[-1], cells[-1]) == ("note\ufffd", "a\ufffd\ufffd[2J\ufffd")
+
+
+def test_columns_with_the_names_of_ours_are_all_in_the_sheet(tmp_path) -> None:
+    table = pa.table({name: [name] for name in ("row", "new_row", "label")})
+    new = NewRows(np.zeros((1, 1)), table, np.arange(1), 1, "new.csv", "")
+    sheet = Sheet(*np.zeros((3, 1), int), np.array(["ant"]), np.ones(1), 1)
+    write_sheet(sheet, new, tmp_path / "sheet.csv")
+    (line,) = lines_of(tmp_path / "sheet.csv")
+    own = {name: line[name] for name in ("new_new_row", "new_row", "new_label")}
+    assert own == {"new_new_row": "row", "new_row": "new_row", "new_label": "label"}
+
+
+def promoted(folder: Path, train: pa.Table, labels: list[str]) -> tuple[Source, NewRows]:
+    """TRAIN in Parquet with new rows promoted to it, and the new rows."""
+    table = pa.table({"size": [1.0, 2.0]})
+    new = NewRows(np.zeros((2, 1)), table, np.arange(2), 2, "new.csv", "")
+    pq.write_table(train, folder / "train.parquet")
+    found = promote([0, 1], labels, 2, known=labels)
+    path = folder / "train2.parquet"
+    write_promoted(found, Source.find(folder / "train.parquet"), new, "kind", path)
+    return Source.find(path), new
+
+
+@pytest.mark.parametrize(
+    ("kinds", "name"), [([date(2024, 1, 31)] * 2, "2024-01-31"), ([3, 4], 3), (["ant", "bee"],) * 2]
+)
+def test_promoted_rows_are_found_whatever_the_type_of_the_labels(tmp_path, kinds, name) -> None:
+    train = pa.table({"size": [0.5, 0.7], "kind": kinds})
+    name = name[0] if isinstance(name, list) else name
+    source, new = promoted(tmp_path, train, [str(name)] * 2)
+    assert without_promoted(new, source, "kind").promoted.labels.tolist() == [name] * 2
+
+
+def test_promoted_rows_are_found_after_another_program_has_saved_the_table(tmp_path) -> None:
+    """An empty cell among whole numbers makes them fractions there: 1 becomes 1.0."""
+    source, new = promoted(tmp_path, pa.table({"size": [0.5], "kind": ["ant"]}), ["ant", "ant"])
+    table = pa.Table.from_batches(list(source.batches())).to_pandas()
+    table["unseen_row"] = table["unseen_row"].astype(float)
+    table.to_csv(tmp_path / "train3.csv", index=False)
+    found = without_promoted(new, Source.find(tmp_path / "train3.csv"), "kind")
+    assert found.promoted.rows.tolist() == [0, 1]
+    table["unseen_row"] = "first"
+    table.to_csv(tmp_path / "train3.csv", index=False)
+    with pytest.raises(ValueError, match=r"'unseen_row' of .*train3.csv must hold numbers"):
+        without_promoted(new, Source.find(tmp_path / "train3.csv"), "kind")
+
+
+def test_a_name_that_the_labels_of_a_table_cannot_hold_is_told(tmp_path) -> None:
+    train = pa.table({"size": [0.5, 0.7], "kind": [1, 2]})
+    with pytest.raises(ValueError, match=r"column 'kind' of TRAIN must take .* holds int64"):
+        promoted(tmp_path, train, ["1", "emu"])
+
+
+def test_unseen_is_a_word_beside_classes_that_are_numbers() -> None:
+    rng = np.random.RandomState(0)
+    X, y = rng.normal(size=(60, 1)), np.repeat([3, 4], 30)
+    X[y == 4] += 8
+    X_new = np.concatenate([X + 0.1, rng.normal(-20, 1, size=(60, 1))])
+    rule = RejectionThreshold(random_state=0).fit(X, y, X_new, [0.25, 0.25])
+    assert rule.classes_.tolist() == [3, 4, -1]
+    assert set(_guesses(rule).tolist()) == {3, 4, "unseen"}

@@ -1,6 +1,7 @@
 """Shares by people's labels are valid whatever the model, and their errors are clear."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import beta
@@ -192,3 +193,25 @@ def test_an_audit_is_plain_types_in_json() -> None:
     assert record["corrected"]["classes"] == [1, 2]
     assert [one["name"] for one in record["named"]] == ["7"]
     assert "20 more labels" in str(found)
+
+
+def test_empty_cells_are_rows_that_nobody_looked_at() -> None:
+    """Libraries of tables have NaN for an empty cell: it is no name of a new class."""
+    guesses, rows = np.repeat(["cat", "unseen"], [60, 40]), np.arange(20, 80)
+    labels = [*np.repeat(["cat", "emu"], [20, 10]), *([None] * 30)]
+    wanted = unseen.audit(guesses, rows, labels)
+    for empty in (np.nan, "", pd.NA, pd.NaT):
+        found = unseen.audit(guesses, rows, [empty if label is None else label for label in labels])
+        assert found.to_dict() == wanted.to_dict()
+
+
+@pytest.mark.parametrize("least", [1e-320, 1e-170, 1e-9])
+def test_a_row_that_is_hardly_ever_drawn_leaves_shares_on_the_simplex(least) -> None:
+    guesses = np.repeat(["cat", "dog", "unseen"], 10)
+    chances = np.append(np.full(19, 0.5), least)
+    labels = np.repeat(["cat", "emu"], 10)
+    found = unseen.audit(guesses, np.arange(20), labels, chances).corrected
+    shares = np.append(found.proportions, found.unseen)
+    assert shares.sum() == pytest.approx(1.0)
+    assert (found.intervals[:, 0] <= shares).all()
+    assert (shares <= found.intervals[:, 1]).all()

@@ -1,6 +1,7 @@
 """Promoted rows are marked, leave the new rows, and their shares are not lost."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import unseen
@@ -76,7 +77,7 @@ def test_combined_shares_are_those_of_all_rows() -> None:
 
 
 def test_bad_arguments_are_named() -> None:
-    with pytest.raises(ValueError, match="labels must be as many as rows; got 1 and 2"):
+    with pytest.raises(ValueError, match="labels must be as many as rows; got 1 labels"):
         unseen.promote([0, 1], ["cat"], 9, known=["cat"])
     with pytest.raises(ValueError, match="spread must come with explanation"):
         unseen.promote([0], ["cat"], 9, known=["cat"], spread={1: "emu"})
@@ -84,3 +85,23 @@ def test_bad_arguments_are_named() -> None:
         unseen.promote(
             [0], ["cat"], 2, known=["cat"], spread={7: "x"}, explanation=explanation([0, 1], [0, 1])
         )
+    for rows, chances, words in (
+        ([9], None, "rows must be places of 9 new rows, from 0; got 9"),
+        ([-1], None, "rows must be places of 9 new rows, from 0; got -1"),
+        ([0.5], None, "rows must be different whole numbers"),
+        ([0], [0.0], "probabilities must be one number in"),
+        ([0], [0.5, 0.5], "probabilities must be one number in"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            unseen.promote(rows, ["cat"], 9, known=["cat"], probabilities=chances)
+
+
+def test_empty_cells_of_any_library_promote_nothing() -> None:
+    empty = [None, "", float("nan"), np.nan, pd.NA, pd.NaT]
+    found = unseen.promote(range(7), ["cat", *empty], 9, known=["cat"])
+    assert found.counts == {"cat": 1}
+
+
+def test_weights_stay_finite_where_a_row_is_hardly_ever_drawn() -> None:
+    found = unseen.promote([0, 1], ["cat"] * 2, 9, known=["cat"], probabilities=[1e-320, 0.5])
+    assert found.weights == pytest.approx([2.0, 0.0])

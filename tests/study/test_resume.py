@@ -88,3 +88,12 @@ def test_what_another_rule_or_another_table_left_is_thrown_away(tmp_path) -> Non
     assert KeptBatches(tmp_path / "other.csv", "one").find(0) is None
     assert KeptBatches(tmp_path / "out.csv", "two").find(0) is None
     assert KeptBatches(tmp_path / "out.csv", "one").find(0) is None
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has other permissions")
+def test_what_is_kept_is_for_its_owner_alone_and_a_foreign_key_is_no_key(tmp_path) -> None:
+    kept = KeptBatches(tmp_path / "out.csv", "one")
+    assert kept.folder.stat().st_mode & 0o077 == 0
+    kept.keep(0, pa.table({"label": ["a"]}))
+    (kept.folder / "key.txt").write_bytes(b"\xff\xfe")
+    assert KeptBatches(tmp_path / "out.csv", "one").find(0) is None

@@ -6,6 +6,7 @@ import pytest
 
 from unseen.study import Inputs, run_classification
 from unseen.tables import Source
+from unseen.tables.cells import _any_text
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # anndata's own, of other packages
 
@@ -22,7 +23,7 @@ def folder(tmp_path_factory):
         obs = pd.DataFrame({"kind": pd.Categorical(np.array(kinds, dtype=object))}, index=names)
         cells = anndata.AnnData(rng.poisson(1, (len(kinds), 3)).astype(np.float32), obs=obs)
         cells.obsm["X_pca"] = rng.normal(centres, 1)
-        with anndata.settings.override(allow_write_nullable_strings=True):
+        with _any_text():
             cells.write_h5ad(made / f"{name}.h5ad")
     return made
 
@@ -49,8 +50,7 @@ def test_labels_are_written_into_a_copy(folder):
     files = (str(folder / "ref.h5ad"), str(folder / "query.h5ad"))
     inputs = Inputs(*files, label="obs/kind", features=("obsm/X_pca",))
     out = folder / "labelled.h5ad"
-    with anndata.settings.override(allow_write_nullable_strings=True):
-        run_classification(inputs, out)
+    run_classification(inputs, out)
     found, before = anndata.read_h5ad(out), anndata.read_h5ad(folder / "query.h5ad")
     right = np.where(before.obs["kind"] == "NK", "unseen", before.obs["kind"].astype(str))
     assert (found.obs["unseen_predicted"].astype(str) == right).mean() > 0.9

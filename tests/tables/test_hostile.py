@@ -1,6 +1,7 @@
 """Files that somebody damaged, or made to do harm: an error in a line, or the rows; no crash."""
 
 import errno
+import io
 import os
 import sys
 
@@ -125,3 +126,31 @@ def test_too_little_memory_is_no_fault_of_the_file(raised) -> None:
         readable("big.parquet", ""),
     ):
         raise raised
+
+
+def flipped(data: bytes, place: int) -> bytes:
+    return data[:place] + bytes([data[place] ^ 0xFF]) + data[place + 1 :]
+
+
+def test_no_byte_of_an_array_file_gives_another_error_than_one_line(tmp_path) -> None:
+    """Archives and headers fail in many ways: checksums, unknown methods, half a header."""
+    whole = io.BytesIO()
+    np.savez_compressed(whole, y=np.array(["ant", "bee"] * 6), size=np.arange(12.0))
+    file, errors = tmp_path / "damaged.npz", []
+    for place in range(0, len(whole.getvalue()), 5):
+        file.write_bytes(flipped(whole.getvalue(), place))
+        try:
+            read(file)
+        except ValueError as error:
+            errors.append(str(error))
+    assert len(errors) > 20
+    assert all("damaged.npz" in error and "\n" not in error for error in errors)
+
+
+@pytest.mark.parametrize("header", [b"{'descr': '<f8', (", b"{'descr': [", b"\xff" * 8])
+def test_a_damaged_header_of_an_array_is_one_error(tmp_path, header) -> None:
+    file = tmp_path / "t.npy"
+    text = header.ljust(117) + b"\n"
+    file.write_bytes(b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text + b"\0" * 80)
+    with pytest.raises(ValueError, match=r"t.npy must be an array that numpy.save wrote; [^\n]*$"):
+        read(file)

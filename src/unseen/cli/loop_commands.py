@@ -137,7 +137,7 @@ def audit(sheet: Path, confidence: float, json_path: str | None, quiet: bool, **
       unseen audit train.csv new.csv --label kind --labels sheet.csv
     """
     inputs, outputs = given_inputs(given), Outputs(json_path=json_path)
-    outputs.check(inputs)
+    outputs.check(inputs, sheet)
     with shown_progress(quiet) as progress:
         from unseen.study import run_audit
 
@@ -177,7 +177,7 @@ def promote(
       unseen estimate train2.csv new.csv --label kind
     """
     inputs, outputs = given_inputs(given), Outputs(json_path=json_path, rows=out, rest=rest)
-    outputs.check(inputs)
+    outputs.check(inputs, sheet)
     with shown_progress(quiet) as progress:
         from unseen.study import run_promotion
 

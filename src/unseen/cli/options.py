@@ -30,7 +30,18 @@ __all__ = [
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-output_path = click.Path(dir_okay=False, path_type=Path)
+
+class _NamedFile(click.Path):
+    """A path; empty text, as of a variable that is not set, would be the current folder."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """The path of the text."""
+        if value == "":
+            self.fail("must name a file; got an empty text. Is a variable not set?", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+output_path = _NamedFile(dir_okay=False, path_type=Path)
 
 
 def given_inputs(given: dict[str, Any]) -> Inputs:

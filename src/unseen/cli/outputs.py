@@ -37,7 +37,7 @@ class Outputs:
     sheet: Path | None = None
     rest: Path | None = None
 
-    def check(self, inputs: Inputs) -> None:
+    def check(self, inputs: Inputs, *also_read: Path) -> None:
         """Raise before minutes of work where a file cannot be written or would replace a table."""
         from unseen._files import check_writable
 
@@ -46,7 +46,7 @@ class Outputs:
         if self.save is not None and self.save.suffix != ".skops":
             raise click.UsageError(f"--save must name a file that ends in .skops; got {self.save}.")
         self._check_formats(inputs)
-        taken = set(inputs.files)
+        taken = inputs.files | {path.resolve() for path in also_read}
         for path in self.files:
             check_writable(path)
             if path.resolve() in taken:

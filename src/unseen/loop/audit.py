@@ -166,9 +166,9 @@ def audit(
     rows : array-like of shape (n,)
         Places of the labelled rows among the new ones, from 0, in the order of the draw.
     labels : sequence of n labels
-        A known class, another name for a new class, ``"?"`` where people cannot tell, or None
-        where nobody looked. Rows that nobody looked at are left out where they were drawn last;
-        elsewhere they count as ``"?"``.
+        A known class, another name for a new class, ``"?"`` where people cannot tell, or None,
+        NaN or empty text where nobody looked. Rows that nobody looked at are left out where they
+        were drawn last; elsewhere they count as ``"?"``.
     probabilities : array-like of shape (n,) or None, default=None
         Probability with which each row came into the sample; None for a simple random sample.
     known : sequence of labels or None, default=None
@@ -285,26 +285,43 @@ class _Labelled:
         return share, lower, upper
 
 
-def _checked(
-    guesses: NDArray[Any], rows: ArrayLike, labels: Sequence[Any], probabilities: ArrayLike | None
-) -> tuple[_Labelled, tuple[Notice, ...]]:
-    """Rows, labels and probabilities of the rows that count, and what was done about the others."""
-    places, n_new = np.asarray(rows), len(guesses)
-    answers = np.array([plain(label) for label in labels], dtype=object)
+def checked_labels(
+    rows: ArrayLike, labels: Sequence[Any], probabilities: ArrayLike | None, n_new: int
+) -> tuple[IntArray, NDArray[Any], FloatArray]:
+    """Places, labels and probabilities of labelled rows; None is the label of unlabelled ones."""
+    places = np.asarray(rows)
+    answers = np.array([_answer(label) for label in labels], dtype=object)
     if places.ndim != 1 or len(places) != len(answers):
         raise ValueError(
             f"labels must be as many as rows; got {len(answers)} labels and rows of shape "
             f"{places.shape}."
         )
-    if not np.issubdtype(places.dtype, np.integer) or len(np.unique(places)) < len(places):
+    is_whole = np.issubdtype(places.dtype, np.integer) or not len(places)
+    if not is_whole or len(np.unique(places)) < len(places):
         raise ValueError("rows must be different whole numbers, the places of the labelled rows.")
     if ((places < 0) | (places >= n_new)).any():
         strange = places[(places < 0) | (places >= n_new)][0]
         raise ValueError(f"rows must be places of {n_new} new rows, from 0; got {strange}.")
-    given = np.full(len(places), len(places) / n_new) if probabilities is None else probabilities
+    alike = np.full(len(places), len(places) / max(1, n_new))
+    given = alike if probabilities is None else probabilities
     chances = np.asarray(given, dtype=np.float64)
     if chances.shape != places.shape or not ((chances > 0) & (chances <= 1)).all():
         raise ValueError("probabilities must be one number in (0, 1] for each labelled row.")
+    return places.astype(np.intp), answers, chances
+
+
+def _answer(label: Any) -> Any:
+    """A label as a plain value; None for empty cells, which pandas has as NaN, NA or no text."""
+    value = plain(label)
+    is_empty = type(value).__name__ in ("NAType", "NaTType") or value == "" or value != value
+    return None if is_empty else value
+
+
+def _checked(
+    guesses: NDArray[Any], rows: ArrayLike, labels: Sequence[Any], probabilities: ArrayLike | None
+) -> tuple[_Labelled, tuple[Notice, ...]]:
+    """Rows, labels and probabilities of the rows that count, and what was done about the others."""
+    places, answers, chances = checked_labels(rows, labels, probabilities, len(guesses))
     looked_at = np.array([answer is not None for answer in answers], dtype=bool)
     if not (looked_at & (answers != CANNOT_TELL)).any():
         raise ValueError("labels must name the class of at least one row; got none.")

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from unseen import _wording as words
 from unseen._frozen import Frozen, plain
 from unseen._types import FloatArray, IntArray
-from unseen.loop.audit import CANNOT_TELL
+from unseen.loop.audit import CANNOT_TELL, checked_labels
 from unseen.loop.explanation import Explanation
 from unseen.records import Estimate, Notice
 
@@ -149,7 +149,8 @@ def promote(
     rows : array-like of shape (n,)
         Places of the labelled rows among the new ones, from 0.
     labels : sequence of n labels
-        A known class or a new name; "?", None and ``unseen_label`` promote nothing.
+        A known class or a new name; "?", None, NaN, empty text and ``unseen_label`` promote
+        nothing.
     n_new : int
         All new rows.
     known : sequence of labels
@@ -179,15 +180,13 @@ def promote(
     >>> found.combine(rest).proportions.round(3)  # (0.8 * 89 + 1) / 100, (0.2 * 89 + 10) / 100
     array([0.722, 0.278])
     """
-    places, answers = np.asarray(rows, dtype=np.intp), [plain(label) for label in labels]
-    if len(places) != len(answers):
-        raise ValueError(f"labels must be as many as rows; got {len(answers)} and {len(places)}.")
+    places, answers, chances = checked_labels(rows, labels, probabilities, n_new)
     if spread and explanation is None:
         raise ValueError("spread must come with explanation, which has the groups; got None.")
-    chances = np.ones(len(places)) if probabilities is None else np.asarray(probabilities, float)
+    weights = chances.min(initial=1.0) / chances
     given = {
-        int(row): (label, LABELLED, 1 / chance)
-        for row, label, chance in zip(places, answers, chances, strict=True)
+        int(row): (label, LABELLED, weight)
+        for row, label, weight in zip(places, answers, weights, strict=True)
         if label not in (None, CANNOT_TELL, unseen_label)
     }
     seen = {int(row) for row, label in zip(places, answers, strict=True) if label is not None}

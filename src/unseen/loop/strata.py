@@ -60,7 +60,7 @@ class Stratum:
     @classmethod
     def drawn(cls, is_class: BoolArray, probabilities: FloatArray, weight: float) -> Stratum:
         """The stratum of labels whose rows were drawn with these probabilities."""
-        inverse = 1 / probabilities
+        inverse = probabilities.min() / probabilities  # only ratios count, and these stay finite
         above = _one_more(is_class, inverse)
         below = _one_more(~is_class, inverse)[::-1]
         left = float((inverse**2) @ (1 - probabilities) / (inverse**2).sum())

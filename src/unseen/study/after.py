@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unseen._wording import count
 from unseen.loop import (
@@ -99,6 +100,7 @@ def run_explanation(
     new, explanation = found.new, found.explanation
     groups = explanation.group_of_row
     sheet = draw_sheet(found.rule, n_rows, groups=groups, random_state=inputs.seed)
+    sheet = replace(sheet, guesses=_guesses(found.rule)[sheet.rows])
     estimate = found.estimate if new.promoted is None else new.promoted.combine(found.estimate)
     shown, not_shown = _thumbnails(explanation, new, image_column, image_folder or inputs.folder)
     study = Study(
@@ -122,11 +124,10 @@ def run_audit(
     given = read_labels(labels, new, [*training.counts])  # a bad sheet costs no minutes of work
     found = _explained(inputs, confidence, None, progress, (training, new))
     result: Audit = audit(
-        found.rule.predict_new(),
+        _guesses(found.rule),
         given.rows,
         given.labels,
         given.probabilities,
-        unseen_label=found.rule.classes_[-1].item(),
         estimate=found.estimate,
         confidence=confidence,
     )
@@ -283,6 +284,13 @@ def _examples(explanation: Explanation, rule: Any, new: NewRows) -> Suspects:
         tuple((new.positions[rows] + 1).tolist()),
         tuple(rule.out_of_fold_.novelty[1][rows].tolist()),
     )
+
+
+def _guesses(rule: Any) -> NDArray[Any]:
+    """The label of every new row; "unseen" is a word for people, beside numbers too."""
+    labels = rule.predict_new().astype(object)
+    labels[labels == rule.classes_[-1]] = "unseen"
+    return labels
 
 
 def _not_spread(given: PeopleLabels) -> Notice:

@@ -11,8 +11,10 @@ import numpy as np
 from unseen.loop import Promotion
 from unseen.records import Notice
 from unseen.study.rows import NewRows
-from unseen.study.sheets import row_checks
+from unseen.study.sheets import cell_text, row_checks, whole_number
 from unseen.tables import RowWriter, Source
+from unseen.tables._arrow import first_line
+from unseen.tables.groups import key_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -79,7 +81,13 @@ def _marked(promotion: Promotion, new: NewRows, label: str, schema: Any) -> pa.T
             column = rows[field.name]
         else:
             column = pa.nulls(len(rows), pa.string())
-        columns.append(column.cast(field.type))
+        try:
+            columns.append(column.cast(field.type))
+        except pa.ArrowException as error:
+            raise ValueError(
+                f"column {field.name!r} of TRAIN must take the promoted rows; it holds "
+                f"{field.type}, and {first_line(error)} Save TRAIN as csv, or rename the classes."
+            ) from error
     return pa.table(columns, names=schema.names)
 
 
@@ -92,9 +100,14 @@ def without_promoted(new: NewRows, train: Source, label: str) -> NewRows:
         line
         for batch in train.batches([label, *MARKS])
         for line in batch.to_pylist()
-        if line["unseen_row"]
+        if cell_text(line, "unseen_row")
     ]
-    labels = {(int(line["unseen_row"]), str(line["unseen_check"])): line[label] for line in lines}
+    labels = {
+        (whole_number(line, "unseen_row", train.name), cell_text(line, "unseen_check")): key_of(
+            line[label]
+        )
+        for line in lines
+    }
     keys = zip((new.positions + 1).tolist(), row_checks(new.table), strict=True)
     found = {place: labels[key] for place, key in enumerate(keys) if key in labels}
     if not found:

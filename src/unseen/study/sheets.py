@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,11 +28,21 @@ from unseen.tables import RowWriter, Source
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["PeopleLabels", "check_sheet_path", "read_labels", "row_checks", "write_sheet"]
+__all__ = [
+    "PeopleLabels",
+    "cell_text",
+    "check_sheet_path",
+    "read_labels",
+    "row_checks",
+    "whole_number",
+    "write_sheet",
+]
 
 FIELDS = ("draw", "row", "group", "guess", "novelty", "probability", "label", "check")
 _CHECK_LENGTH = 12
 _WHOLE_GROUP = "the whole group"
+# Workbooks are XML, which has no place for these.
+_NO_CELL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,20 +145,20 @@ def read_labels(path: Path, new: NewRows, classes: Sequence[Any]) -> PeopleLabel
     names = {str(label): label for label in classes}
 
     def label(line: Mapping[str, Any]) -> Any:
-        text = _text(line, "label")
+        text = cell_text(line, "label")
         return names.get(text, text) if text else None
 
-    drawn = [line for line in lines if _text(line, "row")]
-    named = [line for line in lines if not _text(line, "row") and label(line)]
+    drawn = [line for line in lines if cell_text(line, "row")]
+    named = [line for line in lines if not cell_text(line, "row") and label(line)]
     if not any(label(line) for line in (*drawn, *named)):
         raise ValueError(f"{path} must have a label in at least one row; none is filled.")
-    if all(_text(line, "draw") for line in drawn):
+    if all(cell_text(line, "draw") for line in drawn):
         drawn.sort(key=lambda line: _number(line, "draw", path))
     rows = _places(drawn, path, new)
     chances = None
-    if any(_text(line, "probability") for line in drawn):
+    if any(cell_text(line, "probability") for line in drawn):
         chances = np.array([_number(line, "probability", path) for line in drawn])
-    groups = {int(_number(line, "group", path)): label(line) for line in named}
+    groups = {whole_number(line, "group", path): label(line) for line in named}
     return PeopleLabels(rows, tuple(label(line) for line in drawn), chances, groups)
 
 
@@ -154,8 +166,9 @@ def _lines(sheet: Sheet, new: NewRows) -> list[dict[str, str]]:
     """All lines as text, group lines first."""
     table = new.table.take(sheet.rows)
     values = {name: table[name].to_pylist() for name in table.column_names}
+    called = _beside_ours(table.column_names)
     checks = row_checks(table)
-    empty = dict.fromkeys(values, "")
+    empty = dict.fromkeys(called.values(), "")
     lines = [
         {**dict.fromkeys(FIELDS, ""), "group": str(group), "guess": _WHOLE_GROUP, **empty}
         for group in np.unique(sheet.groups[sheet.groups > 0]).tolist()
@@ -177,10 +190,20 @@ def _lines(sheet: Sheet, new: NewRows) -> list[dict[str, str]]:
             name: "" if isinstance(column[place], bytes | dict | None) else str(column[place])
             for name, column in values.items()
         }
-        # A column of NEW with the name of one of ours must not hide ours.
-        cells = {f"new_{name}" if name in FIELDS else name: cell for name, cell in cells.items()}
+        cells = {called[name]: cell for name, cell in cells.items()}
         lines.append({**dict(zip(FIELDS, own, strict=True)), **cells})
     return [{name: line.get(name, "") for name in lines[-1]} for line in lines]
+
+
+def _beside_ours(names: Sequence[str]) -> dict[str, str]:
+    """What columns of NEW are called in a sheet: none hides a column of ours, or another one."""
+    called = {}
+    for name in names:
+        own = name
+        while own in FIELDS or (own != name and own in names):
+            own = f"new_{own}"
+        called[name] = own
+    return called
 
 
 def _task(line: Mapping[str, str]) -> dict[str, Any]:
@@ -212,7 +235,7 @@ def _read_tasks(path: Path) -> list[dict[str, Any]]:
             results = [one["result"] for one in task.get("annotations", []) if one.get("result")]
             chosen = results[-1][0]["value"]["choices"][0] if results else ""
             lines.append({**task["data"], "label": chosen})
-    except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
+    except (LookupError, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"{path} must be tasks of Label Studio in JSON; it is not.") from error
     return lines
 
@@ -220,9 +243,8 @@ def _read_tasks(path: Path) -> list[dict[str, Any]]:
 def _write_xlsx(lines: Sequence[Mapping[str, str]], draft: Path) -> None:
     book = _openpyxl().Workbook()
     sheet = book.active
-    sheet.append(list(lines[0]))
-    for line in lines:
-        sheet.append(list(line.values()))
+    for row in (list(lines[0]), *(list(line.values()) for line in lines)):
+        sheet.append([_NO_CELL.sub("\ufffd", text) for text in row])
     for row in sheet.iter_rows():
         for cell in row:
             if isinstance(cell.value, str):
@@ -243,43 +265,54 @@ def _openpyxl() -> Any:
 
 def _places(lines: Sequence[Mapping[str, Any]], path: Path, new: NewRows) -> IntArray:
     """Places of the labelled rows among the new rows, each found to be what it was."""
-    numbers = [_number(line, "row", path) for line in lines]
-    strange = [one for one in numbers if one != int(one) or not 1 <= one <= new.n_rows]
+    numbers = [whole_number(line, "row", path) for line in lines]
+    strange = [one for one in numbers if not 1 <= one <= new.n_rows]
     if strange:
         raise ValueError(
-            f"{path} must number rows of {new.name}, 1 to {new.n_rows}; got {strange[0]:g}."
+            f"{path} must number rows of {new.name}, 1 to {new.n_rows}; got {strange[0]}."
         )
-    twice = [one for one in numbers if numbers.count(one) > 1]
+    twice = [one for one, times in Counter(numbers).items() if times > 1]
     if twice:
-        raise ValueError(f"{path} must have each row once; row {twice[0]:g} is there twice.")
+        raise ValueError(f"{path} must have each row once; row {twice[0]} is there twice.")
     place_of = {int(position) + 1: place for place, position in enumerate(new.positions)}
-    lacking = [one for one in numbers if int(one) not in place_of]
+    lacking = [one for one in numbers if one not in place_of]
     if lacking:
         raise ValueError(
-            f"row {lacking[0]:g} of {path} is not among the rows of {new.name} that are used: it "
+            f"row {lacking[0]} of {path} is not among the rows of {new.name} that are used: it "
             "is promoted already, or --rows and --seed differ from those of the sheet."
         )
-    places = np.array([place_of[int(one)] for one in numbers], dtype=np.intp)
+    places = np.array([place_of[one] for one in numbers], dtype=np.intp)
     for line, check in zip(lines, row_checks(new.table.take(places)), strict=True):
-        if _text(line, "check") not in ("", check):
+        if cell_text(line, "check") not in ("", check):
             raise ValueError(
-                f"row {_text(line, 'row')} of {new.name} is not the row of {path}: {new.name} has "
-                "changed since the draw, or TRAIN and NEW are mixed up."
+                f"row {cell_text(line, 'row')} of {new.name} is not the row of {path}: {new.name} "
+                "has changed since the draw, or TRAIN and NEW are mixed up."
             )
     return places
 
 
-def _text(line: Mapping[str, Any], name: str) -> str:
+def cell_text(line: Mapping[str, Any], name: str) -> str:
+    """The text of a cell; none where it is empty."""
     value = line.get(name)
     if isinstance(value, float) and value.is_integer():
         value = int(value)  # spreadsheets turn whole numbers into fractions
-    return "" if value is None else str(value).strip()
+    return "" if value is None or value != value else str(value).strip()
 
 
-def _number(line: Mapping[str, Any], name: str, path: Path) -> float:
+def _number(line: Mapping[str, Any], name: str, file: Path | str) -> float:
+    text = cell_text(line, name)
     try:
-        return float(_text(line, name))
+        number = float(text)
     except ValueError:
-        raise ValueError(
-            f"column {name!r} of {path} must hold numbers; got {_text(line, name)!r}."
-        ) from None
+        number = np.nan
+    if not np.isfinite(number):
+        raise ValueError(f"column {name!r} of {file} must hold numbers; got {text!r}.")
+    return number
+
+
+def whole_number(line: Mapping[str, Any], name: str, file: Path | str) -> int:
+    """The whole number in a cell of a file."""
+    number = _number(line, name, file)
+    if not number.is_integer():
+        raise ValueError(f"column {name!r} of {file} must hold whole numbers; got {number:g}.")
+    return int(number)

@@ -116,6 +116,8 @@ def _shrunk(picture: Any) -> str:
     """The first of some sizes that has few enough bytes, else the last."""
     from PIL import ImageOps
 
+    if picture.mode.startswith("I;"):  # older releases of Pillow cannot make these smaller
+        picture = picture.convert("I")
     picture.thumbnail((_PIXELS[0], _PIXELS[0]))
     flat = _flat(ImageOps.exif_transpose(picture))
     if 2 * max(flat.size) <= _PIXELS[0]:  # its pixels are to be seen, not blurred by a browser

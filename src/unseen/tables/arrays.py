@@ -10,14 +10,13 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from math import prod
 from typing import IO, TYPE_CHECKING, Any, ClassVar
-from zipfile import BadZipFile, ZipFile
-from zlib import error as ZlibError  # noqa: N812  it is a class
+from zipfile import ZipFile
 
 import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from unseen.tables._arrow import Array, Batch, arrow, batch_rows
+from unseen.tables._arrow import Array, Batch, arrow, batch_rows, first_line
 
 if TYPE_CHECKING:
     from unseen.tables.formats import Part
@@ -77,16 +76,15 @@ class Npz:
     def _arrays(self, part: Part, wanted: Sequence[str] = ()) -> Iterator[dict[str, _Array]]:
         """The wanted arrays, or all, with their headers read."""
         with ExitStack() as stack:
-            try:
+            with _whole(part.name, self.called):
                 archive = stack.enter_context(ZipFile(part.path))
-            except BadZipFile as error:
-                raise ValueError(f"{part.name} must be {self.called}; {error}.") from error
             members = {name.removesuffix(".npy"): name for name in archive.namelist()}
             arrays = {}
             for name in wanted or members:
-                stream = stack.enter_context(archive.open(members[name]))
-                size = archive.getinfo(members[name]).file_size
                 where = f"{name!r} in {part.name}"
+                with _whole(where, Npy.called):
+                    stream = stack.enter_context(archive.open(members[name]))
+                size = archive.getinfo(members[name]).file_size
                 arrays[name] = _Array.begun(stream, where, Npy.called, size)
             if len({array.shape[0] for array in arrays.values()}) > 1:
                 rows = ", ".join(f"{name!r} has {one.shape[0]}" for name, one in arrays.items())
@@ -108,12 +106,10 @@ class _Array:
     @classmethod
     def begun(cls, stream: IO[bytes], name: str, called: str, n_bytes: int) -> _Array:
         """Read the header, and check that rows of numbers or text follow."""
-        try:
+        with _whole(name, called):
             version = npy.read_magic(stream)
             read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
             shape, by_columns, dtype = read(stream)
-        except ValueError as error:
-            raise ValueError(f"{name} must be {called}; {error}.") from error
         if dtype.kind not in _KINDS:
             kind = "Python objects" if dtype.hasobject else str(dtype)
             raise ValueError(
@@ -144,13 +140,22 @@ class _Array:
     def take(self, n_rows: int) -> NDArray[Any]:
         """The values of the next rows, as they lie in the file."""
         size = n_rows * self.width * self.dtype.itemsize
-        try:
+        with _whole(self.name, "whole"):
             data = self.stream.read(size)
-        except (BadZipFile, ZlibError, EOFError) as error:
-            raise ValueError(f"{self.name} must be whole; it is damaged: {error}.") from error
         if len(data) < size:
             raise ValueError(f"{self.name} must hold {prod(self.shape):,} values; it is cut short.")
         return np.frombuffer(data, self.dtype)
+
+
+@contextmanager
+def _whole(name: str, called: str) -> Iterator[None]:
+    """Give one kind of error for a damaged file: headers and archives fail in many ways."""
+    try:
+        yield
+    except MemoryError:
+        raise
+    except Exception as error:
+        raise ValueError(f"{name} must be {called}; {first_line(error)}") from error
 
 
 def column_of(values: NDArray[Any]) -> Array:

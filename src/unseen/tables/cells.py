@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
@@ -86,7 +86,7 @@ class CellWriter:
             cells = _read(self.source, str(self.source), H5ad.called)
             for name in _ADDED:
                 cells.obs[f"unseen_{name}"] = np.array(added[name].to_pylist())
-            with warnings.catch_warnings():
+            with warnings.catch_warnings(), _any_text():
                 warnings.simplefilter("ignore")
                 cells.write_h5ad(self._draft)
         self._stack.__exit__(kind, *error)
@@ -102,6 +102,14 @@ def _read(path: Path, name: str, called: str) -> Any:
     except Exception as error:  # HDF5 and anndata raise many kinds
         reason = " ".join(str(error).split())[:200].rstrip(".")
         raise ValueError(f"{name} must be {called}; {reason}.") from error
+
+
+def _any_text() -> AbstractContextManager[Any]:
+    """Let anndata write text as pandas holds it since its third release."""
+    settings = getattr(_anndata(), "settings", None)
+    if settings is None or not hasattr(settings, "allow_write_nullable_strings"):
+        return nullcontext()
+    return cast(AbstractContextManager[Any], settings.override(allow_write_nullable_strings=True))
 
 
 def _plain(column: Any) -> Any:

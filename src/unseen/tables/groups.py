@@ -148,20 +148,29 @@ class KeyCodes:
         return table[encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)]
 
     def _number(self, value: Any) -> int:
-        key = self._key(value)
+        key = key_of(value)
         return -1 if key is None else self.known.setdefault(key, len(self.known))
 
-    def _key(self, value: Any) -> Key | None:
-        if value is None or value != value:
-            return None
-        if isinstance(value, Decimal):
-            value = float(value)
-        # Whole numbers with gaps are often stored as decimals.
-        if isinstance(value, float) and value.is_integer():
-            return int(value)
-        if isinstance(value, datetime | date | time):
-            return value.isoformat()
-        return value
+
+def key_of(value: Any) -> Key | None:
+    """The key that the value of a cell stands for; None where it is missing.
+
+    Examples
+    --------
+    >>> from datetime import date
+    >>> key_of(3.0), key_of(date(2024, 1, 31)), key_of(float("nan"))
+    (3, '2024-01-31', None)
+    """
+    if value is None or value != value:
+        return None
+    if isinstance(value, Decimal):
+        value = float(value)
+    # Whole numbers with gaps are often stored as decimals.
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, datetime | date | time):
+        return value.isoformat()
+    return value.strip() if isinstance(value, str) else value
 
 
 def natural_order(keys: Iterable[Key]) -> list[Key]:

@@ -45,9 +45,9 @@ class KeptBatches:
         target = Path(os.path.realpath(target))
         self.folder = target.with_name(f".{target.name}.kept")
         known = self.folder / _KEY
-        if not (known.is_file() and known.read_text() == key):
+        if not (known.is_file() and known.read_bytes() == key.encode()):
             self.remove()
-            self.folder.mkdir()
+            self.folder.mkdir(mode=0o700)  # the file may be for its owner alone
             with write_then_rename(known) as draft:
                 draft.write_text(key)
 

@@ -8,7 +8,10 @@ the estimator of the shares, so that a cheap one is used.
 
 The seeds are not those on which the tests were chosen.
 
-Run: python benchmarks/monitor.py [n_streams]; writes results/monitor.csv.
+    python benchmarks/monitor.py [n_streams]    writes results/monitor.csv
+    python benchmarks/monitor.py windows        the unseen shares of windows beside those that
+                                                `unseen.estimate` finds in the same rows; writes
+                                                results/monitor_windows.csv
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ from collections.abc import Callable
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from unseen import SaerensEM
+from unseen import SaerensEM, estimate
 from unseen._types import FloatArray
 from unseen.monitoring import Timeline, monitor
 
@@ -32,6 +35,7 @@ SEED = 20_240
 LEVEL = 0.05
 N_STREAMS = 40
 FEWEST, MOST = 100, 600
+UNSEEN, WINDOW_ROWS, N_TWICE = (0.0, 0.05, 0.2, 0.5), 200, 10
 
 Shares = FloatArray
 
@@ -125,6 +129,42 @@ def rates(p_values: FloatArray) -> dict[str, float]:
     }
 
 
+def shares_twice(rng: np.random.Generator) -> FloatArray:
+    """Unseen shares in windows of one stream: true, by monitor, by estimate; (windows, 3)."""
+    n_classes = int(rng.integers(2, 6))
+    middle = centres(rng, n_classes + 1)
+    y = np.repeat(np.arange(n_classes), 1000 // n_classes)
+    known = np.append(rng.dirichlet(np.full(n_classes, 5.0)), 0.0)
+    laws = [unseen_at(known, share) for share in UNSEEN]
+    codes = np.array([rng.choice(n_classes + 1, WINDOW_ROWS, p=law) for law in laws])
+    X, rows = (middle[c] + rng.normal(size=(*c.shape, middle.shape[1])) for c in (y, codes))
+    keys = np.repeat(UNSEEN, WINDOW_ROWS)
+    found = monitor(X, y, np.vstack(rows), keys, random_state=0).estimates
+    alone = [estimate(X, y, window, confidence=0.95, random_state=0) for window in rows]
+    by_monitor, by_estimate = ([one.unseen for one in every] for every in (found, alone))
+    return np.column_stack([(codes == n_classes).mean(axis=1), by_monitor, by_estimate])
+
+
+def windows() -> None:
+    every = np.array([shares_twice(np.random.default_rng([SEED, k])) for k in range(N_TWICE)])
+    lines = []
+    for share, (truth, ours, theirs) in zip(UNSEEN, every.transpose(1, 2, 0), strict=True):
+        gap = ours - theirs
+        line = {
+            "unseen": share,
+            "windows": len(gap),
+            "difference": gap.mean(),
+            "difference_error": gap.std(ddof=1) / len(gap) ** 0.5,
+            "absolute_difference": np.abs(gap).mean(),
+            "largest": np.abs(gap).max(),
+            "error_monitor": np.abs(ours - truth).mean(),
+            "error_estimate": np.abs(theirs - truth).mean(),
+        }
+        lines.append({name: round(float(value), 4) for name, value in line.items()})
+        print(*lines[-1].values(), sep="  ")
+    write_csv("monitor_windows.csv", lines)
+
+
 def main(n_streams: int = N_STREAMS) -> None:
     warnings.simplefilter("ignore", ConvergenceWarning)
     began = time.process_time()
@@ -139,4 +179,7 @@ def main(n_streams: int = N_STREAMS) -> None:
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:2]))
+    if sys.argv[1:] == ["windows"]:
+        windows()
+    else:
+        main(*map(int, sys.argv[1:2]))

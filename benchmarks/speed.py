@@ -77,7 +77,8 @@ def solved(name: str) -> dict[str, object]:
         shares = np.append(rule.shares_.known, 1 - np.sum(rule.shares_.known))
     elif kind == "monitor":
         windows = np.repeat(np.arange(50), 200)
-        stream = rows(10_000, n_classes, 1)[2]
+        labelled, y, stream, _ = rows(10_000, n_classes)  # one draw, or classes would be others
+        X, y = labelled[:n_rows], y[:n_rows]
         found = unseen.monitor(X, y, stream, windows, random_state=0)
         shares = np.append(np.zeros(n_classes), np.mean([e.unseen for e in found.estimates]))
         truth = shares

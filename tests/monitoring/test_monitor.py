@@ -247,11 +247,13 @@ class TestMonitor:
         np.testing.assert_allclose(record["day 10"].proportions, alone.proportions, atol=1e-6)
         np.testing.assert_allclose(record["day 10"].intervals, alone.intervals, atol=1e-6)
 
-    def test_each_estimate_of_the_default_is_that_of_the_window_alone(self, stream, timeline):
+    def test_each_estimate_of_the_default_is_near_that_of_the_window_alone(self, stream, timeline):
         X, y, X_new, by = stream
-        alone = unseen.estimate(X, y, X_new[by == "day 10"], confidence=0.95, random_state=0)
-        np.testing.assert_allclose(timeline["day 10"].proportions, alone.proportions, atol=1e-6)
-        np.testing.assert_allclose(timeline["day 10"].intervals, alone.intervals, atol=1e-6)
+        for day in ("day 9", "day 10"):
+            alone = unseen.estimate(X, y, X_new[by == day], confidence=0.95, random_state=0)
+            np.testing.assert_allclose(timeline[day].proportions, alone.proportions, atol=0.03)
+            np.testing.assert_allclose(timeline[day].intervals, alone.intervals, atol=0.1)
+            assert timeline[day].drift.verdict == alone.drift.verdict
 
     def test_the_tests_do_not_need_an_estimator_that_sees_the_unseen(self, stream, timeline):
         closed = monitor(*stream, estimator=unseen.SaerensEM(), random_state=0)

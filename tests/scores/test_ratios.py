@@ -8,7 +8,7 @@ from sklearn.metrics import roc_auc_score
 
 from unseen import KernelLogisticRegression
 from unseen.scores.base import fold_offsets, training_masks
-from unseen.scores.crossfit import RATIO_C_VALUES, cross_fitter
+from unseen.scores.crossfit import WHOLE_SEARCH, cross_fitter
 from unseen.scores.pairs import crossfit_scores
 
 
@@ -126,7 +126,7 @@ def test_every_bandwidth_and_C_is_a_candidate() -> None:
     some = KernelLogisticRegression(bandwidth=[0.5, 2.0], C=[0.1, 1.0, 10.0])
     assert ratio_scores(rows[:30], rows[30:], some, n_folds=3).new.shape == (30, 6)
     every = ratio_scores(rows[:30], rows[30:], n_folds=3)
-    assert every.labelled.shape == (30, 6 * len(RATIO_C_VALUES))
+    assert every.labelled.shape == (30, 6 * len(WHOLE_SEARCH.C_values))
     assert every.log_loss.shape == (30,)
 
 

@@ -180,7 +180,7 @@ def test_windows_get_the_scores_of_their_rows_alone(kind, labelled, samples) -> 
     places = np.arange(10, 70)
     scorer = kind(GaussianNB(), 3, 5)
     posteriors = scorer.posterior_scorer().score(labelled, samples[2])
-    part = scorer.score_window(labelled, samples[2], places, posteriors)
+    part = scorer.pool(labelled, samples[2], posteriors).window(places)
     alone = scorer.score(labelled, samples[2][places])
     for found, expected in zip(arrays_of(part), arrays_of(alone), strict=True):
         assert_allclose(found, expected, atol=1e-12)

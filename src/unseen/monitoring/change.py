@@ -56,8 +56,9 @@ class ClassProbabilities:
 
 def class_probabilities(scores: OpenScores) -> ClassProbabilities:
     """Probabilities of the rows of both windows, at the shares they have if some are unseen."""
-    # No row's probability depends on how likely "nothing is unseen" is.
-    fit = open_set_fit(scores, prior_closed=0.5)
+    # No row's probability depends on how likely "nothing is unseen" is, and the second round moves
+    # them by little.
+    fit = open_set_fit(scores, prior_closed=0.5, n_rounds=1)
     mixture = np.maximum(fit.known_mixture, _LEAST_SHARE)
     candidates = Candidates.from_ratios(ratios_at_shares(scores, mixture))
     cells = candidates.cells((mixture / scores.counts)[scores.codes])

@@ -1,8 +1,8 @@
 """The reference of windows, and the scores that all windows share.
 
-Posteriors of the known classes depend on the labelled rows alone, so they are made once for all
-windows. Density ratios of new rows against labelled ones are made window by window: in a pool of
-all windows, a class that is new in one of them would be too rare to be learnt.
+Posteriors and distances do not depend on the window of a row, so they are made once for all
+windows. Density ratios of new rows against labelled ones are made window by window, by few
+candidates (:class:`~unseen.scores.open.OpenPool`).
 """
 
 from __future__ import annotations
@@ -20,16 +20,17 @@ from unseen.monitoring.windows import Windows
 from unseen.proportions import ProportionEstimator
 from unseen.records import Estimate
 from unseen.samples import LabelledRows
-from unseen.scores import OpenScorer, Posteriors, Scorer
-from unseen.scores.base import stack_samples
-from unseen.scores.klr import KernelLogisticRegression
+from unseen.scores import OpenScorer, Scorer
+from unseen.scores.base import Pool, stack_samples
+from unseen.scores.crossfit import Search
+from unseen.scores.open import OpenPool
 
 __all__ = ["TEST_FOLDS", "Reference", "WindowScorer", "training_reference", "window_reference"]
 
 # A test needs a scorer that is good enough, not the best: in development problems, fewer folds and
 # candidates than an estimate takes found as much.
 TEST_FOLDS = 5
-_TEST_C_VALUES = (0.3, 30.0)
+_TEST_SEARCH = Search(np.array([1.0]), np.array([0.3, 30.0]))
 # More reference rows than this for each row of the window add little, and dilute what is new.
 _REFERENCE_ROWS = 2
 # One labelled row in so many stands for training in the tests.
@@ -38,42 +39,46 @@ _SET_ASIDE = 3
 
 @dataclass(frozen=True, eq=False)
 class WindowScorer:
-    """Labelled rows, the new rows of all windows, and the posteriors that these share.
+    """The new rows of all windows, with what windows share, for estimates and for tests.
 
     Parameters
     ----------
     estimator : ProportionEstimator
         Reads the scores of each window.
-    scorer : Scorer
-        The estimator's scorer, with its folds settled.
-    labelled : LabelledRows
-    rows : array or CSR matrix
-        New rows of all windows.
-    posteriors : Posteriors or None
-        Posteriors of all new rows; None where only one class is known.
+    estimated : Pool
+        Scored by the estimator's scorer, with its folds settled.
+    tested : OpenPool
+        Scored by the tests' scorer.
     """
 
     estimator: ProportionEstimator
-    scorer: Scorer
-    labelled: LabelledRows
-    rows: Matrix
-    posteriors: Posteriors | None
+    estimated: Pool
+    tested: OpenPool
 
     @classmethod
     def prepare(
         cls, estimator: ProportionEstimator, scorer: Scorer, labelled: LabelledRows, rows: Matrix
     ) -> WindowScorer:
-        """Make the posteriors of all new rows."""
+        """Make what windows share."""
         posteriors, posterior_scorer = None, scorer.posterior_scorer()
         posterior_scorer.check(labelled, rows.shape[0])
+        # With one known class any classifier serves the tests.
+        classifier = scorer.classifier
         if len(labelled.classes) > 1:
             posteriors = posterior_scorer.score(labelled, rows)
-        return cls(estimator, scorer, labelled, rows, posteriors)
+            classifier = posterior_scorer.classifier
+        shared = labelled, rows, posteriors
+        tests = OpenScorer(classifier, TEST_FOLDS, scorer.seed, scorer.n_jobs)
+        return cls(estimator, scorer.pool(*shared), tests.pool(*shared, _TEST_SEARCH))
+
+    @property
+    def seed(self) -> int:
+        """Where all randomness comes from."""
+        return self.tested.scorer.seed
 
     def estimate(self, places: IntArray, confidence: float) -> Estimate:
-        """Shares in some of the rows, as if they had come alone."""
-        scores = self.scorer.score_window(self.labelled, self.rows, places, self.posteriors)
-        return self.estimator.from_scores(scores, confidence=confidence)
+        """Shares in some of the rows."""
+        return self.estimator.from_scores(self.estimated.window(places), confidence=confidence)
 
     def p_values(
         self, window: IntArray, reference: IntArray, n_permutations: int, rng: np.random.Generator
@@ -82,10 +87,7 @@ class WindowScorer:
         reference = rng.permutation(reference)[: _REFERENCE_ROWS * len(window)]
         places = np.concatenate([window, reference])
         shuffled = rng.permutation(len(places))
-        scores = self._test_scorer().score_window(
-            self.labelled, self.rows, places[shuffled], self.posteriors
-        )
-        probabilities = class_probabilities(scores)
+        probabilities = class_probabilities(self.tested.still(places[shuffled]))
         back = np.argsort(shuffled)
         in_order = replace(
             probabilities,
@@ -93,15 +95,6 @@ class WindowScorer:
             novelty=probabilities.novelty[back],
         )
         return change_p_values(in_order, len(window), n_permutations, rng)
-
-    def _test_scorer(self) -> OpenScorer:
-        """The classifier of the posteriors; with one known class any classifier serves."""
-        several = len(self.labelled.classes) > 1
-        scorer = self.scorer.posterior_scorer() if several else self.scorer
-        classifier = scorer.classifier
-        if classifier is None:
-            classifier = KernelLogisticRegression(C=_TEST_C_VALUES)
-        return OpenScorer(classifier, TEST_FOLDS, self.scorer.seed, self.scorer.n_jobs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,17 +120,18 @@ def training_reference(scorer: WindowScorer) -> Reference:
     The shares are those of the labels. As many rows of each class are set aside as its share asks
     for, so that the reference varies less than a random sample, and tests err on the safe side.
     """
-    sample, rng = scorer.labelled, np.random.default_rng(scorer.scorer.seed)
-    _check_enough_to_set_aside(sample, scorer.scorer.posterior_scorer().n_folds)
+    pool, rng = scorer.estimated, np.random.default_rng(scorer.seed)
+    sample = pool.labelled
+    _check_enough_to_set_aside(sample, pool.scorer.posterior_scorer().n_folds)
     order = rng.permutation(len(sample.codes))
     place_in_class = np.empty(len(order), dtype=np.intp)
     for code in range(len(sample.classes)):
         of_class = order[sample.codes[order] == code]
         place_in_class[of_class] = np.arange(len(of_class))
     aside = place_in_class % _SET_ASIDE == _SET_ASIDE - 1
-    rows = stack_samples(scorer.rows, sample.rows[aside])[0]
-    places = np.arange(scorer.rows.shape[0], rows.shape[0])
-    rest = WindowScorer.prepare(scorer.estimator, scorer.scorer, sample.part(~aside), rows)
+    rows = stack_samples(pool.rows, sample.rows[aside])[0]
+    places = np.arange(pool.rows.shape[0], rows.shape[0])
+    rest = WindowScorer.prepare(scorer.estimator, pool.scorer, sample.part(~aside), rows)
     return Reference(_labels_as_estimate(sample), rest, places)
 
 

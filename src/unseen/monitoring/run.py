@@ -54,9 +54,9 @@ def monitor(
 ) -> Timeline:
     """Estimate the shares in each window of time, and test each against a reference window.
 
-    Each window's estimate is that of :func:`unseen.estimate` for its rows alone, with one
-    difference: the default, which takes fewer folds where there are many rows, goes by the rows of
-    the largest window in all of them.
+    Each window's estimate is that of :func:`unseen.estimate` for its rows alone, but for the
+    default's, which may differ a little: windows share distances and the number of folds, and try
+    four discriminators of new rows from labelled ones instead of thirty.
 
     The tests compare the rows of a window with those of the reference
     (:mod:`unseen.monitoring.change`); of the estimator they take the classifier only. There are two
@@ -168,7 +168,7 @@ def _followed(
     alpha: float,
 ) -> tuple[list[Estimate], FloatArray]:
     """Estimate of each window, and its two p-values; NaN in the windows of the reference."""
-    rng = np.random.default_rng(scorer.scorer.seed)
+    rng = np.random.default_rng(scorer.seed)
     n_windows = len(windows.keys)
     n_permutations = max(_MIN_PERMUTATIONS, ceil(n_windows / (_RESOLUTION * alpha)))
     estimates, p_values = [], np.full((n_windows, 2), np.nan)

@@ -36,6 +36,7 @@ __all__ = [
     "LOSS_WEIGHT",
     "NEGLIGIBLE",
     "Distances",
+    "Pool",
     "RatioScores",
     "Scorer",
     "Scores",
@@ -96,6 +97,10 @@ class Distances(Frozen):
 
     new: FloatArray
     labelled: FloatArray
+
+    def window(self, places: IntArray) -> Distances:
+        """Distances of some of the new rows, and of all labelled ones."""
+        return Distances(self.new[places], self.labelled)
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,15 +198,9 @@ class Scorer(ABC):
         classifier = self.classifier if able else None
         return PosteriorScorer(classifier, self.n_folds or FOLDS, self.seed, self.n_jobs)
 
-    def score_window(
-        self,
-        labelled: LabelledRows,
-        X_new: Matrix,
-        places: IntArray,
-        posteriors: Posteriors | None,
-    ) -> Scores:
-        """Scores of some new rows, given the posteriors of all, where these can be of use."""
-        return self.score(labelled, X_new[places])
+    def pool(self, labelled: LabelledRows, X_new: Matrix, posteriors: Posteriors | None) -> Pool:
+        """The new rows of many windows, with their posteriors, to be scored window by window."""
+        return Pool(self, labelled, X_new)
 
     def _settings(self) -> str:
         """A fingerprint of everything that the scores depend on."""
@@ -218,6 +217,27 @@ class Scorer(ABC):
 
     def __hash__(self) -> int:
         return hash(self._settings())
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """New rows of many windows; what windows can share is made once, in subclasses.
+
+    Parameters
+    ----------
+    scorer : Scorer
+    labelled : LabelledRows
+    rows : array or CSR matrix
+        New rows of all windows.
+    """
+
+    scorer: Scorer
+    labelled: LabelledRows
+    rows: Matrix
+
+    def window(self, places: IntArray) -> Scores:
+        """Scores of some of the new rows."""
+        return self.scorer.score(self.labelled, self.rows[places])
 
 
 def as_rows(X: Matrix) -> Matrix:

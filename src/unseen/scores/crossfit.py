@@ -25,6 +25,7 @@ from unseen.samples import Clusters
 from unseen.scores.base import (
     LOSS_WEIGHT,
     NEGLIGIBLE,
+    Distances,
     RatioScores,
     as_rows,
     fold_offsets,
@@ -34,7 +35,7 @@ from unseen.scores.base import (
 )
 from unseen.scores.held_out import HeldOut, held_out, raced
 from unseen.scores.kernel import PreparedRows, neighbour_distances
-from unseen.scores.klr import C_VALUES, KernelLogisticRegression
+from unseen.scores.klr import BANDWIDTHS, C_VALUES, KernelLogisticRegression
 from unseen.scores.refit import AnyClassifier
 
 __all__ = ["CrossFitter", "KernelCrossFitter", "cross_fitter"]
@@ -45,10 +46,30 @@ SCORE_LIMITS = 2e-4, 60  # and the most steps
 # Times the median distance. With one known class the bandwidth can only be chosen on the very
 # pair that is then scored; a wider choice there takes twice the time and brings nothing.
 PAIR_BANDWIDTHS = 2.0 ** np.arange(1, -2, -1)
-# The largest C takes a third of the time, and hardly ever a part of the weight.
-RATIO_C_VALUES = C_VALUES[:-1]
 # Scores that spread by more say something, however uncertain the fit.
 _MIN_SPREAD = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """What discriminators of new rows from labelled ones try, where the user names nothing.
+
+    Parameters
+    ----------
+    widths : ndarray
+        Bandwidths, times the median distance between landmarks.
+    C_values : ndarray
+    """
+
+    widths: FloatArray
+    C_values: FloatArray
+
+
+# The largest C takes a third of the time, and hardly ever a part of the weight.
+WHOLE_SEARCH = Search(BANDWIDTHS, C_VALUES[:-1])
+# Of the candidates of a window of some hundred rows, these four alone give much the same shares.
+# Chosen on development sets.
+WINDOW_SEARCH = Search(np.array([1.0, 0.25]), np.array([0.1, 10.0]))
 
 
 class CrossFitter(Protocol):
@@ -67,6 +88,10 @@ class CrossFitter(Protocol):
     @property
     def tuned(self) -> bool:
         """Whether held-out log-loss chose the settings."""
+        ...
+
+    def searching(self, search: Search) -> CrossFitter:
+        """A copy that tries other candidates in :meth:`ratios`."""
         ...
 
     def posteriors(
@@ -103,8 +128,15 @@ class CrossFitter(Protocol):
         n_folds: int,
         seed: Any,
         clusters: Clusters | None = None,
+        distances: Distances | None = None,
     ) -> RatioScores:
         """Log density ratios of the new rows against all labelled rows, by every candidate."""
+        ...
+
+    def distances(
+        self, X_new: Matrix, X: Matrix, seed: Any, clusters: Clusters
+    ) -> Distances | None:
+        """Distances to labelled rows, for :meth:`ratios` of any part of the new rows."""
         ...
 
 
@@ -143,12 +175,19 @@ class KernelCrossFitter:
     classifier : KernelLogisticRegression
     n_jobs : int or None, default=None
         Classes, or bandwidths, that are fitted at the same time, in threads.
+    search : Search
+        Candidates of :meth:`ratios`.
     """
 
     classifier: KernelLogisticRegression
     n_jobs: int | None = None
     takes_weights: bool = True
     tuned: bool = True
+    search: Search = WHOLE_SEARCH
+
+    def searching(self, search: Search) -> KernelCrossFitter:
+        """A copy that tries other candidates in :meth:`ratios`."""
+        return replace(self, search=search)
 
     def posteriors(
         self,
@@ -220,6 +259,7 @@ class KernelCrossFitter:
         n_folds: int,
         seed: Any,
         clusters: Clusters | None = None,
+        distances: Distances | None = None,
     ) -> RatioScores:
         """Log density ratios of the new rows against all labelled rows, and distances.
 
@@ -243,23 +283,39 @@ class KernelCrossFitter:
             strata[is_new == 0] += 0 if codes is None else codes
             masks = training_masks(n_folds, strata, rng, clusters.stacked)
             parts = self._candidates(every, is_new, masks, clusters.n_effective)
-            scales = [scale for rows in every for scale in rows.standardise.for_distances]
-            distances = neighbour_distances(rows_new, rows_old, scales, rng, clusters)
+            if distances is None:
+                scales = [scale for rows in every for scale in rows.standardise.for_distances]
+                distances = neighbour_distances(rows_new, rows_old, scales, rng, clusters)
         values, losses = (np.hstack(columns) for columns in zip(*parts, strict=True))
         n_new = rows_new.shape[0]
         return RatioScores(values[:n_new], values[n_new:], losses, distances, clusters)
+
+    def distances(self, X_new: Matrix, X: Matrix, seed: Any, clusters: Clusters) -> Distances:
+        """Distances to labelled rows, on scales in which both samples count alike."""
+        rows_new, rows_old = as_rows(X_new), as_rows(X)
+        stacked, is_new = stack_samples(rows_new, rows_old)
+        weights = np.where(is_new == 1, 1 / rows_new.shape[0], 1 / rows_old.shape[0])
+        with one_blas_thread():
+            kinds = self.classifier.scales(stacked, weights)
+            scales = [self.classifier.scale(stacked, weights, kind) for kind in kinds]
+            every = [one for scale in scales for one in scale.for_distances]
+            rng = check_random_state(seed)
+            return neighbour_distances(rows_new, rows_old, every, rng, clusters)
 
     def _candidates(
         self, every: list[PreparedRows], is_new: IntArray, masks: FloatArray, n_effective: float
     ) -> list[tuple[FloatArray, FloatArray]]:
         """Density ratios and losses of those that count; see :func:`_density_ratios`."""
-        C_values = RATIO_C_VALUES if self.classifier.C is None else self.classifier.C_values()
+        given, search = self.classifier, self.search
+        C_values = search.C_values if given.C is None else given.C_values()
         # A candidate so far behind has no weight that anybody could feel.
         behind = -np.log(NEGLIGIBLE) / (LOSS_WEIGHT * n_effective)
         raced_at: list[tuple[PreparedRows, HeldOut]] = []
         best = -np.inf
         for place, rows in enumerate(every):
-            cells = rows, is_new, self.classifier.bandwidths(rows), C_values, masks, "neg_log_loss"
+            widths = search.widths * rows.median
+            widths = widths if given.bandwidth is None else given.bandwidths(rows)
+            cells = rows, is_new, widths, C_values, masks, "neg_log_loss"
             with between(place / len(every), (place + 1) / len(every)):
                 found = raced(*cells, *SCORE_LIMITS, behind=behind, best=best, n_jobs=self.n_jobs)
             best = max([best, *(one.scores.max() for one in found)])

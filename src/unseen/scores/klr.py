@@ -201,6 +201,13 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
             return fitting_scales(X, weight)
         return (Standardisation,)
 
+    def scale(self, X: Matrix, weight: FloatArray, kind: type[Scale]) -> Scale:
+        """The scale of rows, of this kind where columns are to be put on a common scale."""
+        if self.standardize:
+            return kind.of(X, weight)
+        # Distances do not feel the centre, but their rounding does.
+        return replace(Standardisation.of(X, weight), scale=np.ones(X.shape[1]))
+
     def prepare(
         self,
         X: Matrix,
@@ -210,11 +217,7 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
     ) -> PreparedRows:
         """Scale and landmarks of checked rows, on the device."""
         X = chosen_arrays().put_rows(X)
-        if self.standardize:
-            standardise: Scale = kind.of(X, weight)
-        else:
-            # Distances do not feel the centre, but their rounding does.
-            standardise = replace(Standardisation.of(X, weight), scale=np.ones(X.shape[1]))
+        standardise = self.scale(X, weight, kind)
         rank = automatic_rank(X.shape[0]) if self.rank == "auto" else int(self.rank)
         landmarks = standardise(choose_landmarks(X, weight, rank, rng))
         typical = median_bandwidth(landmarks)

@@ -14,11 +14,10 @@ from scipy.sparse import issparse
 
 from unseen._arrays import arrays_of, chosen_arrays
 from unseen._frozen import Frozen
-from unseen._random import one_blas_thread
 from unseen._types import Array, BoolArray, FloatArray, IntArray, Matrix
 from unseen.samples import Clusters, LabelledRows
 from unseen.samples.draws import enough_places
-from unseen.scores.base import Distances, RatioScores
+from unseen.scores.base import Distances
 from unseen.scores.kernel import Standardisation, dense, neighbour_distances
 from unseen.scores.posteriors import Posteriors
 
@@ -102,22 +101,17 @@ def made_moves(
     labelled: LabelledRows,
     X_new: Matrix,
     posteriors: Posteriors | None,
-    ratios: RatioScores,
     closed: FloatArray,
-    seed: int,
+    distances: Distances | None,
 ) -> Moves:
-    """Distances and shifts; a new row counts for its likeliest class at the shares ``closed``."""
+    """Shifts beside steady distances; a row counts for its likeliest class at shares ``closed``."""
     looks_like, of_labelled = np.zeros(X_new.shape[0], dtype=np.intp), labelled.codes
     if posteriors is not None:
         looks_like = (posteriors.ratios * closed).argmax(axis=1)
         of_labelled = posteriors.of_labelled.argmax(axis=1)
     away = mean_departure(labelled.rows, X_new, of_labelled, looks_like)
-    with one_blas_thread():
-        rng = np.random.RandomState(seed)
-        given = ratios.distances, ratios.clusters
-        far = steady_distances(X_new, labelled.rows, posteriors, *given, rng)
     shifts = class_shifts(labelled, X_new, looks_like)
-    return Moves(far, *shifts, labelled.names, *coded_rows(labelled.rows, X_new), away)
+    return Moves(distances, *shifts, labelled.names, *coded_rows(labelled.rows, X_new), away)
 
 
 def _dense_pair(X: Matrix, X_new: Matrix) -> tuple[FloatArray, FloatArray] | None:

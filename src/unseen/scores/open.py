@@ -7,18 +7,20 @@ classes. Against other shares they need no new discriminator: the posteriors say
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 
 from unseen._progress import between
+from unseen._random import one_blas_thread
 from unseen._types import FloatArray, IntArray, Matrix, ScorePair
 from unseen.records import Notice
-from unseen.samples import LabelledRows, group_clusters
-from unseen.scores.base import FOLDS, RatioScores, Scorer, Scores
-from unseen.scores.crossfit import cross_fitter
+from unseen.samples import Clusters, LabelledRows, group_clusters
+from unseen.scores.base import FOLDS, Distances, Pool, RatioScores, Scorer, Scores
+from unseen.scores.crossfit import WINDOW_SEARCH, CrossFitter, Search, cross_fitter
 from unseen.scores.hidden import hidden_classes
-from unseen.scores.moves import Moves, made_moves
+from unseen.scores.moves import Moves, made_moves, steady_distances
 from unseen.scores.posteriors import Posteriors, PosteriorScorer
 from unseen.simplex import mixture_shares
 
@@ -144,6 +146,25 @@ class OpenScorer(Scorer):
     ) -> OpenScores:
         """Density ratios and distances, beside posteriors that have been made before."""
         fitter = cross_fitter(self.classifier, self.n_jobs)
+        scores = self.still(fitter, posteriors, labelled, X_new)
+        with one_blas_thread():
+            given = scores.ratios.distances, scores.ratios.clusters
+            rng = np.random.RandomState(self.seed)
+            far = steady_distances(X_new, labelled.rows, posteriors, *given, rng)
+        return _with_moves(scores, labelled, X_new, far)
+
+    def still(
+        self,
+        fitter: CrossFitter,
+        posteriors: Posteriors | None,
+        labelled: LabelledRows,
+        X_new: Matrix,
+        distances: Distances | None = None,
+    ) -> OpenScores:
+        """Density ratios beside posteriors, without what tells whether known classes moved.
+
+        The fitter makes the distances too, unless these have been made before.
+        """
         rows, codes, n_folds = labelled.rows, labelled.codes, self.n_folds or FOLDS
         closed: FloatArray = np.ones(1)
         mixture, weight = closed, None
@@ -154,26 +175,83 @@ class OpenScorer(Scorer):
                 mixture = (1 - _MIN_PART) * closed + _MIN_PART * present
                 weight = (mixture / present)[codes]
         clusters = group_clusters(labelled, X_new)
-        ratios = fitter.ratios(X_new, rows, weight, codes, n_folds, self.seed, clusters)
-        moves = made_moves(labelled, X_new, posteriors, ratios, closed, self.seed)
+        part = weight, codes, n_folds, self.seed, clusters, distances
+        ratios = fitter.ratios(X_new, rows, *part)
         notices = () if posteriors is None else posteriors.notices
-        found = ratios, closed, mixture, self.seed, notices, moves
+        found = ratios, closed, mixture, self.seed, notices
         return OpenScores(labelled.labels, codes, posteriors, *found)
 
     def posterior_scorer(self) -> PosteriorScorer:
         """The scorer of the known classes that this one takes its posteriors from."""
         return PosteriorScorer(self.classifier, self.n_folds or FOLDS, self.seed, self.n_jobs)
 
-    def score_window(
+    def pool(
         self,
         labelled: LabelledRows,
         X_new: Matrix,
-        places: IntArray,
         posteriors: Posteriors | None,
-    ) -> OpenScores:
-        """Scores of some new rows, beside their part of the posteriors of all."""
-        part = None if posteriors is None else posteriors.window(places)
-        return self.beside(part, labelled, X_new[places])
+        search: Search = WINDOW_SEARCH,
+    ) -> OpenPool:
+        """The new rows of many windows, with the posteriors and distances that they share."""
+        fitter = cross_fitter(self.classifier, self.n_jobs).searching(search)
+        clusters = group_clusters(labelled, X_new) or Clusters.of_copies(labelled.rows, X_new)
+        distances = fitter.distances(X_new, labelled.rows, self.seed, clusters)
+        return OpenPool(self, labelled, X_new, posteriors, fitter, clusters, distances)
+
+
+@dataclass(frozen=True, eq=False)
+class OpenPool(Pool):
+    """New rows of many windows, with what they share: posteriors and distances.
+
+    Density ratios are made window by window: in a pool of all windows, a class that is new in one
+    of them would be too rare to be learnt.
+
+    Parameters
+    ----------
+    scorer, labelled, rows
+        As in :class:`~unseen.scores.base.Pool`.
+    posteriors : Posteriors or None
+        Of all new rows; None where only one class is known.
+    fitter : CrossFitter
+        Makes the density ratios.
+    clusters : Clusters
+        Rows between which no distance is taken.
+    distances : Distances or None
+        Of all new rows; None where the classifier is the user's own.
+    """
+
+    scorer: OpenScorer
+    posteriors: Posteriors | None
+    fitter: CrossFitter
+    clusters: Clusters
+    distances: Distances | None
+
+    @cached_property
+    def steady(self) -> Distances | None:
+        """Distances of all new rows that small moves hardly change."""
+        rows, given = (self.rows, self.labelled.rows), (self.posteriors, self.distances)
+        with one_blas_thread():
+            rng = np.random.RandomState(self.scorer.seed)
+            return steady_distances(*rows, *given, self.clusters, rng)
+
+    def window(self, places: IntArray) -> OpenScores:
+        """Scores of some of the new rows."""
+        far = None if self.steady is None else self.steady.window(places)
+        return _with_moves(self.still(places), self.labelled, self.rows[places], far)
+
+    def still(self, places: IntArray) -> OpenScores:
+        """Scores of some of the new rows, without what tells whether known classes moved."""
+        part = None if self.posteriors is None else self.posteriors.window(places)
+        far = None if self.distances is None else self.distances.window(places)
+        return self.scorer.still(self.fitter, part, self.labelled, self.rows[places], far)
+
+
+def _with_moves(
+    scores: OpenScores, labelled: LabelledRows, X_new: Matrix, distances: Distances | None
+) -> OpenScores:
+    """Scores with what tells known classes that moved from classes that are new."""
+    moves = made_moves(labelled, X_new, scores.posteriors, scores.closed, distances)
+    return replace(scores, moves=moves)
 
 
 def ratios_at_shares(scores: OpenScores, shares: FloatArray) -> RatioScores:

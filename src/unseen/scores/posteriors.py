@@ -22,7 +22,7 @@ from unseen.samples import (
     check_folds,
     group_clusters,
 )
-from unseen.scores.base import FOLDS, Scorer, Scores
+from unseen.scores.base import FOLDS, Pool, Scorer, Scores
 from unseen.scores.calibration import Rescaling, assumed_shares, needed_rescaling
 from unseen.scores.crossfit import cross_fitter
 
@@ -283,12 +283,23 @@ class PosteriorScorer(Scorer):
         """The scorer itself, with folds."""
         return replace(self, n_folds=self.n_folds or FOLDS)
 
-    def score_window(
-        self, labelled: LabelledRows, X_new: Matrix, places: IntArray, posteriors: Any
-    ) -> Posteriors:
-        """The part of the posteriors that belongs to some new rows."""
-        part: Posteriors = posteriors.window(places)
-        return part
+    def pool(
+        self, labelled: LabelledRows, X_new: Matrix, posteriors: Posteriors | None
+    ) -> PosteriorPool:
+        """The new rows of many windows, each of which takes its part of the posteriors."""
+        assert posteriors is not None
+        return PosteriorPool(self, labelled, X_new, posteriors)
+
+
+@dataclass(frozen=True, eq=False)
+class PosteriorPool(Pool):
+    """New rows of many windows with their posteriors, which depend on no window."""
+
+    posteriors: Posteriors
+
+    def window(self, places: IntArray) -> Posteriors:
+        """Posteriors of some of the new rows."""
+        return self.posteriors.window(places)
 
 
 def _prior_notices(prior: FloatArray, labelled: LabelledRows) -> tuple[Notice, ...]:

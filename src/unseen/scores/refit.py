@@ -15,6 +15,7 @@ from unseen._random import seeded
 from unseen._types import BoolArray, FloatArray, IntArray, Matrix, ScorePair
 from unseen.samples import Clusters
 from unseen.scores.base import (
+    Distances,
     RatioScores,
     as_rows,
     assign_folds,
@@ -41,6 +42,10 @@ class AnyClassifier:
     n_jobs: int | None = None
     takes_weights: bool = False
     tuned: bool = False
+
+    def searching(self, search: Any) -> AnyClassifier:
+        """Itself: the classifier is the one candidate."""
+        return self
 
     def posteriors(
         self,
@@ -94,12 +99,16 @@ class AnyClassifier:
         n_folds: int,
         seed: Any,
         clusters: Clusters | None = None,
+        distances: Distances | None = None,
     ) -> RatioScores:
         """Log density ratios of the new rows against all labelled rows: one candidate."""
         one_class = np.zeros(X.shape[0], dtype=np.intp)
         clusters = clusters or Clusters.of_copies(X, X_new)
         new, labelled = self.pairs(X, one_class, X_new, n_folds, 1, seed, clusters)[0]
         return RatioScores(new[:, None], labelled[:, None], np.zeros(1), clusters=clusters)
+
+    def distances(self, X_new: Matrix, X: Matrix, seed: Any, clusters: Clusters) -> None:
+        """None: the user may know better than to compare rows by distance."""
 
     def _pair(
         self, own: Matrix, X_new: Matrix, clusters: IntArray, n_folds: int, seed: int

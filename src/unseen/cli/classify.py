@@ -75,7 +75,7 @@ def classify(
 ) -> None:
     """Label every row of NEW with a class of TRAIN or with "unseen".
 
-    The columns of NEW are kept; added are the label, a novelty score, and a probability per label.
+    All columns of NEW are kept. A label, a novelty score and a probability per label are added.
 
     \b
     Examples:

@@ -77,6 +77,8 @@ def estimate(
     Examples:
       unseen estimate train.csv new.csv --label species
       unseen estimate train.parquet "new/*.parquet" --label y --report new.html
+      unseen estimate tickets.csv new.csv --label topic --text message
+      unseen estimate embeddings.npy new.npy --labels y.npy
       unseen estimate train.csv new.csv --label y --group person
       unseen estimate train.csv new.csv --label y --control last_week.csv
       unseen estimate train.parquet "new/*.parquet" --label y --full --method MPEIncomplete

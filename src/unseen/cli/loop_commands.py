@@ -52,7 +52,7 @@ audited_tables = partial(table_options, labels="--train-labels")
 )
 @click.option(
     "--text-column",
-    help="Column of NEW whose words tell groups apart [default: the first --text].",
+    help="Column of NEW whose words tell groups apart [default: the first --text]",
 )
 @click.option(
     "--image-column",
@@ -85,12 +85,12 @@ def explain(
 
     Groups of unseen rows come with their shares, the known classes beside them, and the columns
     that set them apart. In the sheet, fill the column label with a known class, a new name or "?";
-    a line for each whole group stands on top.
+    the lines on top name a whole group each.
 
     \b
     Examples:
       unseen explain train.csv new.csv --label kind --report explain.html --sheet sheet.csv
-      unseen explain train.csv new.csv --label kind --text-column text --show-rows --report e.html
+      unseen explain train.csv new.csv --label kind --text message --show-rows --report e.html
       unseen explain train.csv new.csv --label kind --image-column file --report e.html
     """
     for option, is_given in (("--show-rows", show_rows), ("--image-column", image_column)):

@@ -68,7 +68,7 @@ def monitor(
 ) -> None:
     """Estimate the shares in each window of NEW, and test for change since a reference window.
 
-    A --fail-if is held against the last window.
+    --fail-if is about the last window.
 
     \b
     Examples:

@@ -141,7 +141,13 @@ _FILE_OPTIONS = [
         help='Where the heavy work runs: "cuda" is a graphics card, "cuda:1" the second one '
         "[default: cpu]",
     ),
-    click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True),
+    click.option(
+        "--seed",
+        type=click.IntRange(min=0),
+        default=0,
+        show_default=True,
+        help="Seed of all that is drawn at random.",
+    ),
     click.option(
         "--format",
         type=click.Choice(

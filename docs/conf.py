@@ -132,7 +132,10 @@ def link_names(app: Any, document: Any) -> None:
     modules = public_names()
     for node in list(document.findall(nodes.literal)):
         name = node.astext().partition("(")[0].removeprefix("unseen.")
-        linked = isinstance(node.parent, nodes.reference | addnodes.pending_xref | nodes.title)
+        around, linked = node.parent, False
+        while around is not None and not linked:
+            linked = isinstance(around, nodes.reference | addnodes.pending_xref | nodes.title)
+            around = around.parent
         if linked or name not in modules or not is_worth_a_link(node.astext(), name):
             continue
         target = full_name(name)

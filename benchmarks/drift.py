@@ -42,6 +42,7 @@ SHARES = (0.0, 0.05, 0.2, 0.5)
 ROWS_A_CLASS, ROWS_NEW = 100, 350
 FACTORS = (1.0, 1.5, 2.0, 3.0, 5.0)
 Rows = np.ndarray
+Source = Callable[[str], tuple[Rows, Rows]]
 
 
 # Drifts
@@ -146,9 +147,11 @@ def rows_of(name: str) -> tuple[Rows, Rows]:
     return np.asarray(data.X, float), np.asarray(data.y)
 
 
-def problem(name: str, drift: str, share: float, seed: int) -> tuple[Rows, ...]:
+def problem(
+    name: str, drift: str, share: float, seed: int, source: Source = rows_of
+) -> tuple[Rows, ...]:
     """Labelled rows and labels, new rows, and the true shares, unseen last."""
-    X, y = rows_of(name)
+    X, y = source(name)
     base = zlib.crc32(f"{name}|{share}|{seed}".encode())
     rng = np.random.default_rng(base)
     classes = rng.permutation(np.unique(y))
@@ -185,8 +188,10 @@ def todo() -> Iterator[tuple[str, str, float, int]]:
         yield from ((name, "none", share, 1) for share in SHARES)
 
 
-def solved(name: str, drift: str, share: float, seed: int) -> dict[str, object]:
-    X, y, X_new, truth = problem(name, drift, share, seed)
+def solved(
+    name: str, drift: str, share: float, seed: int, source: Source = rows_of
+) -> dict[str, object]:
+    X, y, X_new, truth = problem(name, drift, share, seed, source)
     scores = OpenSetEstimator(random_state=seed).fit(X, y).scores(X_new)
     three = OpenSetEstimator().from_scores(scores, confidence=0.95)
     two = OpenSetEstimator(prior_moved=0.0).from_scores(scores)

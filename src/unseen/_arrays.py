@@ -17,6 +17,7 @@ import numpy as np
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
 from scipy.linalg.lapack import dpstrf, dtrtri
 from scipy.sparse import issparse
+from scipy.special import softmax
 
 from unseen._types import Array, FloatArray, IntArray
 
@@ -26,6 +27,7 @@ __all__ = [
     "card_of",
     "carried",
     "chosen_arrays",
+    "kept_there",
     "on_device",
     "row_blocks",
     "where_rows_are",
@@ -122,6 +124,17 @@ def arrays_of(array: Array) -> NumpyArrays:
     return TorchArrays(array.device)
 
 
+def kept_there(record: Any, name: str) -> Array:
+    """An array of a record on the device that the work runs on; the record keeps it there."""
+    array, arrays = getattr(record, name), chosen_arrays()
+    if arrays.is_host:
+        return array
+    kept = vars(record).setdefault("_kept_there", {})
+    if (name, _device.get()) not in kept:
+        kept[name, _device.get()] = arrays.put(array)
+    return kept[name, _device.get()]
+
+
 def _arrays_on(device: str) -> NumpyArrays:
     if device == "cpu":
         return _NUMPY
@@ -210,6 +223,14 @@ class NumpyArrays:
         """Columns side by side."""
         return np.column_stack(parts)
 
+    def joined(self, parts: list[Array]) -> Array:
+        """Rows of all parts, one after the other; on the device if a part is there."""
+        return np.concatenate(parts)
+
+    def looked_up(self, table: FloatArray, places: Array) -> Array:
+        """Values of a table at the places of rows, which are small whole numbers."""
+        return table[places]
+
     def contract(self, formula: str, left: Array, right: Array, dtype: Any = None) -> Array:
         """Sum of products over the axes that the result of ``formula`` does not have.
 
@@ -252,7 +273,7 @@ class NumpyArrays:
 
     def solve(self, factor: Array, right: Array) -> Array:
         """``matrix^-1 @ right``, given the matrix's :meth:`cholesky`."""
-        flat = np.asfortranarray(right, dtype=factor.dtype)
+        flat = np.array(right, dtype=factor.dtype, order="F")
         return _fortran("potrs", factor.dtype)(factor, flat, lower=1, overwrite_b=1)[0]
 
     def add_to_diagonal(self, matrix: Array, value: Any) -> None:
@@ -284,6 +305,10 @@ class NumpyArrays:
         # Sums over a short last axis are faster as a product.
         powers /= (powers @ np.ones(values.shape[-1], dtype=values.dtype))[..., None]
         return powers
+
+    def posteriors(self, logits: Array) -> FloatArray:
+        """Probabilities of the classes, a row each, in double precision, on the host."""
+        return np.asarray(softmax(logits, axis=1))
 
     def log(self, values: Array) -> Array:
         """The logarithm; -inf of 0, and NaN below."""
@@ -329,10 +354,10 @@ class NumpyArrays:
             values[every, least] = np.inf
         return found
 
-    def steps(self, values: Array) -> tuple[int, Array]:
-        """How many distinct values there are, and the place of each value among them, rising."""
+    def steps(self, values: Array) -> tuple[Array, Array]:
+        """The distinct values, rising, and the place of each value among them."""
         distinct, place = np.unique(values, return_inverse=True)
-        return len(distinct), place
+        return distinct, place
 
     def counts(self, places: Array, n_places: int, weights: Array | None = None) -> Array:
         """How many times each place from 0 on comes, or the sum of its weights."""
@@ -341,6 +366,10 @@ class NumpyArrays:
     def running_sums(self, values: Array) -> Array:
         """0, then the sum of the values up to each of them."""
         return np.append(0.0, np.cumsum(values))
+
+    def angles(self, shares: Array) -> Array:
+        """``asin(sqrt(share))``; rounding lets a cumulative share pass 1 by an ulp."""
+        return np.arcsin(np.sqrt(np.clip(shares, 0.0, 1.0)))
 
     def interpolated(self, values: Array, knots: Array, places: Array) -> Array:
         """Straight lines between places at rising knots, constant beyond."""

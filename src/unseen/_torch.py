@@ -25,7 +25,9 @@ _LARGE = 2**27  # designs of so many numbers are worth products of our own
 _TYPES = {
     np.dtype(np.float64): torch.float64,
     np.dtype(np.float32): torch.float32,
+    np.dtype(np.int64): torch.int64,
     np.dtype(np.uint8): torch.uint8,
+    np.dtype(np.bool_): torch.bool,
 }
 _NUMPY_TYPES: dict[Any, Any] = {ours: theirs for theirs, ours in _TYPES.items()}
 
@@ -70,18 +72,23 @@ class TorchArrays(NumpyArrays):
         if issparse(values):
             return values
         if not isinstance(values, torch.Tensor):
-            with warnings.catch_warnings():
-                # Nobody writes to what was put; torch warns that nobody should.
-                warnings.filterwarnings("ignore", "The given NumPy array is not writable")
-                values = torch.from_numpy(np.ascontiguousarray(values))
-        values = values.to(self.device)
+            values = _tensor(np.ascontiguousarray(values))
+        # The card copies what it needs of the host's memory at once, and goes on with its work.
+        values = values.to(self.device, non_blocking=True)
         return values if dtype is None else values.to(_kind(dtype))
 
     def put_rows(self, rows: Array) -> Array:
         return rows if rows.shape[0] * rows.shape[1] <= _FEW_NUMBERS else self.put(rows)
 
     def host(self, array: Array) -> Any:
-        return array.cpu().numpy() if isinstance(array, torch.Tensor) else array
+        if not isinstance(array, torch.Tensor):
+            return array
+        if array.numel() < _FEW_NUMBERS // 64:
+            return array.cpu().numpy()
+        # NumPy asks for large pages, and a copy into those takes a fraction of the time.
+        found = np.empty(tuple(array.shape), dtype=_NUMPY_TYPES[array.dtype])
+        torch.from_numpy(found).copy_(array)
+        return found
 
     def empty(self, shape: tuple[int, ...], dtype: Any = np.float64) -> Array:
         return torch.empty(shape, dtype=_kind(dtype), device=self.device)
@@ -117,10 +124,19 @@ class TorchArrays(NumpyArrays):
     def beside(self, parts: list[Array]) -> Array:
         return torch.column_stack(parts)
 
+    def joined(self, parts: list[Array]) -> Array:
+        if not any(isinstance(part, torch.Tensor) for part in parts):
+            return super().joined(parts)
+        return torch.cat([self.put(part) for part in parts])
+
+    def looked_up(self, table: FloatArray, places: Array) -> Array:
+        return self.put(table)[places.int()]
+
     def contract(self, formula: str, left: Array, right: Array, dtype: Any = None) -> Array:
         operands, kept = formula.split("->")
         axes = operands.split(",")[1]
-        left = left.reshape(left.shape + (1,) * (right.ndim - left.ndim))
+        if left.ndim < right.ndim:
+            left = left.reshape(left.shape + (1,) * (right.ndim - left.ndim))
         summed = [place for place, axis in enumerate(axes) if axis not in kept]
         # Sums over rows or coefficients are long.
         kind = torch.float64 if 0 in summed or dtype else right.dtype
@@ -143,12 +159,12 @@ class TorchArrays(NumpyArrays):
             parts = own.transposed_product(left, whole)
             total = parts.sum(0, dtype=torch.float64)[:, : left.shape[1]]
         else:
-            n_parts = len(whole) // _SPLIT
-            end = n_parts * _SPLIT
+            end = len(whole) // _SPLIT * _SPLIT
             total = (whole[end:].T @ left[end:]).double()
-            shape = n_parts, _SPLIT
-            parts = whole[:end].unflatten(0, shape).mT @ left[:end].unflatten(0, shape)
-            total += parts.sum(0, dtype=torch.float64)
+            if end:
+                split = (array[:end].unflatten(0, (-1, _SPLIT)) for array in (whole, left))
+                turned, parts = next(split).mT, next(split)
+                total += (turned @ parts).sum(0, dtype=torch.float64)
         return total[: design.shape[1]]
 
     def whitening(self, kernel: FloatArray, tol: float) -> tuple[FloatArray, IntArray]:
@@ -192,6 +208,9 @@ class TorchArrays(NumpyArrays):
     def softmax(self, values: Array) -> Array:
         return torch.softmax(values, -1)
 
+    def posteriors(self, logits: Array) -> FloatArray:
+        return self.host(torch.softmax(self.put(logits, np.float64), -1))
+
     def log(self, values: Array) -> Array:
         return values.log()
 
@@ -221,15 +240,18 @@ class TorchArrays(NumpyArrays):
             values.scatter_(1, least.indices[:, None], torch.inf)
         return torch.stack(found, 1)
 
-    def steps(self, values: Array) -> tuple[int, Array]:
+    def steps(self, values: Array) -> tuple[Array, Array]:
         distinct, place = torch.unique(self.put(values), return_inverse=True)
-        return len(distinct), place
+        return distinct, place
 
     def counts(self, places: Array, n_places: int, weights: Array | None = None) -> Array:
         return torch.bincount(places, weights, minlength=n_places).double()
 
     def running_sums(self, values: Array) -> Array:
         return torch.nn.functional.pad(values.cumsum(0), (1, 0))
+
+    def angles(self, shares: Array) -> Array:
+        return shares.clip(0.0, 1.0).sqrt().arcsin()
 
     def interpolated(self, values: Array, knots: Array, places: Array) -> Array:
         x, y = self.put(knots), self.put(places)
@@ -238,6 +260,16 @@ class TorchArrays(NumpyArrays):
         right = torch.searchsorted(x, values.contiguous()).clamp(1, len(x) - 1)
         part = (values - x[right - 1]) / (x[right] - x[right - 1])
         return torch.lerp(y[right - 1], y[right], part.nan_to_num(0.0).clamp(0, 1))
+
+
+def _tensor(values: FloatArray) -> torch.Tensor:
+    """A tensor over the memory of an array."""
+    if values.flags.writeable:
+        return torch.from_numpy(values)
+    with warnings.catch_warnings():
+        # Nobody writes to what was put; torch warns that nobody should.
+        warnings.filterwarnings("ignore", "The given NumPy array is not writable")
+        return torch.from_numpy(values)
 
 
 def _kind(dtype: Any) -> torch.dtype:

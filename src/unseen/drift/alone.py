@@ -23,7 +23,7 @@ from unseen.drift.tolerance import certified_tolerance
 from unseen.drift.verdict import Drift, Verdict, codes, displacement, moved_columns
 from unseen.mixture.placement import Candidates
 from unseen.records import Estimate
-from unseen.samples import Clusters, LabelledRows, group_clusters
+from unseen.samples import Clusters, LabelledRows, all_clusters
 from unseen.scores.base import Distances
 from unseen.scores.kernel import Standardisation, neighbour_distances
 from unseen.scores.moves import Moves, class_shifts, coded_rows, steady_distances
@@ -71,7 +71,7 @@ def drift_by_distances(
     ['still', 'unclear']
     """
     rows, rng = labelled.rows, np.random.RandomState(seed)
-    clusters = group_clusters(labelled, X_new) or Clusters.of_copies(rows, X_new)
+    clusters = all_clusters(labelled, X_new)
     scale = Standardisation.of(rows, np.ones(rows.shape[0]))
     given = neighbour_distances(X_new, rows, scale.for_distances, rng, clusters)
     steady = steady_distances(X_new, rows, None, given, clusters, rng) or given

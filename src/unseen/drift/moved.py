@@ -14,8 +14,9 @@ from typing import Protocol
 import numpy as np
 from scipy.special import expit, logit
 
+from unseen._arrays import chosen_arrays, kept_there
 from unseen._frozen import Frozen
-from unseen._types import FloatArray, IntArray
+from unseen._types import Array, FloatArray, IntArray
 from unseen.drift.departure import departure_likelihood, departure_odds
 from unseen.drift.lattice import (
     NOTHING_NEW,
@@ -123,9 +124,9 @@ class _Columns:
 
     used: IntArray  # discriminators that can matter
     log_prior: FloatArray  # of these
-    steady: list[tuple[FloatArray, FloatArray]]  # distances that small moves hardly change
-    logits: list[tuple[FloatArray, FloatArray]]  # the last of these, where it is in logits
-    own: list[tuple[FloatArray, FloatArray]]  # distances of the default
+    steady: list[tuple[Array, Array]]  # distances that small moves hardly change
+    logits: list[tuple[Array, Array]]  # the last of these, where it is in logits
+    own: list[tuple[Array, Array]]  # distances of the default
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +135,7 @@ class _Read:
 
     lattice: MovedLattice
     tables: LatticeTables
-    places: list[IntArray]
+    places: list[Array]
 
 
 def moved_reading(scores: OpenScores, fit: TwoHypotheses) -> MovedReading:
@@ -206,24 +207,27 @@ def _discriminators(ratios: RatioScores) -> tuple[IntArray, FloatArray]:
     return used, loss[used] - log_sums(loss[used])
 
 
-def _pairs(distances: Distances | None) -> list[tuple[FloatArray, FloatArray]]:
+def _pairs(distances: Distances | None) -> list[tuple[Array, Array]]:
     if distances is None:
         return []
-    return list(zip(distances.new.T, distances.labelled.T, strict=True))
+    new, labelled = (kept_there(distances, sample).T for sample in ("new", "labelled"))
+    return list(zip(new, labelled, strict=True))
 
 
 def _read(
     scores: OpenScores,
     shares: FloatArray,
     columns: _Columns,
-    distances: list[tuple[FloatArray, FloatArray]],
+    distances: list[tuple[Array, Array]],
 ) -> _Read:
     """Likelihoods of the discriminators at these shares, then of the distances."""
     shares = np.maximum(shares, _LEAST_SHARE)
     weight = (shares / scores.counts)[scores.codes]
     ratios = ratios_at_shares(scores, shares)
-    new = np.column_stack([ratios.new[:, columns.used], *(far for far, _ in distances)])
-    old = np.column_stack([ratios.labelled[:, columns.used], *(far for _, far in distances)])
+    of_new, of_old = (kept_there(ratios, sample) for sample in ("new", "labelled"))
+    beside, used = chosen_arrays().beside, columns.used
+    new = beside([of_new[:, used], *(far for far, _ in distances)])
+    old = beside([of_old[:, used], *(far for _, far in distances)])
     cells = Candidates(new, old, np.zeros(new.shape[1]), ratios.clusters).cells(weight)
     n_new, n_old = float(cells.new[0].sum()), float(cells.labelled[0].sum())
     lattice = MovedLattice(n_new / (n_new + n_old))
@@ -336,10 +340,12 @@ def _known_rows(
     if is_new <= _LEAST_NEW:
         return np.ones(n_new)
     first, at, points = len(log_prior), strength_of_points(), read.tables.points
-    rows = np.zeros(n_new)
+    arrays = chosen_arrays()
+    rows = arrays.zeros((n_new,))
     for family, part in enumerate(mixing[:-1]):
         fit = points[first + family] + PRIOR_SHARE[1:, None] + PRIOR_STRENGTH[at]
-        rows += part * read.lattice.known(np.exp(fit - fit.max()))[read.places[first + family]]
+        known = read.lattice.known(np.exp(fit - fit.max()))
+        rows += part * arrays.looked_up(known, read.places[first + family])
     table = read.tables.table[:first] + PRIOR_SHARE[:, None] + PRIOR_MOVE
     trust = log_prior + _EVIDENCE_POWER * log_sums(table, axis=(1, 2))
     trust = np.exp(trust - trust.max())
@@ -347,8 +353,9 @@ def _known_rows(
     for column in np.flatnonzero(trust):
         fit = points[column] + PRIOR_SHARE[1:, None] + PRIOR_MOVE[at]
         known = read.lattice.known(np.exp(_TEMPER * (fit - fit.max())))
-        rows += mixing[-1] * trust[column] / trust.sum() * known[read.places[column]]
-    return np.clip(1 - is_new + is_new * rows, _LEAST_SHARE, 1.0)
+        part = mixing[-1] * trust[column] / trust.sum()
+        rows += part * arrays.looked_up(known, read.places[column])
+    return np.clip(1 - is_new + is_new * arrays.host(rows), _LEAST_SHARE, 1.0)
 
 
 def _known_mixture(
@@ -358,7 +365,8 @@ def _known_mixture(
     if scores.posteriors is None:
         return np.ones(1)
     weights = (known / known.sum())[None]
-    found = mixture_shares(scores.posteriors.ratios, weights, start=scores.mixture)[0]
+    ratios = kept_there(scores.posteriors, "ratios")
+    found = mixture_shares(ratios, weights, start=scores.mixture)[0]
     return np.asarray((1 - far) * found + far * closed)
 
 
@@ -369,7 +377,8 @@ def _evenness(scores: OpenScores, known: FloatArray) -> float:
     """
     code = np.zeros(scores.n_new, dtype=np.intp)
     if scores.posteriors is not None:
-        code = scores.posteriors.new.argmax(axis=1)
+        arrays = chosen_arrays()
+        code = arrays.host(kept_there(scores.posteriors, "new").argmax(1))
     count = np.bincount(code)
     # Of many classes none may be large: then the largest speaks.
     large = count >= min(_LARGE_CLASS * len(code), count.max())

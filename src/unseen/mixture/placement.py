@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unseen._arrays import chosen_arrays
+from unseen._arrays import chosen_arrays, kept_there
 from unseen._frozen import Frozen
 from unseen._random import generator
 from unseen._sklearn import Interval
@@ -89,9 +89,13 @@ class Candidates:
         if far is None:
             return cls(scores.new, scores.labelled, log_prior, scores.clusters)
         n_far = far.labelled.shape[1]
+        new, labelled = (
+            chosen_arrays().beside([kept_there(scores, sample), kept_there(far, sample)])
+            for sample in ("new", "labelled")
+        )
         return cls(
-            np.hstack([scores.new, far.new]),
-            np.hstack([scores.labelled, far.labelled]),
+            new,
+            labelled,
             np.append(
                 log_prior + np.log1p(-_DISTANCE_WEIGHT),
                 np.full(n_far, np.log(_DISTANCE_WEIGHT / n_far)),
@@ -119,21 +123,22 @@ class Candidates:
         distinct, part, groups = weights, 1.0, None
         if clusters is not None:
             groups = clusters.groups
-            distinct = np.bincount(clusters.labelled, weights).astype(float)
-            part = effective_number(np.ones(n_new), clusters.new) / n_new
+            if not clusters.distinct:
+                distinct = np.bincount(clusters.labelled, weights).astype(float)
+                part = effective_number(np.ones(n_new), clusters.new) / n_new
         # The effective number is right for means over all rows; where the few rows of one class
         # have most of the weight, it would take each of them for many.
         scale = min(weights.sum() / np.square(distinct).sum(), _MOST_MASS / distinct.max())
         mass = weights * scale
         used, arrays = np.isfinite(self.log_prior), chosen_arrays()
         new, labelled = np.zeros((2, len(used), N_CELLS))
-        place = np.zeros((len(used), len(self.new)), dtype=np.uint8)
+        place = arrays.zeros((len(used), n_new), np.uint8)
         mass = arrays.put(mass)
         for column in np.flatnonzero(used):
-            scores = np.concatenate([self.new[:, column], self.labelled[:, column]])
-            n_steps, step = arrays.steps(-scores)
-            F = part * arrays.counts(step[:n_new], n_steps)
-            H = arrays.counts(step[n_new:], n_steps, mass)
+            scores = arrays.joined([self.new[:, column], self.labelled[:, column]])
+            values, step = arrays.steps(-scores)
+            F = part * arrays.counts(step[:n_new], len(values))
+            H = arrays.counts(step[n_new:], len(values), mass)
             if groups is not None:
                 H /= design_effect(arrays.host(step[n_new:]), arrays.host(mass), groups[0])
                 F /= design_effect(arrays.host(step[:n_new]), np.ones(n_new), groups[1])
@@ -141,7 +146,7 @@ class Candidates:
             # The cell in which the middle of a step lies, for each row of F.
             middle = ((F + H).cumsum(0) - (F + H) / 2) / (F + H).sum()
             cell = arrays.cast((middle * N_CELLS).clip(max=N_CELLS - 1), np.uint8)
-            place[column] = arrays.host(cell[step[:n_new]])
+            place[column] = cell[step[:n_new]]
         return PooledCells(new, labelled, place)
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from unseen._arrays import chosen_arrays
 from unseen._types import FloatArray, IntArray
 from unseen.mixture.placement import Candidates
 from unseen.proportions.open_set import open_set_fit
@@ -63,12 +64,13 @@ def class_probabilities(scores: OpenScores) -> ClassProbabilities:
     candidates = Candidates.from_ratios(ratios_at_shares(scores, mixture))
     cells = candidates.cells((mixture / scores.counts)[scores.codes])
     known_labelled = np.zeros(len(scores.codes))
+    host = chosen_arrays().host
+    new, labelled, place = map(host, (candidates.new, candidates.labelled, cells.place))
     for candidate in np.flatnonzero(np.isfinite(candidates.log_prior)):
         # A labelled row is known with the probability of the new rows that score alike.
-        score_new, known = candidates.new[:, candidate], fit.posterior.known[candidate]
+        score_new, known = new[:, candidate], fit.posterior.known[candidate]
         order = np.argsort(score_new, kind="stable")
-        places = cells.place[candidate][order]
-        cell = np.interp(candidates.labelled[:, candidate], score_new[order], places)
+        cell = np.interp(labelled[:, candidate], score_new[order], place[candidate][order])
         known_labelled += np.interp(cell, np.arange(len(known)), known)
     parts = _among_known(scores, mixture)
     return ClassProbabilities(*parts, 1 - fit.known, 1 - known_labelled, scores.codes)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from unseen._types import FloatArray, IntArray
+from unseen._arrays import arrays_of, chosen_arrays, kept_there
+from unseen._types import Array, FloatArray, IntArray
 from unseen.scores import Posteriors
 from unseen.scores.posteriors import PosteriorSums
 from unseen.simplex import approximate_mixture_shares, minimise_on_simplex, mixture_shares
@@ -33,12 +34,17 @@ _LEAST_SHAPE = 0.2
 
 
 def bootstrap_means(
-    rows: FloatArray,
+    rows: Array,
     n_replicates: int,
     rng: np.random.Generator,
     groups: IntArray | None = None,
 ) -> FloatArray:
     """Means of the rows (n, S) under Bayesian-bootstrap weights of rows, or of groups, (B, S)."""
+    arrays = arrays_of(rows)
+    if groups is None and len(rows) > EXACT_ROWS:
+        mean = arrays.host(rows.mean(axis=0))
+        return mean + _normal_noise(rows - arrays.put(mean), len(rows), n_replicates, rng)
+    rows = arrays.host(rows)
     mean, sums, sizes = rows.mean(axis=0), rows, np.ones(len(rows))
     if groups is not None:
         sizes = np.bincount(groups).astype(float)
@@ -47,9 +53,7 @@ def bootstrap_means(
     n_drawn = len(sums)
     if n_drawn > EXACT_ROWS:
         spread = sums - sizes[:, None] * mean
-        values, vectors = np.linalg.eigh(spread.T @ spread)
-        root = vectors * np.sqrt(np.maximum(values, 0.0)) / len(rows)
-        return mean + rng.standard_normal((n_replicates, rows.shape[1])) @ root.T
+        return mean + _normal_noise(spread, len(rows), n_replicates, rng)
     means = np.empty((n_replicates, rows.shape[1]))
     block = max(1, _BLOCK_SIZE // n_drawn)
     for first in range(0, n_replicates, block):
@@ -58,6 +62,15 @@ def bootstrap_means(
         weights = draw(n_drawn, part.stop - first, rng)
         means[part] = weights @ sums / (weights @ sizes)[:, None]
     return means
+
+
+def _normal_noise(
+    spread: Array, n_rows: int, n_replicates: int, rng: np.random.Generator
+) -> FloatArray:
+    """Draws of the normal law of a sum over this spread (G, S), as a mean of so many rows."""
+    values, vectors = np.linalg.eigh(arrays_of(spread).host(spread.T @ spread))
+    root = vectors * np.sqrt(np.maximum(values, 0.0)) / n_rows
+    return np.asarray(rng.standard_normal((n_replicates, spread.shape[1])) @ root.T)
 
 
 def _row_weights(n_rows: int, n_replicates: int, rng: np.random.Generator) -> FloatArray:
@@ -147,11 +160,12 @@ def em_replicates(
     -------
     ndarray of shape (B, K)
     """
-    ratios, n_rows = record.ratios, len(record.new)
+    n_rows = len(record.new)
     groups = None if record.clusters is None else drawn_groups(record.clusters.together[1])
     if known is None and n_rows > EXACT_ROWS:
         noise = labelled_noise(record, shares, n_replicates, rng)
-        return _one_step(ratios, shares, noise, n_replicates, rng, groups)
+        return _one_step(kept_there(record, "ratios"), shares, noise, n_replicates, rng, groups)
+    ratios = record.ratios
     if known is not None and n_rows > EXACT_ROWS:
         # Of very many rows a part is enough: intervals come out wider, never narrower.
         some = rng.permutation(n_rows)[:EXACT_ROWS]
@@ -183,23 +197,25 @@ def labelled_noise(
     ``d_i`` the move of a class's sample under its weights this is a weighted mean over labelled
     rows, taken at their out-of-fold posteriors.
     """
-    ratios = record.labelled_ratios
-    slopes = ratios / np.maximum(ratios @ shares, _MIN_POSTERIOR)[:, None]
+    ratios, arrays = kept_there(record, "labelled_ratios"), chosen_arrays()
+    slopes = ratios / (ratios @ arrays.put(shares)).clip(min=_MIN_POSTERIOR)[:, None]
     groups = None if record.clusters is None else drawn_groups(record.clusters.together[0])
     if groups is not None:
+        slopes = arrays.host(slopes)
         # A group's weight moves all its classes at once: to first order, one mean over all rows.
         part = shares / record.training_shares
         apart = slopes - class_means(slopes, record.codes, len(shares))[record.codes]
         return bootstrap_means(part[record.codes, None] * apart, n_replicates, rng, groups)
     noise = np.zeros((n_replicates, len(shares)))
     for code, share in enumerate(shares):
-        rows = slopes[record.codes == code]
-        noise += share * (bootstrap_means(rows, n_replicates, rng) - rows.mean(axis=0))
+        rows = slopes[arrays.put(record.codes == code)]
+        drawn = bootstrap_means(rows, n_replicates, rng)
+        noise += share * (drawn - arrays.host(rows.mean(axis=0)))
     return noise
 
 
 def _one_step(
-    ratios: FloatArray,
+    ratios: Array,
     shares: FloatArray,
     noise: FloatArray,
     n_replicates: int,
@@ -207,8 +223,9 @@ def _one_step(
     groups: IntArray | None = None,
 ) -> FloatArray:
     """Replicates by one Newton step from the shares found: with many rows all they need."""
-    slopes = ratios / (ratios @ shares)[:, None]
-    curvature = slopes.T @ slopes / len(slopes)
+    arrays = arrays_of(ratios)
+    slopes = ratios / (ratios @ arrays.put(shares))[:, None]
+    curvature = arrays.host(slopes.T @ slopes) / len(slopes)
     pull = bootstrap_means(slopes, n_replicates, rng, groups) - noise
     return minimise_on_simplex(np.tile(curvature, (len(pull), 1, 1)), curvature @ shares + pull)
 

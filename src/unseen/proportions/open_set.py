@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from unseen._arrays import chosen_arrays, kept_there
 from unseen._frozen import Frozen
 from unseen._random import even_draws, generator, one_blas_thread
 from unseen._sklearn import Interval
@@ -330,7 +331,8 @@ def open_set_fit(
     for _ in range(n_rounds if posteriors is not None else 0):
         # EM over rows that count as far as they belong to a known class.
         weights = (known / known.sum())[None]
-        mixture = mixture_shares(posteriors.ratios, weights, start=scores.mixture)[0]  # type: ignore[union-attr]
+        ratios = kept_there(posteriors, "ratios")
+        mixture = mixture_shares(ratios, weights, start=scores.mixture)[0]
         posterior, known = _posterior_at_shares(scores, mixture, *prior)
     return OpenSetFit(scores.closed, mixture, replace(posterior, log_bayes_factor=evidence), known)
 
@@ -344,10 +346,11 @@ def _posterior_at_shares(
     candidates = Candidates.from_ratios(ratios_at_shares(scores, mixture))
     cells = candidates.cells(weight)
     posterior = placement_posterior(cells, candidates.log_prior, prior_closed, small_share)
-    known = np.zeros(scores.n_new)
+    arrays = chosen_arrays()
+    known = arrays.zeros((scores.n_new,))
     for probability, place in zip(posterior.known, cells.place, strict=True):
-        known += probability[place]
-    return posterior, np.clip(known, _MIN_RATIO, 1.0)
+        known += arrays.looked_up(probability, place)
+    return posterior, arrays.host(known.clip(_MIN_RATIO, 1.0))
 
 
 def _posterior_draws(

@@ -17,7 +17,7 @@ from scipy.special import ndtr, ndtri
 
 from unseen._arrays import arrays_of
 from unseen._frozen import Frozen, frozen_array
-from unseen._types import Array, FloatArray, IntArray
+from unseen._types import Array, FloatArray
 from unseen.roc.models import Concave
 
 __all__ = [
@@ -67,13 +67,13 @@ class PooledCells(Frozen):
     ----------
     new, labelled : ndarray of shape (C, cells)
         Mass of F and of H in each cell, for each candidate score.
-    place : ndarray of shape (C, n_F)
-        The cell in which each row of F stands.
+    place : array of shape (C, n_F)
+        The cell in which each row of F stands, on the device of the rows.
     """
 
     new: FloatArray
     labelled: FloatArray
-    place: IntArray
+    place: Array
 
 
 def spread_cells(new: Array, labelled: Array) -> tuple[FloatArray, FloatArray]:

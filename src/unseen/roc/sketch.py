@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import isotonic_regression
 
+from unseen._arrays import chosen_arrays
 from unseen._frozen import Frozen
 from unseen._types import FloatArray, IntArray
 from unseen.records import RocEvidence
@@ -170,23 +171,23 @@ def scored_evidence(
     >>> scored.detection.round(2)
     array([0.  , 0.33, 0.67, 0.67, 1.  ])
     """
-    n_new, n_labelled = len(scores_F), len(scores_H)
-    weight = np.ones(n_labelled) if weight_H is None else weight_H
-    values, place = np.unique(np.concatenate([scores_F, scores_H]), return_inverse=True)
-    new = np.bincount(place[:n_new], minlength=len(values))
-    labelled = np.bincount(place[n_new:], weight, minlength=len(values))
-    falling = values[::-1]
+    arrays, n_new, n_labelled = chosen_arrays(), len(scores_F), len(scores_H)
+    weight = arrays.put(np.ones(n_labelled) if weight_H is None else weight_H)
+    values, place = arrays.steps(-arrays.joined([scores_F, scores_H]))
+    falling = -values
     middles = (falling[1:] + falling[:-1]) / 2
-    thresholds = np.concatenate([falling[:1], middles, falling[-1:]])
-    curve = np.stack(cumulative_roc(labelled[::-1], new[::-1]))
-    if len(thresholds) > _MAX_VERTICES:
+    vertices = [arrays.joined([falling[:1], middles, falling[-1:]])]
+    for rows, weights in ((place[n_new:], weight), (place[:n_new], None)):
+        sums = arrays.running_sums(arrays.counts(rows, len(values), weights))
+        vertices.append(sums / sums[-1])
+    if len(values) >= _MAX_VERTICES:
         # Vertices at equal steps of the summed angles are finer towards both ends of either axis.
-        # Rounding lets a cumulative share pass 1 by an ulp, where asin has no value.
-        angle = np.arcsin(np.sqrt(np.clip(curve, 0.0, 1.0))).sum(axis=0)
-        run = np.ceil(angle * (_MAX_VERTICES - 2) / np.pi - 1e-9).astype(np.int64)
-        last_of_run = np.flatnonzero(np.diff(run, append=run[-1] + 1))
-        kept = np.unique(np.append(0, last_of_run))
-        curve, thresholds = curve[:, kept], thresholds[kept]
+        angle = arrays.angles(vertices[1]) + arrays.angles(vertices[2])
+        run = (1e-9 - angle * (_MAX_VERTICES - 2) / np.pi) // 1
+        ends_run = arrays.host(run[1:] != run[:-1])
+        kept = np.unique(np.concatenate([[0], np.flatnonzero(ends_run), [len(values)]]))
+        vertices = [one[kept] for one in vertices]
+    thresholds, *curve = map(arrays.host, vertices)
     found = *curve, float(right_slope), n_new, n_labelled, dict(parameters or {}), thresholds
     return RocEvidence(*found)
 

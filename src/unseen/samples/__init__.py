@@ -13,6 +13,7 @@ from unseen.samples.checks import (
 )
 from unseen.samples.clusters import (
     Clusters,
+    all_clusters,
     design_effect,
     effective_number,
     first_rows,
@@ -24,6 +25,7 @@ from unseen.samples.labelled import LabelledRows, check_labels
 __all__ = [
     "Clusters",
     "LabelledRows",
+    "all_clusters",
     "check_again",
     "check_closed_set",
     "check_fold_rows",

@@ -21,10 +21,11 @@ from sklearn.utils import check_array
 from sklearn.utils.sparsefuncs import min_max_axis
 from sklearn.utils.validation import validate_data
 
-from unseen._types import BoolArray
+from unseen._types import BoolArray, FloatArray
 from unseen._wording import listed, quoted
 from unseen.records import Notice, UnseenWarning
 from unseen.samples.copies import copy_notices
+from unseen.samples.draws import enough_places
 from unseen.samples.labelled import LabelledRows, check_labels, on_host
 from unseen.samples.oddities import label_notices, sentinel_notices
 
@@ -266,29 +267,39 @@ def sample_notices(
     copies = copy_notices(labelled.rows, rows, known, name)
     for notice in copies:
         warn(notice.text)
-    # A feature may be constant in X and still give away an unseen class in X_new.
-    (low, high), (new_low, new_high) = (
-        min_max_axis(one, axis=0) if sparse.issparse(one) else (one.min(axis=0), one.max(axis=0))
-        for one in (labelled.rows, rows)
-    )
-    spread = np.maximum(high, new_high) - np.minimum(low, new_low)
+    n_columns = rows.shape[1]
+    spread = _spread(*(one[enough_places(one.shape[0])] for one in (labelled.rows, rows)))
+    if (spread < _SMALLEST).any():
+        spread = _spread(labelled.rows, rows)
     constant = np.flatnonzero(spread < _SMALLEST)
-    if constant.size == low.size:
+    if constant.size == n_columns:
         tiny = f" or vary by less than {_SMALLEST:g}" if spread.any() else ""
         raise ValueError(
             f"{known} and {name} must vary in at least one feature; "
-            f"got {low.size} that are all constant{tiny}, so nothing tells the classes apart."
+            f"got {n_columns} that are all constant{tiny}, so nothing tells the classes apart."
         )
     if constant.size:
         columns = listed([_column_label(int(column), labelled.names) for column in constant])
         text = (
-            f"{constant.size} of {low.size} features are constant over {known} and {name} and "
+            f"{constant.size} of {n_columns} features are constant over {known} and {name} and "
             f"carry nothing: {columns}."
         )
         found.append(Notice("constant_columns", text))
     found += label_notices(labelled.classes)
     found += sentinel_notices(labelled.rows, rows, labelled.names)
     return (*found, *copies)
+
+
+def _spread(X: Rows, X_new: Rows) -> FloatArray:
+    """Width of each feature over both samples.
+
+    A feature may be constant in X and still give away an unseen class in X_new.
+    """
+    (low, high), (new_low, new_high) = (
+        min_max_axis(one, axis=0) if sparse.issparse(one) else (one.min(axis=0), one.max(axis=0))
+        for one in (X, X_new)
+    )
+    return np.asarray(np.maximum(high, new_high) - np.minimum(low, new_low))
 
 
 def column_names(X: Any) -> list[str] | None:
@@ -331,18 +342,23 @@ def _check_sizes(rows: Rows, name: str, names: Iterable[str] | None = None) -> N
     """Raise where a value is NaN, infinite, or too large for its square."""
     is_sparse = sparse.issparse(rows)
     values = rows.data if is_sparse else rows
+    # Where all is well one pass over the values is enough, or two where numbers are large.
+    with np.errstate(all="ignore"):
+        if values.ravel() @ values.ravel() <= _LARGEST:
+            return
+    if max(float(values.max(initial=0.0)), -float(values.min(initial=0.0))) <= _LARGEST:
+        return
     finite = np.isfinite(values)
     if not finite.all():
         raise ValueError(
             f"{name} must be finite; got {int((~finite).sum())} NaN or infinite values, the first "
             f"in {_first_place(rows, ~finite, names)}. Fill them in or drop those rows."
         )
-    if max(float(values.max(initial=0.0)), -float(values.min(initial=0.0))) > _LARGEST:
-        huge = np.abs(values) > _LARGEST
-        raise ValueError(
-            f"{name} must hold numbers of at most {_LARGEST:g}, so that squares stay finite; got "
-            f"{values[huge][0]:g} in {_first_place(rows, huge, names)}."
-        )
+    huge = np.abs(values) > _LARGEST
+    raise ValueError(
+        f"{name} must hold numbers of at most {_LARGEST:g}, so that squares stay finite; got "
+        f"{values[huge][0]:g} in {_first_place(rows, huge, names)}."
+    )
 
 
 def _first_place(rows: Rows, wrong: BoolArray, names: Iterable[str] | None) -> str:

@@ -22,6 +22,7 @@ from unseen.samples.labelled import LabelledRows
 
 __all__ = [
     "Clusters",
+    "all_clusters",
     "design_effect",
     "effective_number",
     "first_rows",
@@ -45,6 +46,8 @@ class Clusters(Frozen):
     groups : tuple of two ndarrays of shape (n,) and (m,), or None, default=None
         Numbers of rows that share a fold without being draws of one row, labelled and new; None
         where copies alone share a fold.
+    distinct : bool, default=False
+        Whether no two rows are known to be draws of one row, so that nobody need look for them.
 
     Examples
     --------
@@ -61,6 +64,7 @@ class Clusters(Frozen):
     labelled: IntArray
     new: IntArray
     groups: tuple[IntArray, IntArray] | None = None
+    distinct: bool = False
 
     @classmethod
     def of_copies(cls, X: Matrix, X_new: Matrix | None = None) -> Clusters:
@@ -68,7 +72,7 @@ class Clusters(Frozen):
         rows = [X] if X_new is None else [X, X_new]
         if are_distinct(*rows):
             numbers = np.arange(sum(one.shape[0] for one in rows))
-            return cls(numbers[: X.shape[0]], numbers[X.shape[0] :])
+            return cls(numbers[: X.shape[0]], numbers[X.shape[0] :], distinct=True)
         keys = row_keys(*rows)
         _, first, numbers, counts = np.unique(
             keys, return_index=True, return_inverse=True, return_counts=True
@@ -157,6 +161,11 @@ def group_clusters(labelled: LabelledRows, X_new: Matrix) -> Clusters | None:
     own = np.where(alone, free + copies.labelled, groups)
     new = np.where(groups_new < 0, copies.as_copies(free + copies.new, own), groups_new)
     return replace(copies, groups=(own, new))
+
+
+def all_clusters(labelled: LabelledRows, X_new: Matrix) -> Clusters:
+    """Copies, and the groups that share a fold where the rows have any."""
+    return group_clusters(labelled, X_new) or Clusters.of_copies(labelled.rows, X_new)
 
 
 def first_rows(numbers: IntArray) -> IntArray:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
+from functools import cached_property
 from pickle import PicklingError
 from typing import TYPE_CHECKING, Any, Self
 
@@ -17,15 +18,15 @@ from scipy import sparse
 from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 
+from unseen._arrays import arrays_of, chosen_arrays
 from unseen._frozen import Frozen
-from unseen._types import FloatArray, IntArray, Matrix, ScorePair
+from unseen._types import Array, FloatArray, IntArray, Matrix, ScorePair
 from unseen.records import Notice
 from unseen.samples import (
     Clusters,
     LabelledRows,
     check_fold_rows,
     check_folds,
-    first_rows,
 )
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ __all__ = [
     "Scores",
     "as_rows",
     "assign_folds",
+    "fold_masks",
     "fold_offsets",
     "folds_by_size",
     "mean_pair",
@@ -78,7 +80,7 @@ class Scores(Frozen):
     def n_new(self) -> int:
         """New rows."""
 
-    @property
+    @cached_property
     def counts(self) -> IntArray:
         """Labelled rows of each class; here for scores with ``codes``, the class of each row."""
         codes: IntArray = self.codes  # type: ignore[attr-defined]
@@ -253,7 +255,7 @@ def stack_samples(X_new: Matrix, X: Matrix) -> tuple[Matrix, IntArray]:
     is_new = np.repeat([1, 0], [X_new.shape[0], X.shape[0]])
     if sparse.issparse(X) or sparse.issparse(X_new):
         return sparse.vstack([X_new, X]).tocsr(), is_new
-    return np.vstack([X_new, X]), is_new
+    return chosen_arrays().joined([X_new, X]), is_new
 
 
 def mean_pair(pairs: list[ScorePair]) -> ScorePair:
@@ -300,15 +302,16 @@ def _stratified_folds(codes: IntArray, n_folds: int, random_state: Any) -> IntAr
 
     A class with fewer rows than folds is missing from some of them.
     """
-    rng, n_dealt = check_random_state(random_state), 0
+    rng, n_dealt, turn = check_random_state(random_state), 0, np.arange(n_folds)[::-1]
     folds = np.empty(len(codes), dtype=np.int64)
-    for code in codes[first_rows(codes)]:
-        own = np.flatnonzero(codes == code)
+    by_class = [np.flatnonzero(codes == code) for code in np.flatnonzero(np.bincount(codes))]
+    for own in sorted(by_class, key=lambda places: int(places[0])):
         # Folds are dealt out in turn, and the next class goes on where this one ends.
-        dealt = np.sort(np.arange(n_dealt, n_dealt + len(own)) % n_folds)
+        before, n_dealt = n_dealt, n_dealt + len(own)
+        counts = (n_dealt + turn) // n_folds - (before + turn) // n_folds
+        dealt = np.repeat(np.arange(n_folds), counts)
         rng.shuffle(dealt)
         folds[own] = dealt
-        n_dealt += len(own)
     return folds
 
 
@@ -364,8 +367,7 @@ def training_masks(
 ) -> FloatArray:
     """Columns (n, folds): 1 where the fold trains on the row, 0 where it tests it, else -1."""
     if isinstance(cv, int | np.integer):
-        folds = assign_folds(codes, int(cv), random_state, clusters)
-        return (folds[:, None] != np.arange(folds.max() + 1)).astype(np.float64)
+        return fold_masks(assign_folds(codes, int(cv), random_state, clusters))
     splits = list(check_cv(cv, codes, classifier=True).split(codes[:, None], codes))
     masks = np.full((len(codes), len(splits)), -1.0)
     for fold, (train, test) in enumerate(splits):
@@ -374,7 +376,14 @@ def training_masks(
     return masks
 
 
-def fold_offsets(masks: FloatArray, new: IntArray, weights: FloatArray | None = None) -> FloatArray:
+def fold_masks(folds: Array) -> Array:
+    """Columns (n, folds): 1 where the fold trains on the row, 0 where it tests it."""
+    arrays = arrays_of(folds)
+    own = folds[:, None] != arrays.put(np.arange(int(folds.max()) + 1))
+    return arrays.cast(own, np.float64)
+
+
+def fold_offsets(masks: Array, new: IntArray, weights: FloatArray | None = None) -> Array:
     """Log-odds of F among the rows that trained the model of each row.
 
     Folds cannot all hold the same shares of F and H. The log-odds of a model are higher the more of
@@ -401,14 +410,15 @@ def fold_offsets(masks: FloatArray, new: IntArray, weights: FloatArray | None = 
     >>> np.exp(fold_offsets(masks, np.array([1, 1, 0, 0])))[:3].round(3)
     array([0.5, 1. , 1. ])
     """
-    return np.asarray(training_log_odds(masks, new, weights)[masks.argmin(axis=1)])
+    odds = arrays_of(masks).put(training_log_odds(masks, new, weights))
+    return odds[masks.argmin(1)]
 
 
-def training_log_odds(
-    masks: FloatArray, new: IntArray, weights: FloatArray | None = None
-) -> FloatArray:
+def training_log_odds(masks: Array, new: IntArray, weights: FloatArray | None = None) -> FloatArray:
     """Log-odds of F among the rows that train the model of each fold; see :func:`fold_offsets`."""
     weights = np.ones(len(new)) if weights is None else weights
-    trained = masks == 1
-    odds: FloatArray = np.log((weights * new) @ trained) - np.log((weights * (1 - new)) @ trained)
-    return odds
+    arrays = arrays_of(masks)
+    trained = arrays.cast(masks == 1, np.float64)
+    masses = (arrays.put(part) @ trained for part in (weights * new, weights * (1 - new)))
+    of_F, of_H = (np.log(arrays.host(mass)) for mass in masses)
+    return np.asarray(of_F - of_H)

@@ -15,6 +15,7 @@ from scipy.optimize import minimize
 from scipy.special import softmax
 from scipy.stats import chi2
 
+from unseen._arrays import chosen_arrays
 from unseen._types import FloatArray, IntArray
 
 __all__ = [
@@ -125,11 +126,12 @@ def assumed_shares(posteriors: FloatArray, codes: IntArray) -> FloatArray:
     >>> assumed_shares(posteriors, np.repeat([0, 1, 0, 1], [75, 1, 5, 19])).round(1)
     array([0.5, 0.5])
     """
-    truth = np.eye(posteriors.shape[1])[codes]
-    labels, excess = truth.mean(axis=0), posteriors - truth
-    noise = np.sqrt(np.square(excess).sum(axis=0)) / len(codes)
+    arrays, n_rows = chosen_arrays(), len(codes)
+    truth = arrays.put(np.asarray(codes)[:, None] == np.arange(posteriors.shape[1]), np.float64)
+    excess = arrays.put(posteriors) - truth
+    labels, noise = arrays.total(truth) / n_rows, np.sqrt(arrays.total(excess * excess)) / n_rows
     limit = np.maximum(_STANDARD_ERRORS * noise, _LEAST_DIFFERENCE)
-    if (np.abs(excess.mean(axis=0)) <= limit).all():
+    if (np.abs(arrays.total(excess) / n_rows) <= limit).all():
         return labels
     shares = labels * np.exp(-_least_log_loss(posteriors, codes, temperature=False).bias)
     return np.asarray(shares / shares.sum())

@@ -14,13 +14,12 @@ from typing import Any, Protocol
 
 import numpy as np
 from joblib import Parallel, delayed
-from scipy.special import softmax
 from sklearn.utils import check_random_state
 
 from unseen._arrays import NumpyArrays, chosen_arrays
 from unseen._progress import between
 from unseen._random import one_blas_thread, seeded
-from unseen._types import BoolArray, FloatArray, IntArray, Matrix, ScorePair
+from unseen._types import Array, BoolArray, FloatArray, IntArray, Matrix, ScorePair
 from unseen.samples import Clusters
 from unseen.scores.base import (
     LOSS_WEIGHT,
@@ -28,6 +27,8 @@ from unseen.scores.base import (
     Distances,
     RatioScores,
     as_rows,
+    assign_folds,
+    fold_masks,
     fold_offsets,
     mean_pair,
     stack_samples,
@@ -203,21 +204,27 @@ class KernelCrossFitter:
         Bandwidth and C are chosen once, on all labelled rows.
         """
         seeds = np.random.RandomState(seed).randint(2**31 - 1, size=(n_folds or 0) + 2)
-        model = seeded(self.classifier, seeds[0]).fit(X, codes)
+        model: KernelLogisticRegression = seeded(self.classifier, seeds[0])
+        model._validate_params()
+        model.classes_ = np.arange(int(codes.max()) + 1)
+        checked = as_rows(X), codes, np.ones(len(codes))
+        rows = model.fit_checked(*checked)
         new = model.predict_proba(X_new)
         if n_folds is None:
             return None, new
         with one_blas_thread():
-            part = X, np.ones(len(codes)), np.random.RandomState(seeds[0])
-            rows = model.prepare(*part, type(model._standardise))
+            if rows is None:
+                rng, kind = np.random.RandomState(seeds[0]), type(model._standardise)
+                rows = model.prepare(checked[0], checked[2], rng, kind)
             clusters = clusters or Clusters.of_copies(X, X_new)
-            masks = training_masks(n_folds, codes, int(seeds[1]), clusters.together[0])
+            folds = assign_folds(codes, n_folds, int(seeds[1]), clusters.together[0])
+            masks = fold_masks(rows.arrays.put(folds))
             cell = rows, codes, model.bandwidth_, np.array([model.C_])
             found = held_out(*cell, masks, "neg_log_loss", *SCORE_LIMITS)
-            logits = rows.arrays.host(found.values[:, 0])
-        if logits.shape[1] == 1:
-            logits = np.column_stack([np.zeros(len(logits)), logits])
-        labelled = np.asarray(softmax(logits, axis=1))
+            logits = found.values[:, 0]
+            if logits.shape[1] == 1:
+                logits = rows.arrays.beside([0 * logits, logits])
+            labelled = rows.arrays.posteriors(logits)
         return labelled, clusters.as_copies(new, labelled)
 
     def pairs(
@@ -269,26 +276,29 @@ class KernelCrossFitter:
         self.classifier._validate_params()
         rng = check_random_state(seed)
         rows_new, rows_old = as_rows(X_new), as_rows(X)
-        stacked, is_new = stack_samples(rows_new, rows_old)
         clusters = clusters or Clusters.of_copies(rows_old, rows_new)
-        weights = np.ones(len(is_new))
-        weights[is_new == 0] = 1.0 if weight is None else weight
+        arrays, n_new = chosen_arrays(), rows_new.shape[0]
         with one_blas_thread():
-            stacked = chosen_arrays().put_rows(stacked)
+            rows_new, rows_old = map(arrays.put_rows, (rows_new, rows_old))
+            stacked, is_new = stack_samples(rows_new, rows_old)
+            weights = np.ones(len(is_new))
+            weights[n_new:] = 1.0 if weight is None else weight
             every = [
                 self.classifier.prepare(stacked, weights, rng, kind)
                 for kind in self.classifier.scales(stacked, weights)
             ]
             strata = 1 - is_new
-            strata[is_new == 0] += 0 if codes is None else codes
-            masks = training_masks(n_folds, strata, rng, clusters.stacked)
+            strata[n_new:] += 0 if codes is None else codes
+            folds = assign_folds(strata, n_folds, rng, clusters.stacked)
+            masks = fold_masks(arrays.put(folds))
             parts = self._candidates(every, is_new, masks, clusters.n_effective)
             if distances is None:
                 scales = [scale for rows in every for scale in rows.standardise.for_distances]
                 distances = neighbour_distances(rows_new, rows_old, scales, rng, clusters)
-        values, losses = (np.hstack(columns) for columns in zip(*parts, strict=True))
-        n_new = rows_new.shape[0]
-        return RatioScores(values[:n_new], values[n_new:], losses, distances, clusters)
+        values, losses = zip(*parts, strict=True)
+        ratios = arrays.beside(list(values))
+        new, labelled = map(arrays.host, (ratios[:n_new], ratios[n_new:]))
+        return RatioScores(new, labelled, np.concatenate(losses), distances, clusters)
 
     def distances(self, X_new: Matrix, X: Matrix, seed: Any, clusters: Clusters) -> Distances:
         """Distances to labelled rows, on scales in which both samples count alike."""
@@ -303,8 +313,8 @@ class KernelCrossFitter:
             return neighbour_distances(rows_new, rows_old, every, rng, clusters)
 
     def _candidates(
-        self, every: list[PreparedRows], is_new: IntArray, masks: FloatArray, n_effective: float
-    ) -> list[tuple[FloatArray, FloatArray]]:
+        self, every: list[PreparedRows], is_new: IntArray, masks: Array, n_effective: float
+    ) -> list[tuple[Array, FloatArray]]:
         """Density ratios and losses of those that count; see :func:`_density_ratios`."""
         given, search = self.classifier, self.search
         C_values = search.C_values if given.C is None else given.C_values()
@@ -380,20 +390,20 @@ def _against_class(
 
 
 def _density_ratios(
-    found: HeldOut, arrays: NumpyArrays, counts: BoolArray, out: BoolArray, offsets: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+    found: HeldOut, arrays: NumpyArrays, counts: BoolArray, out: Array, offsets: Array
+) -> tuple[Array, FloatArray]:
     """Out-of-fold log density ratios (n, Cs) at one bandwidth, and their log-loss (Cs,).
 
     Of every C that ``counts``; ``out`` says which folds hold a row out, and ``offsets`` are the
     log-odds of new rows that the model of a row has learnt.
     """
-    values, held = found.values[:, arrays.put(counts), 0], arrays.put(out, np.float64)
+    values, held = found.values[:, arrays.put(counts), 0], arrays.cast(out, np.float64)
     n_held = arrays.put(np.maximum(arrays.total(held), 1))
     means = (held.T @ values) / n_held[:, None]
     apart = values - held @ means
     spread = np.sqrt(arrays.host((apart * apart).mean(axis=0)))
-    values = arrays.host(values) - offsets[:, None]
+    values = values - offsets[:, None]
     # Where held-out rows are out of reach of all others, the error of the fit is all that differs.
     silent = spread < np.minimum(found.error[counts], _MIN_SPREAD)
-    values[:, silent] = 0.0  # without offsets, which alone would order rows by fold
+    values[:, arrays.put(silent)] = 0.0  # without offsets, which alone would order rows by fold
     return values, -found.scores[counts]

@@ -158,7 +158,7 @@ def held_out(
     bandwidth : float
     C_values : ndarray of shape (Cs,)
     masks : ndarray of shape (n, folds)
-        1 where a fold trains on the row, 0 where the row is held out, NaN where neither.
+        1 where a fold trains on the row, 0 where the row is held out, -1 where neither.
     scoring : str
         A key of ``SCORINGS``.
     tol, max_iter

@@ -13,6 +13,7 @@ from typing import Protocol, Self
 
 import numpy as np
 from scipy import sparse
+from scipy.spatial.distance import squareform
 from sklearn.metrics.pairwise import euclidean_distances
 
 from unseen._arrays import NumpyArrays, arrays_of, chosen_arrays
@@ -112,7 +113,7 @@ def choose_landmarks(
 
 def median_bandwidth(landmarks: FloatArray) -> float:
     """Median distance between landmarks; 1 where all of them coincide."""
-    distances = euclidean_distances(landmarks)[np.triu_indices(len(landmarks), k=1)]
+    distances = squareform(euclidean_distances(landmarks), checks=False)
     positive = distances[distances > 0]
     return float(np.median(positive)) if positive.size else 1.0
 
@@ -154,7 +155,7 @@ def neighbour_distances(
     n_new, n_old = F.shape[0], H.shape[0]
     new, labelled = np.arange(n_old, n_old + n_new), np.arange(n_old)
     chosen = labelled
-    if clusters is not None:
+    if clusters is not None and not clusters.distinct:
         # Of copies one is enough to measure from.
         distinct = first_rows(clusters.labelled)
         chosen = distinct if len(distinct) > 1 else chosen
@@ -164,19 +165,22 @@ def neighbour_distances(
         labelled, new = clusters.together
     largest = int(np.unique(labelled[chosen], return_counts=True)[1].max())
     n_nearest = max(1, min(_NEIGHBOURS, len(chosen) - largest))
-    arrays = chosen_arrays()
-    pairs = [tuple(map(arrays.put, pair)) for pair in ((F, new), (H, labelled))]
-    found = [np.empty((rows.shape[0], len(scales))) for rows, _ in pairs]
-    own_numbers = arrays.put(labelled[chosen])
+    arrays, own = chosen_arrays(), labelled[chosen]
+    is_own = np.zeros(1 + max(int(labelled.max()), int(new.max(initial=0))), dtype=bool)
+    is_own[own] = True
+    samples = [(arrays.put(F), new, is_own[new]), (arrays.put(H), labelled, is_own[labelled])]
+    found = [arrays.empty((rows.shape[0], len(scales))) for rows, *_ in samples]
     for column, scale in enumerate(scales):
         references = arrays.put(scale(H[chosen]))
-        for (rows, numbers), distances in zip(pairs, found, strict=True):
+        for (rows, numbers, shared), distances in zip(samples, found, strict=True):
             for block in arrays.blocks(rows.shape[0], len(chosen)):
                 apart = arrays.squared_distances(scale(arrays.put(dense(rows[block]))), references)
-                apart[numbers[block, None] == own_numbers] = np.inf
-                nearest = arrays.host(arrays.smallest(apart, n_nearest))
-                distances[block, column] = np.sqrt(np.maximum(nearest, 0.0)).mean(axis=1)
-    return Distances(*found)
+                few = np.flatnonzero(shared[block])
+                row, reference = np.nonzero(numbers[block][few, None] == own)
+                apart[few[row], reference] = np.inf
+                nearest = arrays.smallest(apart, n_nearest).clip(min=0.0)
+                distances[block, column] = (nearest**0.5).mean(1)
+    return Distances(*map(arrays.host, found))
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
@@ -166,6 +165,14 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
                 f"y must hold at least two classes; got one class, {self.classes_.tolist()[0]!r}."
             )
         weight = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        self.fit_checked(X, codes, weight)
+        return self
+
+    def fit_checked(self, X: Matrix, codes: IntArray, weight: FloatArray) -> PreparedRows | None:
+        """Fit checked rows of ``classes_``; the rows on the first scale, if it is the best.
+
+        On another scale the landmarks depend on those that were drawn before.
+        """
         with one_blas_thread():
             rng = check_random_state(self.random_state)
             X = chosen_arrays().put_rows(X)
@@ -187,13 +194,13 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
                 f"kernel logistic regression stopped after {FINAL_STEPS} steps short of its "
                 f"optimum at bandwidth={bandwidth:g}, C={C:g}; a smaller C is easier to fit.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
         self.bandwidth_, self.C_ = bandwidth, C
         self.landmarks_, self._kernel = factor.kernel.landmarks, factor.kernel
         self._standardise, self._dtype = rows.standardise, dtype
         self.coef_, self.intercept_ = found.coefficients[:-1, 0], found.coefficients[-1, 0]
-        return self
+        return rows if best == 0 else None
 
     def scales(self, X: Matrix, weight: FloatArray) -> tuple[type[Scale], ...]:
         """Kinds of scale to try; the user's own bandwidths are for columns of equal spread."""
@@ -269,7 +276,8 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
             return every, codes
         X, weight = every[0].X, every[0].weight
         order = rng.permutation(np.flatnonzero(weight > 0))
-        by_class = np.argsort(codes[order], kind="stable")
+        # NumPy sorts small whole numbers by counting them.
+        by_class = np.argsort(codes[order].astype(np.min_scalar_type(codes.max())), kind="stable")
         counts = np.bincount(codes[order], minlength=int(codes.max()) + 1)
         rank = np.concatenate([np.arange(count) / max(count, 1) for count in counts])
         some = np.sort(order[by_class[np.argsort(rank, kind="stable")[:size]]])
@@ -310,7 +318,7 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
         values = self.decision_function(X)
         if values.ndim == 1:
             values = np.stack([np.zeros_like(values), values], axis=1)
-        return np.asarray(softmax(values, axis=1))
+        return chosen_arrays().posteriors(values)
 
     def predict(self, X: Matrix) -> Any:
         """Most probable class of each row.

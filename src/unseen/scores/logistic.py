@@ -21,6 +21,7 @@ from unseen._frozen import Frozen
 from unseen._types import Array, BoolArray, FloatArray, IntArray
 from unseen.scores.kernel import KernelFactor
 
+_DOT = "rck,rck->c"
 SAMPLE = 4  # rows per coefficient behind the preconditioner
 REFRESH = (5, 12, 30, 60)  # iterations at which the problems still at work get a new one
 WATCHED = (4, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50)  # iterations at which hopeless ones may leave
@@ -137,7 +138,7 @@ class _Iteration:
     def __init__(self, factor: KernelFactor, problems: Problems) -> None:
         self.factor, self.problems = factor, problems
         self.arrays = arrays = arrays_of(factor.design)
-        self.active = np.arange(problems.C.size)
+        self.active, self.C = np.arange(problems.C.size), arrays.put(problems.C)
         self.weights = problems.weights[:, problems.group]
         self.dtype = arrays.precision(factor.design)
         self.whiten = arrays.put(factor.whiten, self.dtype)
@@ -203,9 +204,10 @@ class _Iteration:
         self.gradient = self._move(length)
         self._correct_overshoot(length, slope)
         self.natural = self.preconditioner(self.problems.C[self.active], self.gradient)
-        decrement = self._dot(self.gradient, self.natural)
+        parts = (self.arrays.contract(_DOT, one, self.natural) for one in (self.gradient, before))
+        decrement, turned = self.arrays.host(self.arrays.beside(list(parts))).T
         # Polak-Ribiere, restarted where it turns negative.
-        kept = np.maximum(0, decrement - self._dot(before, self.natural)) / self.decrement
+        kept = np.maximum(0, decrement - turned) / self.decrement
         self.direction = self.direction * self.arrays.put(kept[:, None])
         self.decrement = decrement
 
@@ -221,6 +223,7 @@ class _Iteration:
         decrement[solved] = self.decrement[done] / self.scale[done]
         error[solved] = np.sqrt(np.maximum(self.decrement[done], 0.0))
         self.active = self.active[keep]
+        self.C = self.arrays.put(self.problems.C[self.active])
         for name in ("w", "direction", "gradient", "natural", "values", "probabilities"):
             setattr(self, name, self.arrays.columns(getattr(self, name), keep))
         self.moved = self.arrays.empty(self.values.shape, self.dtype)
@@ -232,21 +235,25 @@ class _Iteration:
         design, arrays = self.factor.design, self.arrays
         flat = self.direction.reshape(len(self.w), -1)
         direction = self.whiten @ arrays.cast(flat, self.dtype)
-        curvature = np.zeros(self.active.size)
+        curvature = arrays.zeros((self.active.size,))
         for rows in arrays.blocks(len(design), flat.shape[1]):
             moved = self.moved[rows].reshape(-1, flat.shape[1])
             arrays.product(design[rows], direction, out=moved)
             along = self._variance(self.moved[rows], self.probabilities[rows])
-            curvature += arrays.host(arrays.contract("nc,nc->c", along, self.weights[rows]))
+            curvature += arrays.contract("nc,nc->c", along, self.weights[rows])
         penalised = self.direction[:-1]
-        return self.problems.C[self.active] * curvature + self._dot(penalised, penalised)
+        found: FloatArray = arrays.host(
+            self.C * curvature + arrays.contract(_DOT, penalised, penalised)
+        )
+        return found
 
     def _move(self, length: FloatArray) -> FloatArray:
         """Go this far along the direction; return the gradient there."""
         design, arrays = self.factor.design, self.arrays
         targets, groups = self.problems.targets, self.problems.group[self.active]
-        self.w += arrays.put(length[:, None]) * self.direction
-        step = arrays.put(length[:, None], self.dtype)
+        far = arrays.put(length[:, None])
+        self.w += far * self.direction
+        step = arrays.cast(far, self.dtype)
         pull = arrays.zeros((len(self.w), self.w.shape[1] * self.w.shape[2]))
         for rows in arrays.blocks(len(design), pull.shape[1]):
             values = self.values[rows]
@@ -259,8 +266,7 @@ class _Iteration:
             flat = residual.reshape(len(residual), -1)
             pull += arrays.transposed_product(flat, design[rows])
         whitened = self.whiten.T @ arrays.cast(pull, self.dtype)
-        C = arrays.put(self.problems.C[self.active, None])
-        gradient = C * whitened.reshape(self.w.shape)
+        gradient = self.C[:, None] * whitened.reshape(self.w.shape)
         gradient[:-1] += self.w[:-1]
         return gradient
 
@@ -277,7 +283,7 @@ class _Iteration:
 
     def _dot(self, left: Array, right: Array) -> FloatArray:
         """Inner product of coefficient arrays, problem by problem."""
-        return self.arrays.host(self.arrays.contract("rck,rck->c", left, right))
+        return self.arrays.host(self.arrays.contract(_DOT, left, right))
 
     def _variance(self, moved: Array, probabilities: Array) -> Array:
         """Second derivative of the loss of each row along its move: a variance under p."""
@@ -322,12 +328,20 @@ class _Preconditioner:
         """Hessian^-1 gradient, for problems of these C."""
         natural = self.arrays.zeros(gradient.shape)
         for strength, factor in self.factors.items():
-            which = np.flatnonzero(strength == C)
-            if which.size:
+            which = _in_a_row(np.flatnonzero(strength == C))
+            if which is not None:
                 part = gradient[:, which]
                 solved = self.arrays.solve(factor, part.reshape(len(part), -1))
                 natural[:, which] = solved.reshape(part.shape)
         return natural
+
+
+def _in_a_row(places: IntArray) -> slice | IntArray | None:
+    """Places as a slice where they follow each other, which needs no copy; None of no places."""
+    if not places.size:
+        return None
+    first, last = int(places[0]), int(places[-1])
+    return slice(first, last + 1) if last - first < places.size else places
 
 
 def _null_model(problems: Problems) -> tuple[FloatArray, FloatArray]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import issparse
 
-from unseen._arrays import arrays_of, chosen_arrays
+from unseen._arrays import arrays_of, chosen_arrays, kept_there
 from unseen._frozen import Frozen
 from unseen._types import Array, BoolArray, FloatArray, IntArray, Matrix
 from unseen.samples import Clusters, LabelledRows
@@ -107,8 +107,10 @@ def made_moves(
     """Shifts beside steady distances; a row counts for its likeliest class at shares ``closed``."""
     looks_like, of_labelled = np.zeros(X_new.shape[0], dtype=np.intp), labelled.codes
     if posteriors is not None:
-        looks_like = (posteriors.ratios * closed).argmax(axis=1)
-        of_labelled = posteriors.of_labelled.argmax(axis=1)
+        arrays = chosen_arrays()
+        densities = kept_there(posteriors, "ratios") * arrays.put(closed)
+        looks_like = arrays.host(densities.argmax(1))
+        of_labelled = arrays.host(kept_there(posteriors, "of_labelled").argmax(1))
     away = mean_departure(labelled.rows, X_new, of_labelled, looks_like)
     shifts = class_shifts(labelled, X_new, looks_like)
     return Moves(distances, *shifts, labelled.names, *coded_rows(labelled.rows, X_new), away)
@@ -165,8 +167,8 @@ def steady_distances(
         else:
             parts.append(given)
     if posteriors is not None:
-        logits = _logits(posteriors.new), _logits(posteriors.of_labelled)
-        parts.append(_distances(*logits, rng, clusters))
+        new, old = (_logits(kept_there(posteriors, rows)) for rows in ("new", "of_labelled"))
+        parts.append(_distances(new, old, rng, clusters))
     if not parts:
         return None
     return Distances(
@@ -189,9 +191,9 @@ def _distances(
     return neighbour_distances(new, old, [as_given], rng, clusters)
 
 
-def _logits(posteriors: FloatArray) -> FloatArray:
-    values = np.log(np.maximum(posteriors, _FLOOR))
-    return values - values.mean(axis=1, keepdims=True)
+def _logits(posteriors: Array) -> Array:
+    values = arrays_of(posteriors).log(posteriors.clip(min=_FLOOR))
+    return values - values.mean(1)[:, None]
 
 
 def class_shifts(
@@ -225,7 +227,7 @@ def class_shifts(
     if pair is None:
         return None, None
     rows, rows_new = pair
-    scale = Standardisation.of(rows, np.ones(len(rows))).scale
+    scale = Standardisation.of(chosen_arrays().put_rows(rows), np.ones(len(rows))).scale
     shift = np.full((len(labelled.classes), rows.shape[1]), np.nan)
     error = shift.copy()
     for code in range(len(shift)):

@@ -12,11 +12,12 @@ from typing import Any, Self
 
 import numpy as np
 
+from unseen._arrays import chosen_arrays, kept_there
 from unseen._progress import between
 from unseen._random import one_blas_thread
 from unseen._types import FloatArray, IntArray, Matrix, ScorePair
 from unseen.records import Notice
-from unseen.samples import Clusters, LabelledRows, group_clusters
+from unseen.samples import Clusters, LabelledRows, all_clusters, group_clusters
 from unseen.scores.base import FOLDS, Distances, Pool, RatioScores, Scorer, Scores
 from unseen.scores.crossfit import WINDOW_SEARCH, CrossFitter, Search, cross_fitter
 from unseen.scores.hidden import hidden_classes
@@ -129,24 +130,28 @@ class OpenScorer(Scorer):
     def score(self, labelled: LabelledRows, X_new: Matrix) -> OpenScores:
         """Score checked rows."""
         scorer = self.settled(len(labelled.codes) + X_new.shape[0])
-        posteriors = None
+        posteriors, clusters = None, all_clusters(labelled, X_new)
         several = len(labelled.classes) > 1
         if several:
             with between(0.0, 0.5):
-                posteriors = scorer.posterior_scorer().score(labelled, X_new)
+                posteriors = scorer.posterior_scorer().score(labelled, X_new, clusters)
         with between(0.5 if several else 0.0, 1.0):
-            scores = scorer.beside(posteriors, labelled, X_new)
+            scores = scorer.beside(posteriors, labelled, X_new, clusters)
         ratios = scores.ratios
         if ratios.distances is None:
             return scores
         return replace(scores, hidden=hidden_classes(labelled, ratios.clusters, self.seed))
 
     def beside(
-        self, posteriors: Posteriors | None, labelled: LabelledRows, X_new: Matrix
+        self,
+        posteriors: Posteriors | None,
+        labelled: LabelledRows,
+        X_new: Matrix,
+        clusters: Clusters | None = None,
     ) -> OpenScores:
         """Density ratios and distances, beside posteriors that have been made before."""
         fitter = cross_fitter(self.classifier, self.n_jobs)
-        scores = self.still(fitter, posteriors, labelled, X_new)
+        scores = self.still(fitter, posteriors, labelled, X_new, clusters=clusters)
         with one_blas_thread():
             given = scores.ratios.distances, scores.ratios.clusters
             rng = np.random.RandomState(self.seed)
@@ -160,6 +165,7 @@ class OpenScorer(Scorer):
         labelled: LabelledRows,
         X_new: Matrix,
         distances: Distances | None = None,
+        clusters: Clusters | None = None,
     ) -> OpenScores:
         """Density ratios beside posteriors, without what tells whether known classes moved.
 
@@ -169,12 +175,12 @@ class OpenScorer(Scorer):
         closed: FloatArray = np.ones(1)
         mixture, weight = closed, None
         if posteriors is not None:
-            closed = mixture_shares(posteriors.ratios, start=posteriors.prior)
+            closed = mixture_shares(kept_there(posteriors, "ratios"), start=posteriors.prior)
             mixture = present = posteriors.training_shares
             if fitter.takes_weights:
                 mixture = (1 - _MIN_PART) * closed + _MIN_PART * present
                 weight = (mixture / present)[codes]
-        clusters = group_clusters(labelled, X_new)
+        clusters = clusters or group_clusters(labelled, X_new)
         part = weight, codes, n_folds, self.seed, clusters, distances
         ratios = fitter.ratios(X_new, rows, *part)
         notices = () if posteriors is None else posteriors.notices
@@ -194,7 +200,7 @@ class OpenScorer(Scorer):
     ) -> OpenPool:
         """The new rows of many windows, with the posteriors and distances that they share."""
         fitter = cross_fitter(self.classifier, self.n_jobs).searching(search)
-        clusters = group_clusters(labelled, X_new) or Clusters.of_copies(labelled.rows, X_new)
+        clusters = all_clusters(labelled, X_new)
         distances = fitter.distances(X_new, labelled.rows, self.seed, clusters)
         return OpenPool(self, labelled, X_new, posteriors, fitter, clusters, distances)
 
@@ -266,19 +272,22 @@ def ratios_at_shares(scores: OpenScores, shares: FloatArray) -> RatioScores:
     Returns
     -------
     RatioScores
+        On the device that the work runs on.
     """
     posteriors, ratios = scores.posteriors, scores.ratios
     if posteriors is None:
         return ratios
+    arrays = chosen_arrays()
+    new, labelled = (kept_there(ratios, sample) for sample in ("new", "labelled"))
+    known = (kept_there(posteriors, sample) for sample in ("ratios", "labelled_ratios"))
     # The correction comes from another model for labelled rows than for new ones. A candidate that
     # says nothing must stay so, or this difference alone would order its rows.
-    columns = zip(ratios.labelled.T, ratios.new.T, strict=True)
-    speaks = np.array([bool(old.any() or new.any()) for old, new in columns])
+    speaks = (labelled != 0).any(0) | (new != 0).any(0)
     moved = []
-    known = posteriors.ratios, posteriors.labelled_ratios
-    for values, densities in zip((ratios.new, ratios.labelled), known, strict=True):
+    for values, densities in zip((new, labelled), known, strict=True):
         before, after = (
-            np.log(np.maximum(densities @ mixed, _MIN_RATIO)) for mixed in (scores.mixture, shares)
+            arrays.log((densities @ arrays.put(mixed)).clip(min=_MIN_RATIO))
+            for mixed in (scores.mixture, shares)
         )
-        moved.append(values + np.outer(before - after, speaks))
+        moved.append(values + (before - after)[:, None] * speaks)
     return replace(ratios, new=moved[0], labelled=moved[1])

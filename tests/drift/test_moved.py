@@ -140,7 +140,7 @@ def test_sentences_by_verdict_claim_no_certainty(given) -> None:
     far = Drift("moved", 0.99, limits, 0.97, far=True).sentence(interval)
     assert "too far to tell" in far
     unclear = Drift("unclear", 0.5, limits, 0.4).sentence(interval)
-    assert unclear.startswith("About 40% of the new rows look unlike training, and")
+    assert unclear.startswith("About 40% of the new rows look unlike training. Whether they are")
     assert ("60%" in unclear) == given
     for verdict in ("moved", "unclear"):
         assert Drift(verdict, 0.9, limits, 0.0).sentence(interval).startswith("Some of the new")

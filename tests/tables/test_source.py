@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pa_parquet
 import pytest
 
-from unseen.tables import Source
+from unseen.tables import Source, check_names
 
 TABLE = pa.table({"name": [f"row {i}" for i in range(23)], "count": list(range(23))})
 NAMES = ["t.csv", "t.tsv", "t.jsonl", "t.ndjson", "t.json", "t.parquet", "t.feather", "t.arrow"]
@@ -262,3 +262,10 @@ def test_without_pyarrow_the_error_says_what_to_install(tmp_path):
 def test_paths_may_be_text_or_path(written):
     file = written(TABLE, "t.csv")
     assert Source.find(str(file)).columns() == Source.find(Path(file)).columns()
+
+
+def test_labels_in_a_file_of_their_own_are_pointed_to(tmp_path):
+    path = tmp_path / "y.npy"
+    path.touch()
+    with pytest.raises(ValueError, match=r"Labels in a file of their own: --labels .*y.npy"):
+        check_names("--label", [str(path)], ["X"], "X.npy")

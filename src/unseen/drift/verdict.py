@@ -180,8 +180,8 @@ class Drift(Frozen):
         if self.verdict == "unclear":
             between = "" if range_ is None else f" Between {range_[0]} and {range_[1]} may be new."
             return (
-                f"{self._some()} of the new rows look unlike training, and whether they are of "
-                f"new classes or known classes have moved is unclear.{between}{without}"
+                f"{self._some()} of the new rows look unlike training. Whether they are of new "
+                f"classes, or known classes have moved, is unclear.{between}{without}"
             )
         named = listed([shown(str(name), _LONGEST_NAME) for name, _ in self.columns], _MOST_NAMED)
         where = f", mostly in column{'s' * (len(self.columns) > 1)} {named}" if named else ""

@@ -204,7 +204,7 @@ def check_names(argument: str, names: Sequence[str], columns: Sequence[str], nam
         like = {each.casefold(): each for each in columns}
         close = get_close_matches(missing[0].casefold(), like, n=1)
         advice = f"Did you mean {like[close[0]]!r}?" if close else f"It has {quoted(columns)}."
-        if argument == "label" and Path(missing[0]).is_file():
+        if argument.endswith("label") and Path(missing[0]).is_file():
             advice = f"Labels in a file of their own: --labels {missing[0]}."
         raise ValueError(
             f"{argument} must name columns of {name}; it has no {quoted(missing)}. {advice}"

@@ -35,6 +35,25 @@ COMMANDS: dict[str, list[str]] = {
     "monitor": ["--by", "day", "--json", "out.json"],
     "compare": ["--json", "out.json"],
     "diagnose": ["--json", "out.json"],
+    "explain": ["--sheet", "out.csv"],
+    "audit": ["--labels", "sheet.csv", "--json", "out.json"],
+    "promote": ["--labels", "sheet.csv", "-o", "out.csv"],
+}
+# Sheets that people fill: what is wrong, and the text.
+SHEETS = {
+    "no row column": "label\nant\n",
+    "no label": "row,label\n1,\n2,\n",
+    "row 0": "row,label\n0,ant\n",
+    "row 61": "row,label\n61,ant\n",
+    "row 1.5": "row,label\n1.5,ant\n",
+    "row inf": "row,label\ninf,ant\n",
+    "row one": "row,label\none,ant\n",
+    "a row twice": "row,label\n1,ant\n1,bee\n",
+    "another table": "row,label,check\n1,ant,0123456789ab\n",
+    "probability 0": "row,label,probability\n1,ant,0\n",
+    "probability nan": "row,label,probability\n1,ant,nan\n",
+    "group inf": "row,label,group\n1,ant,\n,wasp,inf\n",
+    "draw nan": "row,label,draw\n1,ant,nan\n2,ant,1\n",
 }
 
 
@@ -78,7 +97,7 @@ def bad_files(folder: Path) -> dict[str, str]:
     for name, text in texts.items():
         (folder / name).write_text(text)
     (folder / "bytes.csv").write_bytes(bytes(range(256)) * 20)
-    (folder / "a folder.csv").mkdir()
+    (folder / "a folder.csv").mkdir(exist_ok=True)
     names = [*texts, "bytes.csv", "a folder.csv", "absent.csv"]
     return {name.partition(".")[0]: name for name in names}
 
@@ -90,6 +109,7 @@ def cells_of_commands(folder: Path) -> list[dict[str, Any]]:
     write_table(folder / "train.csv", [*header, "kind"], table({"ant": 40, "bee": 30}, 0))
     new = [[*row[:-1], f"2024-05-0{1 + i % 2}"] for i, row in enumerate(table({"ant": 60}, 1))]
     write_table(folder / "new.csv", [*header, "day"], new)
+    (folder / "sheet.csv").write_text("row,label\n1,ant\n2,bee\n")
     rows = []
     for what, file in bad_files(folder).items():
         for place, pair in (("TRAIN", (file, "new.csv")), ("NEW", ("train.csv", file))):
@@ -98,6 +118,24 @@ def cells_of_commands(folder: Path) -> list[dict[str, Any]]:
             for command, more in COMMANDS.items():
                 row[f"unseen {command}"] = _ending(folder, [command, *pair, *label, *more])
             rows.append(row)
+    return rows + _cells_of_sheets(folder)
+
+
+def _cells_of_sheets(folder: Path) -> list[dict[str, Any]]:
+    """One row per bad sheet: tables that are none, and sheets that are filled wrongly."""
+    for what, text in SHEETS.items():
+        (folder / f"{what}.csv").write_text(text)
+    (folder / "deep tasks.json").write_text("[" * 100_000)
+    (folder / "no tasks.json").write_text('[1, {"data": 3}]')
+    files = {what: f"{what}.csv" for what in SHEETS} | bad_files(folder)
+    files |= {"deep tasks": "deep tasks.json", "no tasks": "no tasks.json"}
+    rows = []
+    for what, file in files.items():
+        row: dict[str, Any] = {"input": f"--labels: {what}", "kind": "bad"}
+        for command, more in (("audit", []), ("promote", ["-o", "out.csv"])):
+            tables = ["train.csv", "new.csv", "--label", "kind", "--labels", file]
+            row[f"unseen {command}"] = _ending(folder, [command, *tables, *more])
+        rows.append(row)
     return rows
 
 

@@ -2,10 +2,12 @@
 
     python benchmarks/faults.py              # 6 moments for each signal
     python benchmarks/faults.py --moments 2
+    python benchmarks/faults.py explain promote --moments 1     # commands whose name begins so
 
 Faults: SIGINT, SIGTERM and SIGKILL at moments spread over the run, a limit on the size of files (a
 full disk), a folder that may not be written to (with the rights of an ordinary user), a limit on
-memory, a reader that closes its pipe, a closed standard output, two writers of one file. After each
+memory, a reader that closes its pipe, a closed standard output, two writers of one file, a clock
+that jumps by years to and fro (where a C compiler can make one). After each
 the old target must be as it was or new and whole, no file must lie beside it (SIGKILL may leave a
 draft), no copy of standard input in the temporary folder, no traceback on standard error, and the
 exit code must tell. Results: `results/faults.csv`. Linux and macOS.
@@ -17,6 +19,7 @@ import argparse
 import json
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -44,8 +47,39 @@ COMMANDS: dict[str, tuple[str, list[str]]] = {
     "estimate --report": ("out.html", ["estimate", "--report", "out.html"]),
     "classify": ("out.csv", ["classify", "-o", "out.csv"]),
     "monitor --json": ("out.json", ["monitor", "--by", "day", "--json", "out.json"]),
+    "classify --resume": ("out.csv", ["classify", "-o", "out.csv", "--resume"]),
+    "compare --json": ("out.json", ["compare", "--json", "out.json"]),
+    "diagnose --json": ("out.json", ["diagnose", "--json", "out.json"]),
+    "explain --sheet": ("out.csv", ["explain", "--sheet", "out.csv", "--sheet-rows", "80"]),
+    "audit --json": ("out.json", ["audit", "--labels", "sheet.csv", "--json", "out.json"]),
+    "promote": ("out.csv", ["promote", "--labels", "sheet.csv", "-o", "out.csv"]),
 }
 METHOD = {"estimate", "monitor"}
+# Lines of the tables that commands write, with their header: 80 new rows, and 60 labelled ones.
+LINES = {"classify": 81, "explain": 81, "promote": 71}
+# The real time, moved by ten years on every second call.
+_CLOCK = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <time.h>
+#include <sys/time.h>
+static long jump(void) { static long n; return n++ % 2 ? -315360000L : 315360000L; }
+int clock_gettime(clockid_t id, struct timespec *now) {
+    static int (*real)(clockid_t, struct timespec *);
+    if (!real) real = dlsym(RTLD_NEXT, "clock_gettime");
+    int found = real(id, now);
+    if (id == CLOCK_REALTIME) now->tv_sec += jump();
+    return found;
+}
+int gettimeofday(struct timeval *now, void *zone) {
+    struct timespec t; clock_gettime(CLOCK_REALTIME, &t);
+    now->tv_sec = t.tv_sec; now->tv_usec = t.tv_nsec / 1000; return 0;
+}
+time_t time(time_t *out) {
+    struct timespec t; clock_gettime(CLOCK_REALTIME, &t);
+    if (out) *out = t.tv_sec; return t.tv_sec;
+}
+"""
 
 
 class Trial:
@@ -53,6 +87,7 @@ class Trial:
 
     def __init__(self, name: str, folder: Path) -> None:
         self.target_name, (command, *more) = COMMANDS[name]
+        self.n_lines = LINES.get(command, 0)
         self.folder, self.target = folder, folder / self.target_name
         self.scratch = folder / "tmp"
         self.scratch.mkdir(exist_ok=True)
@@ -66,10 +101,13 @@ class Trial:
         rows = table({"ant": 40, "bee": 40}, 1)
         rows = [[*row[:-1], f"2024-05-0{1 + i // 40}"] for i, row in enumerate(rows)]
         write_table(folder / "new.csv", [*header, "day"], rows)
+        labels = [[str(row + 1), "ant" if row % 2 else "bee"] for row in range(10)]
+        write_table(folder / "sheet.csv", ["row", "label"], labels)
 
     def start(self, prepare: Callable[[], None] | None = None, **options: Any) -> Any:
         """The running process, with the new rows on standard input."""
         environment = {**os.environ, "TMPDIR": str(self.scratch), "OPENBLAS_NUM_THREADS": "1"}
+        environment |= options.pop("environment", {})
         with (self.folder / "new.csv").open("rb") as new:
             return subprocess.Popen(
                 [*options.pop("before", ()), sys.executable, "-m", "unseen", *self.arguments],
@@ -87,7 +125,8 @@ class Trial:
         found = [] if self.whole() else ["half a target"]
         if self.target.stat().st_mode & 0o777 != 0o600:
             found.append("other permissions")
-        known = {"train.csv", "new.csv", "tmp", self.target_name}
+        known = {"train.csv", "new.csv", "sheet.csv", "tmp", self.target_name}
+        known |= {f".{self.target_name}.kept"} if "--resume" in self.arguments else set()
         left = [file.name for file in self.folder.iterdir() if file.name not in known]
         left += [f"tmp/{file.name}" for file in self.scratch.iterdir()]
         if killed:  # drafts begin with a dot, and the copy of standard input is documented
@@ -102,13 +141,13 @@ class Trial:
         if self.target.suffix == ".json":
             return "format" in json.loads(data) or bool(json.loads(data))
         if self.target.suffix == ".csv":
-            return data.count(b"\n") == 81
+            return data.count(b"\n") == self.n_lines
         return data.startswith(b"PK") if self.target.suffix == ".skops" else b"</html>" in data
 
 
 def ended(process: Any, allowed: set[int]) -> list[str]:
     """What is wrong with the way that a process ended."""
-    errors = process.communicate(timeout=120)[1].decode(errors="replace")
+    errors = process.communicate(timeout=600)[1].decode(errors="replace")
     found = [] if process.returncode in allowed else [f"ended with {process.returncode}"]
     if "Traceback" in errors or "unforeseen" in errors:
         found.append(f"said {errors.strip().splitlines()[-1][:80]!r}")
@@ -176,8 +215,10 @@ def closed_output(trial: Trial) -> list[str]:
     trial.arguments = [*trial.arguments[: trial.arguments.index("--rows")], "--json", "-"]
     if trial.arguments[0] == "monitor":
         trial.arguments += ["--by", "day"]
-    if trial.arguments[0] == "classify":
+    if trial.arguments[0] in ("classify", "promote"):
         trial.arguments += ["-o", "out.csv"]
+    if trial.arguments[0] in ("audit", "promote"):
+        trial.arguments += ["--labels", "sheet.csv"]
     return ended(trial.start(lambda: os.close(1)), {1}) + trial.faults()
 
 
@@ -187,7 +228,26 @@ def two_writers(trial: Trial) -> list[str]:
     return [one for process in both for one in ended(process, {0})] + trial.faults()
 
 
-def all_faults(name: str, moments: int) -> dict[str, Callable[[Trial], list[str]]]:
+def jumping_clock(trial: Trial, library: Path) -> list[str]:
+    """The clock of the wall goes to and fro; the answer is the same, and so are the files."""
+    process = trial.start(environment={"LD_PRELOAD": str(library)})
+    return ended(process, {0}) + trial.faults()
+
+
+def clock_library(folder: Path) -> Path | None:
+    """A library that moves the clock of a process; None where it cannot be made."""
+    source, library = folder / "clock.c", folder / "clock.so"
+    source.write_text(_CLOCK)
+    compiler = shutil.which("cc")
+    if compiler is None or sys.platform != "linux":
+        return None
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
+    return library
+
+
+def all_faults(
+    name: str, moments: int, clock: Path | None
+) -> dict[str, Callable[[Trial], list[str]]]:
     """Every fault by its name."""
     found: dict[str, Callable[[Trial], list[str]]] = {
         "full disk": full_disk,
@@ -198,6 +258,8 @@ def all_faults(name: str, moments: int) -> dict[str, Callable[[Trial], list[str]
         "closed output": closed_output,
         "two writers": two_writers,
     }
+    if clock is not None:
+        found["jumping clock"] = lambda trial: jumping_clock(trial, clock)
     length = _seconds(name)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
         for moment in range(moments):
@@ -219,25 +281,36 @@ def _seconds(name: str) -> float:
         return time.monotonic() - begin
 
 
+def tried(chosen: list[str], moments: int) -> list[dict[str, Any]]:
+    """Every fault of every command, and what was wrong after it."""
+    rows = []
+    with tempfile.TemporaryDirectory() as home:
+        clock = clock_library(Path(home))
+        for name in chosen:
+            for fault, attempt in all_faults(name, moments, clock).items():
+                with tempfile.TemporaryDirectory() as scratch:
+                    os.chmod(scratch, 0o755)
+                    wrong = "; ".join(attempt(Trial(name, Path(scratch))))
+                rows.append({"command": name, "fault": fault, "wrong": wrong})
+                if wrong:
+                    print(rows[-1], flush=True)
+            print(f"{name}: {len(rows)} faults so far", flush=True)
+    return rows
+
+
 def main() -> None:
     """Try all faults; the exit code is 1 if anything was wrong."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("commands", nargs="*", help="such as classify; all by default")
     parser.add_argument("--moments", type=int, default=6)
     given = parser.parse_args()
-    rows, n_wrong = [], 0
-    for name in COMMANDS:
-        for fault, attempt in all_faults(name, given.moments).items():
-            with tempfile.TemporaryDirectory() as scratch:
-                os.chmod(scratch, 0o755)
-                wrong = attempt(Trial(name, Path(scratch)))
-            n_wrong += bool(wrong)
-            rows.append({"command": name, "fault": fault, "wrong": "; ".join(wrong)})
-            if wrong:
-                print(rows[-1], flush=True)
-        print(f"{name}: {len(rows)} faults so far", flush=True)
-    write_csv("faults.csv", rows, f"{len(rows)} faults, {n_wrong} with something wrong")
-    print(f"{len(rows)} faults, {n_wrong} with something wrong")
-    sys.exit(n_wrong > 0)
+    chosen = [name for name in COMMANDS if name.startswith(tuple(given.commands or [""]))]
+    rows = tried(chosen, given.moments)
+    said = f"{len(rows)} faults, {sum(bool(row['wrong']) for row in rows)} with something wrong"
+    if not given.commands:
+        write_csv("faults.csv", rows, f"--moments {given.moments}: {said}")
+    print(said)
+    sys.exit(any(row["wrong"] for row in rows))
 
 
 if __name__ == "__main__":

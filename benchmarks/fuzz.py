@@ -40,7 +40,7 @@ from pathlib import Path
 from typing import Any
 
 from _common import RESULTS, write_csv
-from _fuzz_targets import TARGETS, WEIGHTS, ZIPPED, seeds, suffix, trial
+from _fuzz_targets import BY_NAME, TARGETS, WEIGHTS, ZIPPED, seeds, suffix, trial
 
 CORPUS = Path(__file__).parent / "corpus"
 NAME = "fuzz.csv"
@@ -49,7 +49,7 @@ _MEMORY = 8 << 30
 _IN_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 # pyarrow loses a block of memory for each gzip file that it cannot read.
 _INPUTS_EACH = {"csv.gz": 4_000}
-_INPUTS_OF_OTHERS = 20_000
+_INPUTS_OF_OTHERS = 40_000
 _SECONDS_EACH = 20
 _NASTY = (
     b"null", b"NaN", b"-inf", b"1e400", b"1e-320", b"-0", b"999999999999999999999", b"\x00",
@@ -263,17 +263,18 @@ def main() -> None:
     parser.add_argument("--save", action="store_true", help="write results/fuzz.csv, or go on")
     given = parser.parse_args()
     chosen = given.targets or list(TARGETS)
-    if unknown := set(chosen) - set(TARGETS):
-        parser.error(f"targets must be among {', '.join(TARGETS)}; got {', '.join(unknown)}")
+    known = (*TARGETS, *BY_NAME)
+    if unknown := set(chosen) - set(known):
+        parser.error(f"targets must be among {', '.join(known)}; got {', '.join(unknown)}")
     CORPUS.mkdir(exist_ok=True)
     amount = f"--inputs {given.inputs}" if given.inputs else f"--seconds {given.seconds:g}"
     comment = " ".join([*given.targets, amount, f"--seed {given.seed}"])
     rows = {target: new_row(target) for target in chosen}
     if given.save and given.inputs:
         rows |= saved_rows(comment)
-    points = sum(WEIGHTS[target] for target in chosen)
+    points = sum(WEIGHTS.get(target, 1) for target in chosen)
     for target, row in rows.items():
-        quota = math.ceil((given.inputs or 0) * WEIGHTS[target] / points)
+        quota = math.ceil((given.inputs or 0) * WEIGHTS.get(target, 1) / points)
         limits = (
             (math.inf, quota - row["tried"]) if given.inputs else (given.seconds / len(rows), 10**9)
         )

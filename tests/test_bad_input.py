@@ -9,7 +9,7 @@ from reference.bad_inputs import ODD, bad_for, functions, good, outcome
 
 FUNCTIONS = functions()
 CHEAP = ("ClassifyAndCount", "RejectionHistogram", "KernelLogisticRegression")
-DEAR = ("compare",)
+DEAR = ("compare", "estimate, all rows", "estimate, control")
 
 
 def test_every_public_estimator_is_tried() -> None:

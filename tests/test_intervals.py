@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import norm
 
 import unseen
-from unseen import MPEIncomplete, MPEProjected, SaerensEM
+from unseen import ClassifyAndCount, MPEIncomplete, MPEProjected, SaerensEM
 from unseen.intervals import (
     Calibrated,
     IntervalEvidence,
@@ -210,6 +210,15 @@ def test_other_mixture_methods_have_replicates_too() -> None:
     assert (draws[:, :2].std(axis=0) > 0.005).all()
 
 
+@pytest.mark.parametrize("level", [1e-300, 1 - 1e-16])
+def test_the_smallest_and_the_largest_level_have_an_interval(level, samples) -> None:
+    X, y, X_new = samples
+    found = ClassifyAndCount(random_state=0).fit(X, y).estimate(X_new, confidence=level)
+    low, high = np.asarray(found.intervals).T
+    assert (low <= np.append(found.proportions, 0.0)).all()
+    assert (np.append(found.proportions, 0.0) <= high).all()
+
+
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: type(method).__name__)
 def test_estimate_with_confidence_has_intervals_around_the_shares(method, samples) -> None:
     X, y, X_new = samples
@@ -261,6 +270,7 @@ def test_certified_bound_spends_delta_over_the_classes() -> None:
 
 BAD = {
     "level in percent": ({"confidence": 95}, ValueError, r"confidence must .* got 95"),
+    "level nan": ({"confidence": np.nan}, ValueError, r"confidence must .* got nan"),
     "level 0": ({"confidence": 0.0}, ValueError, r"confidence must .* got 0.0"),
     "class for object": ({"confidence": 0.9, "interval": RocBand}, TypeError, "interval must"),
     "no level": ({"interval": RocBand()}, ValueError, "interval needs a confidence"),

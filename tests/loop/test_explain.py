@@ -151,3 +151,14 @@ def test_weights_keep_their_order_and_reach_any_share() -> None:
 
 def test_texts_without_words_have_none() -> None:
     assert top_words(["", "1 2"], np.array([0, 1])) == {1: ()}
+
+
+def test_rows_and_texts_that_are_not_those_of_the_rule_are_named(rows) -> None:
+    X, y, X_new, eta = rows
+    rule = Given(np.repeat([0, 1], 100), eta, 1 / 3)
+    with pytest.raises(ValueError, match=r"texts must be one for each of 300 new rows; got 2"):
+        unseen.explain(rule, X, y, X_new, texts=["a", "b"])
+    with pytest.raises(ValueError, match=r"y must hold the classes that rule was fitted to"):
+        unseen.explain(rule, X, np.where(y == "ant", "wasp", y), X_new)
+    with pytest.raises(ValueError, match=r"X must be finite"):
+        unseen.explain(rule, np.where(X > 3, np.nan, X), y, X_new)

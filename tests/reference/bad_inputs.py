@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from datetime import date
 from decimal import Decimal
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -162,6 +163,9 @@ def functions() -> dict[str, Callable[..., Any]]:
     """Every public function and estimator as one of X, y and X_new, with few rows in mind."""
     found: dict[str, Callable[..., Any]] = {
         "estimate": lambda X, y, new: unseen.estimate(X, y, new, random_state=0),
+        "estimate, all rows": _full,
+        "estimate, control": _control,
+        "explain": lambda X, y, new: unseen.explain(_rule(), X, y, new, random_state=0).weights,
         "compare": lambda X, y, new: unseen.compare(X, y, new, random_state=0),
         "monitor": _monitor,
         "mixture_proportion": lambda X, y, new: unseen.mixture_proportion(new, X, random_state=0),
@@ -182,6 +186,15 @@ ROWS_UNUSED = ("open_set_risk",)
 # A bound holds of constants too, and a classifier falls back on the shares of its classes.
 ANSWERED = {(name, f"both: {what}") for name in ("CertifiedBound", "KernelLogisticRegression")
             for what in ("constant", "times 1e-170")}  # fmt: skip
+# Tables are matched by the names of their columns; None is no control, and the new rows beside it
+# are good; groups are of the rule's own probabilities.
+ANSWERED |= {
+    ("estimate, all rows", "X_new: columns in other order"),
+    ("estimate, control", "X_new: None"),
+    ("estimate, control", "both: constant"),
+    ("estimate, control", "both: times 1e-170"),
+    ("explain", "both: times 1e-170"),
+}
 LABELS_UNUSED = ("mixture_proportion", "BestBin", "CertifiedBound", "DensityRatio", "KernelMean",
                  "Placement", "ROCSlope")  # fmt: skip
 
@@ -202,6 +215,20 @@ def _caller(kind: Any) -> Callable[..., Any] | None:
     return None
 
 
+def _full(X: Any, y: Any, new: Any) -> Any:
+    asked = unseen.MPEIncomplete(random_state=0)
+    return unseen.estimate(X, y, new, estimator=asked, full=True, random_state=0)
+
+
+def _control(X: Any, y: Any, new: Any) -> Any:
+    return unseen.estimate(X, y, good()[2], control=new, random_state=0)
+
+
+@cache
+def _rule() -> Any:
+    return unseen.RejectionThreshold(random_state=0).fit(*good(), [0.5, 0.0])
+
+
 def _monitor(X: Any, y: Any, new: Any) -> Any:
     windows = np.repeat(["one", "two"], N_NEW // 2)
     options = {"estimator": unseen.MPEIncomplete(), "least_rows": 10, "random_state": 0}
@@ -219,7 +246,7 @@ def _classifier(X: Any, y: Any, new: Any) -> Any:
 
 # --- outcomes --------------------------------------------------------------------------------
 
-_NAMES = ("X", "y", "F", "H", "by", "KernelLogisticRegression", "each class")
+_NAMES = ("X", "y", "NEW", "control", "F", "H", "by", "KernelLogisticRegression", "each class")
 
 
 def outcome(function: Callable[..., Any], given: Given) -> str:

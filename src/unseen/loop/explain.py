@@ -17,18 +17,21 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 from scipy.special import expit, logit
 from scipy.stats import norm
+from sklearn.base import BaseEstimator
 from sklearn.cluster import KMeans
 from sklearn.metrics import pairwise_distances, pairwise_distances_argmin
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_random_state
 
 from unseen._types import FloatArray, IntArray
+from unseen._wording import quoted
 from unseen.loop.clauses import Column, describe, group_differences
 from unseen.loop.explanation import Explanation, Group, Verdict
 from unseen.loop.groups import Grouping, KnownWidth, class_widths
 from unseen.loop.words import top_words
 from unseen.rejection.base import RejectionRule
 from unseen.rejection.learning.shares import Shares
+from unseen.samples.checks import check_labelled, check_new
 
 __all__ = ["explain", "unseen_weights"]
 
@@ -91,6 +94,10 @@ def explain(
     ('a clump of its own', 'length > 6.96 holds for 99% of the group and 0% of known rows')
     """
     rows = _Rows.checked(rule, X, y, X_new)
+    if texts is not None and len(texts) != len(rows.new):
+        raise ValueError(
+            f"texts must be one for each of {len(rows.new)} new rows; got {len(texts)}."
+        )
     named = _named(X, columns, rows.known.shape[1])
     shares, n_new = rule.shares_, len(rows.new)
     called = np.flatnonzero(rows.weights >= 0.5)
@@ -131,15 +138,22 @@ class _Rows:
 
     @classmethod
     def checked(cls, rule: RejectionRule, X: Any, y: Any, X_new: Any) -> _Rows:
-        known, new = _dense(X), _dense(X_new)
+        labelled = check_labelled(BaseEstimator(), X, y)
+        known, new = _dense(labelled.rows), _dense(check_new(labelled, X_new))
         fitted = rule.out_of_fold_
-        codes = np.searchsorted(rule.classes_[:-1], np.asarray(y))
-        if (len(codes), len(new)) != (len(fitted.codes), len(fitted.new)):
+        if (len(known), len(new)) != (len(fitted.codes), len(fitted.new)):
             raise ValueError(
                 f"X and X_new must be the rows that rule was fitted to, {len(fitted.codes)} and "
-                f"{len(fitted.new)}; got {len(codes)} and {len(new)}."
+                f"{len(fitted.new)}; got {len(known)} and {len(new)}."
             )
-        return cls(known, codes, new, unseen_weights(fitted.new[:, -1], rule.shares_.unseen))
+        if not np.array_equal(labelled.classes, rule.classes_[:-1]):
+            raise ValueError(
+                f"y must hold the classes that rule was fitted to, {quoted(rule.classes_[:-1])}; "
+                f"got {quoted(labelled.classes)}."
+            )
+        return cls(
+            known, labelled.codes, new, unseen_weights(fitted.new[:, -1], rule.shares_.unseen)
+        )
 
 
 def unseen_weights(probabilities: FloatArray, share: float) -> FloatArray:

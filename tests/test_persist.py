@@ -484,3 +484,19 @@ def test_trusted_names_types(trusted, path) -> None:
     save({"a": 1}, path)
     with pytest.raises(TypeError, match="trusted must be a list of types or of their names"):
         load(path, trusted)
+
+
+def test_a_reason_of_several_lines_is_told_in_one(path) -> None:
+    """NumPy has three lines for a header that is too long."""
+    unseen.save({"shares": np.ones(3)}, path)
+    with ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    (array,) = (name for name in members if name.endswith(".npy"))
+    header = members[array][10:].split(b"\n")[0] + b" " * 12_000 + b"\n"
+    length = len(header).to_bytes(2, "little")
+    members[array] = members[array][:8] + length + header + b"\0" * 24
+    with ZipFile(path, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    with pytest.raises(ValueError, match=r"^path must be a file [^\n]* may not be safe [^\n]*$"):
+        unseen.load(path)

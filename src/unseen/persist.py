@@ -268,9 +268,10 @@ def _reading(path: str | Path) -> Iterator[None]:
     except MemoryError as error:
         raise MemoryError(f"{path} needs more memory than there is.") from error
     except Exception as error:
+        reason = " ".join(str(error).split())[:200].rstrip(".")
         raise ValueError(
             f"path must be a file that unseen.save wrote; {path} is none, or is damaged "
-            f"({type(error).__name__}: {error})."
+            f"({type(error).__name__}: {reason})."
         ) from error
 
 

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -12,7 +14,7 @@ from unseen.mixture.placement import (
     placement_posterior,
 )
 from unseen.roc.models import Concave, Gaussian
-from unseen.roc.pooled import FALSE_ALARMS, N_CELLS, cell_rates
+from unseen.roc.pooled import FALSE_ALARMS, N_CELLS, cell_rates, fitted_lattice
 from unseen.roc.sketch import RocSketch
 from unseen.scores.base import RatioScores
 
@@ -46,6 +48,34 @@ def test_rates_are_the_probability_of_F_at_a_pooled_rank(model, theta, share) ->
         twin = N_CELLS * quad(probability, *ends, epsabs=1e-9)[0]
         assert_allclose(rates[cell], twin, rtol=2e-3)
     assert_allclose(rates.mean(), share, rtol=1e-8)
+
+
+def test_odds_come_in_steps_where_a_few_rows_are_left_out() -> None:
+    weight = np.array([1.0, 1, 4, 0.5])
+    scores = RatioScores(np.zeros((3, 1)), np.arange(4.0)[:, None], np.zeros(1))
+    whole = Candidates.from_ratios(scores).cells(weight)
+    even = Candidates.from_ratios(replace(scores, odds_step=0.05)).cells(weight)
+    steps = np.log(even.new.sum() / even.labelled.sum()) / 0.05
+    assert_allclose(steps, np.round(steps), atol=1e-6)
+    assert np.exp(-0.05) < even.labelled.sum() / whole.labelled.sum() < 1
+    assert_allclose(even.new.sum(), whole.new.sum())
+
+
+def test_a_lattice_is_kept_as_long_as_it_holds_the_mass() -> None:
+    rng = np.random.default_rng(0)
+    H, alike, other = (rng.normal(size=(200, 1)) for _ in range(3))
+    apart = np.append(other[:40], other[40:] + 4, axis=0)
+
+    def cells(F):
+        return Candidates(F, H, np.zeros(1)).cells()
+
+    first = fitted_lattice(cells(alike), np.zeros(1))
+    assert fitted_lattice(cells(other), np.zeros(1), near=first) is first
+    moved = fitted_lattice(cells(apart), np.zeros(1), near=first)
+    assert moved is not first
+    assert moved.gamma[0] < 0.2 < first.gamma[0]
+    # Another number of new rows is another share of the rows.
+    assert fitted_lattice(cells(alike[:150]), np.zeros(1), near=first) is not first
 
 
 def test_truths_drawn_from_the_prior_have_uniform_posterior_ranks() -> None:

@@ -230,7 +230,6 @@ class TestMonitor:
     @pytest.mark.parametrize(
         "estimator",
         [
-            unseen.OpenSetEstimator(classifier=GaussianNB()),
             unseen.SaerensEM(),
             unseen.L2Distance(),
             unseen.MPEIncomplete(classifier=LogisticRegression(), n_folds=5),
@@ -246,6 +245,16 @@ class TestMonitor:
         )
         np.testing.assert_allclose(record["day 10"].proportions, alone.proportions, atol=1e-6)
         np.testing.assert_allclose(record["day 10"].intervals, alone.intervals, atol=1e-6)
+
+    def test_each_estimate_with_a_classifier_is_near_that_of_the_window_alone(self, stream):
+        X, y, X_new, by = stream
+        few = np.isin(by, ["day 1", "day 10"])
+        estimator = unseen.OpenSetEstimator(classifier=GaussianNB())
+        record = monitor(X, y, X_new[few], by[few], estimator=estimator, random_state=3)
+        one = {"estimator": estimator, "confidence": 0.95, "random_state": 3}
+        alone = unseen.estimate(X, y, X_new[by == "day 10"], **one)
+        np.testing.assert_allclose(record["day 10"].proportions, alone.proportions, atol=0.01)
+        np.testing.assert_allclose(record["day 10"].intervals, alone.intervals, atol=0.03)
 
     def test_each_estimate_of_the_default_is_near_that_of_the_window_alone(self, stream, timeline):
         X, y, X_new, by = stream

@@ -148,8 +148,8 @@ def share_by_distances(distances: Distances, weight: FloatArray, clusters: Clust
     """
     pair, n_scales = (distances.new, distances.labelled), distances.new.shape[1]
     cells = Candidates(*pair, np.zeros(n_scales), clusters).cells(weight)
-    n_new, n_old = float(cells.new[0].sum()), float(cells.labelled[0].sum())
-    table = MovedLattice(n_new / (n_new + n_old)).tables(cells.new, cells.labelled).table
+    pair = cells.new, cells.labelled
+    table = MovedLattice.of_cells(*pair).tables(*pair).table
     return quantile_of(SHARES, law_by_distances(logsumexp(table + PRIOR_STRENGTH, axis=2)), 0.5)
 
 

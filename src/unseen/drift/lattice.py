@@ -49,6 +49,7 @@ _SMALL_SHARE = 0.03
 _LEAST_MOVE = 0.3  # of a discriminator; less is not told from a straight right end
 NOTHING_NEW = 0.5  # prior probability that nothing is new, if known classes moved
 _NEGLIGIBLE = 1e-3
+_SHARE_DIGITS = 9
 
 
 def _log(values: FloatArray) -> FloatArray:
@@ -145,13 +146,19 @@ class MovedLattice:
         curves, size = _curves(), FALSE_ALARMS.size
         parts = curves.moved, curves.mixed.reshape(-1, size), curves.hidden.reshape(-1, size)
         rate = cell_rates(np.concatenate(parts), share)
-        self.share, self._rate = share, rate
-        self._log_new, self._log_old = np.log(rate).T, np.log(1 - rate).T
+        self.share = share
+        self._log_new, self._log_old = np.log(rate), np.log(1 - rate)
+
+    @classmethod
+    def of_cells(cls, new: FloatArray, labelled: FloatArray) -> MovedLattice:
+        """The lattice for cells of new and labelled rows, (C, cells) each; columns weigh alike."""
+        n_new, n_old = float(new[0].sum()), float(labelled[0].sum())
+        return _lattice_at(round(n_new / (n_new + n_old), _SHARE_DIGITS))
 
     def tables(self, F: FloatArray, H: FloatArray) -> LatticeTables:
         """Log-likelihoods from the cells of new and labelled rows, (C, cells) each."""
         null = F.sum(axis=1) * np.log(self.share) + H.sum(axis=1) * np.log1p(-self.share)
-        gain = F @ self._log_new + H @ self._log_old - null[:, None]
+        gain = F @ self._log_new.T + H @ self._log_old.T - null[:, None]
         curves, n_moved, n_u = _curves(), len(STRENGTHS), len(SHARES) - 1
         end = n_moved + n_u * len(curves.strength)
         points = gain[:, n_moved:end].reshape(len(F), n_u, -1) + curves.log_prior
@@ -168,7 +175,13 @@ class MovedLattice:
         u, point = np.nonzero(weight > _NEGLIGIBLE * weight.max())
         above = self.share * curves.mixed[u, point] + (1 - self.share) * FALSE_ALARMS
         masses = cell_masses(above, curves.moved[curves.strength[point]])
-        rate = self._rate[len(STRENGTHS) + u * weight.shape[1] + point]
+        rate = np.exp(self._log_new[len(STRENGTHS) + u * weight.shape[1] + point])
         known = (1 - SHARES[1 + u])[:, None] * masses
         part = np.clip(known * self.share * N_CELLS / rate, 0.0, 1.0)
         return np.asarray(np.average(part, axis=0, weights=weight[u, point]))
+
+
+# The reading asks at two shares, which are often one; so do windows of one length.
+@lru_cache(maxsize=1)
+def _lattice_at(share: float) -> MovedLattice:
+    return MovedLattice(share)

@@ -228,9 +228,9 @@ def _read(
     beside, used = chosen_arrays().beside, columns.used
     new = beside([of_new[:, used], *(far for far, _ in distances)])
     old = beside([of_old[:, used], *(far for _, far in distances)])
-    cells = Candidates(new, old, np.zeros(new.shape[1]), ratios.clusters).cells(weight)
-    n_new, n_old = float(cells.new[0].sum()), float(cells.labelled[0].sum())
-    lattice = MovedLattice(n_new / (n_new + n_old))
+    counted = np.zeros(new.shape[1]), ratios.clusters, ratios.odds_step
+    cells = Candidates(new, old, *counted).cells(weight)
+    lattice = MovedLattice.of_cells(cells.new, cells.labelled)
     return _Read(lattice, lattice.tables(cells.new, cells.labelled), list(cells.place))
 
 

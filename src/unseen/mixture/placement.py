@@ -22,7 +22,14 @@ from unseen._sklearn import Interval
 from unseen._types import FloatArray
 from unseen.mixture.base import MixtureEstimator, clipped_estimate
 from unseen.records import MixtureEstimate
-from unseen.roc.pooled import N_CELLS, PooledCells, fitted_lattice, log_sums, spread_cells
+from unseen.roc.pooled import (
+    N_CELLS,
+    CurveLattice,
+    PooledCells,
+    fitted_lattice,
+    log_sums,
+    spread_cells,
+)
 from unseen.roc.sketch import RocSketch
 from unseen.samples import Clusters, design_effect, effective_number
 from unseen.scores.base import NEGLIGIBLE, RatioScores
@@ -40,6 +47,7 @@ __all__ = [
 # be learnt from them; evenly, as distances have no loss.
 _DISTANCE_WEIGHT = 0.5
 _MOST_MASS = 2.0
+_ROUNDING = 1e-6
 _LEAST_RATE = 1e-9
 _LARGEST_LOG = 690.0
 # The posterior takes the scores as they are; with other training rows they would be others. By
@@ -63,6 +71,8 @@ class Candidates:
         Log prior weights; -inf for candidates that cannot matter.
     clusters : Clusters or None, default=None
         Rows that count as draws of one row; None where all are rows of their own.
+    odds_step : float, default=0.0
+        See :class:`~unseen.scores.base.RatioScores`.
 
     Examples
     --------
@@ -78,6 +88,7 @@ class Candidates:
     labelled: FloatArray
     log_prior: FloatArray
     clusters: Clusters | None = None
+    odds_step: float = 0.0
 
     @classmethod
     def from_ratios(cls, scores: RatioScores) -> Candidates:
@@ -85,9 +96,9 @@ class Candidates:
         log_prior = scores.log_weight
         log_prior[log_prior < np.log(NEGLIGIBLE)] = -np.inf
         log_prior -= log_sums(log_prior)
-        far = scores.distances
+        far, counted = scores.distances, (scores.clusters, scores.odds_step)
         if far is None:
-            return cls(scores.new, scores.labelled, log_prior, scores.clusters)
+            return cls(scores.new, scores.labelled, log_prior, *counted)
         n_far = far.labelled.shape[1]
         new, labelled = (
             chosen_arrays().beside([kept_there(scores, sample), kept_there(far, sample)])
@@ -100,7 +111,7 @@ class Candidates:
                 log_prior + np.log1p(-_DISTANCE_WEIGHT),
                 np.full(n_far, np.log(_DISTANCE_WEIGHT / n_far)),
             ),
-            scores.clusters,
+            *counted,
         )
 
     def cells(self, weight: FloatArray | None = None) -> PooledCells:
@@ -129,6 +140,8 @@ class Candidates:
         # The effective number is right for means over all rows; where the few rows of one class
         # have most of the weight, it would take each of them for many.
         scale = min(weights.sum() / np.square(distinct).sum(), _MOST_MASS / distinct.max())
+        if self.odds_step:
+            scale *= _even_odds(part * n_new / (scale * weights.sum()), self.odds_step)
         mass = weights * scale
         used, arrays = np.isfinite(self.log_prior), chosen_arrays()
         new, labelled = np.zeros((2, len(used), N_CELLS))
@@ -148,6 +161,12 @@ class Candidates:
             cell = arrays.cast((middle * N_CELLS).clip(max=N_CELLS - 1), np.uint8)
             place[column] = cell[step[:n_new]]
         return PooledCells(new, labelled, place)
+
+
+def _even_odds(odds: float, step: float) -> float:
+    """The factor, at most 1, by which less of H brings the log-odds of F to a multiple of step."""
+    steps = np.log(odds) / step
+    return float(np.exp(step * (steps - np.ceil(steps - _ROUNDING))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -335,7 +354,11 @@ def _estimate(sketch: RocSketch, posterior: PlacementPosterior) -> MixtureEstima
 
 
 def placement_posterior(
-    cells: PooledCells, log_prior: FloatArray, prior_closed: float, small_share: float = np.inf
+    cells: PooledCells,
+    log_prior: FloatArray,
+    prior_closed: float,
+    small_share: float = np.inf,
+    lattice: CurveLattice | None = None,
 ) -> PlacementPosterior:
     """Sum the likelihood over candidates, curves and γ.
 
@@ -350,21 +373,21 @@ def placement_posterior(
     small_share : float, default=inf
         Parameter of the prior of the share of the rest; see
         :func:`~unseen.roc.pooled.share_density`. inf is a uniform prior.
+    lattice : CurveLattice or None, default=None
+        Curves of this prior to sum over; None is a lattice fitted to the cells.
 
     Returns
     -------
     PlacementPosterior
     """
-    lattice = fitted_lattice(cells, log_prior, small_share)
+    if lattice is None:
+        lattice = fitted_lattice(cells, log_prior, small_share)
     log_bayes_factor, weight = lattice.weights(cells, log_prior)
     order = np.argsort(lattice.slope, kind="stable")
-    # A row of F in a cell is one of H with probability ν / f', at most 1.
-    odds = (1 - lattice.rate) / lattice.rate * lattice.share / (1 - lattice.share)
-    known = np.minimum(lattice.slope[:, None] * odds, 1.0)
     return PlacementPosterior(
         lattice.slope[order],
         weight.sum(axis=0)[order],
         log_bayes_factor,
         float(prior_closed),
-        weight @ known,
+        weight @ lattice.known,
     )

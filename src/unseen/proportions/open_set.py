@@ -50,6 +50,7 @@ from unseen.proportions.base import (
 from unseen.proportions.bootstrap import em_replicates
 from unseen.proportions.overlap import known_overlap, overlap_notices
 from unseen.records import Estimate
+from unseen.roc.pooled import CurveLattice, fitted_lattice
 from unseen.roc.sketch import scored_evidence
 from unseen.scores import OpenScorer, OpenScores
 from unseen.scores.open import ratios_at_shares
@@ -326,31 +327,37 @@ def open_set_fit(
     """
     posteriors = scores.posteriors
     prior = prior_closed, np.inf if posteriors is None else small_share
-    posterior, known = _posterior_at_shares(scores, scores.closed, *prior)
+    posterior, known, lattice = _posterior_at_shares(scores, scores.closed, *prior)
     evidence, mixture = posterior.log_bayes_factor, scores.closed
     for _ in range(n_rounds if posteriors is not None else 0):
         # EM over rows that count as far as they belong to a known class.
         weights = (known / known.sum())[None]
         ratios = kept_there(posteriors, "ratios")
         mixture = mixture_shares(ratios, weights, start=scores.mixture)[0]
-        posterior, known = _posterior_at_shares(scores, mixture, *prior)
+        posterior, known, lattice = _posterior_at_shares(scores, mixture, *prior, lattice)
     return OpenSetFit(scores.closed, mixture, replace(posterior, log_bayes_factor=evidence), known)
 
 
 def _posterior_at_shares(
-    scores: OpenScores, mixture: FloatArray, prior_closed: float, small_share: float
-) -> tuple[PlacementPosterior, FloatArray]:
-    """Posterior of nu, and probability of each new row to be known, at these shares."""
+    scores: OpenScores,
+    mixture: FloatArray,
+    prior_closed: float,
+    small_share: float,
+    near: CurveLattice | None = None,
+) -> tuple[PlacementPosterior, FloatArray, CurveLattice]:
+    """Posterior of nu, probability of each new row to be known, and the lattice of curves."""
     mixture = np.maximum(mixture, _MIN_SHARE)
     weight = (mixture / scores.counts)[scores.codes]
     candidates = Candidates.from_ratios(ratios_at_shares(scores, mixture))
     cells = candidates.cells(weight)
-    posterior = placement_posterior(cells, candidates.log_prior, prior_closed, small_share)
+    lattice = fitted_lattice(cells, candidates.log_prior, small_share, near)
+    prior = prior_closed, small_share
+    posterior = placement_posterior(cells, candidates.log_prior, *prior, lattice)
     arrays = chosen_arrays()
     known = arrays.zeros((scores.n_new,))
     for probability, place in zip(posterior.known, cells.place, strict=True):
         known += arrays.looked_up(probability, place)
-    return posterior, arrays.host(known.clip(_MIN_RATIO, 1.0))
+    return posterior, arrays.host(known.clip(_MIN_RATIO, 1.0)), lattice
 
 
 def _posterior_draws(

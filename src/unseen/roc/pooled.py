@@ -8,7 +8,7 @@ docs/theory.md ("The likelihood of a ROC") derives the likelihood and states the
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import count
 from typing import Any
 
@@ -43,7 +43,8 @@ _CONCAVE_DELTA = np.array([0.02, 0.05, 0.1, 0.2, 0.35])
 _CONCAVE_MU = (0.5, 1.0, 2.0)
 _CONCAVE_WEIGHT = 0.02
 _EVIDENCE_POWER = 1 / 3
-_NEGLIGIBLE = 1e-6
+_NEGLIGIBLE, _LITTLE = 1e-6, 1e-4
+_DIGITS = 9
 _LEAST_RATE = 1e-9
 _CURVES = 128
 # False-alarm rates at which curves are tabled: dense where a good ROC turns.
@@ -99,7 +100,10 @@ def spread_cells(new: Array, labelled: Array) -> tuple[FloatArray, FloatArray]:
 
 
 def fitted_lattice(
-    cells: PooledCells, log_prior: FloatArray, small_share: float = np.inf
+    cells: PooledCells,
+    log_prior: FloatArray,
+    small_share: float = np.inf,
+    near: CurveLattice | None = None,
 ) -> CurveLattice:
     """A lattice that is fine where the posterior has its mass.
 
@@ -111,18 +115,21 @@ def fitted_lattice(
         Log prior weights of the candidates.
     small_share : float, default=inf
         See :func:`share_density`.
+    near : CurveLattice or None, default=None
+        A lattice fitted to much the same cells, which is kept where it still holds the mass.
 
     Returns
     -------
     CurveLattice
     """
     n_rows = float((cells.new + cells.labelled).sum(axis=1).max())
-    share = float(cells.new.sum(axis=1).max()) / n_rows
-    limits = separation_limits(n_rows * share * (1 - share))
-    prior = CurvePrior(limits, small_share)
-    lattice = CurveLattice(
-        np.linspace(0, 1, _COARSE[0]), np.geomspace(*limits, _COARSE[1]), share, prior
-    )
+    # Rounded, as sums of equal masses must have equal lattices.
+    share = round(float(cells.new.sum(axis=1).max()) / n_rows, _DIGITS)
+    low, high = separation_limits(n_rows * share * (1 - share))
+    prior = CurvePrior((round(low, _DIGITS), round(high, _DIGITS)), small_share)
+    if near is not None and near.serves(share, prior, cells, log_prior):
+        return near
+    lattice = _coarse_lattice(share, prior)
     for zoom in count():
         most_rows = _COARSE_ROWS * _ZOOM**zoom
         lattice = lattice.zoomed(lattice.weights(cells, log_prior, most_rows)[1].sum(axis=0))
@@ -214,6 +221,29 @@ class CurveLattice:
         by_shape = np.append(binormal, np.full(len(concave), _CONCAVE_WEIGHT / len(concave)))
         self.log_prior = np.add.outer(np.log(by_share), np.log(by_shape)).ravel()
 
+    @cached_property
+    def log_rates(self) -> tuple[FloatArray, FloatArray]:
+        """Log-probabilities of a row of F and of H, (cells, L) each."""
+        return np.log(self.rate).T, np.log(1 - self.rate).T
+
+    @cached_property
+    def known(self) -> FloatArray:
+        """Probability that a row of F in a cell is one of H, ν / f' and at most 1, (L, cells)."""
+        odds = (1 - self.rate) / self.rate * self.share / (1 - self.share)
+        return np.minimum(self.slope[:, None] * odds, 1.0)
+
+    def serves(
+        self, share: float, prior: CurvePrior, cells: PooledCells, log_prior: FloatArray
+    ) -> bool:
+        """Whether the lattice is for this share and prior, and holds the mass of the posterior."""
+        if (share, prior) != (self.share, self.prior):
+            return False
+        table = self.weights(cells, log_prior)[1].sum(axis=0).reshape(len(self.gamma), -1)
+        by_separation = table[:, : len(self.separations)].sum(axis=0)
+        return _held(self.gamma, table.sum(axis=1), (0.0, 1.0)) and _held(
+            self.separations, by_separation, prior.limits
+        )
+
     def zoomed(self, mass: FloatArray) -> CurveLattice:
         """A finer lattice over the part of this one that carries the mass (L,)."""
         table = mass.reshape(len(self.gamma), -1)
@@ -232,13 +262,27 @@ class CurveLattice:
         used = np.isfinite(log_prior)
         F, H = cells.new[used], cells.labelled[used]
         null = F.sum(axis=1) * np.log(self.share) + H.sum(axis=1) * np.log1p(-self.share)
-        gain = F @ np.log(self.rate).T + H @ np.log(1 - self.rate).T - null[:, None]
+        gain = F @ self.log_rates[0] + H @ self.log_rates[1] - null[:, None]
         fit = gain * min(1.0, most_rows / (F + H).sum(axis=1).max()) + self.log_prior
         evidence = log_sums(fit, axis=1)
         mixing = log_prior[used] + _EVIDENCE_POWER * evidence
         weight = np.zeros((len(used), self.rate.shape[0]))
         weight[used] = np.exp(fit - evidence[:, None] + (mixing - log_sums(mixing))[:, None])
         return float(log_sums(log_prior[used] + evidence)), weight
+
+
+# Windows of one length ask for few of them.
+@lru_cache(maxsize=3)
+def _coarse_lattice(share: float, prior: CurvePrior) -> CurveLattice:
+    """All of γ and Δ."""
+    separations = np.geomspace(*prior.limits, _COARSE[1])
+    return CurveLattice(np.linspace(0, 1, _COARSE[0]), separations, share, prior)
+
+
+def _held(grid: FloatArray, mass: FloatArray, limits: tuple[float, float]) -> bool:
+    """Whether next to no mass is at an end of the grid that is no limit."""
+    at_limit = np.isclose(grid[[0, -1]], limits)
+    return bool((at_limit | (mass[[0, -1]] <= _LITTLE * mass.max())).all())
 
 
 @lru_cache(maxsize=1)

@@ -120,6 +120,10 @@ class RatioScores(Frozen):
         may know better than to compare rows by distance.
     clusters : Clusters or None, default=None
         Rows that are copies of each other; None where none are.
+    odds_step : float, default=0.0
+        Of the effective number of rows of H so few are left out that the log-odds of F are a
+        multiple of this step: windows that are much alike then have one lattice of curves.
+        0 leaves none out.
 
     Examples
     --------
@@ -134,6 +138,7 @@ class RatioScores(Frozen):
     log_loss: FloatArray
     distances: Distances | None = None
     clusters: Clusters | None = None
+    odds_step: float = 0.0
 
     @property
     def n_effective(self) -> float:

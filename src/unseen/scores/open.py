@@ -31,6 +31,7 @@ FOLDS_OF_MANY, MANY_ROWS = 5, 5_000
 # A class that EM finds absent keeps so large a part of its weight: a later round may need it.
 _MIN_PART = 0.01
 _MIN_RATIO = 1e-12
+_ODDS_STEP = 0.05  # at most a twentieth of the rows of H
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,7 +250,8 @@ class OpenPool(Pool):
         """Scores of some of the new rows, without what tells whether known classes moved."""
         part = None if self.posteriors is None else self.posteriors.window(places)
         far = None if self.distances is None else self.distances.window(places)
-        return self.scorer.still(self.fitter, part, self.labelled, self.rows[places], far)
+        scores = self.scorer.still(self.fitter, part, self.labelled, self.rows[places], far)
+        return replace(scores, ratios=replace(scores.ratios, odds_step=_ODDS_STEP))
 
 
 def _with_moves(

@@ -182,6 +182,6 @@ class MovedLattice:
 
 
 # The reading asks at two shares, which are often one; so do windows of one length.
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=2)
 def _lattice_at(share: float) -> MovedLattice:
     return MovedLattice(share)

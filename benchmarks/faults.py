@@ -94,7 +94,7 @@ class Trial:
         self.target.write_text(OLD)
         self.target.chmod(0o600)
         cheap = ["--method", "ClassifyAndCount"] if command in METHOD else []
-        self.arguments = [command, "train.csv", "-", "--label", "kind", "--rows", "60", *cheap]
+        self.arguments = [command, "train.csv", "-", "--label", "kind", "--rows", "80", *cheap]
         self.arguments += more
         header = ["id", "length", "width", "colour"]
         write_table(folder / "train.csv", [*header, "kind"], table({"ant": 30, "bee": 30}, 0))

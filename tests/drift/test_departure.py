@@ -87,15 +87,15 @@ def test_classes_near_each_other_depart_by_much_when_they_move_by_little() -> No
     near, apart = (departure_odds(away(0.8, gap), SHARES, nothing, posterior) for gap in (0.2, 0.9))
     assert apart < -1.5 < -0.5 < near
     # A class that is new is as far away in these units, however near classes lie.
-    best = [departure_likelihood(away(1.1, gap), SHARES, False).argmax() for gap in (0.2, 0.9)]
+    best = [departure_likelihood(away(1.1, gap), SHARES, 0.0).argmax() for gap in (0.2, 0.9)]
     assert best == [all_new.argmax()] * 2
 
 
 @pytest.mark.parametrize("share", [0.2, 0.5, 0.8])
 def test_the_likelihood_is_highest_near_the_share_that_makes_such_a_departure(share) -> None:
     grid = np.linspace(0, 1, 201)
-    for moved, without in ((False, 0.0), (True, 0.12 / 0.8 - 0.1)):
-        best = grid[departure_likelihood(away(1.1 * share + without), grid, moved).argmax()]
+    for move, without in ((0.0, 0.0), (0.12, 0.12 / 0.8 - 0.1)):
+        best = grid[departure_likelihood(away(1.1 * share + without), grid, move).argmax()]
         assert_allclose(best, share, atol=0.01)
 
 

@@ -256,7 +256,7 @@ def test_without_pyarrow_the_error_says_what_to_install(tmp_path):
         "except ImportError as error: print(error)\n"
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert 'pip install "unseen[io]"' in told.stdout
+    assert 'pip install "unseen[cli]"' in told.stdout
 
 
 def test_paths_may_be_text_or_path(written):

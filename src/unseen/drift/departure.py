@@ -16,22 +16,24 @@ from unseen._types import FloatArray
 from unseen.mixture.placement import PlacementPosterior
 from unseen.scores.moves import Departure
 
-__all__ = ["departure_likelihood", "departure_odds"]
+__all__ = ["departure_likelihood", "departure_odds", "new_likelihood"]
 
-# Departure of a class that is new, and of rounding, both in units of the separation of classes; and
-# of classes that moved, in standard deviations. Chosen on development sets.
-_NEW, _NOISE, _MOVED = 1.1, 0.1, 0.12
+# Departure of a class that is new, and of rounding, both in units of the separation of classes.
+# Chosen on development sets.
+_NEW, _NOISE = 1.1, 0.1
+# Sizes of moves in standard deviations: a usual one, a large one, and how probable the large one is
+# once classes have moved. Chosen there.
+_USUAL, _LARGE, _IS_LARGE = 0.12, 0.5, 0.3
 # Spread of the logarithm of a departure, and the degrees of freedom of its law. The spread is wider
 # where classes lie within so many standard deviations. Chosen there.
 _SPREAD, _FREEDOM, _WELL_APART = 0.5, 3.0, 0.5
 _LEAST_SEPARATION = 0.1
 
 
-def departure_likelihood(departure: Departure, share: FloatArray, moved: bool) -> FloatArray:
-    """Log-likelihood of a departure, if a share u of the rows is new.
+def departure_likelihood(departure: Departure, share: FloatArray, move: float) -> FloatArray:
+    """Log-likelihood of a departure, if a share u of the rows is new and known classes moved.
 
-    ``log(distance + noise)`` is Student about ``log(1.1 u + .12 / separation)`` if known classes
-    moved, and about ``log(1.1 u + noise)`` if none has.
+    ``log(distance + noise)`` is Student about ``log(1.1 u + max(move / separation, noise))``.
 
     Parameters
     ----------
@@ -39,8 +41,8 @@ def departure_likelihood(departure: Departure, share: FloatArray, moved: bool) -
         As :func:`~unseen.scores.moves.mean_departure` measures it.
     share : ndarray
         Shares u of what is new.
-    moved : bool
-        Whether known classes may have moved.
+    move : float
+        How far known classes moved, in standard deviations.
 
     Returns
     -------
@@ -52,21 +54,40 @@ def departure_likelihood(departure: Departure, share: FloatArray, moved: bool) -
     >>> from unseen.drift.departure import departure_likelihood
     >>> from unseen.scores.moves import Departure
     >>> share = np.array([0.0, 0.5])
-    >>> little, much = (departure_likelihood(Departure(x, 0.8), share, True) for x in (0.1, 0.8))
+    >>> little, much = (departure_likelihood(Departure(x, 0.8), share, 0.1) for x in (0.1, 0.8))
     >>> bool(little[0] > little[1]), bool(much[0] > much[1])
     (True, False)
     """
     separation = max(departure.separation, _LEAST_SEPARATION)
-    expected = np.log(_NEW * share + (_MOVED / separation if moved else _NOISE))
+    expected = np.log(_NEW * share + max(move / separation, _NOISE))
     spread = _SPREAD * max(_WELL_APART / separation, 1.0)
     found = np.log(departure.distance + _NOISE)
     return np.asarray(student.logpdf((found - expected) / spread, _FREEDOM))
 
 
+def new_likelihood(departure: Departure, share: FloatArray) -> FloatArray:
+    """Log-likelihood of a departure, given that known classes moved, by little or by much.
+
+    Parameters
+    ----------
+    departure : Departure
+    share : ndarray
+        Shares u of what is new.
+
+    Returns
+    -------
+    ndarray
+    """
+    usual, large = (departure_likelihood(departure, share, move) for move in (_USUAL, _LARGE))
+    return np.logaddexp(np.log1p(-_IS_LARGE) + usual, np.log(_IS_LARGE) + large)
+
+
 def departure_odds(
     departure: Departure, shares: FloatArray, law: FloatArray, posterior: PlacementPosterior
 ) -> float:
-    """Log Bayes factor of moved against open, by the departure.
+    """Log Bayes factor of a usual move against open, by the departure.
+
+    Large moves are left out: distances and discriminators tell these from what is new.
 
     Parameters
     ----------
@@ -81,6 +102,6 @@ def departure_odds(
     float
     """
     with np.errstate(divide="ignore"):
-        moved = logsumexp(np.log(law) + departure_likelihood(departure, shares, True))
-        claimed = departure_likelihood(departure, 1 - posterior.share, False)
+        moved = logsumexp(np.log(law) + departure_likelihood(departure, shares, _USUAL))
+        claimed = departure_likelihood(departure, 1 - posterior.share, 0.0)
         return float(moved - logsumexp(np.log(posterior.probability) + claimed))

@@ -17,7 +17,7 @@ from scipy.special import expit, logit
 from unseen._arrays import chosen_arrays, kept_there
 from unseen._frozen import Frozen
 from unseen._types import Array, FloatArray, IntArray
-from unseen.drift.departure import departure_likelihood, departure_odds
+from unseen.drift.departure import departure_odds, new_likelihood
 from unseen.drift.lattice import (
     NOTHING_NEW,
     PRIOR_MOVE,
@@ -285,7 +285,7 @@ def _departed(
     away, posterior = moves.departure, fit.posterior
     odds = departure_odds(away, SHARES, with_nothing(law, log_new), posterior)
     part_odds = departure_odds(away, SHARES, if_part, posterior)
-    likelihood = departure_likelihood(away, SHARES, moved=True)
+    likelihood = new_likelihood(away, SHARES)
     likelihood -= likelihood[0]
     shown = law * np.exp(likelihood)
     return odds, part_odds, log_new + float(np.log(shown.sum())), shown / shown.sum()

@@ -13,7 +13,7 @@ from scipy.sparse import csr_matrix
 from unseen import OpenSetEstimator
 from unseen._types import FloatArray
 from unseen.drift import drift_record, moved_reading, weigh_three
-from unseen.drift.departure import departure_likelihood, departure_odds
+from unseen.drift.departure import departure_likelihood, departure_odds, new_likelihood
 from unseen.drift.hypotheses import PROBABILITY_MOVED
 from unseen.drift.lattice import SHARES
 from unseen.mixture.placement import PlacementPosterior
@@ -97,6 +97,12 @@ def test_the_likelihood_is_highest_near_the_share_that_makes_such_a_departure(sh
     for move, without in ((0.0, 0.0), (0.12, 0.12 / 0.8 - 0.1)):
         best = grid[departure_likelihood(away(1.1 * share + without), grid, move).argmax()]
         assert_allclose(best, share, atol=0.01)
+
+
+def test_a_large_move_is_no_proof_of_something_new() -> None:
+    nothing, half = new_likelihood(away(0.7), np.array([0.0, 0.5]))
+    usual = departure_likelihood(away(0.7), np.array([0.0, 0.5]), 0.12)
+    assert half - nothing < np.log(3.5) < np.log(20) < usual[1] - usual[0]
 
 
 def test_most_rows_new_and_none_moved_is_not_called_moved() -> None:

@@ -209,9 +209,9 @@ class Drift(Frozen):
                 f"If no kind of row became more than {_SAID_FACTOR:g} times as common, at least "
                 f"{short_share(least)} is new even so."
             )
-        return "Nothing shows that any row is of a new class" + (
-            "." if interval is None else f", and up to {interval[1]} may be."
-        )
+        if interval is None:
+            return "Whether any row is of a new class cannot be told."
+        return f"Between {interval[0]} and {interval[1]} may be new."
 
     @property
     def notices(self) -> tuple[Notice, ...]:

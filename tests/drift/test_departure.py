@@ -12,7 +12,7 @@ from scipy.sparse import csr_matrix
 
 from unseen import OpenSetEstimator
 from unseen._types import FloatArray
-from unseen.drift import drift_record, moved_reading, weigh_three
+from unseen.drift import Drift, Tolerance, drift_record, moved_reading, weigh_three
 from unseen.drift.departure import departure_likelihood, departure_odds, new_likelihood
 from unseen.drift.hypotheses import PROBABILITY_MOVED
 from unseen.drift.lattice import SHARES
@@ -97,6 +97,26 @@ def test_the_likelihood_is_highest_near_the_share_that_makes_such_a_departure(sh
     for move, without in ((0.0, 0.0), (0.12, 0.12 / 0.8 - 0.1)):
         best = grid[departure_likelihood(away(1.1 * share + without), grid, move).argmax()]
         assert_allclose(best, share, atol=0.01)
+
+
+def test_the_law_is_wider_where_classes_lie_near_each_other() -> None:
+    # Four times the usual distance: less of a surprise where the law is wider.
+    near, apart = (departure_likelihood(away(1.1 * 4, gap), np.ones(1), 0.0) for gap in (0.2, 0.5))
+    assert near > apart + 0.5
+
+
+def test_the_separation_does_not_depend_on_the_shares_of_the_new_rows() -> None:
+    X, y = two_classes(400, 3.0)
+    few = np.concatenate([np.flatnonzero(y == 0), np.flatnonzero(y == 1)[:20]])
+    found = [mean_departure(X, X[rows], y, y[rows]).separation for rows in (few, np.arange(800))]
+    assert_allclose(found[0], found[1])
+
+
+def test_under_moved_the_sentence_gives_the_range() -> None:
+    limits = Tolerance(np.zeros(0), np.zeros(0))
+    moved = Drift("moved", 0.97, limits, 0.98)
+    assert "Between 0% and 80% may be new." in moved.sentence(np.array([0.0, 0.8]))
+    assert "cannot be told" in moved.sentence(None)
 
 
 def test_a_large_move_is_no_proof_of_something_new() -> None:

@@ -3,7 +3,8 @@
     python benchmarks/drift.py            all problems, to results/drift.csv; 30 CPU-minutes
     python benchmarks/drift.py factor     1,000 drifts of factor <= c against must(c); a minute
     python benchmarks/drift.py time       what moved costs at 1,000 to 10,000 rows; a minute
-    python benchmarks/drift.py tables     the tables of docs/drift.md from the two csv files
+
+``python tools/figures.py --write`` writes the results into docs/drift.md.
 
 A problem is a set, a drift, a share of unseen rows and a seed. Problems that results/drift.csv
 holds already are not solved again: delete the file to begin anew. None of these sets was used to
@@ -20,7 +21,6 @@ import sys
 import warnings
 import zlib
 from collections.abc import Callable, Iterator
-from itertools import pairwise
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_blobs
@@ -333,109 +333,9 @@ def run_time() -> None:
     write_csv("drift_time.csv", [timed(n_rows) for n_rows in (500, 2500, 5000)])
 
 
-# Tables
-
-
-def cells(rows: list[dict[str, str]]) -> Iterator[str]:
-    """Mean l1 by share: without "moved", EM, default; verdicts; intervals that hold."""
-    for share in SHARES:
-        cell = [row for row in rows if float(row["share"]) == share]
-        if not cell:
-            yield "-"
-            continue
-        two, em, three, held = (
-            np.mean([float(row[key]) for row in cell])
-            for key in ("l1_two", "l1_em", "l1_three", "holds")
-        )
-        counts = [sum(r["verdict"] == v for r in cell) for v in ("still", "unclear", "moved")]
-        yield (f"{two:.2f} / {em:.2f} / **{three:.2f}**, {'/'.join(map(str, counts))}, {held:.2f}")
-
-
-def table(rows: list[dict[str, str]]) -> None:
-    print("| new rows | nothing unseen | 5% | 20% | 50% |\n|---|---|---|---|---|")
-    named = {drift: (drift,) for drift in DRIFTS} | {"the four of these": FOUR}
-    for title, wanted in named.items():
-        print(f"| {title} | " + " | ".join(cells([r for r in rows if r["drift"] in wanted])), "|")
-
-
-def verdicts(title: str, rows: list[dict[str, str]], still: dict[tuple, float]) -> None:
-    """Verdicts where the answer without moved is wrong, and where drift alone made it wrong."""
-    wrong = [row for row in rows if float(row["l1_two"]) > 0.2]
-    by_drift = [
-        row
-        for row in wrong
-        if float(row["l1_two"]) > 0.2 + still.get((row["set"], row["share"], row["seed"]), 2.0)
-    ]
-    none = [row for row in rows if float(row["share"]) == 0]
-    false = sum(r["verdict"] == "still" and float(r["unseen_three"]) > 0.05 for r in none)
-    sure = sum(
-        r["verdict"] == "still" and not int(r["holds"]) and float(r["low"]) > 0 for r in rows
-    )
-    above = [
-        sum(float(row[name]) > float(row["true_unseen"]) for row in rows)
-        for name in ("must_1", "must_3")
-    ]
-    told = [sum(row["verdict"] != "still" for row in part) for part in (wrong, by_drift)]
-    print(
-        f"{title}: {len(rows)} problems, verdicts "
-        f"{[sum(r['verdict'] == v for r in rows) for v in ('still', 'unclear', 'moved')]}; off by "
-        f"more than .2 without moved: {len(wrong)}, of these not still {told[0]}; by .2 more than "
-        f"without drift: {len(by_drift)}, not still {told[1]}; nothing unseen: {len(none)}, still "
-        f"with over 5% claimed: {false}; still with an interval above 0 that misses: {sure}; "
-        f"must(1), must(3) above the truth: {above}"
-    )
-
-
-def calibration(rows: list[dict[str, str]]) -> None:
-    """What was said of moved, and how often classes had moved or the old answer was wrong."""
-    print("\n| said to have moved | problems | mean said | drifted | old answer worse by .1 |")
-    print("|---|---|---|---|---|")
-    ends = (0.0, 0.05, 0.2, 0.5, 0.8, 0.95, 1.0)
-    for low, high in pairwise(ends):
-        cell = [r for r in rows if low <= float(r["probability_moved"]) < high + (high == 1)]
-        if cell:
-            said = np.mean([float(r["probability_moved"]) for r in cell])
-            drifted = np.mean([r["drift"] != "none" for r in cell])
-            worse = np.mean([float(r["l1_two"]) > 0.1 + float(r["l1_three"]) for r in cell])
-            print(f"| {low} to {high} | {len(cell)} | {said:.2f} | {drifted:.2f} | {worse:.2f} |")
-
-
-def tables() -> None:
-    rows = read_csv("drift.csv")
-    still = {
-        (row["set"], row["share"], row["seed"]): float(row["l1_two"])
-        for row in rows
-        if row["drift"] == "none"
-    }
-    several, one = ([r for r in rows if (r["known"] == "1") == alone] for alone in (False, True))
-    for title, part in (("several known classes", several), ("one known class", one)):
-        print(f"\n{title}\n")
-        table(part)
-        print()
-        undrifted, four = (
-            [r for r in part if r["drift"] in wanted] for wanted in (("none",), FOUR)
-        )
-        verdicts("no drift", undrifted, still)
-        verdicts("the four drifts", four, still)
-        verdicts("all drifts", [r for r in part if r["drift"] != "none"], still)
-        calibration(part)
-    factors = read_csv("drift_factor.csv")
-    print(
-        "\n| factor | drifts | must above the truth | mean must | mean truth |"
-        "\n|---|---|---|---|---|"
-    )
-    for factor in FACTORS:
-        cell = [row for row in factors if float(row["factor"]) == factor]
-        above, must, truth = (
-            np.mean([float(row[name]) for row in cell] or [np.nan])
-            for name in ("above", "must", "unseen")
-        )
-        print(f"| {factor:g} | {len(cell)} | {above:.3f} | {must:.3f} | {truth:.3f} |")
-
-
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    commands = {(): run, ("factor",): run_factor, ("time",): run_time, ("tables",): tables}
+    commands = {(): run, ("factor",): run_factor, ("time",): run_time}
     if tuple(sys.argv[1:]) not in commands:
         sys.exit(__doc__)
     commands[tuple(sys.argv[1:])]()

@@ -3,7 +3,8 @@
     python benchmarks/groups.py must      what must be new by distances: 1,200 problems, a minute
     python benchmarks/groups.py whole     ``estimate(..., groups=)``: 12 problems, two minutes
     python benchmarks/groups.py control   ``estimate(..., control=)``: 32 problems, three minutes
-    python benchmarks/groups.py tables    the tables of docs/drift.md from results/groups_*.csv
+
+``python tools/figures.py --write`` writes the results into docs/drift.md.
 
 Rows of a set are dealt to G labelled persons and a new one. Every person has an offset and a gain
 of its own in every column. The last class is hidden from training, and makes up 0% or 20% of the
@@ -18,7 +19,6 @@ from __future__ import annotations
 
 from _common import RESULTS, write_csv  # isort: skip
 
-import csv
 import sys
 import time
 import zlib
@@ -152,67 +152,5 @@ def control(n_seeds: int = 2) -> None:
         write_csv(RESULTS / "groups_control.csv", rows)
 
 
-def control_table() -> None:
-    with (RESULTS / "groups_control.csv").open() as file:
-        found = list(csv.DictReader(file))
-    print(
-        "\n| drift | unseen | problems | share | holds the truth | lower end | upper end | still |"
-    )
-    print("|---|---|---|---|---|---|---|---|")
-    for drift, share in product(PLACES, SHARES):
-        cell = [one for one in found if (one["drift"], one["unseen"]) == (drift, str(share))]
-        cells = []
-        for by in ("_alone", ""):
-            shares, lows, highs = (
-                np.array([float(one[f"{end}{by}"]) for one in cell])
-                for end in ("share", "low", "high")
-            )
-            held = int(((lows <= share) & (share <= highs)).sum())
-            still = sum(one[f"verdict{by}"] == "still" for one in cell)
-            cells.append(
-                [f"{shares.mean():.2f}", str(held), f"{lows.mean():.2f}", f"{highs.mean():.2f}"]
-            )
-            cells[-1].append(str(still))
-        pairs = [f"{one} / {other}" for one, other in zip(*cells, strict=True)]
-        print(f"| {drift} | {share:.0%} | {len(cell)} | {' | '.join(pairs)} |")
-
-
-def tables() -> None:
-    with (RESULTS / "groups_must.csv").open() as file:
-        found = list(csv.DictReader(file))
-    print("| drift | groups | nothing unseen: too high, factor | 20%: too high, `must` |")
-    print("|---|---|---|---|")
-    for drift, n_groups in product(DRIFTS, GROUPS):
-        cells = []
-        for share in SHARES:
-            key = drift, str(n_groups), str(share)
-            cell = [one for one in found if (one["drift"], one["groups"], one["unseen"]) == key]
-            high = sum(float(one["must"]) > share for one in cell)
-            column = "must" if share else "factor"
-            mean = np.mean([float(one[column]) for one in cell])
-            cells.append(f"{high} of {len(cell)}, {mean:.2f}")
-        print(f"| {drift} | {n_groups} | {' | '.join(cells)} |")
-    with (RESULTS / "groups_whole.csv").open() as file:
-        found = list(csv.DictReader(file))
-    print(
-        "\n| unseen | groups | problems | too high, alone / groups | low, alone / groups | width |"
-    )
-    print("|---|---|---|---|---|---|")
-    for share, n_groups in product(SHARES, GROUPS):
-        key = str(share), str(n_groups)
-        cell = [one for one in found if (one["unseen"], one["groups"]) == key]
-        high = [sum(float(one[low]) > share for one in cell) for low in ("low_alone", "low")]
-        lows = [np.mean([float(one[low]) for one in cell]) for low in ("low_alone", "low")]
-        widths = [
-            np.mean([float(one[f"high{by}"]) - float(one[f"low{by}"]) for one in cell])
-            for by in ("_alone", "")
-        ]
-        print(
-            f"| {share:.0%} | {n_groups} | {len(cell)} | {high[0]} / {high[1]} | "
-            f"{lows[0]:.2f} / {lows[1]:.2f} | {widths[0]:.2f} / {widths[1]:.2f} |"
-        )
-    control_table()
-
-
 if __name__ == "__main__":
-    {"must": must, "whole": whole, "control": control, "tables": tables}[sys.argv[1]]()
+    {"must": must, "whole": whole, "control": control}[sys.argv[1]]()

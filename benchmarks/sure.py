@@ -3,7 +3,8 @@
     python benchmarks/sure.py run 0 100   all problems of these seeds; 6 CPU-minutes a seed
     python benchmarks/sure.py closed 1 2  the problems of these seeds where nothing is unseen
     python benchmarks/sure.py bags        rows drawn with replacement, to results/bags.csv; a minute
-    python benchmarks/sure.py tables      the tables of docs/default.md from results/sure.csv
+
+``python tools/figures.py --write`` writes the results into docs/default.md.
 
 ``run`` and ``closed`` add to results/sure.csv the problems that it lacks: delete the file to begin
 anew.
@@ -27,13 +28,10 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
 
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import LeaveOneGroupOut, cross_val_predict
 
 from unseen import OpenSetEstimator, estimate
 from unseen.intervals.quantiles import counting_noise, stretched_limits
@@ -270,103 +268,9 @@ def bags(n_seeds: int = 8) -> None:
     write_csv("bags.csv", [bag(name, seed) for name in BAGGED for seed in range(n_seeds)])
 
 
-def line(name: str, rows: list[dict[str, str]]) -> str:
-    """How often intervals hold the unseen share, their median width, before and now; and more."""
-    values = {
-        key: np.array([float(row[key]) for row in rows])
-        for key in (
-            "truth",
-            "unseen",
-            "low",
-            "high",
-            "low_before",
-            "high_before",
-            "known_held",
-            "l1",
-        )
-    }
-    cells = []
-    for ends in ("_before", ""):
-        low, high = values[f"low{ends}"], values[f"high{ends}"]
-        held = (low - 1e-3 <= values["truth"]) & (values["truth"] <= high + 1e-3)
-        cells.append(f"{held.mean():.2f}, {np.median(high - low):.3f}")
-    found = (values["unseen"] > 0).mean()
-    rest = f"{values['known_held'].mean():.2f} | {found:.2f} | {values['l1'].mean():.3f}"
-    return f"| {name} | {len(rows)} | {' | '.join(cells)} | {rest} |"
-
-
-def reliability(rows: list[dict[str, str]]) -> None:
-    """Does "unseen with probability p" mean it? At the prior of the estimate, several classes.
-
-    Closed problems together weigh .9 and open ones .1, whatever their numbers: the prior weights.
-    """
-    several = [row for row in rows if int(row["known"]) > 1]
-    said = np.array([float(row["probability"]) for row in several])
-    is_open = np.array([float(row["share"]) > 0 for row in several])
-    prior = np.where(is_open, 1 - PRIOR_CLOSED_MORE, PRIOR_CLOSED_MORE)
-    weight = prior / np.where(is_open, is_open.sum(), (~is_open).sum())
-    print("\n| said | problems | of them open | mean of what was said | open, at the prior |")
-    print("|---|---|---|---|---|")
-    for low, high in pairwise((0, 0.02, 0.05, 0.2, 0.8, 1.0001)):
-        here = (said >= low) & (said < high)
-        told, found = (np.average(x[here], weights=weight[here]) for x in (said, is_open))
-        numbers = f"{here.sum()} | {is_open[here].sum()} | {told:.3f} | {found:.3f}"
-        print(f"| {low:g} to {min(high, 1):g} | {numbers} |")
-
-
-def in_order(value: str) -> tuple[float, str]:
-    """Numbers by size, names by letter."""
-    return (float(value) if value[0].isdigit() else 0.0, value)
-
-
-def fitted(rows: list[dict], found: np.ndarray) -> np.ndarray:
-    """Probability of being found by a logistic regression, each source left out in turn."""
-    logs = np.log([[float(row[key]) for key in ("share", "rows")] for row in rows])
-    sources = [row["source"] for row in rows]
-    return cross_val_predict(
-        LogisticRegression(), logs, found, groups=sources, cv=LeaveOneGroupOut(),
-        method="predict_proba",
-    )[:, 1]  # fmt: skip
-
-
-def tables() -> None:
-    with (RESULTS / "sure.csv").open(encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    print("| | problems | before: held, width | held, width | known shares held | found | l1 |")
-    print("|---|---|---|---|---|---|---|")
-    opened = [row for row in rows if float(row["share"]) > 0]
-    print(line("all open", opened))
-    for key in ("share", "rows", "known", "source", "overlap"):
-        part = rows if key == "share" else opened
-        for value in sorted({row[key] for row in part}, key=in_order):
-            print(line(f"{key} {value}", [row for row in part if row[key] == value]))
-    told = [row for row in opened if row["power"] not in ("", "nan")]
-    power, truth = (np.array([float(row[key]) for row in told]) for key in ("power", "truth"))
-    limit = np.array([float(row["limit"] or "inf") for row in told])
-    found = np.array([float(row["unseen"]) > 0 for row in told])
-    print("\n| share over limit | problems | foretold | found |\n|---|---|---|---|")
-    for low, high in pairwise((0, 0.25, 0.5, 0.8, 1.25, 2, np.inf)):
-        here = (truth / limit >= low) & (truth / limit < high)
-        if here.any():
-            means = f"{power[here].mean():.2f} | {found[here].mean():.2f}"
-            print(f"| {low:g} to {high:g} | {here.sum()} | {means} |")
-    print(f"\nBrier score {np.mean((power - found) ** 2):.3f}, of a constant {found.var():.3f}")
-    print(
-        f"of a fit on the share and rows a class {np.mean((fitted(told, found) - found) ** 2):.3f}"
-    )
-    closed = [row for row in rows if float(row["share"]) == 0]
-    alarms = sum(float(row["unseen"]) > 0 for row in closed)
-    print(f"false alarms: {alarms} of {len(closed)} closed problems")
-    print("\nby seed, and with 100 rows of each of several classes:")
-    for seed in sorted({row["seed"] for row in opened}):
-        print(line(f"seed {seed}", [row for row in opened if row["seed"] == seed]))
-    hundred = [row for row in opened if row["rows"] == "100" and row["known"] != "1"]
-    for share in ("0.05", "0.15"):
-        print(line(f"share {share}", [row for row in hundred if row["share"] == share]))
-    reliability(rows)
-
-
 if __name__ == "__main__":
-    command, *seeds = sys.argv[1:] or ["tables"]
-    closed = partial(run, largest_share=0.0)
-    {"run": run, "closed": closed, "tables": tables, "bags": bags}[command](*seeds)
+    commands = {"run": run, "closed": partial(run, largest_share=0.0), "bags": bags}
+    command, *seeds = sys.argv[1:] or [""]
+    if command not in commands:
+        sys.exit(__doc__)
+    commands[command](*seeds)

@@ -2,7 +2,7 @@
 
 import pytest
 from claims import CLAIMS
-from figures import Claim, agrees, like, problems, rewritten, stale, unchecked
+from figures import Claim, agrees, like, problems, rewritten, stale, unchecked, with_table
 
 PAGE = "Ours is .300 (.251 to .335)\nof 1,234 rows; 12% and \N{MINUS SIGN}0.02."
 TEXT = "is {} ({} to {}) of {} rows; {} and {}."
@@ -45,3 +45,12 @@ def test_a_result_is_written_as_the_figure_was(value, figure) -> None:
     text = like(value, figure)
     assert agrees(value, text)
     assert len(text) == len(figure)
+
+
+def test_a_table_is_written_between_its_marks() -> None:
+    page = "A.\n\n<!-- table: a -->\n\n| 1 |\n\n<!-- end of table -->\n\nB, .5."
+    assert with_table(page, "a", ["| 1 |"]) == page
+    assert with_table(page, "a", ["| 2 |", "| 3 |"]) == page.replace("| 1 |", "| 2 |\n| 3 |")
+    assert unchecked(page.replace("| 1 |", "| .7 |"), [], ()) == [".5"]
+    with pytest.raises(ValueError, match="marks of the table 'b'"):
+        with_table(page, "b", ["| 1 |"])

@@ -4,16 +4,17 @@
     python tools/figures.py --write    write the results into the pages
 
 A claim is a piece of a page with {} in the place of each figure, and the results that belong
-there (tools/claims.py). A figure must be the result, rounded to the digits that the page shows. A
-page of ``WHOLE`` may hold no other decimal fraction but those of ``STATED``, so that no figure can
-be added unchecked.
+there (tools/claims.py). A figure must be the result, rounded to the digits that the page shows.
+Large tables are written as a whole, between two marks (tools/written_tables.py). A page of
+``WHOLE`` may hold no other decimal fraction but those of ``STATED``, so that no figure can be added
+unchecked.
 """
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,6 +23,7 @@ FIGURE = r"([+\N{MINUS SIGN}-]?(?:\d[\d,]*)?\.?\d+%?)"
 FRACTION = re.compile(r"(?<![\w.\d])\d*\.\d+")
 # Code, formulas and addresses hold no results.
 NOT_PROSE = re.compile(r"^```.*?^```$|`[^`\n]*`|\$\$.*?\$\$|\$[^$\n]*\$|\]\([^)]*\)", re.M | re.S)
+WRITTEN = re.compile(r"<!-- table: .*?<!-- end of table -->", re.S)
 
 
 class Claim(NamedTuple):
@@ -72,6 +74,28 @@ def agrees(value: float, figure: str) -> bool:
     return abs(value * scale - shown) <= unit * 0.5001
 
 
+def between(page: str, name: str) -> tuple[int, int]:
+    """Where a table begins and ends, between its marks; both are -1 where a mark is missing."""
+    start, end = f"<!-- table: {name} -->\n\n", "\n\n<!-- end of table -->"
+    begin = page.find(start)
+    return (-1, -1) if begin < 0 else (begin + len(start), page.find(end, begin))
+
+
+def with_table(page: str, name: str, lines: Iterable[str]) -> str:
+    r"""The page with a table in its place.
+
+    Examples
+    --------
+    >>> page = "Before.\n\n<!-- table: a -->\n\nold\n\n<!-- end of table -->"
+    >>> with_table(page, "a", ["new", "lines"]).splitlines()[4:6]
+    ['new', 'lines']
+    """
+    begin, end = between(page, name)
+    if end < 0:
+        raise ValueError(f"the page must have the marks of the table {name!r}.")
+    return page[:begin] + "\n".join(lines) + page[end:]
+
+
 def problems(pages: dict[str, str], claims: list[Claim]) -> Iterator[str]:
     """What is wrong: a claim that its page lacks, or a figure that is not the result."""
     for claim in claims:
@@ -86,9 +110,13 @@ def problems(pages: dict[str, str], claims: list[Claim]) -> Iterator[str]:
 
 
 def unchecked(page: str, claims: list[Claim], stated: tuple[str, ...]) -> list[str]:
-    """Decimal fractions of a page that no claim covers and that are not stated constants."""
-    rest = page
-    for pattern in (*(claim.pattern for claim in claims), *map(re.compile, stated)):
+    """Decimal fractions of a page that no claim covers and that are not stated constants.
+
+    Tables between marks are compared as a whole, and are left out here.
+    """
+    rest = WRITTEN.sub(" ", page)
+    constants = (re.compile(text.replace(" ", r"\s+"), re.S) for text in stated)
+    for pattern in (*(claim.pattern for claim in claims), *constants):
         rest = pattern.sub(lambda found: re.sub(r"\d", "#", found[0]), rest)
     return FRACTION.findall(NOT_PROSE.sub(" ", rest))
 
@@ -110,10 +138,16 @@ def rewritten(page: str, claim: Claim) -> str:
 def stale() -> list[str]:
     """Everything that is wrong with the pages."""
     from claims import CLAIMS, STATED, WHOLE
+    from written_tables import TABLES
 
-    names = {*WHOLE, *(claim.page for claim in CLAIMS)}
+    names = {*WHOLE, *(one.page for one in (*CLAIMS, *TABLES))}
     pages = {name: (ROOT / name).read_text(encoding="utf-8") for name in names}
     found = [*problems(pages, CLAIMS)]
+    found += [
+        f"{page} has another table {name} than the results."
+        for page, name, lines in TABLES
+        if with_table(pages[page], name, lines) != pages[page]
+    ]
     for name in WHOLE:
         mine = [claim for claim in CLAIMS if claim.page == name]
         found += [
@@ -123,14 +157,24 @@ def stale() -> list[str]:
     return found
 
 
+def write() -> None:
+    """Put the results into the pages."""
+    from claims import CLAIMS
+    from written_tables import TABLES
+
+    for page in {one.page for one in (*CLAIMS, *TABLES)}:
+        text = (ROOT / page).read_text("utf-8")
+        for claim in (one for one in CLAIMS if one.page == page):
+            text = rewritten(text, claim)
+        for table in (one for one in TABLES if one.page == page):
+            text = with_table(text, table.name, table.lines)
+        (ROOT / page).write_text(text, encoding="utf-8")
+
+
 def main() -> None:
     """Compare, or write."""
     if "--write" in sys.argv[1:]:
-        from claims import CLAIMS
-
-        for claim in CLAIMS:
-            path = ROOT / claim.page
-            path.write_text(rewritten(path.read_text("utf-8"), claim), encoding="utf-8")
+        write()
     found = stale()
     print("\n".join(found) or "Every figure is the committed result.")
     sys.exit(bool(found))

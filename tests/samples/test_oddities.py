@@ -8,7 +8,7 @@ from sklearn.naive_bayes import GaussianNB
 import unseen
 from unseen.datasets import available_datasets, load_dataset
 from unseen.samples.oddities import label_notices, sentinel_notices
-from unseen.scores.moves import coded_rows
+from unseen.scores.stray import stray_values
 
 RNG = np.random.default_rng(0)
 ROWS, NEW = RNG.normal(50, 10, (200, 3)), RNG.normal(50, 10, (100, 3))
@@ -83,6 +83,6 @@ def test_a_draw_of_very_many_rows_finds_numbers_for_missing(monkeypatch) -> None
     (found,) = sentinel_notices(rows, new)
     assert found.code == "sentinel_values"
     assert found.severity == "warning"
-    share, columns = coded_rows(rows, new)
-    assert columns == (0,)
-    assert abs(share - 0.1) < 0.04
+    stray = stray_values(rows, new)
+    assert stray.columns == (0,)
+    assert abs(stray.share - 0.1) < 0.04

@@ -20,13 +20,14 @@ from unseen.drift.hypotheses import OTHER_ANSWER, quantile_of
 from unseen.drift.lattice import PRIOR_STRENGTH, SHARES, MovedLattice
 from unseen.drift.moved import law_by_distances
 from unseen.drift.tolerance import certified_tolerance
-from unseen.drift.verdict import Drift, Verdict, codes, displacement, moved_columns
+from unseen.drift.verdict import Drift, Verdict, displacement, moved_columns, strays
 from unseen.mixture.placement import Candidates
 from unseen.records import Estimate
 from unseen.samples import Clusters, LabelledRows, all_clusters
 from unseen.scores.base import Distances
 from unseen.scores.kernel import Standardisation, neighbour_distances
-from unseen.scores.moves import Moves, class_shifts, coded_rows, steady_distances
+from unseen.scores.moves import Moves, class_shifts, steady_distances
+from unseen.scores.stray import stray_values
 
 __all__ = ["drift_by_distances", "share_by_distances", "with_drift"]
 
@@ -76,13 +77,13 @@ def drift_by_distances(
     given = neighbour_distances(X_new, rows, scale.for_distances, rng, clusters)
     steady = steady_distances(X_new, rows, None, given, clusters, rng) or given
     verdict: Verdict = "still"
-    coded = coded_rows(rows, X_new)
+    stray = stray_values(rows, X_new)
     if unseen >= _LEAST_CLAIM:
         weight = (np.maximum(known, _LEAST_SHARE) / labelled.counts)[labelled.codes]
-        seen = share_by_distances(steady, weight, clusters) - coded[0]
+        seen = share_by_distances(steady, weight, clusters) - stray.share
         verdict = "unclear" if unseen - seen > OTHER_ANSWER * unseen else "still"
     shifts = class_shifts(labelled, X_new, _nearest_class(labelled, X_new, scale, rng))
-    moves = Moves(steady, *shifts, labelled.names, *coded)
+    moves = Moves(steady, *shifts, labelled.names, stray)
     return Drift(
         verdict,
         None,
@@ -90,7 +91,7 @@ def drift_by_distances(
         float(unseen),
         columns=moved_columns(moves),
         displacement=displacement(moves, labelled.labels),
-        **codes(moves),
+        **strays(moves),
     )
 
 
@@ -125,7 +126,7 @@ def with_drift(estimate: Estimate, drift: Drift) -> Estimate:
     )
     text = f"{estimate.method} takes known classes for unmoved and calls moved rows unseen; {found}"
     doubts = tuple(
-        notice if notice.code == "coded_values" else replace(notice, text=text)
+        notice if notice.code == "stray_values" else replace(notice, text=text)
         for notice in drift.notices
     )
     return replace(estimate, drift=drift, intervals=limits, notices=(*estimate.notices, *doubts))

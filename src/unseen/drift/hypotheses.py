@@ -39,7 +39,7 @@ PROBABILITY_MOVED, PROBABILITY_MOVED_ONE = float(expit(-0.5)), float(expit(-1.5)
 _DISCRIMINATORS, _EVENNESS, _DISTANCES = 0.42, 0.3, 0.53
 # "A part of the rows moved" looks like open but to distances, which cannot see every new class: its
 # odds are enough to say "unclear", and never more. Chosen on development sets.
-_PART, _CLIP_PART = -5.5, 5.0
+_PART, _CLIP_PART, _ORDINARY = -5.5, 5.0, 2.0
 # Part of the u of open by which the u of distances must differ to speak against open, from where on
 # they begin and are heard in full: a smaller difference would not change the answer. Chosen there.
 _SAME_ANSWER, OTHER_ANSWER = 0.2, 0.4
@@ -147,7 +147,7 @@ def weigh_three(
     odds = float(np.logaddexp(whole, part))
     inner = np.exp(part - odds)
     law, wide = (
-        (1 - inner) * _moved_law(reading, blind) + inner * _part_law(reading)
+        (1 - inner) * _moved_law(reading, blind) + inner * _part_law(fit, reading)
         for blind in (0.0, _BLIND)
     )
     wider = for_intervals(posterior)
@@ -199,18 +199,16 @@ def _part_odds(fit: TwoHypotheses, reading: MovedReading) -> float:
     of ``log sum_u prior(u) L(u) - log sum_u p_open(u) L(u)``, with L the likelihood under drift. It
     counts as far as distances would answer otherwise: with many rows sharp likelihoods contradict
     each other about differences that matter to nobody. A departure as large as that of a new class
-    speaks for open, a small one for neither. Rows with codes in the place of values are such a
-    part.
+    speaks for open, a small one for neither. Rows with stray values are such a part, the more so if
+    they are ordinary otherwise.
     """
     margins = reading.margins
     u_open = 1 - float(fit.posterior.open_quantile(0.5))
-    if reading.coded > 0 and reading.coded >= OTHER_ANSWER * u_open:
-        return _PART + _CLIP_PART
+    if _strays(fit, reading):
+        return _PART + _CLIP_PART + _ORDINARY * reading.stray.ordinary
     if not len(margins):
         return -np.inf
-    middles = (SHARES[1:] + SHARES[:-1]) / 2
-    place = np.searchsorted(middles, 1 - fit.posterior.share)
-    claimed = np.bincount(place, fit.posterior.probability, minlength=len(SHARES))
+    claimed = _on_grid(1 - fit.posterior.share, fit.posterior.probability)
     with np.errstate(divide="ignore"):
         open_fit = logsumexp(margins + np.log(claimed), axis=1)
     against = logsumexp(margins + PRIOR_MOVED, axis=1) - open_fit
@@ -221,10 +219,29 @@ def _part_odds(fit: TwoHypotheses, reading: MovedReading) -> float:
     return float(_PART + against_open + min(reading.part_departure, 0.0))
 
 
-def _part_law(reading: MovedReading) -> FloatArray:
-    """Law of u at ``SHARES`` if a part of the rows moved: by distances, less rows with codes."""
-    less = np.searchsorted((SHARES[1:] + SHARES[:-1]) / 2, SHARES - reading.coded)
-    return np.bincount(less, reading.by_distances, minlength=len(SHARES)).astype(float)
+def _part_law(fit: TwoHypotheses, reading: MovedReading) -> FloatArray:
+    """Law of u at ``SHARES`` if a part of the rows moved: by distances, or without stray values.
+
+    Values stray in new classes as often as in known ones: 1 - (1 - u)(1 - share) look unseen. Open
+    and distances say how many do, either of them rightly as often.
+    """
+    if not _strays(fit, reading):
+        return reading.by_distances
+    both = np.concatenate([1 - fit.posterior.share, SHARES])
+    law = np.concatenate([fit.posterior.probability, reading.by_distances]) / 2
+    return _on_grid((both - reading.stray.share) / (1 - reading.stray.share), law)
+
+
+def _on_grid(points: FloatArray, weight: FloatArray) -> FloatArray:
+    """A law of weighted points at ``SHARES``, each point at the nearest."""
+    place = np.searchsorted((SHARES[1:] + SHARES[:-1]) / 2, points)
+    return np.bincount(place, weight, minlength=len(SHARES)).astype(float)
+
+
+def _strays(fit: TwoHypotheses, reading: MovedReading) -> bool:
+    """Whether rows with stray values are so large a part of what open calls new as to matter."""
+    u_open = 1 - float(fit.posterior.open_quantile(0.5))
+    return 1 > reading.stray.share > 0 and reading.stray.share >= OTHER_ANSWER * u_open
 
 
 def _moved_law(reading: MovedReading, blind: float) -> FloatArray:

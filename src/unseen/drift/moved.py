@@ -8,7 +8,7 @@ weighs u > 0 against u = 0. Open or moved is decided by four signs, which
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -35,6 +35,7 @@ from unseen.roc.pooled import log_sums
 from unseen.scores.base import Distances, RatioScores
 from unseen.scores.moves import Moves
 from unseen.scores.open import OpenScores, ratios_at_shares
+from unseen.scores.stray import StrayValues
 from unseen.simplex import mixture_shares
 
 __all__ = ["MovedReading", "TwoHypotheses", "law_by_distances", "moved_reading", "with_nothing"]
@@ -98,8 +99,8 @@ class MovedReading(Frozen):
         Log-likelihood of u under moved, by scale of distances.
     by_distances : ndarray of shape (U,)
         Law of u at ``SHARES`` under moved, by distances alone.
-    coded : float, default=0.0
-        Share of the new rows that hold a code in the place of a value.
+    stray : StrayValues
+        New rows that hold codes or values in another unit.
     """
 
     discriminators: float
@@ -115,7 +116,7 @@ class MovedReading(Frozen):
     known_mixture: FloatArray
     margins: FloatArray
     by_distances: FloatArray
-    coded: float = 0.0
+    stray: StrayValues = field(default_factory=StrayValues)
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,7 +186,7 @@ def moved_reading(scores: OpenScores, fit: TwoHypotheses) -> MovedReading:
         _known_mixture(scores, known, fit.closed, far),
         margins[:-1],
         by_distances,
-        0.0 if scores.moves is None else scores.moves.coded,
+        StrayValues() if scores.moves is None else scores.moves.stray,
     )
 
 

@@ -23,11 +23,11 @@ __all__ = [
     "Drift",
     "Verdict",
     "Without",
-    "codes",
     "displacement",
     "drift_record",
     "few_columns",
     "moved_columns",
+    "strays",
 ]
 
 Verdict = Literal["still", "moved", "unclear"]
@@ -101,10 +101,10 @@ class Drift(Frozen):
     displacement : mapping
         By class, the root mean square shift over columns, noise taken off; None where too few new
         rows look like the class.
-    coded : float, default=0.0
-        Share of the new rows that hold a code in the place of a value, such as -999.
-    coded_columns : tuple
-        Names or numbers of the columns with codes.
+    stray : float, default=0.0
+        Share of the new rows that hold a code, such as -999, or a value in another unit.
+    stray_columns : tuple
+        Names or numbers of the columns with such values.
     without : Without or None
         Where known classes may have moved in a few columns, the answer without these.
 
@@ -129,8 +129,8 @@ class Drift(Frozen):
     far: bool = False
     columns: tuple[tuple[Any, float], ...] = ()
     displacement: dict[Any, float | None] = field(default_factory=dict)
-    coded: float = 0.0
-    coded_columns: tuple[Any, ...] = ()
+    stray: float = 0.0
+    stray_columns: tuple[Any, ...] = ()
     without: Without | None = None
 
     def must(self, factor: float = 1.0) -> float:
@@ -157,11 +157,11 @@ class Drift(Frozen):
         (('s3', 0.4),)
         """
         columns = tuple((names[place], shift) for place, shift in self.columns)
-        coded = tuple(names[place] for place in self.coded_columns)
+        stray = tuple(names[place] for place in self.stray_columns)
         without = self.without
         if without is not None:
             without = replace(without, columns=tuple(names[place] for place in without.columns))
-        return replace(self, columns=columns, coded_columns=coded, without=without)
+        return replace(self, columns=columns, stray_columns=stray, without=without)
 
     def sentence(self, interval: FloatArray | None) -> str:
         """The answer about unseen classes where the verdict is not "still".
@@ -215,14 +215,16 @@ class Drift(Frozen):
 
     @property
     def notices(self) -> tuple[Notice, ...]:
-        """What a person must know; nothing where the verdict is "still" and no row has a code."""
-        if self.coded >= NO_SHARE:
-            named = listed([shown(str(one), _LONGEST_NAME) for one in self.coded_columns], 3)
+        """What a person must know; nothing where the verdict is "still"."""
+        if self.stray >= NO_SHARE and self.verdict != "still":
+            named = listed([shown(str(one), _LONGEST_NAME) for one in self.stray_columns], 3)
+            which = f"column{'s' * (len(self.stray_columns) > 1)} {named}"
             text = (
-                f"{short_share(self.coded)} of the new rows hold one and the same value beyond all "
-                f"labelled ones (in {named}): codes for missing values look like a new class."
+                f"{short_share(self.stray)} of the new rows hold values far beyond all labelled "
+                f"ones (in {which}): a code for a missing value or another unit looks like a new "
+                "class."
             )
-            return (Notice("coded_values", text), *self._doubts)
+            return (Notice("stray_values", text), *self._doubts)
         return self._doubts
 
     @property
@@ -253,7 +255,8 @@ class Drift(Frozen):
             "gamma": self.gamma,
             "columns": [{"column": str(name), "shift": shift} for name, shift in self.columns],
             "displacement": list(self.displacement.values()),
-            "coded": self.coded,
+            "stray": self.stray,
+            "stray_columns": [str(name) for name in self.stray_columns],
             "without": None if self.without is None else self._without_as_dict(self.without),
         }
 
@@ -297,7 +300,7 @@ def drift_record(scores: OpenScores, probability_moved: float, far: float, unlik
         far=moved and far > _FAR,
         columns=moved_columns(scores.moves),
         displacement=displacement(scores.moves, scores.classes),
-        **codes(scores.moves),
+        **strays(scores.moves),
     )
 
 
@@ -309,13 +312,13 @@ def _can_be_told(scores: OpenScores) -> bool:
     return away is not None and away.distance < _SMALL_MOVE
 
 
-def codes(moves: Moves | None) -> dict[str, Any]:
-    """Share of the new rows with codes, and the columns by name or number."""
-    if moves is None or not moves.coded_columns:
+def strays(moves: Moves | None) -> dict[str, Any]:
+    """Share of the new rows with stray values, and the columns by name or number."""
+    if moves is None or not moves.stray.columns:
         return {}
-    places = moves.coded_columns
+    places = moves.stray.columns
     named = places if moves.names is None else tuple(moves.names[place] for place in places)
-    return {"coded": moves.coded, "coded_columns": named}
+    return {"stray": moves.stray.share, "stray_columns": named}
 
 
 def moved_columns(moves: Moves | None) -> tuple[tuple[Any, float], ...]:
@@ -333,24 +336,27 @@ def moved_columns(moves: Moves | None) -> tuple[tuple[Any, float], ...]:
     return tuple((names[column], float(shift[column])) for column in order.tolist())
 
 
-def few_columns(columns: Sequence[tuple[Any, float]], n_columns: int) -> tuple[Any, ...]:
-    """The columns that moved farthest, if they moved far and are few of all; else none.
+def few_columns(drift: Drift, n_columns: int) -> tuple[Any, ...]:
+    """The columns with stray values, or else those that moved farthest, if few of all; else none.
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from unseen.drift import Drift, Tolerance
     >>> from unseen.drift.verdict import few_columns
-    >>> few_columns([("s3", -1.1), ("s1", 0.7), ("s2", 0.1)], n_columns=9)
-    ('s3', 's1')
-    >>> few_columns([("s3", -1.1), ("s1", 0.7), ("s2", 0.1)], n_columns=3)
-    ()
-    >>> few_columns([("s3", -0.2)], n_columns=9)
-    ()
+    >>> moved = (("s3", -1.1), ("s1", 0.7), ("s2", 0.1))
+    >>> drift = Drift("moved", 0.9, Tolerance(np.zeros(0), np.zeros(0)), 0.9, columns=moved)
+    >>> few_columns(drift, n_columns=9), few_columns(drift, n_columns=3)
+    (('s3', 's1'), ())
     """
-    farthest = max((abs(shift) for _, shift in columns), default=0.0)
+    most = min(_FEW * n_columns, _MOST_COLUMNS - 1)
+    if 0 < len(drift.stray_columns) <= most:
+        return drift.stray_columns
+    farthest = max((abs(shift) for _, shift in drift.columns), default=0.0)
     if farthest < _WORTH_LEAVING_OUT:
         return ()
-    chosen = tuple(name for name, shift in columns if abs(shift) >= _AS_FAR * farthest)
-    return chosen if len(chosen) <= min(_FEW * n_columns, _MOST_COLUMNS - 1) else ()
+    chosen = tuple(name for name, shift in drift.columns if abs(shift) >= _AS_FAR * farthest)
+    return chosen if len(chosen) <= most else ()
 
 
 def displacement(moves: Moves | None, classes: Sequence[Any]) -> dict[Any, float | None]:

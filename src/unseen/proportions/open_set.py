@@ -243,7 +243,7 @@ class OpenSetEstimator(ProportionEstimator):
         )
 
     def with_verdict(self, estimate: Estimate, rows: Matrix, drift: Drift | None) -> Estimate:
-        """The estimate, and the answer without the columns that moved, if these are few.
+        """The estimate, and the answer without columns that moved or hold stray values, if few.
 
         The reading has asked for a verdict, or was told that no class has moved. The answer without
         some columns costs as much as the estimate, and is not asked for under "still". Nor is it
@@ -252,7 +252,7 @@ class OpenSetEstimator(ProportionEstimator):
         found, own = estimate.drift, self.labelled_
         if found is None or found.verdict == "still":
             return estimate
-        left_out = few_columns(found.columns, rows.shape[1])
+        left_out = few_columns(found, rows.shape[1])
         if not left_out:
             return estimate
         names = own.names or range(rows.shape[1])

@@ -30,6 +30,8 @@ _SMALLEST = 1e-100
 _NEIGHBOURS = 3
 # With so many rows to compare with, more of them would only take longer.
 _MOST_REFERENCES = 1000
+# Rows of more columns, and sparse rows of more values, are not made dense as a whole.
+_MOST_COLUMNS, _MOST_VALUES = 2000, 20_000_000
 
 
 class Scale(Protocol):
@@ -94,6 +96,14 @@ def dense(X: Matrix) -> Array:
     """The rows as a dense array of double precision."""
     is_sparse = sparse.issparse(X)
     return arrays_of(X).put(X.toarray() if is_sparse else X, np.float64)
+
+
+def dense_pair(X: Matrix, X_new: Matrix) -> tuple[FloatArray, FloatArray] | None:
+    """Both samples as dense rows; None for very wide rows, and for sparse ones of many values."""
+    n_rows, n_columns = X.shape[0] + X_new.shape[0], X.shape[1]
+    if n_columns > _MOST_COLUMNS or (sparse.issparse(X) and n_rows * n_columns > _MOST_VALUES):
+        return None
+    return dense(X), dense(X_new)
 
 
 def automatic_rank(n_rows: int) -> int:

@@ -7,25 +7,23 @@ says how the two together tell known classes that moved from classes that are ne
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.sparse import issparse
 
 from unseen._arrays import arrays_of, chosen_arrays, kept_there
 from unseen._frozen import Frozen
 from unseen._types import Array, BoolArray, FloatArray, IntArray, Matrix
 from unseen.samples import Clusters, LabelledRows
-from unseen.samples.draws import enough_places
 from unseen.scores.base import Distances
-from unseen.scores.kernel import Standardisation, dense, neighbour_distances
+from unseen.scores.kernel import Standardisation, dense_pair, neighbour_distances
 from unseen.scores.posteriors import Posteriors
+from unseen.scores.stray import StrayValues, stray_values
 
 __all__ = [
     "Departure",
     "Moves",
     "class_shifts",
-    "coded_rows",
     "made_moves",
     "mean_departure",
     "steady_distances",
@@ -34,18 +32,12 @@ __all__ = [
 # Share of the variance on the leading axes, and the least posterior whose logarithm is taken:
 # chosen on development sets.
 _VARIANCE, _FLOOR = 0.9, 1e-3
-# Beyond so many columns their axes would take longer than the scores.
-_MOST_COLUMNS = 2000
-_MOST_VALUES = 20_000_000
 # A mean without a fifth of the rows at either end is not the work of a few rows of a new class.
 _TRIMMED = 0.2
 _FEWEST_ROWS, _MOST_ROWS = 10, 2000
 # A value counts up to this part of the labelled values' width beyond them; a column tells classes
 # apart at most so well. Chosen on development sets.
 _OUTER, _WIDER, _MOST_TOLD = 0.01, 0.25, 0.95
-# A code: so many rows and so large a part of them share a value that lies beyond the labelled ones
-# by part of a deviation, and so large a part of all that lies beyond is this value.
-_FEWEST_CODED, _LEAST_CODED, _BEYOND, _SAME_VALUE = 3, 0.005, 0.5, 0.8
 
 
 @dataclass(frozen=True)
@@ -80,10 +72,8 @@ class Moves(Frozen):
         very wide rows and for sparse rows of many values.
     names : tuple of str or None
         Names of the columns, where they have any.
-    coded : float, default=0.0
-        Share of the new rows that hold a code in the place of a value; see :func:`coded_rows`.
-    coded_columns : tuple of int
-        Columns that hold codes.
+    stray : StrayValues
+        New rows that hold codes or values in another unit.
     departure : Departure or None
         How far new rows lie from the classes that they look like; see :func:`mean_departure`.
     """
@@ -92,8 +82,7 @@ class Moves(Frozen):
     shift: FloatArray | None = None
     error: FloatArray | None = None
     names: tuple[str, ...] | None = None
-    coded: float = 0.0
-    coded_columns: tuple[int, ...] = ()
+    stray: StrayValues = field(default_factory=StrayValues)
     departure: Departure | None = None
 
 
@@ -113,15 +102,7 @@ def made_moves(
         of_labelled = arrays.host(kept_there(posteriors, "of_labelled").argmax(1))
     away = mean_departure(labelled.rows, X_new, of_labelled, looks_like)
     shifts = class_shifts(labelled, X_new, looks_like)
-    return Moves(distances, *shifts, labelled.names, *coded_rows(labelled.rows, X_new), away)
-
-
-def _dense_pair(X: Matrix, X_new: Matrix) -> tuple[FloatArray, FloatArray] | None:
-    """Both samples as dense rows; None for very wide rows, and for sparse ones of many values."""
-    n_rows, n_columns = X.shape[0] + X_new.shape[0], X.shape[1]
-    if n_columns > _MOST_COLUMNS or (issparse(X) and n_rows * n_columns > _MOST_VALUES):
-        return None
-    return dense(X), dense(X_new)
+    return Moves(distances, *shifts, labelled.names, stray_values(labelled.rows, X_new), away)
 
 
 def steady_distances(
@@ -156,7 +137,7 @@ def steady_distances(
     """
     parts = []
     if given is not None:
-        pair = _dense_pair(X, X_new)
+        pair = dense_pair(X, X_new)
         if pair is not None:
             old, new = map(chosen_arrays().put_rows, pair)
             scales = Standardisation.of(old, np.ones(len(old))).raw_and_standardised
@@ -223,7 +204,7 @@ def class_shifts(
     >>> shift.round(1), error.round(2)
     (array([[0.5, 0. ]]), array([[0.07, 0.07]]))
     """
-    pair = _dense_pair(labelled.rows, X_new)
+    pair = dense_pair(labelled.rows, X_new)
     if pair is None:
         return None, None
     rows, rows_new = pair
@@ -275,7 +256,7 @@ def mean_departure(
     >>> round(away.separation, 1)  # 2 in units of the column, whose deviation is 2.2
     0.9
     """
-    pair = _dense_pair(X, X_new)
+    pair = dense_pair(X, X_new)
     if pair is None:
         return None
     old, new = pair
@@ -316,62 +297,6 @@ def _departure(
     away = max(float(weight @ np.average(moved, axis=0, weights=part)), 0.0)
     apart = float(even_weight @ evenly) / max(float(even_weight.sum()), 1e-300)
     return Departure(float(np.sqrt(away / max(weight @ between, 1e-300))), float(np.sqrt(apart)))
-
-
-def coded_rows(X: Matrix, X_new: Matrix) -> tuple[float, tuple[int, ...]]:
-    """Share of the new rows that hold a code, such as -999 for a missing value, and the columns.
-
-    A code is one value, far beyond all labelled ones, that many new rows share and next to which
-    nothing else lies beyond the labelled values: a new class has values of its own instead. Of
-    very many rows a fixed draw is looked at.
-
-    Parameters
-    ----------
-    X, X_new : ndarray or sparse matrix of shape (n, d) and (m, d)
-        Labelled and new rows; nothing is said of rows too many to be dense.
-
-    Returns
-    -------
-    share : float
-    columns : tuple of int
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from unseen.scores.moves import coded_rows
-    >>> X = np.random.default_rng(0).normal(size=(300, 2))
-    >>> coded_rows(X, X), coded_rows(X, np.vstack([X, [[0.0, -999.0]] * 100]))
-    ((0.0, ()), (0.25, (1,)))
-    """
-    pair = _dense_pair(X, X_new)
-    if pair is None:
-        return 0.0, ()
-    old, new = (rows[enough_places(len(rows))] for rows in pair)
-    coded, columns = np.zeros(len(new), dtype=bool), []
-    low, high = old.min(axis=0), old.max(axis=0)
-    beyond = np.flatnonzero(((new < low) | (new > high)).any(axis=0) & (high > low))
-    for column in beyond.tolist():
-        found = _coded(old[:, column], new[:, column])
-        if found.any():
-            coded |= found
-            columns.append(column)
-    return float(coded.mean()), tuple(columns)
-
-
-def _coded(old: FloatArray, new: FloatArray) -> BoolArray:
-    """New values of one column that are a code."""
-    low, high = old.min(), old.max()
-    fewest = max(_FEWEST_CODED, _LEAST_CODED * len(new))
-    # Values of a count or a category stand apart anyway, and may be new.
-    is_discrete = len(np.unique(old)) < len(old) / 2
-    gap = high - low if is_discrete else _BEYOND * old.std()
-    found = np.zeros(len(new), dtype=bool)
-    for outside, far in ((new < low, new < low - gap), (new > high, new > high + gap)):
-        if far.sum() >= fewest:
-            values, counts = np.unique(new[outside], return_counts=True)
-            if counts.max() >= max(fewest, _SAME_VALUE * outside.sum()):
-                found |= far & (new == values[counts.argmax()])
-    return found
 
 
 def _trimmed_mean(rows: FloatArray) -> FloatArray:

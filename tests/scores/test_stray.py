@@ -1,0 +1,69 @@
+"""Stray values: codes and other units are told from classes that are new."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.datasets import load_digits
+
+from unseen import OpenSetEstimator
+from unseen.scores.stray import StrayValues, _to_nearest, stray_values
+
+RNG = np.random.default_rng(0)
+COUNTS = RNG.poisson([0.2, 0.3, 4.0, 6.0, 20.0, 20.0], size=(600, 6)).astype(float)
+OLD, NEW = COUNTS[:300], COUNTS[300:]
+
+
+@pytest.mark.parametrize("factor", [10.0, 1000.0])
+def test_a_column_of_counts_in_another_unit_strays(factor: float) -> None:
+    found = stray_values(OLD, NEW * [1, factor, 1, 1, 1, 1])
+    assert found == StrayValues(float((NEW[:, 1] * factor > OLD[:, 1].max()).mean()), (1,), True)
+
+
+def test_codes_in_counts_stray_though_the_column_spans_them() -> None:
+    coded = NEW.copy()
+    coded[::5, 4] = -1.0  # the labelled counts span 30, and begin at about 8
+    assert stray_values(OLD, coded) == StrayValues(0.2, (4,), True)
+
+
+def test_a_class_that_differs_in_many_columns_does_not_stray() -> None:
+    other = NEW.copy()
+    other[:60] = RNG.poisson([0.2, 0.3, 4.0, 6.0, 90.0, 90.0], size=(60, 6))
+    assert stray_values(OLD, other) == StrayValues()
+    # One column lies beyond by its width, and two others tell that the class is new.
+    other[:60, 2:4], other[:60, 5] = [9.0, 13.0], NEW[:60, 5]
+    assert stray_values(OLD, other) == StrayValues()
+
+
+def test_where_few_columns_are_left_only_codes_that_lie_apart_are_told() -> None:
+    rows = RNG.normal(size=(400, 2))
+    coded, far = rows[200:].copy(), rows[200:].copy()
+    coded[::4, 0], far[::4, 0] = -999.0, far[::4, 0] - 999.0
+    assert stray_values(rows[:200], coded) == StrayValues(0.25, (0,), False)
+    assert stray_values(rows[:200], far) == StrayValues()
+
+
+@given(st.integers(0, 10**6), st.integers(1, 6))
+def test_distances_over_all_columns_are_the_usual_ones(seed: int, d: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows, to = rng.normal(size=(5, d)), rng.normal(size=(9, d))
+    apart = np.sort(np.linalg.norm(rows[:, None] - to, axis=2), axis=1)
+    kept = np.ones(rows.shape, dtype=bool)
+    np.testing.assert_allclose(_to_nearest(rows, to, kept, 0), apart[:, :3].mean(axis=1))
+    np.testing.assert_allclose(_to_nearest(rows, to, kept, 1), apart[:, 1:4].mean(axis=1))
+
+
+def test_a_pixel_in_another_unit_is_no_new_class() -> None:
+    X, y = load_digits(return_X_y=True)
+    rows = np.random.default_rng(1).permutation(np.flatnonzero(y < 4))[:320]
+    X, y = X[rows], y[rows]
+    X[160:, 9] *= 1000.0
+    found = OpenSetEstimator(random_state=0).fit(X[:160], y[:160]).estimate(X[160:])
+    assert found.drift is not None
+    assert found.drift.without is not None
+    assert (found.drift.verdict, found.drift.stray_columns) == ("unclear", (9,))
+    assert (found.drift.without.columns, found.drift.without.verdict) == ((9,), "still")
+    assert found.unseen < 0.1 < found.drift.unlike
+    assert "stray_values" in {notice.code for notice in found.notices}

@@ -146,6 +146,21 @@ def link_names(app: Any, document: Any) -> None:
         link += node
 
 
+def show_dark_pictures(app: Any, document: Any) -> None:
+    """Beside a picture that has a dark twin, ``NAME_dark``, put the twin for dark pages."""
+    from docutils import nodes
+
+    for image in list(document.findall(nodes.image)):
+        source = Path(image["uri"])
+        twin = source.with_stem(f"{source.stem}_dark")
+        if (Path(document["source"]).parent / twin).exists():
+            dark = image.deepcopy()
+            dark["uri"] = str(twin)
+            image["classes"].append("only-light")
+            dark["classes"].append("only-dark")
+            image.parent.insert(image.parent.index(image) + 1, dark)
+
+
 def is_worth_a_link(text: str, name: str) -> bool:
     """Whether a word can only be our name: a class, or a function written with its package."""
     return name[0].isupper() or text.startswith("unseen.")
@@ -232,6 +247,8 @@ def setup(app: Any) -> None:
     app.connect("builder-inited", write_api)
     app.connect("source-read", list_api)
     app.connect("source-read", link_notebook)
+    # Before Sphinx collects the pictures of a page.
+    app.connect("doctree-read", show_dark_pictures, priority=100)
     app.connect("doctree-read", link_names)
     app.connect("build-finished", write_notebooks)
     app.connect("build-finished", make_accessible)

@@ -2,7 +2,8 @@
 
 import pytest
 from claims import CLAIMS
-from figures import Claim, agrees, like, problems, rewritten, stale, unchecked, with_table
+from figures import ROOT, Claim, agrees, like, problems, rewritten, stale, unchecked, with_table
+from pictures import dark_path, dark_svg
 
 PAGE = "Ours is .300 (.251 to .335)\nof 1,234 rows; 12% and \N{MINUS SIGN}0.02."
 TEXT = "is {} ({} to {}) of {} rows; {} and {}."
@@ -54,3 +55,12 @@ def test_a_table_is_written_between_its_marks() -> None:
     assert unchecked(page.replace("| 1 |", "| .7 |"), [], ()) == [".5"]
     with pytest.raises(ValueError, match="marks of the table 'b'"):
         with_table(page, "b", ["| 1 |"])
+
+
+def test_dark_pictures_are_the_light_ones_in_other_colours() -> None:
+    twins = [*ROOT.glob("docs/images/*_dark.svg"), *ROOT.glob("benchmarks/**/*_dark.svg")]
+    assert len(twins) >= 7
+    for twin in twins:
+        light = twin.with_stem(twin.stem.removesuffix("_dark"))
+        assert dark_path(light) == twin
+        assert twin.read_text("utf-8") == dark_svg(light.read_text("utf-8"))

@@ -1,4 +1,4 @@
-"""Draw docs/images/demo.png, the picture of the README: twenty draws of ``unseen demo``.
+"""Draw docs/images/demo.svg, the picture of the README: twenty draws of ``unseen demo``.
 
 Run ``python benchmarks/demo.py``, which makes the numbers, then ``python tools/readme_picture.py``.
 """
@@ -9,11 +9,12 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
+from pictures import save_both
 
 from unseen.plots.theme import LIGHT
 
 ROOT = Path(__file__).parents[1]
-PICTURE = ROOT / "docs" / "images" / "demo.png"
+PICTURE = ROOT / "docs" / "images" / "demo.svg"
 NUMBERS = ROOT / "benchmarks" / "results" / "demo.csv"
 
 
@@ -22,7 +23,7 @@ def main() -> None:
     with NUMBERS.open() as file:
         rows = list(csv.DictReader(file))
     columns = {name: np.array([float(row[name]) for row in rows]) for name in rows[0]}
-    figure = Figure(figsize=(9.6, 3.2), layout="constrained", dpi=110)
+    figure = Figure(figsize=(9.6, 3.2), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=[2, 1])
     draw_shares(left, columns)
     draw_errors(right, columns)
@@ -30,7 +31,7 @@ def main() -> None:
         ax.spines[["top", "right"]].set_visible(False)
         ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
         ax.set_ylim(bottom=0)
-    figure.savefig(PICTURE)
+    save_both(figure, PICTURE)
 
 
 def draw_shares(ax, columns) -> None:

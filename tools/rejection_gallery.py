@@ -1,6 +1,6 @@
 """Draw where every rejection rule says which label, on one problem in two dimensions.
 
-    python tools/rejection_gallery.py            # writes docs/images/rejection_regions.png
+    python tools/rejection_gallery.py     # writes docs/images/rejection_regions.png, and _dark.png
 
 Three known classes stand in a triangle. Of two unseen ones, one sits in the middle of them, where
 no row is odd, and one outside, where no known class is in doubt. All rules get the same rows and
@@ -10,9 +10,7 @@ panel, and the share of wrong labels is counted on many fresh rows.
 
 from __future__ import annotations
 
-import sys
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +20,7 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from pictures import dark_colour, dark_path
 from PIL import Image
 from sklearn.ensemble import IsolationForest
 from sklearn.linear_model import LogisticRegression
@@ -55,8 +54,9 @@ N_LABELLED, N_NEW, N_FRESH = 600, 800, 20_000
 WINDOW = (-4.6, 5.4, -3.8, 4.8)
 N_ACROSS = 180
 # Okabe and Ito's colours, which those with any colour vision tell apart; paler for regions.
-STRONG = ("#0072B2", "#E69F00", "#009E73", "#404040")
-PALE = ("#A6CFE8", "#FBE0A6", "#A8DCC9", "#8C8C8C")
+STRONG = ("#0072b2", "#e69f00", "#009e73", "#404040")
+PALE = ("#a6cfe8", "#fbe0a6", "#a8dcc9", "#8c8c8c")
+INK, PAPER = "#000000", "#ffffff"
 NAMES = ("class 1", "class 2", "class 3", "unseen")
 
 
@@ -100,44 +100,86 @@ def lattice() -> tuple[np.ndarray, tuple[int, int]]:
     return np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2), (n_up, N_ACROSS)
 
 
-def panel(axes: Any, title: str, label: Callable[[np.ndarray], np.ndarray] | None) -> None:
-    """Regions of a labelling, and the borders of the Bayes rule."""
-    points, shape = lattice()
-    if label is not None:
-        regions = label(points).reshape(shape)
-        colours = ListedColormap(PALE)
-        axes.imshow(regions, colours, origin="lower", extent=WINDOW, vmin=0, vmax=3, aspect="auto")
-    best = bayes(points).reshape(shape)
-    for code in range(N_CLASSES):
-        axes.contour(
-            best == code, [0.5], extent=WINDOW, origin="lower", colors="black", linewidths=0.7
-        )
-    axes.set(xticks=[], yticks=[], xlim=WINDOW[:2], ylim=WINDOW[2:])
-    axes.set_title(title, fontsize=7, pad=3)
-
-
-def draw(target: Path) -> None:
-    """Fit every rule, and draw all panels."""
+def labelled_rows() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.random.Generator]:
+    """Labelled rows, their classes, new rows, and the generator for further ones."""
     rng = np.random.default_rng(0)
     codes = np.repeat(np.arange(N_CLASSES), N_LABELLED // N_CLASSES)
     X, X_new = drawn(rng, codes), drawn(rng, rng.choice(len(SHARES), N_NEW, p=SHARES))
+    return X, codes, X_new, rng
+
+
+def labellings() -> dict[str, np.ndarray]:
+    """The label of each point of the picture by every rule, under the title of its panel."""
+    X, codes, X_new, rng = labelled_rows()
     hidden = rng.choice(len(SHARES), N_FRESH, p=SHARES)
     fresh, truth = drawn(rng, hidden), np.minimum(hidden, N_CLASSES)
-
-    figure = Figure(figsize=(6, 6.0), dpi=150, layout="constrained")
-    figure.get_layout_engine().set(w_pad=0.03, h_pad=0.03, wspace=0.02, hspace=0.02)
-    places = figure.subplots(4, 4).ravel()
-    panel(places[0], "labelled and\nnew rows", None)
-    places[0].scatter(*X_new.T, s=1.2, c=STRONG[-1], linewidths=0)
-    for code in range(N_CLASSES):
-        places[0].scatter(*X[codes == code].T, s=1.8, c=STRONG[code], linewidths=0)
-    panel(places[1], f"Bayes rule\n{np.mean(bayes(fresh) != truth):.1%} wrong", bayes)
-    for axes, (name, rule) in zip(places[2:], rules().items(), strict=False):
+    points, _ = lattice()
+    labels = {f"Bayes rule\n{np.mean(bayes(fresh) != truth):.1%} wrong": bayes(points)}
+    for name, rule in rules().items():
         rule.set_params(random_state=0, unseen_label=N_CLASSES)
         rule.fit(X, codes, X_new, SHARES[:N_CLASSES])
-        panel(axes, f"{name}\n{np.mean(rule.predict(fresh) != truth):.1%} wrong", rule.predict)
-    legend(places[14:])
-    save(figure, target)
+        wrong = np.mean(rule.predict(fresh) != truth)
+        labels[f"{name}\n{wrong:.1%} wrong"] = rule.predict(points)
+    return labels
+
+
+class Picture:
+    """All panels, in colours for a light or a dark page."""
+
+    def __init__(self, dark: bool) -> None:
+        self.turned = dark_colour if dark else str
+
+    def draw(self, labels: dict[str, np.ndarray], target: Path) -> None:
+        """Draw the rows and every labelling, and write the picture."""
+        figure = Figure(figsize=(6, 6.0), dpi=150, layout="constrained")
+        figure.set_facecolor(self.turned(PAPER))
+        figure.get_layout_engine().set(w_pad=0.03, h_pad=0.03, wspace=0.02, hspace=0.02)
+        places = figure.subplots(4, 4).ravel()
+        self.panel(places[0], "labelled and\nnew rows")
+        X, codes, X_new, _ = labelled_rows()
+        places[0].scatter(*X_new.T, s=1.2, c=self.turned(STRONG[-1]), linewidths=0)
+        for code in range(N_CLASSES):
+            colour = self.turned(STRONG[code])
+            places[0].scatter(*X[codes == code].T, s=1.8, c=colour, linewidths=0)
+        for axes, (title, regions) in zip(places[1:], labels.items(), strict=False):
+            self.panel(axes, title, regions)
+        self.legend(places[14:])
+        save(figure, target)
+
+    def panel(self, axes: Any, title: str, regions: np.ndarray | None = None) -> None:
+        """Regions of a labelling, and the borders of the Bayes rule."""
+        points, shape = lattice()
+        axes.set_facecolor(self.turned(PAPER))
+        axes.spines[:].set_color(self.turned(INK))
+        if regions is not None:
+            axes.imshow(
+                regions.reshape(shape), ListedColormap([*map(self.turned, PALE)]), origin="lower",
+                extent=WINDOW, vmin=0, vmax=3, aspect="auto",
+            )  # fmt: skip
+        best = bayes(points).reshape(shape)
+        for code in range(N_CLASSES):
+            axes.contour(
+                best == code, [0.5], extent=WINDOW, origin="lower", colors=self.turned(INK),
+                linewidths=0.7,
+            )  # fmt: skip
+        axes.set(xticks=[], yticks=[], xlim=WINDOW[:2], ylim=WINDOW[2:])
+        axes.set_title(title, fontsize=7, pad=3, color=self.turned(INK))
+
+    def legend(self, places: Any) -> None:
+        """What the colours mean, in the place of the last panels."""
+        for axes in places:
+            axes.set_axis_off()
+        ink, new = self.turned(INK), self.turned(STRONG[-1])
+        keys: list[Any] = [
+            Patch(facecolor=self.turned(pale), edgecolor=self.turned(strong), label=name)
+            for pale, strong, name in zip(PALE, STRONG, NAMES, strict=True)
+        ]
+        keys.append(Line2D([], [], color=ink, linewidth=0.7, label="borders of the Bayes rule"))
+        keys.append(Line2D([], [], color=new, marker=".", linestyle="", label="new row"))
+        key = places[0].legend(
+            handles=keys, loc="upper left", fontsize=8, frameon=False, labelcolor=ink
+        )
+        key.set_in_layout(False)  # it may reach into the next, empty place
 
 
 def save(figure: Figure, target: Path) -> None:
@@ -149,22 +191,10 @@ def save(figure: Figure, target: Path) -> None:
     picture.quantize(128, dither=Image.Dither.NONE).save(target, optimize=True)
 
 
-def legend(places: Any) -> None:
-    """What the colours mean, in the place of the last panels."""
-    for axes in places:
-        axes.set_axis_off()
-    keys: list[Any] = [
-        Patch(facecolor=pale, edgecolor=strong, label=name)
-        for pale, strong, name in zip(PALE, STRONG, NAMES, strict=True)
-    ]
-    keys.append(Line2D([], [], color="black", linewidth=0.7, label="borders of the Bayes rule"))
-    keys.append(Line2D([], [], color=STRONG[-1], marker=".", linestyle="", label="new row"))
-    key = places[0].legend(handles=keys, loc="upper left", fontsize=8, frameon=False)
-    key.set_in_layout(False)  # it may reach into the next, empty place
-
-
 if __name__ == "__main__":
     with warnings.catch_warnings():
         # A detector that cannot see an unseen class leaves negative mass, and is warned about.
         warnings.simplefilter("ignore", UnseenWarning)
-        draw(Path(sys.argv[1]) if len(sys.argv) > 1 else TARGET)
+        found = labellings()
+    Picture(dark=False).draw(found, TARGET)
+    Picture(dark=True).draw(found, dark_path(TARGET))

@@ -1,6 +1,6 @@
 """Draw the pictures of the worked cases from the committed results.
 
-    python examples/worked_cases/pictures.py     # writes docs/images/case_*.png; needs matplotlib
+    python examples/worked_cases/pictures.py     # writes docs/images/case_*.svg; needs matplotlib
 
 The results are made by ``benchmarks/gas.py`` and ``benchmarks/inputs.py``, which name the data that
 they need and where these come from.
@@ -9,6 +9,7 @@ they need and where these come from.
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,6 +18,9 @@ from matplotlib.figure import Figure
 from unseen.plots import LIGHT
 
 ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+from pictures import save_both  # noqa: E402
+
 RESULTS, IMAGES = ROOT / "benchmarks" / "results", ROOT / "docs" / "images"
 
 
@@ -70,7 +74,7 @@ def gases() -> list[Answer]:
 
 def draw(answers: list[Answer], path: Path) -> None:
     """Intervals as lines, estimates as dots, the truth as a tick."""
-    figure = Figure(figsize=(8, 0.8 + 0.36 * len(answers)), dpi=150, layout="constrained")
+    figure = Figure(figsize=(8, 0.8 + 0.36 * len(answers)), layout="constrained")
     ax = figure.subplots()
     for place, one in enumerate(answers):
         ax.plot([one.low, one.high], [place, place], color=LIGHT.unseen, linewidth=3, alpha=0.5)
@@ -85,9 +89,9 @@ def draw(answers: list[Answer], path: Path) -> None:
     ax.grid(axis="x", color=LIGHT.grid)
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(length=0)
-    figure.savefig(path)
+    save_both(figure, path)
 
 
 if __name__ == "__main__":
     for name, answers in (("queries", queries()), ("cells", cells()), ("gases", gases())):
-        draw(answers, IMAGES / f"case_{name}.png")
+        draw(answers, IMAGES / f"case_{name}.svg")

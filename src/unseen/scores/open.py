@@ -25,7 +25,7 @@ from unseen.scores.moves import Moves, made_moves, steady_distances
 from unseen.scores.posteriors import Posteriors, PosteriorScorer
 from unseen.simplex import mixture_shares
 
-__all__ = ["OpenScorer", "OpenScores", "ratios_at_shares"]
+__all__ = ["OpenSamples", "OpenScorer", "OpenScores", "ratios_at_shares"]
 
 FOLDS_OF_MANY, MANY_ROWS = 5, 5_000
 # A class that EM finds absent keeps so large a part of its weight: a later round may need it.
@@ -94,6 +94,42 @@ class OpenScores(Scores):
 
 
 @dataclass(frozen=True, eq=False)
+class OpenSamples:
+    """Labelled and new rows, with what is known of them before their density ratios are made.
+
+    Parameters
+    ----------
+    labelled : LabelledRows
+    X_new : array or CSR matrix
+    posteriors : Posteriors or None
+        None where only one class is known.
+    clusters : Clusters or None, default=None
+        Rows between which no distance is taken; None are the groups of the rows.
+    distances : Distances or None, default=None
+        None where they are made with the density ratios.
+    """
+
+    labelled: LabelledRows
+    X_new: Matrix
+    posteriors: Posteriors | None
+    clusters: Clusters | None = None
+    distances: Distances | None = None
+
+    def window(self, places: IntArray) -> OpenSamples:
+        """The labelled rows and some of the new ones."""
+        part = None if self.posteriors is None else self.posteriors.window(places)
+        far = None if self.distances is None else self.distances.window(places)
+        return OpenSamples(self.labelled, self.X_new[places], part, distances=far)
+
+    def steady_distances(self, seed: int) -> Distances | None:
+        """Distances that small moves hardly change."""
+        given = self.posteriors, self.distances, self.clusters
+        with one_blas_thread():
+            rng = np.random.RandomState(seed)
+            return steady_distances(self.X_new, self.labelled.rows, *given, rng)
+
+
+@dataclass(frozen=True, eq=False)
 class OpenScorer(Scorer):
     """Makes posteriors, density ratios and distances for the default estimator.
 
@@ -137,42 +173,24 @@ class OpenScorer(Scorer):
             with between(0.0, 0.5):
                 posteriors = scorer.posterior_scorer().score(labelled, X_new, clusters)
         with between(0.5 if several else 0.0, 1.0):
-            scores = scorer.beside(posteriors, labelled, X_new, clusters)
+            scores = scorer.beside(OpenSamples(labelled, X_new, posteriors, clusters))
         ratios = scores.ratios
         if ratios.distances is None:
             return scores
         return replace(scores, hidden=hidden_classes(labelled, ratios.clusters, self.seed))
 
-    def beside(
-        self,
-        posteriors: Posteriors | None,
-        labelled: LabelledRows,
-        X_new: Matrix,
-        clusters: Clusters | None = None,
-    ) -> OpenScores:
+    def beside(self, samples: OpenSamples) -> OpenScores:
         """Density ratios and distances, beside posteriors that have been made before."""
-        fitter = cross_fitter(self.classifier, self.n_jobs)
-        scores = self.still(fitter, posteriors, labelled, X_new, clusters=clusters)
-        with one_blas_thread():
-            given = scores.ratios.distances, scores.ratios.clusters
-            rng = np.random.RandomState(self.seed)
-            far = steady_distances(X_new, labelled.rows, posteriors, *given, rng)
-        return _with_moves(scores, labelled, X_new, far)
+        scores = self.still(cross_fitter(self.classifier, self.n_jobs), samples)
+        ratios = scores.ratios
+        measured = replace(samples, distances=ratios.distances, clusters=ratios.clusters)
+        far = measured.steady_distances(self.seed)
+        return _with_moves(scores, samples.labelled, samples.X_new, far)
 
-    def still(
-        self,
-        fitter: CrossFitter,
-        posteriors: Posteriors | None,
-        labelled: LabelledRows,
-        X_new: Matrix,
-        distances: Distances | None = None,
-        clusters: Clusters | None = None,
-    ) -> OpenScores:
-        """Density ratios beside posteriors, without what tells whether known classes moved.
-
-        The fitter makes the distances too, unless these have been made before.
-        """
-        rows, codes, n_folds = labelled.rows, labelled.codes, self.n_folds or FOLDS
+    def still(self, fitter: CrossFitter, samples: OpenSamples) -> OpenScores:
+        """Density ratios beside posteriors, without what tells whether known classes moved."""
+        labelled, X_new, posteriors = samples.labelled, samples.X_new, samples.posteriors
+        codes, n_folds = labelled.codes, self.n_folds or FOLDS
         closed: FloatArray = np.ones(1)
         mixture, weight = closed, None
         if posteriors is not None:
@@ -181,9 +199,9 @@ class OpenScorer(Scorer):
             if fitter.takes_weights:
                 mixture = (1 - _MIN_PART) * closed + _MIN_PART * present
                 weight = (mixture / present)[codes]
-        clusters = clusters or group_clusters(labelled, X_new)
-        part = weight, codes, n_folds, self.seed, clusters, distances
-        ratios = fitter.ratios(X_new, rows, *part)
+        clusters = samples.clusters or group_clusters(labelled, X_new)
+        part = weight, codes, n_folds, self.seed, clusters, samples.distances
+        ratios = fitter.ratios(X_new, labelled.rows, *part)
         notices = () if posteriors is None else posteriors.notices
         found = ratios, closed, mixture, self.seed, notices
         return OpenScores(labelled.labels, codes, posteriors, *found)
@@ -203,7 +221,8 @@ class OpenScorer(Scorer):
         fitter = cross_fitter(self.classifier, self.n_jobs).searching(search)
         clusters = all_clusters(labelled, X_new)
         distances = fitter.distances(X_new, labelled.rows, self.seed, clusters)
-        return OpenPool(self, labelled, X_new, posteriors, fitter, clusters, distances)
+        samples = OpenSamples(labelled, X_new, posteriors, clusters, distances)
+        return OpenPool(self, labelled, X_new, samples, fitter)
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,29 +236,20 @@ class OpenPool(Pool):
     ----------
     scorer, labelled, rows
         As in :class:`~unseen.scores.base.Pool`.
-    posteriors : Posteriors or None
-        Of all new rows; None where only one class is known.
+    samples : OpenSamples
+        The same rows, with posteriors and distances of all new ones.
     fitter : CrossFitter
         Makes the density ratios.
-    clusters : Clusters
-        Rows between which no distance is taken.
-    distances : Distances or None
-        Of all new rows; None where the classifier is the user's own.
     """
 
     scorer: OpenScorer
-    posteriors: Posteriors | None
+    samples: OpenSamples
     fitter: CrossFitter
-    clusters: Clusters
-    distances: Distances | None
 
     @cached_property
     def steady(self) -> Distances | None:
         """Distances of all new rows that small moves hardly change."""
-        rows, given = (self.rows, self.labelled.rows), (self.posteriors, self.distances)
-        with one_blas_thread():
-            rng = np.random.RandomState(self.scorer.seed)
-            return steady_distances(*rows, *given, self.clusters, rng)
+        return self.samples.steady_distances(self.scorer.seed)
 
     def window(self, places: IntArray) -> OpenScores:
         """Scores of some of the new rows."""
@@ -248,9 +258,7 @@ class OpenPool(Pool):
 
     def still(self, places: IntArray) -> OpenScores:
         """Scores of some of the new rows, without what tells whether known classes moved."""
-        part = None if self.posteriors is None else self.posteriors.window(places)
-        far = None if self.distances is None else self.distances.window(places)
-        scores = self.scorer.still(self.fitter, part, self.labelled, self.rows[places], far)
+        scores = self.scorer.still(self.fitter, self.samples.window(places))
         return replace(scores, ratios=replace(scores.ratios, odds_step=_ODDS_STEP))
 
 

@@ -1,5 +1,7 @@
-# Every target sets up what it needs in .venv, and does so once.
+# Every target sets up what it needs in .venv, and does so once. Python compiles what it imports, on first import:
+# of the ten thousand modules that are installed most are never imported.
 PYTHON ?= python3
+INSTALL := -m pip install --quiet --no-compile
 # Windows has no bin.
 BIN := .venv/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 LOWEST := .venv-lowest/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
@@ -91,19 +93,19 @@ clean:
 .venv/.created:
 	@$(PYTHON) -c 'import sys; sys.exit("unseen needs Python 3.11 or newer; got " + sys.version.split()[0] + ". Try: make PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet "pip>=25.1"
+	$(BIN)/python $(INSTALL) "pip>=25.1"
 	@touch $@
 
 .venv/.installed: .venv/.created pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python $(INSTALL) --editable .
 	@touch $@
 
 .venv/.dev: .venv/.created pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable . --group dev
+	$(BIN)/python $(INSTALL) --editable . --group dev
 	@touch $@ .venv/.installed
 
 .venv/.docs: .venv/.dev
-	$(BIN)/python -m pip install --quiet --group docs
+	$(BIN)/python $(INSTALL) --group docs
 	@touch $@
 
 .venv-lowest/.installed: pyproject.toml tools/lowest.py

@@ -1,6 +1,9 @@
 """Two small tables as files, with columns of every kind."""
 
 import inspect
+import json
+from contextlib import chdir
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -42,3 +45,19 @@ def unseen_command(tables, monkeypatch):
         return runner.invoke(main, list(arguments), **options)
 
     return run
+
+
+@pytest.fixture(scope="session")
+def plain(tables, tmp_path_factory):
+    """What a plain command on both tables shows, and the record that it writes; each runs once."""
+
+    @cache
+    def told(command: str) -> tuple[str, dict]:
+        file = tmp_path_factory.mktemp(command) / "out.json"
+        arguments = [command, "train.csv", "new.csv", "--label", "kind", "--json", str(file)]
+        with chdir(tables):
+            result = CliRunner().invoke(main, arguments)
+        assert result.exit_code == 0, result.output
+        return result.output, json.loads(file.read_text())
+
+    return told

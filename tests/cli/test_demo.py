@@ -1,9 +1,6 @@
 """The command line, run as a person runs it."""
 
-import os
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -15,16 +12,6 @@ from unseen.cli import main
 from unseen.demo import digit_samples, total_variation
 
 CALL = "from unseen.cli import main; main()"
-
-
-def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", CALL, *arguments],
-        check=False,
-        capture_output=True,
-        text=True,
-        env=os.environ | environment,
-    )
 
 
 def test_version() -> None:
@@ -39,16 +26,16 @@ def test_help_names_the_demo_and_is_quick(child_cpu_seconds) -> None:
 
 @pytest.mark.parametrize("command", ["nonsense", "reproduce"])
 def test_unknown_command_is_an_error(command) -> None:
-    result = run(command)
-    assert result.returncode == 2
-    assert f"No such command '{command}'" in result.stderr
+    result = CliRunner().invoke(main, [command])
+    assert result.exit_code == 2
+    assert f"No such command '{command}'" in result.output
 
 
 @pytest.fixture(scope="module")
 def printed() -> str:
-    result = run("demo", COLUMNS="100")
-    assert (result.returncode, result.stderr) == (0, "")
-    return result.stdout
+    result = CliRunner().invoke(main, ["demo"], env={"COLUMNS": "100"})
+    assert result.exit_code == 0, result.output
+    return result.output
 
 
 def column(printed: str, place: int) -> np.ndarray:

@@ -3,17 +3,14 @@
 import json
 import re
 import shutil
-from contextlib import chdir
 
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
-from click.testing import CliRunner
 from numpy.testing import assert_allclose
 
 import unseen
 from reference.small_tables import cells_of, write_csv
-from unseen.cli import main
 from unseen.tables import Columns
 
 BASIC = ("estimate", "train.csv", "new.csv", "--label", "kind")
@@ -21,18 +18,8 @@ BASIC = ("estimate", "train.csv", "new.csv", "--label", "kind")
 QUICK = ("--label", "kind", "--method", "HallECDF")
 
 
-@pytest.fixture(scope="module")
-def basic(tables, tmp_path_factory) -> tuple[str, dict]:
-    """What the plain command shows, and the record that it writes."""
-    file = tmp_path_factory.mktemp("basic") / "out.json"
-    with chdir(tables):
-        result = CliRunner().invoke(main, [*BASIC, "--json", str(file)])
-    assert result.exit_code == 0, result.output
-    return result.output, json.loads(file.read_text())
-
-
-def test_says_the_answer_and_the_table(basic) -> None:
-    output, _ = basic
+def test_says_the_answer_and_the_table(plain) -> None:
+    output, _ = plain("estimate")
     assert re.match(r"About (2[5-9]|3[0-5])(\.\d)?% of the new rows", output)
     assert "come from classes that training never saw." in output
     ant, unseen_row = cells_of(output, "ant"), cells_of(output, "unseen")
@@ -44,8 +31,8 @@ def test_says_the_answer_and_the_table(basic) -> None:
     assert "'id'" in output
 
 
-def test_json_is_the_record(basic, tables) -> None:
-    _, record = basic
+def test_json_is_the_record(plain, tables) -> None:
+    _, record = plain("estimate")
     train, new = (pyarrow.csv.read_csv(tables / name) for name in ("train.csv", "new.csv"))
     columns = Columns(label="kind").fit(train)
     labels = train["kind"].to_pylist()

@@ -194,24 +194,22 @@ def test_monitor_tells_the_day_that_differs(unseen_command, tables, tmp_path) ->
     assert timeline["changed_unseen"] == [False, True]
 
 
-def test_compare_shows_who_is_blind(unseen_command) -> None:
-    result = unseen_command("compare", *TABLES)
-    assert result.exit_code == 0, result.output
-    assert cells_of(result.output, "SaerensEM")[1:3] == ["no", "-"]
-    sees, unseen_share = cells_of(result.output, "OpenSetEstimator")[1:3]
+def test_compare_shows_who_is_blind(plain) -> None:
+    output, _ = plain("compare")
+    assert cells_of(output, "SaerensEM")[1:3] == ["no", "-"]
+    sees, unseen_share = cells_of(output, "OpenSetEstimator")[1:3]
     assert sees == "yes"
     assert float(unseen_share.rstrip("%")) > 20
-    assert result.output.index("MPEIncomplete") < result.output.index("AdjustedCount")
+    assert output.index("MPEIncomplete") < output.index("AdjustedCount")
 
 
-def test_diagnose_has_a_row_per_class_and_a_bound(unseen_command) -> None:
-    result = unseen_command("diagnose", *TABLES)
-    assert result.exit_code == 0, result.output
-    verdict, slope = cells_of(result.output, "ant")[1:3]
+def test_diagnose_has_a_row_per_class_and_a_bound(plain) -> None:
+    output, _ = plain("diagnose")
+    verdict, slope = cells_of(output, "ant")[1:3]
     assert verdict == "ok"
     assert float(slope) == pytest.approx(0.4, abs=0.1)
-    assert "Bend: 1 where the ROC ends straight" in result.output
-    assert "certified to be unseen" in result.output  # of 200 rows, none
+    assert "Bend: 1 where the ROC ends straight" in output
+    assert "certified to be unseen" in output  # of 200 rows, none
 
 
 def test_a_shell_completes_commands_options_and_methods() -> None:

@@ -1,8 +1,6 @@
 """A download is whole, or an error."""
 
 import os
-import subprocess
-import sys
 from urllib.error import URLError
 
 import pytest
@@ -34,18 +32,17 @@ def test_nobody_listening_is_an_error(unreachable, tmp_path) -> None:
         fetch(unreachable, tmp_path / "file.bin")
 
 
-def test_a_terminal_shows_a_bar(serve, tmp_path) -> None:
-    """In a process whose standard error is a real terminal; elsewhere nothing is printed."""
+def test_a_terminal_shows_a_bar(serve, tmp_path, monkeypatch) -> None:
+    """Where standard error is a real terminal; elsewhere nothing is printed."""
     pty = pytest.importorskip("pty")
     terminal, side = pty.openpty()
-    code = "import sys; from pathlib import Path; from unseen.datasets.download import fetch; "
-    code += "fetch(sys.argv[1], Path(sys.argv[2]))"
-    command = [sys.executable, "-c", code, serve(CONTENT), str(tmp_path / "data.bin")]
+    monkeypatch.setenv("TERM", "xterm")
     try:
-        subprocess.run(command, check=True, stderr=side, env={**os.environ, "TERM": "xterm"})
-        shown = os.read(terminal, 1 << 16)
+        with open(side, "w", encoding="utf-8") as stderr:
+            monkeypatch.setattr("sys.stderr", stderr)
+            fetch(serve(CONTENT), tmp_path / "data.bin")
+            shown = os.read(terminal, 1 << 16)
     finally:
-        os.close(side)
         os.close(terminal)
     assert b"data.bin" in shown
     assert b"300.0/300.0 kB" in shown

@@ -4,6 +4,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
@@ -437,14 +438,17 @@ def test_nothing_imports_pyplot_and_importing_draws_nothing() -> None:
     code = """
 import sys
 import unseen.plots
-assert "matplotlib" not in sys.modules
+import paper.figures
+from paper.cell import Cell
 from unseen.records import Estimate
+assert "matplotlib" not in sys.modules
 e = Estimate(("a",), [0.7], 0.3, "m", n_labelled={"a": 1}, n_new=1)
 unseen.plots.to_svg(unseen.plots.SharesDisplay.from_estimate(e).figure_, "shares")
+paper.figures.figure1([Cell("observed", "banana", 0, 0.5, "L2", (0.5, 0.5), (0.4, 0.6))])
 assert "matplotlib.figure" in sys.modules
 assert "matplotlib.pyplot" not in sys.modules
 """
-    subprocess.run([sys.executable, "-c", code], check=True)
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parents[2])
 
 
 def test_without_matplotlib_the_error_says_what_to_install(made, monkeypatch) -> None:

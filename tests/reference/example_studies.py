@@ -112,8 +112,11 @@ def made_baselines(labels: Any, unseen: float = 0.3) -> Comparison:
 
 
 def rich() -> Study:
-    """Everything at once."""
-    labels = ("ant", "bee", "cicada", "dragonfly", "earwig", "firefly", "gnat")
+    """Everything at once, with ten classes."""
+    labels = (
+        "ant", "bee", "cicada", "dragonfly", "earwig", "firefly", "gnat", "hornet", "katydid",
+        "louse",
+    )  # fmt: skip
     return Study(
         made_estimate(labels),
         training=dict.fromkeys(labels, 100),

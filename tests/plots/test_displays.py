@@ -101,6 +101,13 @@ def test_dots_lines_and_ticks_stand_at_the_shares(made, n_classes) -> None:
     assert_allclose(dots, np.column_stack([shares, range(n_classes + 1)]))
 
 
+def test_a_dot_on_the_axis_is_drawn_whole(made) -> None:
+    lines = SharesDisplay.from_estimate(made(["a", "b"], unseen=0.0)).ax_.lines
+    dots = [line for line in lines if line.get_marker() in ("o", "D")]
+    assert dots
+    assert not any(line.get_clip_on() for line in dots)
+
+
 def test_only_unseen_has_its_colour_and_shape_and_is_below_all(made) -> None:
     ax = SharesDisplay.from_estimate(made(["a", "b"])).ax_
     dots = {int(line.get_ydata()[0]): line for line in ax.lines[1::2]}
@@ -287,6 +294,14 @@ def test_without_a_change_the_reference_is_named_all_the_same(made) -> None:
     record = timeline(made, 5)
     display = TimelineDisplay.from_timeline(replace(record, raw_p_values=[np.nan] + [0.5] * 4))
     assert display.ax_.get_xlabel() == "dotted: the reference window"
+
+
+def test_a_line_that_is_nowhere_drawn_is_not_named(made) -> None:
+    display = TimelineDisplay.from_timeline(timeline(made, 3))
+    assert "unseen" in texts(display.figure_)
+    far = display.shares.copy()
+    far[:, -1] = np.nan
+    assert "unseen" not in texts(replace(display, shares=far).plot().figure_)
 
 
 def test_one_window_without_intervals_or_reference(made) -> None:

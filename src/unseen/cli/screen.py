@@ -218,7 +218,7 @@ def _show_method(study: Study, screen: Console) -> None:
     part = f"{estimate.n_new:,} of " if estimate.n_new < study.n_new_rows else ""
     screen.print(f"{estimate.method}, {part}{words.count(study.n_new_rows, 'new row')}.")
     probability = estimate.diagnostics.get("probability_unseen")
-    if probability is not None:
+    if probability is not None and not estimate.has_moved_far:
         screen.print(f"Probability that anything is unseen: {words.chance(probability)}.")
 
 

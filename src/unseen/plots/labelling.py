@@ -88,4 +88,4 @@ class LabellingDisplay(Display):
             ha="right",
             va="top",
         )
-        ax.legend(frameon=False, fontsize=SMALL, labelcolor=theme.ink, loc="upper right")
+        ax.legend(frameon=False, fontsize=SMALL, labelcolor=theme.ink, loc="lower left")

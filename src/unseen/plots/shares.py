@@ -106,7 +106,8 @@ class SharesDisplay(Display):
         rows = np.arange(len(self.names))
         colours = [theme.known] * (len(rows) - 1) + [theme.unseen]
         if self.training is not None:
-            ax.plot(self.training, rows, "|", color=theme.muted, markersize=11, markeredgewidth=1.6)
+            tick = {"markersize": 11, "markeredgewidth": 1.6, "clip_on": False}
+            ax.plot(self.training, rows, "|", color=theme.muted, **tick)
         for row, share, colour in zip(rows, self.shares, colours, strict=True):
             is_unseen = row == rows[-1]
             if self.intervals is not None:
@@ -124,6 +125,8 @@ class SharesDisplay(Display):
                 color=colour,
                 markersize=7,
                 markeredgecolor=theme.paper,
+                clip_on=False,  # a share of 0 lies on the axis
+                zorder=3,
             )
         self._write(ax, theme, colours)
 
@@ -132,7 +135,7 @@ class SharesDisplay(Display):
         rows = range(len(self.names))
         ax.set_yticks(rows, [literal(name, _LONGEST_NAME) for name in self.names])
         is_wide = max(map(len, self.names)) > _LONGEST_NAME // 2
-        ax.tick_params(axis="y", length=0, labelsize=SMALL if is_wide else None)
+        ax.tick_params(axis="y", length=0, pad=6, labelsize=SMALL if is_wide else None)
         ax.set_ylim(len(self.names) - 0.4, -0.6)
         ax.set_xlim(left=0.0)
         ax.margins(x=0.03)

@@ -179,13 +179,14 @@ class TimelineDisplay(Display):
 
     def _name_lines(self, ax: Axes, colours: list[str], height: float) -> None:
         """Each name beside the end of its line; names keep out of each other's way."""
-        heights = spread(np.nan_to_num(self.shares[-1]), 0.085 * height)
+        drawn = np.flatnonzero(~np.isnan(self.shares).all(axis=0))
+        heights = spread(np.nan_to_num(self.shares[-1, drawn]), 0.085 * height)
         heights = heights - max(0.0, float(heights.max()) - height)
-        for line, (name, colour) in enumerate(zip(self.names, colours, strict=True)):
+        for line, place in zip(drawn, heights, strict=True):
             weight = "bold" if line == len(self.names) - 1 else "normal"
-            text = literal(name, _LONGEST_NAME)
-            style = {"color": colour, "fontsize": SMALL, "fontweight": weight}
-            write_beside(ax, text, heights[line], **style)
+            text = literal(self.names[line], _LONGEST_NAME)
+            style = {"color": colours[line], "fontsize": SMALL, "fontweight": weight}
+            write_beside(ax, text, place, **style)
 
     def _caption(self) -> str:
         lines = []

@@ -82,17 +82,23 @@ def _picture(display: Display, name: str, title: str, caption: str, numbers: str
 def shares_picture(study: Study) -> Picture:
     """Shares with intervals, and the shares in training as ticks."""
     estimate = study.estimate
-    lines, mark, unseen = "", "dot", ""
-    if not estimate.sees_unseen:
-        unseen = " Unseen classes are not estimated: their dot stands at 0 whatever the data."
+    lines, mark = "", "dot"
     if estimate.intervals is not None:
         lines, mark = ", the line its interval", "line"
+    reading = f"Where tick and {mark} stand apart, the share has changed."
+    if not estimate.sees_unseen:
+        reading += " Unseen classes are not estimated: their dot stands at 0 whatever the data."
+    elif estimate.unseen > 0:
+        reading += (
+            " A known class also falls where unseen rows take its place: the table compares known "
+            "rows alone."
+        )
     return _picture(
         SharesDisplay.from_estimate(estimate, training=study.training_shares),
         "shares",
         "Share of each class among the new rows",
-        f"Each dot is a share of the new rows{lines}, and the tick what it was in training: where "
-        f"tick and {mark} stand apart, the share has changed.{unseen}",
+        f"Each dot is a share of the new rows{lines}, and the tick the share in training. "
+        f"{reading}",
         spoken_shares(estimate),
     )
 
@@ -240,14 +246,19 @@ def history_picture(study: Study) -> Picture | None:
         verdict = (
             f"{words.count(n_changed, 'window')} marked ▼ {differ} from {reference} beyond chance"
         )
-    thick = "The thick line is the unseen share"
+    thick = "The thick line is the unseen share, the bands are intervals"
     if not timeline.estimates[0].sees_unseen:
-        thick += ", which is not estimated and stands at 0 whatever the data"
+        thick = (
+            "The thick line is the unseen share, which is not estimated and stands at 0 whatever "
+            "the data, the bands are intervals"
+        )
+    elif all(one.has_moved_far for one in timeline.estimates):
+        thick = "Known classes moved too far to draw an unseen share or an interval"
     return _picture(
         TimelineDisplay.from_timeline(timeline),
         "history",
         "Shares over time",
-        f"{thick}, the bands are intervals: {verdict}.",
+        f"{thick}: {verdict}.",
         spoken_timeline(timeline),
     )
 

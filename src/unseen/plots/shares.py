@@ -106,8 +106,15 @@ class SharesDisplay(Display):
         rows = np.arange(len(self.names))
         colours = [theme.known] * (len(rows) - 1) + [theme.unseen]
         if self.training is not None:
-            tick = {"markersize": 11, "markeredgewidth": 1.6, "clip_on": False}
-            ax.plot(self.training, rows, "|", color=theme.muted, **tick)
+            ax.plot(
+                self.training,
+                rows,
+                "|",
+                color=theme.muted,
+                markersize=11,
+                markeredgewidth=1.6,
+                clip_on=False,
+            )
         for row, share, colour in zip(rows, self.shares, colours, strict=True):
             is_unseen = row == rows[-1]
             if self.intervals is not None:

@@ -4,7 +4,6 @@ import gc
 import hashlib
 import io
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -218,45 +217,41 @@ def test_a_column_that_is_not_there(written):
         list(source.batches(["colour"]))
 
 
-SHUT = ["secret.csv", "shut/t.csv", "shut"]
-
-
-def test_a_file_that_may_not_be_read(tmp_path):
-    file = tmp_path / "secret.csv"
-    file.write_text("a\n1\n")
-    file.chmod(0)
-    # The owner of all files reads what is forbidden: then somebody else has to try.
+@pytest.fixture
+def stranger():
+    """Somebody who owns no files: the owner of all reads what is forbidden."""
     is_root = os.geteuid() == 0
-    code = (
-        "import os, sys\n"
-        "from unseen.tables import Source\n"
-        "import unseen.tables.formats\n"
-        f"{'os.setuid(65534)' if is_root else ''}\n"
-        f"for name in {SHUT}:\n"
-        "    try: Source.find(name)\n"
-        "    except PermissionError as error: print(error)\n"
-    )
+    if is_root:
+        os.seteuid(65534)
+    yield
+    if is_root:
+        os.seteuid(0)
+
+
+@pytest.fixture
+def shut(tmp_path, monkeypatch):
+    """A folder with a file and a folder that nobody may read."""
+    (tmp_path / "secret.csv").write_text("a\n1\n")
+    (tmp_path / "secret.csv").chmod(0)
     (tmp_path / "shut").mkdir(mode=0)
     tmp_path.chmod(0o755)
-    told = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
-    )
-    reason = "may not be read: permission denied."
-    assert told.stdout.splitlines() == [f"{name} {reason}" for name in SHUT]
+    monkeypatch.chdir(tmp_path)
 
 
-def test_without_pyarrow_the_error_says_what_to_install(tmp_path):
+@pytest.mark.parametrize("name", ["secret.csv", "shut/t.csv", "shut"])
+@pytest.mark.usefixtures("shut", "stranger")
+def test_a_file_that_may_not_be_read(name):
+    with pytest.raises(PermissionError) as caught:
+        Source.find(name)
+    assert str(caught.value) == f"{name} may not be read: permission denied."
+
+
+def test_without_pyarrow_the_error_says_what_to_install(tmp_path, monkeypatch):
     file = tmp_path / "t.csv"
     file.write_text("a\n1\n")
-    code = (
-        "import sys\n"
-        "sys.modules['pyarrow'] = None\n"
-        "from unseen.tables import Source\n"
-        f"try: Source.find({str(file)!r}).columns()\n"
-        "except ImportError as error: print(error)\n"
-    )
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert 'pip install "unseen[cli]"' in told.stdout
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ImportError, match=r'pip install "unseen\[cli\]"'):
+        Source.find(file).columns()
 
 
 def test_paths_may_be_text_or_path(written):

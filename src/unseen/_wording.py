@@ -267,7 +267,7 @@ def listed(words: Sequence[str], most: int = _MOST_LISTED) -> str:
     return ", ".join(words[:most]) + more
 
 
-def quoted(values: Iterable[Any], most: int = _MOST_LISTED) -> str:
+def quoted(values: Iterable[Any]) -> str:
     """The first few of some labels or names as Python writes them; the others are counted.
 
     Examples
@@ -277,7 +277,7 @@ def quoted(values: Iterable[Any], most: int = _MOST_LISTED) -> str:
     "'cat', 3"
     """
     plain = (value.item() if hasattr(value, "item") else value for value in values)
-    return listed(list(map(repr, plain)), most)
+    return listed(list(map(repr, plain)))
 
 
 def shown(text: Any, longest: int | None = LONGEST_NAME) -> str:

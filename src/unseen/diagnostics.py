@@ -44,6 +44,7 @@ _LARGEST_MISFIT = 0.03
 _LARGEST_HIDDEN = _LARGEST_DRIFT = 0.1
 _FEWEST_ROWS, _FEWEST_ATTRIBUTED = 30, 5
 _END = 0.2  # the last fifth of the rows of H is compared with the fifth before
+_INNER = 0.3  # the false alarm whose slope is the share, also after a drift
 _STEEP = 0.1  # below this false alarm a ROC is too steep for a distance in detection
 _QUICK_REPLICATES, _HIDDEN_REPLICATES = 50, 200
 
@@ -270,20 +271,18 @@ def hidden_share(
     return _finding("hidden_share", value, _LARGEST_HIDDEN, fires, sentence, label, interval)
 
 
-def attribution(pair: ScorePair, at: float = 0.3) -> FloatArray:
+def attribution(pair: ScorePair) -> FloatArray:
     """Probability that each new row belongs to the class: ``share * h / f``, clipped to [0, 1].
 
     The density ratio f / h is the slope of the concave hull of the ROC at the score of the row, and
-    the share is the slope of the hull at the false alarm ``at``. The slope at the right end would
-    be the same for a class that stayed where it was; after a drift there are no new rows at the
+    the share is the slope of the hull at the false alarm .3. The slope at the right end would be
+    the same for a class that stayed where it was; after a drift there are no new rows at the
     right end, and its slope would attribute hardly any rows to the class.
 
     Parameters
     ----------
     pair : (scores_F, scores_H)
         Out-of-fold scores of the new rows and of the rows of the class.
-    at : float, default=0.3
-        False alarm whose slope is taken for the share.
 
     Returns
     -------
@@ -298,7 +297,7 @@ def attribution(pair: ScorePair, at: float = 0.3) -> FloatArray:
     scores_F, scores_H = pair
     false_alarm, detection = concave_hull(*RocSketch.from_scores(scores_F, scores_H).roc())
     run, rise = np.diff(false_alarm), np.diff(detection)
-    middle = np.searchsorted(false_alarm, at) - 1
+    middle = np.searchsorted(false_alarm, _INNER) - 1
     share = rise[middle] / run[middle]
     place = (rankdata(-scores_F) - 0.5) / len(scores_F)
     part = np.searchsorted(detection, place) - 1

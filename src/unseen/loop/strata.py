@@ -53,9 +53,9 @@ class Stratum:
     left: float = 1.0
 
     @classmethod
-    def counted(cls, weight: float, x: float, n: float, left: float = 1.0) -> Stratum:
+    def counted(cls, weight: float, x: float, n: float) -> Stratum:
         """The stratum of a uniform draw: x of n labels are of the class."""
-        return cls(weight, x / n, (x, n - x + 1), (x + 1, n - x), left)
+        return cls(weight, x / n, (x, n - x + 1), (x + 1, n - x))
 
     @classmethod
     def drawn(cls, is_class: BoolArray, probabilities: FloatArray, weight: float) -> Stratum:

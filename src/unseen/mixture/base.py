@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from unseen._sklearn import HasMethods, Interval, Tags, fit_context
 from unseen._types import FloatArray
-from unseen.records import MixtureEstimate, Notice, RocEvidence
+from unseen.records import MixtureEstimate, RocEvidence
 from unseen.roc.sketch import RocSketch, cumulative_roc
 from unseen.samples import check_fold_rows, check_new, check_sample, sample_notices
 from unseen.scores.pairs import crossfit_scores
@@ -157,13 +157,10 @@ def clipped_estimate(
     sketch: RocSketch,
     right_slope: float,
     parameters: dict[str, float] | None = None,
-    notices: tuple[Notice, ...] = (),
 ) -> MixtureEstimate:
     """Clip the slope to [0, 1] and attach the ROC behind it."""
     proportion = float(np.clip(right_slope, 0.0, 1.0))
-    return MixtureEstimate(
-        proportion, method, roc_evidence(sketch, right_slope, parameters), notices
-    )
+    return MixtureEstimate(proportion, method, roc_evidence(sketch, right_slope, parameters))
 
 
 def sketch_scores(sketch: RocSketch) -> tuple[FloatArray, FloatArray]:

@@ -228,6 +228,12 @@ FOR_ALL = (
 )
 
 
+# The link of a picture of the gallery, whose words its style sheet hides from listeners too.
+CARD = re.compile(
+    r'<a (class="reference internal" href="plot_\w+\.html")><span class="doc">([^<]*)</span></a>'
+)
+
+
 def make_accessible(app: Any, error: Exception | None) -> None:
     """Mend the pages of the theme once they are written."""
     if error is not None or app.builder.format != "html":
@@ -236,6 +242,7 @@ def make_accessible(app: Any, error: Exception | None) -> None:
         text = mended = page.read_text(encoding="utf-8")
         for before, after in FOR_ALL:
             mended = mended.replace(before, after)
+        mended = CARD.sub(r'<a aria-label="\2" \1><span class="doc">\2</span></a>', mended)
         if mended != text:
             page.write_text(mended, encoding="utf-8")
 

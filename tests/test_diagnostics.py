@@ -31,7 +31,7 @@ def gaussian(rng, share: float, shift: float, n: int = 1000):
 
 
 def messages(X, y, X_new) -> str:
-    estimate = MPEIncomplete(random_state=0).fit(X, y).estimate(X_new, diagnose=True)
+    estimate = MPEIncomplete(n_folds=3, random_state=0).fit(X, y).estimate(X_new, diagnose=True)
     # Whether classes moved is a question of its own, which distances alone may leave open.
     return " ".join(one.text for one in estimate.notices if one.code != "moved_unclear")
 

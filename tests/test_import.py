@@ -24,16 +24,18 @@ def packages(modules: list[str]) -> set[str]:
 
 
 def test_import_is_cheap_and_pulls_in_nothing_that_scikit_learn_does_not() -> None:
-    """CPU time on top of scikit-learn; the least of two processes, as noise only adds."""
+    """CPU time on top of scikit-learn; a second process may be faster, as noise only adds."""
     clock = "time.process_time()"
     code = "import sys, sklearn.linear_model, time; before = {*sys.modules}; "
     code += f"t = {clock}; import unseen; one = {clock} - t; "
     code += f"from unseen import *; every = {clock} - t; import unseen.datasets; "
     code += "print(one, every, *({*sys.modules} - before))"
-    first, second = (printed(code) for _ in range(2))
-    assert min(float(first[0]), float(second[0])) <= 0.15
-    assert min(float(first[1]), float(second[1])) <= 0.8
-    added = packages(first[2:])
+    one, every, *added = printed(code)
+    if float(one) > 0.15 or float(every) > 0.8:
+        one, every, *added = printed(code)
+    assert float(one) <= 0.15
+    assert float(every) <= 0.8
+    added = packages(added)
     assert "unseen" in added
     assert added.isdisjoint(HEAVY)
 

@@ -40,8 +40,7 @@ LINE = "from unseen.proportions.closed_set.mine import Mine as Mine\n"
 def tree(tmp_path_factory) -> Path:
     """A copy of the source with one more file, and one more line in the list of names."""
     source = tmp_path_factory.mktemp("src")
-    ignored = shutil.ignore_patterns("__pycache__")
-    package = shutil.copytree(Path(unseen.__file__).parent, source / "unseen", ignore=ignored)
+    package = shutil.copytree(Path(unseen.__file__).parent, source / "unseen")
     (package / "proportions" / "closed_set" / "mine.py").write_text(FILE, encoding="utf-8")
     with (package / "__init__.pyi").open("a", encoding="utf-8") as names:
         names.write(LINE)

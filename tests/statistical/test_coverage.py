@@ -82,9 +82,9 @@ def test_intervals_of_the_default_cover_the_unseen_share() -> None:
 
 
 def test_certified_bound_is_below_the_unseen_share() -> None:
-    """At delta = 0.2, 15 draws: it may fail in 3; it does not say 0 each time either."""
+    """At delta = 0.2, 10 draws: it may fail in 2; it does not say 0 each time either."""
     bounds = []
-    for seed in range(15):
+    for seed in range(10):
         rng = np.random.default_rng([12, seed])
         known = [rng.normal(centre, 1, (150, 1)) for centre in (0, 6)]
         codes = rng.choice(3, size=300, p=[0.3, 0.2, 0.5])

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from hashlib import sha256
 from io import BytesIO
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 from unseen.plots.canvas import matplotlib_defaults
@@ -85,12 +85,19 @@ def to_svg(
 
 
 def _drawn(figure: Figure) -> bytes:
-    picture = BytesIO()
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    picture, canvas, ground = BytesIO(), figure.canvas, figure.get_facecolor()
     no_metadata = dict.fromkeys(["Date", "Creator", "Format", "Type"])
+    figure.set_facecolor("none")
+    painter: Any = FigureCanvasSVG(figure)
     with matplotlib_defaults(), warnings.catch_warnings():
         # Letters that matplotlib's font lacks are no loss: the browser has them.
         warnings.filterwarnings("ignore", r"Glyph .* missing from")
-        figure.savefig(picture, format="svg", facecolor="none", metadata=no_metadata)
+        # By the backend, as savefig draws a figure twice.
+        painter.print_svg(picture, metadata=no_metadata)
+    figure.set_facecolor(ground)
+    figure.set_canvas(canvas)
     return picture.getvalue()
 
 

@@ -127,9 +127,9 @@ class Trial:
     Examples
     --------
     >>> from unseen.datasets import load_dataset
-    >>> from paper.trial import PAPER, Block, Trial
+    >>> from paper.trial import Block, Trial
     >>> trial = Trial(Block(load_dataset("thyroid"), 0, "observed"), 0.5)
-    >>> trial.truth.round(2), trial.pair_scores(PAPER).n_new
+    >>> trial.truth.round(2), len(trial.X_new)
     (array([0.52, 0.48]), 33)
     """
 

@@ -53,8 +53,9 @@ def check_writable(path: StrPath) -> None:
         make_file(draft, target)
         draft.unlink()
     except OSError as error:
+        reason = error.strerror.lower() if error.strerror else str(error)
         # Without its number an error is its sentence and nothing else.
-        raise type(error)(f"{path} cannot be written: {_reason(error)}.") from None
+        raise type(error)(f"{path} cannot be written: {reason}.") from None
 
 
 @contextmanager
@@ -89,7 +90,8 @@ def write_then_rename(path: StrPath) -> Iterator[Path]:
     try:
         make_file(draft, target)
         yield draft
-        _to_disk(draft)
+        with draft.open("rb") as opened:
+            os.fsync(opened.fileno())
         draft.replace(target)
     except OSError as error:
         if error.errno not in _NO_SPACE:
@@ -114,12 +116,3 @@ def _check_target(target: Path) -> None:
 def _draft_beside(target: Path) -> Path:
     # Some writers, such as matplotlib's, go by the suffix.
     return target.with_name(f".{uuid4().hex}{target.suffix}")
-
-
-def _to_disk(file: Path) -> None:
-    with file.open("rb") as opened:
-        os.fsync(opened.fileno())
-
-
-def _reason(error: OSError) -> str:
-    return error.strerror.lower() if error.strerror else str(error)

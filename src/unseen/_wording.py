@@ -136,7 +136,12 @@ def unseen_sentence(
                 f"up to {short_share(most)} may be."
             )
         upper = f": at most {short_share(most)}" if most >= NO_SHARE else ""
-        found = "" if limit is None else _would_have_been_found(limit)
+        found = ""
+        if limit is not None:
+            found = (
+                "; a class as different as yours are from each other would have been found from "
+                f"{short_share(limit)} on"
+            )
         return f"No sign of new classes{upper}{found}."
     if ends is None:
         return f"About {short_share(unseen)} of the new rows come from {never_seen}."
@@ -148,13 +153,6 @@ def unseen_sentence(
         )
     return (
         f"About {short_share(unseen)} of the new rows ({lower} to {upper}) come from {never_seen}."
-    )
-
-
-def _would_have_been_found(limit: float) -> str:
-    return (
-        "; a class as different as yours are from each other would have been found from "
-        f"{short_share(limit)} on"
     )
 
 

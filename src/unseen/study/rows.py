@@ -303,7 +303,7 @@ def rows_of_file(positions: NDArray[Any]) -> Iterator[None]:
     try:
         yield
     except BadCell as error:
-        raise error.in_row(int(positions[error.place])) from None
+        raise BadCell(error.text, int(positions[error.place])) from None
 
 
 def _drawn(sample: Sample, name: str, what: str) -> list[Notice]:

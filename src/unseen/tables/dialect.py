@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 import csv
 import io
-from collections.abc import Sequence
 from itertools import islice
 
 __all__ = ["HEAD_BYTES", "SEPARATORS", "decoded_head", "find_encoding", "find_separator"]
@@ -71,9 +70,5 @@ def _n_fields(text: str, mark: str) -> int:
     except csv.Error:
         return 0
     # The last row may be cut.
-    counts = {len(row) for row in _but_last(found)}
+    counts = {len(row) for row in (found[:-1] if len(found) > 2 else found)}
     return counts.pop() if len(counts) == 1 else 0
-
-
-def _but_last(rows: Sequence[list[str]]) -> Sequence[list[str]]:
-    return rows[:-1] if len(rows) == _LINES_LOOKED_AT or len(rows) > 2 else rows

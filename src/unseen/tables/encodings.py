@@ -193,11 +193,10 @@ def with_common_scale(encodings: Sequence[Any]) -> list[Any]:
         return list(encodings)
     widest = max(scales)  # so that no square is too large
     common = float(widest * np.sqrt(np.mean(np.square(np.array(scales) / widest))))
-    return [replace(one, scale=common) if _is_scaled(one) else one for one in encodings]
-
-
-def _is_scaled(encoding: Any) -> bool:
-    return len(getattr(encoding, "scales", ())) > 0
+    return [
+        replace(one, scale=common) if len(getattr(one, "scales", ())) > 0 else one
+        for one in encodings
+    ]
 
 
 def is_named_like_id(name: str) -> bool:

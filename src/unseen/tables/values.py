@@ -50,10 +50,6 @@ class BadCell(ValueError):  # noqa: N818  says what is wrong with it
         self.text = text
         self.place = place
 
-    def in_row(self, number: int) -> BadCell:
-        """The error of a cell that lies in another row, that of the file."""
-        return BadCell(self.text, number)
-
 
 class NotANumber(ValueError):  # noqa: N818  says what the value is
     """A column of numbers holds ``value``, which is none, at ``place``, or is of that type."""

@@ -4,13 +4,15 @@
     python benchmarks/faults.py --moments 2
     python benchmarks/faults.py explain promote --moments 1     # commands whose name begins so
 
-Faults: SIGINT, SIGTERM and SIGKILL at moments spread over the run, a limit on the size of files (a
-full disk), a folder that may not be written to (with the rights of an ordinary user), a limit on
-memory, a reader that closes its pipe, a closed standard output, two writers of one file, a clock
-that jumps by years to and fro (where a C compiler can make one). After each
-the old target must be as it was or new and whole, no file must lie beside it (SIGKILL may leave a
-draft), no copy of standard input in the temporary folder, no traceback on standard error, and the
-exit code must tell. Results: `results/faults.csv`. Linux and macOS.
+Faults: SIGINT, SIGTERM and SIGKILL at moments spread over the run, limits on the size of files, a
+full disk and a disk that may only be read (for root, on Linux), a folder that may not be written to
+(with the rights of an ordinary user), a limit on memory, a reader that closes its pipe, a closed
+standard output, two writers of one file, a clock that jumps by years to and fro (where a C compiler
+can make one). After each every old target must be as it was or new and whole, no file must lie
+beside it (SIGKILL may leave a draft), no copy of standard input in the temporary folder, no
+traceback on standard error, and the exit code must tell. A run with `--resume` that was stopped is
+taken up, and must end with the file of a run that was not. Results: `results/faults.csv`. Linux and
+macOS.
 """
 
 from __future__ import annotations
@@ -37,26 +39,33 @@ from reference.small_tables import table
 from reference.small_tables import write_csv as write_table
 
 OLD = "old"
+MAY_MOUNT = "UNSEEN_FAULTS_MAY_MOUNT"
 # Root may write everywhere, unless it gives up that right.
 _RIGHTS = "-dac_override,-dac_read_search,-fowner"
 _AS_ORDINARY_USER = ["setpriv", "--bounding-set", _RIGHTS] if os.geteuid() == 0 else []
-# The target of each command, and its options; NEW comes through standard input.
-COMMANDS: dict[str, tuple[str, list[str]]] = {
-    "estimate --json": ("out.json", ["estimate", "--json", "out.json"]),
-    "estimate --save": ("out.skops", ["estimate", "--save", "out.skops"]),
-    "estimate --report": ("out.html", ["estimate", "--report", "out.html"]),
-    "classify": ("out.csv", ["classify", "-o", "out.csv"]),
-    "monitor --json": ("out.json", ["monitor", "--by", "day", "--json", "out.json"]),
-    "classify --resume": ("out.csv", ["classify", "-o", "out.csv", "--resume"]),
-    "compare --json": ("out.json", ["compare", "--json", "out.json"]),
-    "diagnose --json": ("out.json", ["diagnose", "--json", "out.json"]),
-    "explain --sheet": ("out.csv", ["explain", "--sheet", "out.csv", "--sheet-rows", "80"]),
-    "audit --json": ("out.json", ["audit", "--labels", "sheet.csv", "--json", "out.json"]),
-    "promote": ("out.csv", ["promote", "--labels", "sheet.csv", "-o", "out.csv"]),
+# Every command that writes, with every option that names a file to write: each such file is called
+# out.*. NEW comes through standard input.
+COMMANDS = {
+    "estimate --json": "--json out.json",
+    "estimate --save": "--save out.skops",
+    "estimate --report": "--report out.html",
+    "classify": "-o out.csv",
+    "classify --resume": "-o out.csv --resume",
+    "classify --save --json": "-o out.parquet --save out.skops --json out.json",
+    "explain --sheet --report --json": (
+        "--sheet out.csv --sheet-rows 80 --report out.html --json out.json"
+    ),
+    "audit --json": "--labels sheet.csv --json out.json",
+    "promote --rest --json": "--labels sheet.csv -o out.csv --rest out.rest.csv --json out.json",
+    "monitor --report --json": "--by day --report out.html --json out.json",
+    "compare --json": "--json out.json",
+    "diagnose --json": "--json out.json",
 }
 METHOD = {"estimate", "monitor"}
-# Lines of the tables that commands write, with their header: 80 new rows, and 60 labelled ones.
+# Lines of the tables that commands write, with their header: 80 new rows and 60 labelled ones, of
+# which ten are promoted.
 LINES = {"classify": 81, "explain": 81, "promote": 71}
+MAGIC = {".skops": b"PK", ".parquet": b"PAR1"}
 # The real time, moved by ten years on every second call.
 _CLOCK = """
 #define _GNU_SOURCE
@@ -83,16 +92,17 @@ time_t time(time_t *out) {
 
 
 class Trial:
-    """One command in a folder of its own, with old contents in its target."""
+    """One command in a folder of its own, with old contents in its targets."""
 
     def __init__(self, name: str, folder: Path) -> None:
-        self.target_name, (command, *more) = COMMANDS[name]
-        self.n_lines = LINES.get(command, 0)
-        self.folder, self.target = folder, folder / self.target_name
+        command, more = name.split()[0], COMMANDS[name].split()
+        self.name, self.n_lines, self.folder = name, LINES.get(command, 0), folder
+        self.targets = [folder / one for one in more if one.startswith("out.")]
         self.scratch = folder / "tmp"
         self.scratch.mkdir(exist_ok=True)
-        self.target.write_text(OLD)
-        self.target.chmod(0o600)
+        for target in self.targets:
+            target.write_text(OLD)
+            target.chmod(0o600)
         cheap = ["--method", "ClassifyAndCount"] if command in METHOD else []
         self.arguments = [command, "train.csv", "-", "--label", "kind", "--rows", "80", *cheap]
         self.arguments += more
@@ -122,27 +132,34 @@ class Trial:
 
     def faults(self, *, killed: bool = False) -> list[str]:
         """Everything that should not be: half a target, other permissions, files left behind."""
-        found = [] if self.whole() else ["half a target"]
-        if self.target.stat().st_mode & 0o777 != 0o600:
-            found.append("other permissions")
-        known = {"train.csv", "new.csv", "sheet.csv", "tmp", self.target_name}
-        known |= {f".{self.target_name}.kept"} if "--resume" in self.arguments else set()
+        found = [f"half of {one.name}" for one in self.targets if not self.whole(one)]
+        for target in self.targets:
+            if target.stat().st_mode & 0o777 != 0o600:
+                found.append(f"other permissions of {target.name}")
+        known = {"train.csv", "new.csv", "sheet.csv", "tmp", *(one.name for one in self.targets)}
+        known |= {".out.csv.kept"} if "--resume" in self.arguments else set()
         left = [file.name for file in self.folder.iterdir() if file.name not in known]
         left += [f"tmp/{file.name}" for file in self.scratch.iterdir()]
         if killed:  # drafts begin with a dot, and the copy of standard input is documented
             left = [name for name in left if not name.startswith((".", "tmp/unseen-stdin-"))]
         return found + [f"left {name}" for name in left if "matplotlib" not in name]
 
-    def whole(self) -> bool:
-        """Whether the target holds the old text, or a complete new file."""
-        data = self.target.read_bytes()
+    def whole(self, target: Path) -> bool:
+        """Whether a target holds the old text, or a complete new file."""
+        data = target.read_bytes()
         if data == OLD.encode():
             return True
-        if self.target.suffix == ".json":
-            return "format" in json.loads(data) or bool(json.loads(data))
-        if self.target.suffix == ".csv":
+        if target.suffix == ".json":
+            return data.startswith(b"{") and data.endswith(b"}\n") and bool(json.loads(data))
+        if target.suffix == ".csv":
             return data.count(b"\n") == self.n_lines
-        return data.startswith(b"PK") if self.target.suffix == ".skops" else b"</html>" in data
+        magic = MAGIC.get(target.suffix)
+        return data.startswith(magic) if magic is not None else b"</html>" in data
+
+    def from_file(self) -> Trial:
+        """The same, with the new rows in a file: the first that is written is a target."""
+        self.arguments[2] = "new.csv"
+        return self
 
 
 def ended(process: Any, allowed: set[int]) -> list[str]:
@@ -157,7 +174,7 @@ def ended(process: Any, allowed: set[int]) -> list[str]:
 
 
 def by_signal(trial: Trial, number: int, after: float) -> list[str]:
-    """Send a signal after so many seconds."""
+    """Send a signal after so many seconds; a run that can be resumed is."""
     process = trial.start()
     time.sleep(after)
     process.send_signal(number)
@@ -166,17 +183,28 @@ def by_signal(trial: Trial, number: int, after: float) -> list[str]:
     found = ended(process, {0, 128 + number, *early})
     early_words = process.returncode in early and number == signal.SIGINT
     found = [one for one in found if not (early_words and one.startswith("said"))]
-    return found + trial.faults(killed=number == signal.SIGKILL)
+    found += trial.faults(killed=number == signal.SIGKILL)
+    return found + taken_up(trial) if "--resume" in trial.arguments else found
 
 
-def full_disk(trial: Trial) -> list[str]:
-    """No file may grow beyond a few bytes, as on a full disk; nor may the copy of NEW."""
+def taken_up(trial: Trial) -> list[str]:
+    """Run a command that was stopped once more; its file must be that of an undisturbed run."""
+    with tempfile.TemporaryDirectory() as scratch:
+        undisturbed = Trial(trial.name, Path(scratch))
+        found = ended(undisturbed.start(), {0}) + ended(trial.start(), {0})
+        expected = [target.read_bytes() for target in undisturbed.targets]
+    resumed = [target.read_bytes() for target in trial.targets]
+    return found + ([] if resumed == expected else ["resumed to another file"])
 
-    def limit() -> None:
+
+def large_files(trial: Trial, limit: int) -> list[str]:
+    """No file may grow beyond so many bytes."""
+
+    def small() -> None:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
-    return ended(trial.start(limit), {1}) + trial.faults()
+    return ended(trial.start(small), {1}) + trial.faults()
 
 
 def read_only(trial: Trial) -> list[str]:
@@ -186,6 +214,38 @@ def read_only(trial: Trial) -> list[str]:
         return ended(trial.start(before=_AS_ORDINARY_USER), {1}) + trial.faults()
     finally:
         os.chmod(trial.folder, 0o755)
+
+
+def full_disk(trial: Trial, free: int) -> list[str]:
+    """The disk has so many bytes left; the trial runs on a small disk in memory of its own."""
+    run("mount", "-t", "tmpfs", "-o", "size=256k", "none", str(trial.folder))
+    try:
+        trial = Trial(trial.name, trial.folder).from_file()
+        (trial.scratch / "matplotlib").write_bytes(bytes(_free(trial.folder) - free))
+        return ended(trial.start(), {1}) + trial.faults()
+    finally:
+        run("umount", str(trial.folder))
+
+
+def read_only_disk(trial: Trial) -> list[str]:
+    """The disk may only be read, by root too."""
+    folder = str(trial.folder)
+    run("mount", "--bind", folder, folder)
+    run("mount", "-o", "remount,ro,bind", folder)
+    try:
+        return ended(trial.from_file().start(), {1}) + trial.faults()
+    finally:
+        run("umount", folder)
+
+
+def run(*command: str) -> None:
+    """Run a command of the system, which must not fail."""
+    subprocess.run(command, check=True)
+
+
+def _free(folder: Path) -> int:
+    room = os.statvfs(folder)
+    return room.f_bavail * room.f_frsize
 
 
 def little_memory(trial: Trial, megabytes: int) -> list[str]:
@@ -212,13 +272,8 @@ def closed_pipe(trial: Trial) -> list[str]:
 
 def closed_output(trial: Trial) -> list[str]:
     """Standard output is closed, and JSON is to go there."""
-    trial.arguments = [*trial.arguments[: trial.arguments.index("--rows")], "--json", "-"]
-    if trial.arguments[0] == "monitor":
-        trial.arguments += ["--by", "day"]
-    if trial.arguments[0] in ("classify", "promote"):
-        trial.arguments += ["-o", "out.csv"]
-    if trial.arguments[0] in ("audit", "promote"):
-        trial.arguments += ["--labels", "sheet.csv"]
+    trial.arguments = [one for one in trial.arguments if one not in ("--json", "out.json")]
+    trial.arguments += ["--json", "-"]
     return ended(trial.start(lambda: os.close(1)), {1}) + trial.faults()
 
 
@@ -250,7 +305,8 @@ def all_faults(
 ) -> dict[str, Callable[[Trial], list[str]]]:
     """Every fault by its name."""
     found: dict[str, Callable[[Trial], list[str]]] = {
-        "full disk": full_disk,
+        "no file above 1000 bytes": lambda trial: large_files(trial, 1000),
+        "no target above 20 bytes": lambda trial: large_files(trial.from_file(), 20),
         "read-only folder": read_only,
         "300 MB of memory": lambda trial: little_memory(trial, 300),
         "900 MB of memory": lambda trial: little_memory(trial, 900),
@@ -260,6 +316,9 @@ def all_faults(
     }
     if clock is not None:
         found["jumping clock"] = lambda trial: jumping_clock(trial, clock)
+    if MAY_MOUNT in os.environ:
+        found["full disk"] = lambda trial: full_disk(trial, 0)
+        found["read-only disk"] = read_only_disk
     length = _seconds(name)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
         for moment in range(moments):
@@ -276,7 +335,7 @@ def _seconds(name: str) -> float:
         trial = Trial(name, Path(scratch))
         begin = time.monotonic()
         wrong = ended(trial.start(), {0}) + trial.faults()
-        if wrong or trial.target.read_bytes() == OLD.encode():
+        if wrong or any(one.read_bytes() == OLD.encode() for one in trial.targets):
             sys.exit(f"{name} fails without a fault: {wrong}")
         return time.monotonic() - begin
 
@@ -298,12 +357,23 @@ def tried(chosen: list[str], moments: int) -> list[dict[str, Any]]:
     return rows
 
 
+def with_own_disks() -> None:
+    """Start anew where root may mount disks that no other process sees."""
+    probe = ["unshare", "--mount", "mount", "-t", "tmpfs", "none", tempfile.gettempdir()]
+    may = os.geteuid() == 0 and shutil.which("unshare") is not None
+    if MAY_MOUNT in os.environ or not may or subprocess.run(probe, capture_output=True).returncode:
+        return
+    os.environ[MAY_MOUNT] = "yes"
+    os.execvp("unshare", ["unshare", "--mount", sys.executable, *sys.argv])
+
+
 def main() -> None:
     """Try all faults; the exit code is 1 if anything was wrong."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("commands", nargs="*", help="such as classify; all by default")
     parser.add_argument("--moments", type=int, default=6)
     given = parser.parse_args()
+    with_own_disks()
     chosen = [name for name in COMMANDS if name.startswith(tuple(given.commands or [""]))]
     rows = tried(chosen, given.moments)
     said = f"{len(rows)} faults, {sum(bool(row['wrong']) for row in rows)} with something wrong"

@@ -31,4 +31,4 @@ def test_a_signal_in_the_middle(faults, tmp_path, number) -> None:
 
 
 def test_a_full_disk(faults, tmp_path) -> None:
-    assert faults.full_disk(faults.Trial("estimate --json", tmp_path)) == []
+    assert faults.large_files(faults.Trial("estimate --json", tmp_path), 1000) == []

@@ -21,7 +21,8 @@ quick: .venv/.dev
 test: .venv/.dev
 	$(PYTEST)
 
-# The lowest versions that pyproject.toml allows; Python 3.11, as they are as old as it.
+# The lowest versions that pyproject.toml allows; Python 3.11, as they are as old as it. Newer versions of
+# pyparsing warn of what matplotlib 3.8 does.
 test-lowest: .venv-lowest/.installed
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(LOWEST)/pytest -n auto tests/samples tests/simplex tests/tables \
 	  tests/proportions tests/test_api.py tests/test_persist.py tests/test_records.py tests/cli tests/study
@@ -112,5 +113,5 @@ clean:
 	$(PYTHON) -m venv .venv-lowest
 	$(LOWEST)/python tools/lowest.py > .venv-lowest/lowest.txt
 	$(LOWEST)/python -m pip install --quiet -r .venv-lowest/lowest.txt --editable .
-	$(LOWEST)/python -m pip install --quiet pytest pytest-xdist hypothesis polars jsonschema
+	$(LOWEST)/python -m pip install --quiet pytest pytest-xdist hypothesis polars jsonschema "pyparsing<3.3"
 	@touch $@

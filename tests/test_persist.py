@@ -18,9 +18,9 @@ import sklearn
 from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.cluster import KMeans
 from sklearn.compose import ColumnTransformer
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -211,13 +211,15 @@ def test_a_classifier_within_an_estimator_survives(samples, path) -> None:
 
 def test_what_skops_does_not_trust_of_scikit_learn_must_be_asked_for(samples, path) -> None:
     X, y, X_new = samples
-    forest = RandomForestClassifier(n_estimators=2, max_depth=2, random_state=0)
-    before = unseen.RejectionPlugIn(classifier=forest, n_folds=2, random_state=0)
+    calibrated = CalibratedClassifierCV(GaussianNB(), cv=2)
+    before = unseen.RejectionPlugIn(classifier=calibrated, n_folds=2, random_state=0)
     before.fit(X, y, X_new, {"left": 0.5, "right": 0.2})
     save(before, path)
-    with pytest.raises(TypeError, match=r'trusted=\["sklearn\.tree\._tree\.Tree"\]'):
+    parts = ("_CalibratedClassifier", "_SigmoidCalibration")
+    asked = [f"sklearn.calibration.{part}" for part in parts]
+    with pytest.raises(TypeError, match=r"trusted=.*_CalibratedClassifier.*_SigmoidCalibration"):
         load(path)
-    after = load(path, trusted=["sklearn.tree._tree.Tree"])
+    after = load(path, trusted=asked)
     assert_array_equal(after.predict_proba(X_new), before.predict_proba(X_new))
 
 

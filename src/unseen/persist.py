@@ -60,7 +60,13 @@ _TRUSTED_HOMES = (
 # skops saves these and leaves it to the reader to trust them. A dtype is a name and flags; the
 # indices of a matrix are checked before anything follows them.
 _TRUSTED_TYPES = frozenset(
-    {"numpy.dtype", "scipy.sparse._csr.csr_array", "scipy.sparse._csr.csr_matrix"}
+    {
+        "numpy.dtype",
+        "scipy.sparse._csr.csr_array",
+        "scipy.sparse._csr.csr_matrix",
+        # The columns that are left over, in a ColumnTransformer of scikit-learn 1.6 and 1.7.
+        "sklearn.compose._column_transformer._RemainderColsList",
+    }
 )
 # Bytes of the two descriptions in a file: a few bytes in a zip file can stand for gigabytes.
 _LARGEST_HEADER, _LARGEST_SCHEMA = 1 << 20, 1 << 28

@@ -131,7 +131,7 @@ def test_a_class_called_unseen_is_refused(unseen_command, tables, tmp_path) -> N
         options = ("-o", str(tmp_path / "out.csv")) if command == "classify" else ()
         result = unseen_command(command, str(odd), "new.csv", "--label", "kind", *options)
         assert result.exit_code == 1
-        assert "must have other names than 'unseen'" in result.output
+        assert "must have other names than 'unseen'" in result.stderr
         assert "rename it in column 'kind'" in result.output
 
 

@@ -5,6 +5,7 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
+from scipy.integrate import trapezoid
 from scipy.optimize import minimize
 from scipy.stats import norm
 
@@ -93,7 +94,7 @@ def l2_distance(shares, x, codes, x_new, bandwidth, n_points=4001):
     rows = np.concatenate([x, x_new])
     at = np.linspace(rows.min() - edge, rows.max() + edge, n_points)
     known = np.array([density(x[codes == k], at, bandwidth) for k in range(len(shares))])
-    return np.trapezoid((density(x_new, at, bandwidth) - shares @ known) ** 2, at)
+    return trapezoid((density(x_new, at, bandwidth) - shares @ known) ** 2, at)
 
 
 def ecdf_distance(shares, x, codes, x_new):

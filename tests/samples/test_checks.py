@@ -52,7 +52,7 @@ def with_bad(value: float, kind=np.asarray):
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("kind", [np.asarray, np.float32, sparse.csr_array])
 def test_not_finite_is_located(value, kind) -> None:
     message = r"X must be finite; got 1 NaN or infinite values, the first in row 4, column 1\."
     with pytest.raises(ValueError, match=message):

@@ -81,3 +81,15 @@ def test_ratios_bring_distances_in_the_units_given_and_in_equal_spread(samples) 
     assert_allclose(plain.new[:, 0], model.kneighbors(F)[0].mean(axis=1))
     assert_allclose(plain.new[:, 1], stretched.new[:, 1])
     assert np.all(stretched.new[:, 0] > plain.new[:, 0])
+
+
+@pytest.mark.parametrize("value", [7.0, -1e18, 1e27])
+def test_a_constant_column_of_any_size_changes_no_distance(samples, value) -> None:
+    wide = [np.column_stack([rows, np.full(len(rows), value)]) for rows in samples]
+    found, expected = (
+        neighbour_distances(
+            F, H, [Standardisation.of(H, np.ones(len(H)))], np.random.RandomState(0)
+        )
+        for F, H in (wide, samples)
+    )
+    assert_allclose(found.new, expected.new, rtol=1e-7)

@@ -56,7 +56,9 @@ def shown_progress(quiet: bool = False) -> Iterator[TerminalProgress]:
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    silent = quiet or not console.is_terminal
+    silent = console.quiet = (
+        quiet or not console.is_terminal
+    )  # old versions of rich print a line even so
     with Progress(*columns, console=console, disable=silent, transient=True) as shown:
         progress = TerminalProgress(shown, shown.add_task("Loading", total=None))
         jobs = click.get_current_context().find_root().params.get("jobs")

@@ -344,7 +344,8 @@ def _check_sizes(rows: Rows, name: str, names: Iterable[str] | None = None) -> N
     values = rows.data if is_sparse else rows
     # Where all is well one pass over the values is enough, or two where numbers are large.
     with np.errstate(all="ignore"):
-        if values.ravel() @ values.ravel() <= _LARGEST:
+        # In single precision the limit itself would be infinite.
+        if float(values.ravel() @ values.ravel()) <= _LARGEST:
             return
     if max(float(values.max(initial=0.0)), -float(values.min(initial=0.0))) <= _LARGEST:
         return

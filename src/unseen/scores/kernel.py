@@ -54,7 +54,7 @@ class Scale(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Standardisation(Frozen):
-    """Centre and scale of each feature; a constant feature keeps the scale 1."""
+    """Centre and scale of each feature; a constant feature keeps the scale 1, or its rounding."""
 
     centre: FloatArray
     scale: FloatArray
@@ -70,8 +70,10 @@ class Standardisation(Frozen):
         for rows in arrays.blocks(*X.shape):
             square += share[rows] @ (dense(X[rows]) - centre) ** 2
         centre, scale = arrays.host(centre), np.sqrt(arrays.host(square))
-        # Rounding leaves a constant feature with a spread of about eps times its size.
-        scale[scale <= 10 * np.finfo(np.float64).eps * np.abs(centre)] = 1.0
+        # Rounding leaves a constant feature with a spread of about eps times its size, and its rows
+        # as far from their centre: which is much where the feature is larger than 1e15.
+        rounding = 10 * np.finfo(np.float64).eps * np.abs(centre)
+        scale = np.where(scale <= rounding, np.maximum(rounding, 1.0), scale)
         # And squares of the smallest numbers vanish.
         scale[scale < _SMALLEST] = 1.0
         return cls(centre, scale)

@@ -28,6 +28,19 @@ def test_codes_in_counts_stray_though_the_column_spans_them() -> None:
     assert stray_values(OLD, coded) == StrayValues(0.2, (4,), True)
 
 
+def test_faults_of_single_cells_stray() -> None:
+    rows = RNG.normal(size=(800, 8)) @ RNG.normal(size=(8, 8))
+    old, new = rows[:400], rows[400:].copy()
+    spoilt = RNG.random(new.shape) < 0.02
+    found = stray_values(old, np.where(spoilt, new + 20 * old.std(axis=0), new))
+    assert found.ordinary
+    assert found.share == pytest.approx(spoilt.any(axis=1).mean(), abs=0.01)
+    # One value in the midst of the others is a code as well, and whole rows of faults are not.
+    filled = stray_values(old, np.where(spoilt, old.mean(axis=0), new))
+    assert filled.share == pytest.approx(spoilt.any(axis=1).mean(), abs=0.01)
+    assert stray_values(old, np.where(spoilt.any(axis=1)[:, None], 9 * new, new)).share == 0.0
+
+
 def test_a_class_that_differs_in_many_columns_does_not_stray() -> None:
     other = NEW.copy()
     other[:60] = RNG.poisson([0.2, 0.3, 4.0, 6.0, 90.0, 90.0], size=(60, 6))

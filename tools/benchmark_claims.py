@@ -158,7 +158,7 @@ def speed() -> Iterator[Claim]:
         names = ("cpu_before", "cpu_after", "ratio", "mb_before", "mb_after")
         yield Claim(BENCH, f"| {title} | {{}} | {{}} | {{}} | {{}} | {{}} |",
                     tuple(float(row[name]) for name in names))  # fmt: skip
-    yield Claim(BENCH, "shares changed by at most {}.", (max(gaps),))
+    yield Claim(BENCH, "Shares changed by at most {}.", (max(gaps),))
     many, watched = (rows("speed", cell=name)[0] for name in ("k1000_5000", "monitor"))
     yield Claim(BENCH, "an estimate takes {} CPU seconds and {} GB, and `monitor` with 50 windows "
                 "of 200 rows takes {} CPU seconds",
@@ -175,7 +175,7 @@ def speed() -> Iterator[Claim]:
                 (f1["now"], f1["before"], f1["change"], f1["standard_error"],
                  found["million_rows"]["predict"]))  # fmt: skip
     ratios = [float(row["ratio"]) for row in rows("compare", estimator="compare")]
-    yield Claim(BENCH, "{} to {} times the dearest of them alone", (min(ratios), max(ratios)))
+    yield Claim(BENCH, "{} to {} times the slowest of them alone", (min(ratios), max(ratios)))
 
 
 def intervals() -> Iterator[Claim]:

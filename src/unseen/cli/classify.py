@@ -35,7 +35,7 @@ __all__ = ["classify"]
 )
 @click.option(
     "--reject-rate",
-    help="Share of rows to call unseen, of those that the rule is fitted to; "
+    help="Share of rows to call unseen, among the rows that the rule is fitted to; "
     '"estimated", the default, is the estimated unseen share.',
 )
 @click.option(
@@ -44,10 +44,12 @@ __all__ = ["classify"]
 @click.option(
     "--fdr",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    help="Largest share of known rows among those rejected.",
+    help="Largest share of known rows among the rows called unseen.",
 )
 @click.option(
-    "--cost", type=click.FloatRange(0, min_open=True), help="Cost of missing an unseen row."
+    "--cost",
+    type=click.FloatRange(0, min_open=True),
+    help="Cost of missing an unseen row; any other error costs 1.",
 )
 @click.option(
     "--save", type=output_path, help="Save the rule; as TRAIN it labels other tables without a fit."
@@ -55,8 +57,8 @@ __all__ = ["classify"]
 @click.option(
     "--resume",
     is_flag=True,
-    help="Keep what is labelled beside --out until all is done, and go on after what a stopped "
-    "run has kept.",
+    help="Keep labelled batches beside --out until all rows are labelled, and go on where a "
+    "stopped run ended.",
 )
 @group_option
 @json_option

@@ -20,8 +20,8 @@ __all__ = ["compare"]
 def compare(json_path: str | None, quiet: bool, **given: Any) -> None:
     """Estimate the shares in NEW with every method that applies, side by side.
 
-    Closed-set methods take every new row for one of a known class: where something is unseen they
-    are all wrong, and often agree.
+    Closed-set methods assign every new row to a known class: where something is unseen, all of them
+    are wrong, and often agree.
 
     \b
     Examples:

@@ -17,7 +17,13 @@ __all__ = ["demo"]
 
 
 @click.command()
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Which draw of the digits to show.",
+)
 def demo(seed: int) -> None:
     """Handwritten digits, three of which training never saw."""
     from unseen.cli.screen import console, print_notices, print_table

@@ -65,7 +65,7 @@ _UNCHECKED = {f"{name}_unchecked": check.fault for name, check in _CHECKS.items(
 @json_option
 @quiet_option
 def diagnose(delta: float, json_path: str | None, quiet: bool, **given: Any) -> None:
-    """Check what an estimate takes for granted, class by class, and certify a bound.
+    """Check the assumptions of an estimate, class by class, and certify a bound.
 
     The checks read the ROC of every class (MPEIncomplete). The certified bound of the unseen share
     holds whatever the distributions, if known classes did not change, and is often far below the

@@ -34,7 +34,7 @@ __all__ = ["estimate"]
 @click.option(
     "--full",
     is_flag=True,
-    help="Score and count every row of NEW, and with --by those of each value in the same pass.",
+    help="Score and count every row of NEW; with --by, count the rows of each value too.",
 )
 @group_option
 @click.option(
@@ -47,7 +47,7 @@ __all__ = ["estimate"]
 @click.option(
     "--show-rows",
     type=click.IntRange(1, 100),
-    help="Put so many rows that look most unseen into the report.",
+    help="Put this many of the rows that look most unseen into the report.",
 )
 @click.option(
     "--save",

@@ -42,7 +42,8 @@ __all__ = ["monitor"]
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.05,
     show_default=True,
-    help="Probability allowed for a false alarm, over all windows together.",
+    help="Probability of a false alarm that each of the two tests may have, over all windows "
+    "together.",
 )
 @click.option(
     "--fail-if-changed", is_flag=True, help="Exit with 3 when either test of any window says so."

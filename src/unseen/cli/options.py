@@ -81,7 +81,7 @@ _COLUMN_OPTIONS = [
     click.option(
         "--features",
         multiple=True,
-        help='Use only this column, such as "embedding", or those of a pattern "f_*"; '
+        help='Use only this column, such as "embedding", or the columns of a pattern "f_*"; '
         "may be repeated.",
     ),
     click.option(
@@ -132,7 +132,7 @@ _FILE_OPTIONS = [
         type=click.IntRange(min=20),
         default=20_000,
         show_default=True,
-        help="Rows used of each table; a larger one is sampled.",
+        help="Rows used of each table; a larger table is sampled.",
     ),
     click.option(
         "--device",
@@ -172,8 +172,8 @@ def table_options(command: Command, *, labels: str = "--labels") -> Command:
 
 group_option = click.option(
     "--group",
-    help="Column with the person, site or batch of each row: hold groups of TRAIN out, and take "
-    "off what is claimed there.",
+    help="Column with the person, site or batch of each row. Groups of TRAIN are held out, and "
+    "what is called unseen there is subtracted.",
 )
 confidence_option = click.option(
     "--confidence",

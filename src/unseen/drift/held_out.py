@@ -122,9 +122,9 @@ class HeldOut(Frozen):
         rows = int(np.median(self.n_rows))
         if rows < _FEW_ROWS * n_new:
             text = (
-                f"Held-out groups have {rows} rows, the new rows are {n_new}: with more rows more "
-                "may be claimed where nothing is new. If the new rows are of several groups, say "
-                "which (groups_new)."
+                f"Held-out groups have {rows} rows, and there are {n_new} new rows: a larger "
+                "sample may claim more where nothing is new. If the new rows are of several "
+                "groups, name the group of each row (groups_new)."
             )
             found.append(Notice("held_out_small", text))
         return tuple(found)

@@ -338,7 +338,7 @@ def _looked_at(
         return _Labelled(rows[:n_seen], labels[:n_seen], probabilities[:n_seen] * part), ()
     text = (
         f"{words.count(len(rows) - n_seen)} without a label between rows with one count as rows "
-        "of which nobody could tell the class: label the rows in the order of the draw."
+        "whose class nobody could tell: label the rows in the order of the draw."
     )
     filled = np.where(looked_at, labels, CANNOT_TELL)
     return _Labelled(rows, filled, probabilities), (Notice("labels_out_of_order", text),)

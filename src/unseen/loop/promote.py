@@ -239,8 +239,8 @@ def _mixed(
     if not looked or agree >= _AGREE * len(looked):
         return []
     text = (
-        f"group {group} is to be called {name!r}, but of {words.count(len(looked))} that people "
-        f"labelled in it only {agree} are: its other rows may be of other classes too."
+        f"group {group} is to be called {name!r}, but people gave this name to {agree} of the "
+        f"{words.count(len(looked))} that they labelled in it: others may be of other classes too."
     )
     return [Notice("mixed_group", text, about=plain(name))]
 

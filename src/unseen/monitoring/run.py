@@ -207,9 +207,9 @@ def _as_control(reference: Estimate) -> tuple[Notice, ...]:
     if reference.drift is None or reference.drift.verdict == "still":
         return ()
     text = (
-        "Known classes have moved, or may have, in the reference already. The reference plays the "
-        "part of a control: p-values ask what is new since then, and allow for the move; shares "
-        "compare with training, and do not."
+        "Known classes have moved, or may have, in the reference already. The p-values ask what is "
+        "new since the reference, and allow for this move. The shares compare with training, and "
+        "do not allow for it."
     )
     return (Notice("reference_as_control", text, "note"),)
 

@@ -92,6 +92,6 @@ def confusion_notices(scores: Any, shares: FloatArray) -> tuple[Notice, ...]:
     count = sum(map(len, together))
     text = (
         f"{count} of {len(scores.classes)} known classes are confused by these columns. Their "
-        f"shares belong together: {'; '.join(sums)}. How these divide is hardly known."
+        f"shares belong together: {'; '.join(sums)}. How each sum divides is hardly known."
     )
     return (Notice("confused_classes", text),)

@@ -127,6 +127,6 @@ def _looks_like(fitted: ProportionEstimator, rows: Matrix) -> IntArray:
 def _lacking(label: Any) -> Notice:
     text = (
         f"class {named(label)}: fewer than {FEWEST_ROWS} rows of the control look like it, so its "
-        "labelled rows stand for it as well. Where the class has moved, its rows look new."
+        "labelled rows are used too. Where the class has moved, its rows look new."
     )
     return Notice("class_not_in_control", text, about=label)

@@ -200,8 +200,8 @@ def _few_groups(labelled: LabelledRows, group: IntArray) -> list[Notice]:
     if lone.all() or n_groups >= FOLDS:
         return []
     text = (
-        f"Groups share a fold, and {n_groups} groups make {n_groups} folds in place of {FOLDS}: "
-        "labelled rows are scored by models of fewer rows than new ones."
+        f"All rows of a group share a fold, so {n_groups} groups make {n_groups} folds instead of "
+        f"{FOLDS}: models that score labelled rows learn from fewer rows than those for new rows."
     )
     return [Notice("few_groups", text, "note")]
 
@@ -213,7 +213,7 @@ def _in_one_group(labelled: LabelledRows, group: IntArray, names: NDArray[Any]) 
         label, where = labelled.labels[code], group[labelled.codes == code][0]
         text = (
             f"class {named(label)}: all its labelled rows are of group {shown(names[where])}, so "
-            "nothing shows how it looks in another one, and its rows do not share a fold."
+            "nothing shows how the class looks in another group, and its rows do not share a fold."
         )
         found.append(Notice("class_in_one_group", text, about=label))
     return found

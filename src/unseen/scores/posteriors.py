@@ -315,9 +315,9 @@ def _prior_notices(prior: FloatArray, labelled: LabelledRows) -> tuple[Notice, .
         return ()
     label = labelled.labels[raised]
     text = (
-        f"the classifier takes a share of {prior[raised]:.0%} for granted for class {label!r}, "
-        f"which has {given[raised]:.0%} of the labelled rows: it weights or resamples classes. "
-        "The shares found allow for this."
+        f"the classifier assumes a share of {prior[raised]:.0%} for class {label!r}, which has "
+        f"{given[raised]:.0%} of the labelled rows: it weights or resamples classes. The shares "
+        "found allow for this."
     )
     return (Notice("other_prior", text, "note", about=label),)
 

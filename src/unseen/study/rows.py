@@ -194,7 +194,7 @@ def read_training(
     if sample.n_missing:
         text = (
             f"{count(sample.n_missing)} of {source.name} left out: no label (empty, NA, NaN or "
-            "null). If one of these is the name of a class, give it another."
+            "null). If one of these is the name of a class, rename the class."
         )
         notices.append(Notice("rows_without_label", text))
     all_notices = (*notices, *small)
@@ -289,7 +289,7 @@ def read_windows(source: Source, by: GroupBy, columns: Columns, seed: int = 0) -
     if larger:
         text = (
             f"{larger} of {len(sample.counts)} windows have more than {drawn:,} rows: "
-            "so many were drawn of each at random."
+            f"{drawn:,} rows of each were drawn at random."
         )
         notices.append(Notice("windows_drawn", text, "note"))
     with rows_of_file(sample.positions):

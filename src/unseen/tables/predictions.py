@@ -72,7 +72,7 @@ class ScoreColumns(Columns):
         text = (
             f"Only {len(self.score_names_)} scores"
             + (f" and {self.novelty!r}" if self.novelty else "")
-            + " are looked at. A new class whose rows get the scores of a known class stays hidden."
+            + " are used. A new class whose rows get the scores of a known class stays hidden."
         )
         self.notices_.append(Notice("scores_only", text, "note"))
         return self

@@ -75,8 +75,8 @@ def nearly_numbers(
     >>> import pyarrow as pa
     >>> size = ["1.5"] * 19 + ["1.5 cm"]
     >>> notice = nearly_numbers(pa.table({"size": size}), ["size"], ".", None)[0]
-    >>> print(notice.text[-59:])
-    row 20 holds '1.5 cm'. Mend it, or give --missing '1.5 cm'.
+    >>> print(notice.text[-62:])
+    row 20 holds '1.5 cm'. Correct it, or give --missing '1.5 cm'.
     """
     found = []
     for name in names:
@@ -87,7 +87,7 @@ def nearly_numbers(
             n_values = len(table) - as_text(table[name]).null_count
             text = (
                 f"Column {name!r} holds numbers but for {len(wrong)} of {n_values} values, and is "
-                f"not read as numbers: row {number + 1} holds {shown(repr(word))}. Mend it, or "
+                f"not read as numbers: row {number + 1} holds {shown(repr(word))}. Correct it, or "
                 f"give --missing {quoted([word])}."
             )
             found.append(Notice("nearly_numbers", text, about=name))

@@ -303,8 +303,8 @@ def doubtful_risk(shares: Shares) -> tuple[Notice, ...]:
         return (Notice("risk_withheld", text),)
     if shares.verdict == "unclear":
         text = (
-            "The error rate takes for granted that no known class has moved, which is unclear: if "
-            "the classes have moved, rows called unseen are mostly of known classes."
+            "The error rate assumes that no known class has moved, which is unclear: if the "
+            "classes have moved, rows called unseen are mostly of known classes."
         )
         return (Notice("risk_if_still", text),)
     return ()

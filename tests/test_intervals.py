@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import norm
+from sklearn.naive_bayes import GaussianNB
 
 import unseen
 from unseen import ClassifyAndCount, MPEIncomplete, MPEProjected, SaerensEM
@@ -222,7 +223,7 @@ def test_the_smallest_and_the_largest_level_have_an_interval(level, samples) -> 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: type(method).__name__)
 def test_estimate_with_confidence_has_intervals_around_the_shares(method, samples) -> None:
     X, y, X_new = samples
-    estimator = MPEIncomplete(random_state=0).fit(X, y)
+    estimator = MPEIncomplete(classifier=GaussianNB(), n_folds=3, random_state=0).fit(X, y)
     plain = estimator.estimate(X_new)
     found = estimator.estimate(X_new, confidence=0.9, interval=method)
     assert plain.intervals is None

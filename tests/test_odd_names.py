@@ -38,9 +38,9 @@ def shown(estimate: unseen.Estimate) -> str:
 
 @each
 def test_names_of_classes_change_nothing(estimator) -> None:
+    asked = {"estimator": estimator, "random_state": 0, "confidence": None}
     plain, odd = (
-        unseen.estimate(X, np.repeat(names, 25), X_NEW, estimator=estimator, random_state=0)
-        for names in (PLAIN, ODD)
+        unseen.estimate(X, np.repeat(names, 25), X_NEW, **asked) for names in (PLAIN, ODD)
     )
     assert odd.classes == tuple(ODD)
     assert odd.proportions.tolist() == plain.proportions.tolist()

@@ -108,7 +108,7 @@ def test_what_skops_cannot_save_is_there_again_after_loading(samples, path) -> N
 def test_records_keep_labels_of_every_kind(labels, samples, path) -> None:
     X, y, X_new = samples
     renamed = np.array(labels)[(y == "right").astype(int)]
-    estimator = unseen.MPEIncomplete(random_state=0)
+    estimator = unseen.MPEIncomplete(classifier=GaussianNB(), n_folds=3, random_state=0)
     before = unseen.estimate(X, renamed, X_new, estimator=estimator, confidence=0.9)
     after = through_file(before, path)
     assert after.to_dict() == before.to_dict()
@@ -121,9 +121,8 @@ def test_records_keep_labels_of_every_kind(labels, samples, path) -> None:
 
 def test_a_loaded_record_is_read_only_again(samples, path) -> None:
     X, y, X_new = samples
-    estimate = unseen.estimate(
-        X, y, X_new, estimator=unseen.MPEIncomplete(), confidence=0.9, random_state=0
-    )
+    quick = unseen.MPEIncomplete(classifier=GaussianNB(), n_folds=3, random_state=0)
+    estimate = unseen.estimate(X, y, X_new, estimator=quick, confidence=0.9)
     after = through_file(estimate, path)
     for array in (after.proportions, after.intervals, after.roc["left"].detection):
         with pytest.raises(ValueError, match="read-only"):

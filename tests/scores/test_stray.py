@@ -73,10 +73,15 @@ def test_a_pixel_in_another_unit_is_no_new_class() -> None:
     rows = np.random.default_rng(1).permutation(np.flatnonzero(y < 4))[:320]
     X, y = X[rows], y[rows]
     X[160:, 9] *= 1000.0
-    found = OpenSetEstimator(random_state=0).fit(X[:160], y[:160]).estimate(X[160:])
+    known = OpenSetEstimator(random_state=0).fit(X[:160], y[:160])
+    found = known.estimate(X[160:], confidence=0.95)
     assert found.drift is not None
     assert found.drift.without is not None
     assert (found.drift.verdict, found.drift.stray_columns) == ("unclear", (9,))
     assert (found.drift.without.columns, found.drift.without.verdict) == ((9,), "still")
     assert found.unseen < 0.1 < found.drift.unlike
+    shares = [*found.drift.without.proportions, found.drift.without.unseen]
+    assert sum(shares) == pytest.approx(1.0)
+    low, high = found.intervals.T
+    assert np.all((low <= shares) & (shares <= high))
     assert "stray_values" in {notice.code for notice in found.notices}

@@ -53,7 +53,7 @@ _SAID_FACTOR = 3.0
 
 @dataclass(frozen=True, eq=False)
 class Without(Frozen):
-    """The answer without the few columns that moved most.
+    """The answer without the few columns that moved most, or that hold stray values.
 
     Parameters
     ----------
@@ -63,11 +63,14 @@ class Without(Frozen):
         The unseen share without them.
     verdict : {"still", "moved", "unclear"}
         Whether known classes look as in training without them.
+    proportions : tuple of float
+        Share of each known class without them.
     """
 
     columns: tuple[Any, ...]
     unseen: float
     verdict: Verdict
+    proportions: tuple[float, ...] = ()
 
     @property
     def sentence(self) -> str:
@@ -263,7 +266,12 @@ class Drift(Frozen):
     @staticmethod
     def _without_as_dict(without: Without) -> dict[str, Any]:
         named = [str(name) for name in without.columns]
-        return {"columns": named, "unseen": without.unseen, "verdict": without.verdict}
+        return {
+            "columns": named,
+            "unseen": without.unseen,
+            "verdict": without.verdict,
+            "proportions": list(without.proportions),
+        }
 
 
 def drift_record(scores: OpenScores, probability_moved: float, far: float, unlike: float) -> Drift:

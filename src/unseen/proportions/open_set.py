@@ -247,7 +247,8 @@ class OpenSetEstimator(ProportionEstimator):
 
         The reading has asked for a verdict, or was told that no class has moved. The answer without
         some columns costs as much as the estimate, and is not asked for under "still". Nor is it
-        told where the other columns would not show a class that is new.
+        told where the other columns would not show a class that is new. Where nothing seems to have
+        moved without them, intervals reach to those without them.
         """
         found, own = estimate.drift, self.labelled_
         if found is None or found.verdict == "still":
@@ -257,11 +258,17 @@ class OpenSetEstimator(ProportionEstimator):
             return estimate
         names = own.names or range(rows.shape[1])
         kept = [place for place, name in enumerate(names) if name not in left_out]
-        other = answer(self, replace(own, rows=own.rows[:, kept], names=None), rows[:, kept])
+        labelled = replace(own, rows=own.rows[:, kept], names=None)
+        other = answer(self, labelled, rows[:, kept], estimate.confidence)
         if other.drift is None or other.detection_limit is None:
             return estimate
-        without = Without(left_out, other.unseen, other.drift.verdict)
-        return replace(estimate, drift=replace(found, without=without))
+        shares = tuple(other.proportions.tolist())
+        without = Without(left_out, other.unseen, other.drift.verdict, shares)
+        limits = estimate.intervals
+        if limits is not None and other.intervals is not None and without.verdict == "still":
+            ends = np.stack([limits, other.intervals])
+            limits = np.column_stack([ends[..., 0].min(axis=0), ends[..., 1].max(axis=0)])
+        return replace(estimate, intervals=limits, drift=replace(found, without=without))
 
     def _follows(self, scores: OpenScores, drift: Drift | None) -> bool:
         """Whether the shares are those of three hypotheses, or of closed and open alone.

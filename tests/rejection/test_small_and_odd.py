@@ -59,14 +59,14 @@ def test_rows_that_repeat_by_themselves_are_neighbours() -> None:
 
 def test_the_number_of_threads_changes_no_bit() -> None:
     rng = np.random.default_rng(0)
-    X, X_new = rng.normal(size=(400, 30)), rng.normal(size=(500, 30))
-    X[:200, 0] += 3
-    X_new[:150, 1] += 3
+    X, X_new = rng.normal(size=(240, 30)), rng.normal(size=(300, 30))
+    X[:120, 0] += 3
+    X_new[:90, 1] += 3
     found = []
     for n_threads in (1, 2):
         with threadpool_limits(n_threads, user_api="blas"):
             estimate = unseen.estimate(
-                X, np.repeat(["a", "b"], 200), X_new, confidence=0.95, random_state=0
+                X, np.repeat(["a", "b"], 120), X_new, confidence=0.95, random_state=0
             )
         found.append([*estimate.proportions, *estimate.intervals.ravel()])
     assert_array_equal(*found)

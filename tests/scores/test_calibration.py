@@ -105,7 +105,7 @@ def shares_by_classifier():
             X,
             y,
             X_new,
-            estimator=unseen.OpenSetEstimator(classifier=kind, n_folds=5),
+            estimator=unseen.OpenSetEstimator(classifier=kind, n_folds=3),
             random_state=0,
             confidence=None,
         )

@@ -66,10 +66,10 @@ class RejectionThreshold(RejectionRule):
     >>> from sklearn.ensemble import IsolationForest
     >>> from unseen import RejectionThreshold
     >>> rng = np.random.default_rng(0)
-    >>> y = np.repeat(["left", "right"], 150)
-    >>> X = rng.normal(np.where(y == "left", -4, 4)[:, None], 1, (300, 2))
-    >>> X_new = np.vstack([rng.normal(-4, 1, (200, 2)), rng.normal([-4, 6], 1, (100, 2))])
-    >>> rule = RejectionThreshold(IsolationForest(), random_state=0)
+    >>> y = np.repeat(["left", "right"], 75)
+    >>> X = rng.normal(np.where(y == "left", -4, 4)[:, None], 1, (150, 2))
+    >>> X_new = np.vstack([rng.normal(-4, 1, (100, 2)), rng.normal([-4, 6], 1, (50, 2))])
+    >>> rule = RejectionThreshold(IsolationForest(n_estimators=20), random_state=0)
     >>> rule.fit(X, y, X_new, {"left": 2 / 3, "right": 0.0}).predict([[-4, -4], [-4, 6.5]])
     array(['left', 'unseen'], dtype='<U6')
     """

@@ -120,8 +120,7 @@ def test_never_above_slsqp_from_several_starts() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", [Gaussian(), Concave()], ids=repr)
-@pytest.mark.parametrize("closed", [True, False])
+@pytest.mark.parametrize(("model", "closed"), [(Gaussian(), True), (Concave(), False)])
 def test_never_above_the_best_of_a_fine_grid(model, closed) -> None:
     for seed in range(2):
         curves = rough_curves(100 + seed, 2 + seed % 2)

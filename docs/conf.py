@@ -223,6 +223,7 @@ FOR_ALL = (
     ('<aside class="toc-drawer', '<aside aria-label="This page" class="toc-drawer'),
     ('<th class="head"><p></p></th>', '<td class="head"></td>'),
     ("<pre>", '<pre tabindex="0">'),
+    ('<div id="search-results"></div>', '<h1>Search</h1><div id="search-results"></div>'),
     ('<div class="table-wrapper', '<div tabindex="0" class="table-wrapper'),
     ('<div class="math-wrapper', '<div tabindex="0" class="math-wrapper'),
 )

@@ -480,6 +480,16 @@ def test_few_bytes_that_stand_for_gigabytes_are_not_unpacked(path) -> None:
         load(path)
 
 
+def test_too_little_memory_is_no_damage_of_the_file(path, monkeypatch) -> None:
+    def full(*_args, **_options):
+        raise MemoryError
+
+    save({"a": 1}, path)
+    monkeypatch.setattr("skops.io.loads", full)
+    with pytest.raises(MemoryError, match="needs more memory than there is"):
+        load(path)
+
+
 @pytest.mark.parametrize("trusted", [None, [3]])
 def test_trusted_names_types(trusted, path) -> None:
     save({"a": 1}, path)

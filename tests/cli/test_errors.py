@@ -60,6 +60,10 @@ CASES = {
     "text for a number": (["train.csv", "B/words.csv", *LABEL], "'length'.*'long'"),
     "empty": (["train.csv", "B/empty.csv", *LABEL], "empty.csv must have rows"),
     "header only": (["train.csv", "B/header.csv", *LABEL], "header.csv must have rows"),
+    "control without rows": (
+        ["train.csv", "new.csv", *LABEL, "--control", "B/header.csv"],
+        "--control is read as NEW is: .*header.csv must have rows",
+    ),
     "garbage": (["train.csv", "B/garbage.csv", *LABEL], "garbage.csv"),
     "garbage parquet": (["train.csv", "B/garbage.parquet", *LABEL], "garbage.parquet"),
     "ragged": (["train.csv", "B/ragged.csv", *LABEL], "ragged.csv"),

@@ -56,6 +56,17 @@ def test_shares_of_groups_sum_to_the_unseen_share(found) -> None:
     assert np.bincount(found.group_of_row).tolist() == [200, 60, 40]
 
 
+def test_neither_order_nor_units_change_the_groups(rows, found) -> None:
+    X, y, X_new, eta = rows
+    order, columns = np.random.default_rng(0).permutation(300), [2, 0, 1]
+    rule = Given(np.searchsorted(CLASSES[:2], y), eta[order], 0.35)
+    moved = [sample[:, columns] * 1e6 - 7 for sample in (X, X_new[order])]
+    again = unseen.explain(rule, moved[0], y, moved[1], random_state=0)
+    assert again.group_of_row.tolist() == found.group_of_row[order].tolist()
+    shares = [[group.share for group in one.groups] for one in (found, again)]
+    assert shares[1] == pytest.approx(shares[0], abs=1e-6)
+
+
 def test_groups_are_clumps_with_their_columns_examples_and_words(found) -> None:
     first, second = found.groups
     assert {first.verdict, second.verdict} == {"a clump of its own"}

@@ -81,12 +81,13 @@ def unsound(found: unseen.Estimate) -> list[str]:
     """What is wrong with one answer by itself."""
     shares, intervals = np.array([*found.proportions, found.unseen]), np.asarray(found.intervals)
     low, high = intervals.T
-    must = found.drift.must() if found.drift is not None else 0.0
+    must = found.drift.must() if found.drift is not None else 0.0  # unless known classes moved
+    still = found.drift is None or found.drift.verdict == "still"
     rules = {
         "not on the simplex": shares.min() >= 0 and abs(shares.sum() - 1) < 1e-9,
         "beyond its interval": (low <= shares + 1e-9).all() and (shares <= high + 1e-9).all(),
         "an interval beyond 0 and 1": low.min() >= 0 and high.max() <= 1,
-        "below what must be new": 0 <= must <= found.unseen + 1e-9,
+        "below what must be new": 0 <= must <= (found.unseen if still else high[-1]) + 1e-9,
     }
     return [rule for rule, holds in rules.items() if not holds]
 

@@ -262,7 +262,10 @@ class Inputs:
         """Read the table of the control, with the columns of training; None without one."""
         if self.control_source is None:
             return None
-        return read_new(self.control_source, columns, max_rows=self.max_rows, seed=self.seed)
+        try:
+            return read_new(self.control_source, columns, max_rows=self.max_rows, seed=self.seed)
+        except ValueError as error:
+            raise ValueError(f"--control is read as NEW is: {error}") from error
 
     def _read_training(self, windows: tuple[str, ...]) -> Training:
         present = self.train_source.columns()

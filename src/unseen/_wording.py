@@ -305,7 +305,8 @@ def verbatim(text: Any, longest: int | None = None) -> str:
     >>> verbatim("grep 'two  spaces'")
     "grep 'two  spaces'"
     """
-    line = "".join(map(_visible, str(text)))
+    line = str(text)
+    line = line.translate({ord(character): _visible(character) for character in set(line)})
     if longest is None or len(line) <= longest:
         return line
     tail = (longest - 1) // 2

@@ -145,7 +145,7 @@ def test_the_answer_comes_first() -> None:
     assert outline.texts["h1"] == [study.estimate.sentence()]
     (data, *_), (title, *_) = outline.texts["strong"], outline.texts["title"]
     assert title == f"{data}: {study.estimate.sentence()}"
-    told = "almost certain: we started from 5%, and the data made it more than 99%"
+    told = "almost certain: its probability was 5% before the data, now more than 99%"
     assert told in outline.texts["header"][0]
     assert "450 of 12,345 new rows and 825 of 1,000 labelled rows" in outline.texts["header"][0]
     first = outline.texts["table"][0]
@@ -341,7 +341,7 @@ def test_severity_decides_where_a_notice_stands_and_each_is_told_once() -> None:
 def test_the_probability_stands_beside_the_one_before_the_data() -> None:
     for before in (0.05, 0.5):
         found = made_estimate(("a", "b"), diagnostics=believed(0.8, before))
-        assert f"from {before:.0%}, and the data made it about 80%." in certainty(found)[0]
+        assert f"was {before:.0%} before the data, now about 80%." in certainty(found)[0]
 
 
 @pytest.mark.parametrize("diagnostics", [{}, {"probability_unseen": 0.97}, believed(0.97, 0.98)])
@@ -359,7 +359,7 @@ def test_where_the_probability_is_rounded_off_the_data_speak_for_themselves(
 ) -> None:
     said = {"probability_unseen": 1.0, "bayes_factor": factor}
     found = certainty(made_estimate(("a", "b"), diagnostics=said))
-    assert ("almost certain, whatever one started from" in found[0]) == is_told
+    assert ("almost certain, whatever one believed before" in found[0]) == is_told
     assert len(found) == 1 + is_told
 
 

@@ -88,16 +88,16 @@ def certainty(estimate: Estimate) -> list[str]:
     >>> rows = {"n_labelled": {"cat": 9, "dog": 9}, "n_new": 9}
     >>> certainty(Estimate(("cat", "dog"), [0.5, 0.2], 0.3, "made", **rows,
     ...                    diagnostics={"probability_unseen": 0.95, "bayes_factor": 361}))[0]
-    'That anything is unseen is very likely: we started from 5%, and the data made it about 95%.'
+    'That anything is unseen is very likely: its probability was 5% before the data, now about 95%.'
     """
     sentences = _probability(estimate)
     if estimate.unseen_certified is not None and estimate.unseen_certified > 0:
         sentences.append(
-            f"At least {words.share(estimate.unseen_certified)} are unseen by a bound that takes "
-            "nothing for granted about the classes, but that known ones did not change."
+            f"At least {words.share(estimate.unseen_certified)} are unseen by a bound that assumes "
+            "nothing about the classes but that the known ones did not change."
         )
     if estimate.intervals is None:
-        sentences.append("No intervals were asked for, so how far it may be off is not known.")
+        sentences.append("No intervals were asked for: how far shares may be off is not known.")
     elif estimate.has_moved_far:
         sentences.append("Intervals from 0% to 100% say that nothing is known of a share.")
     elif estimate.confidence is not None:
@@ -122,13 +122,13 @@ def _probability(estimate: Estimate) -> list[str]:
         odds = probability / (1 - probability) / factor
         before = estimate.diagnostics.get("prior_unseen", odds / (1 + odds))
         return [
-            f"That anything is unseen is {words.likelihood(probability)}: we started from "
-            f"{100 * before:.3g}%, and the data made it {words.chance(probability)}."
+            f"That anything is unseen is {words.likelihood(probability)}: its probability was "
+            f"{100 * before:.3g}% before the data, now {words.chance(probability)}."
         ]
     if factor > _OVERWHELMING:
         return [
-            "That anything is unseen is almost certain, whatever one started from: the data "
-            f"favour it by more than {_OVERWHELMING:,} to 1."
+            "That anything is unseen is almost certain, whatever one believed before: the data "
+            f"favour unseen classes by more than {_OVERWHELMING:,} to 1."
         ]
     return []
 

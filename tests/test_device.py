@@ -155,6 +155,8 @@ VERBS = {
     "counts": lambda arrays, a, b: arrays.counts(arrays.put(np.arange(60) % 7), 9),
     "weighed": lambda arrays, a, b: arrays.counts(arrays.put(np.arange(60) % 7), 9, a[:, 0]),
     "running sums": lambda arrays, a, b: arrays.running_sums(a[:, 0]),
+    "ranks": lambda arrays, a, b: arrays.ranks((4 * a).round().T),
+    "ranks of one row": lambda arrays, a, b: arrays.ranks((4 * a).round()[:, :1].T),
     "angles": lambda arrays, a, b: arrays.angles(a * a / 9),
     "joined": lambda arrays, a, b: arrays.joined([a[:, 0], b[:3, 1]]),
     "looked up": lambda arrays, a, b: arrays.looked_up(

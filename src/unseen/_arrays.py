@@ -37,6 +37,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 BLOCK = 4096  # rows whose kernel values stay in the cache between two passes over them
 LEAST_BLOCK, AT_WORK = 256, 2**19  # rows, and numbers, where a row has very many numbers
+AT_HAND = 2**17  # numbers of a block that is gone over several times
 FEW_OUTPUTS = 12
 _device: ContextVar[str] = ContextVar("unseen_device", default="cpu")
 
@@ -213,7 +214,8 @@ class NumpyArrays:
 
     def parts(self, n_rows: int, width: int) -> Iterator[slice]:
         """Slices of rows, for kernel values against so many landmarks."""
-        return row_blocks(n_rows, 512)
+        # Several passes go over a block: it must stay in the cache of one core.
+        return row_blocks(n_rows, max(64, AT_HAND // max(width, 1)))
 
     def columns(self, array: Array, which: Any) -> Array:
         """Some columns of an array, together in memory."""
@@ -359,13 +361,28 @@ class NumpyArrays:
         distinct, place = np.unique(values, return_inverse=True)
         return distinct, place
 
+    def ranks(self, values: Array) -> Array:
+        """The place of each value (C, n) among the distinct values of its row, rising."""
+        rows = np.ascontiguousarray(values)
+        if len(rows) == 1:
+            return self.steps(rows[0])[1][None]
+        order = np.argsort(rows, axis=1)
+        order += rows.shape[1] * np.arange(len(rows))[:, None]
+        rising = rows.ravel()[order]
+        steps, found = np.zeros(order.shape, dtype=order.dtype), np.empty(order.size, order.dtype)
+        np.cumsum(rising[:, 1:] != rising[:, :-1], axis=1, out=steps[:, 1:])
+        found[order] = steps
+        return found.reshape(order.shape)
+
     def counts(self, places: Array, n_places: int, weights: Array | None = None) -> Array:
         """How many times each place from 0 on comes, or the sum of its weights."""
         return np.bincount(places, weights, minlength=n_places).astype(np.float64)
 
     def running_sums(self, values: Array) -> Array:
-        """0, then the sum of the values up to each of them."""
-        return np.append(0.0, np.cumsum(values))
+        """0, then the sum of the values up to each of them, along the last axis."""
+        sums = np.zeros((*values.shape[:-1], values.shape[-1] + 1))
+        np.cumsum(values, axis=-1, out=sums[..., 1:])
+        return sums
 
     def angles(self, shares: Array) -> Array:
         """``asin(sqrt(share))``; rounding lets a cumulative share pass 1 by an ulp."""

@@ -244,11 +244,16 @@ class TorchArrays(NumpyArrays):
         distinct, place = torch.unique(self.put(values), return_inverse=True)
         return distinct, place
 
+    def ranks(self, values: Array) -> Array:
+        rising, order = torch.sort(self.put(values), 1)
+        steps = torch.nn.functional.pad((rising.diff() != 0).cumsum(1), (1, 0))
+        return torch.empty_like(order).scatter_(1, order, steps)
+
     def counts(self, places: Array, n_places: int, weights: Array | None = None) -> Array:
         return torch.bincount(places, weights, minlength=n_places).double()
 
     def running_sums(self, values: Array) -> Array:
-        return torch.nn.functional.pad(values.cumsum(0), (1, 0))
+        return torch.nn.functional.pad(values.cumsum(-1), (1, 0))
 
     def angles(self, shares: Array) -> Array:
         return shares.clip(0.0, 1.0).sqrt().arcsin()

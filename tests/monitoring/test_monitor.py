@@ -22,6 +22,7 @@ from unseen.monitoring import Timeline, monitor
 from unseen.monitoring.change import (
     ClassProbabilities,
     _NoveltyBeyondClasses,
+    _p_value,
     _permuted_means,
     change_p_values,
 )
@@ -154,7 +155,23 @@ class TestChangeTests:
             found.append([d @ covariance @ d, abs(t)])
         exact = (np.array(found) >= found[0] * (1 - 1e-9 * np.ones(2))).mean(axis=0)
         got = change_p_values(rows, 4, 20_000, random_state=0)
-        np.testing.assert_allclose(got, exact, atol=4 * 0.5 / np.sqrt(20_000))
+        # They end after a hundred that are as extreme: an error of p / 10, at most.
+        assert (np.abs(got - exact) < 4 * exact * np.sqrt((1 - exact) / 100)).all()
+
+    def test_p_values_that_end_early_are_exact(self):
+        """Where all orders are equally likely, P(p <= x) <= x; 4,000 trials, 3 standard errors."""
+        rng = np.random.default_rng(0)
+        ranks = rng.random(4000)
+        found = np.array([_p_value(rng.random(1999) < rank) for rank in ranks])
+        for x in (0.01, 0.05, 0.3, 0.8):
+            assert (found <= x).mean() < x + 3 * np.sqrt(x * (1 - x) / 4000)
+        assert np.corrcoef(found, ranks)[0, 1] > 0.99
+
+    def test_a_small_p_value_counts_all_permutations(self):
+        rng = np.random.default_rng(1)
+        sample = np.repeat([0, 1], 30)
+        rows = probabilities(rng, np.repeat([0, 2], [40, 40]), sample)
+        assert change_p_values(rows, 40, 777, random_state=0) == (1 / 778, 1 / 778)
 
     def test_novelty_beyond_classes_has_one_mean_in_all_known_classes(self):
         rng = np.random.default_rng(0)

@@ -2,8 +2,19 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.integrate import quad
+from scipy.special import ndtr, ndtri
 
-from unseen.roc.pooled import share_density
+from unseen.roc.lattices import Lattices
+from unseen.roc.pooled import (
+    FALSE_ALARMS,
+    N_CELLS,
+    CurveFamily,
+    CurveLattice,
+    CurvePrior,
+    cell_rates,
+    share_density,
+    spread_cells,
+)
 
 
 @pytest.mark.parametrize("small_share", [0.003, 0.03, 1.0, np.inf])
@@ -22,3 +33,51 @@ def test_doublings_of_large_shares_are_equally_likely_and_small_shares_evenly() 
     assert_allclose(
         share_density(np.array([1e-7, 1e-6]), 1e-2)[0] * 1e-2 * np.log(101), 1, rtol=1e-4
     )
+
+
+def test_rates_of_a_lattice_are_those_of_its_curves() -> None:
+    gamma, separations = np.array([0.0, 0.4, 1.0]), np.array([1.0, 3.0])
+    lattice = CurveLattice(gamma, separations, 0.3, CurvePrior((0.6, 4.5), 0.03))
+    shapes = ndtr(ndtri(FALSE_ALARMS) + separations[:, None])
+    curves = (1 - gamma[:, None, None]) * shapes + gamma[:, None, None] * FALSE_ALARMS
+    of_shapes = lattice.rate.reshape(3, -1, N_CELLS)[:, :2]
+    assert_allclose(of_shapes, [cell_rates(one, 0.3) for one in curves], atol=1e-11)
+    # The new rows in all cells are the new rows.
+    assert_allclose(of_shapes.mean(axis=2), 0.3, atol=1e-6)
+
+
+def test_masses_of_another_curve_in_cells_are_all_of_it() -> None:
+    shapes = ndtr(ndtri(FALSE_ALARMS) + np.array([[1.0], [2.0]]))
+    family = CurveFamily(np.broadcast_to(FALSE_ALARMS, shapes.shape), shapes - FALSE_ALARMS)
+    masses = family.masses(np.array([0.1, 0.9]), shapes.ravel())
+    assert masses.shape == (2, 2, N_CELLS)
+    assert_allclose(masses.sum(axis=2), 1.0, atol=1e-12)
+
+
+def test_steps_of_several_candidates_are_spread_as_those_of_each() -> None:
+    rng = np.random.default_rng(0)
+    new, labelled = rng.random((2, 3, 50))
+    new[1, 30:] = labelled[1, 30:] = 0.0  # fewer steps
+    F, H = spread_cells(new, labelled)
+    for place, steps in enumerate((50, 30, 50)):
+        alone = spread_cells(new[[place], :steps], labelled[[place], :steps])
+        assert_allclose([F[[place]], H[[place]]], alone, atol=1e-12)
+    assert_allclose([F.sum(axis=1), H.sum(axis=1)], [new.sum(axis=1), labelled.sum(axis=1)])
+
+
+def test_lattices_keep_the_last_few_of_each_kind() -> None:
+    made: list[int] = []
+
+    def make(number: int) -> list[int]:
+        made.append(number)
+        return [number]
+
+    lattices = Lattices()
+    first = lattices.at(make, 0)
+    for number in range(1, 6):
+        lattices.at(make, number)
+        assert lattices.at(make, 0) is first
+    lattices.at(make, 6)
+    assert lattices.at(make, 0) is first
+    lattices.at(make, 1)
+    assert made == [0, 1, 2, 3, 4, 5, 6, 1]

@@ -9,17 +9,18 @@ known rows that have moved, both binormal. delta = 0 is a straight right end of 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, cached_property
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
 from unseen._frozen import Frozen
 from unseen._types import FloatArray, IntArray
+from unseen.roc.lattices import Lattices
 from unseen.roc.pooled import (
     FALSE_ALARMS,
     N_CELLS,
-    cell_masses,
+    CurveFamily,
     cell_rates,
     log_sums,
     trapezoid,
@@ -48,7 +49,6 @@ _GAP = 0.5  # what is new stands out by so much more than what has moved
 _SMALL_SHARE = 0.03
 _LEAST_MOVE = 0.3  # of a discriminator; less is not told from a straight right end
 NOTHING_NEW = 0.5  # prior probability that nothing is new, if known classes moved
-_NEGLIGIBLE = 1e-3
 _SHARE_DIGITS = 9
 
 
@@ -102,15 +102,20 @@ class _Curves(Frozen):
     strength: IntArray  # (P,), the place of delta among STRENGTHS
     log_prior: FloatArray  # (P,), of Delta and spread given delta
     moved: FloatArray  # (D, A)
-    mixed: FloatArray  # (U - 1, P, A)
-    hidden: FloatArray  # (U - 1, 4, A)
+    new: FloatArray  # (P, A)
+    hidden: FloatArray  # (4, A)
+
+    def pairs(self, share: float) -> CurveFamily:
+        """Pooled masses of all pairs by ``share u``, where new rows are this share of the mass."""
+        moved = self.moved[self.strength]
+        return CurveFamily(FALSE_ALARMS + share * (moved - FALSE_ALARMS), self.new - moved)
 
 
 def _binormal(separation: FloatArray, spread: float = 1.0) -> FloatArray:
     return ndtr((np.asarray(separation)[:, None] + ndtri(FALSE_ALARMS)) / spread)
 
 
-@lru_cache(maxsize=1)
+@cache
 def _curves() -> _Curves:
     separation = np.tile(_SEPARATIONS, len(_SPREADS))
     allowed = separation[:, None] >= STRENGTHS + _GAP
@@ -118,14 +123,8 @@ def _curves() -> _Curves:
     prior = prior / np.maximum(prior.sum(axis=0), 1e-300)
     shape, strength = np.nonzero(allowed)
     new = np.concatenate([_binormal(_SEPARATIONS, spread) for spread in _SPREADS])
-    moved, u = _binormal(STRENGTHS), SHARES[1:, None, None]
-    return _Curves(
-        strength,
-        np.log(prior[shape, strength]),
-        moved,
-        u * new[shape] + (1 - u) * moved[strength],
-        u * _binormal(_HIDDEN) + (1 - u) * FALSE_ALARMS,
-    )
+    log_prior = np.log(prior[shape, strength])
+    return _Curves(strength, log_prior, _binormal(STRENGTHS), new[shape], _binormal(_HIDDEN))
 
 
 def strength_of_points() -> IntArray:
@@ -143,17 +142,30 @@ class MovedLattice:
     """
 
     def __init__(self, share: float) -> None:
-        curves, size = _curves(), FALSE_ALARMS.size
-        parts = curves.moved, curves.mixed.reshape(-1, size), curves.hidden.reshape(-1, size)
-        rate = cell_rates(np.concatenate(parts), share)
+        curves = _curves()
+        straight = np.broadcast_to(FALSE_ALARMS, curves.hidden.shape)
+        parts = (
+            cell_rates(curves.moved, share),
+            *(
+                family.rates(share * SHARES[1:], share)
+                for family in (
+                    curves.pairs(share),
+                    CurveFamily(straight, curves.hidden - straight),
+                )
+            ),
+        )
+        rate = np.concatenate(parts)
         self.share = share
         self._log_new, self._log_old = np.log(rate), np.log(1 - rate)
 
     @classmethod
-    def of_cells(cls, new: FloatArray, labelled: FloatArray) -> MovedLattice:
+    def of_cells(
+        cls, new: FloatArray, labelled: FloatArray, lattices: Lattices | None = None
+    ) -> MovedLattice:
         """The lattice for cells of new and labelled rows, (C, cells) each; columns weigh alike."""
         n_new, n_old = float(new[0].sum()), float(labelled[0].sum())
-        return _lattice_at(round(n_new / (n_new + n_old), _SHARE_DIGITS))
+        share = round(n_new / (n_new + n_old), _SHARE_DIGITS)
+        return (lattices or Lattices()).at(cls, share)
 
     def tables(self, F: FloatArray, H: FloatArray) -> LatticeTables:
         """Log-likelihoods from the cells of new and labelled rows, (C, cells) each."""
@@ -171,17 +183,16 @@ class MovedLattice:
 
     def known(self, weight: FloatArray) -> FloatArray:
         """P(known) of a new row in each cell, averaged over points with weights (U - 1, P)."""
-        curves = _curves()
-        u, point = np.nonzero(weight > _NEGLIGIBLE * weight.max())
-        above = self.share * curves.mixed[u, point] + (1 - self.share) * FALSE_ALARMS
-        masses = cell_masses(above, curves.moved[curves.strength[point]])
-        rate = np.exp(self._log_new[len(STRENGTHS) + u * weight.shape[1] + point])
-        known = (1 - SHARES[1 + u])[:, None] * masses
-        part = np.clip(known * self.share * N_CELLS / rate, 0.0, 1.0)
-        return np.asarray(np.average(part, axis=0, weights=weight[u, point]))
+        weight = weight.ravel() / weight.sum()
+        return np.asarray(weight @ self._known_at_points)
 
-
-# The reading asks at two shares, which are often one; so do windows of one length.
-@lru_cache(maxsize=2)
-def _lattice_at(share: float) -> MovedLattice:
-    return MovedLattice(share)
+    @cached_property
+    def _known_at_points(self) -> FloatArray:
+        """P(known) of a new row in each cell, at u > 0 and every pair of curves."""
+        curves, first = _curves(), len(STRENGTHS)
+        moved = curves.moved[curves.strength]
+        found = curves.pairs(self.share).masses(self.share * SHARES[1:], moved.ravel())
+        found *= (self.share * N_CELLS * (1 - SHARES[1:]))[:, None, None]
+        found = found.reshape(-1, N_CELLS)
+        found /= np.exp(self._log_new[first : first + len(found)])
+        return np.clip(found, 0.0, 1.0, out=found)

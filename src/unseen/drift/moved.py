@@ -231,7 +231,7 @@ def _read(
     old = beside([of_old[:, used], *(far for _, far in distances)])
     counted = np.zeros(new.shape[1]), ratios.clusters, ratios.odds_step
     cells = Candidates(new, old, *counted).cells(weight)
-    lattice = MovedLattice.of_cells(cells.new, cells.labelled)
+    lattice = MovedLattice.of_cells(cells.new, cells.labelled, scores.lattices)
     return _Read(lattice, lattice.tables(cells.new, cells.labelled), list(cells.place))
 
 

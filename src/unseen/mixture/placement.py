@@ -15,11 +15,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unseen._arrays import chosen_arrays, kept_there
+from unseen._arrays import arrays_of, chosen_arrays, kept_there, row_blocks
 from unseen._frozen import Frozen
 from unseen._random import generator
 from unseen._sklearn import Interval
-from unseen._types import FloatArray
+from unseen._types import Array, FloatArray, IntArray
 from unseen.mixture.base import MixtureEstimator, clipped_estimate
 from unseen.records import MixtureEstimate
 from unseen.roc.pooled import (
@@ -50,6 +50,7 @@ _MOST_MASS = 2.0
 _ROUNDING = 1e-6
 _LEAST_RATE = 1e-9
 _LARGEST_LOG = 690.0
+_VALUES = 50_000  # scores that are put in order at a time
 # The posterior takes the scores as they are; with other training rows they would be others. By
 # this factor draws lie further from their median. Chosen on development data.
 _SCORE_NOISE = 1.2
@@ -143,24 +144,47 @@ class Candidates:
         if self.odds_step:
             scale *= _even_odds(part * n_new / (scale * weights.sum()), self.odds_step)
         mass = weights * scale
-        used, arrays = np.isfinite(self.log_prior), chosen_arrays()
-        new, labelled = np.zeros((2, len(used), N_CELLS))
-        place = arrays.zeros((len(used), n_new), np.uint8)
-        mass = arrays.put(mass)
-        for column in np.flatnonzero(used):
-            scores = arrays.joined([self.new[:, column], self.labelled[:, column]])
-            values, step = arrays.steps(-scores)
-            F = part * arrays.counts(step[:n_new], len(values))
-            H = arrays.counts(step[n_new:], len(values), mass)
-            if groups is not None:
-                H /= design_effect(arrays.host(step[n_new:]), arrays.host(mass), groups[0])
-                F /= design_effect(arrays.host(step[:n_new]), np.ones(n_new), groups[1])
-            new[column], labelled[column] = spread_cells(F, H)
+        used, arrays = np.flatnonzero(np.isfinite(self.log_prior)), chosen_arrays()
+        new, labelled = np.zeros((2, len(self.log_prior), N_CELLS))
+        place = arrays.zeros((len(self.log_prior), n_new), np.uint8)
+        # Several candidates at a time, where rows are few.
+        for some in row_blocks(len(used), max(1, _VALUES // (n_new + len(mass)))):
+            columns = used[some]
+            scores = arrays.joined([self.new[:, columns], self.labelled[:, columns]])
+            step = arrays.ranks(-scores.T)
+            masses = np.full(n_new, part), mass
+            F, H = _step_masses(step, masses, groups)
+            new[columns], labelled[columns] = spread_cells(F, H)
             # The cell in which the middle of a step lies, for each row of F.
-            middle = ((F + H).cumsum(0) - (F + H) / 2) / (F + H).sum()
+            pooled = F + H
+            middle = (pooled.cumsum(1) - pooled / 2) / pooled.sum(1)[:, None]
             cell = arrays.cast((middle * N_CELLS).clip(max=N_CELLS - 1), np.uint8)
-            place[column] = cell[step[:n_new]]
+            place[columns] = cell.ravel()[_flat(step)[:, :n_new]]
         return PooledCells(new, labelled, place)
+
+
+def _flat(step: Array) -> Array:
+    """Steps (C, n) of several candidates, counted on from one candidate to the next."""
+    n_candidates, n_rows = step.shape
+    return step + arrays_of(step).put(n_rows * np.arange(n_candidates)[:, None])
+
+
+def _step_masses(
+    step: Array, masses: tuple[FloatArray, FloatArray], groups: tuple[IntArray, IntArray] | None
+) -> tuple[Array, Array]:
+    """Masses of F and of H at each step (C, n) of the candidates, from masses of the rows."""
+    arrays, flat, n_new = arrays_of(step), _flat(step), len(masses[0])
+    found = []
+    for own, mass, number in zip((slice(n_new), slice(n_new, None)), masses, (1, 0), strict=True):
+        rows = arrays.put(np.tile(mass, len(step)))
+        total = arrays.counts(flat[:, own].ravel(), step.shape[0] * step.shape[1], rows)
+        total = total.reshape(step.shape)
+        if groups is not None:
+            places = arrays.host(step[:, own])
+            effect = [design_effect(one, mass, groups[number]) for one in places]
+            total = total / arrays.put(np.array(effect)[:, None])
+        found.append(total)
+    return found[0], found[1]
 
 
 def _even_odds(odds: float, step: float) -> float:
@@ -328,8 +352,8 @@ class Placement(MixtureEstimator):
     def _posterior(self, sketch: RocSketch) -> PlacementPosterior:
         self._validate_params()
         labelled, new = sketch.increments()
-        F, H = spread_cells(new.astype(float), labelled.astype(float))
-        cells = PooledCells(F[None], H[None], np.zeros((1, 0), dtype=np.intp))
+        F, H = spread_cells(new[None].astype(float), labelled[None].astype(float))
+        cells = PooledCells(F, H, np.zeros((1, 0), dtype=np.intp))
         return placement_posterior(cells, np.zeros(1), self.prior_closed)
 
     def _from_rows(self, new: Any) -> MixtureEstimate:

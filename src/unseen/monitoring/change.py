@@ -7,14 +7,16 @@ and permute which rows make the window. docs/monitor.md, "The two tests", has th
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from unseen._arrays import chosen_arrays
-from unseen._types import FloatArray, IntArray
+from unseen._types import BoolArray, FloatArray, IntArray
 from unseen.mixture.placement import Candidates
 from unseen.proportions.open_set import open_set_fit
+from unseen.roc.pooled import coarse_lattice
 from unseen.scores.open import OpenScores, ratios_at_shares
 
 __all__ = ["ClassProbabilities", "change_p_values", "class_probabilities"]
@@ -25,6 +27,7 @@ _LEAST_DIRECTION = 1e-3
 _LEAST_SEPARATION = 1e-2
 _ROUNDING = 1e-9
 _BLOCK_SIZE = 2_000_000
+_ENOUGH = 100  # permutations as extreme as what happened
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,9 +60,9 @@ class ClassProbabilities:
 
 def class_probabilities(scores: OpenScores) -> ClassProbabilities:
     """Probabilities of the rows of both windows, at the shares they have if some are unseen."""
-    # No row's probability depends on how likely "nothing is unseen" is, and the second round moves
-    # them by little.
-    fit = open_set_fit(scores, prior_closed=0.5, n_rounds=1)
+    # No row's probability depends on how likely "nothing is unseen" is; the second round and a
+    # finer lattice move them by little.
+    fit = open_set_fit(scores, prior_closed=0.5, n_rounds=1, lattice_of=coarse_lattice)
     mixture = np.maximum(fit.known_mixture, _LEAST_SHARE)
     candidates = Candidates.from_ratios(ratios_at_shares(scores, mixture))
     cells = candidates.cells((mixture / scores.counts)[scores.codes])
@@ -101,7 +104,8 @@ def change_p_values(
     n_window : int
         Rows of the window.
     n_permutations : int, default=1999
-        Permutations, B; no p-value is below ``1 / (B + 1)``.
+        Permutations at most, B; no p-value is below ``1 / (B + 1)``. They end early where a
+        hundred were as extreme as what happened: a p-value that large needs no more digits.
     random_state : int, Generator or None, default=None
         Draws the permutations.
 
@@ -123,12 +127,27 @@ def change_p_values(
     directions = _directions(probabilities.new)
     unseen = _NoveltyBeyondClasses.of(probabilities)
     values = np.column_stack([directions, unseen.columns])
-    means = _permuted_means(values, n_window, n_permutations, rng)
-    n_directions = directions.shape[1]
-    window, rest = means[..., :n_directions], means[..., n_directions:]
-    any_change = np.square(window[0] - window[1]).sum(axis=1)
-    counts = n_window, len(values) - n_window
-    return _p_value(any_change), _p_value(np.abs(unseen.studentised(rest, counts)))
+    n_directions, counts = directions.shape[1], (n_window, len(values) - n_window)
+    found: FloatArray = np.empty((2, 0))
+    for n_more in _batches(n_permutations):
+        means = _permuted_means(values, n_window, n_more, rng)
+        window, rest = means[..., :n_directions], means[..., n_directions:]
+        any_change = np.square(window[0] - window[1]).sum(axis=1)
+        both = np.stack([any_change, np.abs(unseen.studentised(rest, counts))])
+        # The first of every batch is the actual one.
+        found = np.append(found, both[:, 1:] if found.size else both, axis=1)
+        if (_as_extreme(found).sum(axis=1) >= _ENOUGH).all():
+            break
+    any_p, unseen_p = map(_p_value, _as_extreme(found))
+    return any_p, unseen_p
+
+
+def _batches(n_permutations: int) -> Iterator[int]:
+    """Numbers of permutations, each as many as all before, that sum to ``n_permutations``."""
+    done, size = 0, 2 * _ENOUGH
+    while done < n_permutations:
+        yield min(size, n_permutations - done)
+        done, size = done + size, done + size
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,6 +226,23 @@ def _permuted_means(
     return np.stack([sums / n_window, rest])
 
 
-def _p_value(statistics: FloatArray) -> float:
-    """Part of the permutations, the actual one included, that are as extreme as the actual one."""
-    return float((statistics >= statistics[0] * (1 - _ROUNDING)).mean())
+def _as_extreme(statistics: FloatArray) -> BoolArray:
+    """Which permutations (2, B) are as extreme as the actual one, which comes first and is left."""
+    return statistics[:, 1:] >= statistics[:, :1] * (1 - _ROUNDING)
+
+
+def _p_value(as_extreme: BoolArray) -> float:
+    """Part of the permutations, the actual one included, that are as extreme as the actual one.
+
+    Where enough are, those up to the last that was needed count: the sequential p-value of Besag
+    and Clifford (1991), which is exact as well.
+
+    Examples
+    --------
+    >>> _p_value(np.array([False, True, False, False])), _p_value(np.ones(500, dtype=bool))
+    (0.4, 1.0)
+    """
+    reached = np.flatnonzero(as_extreme)[_ENOUGH - 1 : _ENOUGH]
+    if reached.size:
+        return float(_ENOUGH / (1 + reached[0]))
+    return float((1 + as_extreme.sum()) / (1 + len(as_extreme)))

@@ -11,6 +11,7 @@ say which to trust, by the placement likelihood of the new rows among the labell
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral, Real
@@ -313,7 +314,11 @@ def _diagnostics(
 
 
 def open_set_fit(
-    scores: OpenScores, prior_closed: float, n_rounds: int = 3, small_share: float = SMALL_SHARE
+    scores: OpenScores,
+    prior_closed: float,
+    n_rounds: int = 3,
+    small_share: float = SMALL_SHARE,
+    lattice_of: Callable[..., CurveLattice] = fitted_lattice,
 ) -> OpenSetFit:
     """Evidence at the closed-set shares, then rounds of placement and EM for the open ones.
 
@@ -327,13 +332,15 @@ def open_set_fit(
     small_share : float, default=0.03
         Scale of the prior of the unseen share where there are several known classes, see
         :func:`~unseen.roc.pooled.share_density`; inf is a uniform prior.
+    lattice_of : callable
+        Makes the lattice of curves, as :func:`~unseen.roc.pooled.fitted_lattice` does.
 
     Returns
     -------
     OpenSetFit
     """
     posteriors = scores.posteriors
-    prior = prior_closed, np.inf if posteriors is None else small_share
+    prior = lattice_of, prior_closed, np.inf if posteriors is None else small_share
     posterior, known, lattice = _posterior_at_shares(scores, scores.closed, *prior)
     evidence, mixture = posterior.log_bayes_factor, scores.closed
     for _ in range(n_rounds if posteriors is not None else 0):
@@ -348,6 +355,7 @@ def open_set_fit(
 def _posterior_at_shares(
     scores: OpenScores,
     mixture: FloatArray,
+    lattice_of: Callable[..., CurveLattice],
     prior_closed: float,
     small_share: float,
     near: CurveLattice | None = None,
@@ -357,7 +365,7 @@ def _posterior_at_shares(
     weight = (mixture / scores.counts)[scores.codes]
     candidates = Candidates.from_ratios(ratios_at_shares(scores, mixture))
     cells = candidates.cells(weight)
-    lattice = fitted_lattice(cells, candidates.log_prior, small_share, near)
+    lattice = lattice_of(cells, candidates.log_prior, small_share, near, scores.lattices)
     prior = prior_closed, small_share
     posterior = placement_posterior(cells, candidates.log_prior, *prior, lattice)
     arrays = chosen_arrays()

@@ -8,25 +8,27 @@ docs/theory.md ("The likelihood of a ROC") derives the likelihood and states the
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property
 from itertools import count
 from typing import Any
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from unseen._arrays import arrays_of
+from unseen._arrays import arrays_of, row_blocks
 from unseen._frozen import Frozen, frozen_array
 from unseen._types import Array, FloatArray
+from unseen.roc.lattices import Lattices
 from unseen.roc.models import Concave
 
 __all__ = [
     "FALSE_ALARMS",
     "N_CELLS",
+    "CurveFamily",
     "CurveLattice",
     "PooledCells",
-    "cell_masses",
     "cell_rates",
+    "coarse_lattice",
     "fitted_lattice",
     "log_sums",
     "spread_cells",
@@ -34,6 +36,7 @@ __all__ = [
 ]
 
 N_CELLS = 200  # at most 256: the place of a row is one byte
+_EDGES = np.linspace(0, 1, N_CELLS + 1)
 _COARSE, _FINE = (41, 13), (61, 21)  # points of γ and of Δ
 _SEPARATIONS = (0.6, 1.0, 4.5)  # the least with few rows, the least with many, the largest
 _FEW_ROWS, _MANY_ROWS = 100, 2_000
@@ -46,7 +49,7 @@ _EVIDENCE_POWER = 1 / 3
 _NEGLIGIBLE, _LITTLE = 1e-6, 1e-4
 _DIGITS = 9
 _LEAST_RATE = 1e-9
-_CURVES = 128
+_CURVES = 64
 # False-alarm rates at which curves are tabled: dense where a good ROC turns.
 FALSE_ALARMS = np.unique(
     np.concatenate(
@@ -82,21 +85,32 @@ def spread_cells(new: Array, labelled: Array) -> tuple[FloatArray, FloatArray]:
 
     The rows of a step are tied, so that a step across several cells is shared out evenly.
 
+    Parameters
+    ----------
+    new, labelled : array of shape (C, steps)
+        Masses of F and of H for each candidate score; steps of no mass count as none.
+
+    Returns
+    -------
+    new, labelled : ndarray of shape (C, cells)
+
     Examples
     --------
     >>> import numpy as np
-    >>> F, H = spread_cells(np.array([1.0, 1.0]), np.array([0.0, 2.0]))
-    >>> F[: N_CELLS // 4].sum().round(6), H[N_CELLS // 4 :].sum().round(6)
+    >>> F, H = spread_cells(np.array([[1.0, 1.0]]), np.array([[0.0, 2.0]]))
+    >>> F[0, : N_CELLS // 4].sum().round(6), H[0, N_CELLS // 4 :].sum().round(6)
     (np.float64(1.0), np.float64(2.0))
     """
     arrays, pooled = arrays_of(new), new + labelled
-    edges = arrays.running_sums(pooled) / pooled.sum()
-    grid = arrays.put(np.linspace(0, 1, N_CELLS + 1))
+    # One call for all candidates: each has an interval of the axis to itself.
+    place = arrays.put(2.0 * np.arange(len(new))[:, None])
+    edges = arrays.running_sums(pooled) / pooled.sum(1)[:, None] + place
+    grid = arrays.put(_EDGES) + place
     F, H = (
-        np.diff(arrays.host(arrays.interpolated(grid, edges, arrays.running_sums(mass))))
+        arrays.host(arrays.interpolated(grid, edges.ravel(), arrays.running_sums(mass).ravel()))
         for mass in (new, labelled)
     )
-    return F, H
+    return np.diff(F), np.diff(H)
 
 
 def fitted_lattice(
@@ -104,6 +118,7 @@ def fitted_lattice(
     log_prior: FloatArray,
     small_share: float = np.inf,
     near: CurveLattice | None = None,
+    lattices: Lattices | None = None,
 ) -> CurveLattice:
     """A lattice that is fine where the posterior has its mass.
 
@@ -117,25 +132,43 @@ def fitted_lattice(
         See :func:`share_density`.
     near : CurveLattice or None, default=None
         A lattice fitted to much the same cells, which is kept where it still holds the mass.
+    lattices : Lattices or None, default=None
+        Where coarse lattices are kept for the next call; None keeps none.
 
     Returns
     -------
     CurveLattice
     """
-    n_rows = float((cells.new + cells.labelled).sum(axis=1).max())
-    # Rounded, as sums of equal masses must have equal lattices.
-    share = round(float(cells.new.sum(axis=1).max()) / n_rows, _DIGITS)
-    low, high = separation_limits(n_rows * share * (1 - share))
-    prior = CurvePrior((round(low, _DIGITS), round(high, _DIGITS)), small_share)
-    if near is not None and near.serves(share, prior, cells, log_prior):
+    lattice = coarse_lattice(cells, log_prior, small_share, near, lattices)
+    if near is not None and near.serves(lattice, cells, log_prior):
         return near
-    lattice = _coarse_lattice(share, prior)
+    n_rows = _n_rows(cells)
     for zoom in count():
         most_rows = _COARSE_ROWS * _ZOOM**zoom
         lattice = lattice.zoomed(lattice.weights(cells, log_prior, most_rows)[1].sum(axis=0))
         if most_rows >= n_rows:
             break
     return lattice
+
+
+def coarse_lattice(
+    cells: PooledCells,
+    log_prior: FloatArray,
+    small_share: float = np.inf,
+    near: CurveLattice | None = None,
+    lattices: Lattices | None = None,
+) -> CurveLattice:
+    """All of γ and Δ, for the share of F in the cells; as :func:`fitted_lattice`, not as fine."""
+    n_rows = _n_rows(cells)
+    # Rounded, as sums of equal masses must have equal lattices.
+    share = round(float(cells.new.sum(axis=1).max()) / n_rows, _DIGITS)
+    low, high = separation_limits(n_rows * share * (1 - share))
+    prior = CurvePrior((round(low, _DIGITS), round(high, _DIGITS)), small_share)
+    return (lattices or Lattices()).at(_everywhere, share, prior)
+
+
+def _n_rows(cells: PooledCells) -> float:
+    return float((cells.new + cells.labelled).sum(axis=1).max())
 
 
 def separation_limits(n_rows: float) -> tuple[float, float]:
@@ -212,9 +245,9 @@ class CurveLattice:
         shapes = np.concatenate([ndtr(ndtri(FALSE_ALARMS) + separations[:, None]), concave])
         slope = np.append(np.zeros(len(separations)), concave_slope)
         column = gamma[:, None]
-        curves = (1 - column[..., None]) * shapes + column[..., None] * FALSE_ALARMS
         self.slope = (column + (1 - column) * slope).ravel()
-        self.rate = cell_rates(curves.reshape(-1, FALSE_ALARMS.size), share)
+        straight = np.broadcast_to(FALSE_ALARMS, shapes.shape)
+        self.rate = CurveFamily(straight, shapes - straight).rates(share * (1 - gamma), share)
         by_share = trapezoid(gamma) * share_density(1 - gamma, prior.small_share)
         low, high = np.log(prior.limits)
         binormal = (1 - _CONCAVE_WEIGHT) * trapezoid(np.log(separations)) / (high - low)
@@ -232,16 +265,14 @@ class CurveLattice:
         odds = (1 - self.rate) / self.rate * self.share / (1 - self.share)
         return np.minimum(self.slope[:, None] * odds, 1.0)
 
-    def serves(
-        self, share: float, prior: CurvePrior, cells: PooledCells, log_prior: FloatArray
-    ) -> bool:
-        """Whether the lattice is for this share and prior, and holds the mass of the posterior."""
-        if (share, prior) != (self.share, self.prior):
+    def serves(self, other: CurveLattice, cells: PooledCells, log_prior: FloatArray) -> bool:
+        """Whether this is for the other's share and prior, and holds the mass of the posterior."""
+        if (other.share, other.prior) != (self.share, self.prior):
             return False
         table = self.weights(cells, log_prior)[1].sum(axis=0).reshape(len(self.gamma), -1)
         by_separation = table[:, : len(self.separations)].sum(axis=0)
         return _held(self.gamma, table.sum(axis=1), (0.0, 1.0)) and _held(
-            self.separations, by_separation, prior.limits
+            self.separations, by_separation, self.prior.limits
         )
 
     def zoomed(self, mass: FloatArray) -> CurveLattice:
@@ -271,10 +302,7 @@ class CurveLattice:
         return float(log_sums(log_prior[used] + evidence)), weight
 
 
-# Windows of one length ask for few of them.
-@lru_cache(maxsize=3)
-def _coarse_lattice(share: float, prior: CurvePrior) -> CurveLattice:
-    """All of γ and Δ."""
+def _everywhere(share: float, prior: CurvePrior) -> CurveLattice:
     separations = np.geomspace(*prior.limits, _COARSE[1])
     return CurveLattice(np.linspace(0, 1, _COARSE[0]), separations, share, prior)
 
@@ -285,7 +313,7 @@ def _held(grid: FloatArray, mass: FloatArray, limits: tuple[float, float]) -> bo
     return bool((at_limit | (mass[[0, -1]] <= _LITTLE * mass.max())).all())
 
 
-@lru_cache(maxsize=1)
+@cache
 def _concave_shapes() -> tuple[FloatArray, FloatArray]:
     """Concave curves at the tabled false alarms (S, A), and their slopes at the right end (S,)."""
     theta = np.column_stack([np.zeros_like(_CONCAVE_DELTA), _CONCAVE_DELTA])
@@ -310,22 +338,44 @@ def cell_rates(curves: FloatArray, share: float) -> FloatArray:
     ndarray of shape (B, cells)
         The probability that a row in the cell is one of F.
     """
-    rates = np.empty((len(curves), N_CELLS))
-    for start in range(0, len(curves), _CURVES):
-        part = slice(start, start + _CURVES)
-        above = share * curves[part] + (1 - share) * FALSE_ALARMS
-        rates[part] = cell_masses(above, curves[part])
-    rates *= share * N_CELLS
-    return np.clip(rates, _LEAST_RATE, 1 - _LEAST_RATE, out=rates)
+    rates = []
+    for part in row_blocks(len(curves), _CURVES):
+        straight = np.broadcast_to(FALSE_ALARMS, curves[part].shape)
+        family = CurveFamily(straight, curves[part] - straight)
+        rates.append(family.rates(np.array([share]), share))
+    return np.concatenate(rates)
 
 
-def cell_masses(above: FloatArray, curves: FloatArray) -> FloatArray:
-    """What curves (B, A) rise by in each of the equal cells of ``above`` (B, A), (B, cells)."""
-    # One call for many curves: each has an interval of the axis to itself.
-    place = 2.0 * np.arange(len(curves))[:, None]
-    grid = np.linspace(0, 1, N_CELLS + 1) + place
-    heights = np.interp(grid, (above + place).ravel(), curves.ravel())
-    return np.asarray(heights[:, 1:] - heights[:, :-1])
+class CurveFamily:
+    """Curves of the pooled mass, ``start + t direction`` at the tabled false alarms, for many t.
+
+    Parameters
+    ----------
+    start, direction : ndarray of shape (B, A)
+        Every curve that they make rises from 0 to 1.
+    """
+
+    def __init__(self, start: FloatArray, direction: FloatArray) -> None:
+        # One call for many curves: each has an interval of the axis to itself.
+        place = 2.0 * np.arange(len(start))[:, None]
+        self._edges, self._start, self._direction = _EDGES + place, start + place, direction
+
+    def masses(self, t: FloatArray, heights: FloatArray) -> FloatArray:
+        """What other curves (B A,), all in a row, rise by in equal cells of mass, (T, B, cells)."""
+        found = np.empty((len(t), len(self._start), N_CELLS))
+        for far, one in zip(t, found, strict=True):
+            mass = (self._start + far * self._direction).ravel()
+            at_edges = np.interp(self._edges, mass, heights)
+            np.subtract(at_edges[:, 1:], at_edges[:, :-1], out=one)
+        return found
+
+    def rates(self, t: FloatArray, share: float) -> FloatArray:
+        """Mean η in the cells where rows of F are this share of the mass, (T B, cells)."""
+        labelled = self.masses(t, np.tile(FALSE_ALARMS, len(self._start)))
+        labelled *= (share - 1) * N_CELLS
+        labelled += 1
+        rates = np.clip(labelled, _LEAST_RATE, 1 - _LEAST_RATE, out=labelled)
+        return rates.reshape(-1, N_CELLS)
 
 
 def log_sums(values: FloatArray, axis: int | tuple[int, ...] | None = None) -> Any:

@@ -16,7 +16,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.utils import check_random_state
 
-from unseen._arrays import NumpyArrays, chosen_arrays
+from unseen._arrays import NumpyArrays, arrays_of, chosen_arrays
 from unseen._progress import between
 from unseen._random import one_blas_thread, seeded
 from unseen._types import Array, BoolArray, FloatArray, IntArray, Matrix, ScorePair
@@ -34,16 +34,14 @@ from unseen.scores.base import (
     stack_samples,
     training_masks,
 )
-from unseen.scores.held_out import HeldOut, held_out, raced
+from unseen.scores.held_out import SCORE_TOL, HeldOut, held_out, raced
 from unseen.scores.kernel import PreparedRows, neighbour_distances
 from unseen.scores.klr import BANDWIDTHS, C_VALUES, KernelLogisticRegression
 from unseen.scores.refit import AnyClassifier
 
 __all__ = ["CrossFitter", "KernelCrossFitter", "cross_fitter"]
 
-# All folds share a preconditioner, through which a fit that stops early keeps a trace of the rows
-# it was not to see: with ten times this tolerance held-out labels begin to show.
-SCORE_LIMITS = 2e-4, 60  # and the most steps
+SCORE_LIMITS = SCORE_TOL, 60  # and the most steps
 # Times the median distance. With one known class the bandwidth can only be chosen on the very
 # pair that is then scored; a wider choice there takes twice the time and brings nothing.
 PAIR_BANDWIDTHS = 2.0 ** np.arange(1, -2, -1)
@@ -207,24 +205,19 @@ class KernelCrossFitter:
         model: KernelLogisticRegression = seeded(self.classifier, seeds[0])
         model._validate_params()
         model.classes_ = np.arange(int(codes.max()) + 1)
-        checked = as_rows(X), codes, np.ones(len(codes))
-        rows = model.fit_checked(*checked)
-        new = model.predict_proba(X_new)
-        if n_folds is None:
-            return None, new
-        with one_blas_thread():
-            if rows is None:
-                rng, kind = np.random.RandomState(seeds[0]), type(model._standardise)
-                rows = model.prepare(checked[0], checked[2], rng, kind)
+        masks = None
+        if n_folds is not None:
             clusters = clusters or Clusters.of_copies(X, X_new)
-            folds = assign_folds(codes, n_folds, int(seeds[1]), clusters.together[0])
-            masks = fold_masks(rows.arrays.put(folds))
-            cell = rows, codes, model.bandwidth_, np.array([model.C_])
-            found = held_out(*cell, masks, "neg_log_loss", *SCORE_LIMITS)
-            logits = found.values[:, 0]
-            if logits.shape[1] == 1:
-                logits = rows.arrays.beside([0 * logits, logits])
-            labelled = rows.arrays.posteriors(logits)
+            together = clusters.together[0]
+            masks = fold_masks(assign_folds(codes, n_folds, int(seeds[1]), together))
+        logits = model.fit_checked(as_rows(X), codes, np.ones(len(codes)), masks)
+        new = model.predict_proba(X_new)
+        if logits is None or clusters is None:
+            return None, new
+        arrays = arrays_of(logits)
+        if logits.shape[1] == 1:
+            logits = arrays.beside([0 * logits, logits])
+        labelled = arrays.posteriors(logits)
         return labelled, clusters.as_copies(new, labelled)
 
     def pairs(

@@ -28,10 +28,10 @@ from unseen._sklearn import (
     check_sample_weight,
     fit_context,
 )
-from unseen._types import FloatArray, IntArray, Matrix
+from unseen._types import Array, FloatArray, IntArray, Matrix
 from unseen.samples import Clusters, check_again, check_labelled
 from unseen.scores.base import training_masks
-from unseen.scores.held_out import SCORINGS, one_hot, scouted
+from unseen.scores.held_out import SCORE_TOL, SCORINGS, one_hot, out_of_fold_values, scouted
 from unseen.scores.kernel import (
     PreparedRows,
     Scale,
@@ -168,10 +168,13 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
         self.fit_checked(X, codes, weight)
         return self
 
-    def fit_checked(self, X: Matrix, codes: IntArray, weight: FloatArray) -> PreparedRows | None:
-        """Fit checked rows of ``classes_``; the rows on the first scale, if it is the best.
+    def fit_checked(
+        self, X: Matrix, codes: IntArray, weight: FloatArray, masks: FloatArray | None = None
+    ) -> Array | None:
+        """Fit checked rows of ``classes_``; with ``masks`` of folds, values (n, K) out of fold.
 
-        On another scale the landmarks depend on those that were drawn before.
+        ``masks`` (n, folds) are 1 where a fold trains on a row, and 0 where the row is held out.
+        The folds have the bandwidth, C, scale and landmarks of the fit.
         """
         with one_blas_thread():
             rng = check_random_state(self.random_state)
@@ -182,13 +185,15 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
             rows = every[best]
             factor = rows.factor(bandwidth)
             dtype = rows.arrays.precision(factor.design)
+            trains = np.ones((len(codes), 1)) if masks is None else np.insert(masks, 0, 1.0, axis=1)
+            tol = np.append(FINAL_TOL[dtype], np.full(trains.shape[1] - 1, SCORE_TOL))
             everything = Problems(
-                np.array([C]),
-                np.zeros(1, dtype=np.int64),
-                rows.arrays.put(weight[:, None], dtype),
+                np.full(tol.size, C),
+                np.arange(tol.size),
+                rows.arrays.put(trains * weight[:, None], dtype),
                 rows.arrays.put(one_hot(codes, len(self.classes_))[:, None], dtype),
             )
-            found = solve(factor, everything, tol=FINAL_TOL[dtype], max_iter=FINAL_STEPS)
+            found = solve(factor, everything, tol=tol, max_iter=FINAL_STEPS)
         if not found.decrement[0] <= WARN_TOL**2:
             warnings.warn(
                 f"kernel logistic regression stopped after {FINAL_STEPS} steps short of its "
@@ -200,7 +205,9 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
         self.landmarks_, self._kernel = factor.kernel.landmarks, factor.kernel
         self._standardise, self._dtype = rows.standardise, dtype
         self.coef_, self.intercept_ = found.coefficients[:-1, 0], found.coefficients[-1, 0]
-        return rows if best == 0 else None
+        if masks is None:
+            return None
+        return out_of_fold_values(found.values[:, None, 1:], rows.arrays.put(masks == 0))[:, 0]
 
     def scales(self, X: Matrix, weight: FloatArray) -> tuple[type[Scale], ...]:
         """Kinds of scale to try; the user's own bandwidths are for columns of equal spread."""

@@ -106,19 +106,21 @@ def solve(
     factor: KernelFactor,
     problems: Problems,
     *,
-    tol: float,
+    tol: float | FloatArray,
     max_iter: int,
     watch: Watch | None = None,
 ) -> Solution:
     """Minimise every problem until its Newton decrement is below ``tol^2`` times its null loss.
 
+    ``tol`` is one number for all problems, or one for each.
     Single precision may not reach so far: a problem whose decrement has stopped falling is left
     as it is, and so are the problems that ``watch`` marks as hopeless.
     """
-    state = _Iteration(factor, problems)
+    state, square = _Iteration(factor, problems), np.broadcast_to(tol, problems.C.shape) ** 2
     for iteration in range(max_iter):
         # The first step is a Newton step and costs little: skip it only if it has no length.
-        done = state.decrement <= (tol**2 * state.scale if iteration else 0.0)
+        enough = square[state.active] * state.scale
+        done = state.decrement <= (enough if iteration else 0.0)
         done |= state.stalled()
         if watch is not None and iteration in WATCHED:
             done |= watch(state.progress())

@@ -6,7 +6,7 @@ classes. Against other shares they need no new discriminator: the posteriors say
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -17,6 +17,7 @@ from unseen._progress import between
 from unseen._random import one_blas_thread
 from unseen._types import FloatArray, IntArray, Matrix, ScorePair
 from unseen.records import Notice
+from unseen.roc.lattices import Lattices
 from unseen.samples import Clusters, LabelledRows, all_clusters, group_clusters
 from unseen.scores.base import FOLDS, Distances, Pool, RatioScores, Scorer, Scores
 from unseen.scores.crossfit import WINDOW_SEARCH, CrossFitter, Search, cross_fitter
@@ -61,6 +62,8 @@ class OpenScores(Scores):
         not the scorer's.
     hidden : tuple
         Distances of known classes as if each were unseen (:mod:`unseen.scores.hidden`).
+    lattices : Lattices
+        Where readings keep what the next reading of such scores may ask for again.
     """
 
     classes: tuple[Any, ...]
@@ -73,6 +76,7 @@ class OpenScores(Scores):
     notices: tuple[Notice, ...] = ()
     moves: Moves | None = None
     hidden: tuple[tuple[ScorePair, ...], ...] = ()
+    lattices: Lattices = field(default_factory=Lattices, repr=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -240,11 +244,14 @@ class OpenPool(Pool):
         The same rows, with posteriors and distances of all new ones.
     fitter : CrossFitter
         Makes the density ratios.
+    lattices : Lattices
+        Of all windows.
     """
 
     scorer: OpenScorer
     samples: OpenSamples
     fitter: CrossFitter
+    lattices: Lattices = field(default_factory=Lattices, repr=False)
 
     @cached_property
     def steady(self) -> Distances | None:
@@ -259,7 +266,8 @@ class OpenPool(Pool):
     def still(self, places: IntArray) -> OpenScores:
         """Scores of some of the new rows, without what tells whether known classes moved."""
         scores = self.scorer.still(self.fitter, self.samples.window(places))
-        return replace(scores, ratios=replace(scores.ratios, odds_step=_ODDS_STEP))
+        even = replace(scores.ratios, odds_step=_ODDS_STEP)
+        return replace(scores, ratios=even, lattices=self.lattices)
 
 
 def _with_moves(

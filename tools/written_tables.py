@@ -137,6 +137,15 @@ def keel() -> Iterator[str]:
         yield line(f"{title}, {share:.0%}", len(here), errors(here), verdicts(here), held)
 
 
+def stray() -> Iterator[str]:
+    """Codes, faults and units in a few columns, several known classes."""
+    part = [row for row in table("stray") if int(row["known"]) > 1]
+    yield from head("new rows", "nothing unseen", "20%")
+    for spoil in dict.fromkeys(row["drift"] for row in part):
+        here = [row for row in part if row["drift"] == spoil]
+        yield line(spoil, *drift_cells(here, (0.0, 0.2)))
+
+
 def control() -> Iterator[str]:
     """Without and with rows of the same place that hold nothing new."""
     (size,) = {len(rows("groups_control", drift=drift, unseen=share))
@@ -281,7 +290,7 @@ def foretold() -> list[Row]:
 
 
 ON_PAGE: dict[str, tuple[Callable[[], Iterator[str]], ...]] = {
-    DRIFT: (factor, control, must, groups, several, one, keel, said_moved),
+    DRIFT: (factor, control, must, groups, several, one, keel, stray, said_moved),
     DEFAULT: (sure, probability, limit),
 }
 TABLES = [

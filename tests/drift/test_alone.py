@@ -82,6 +82,6 @@ def test_codes_in_the_place_of_values_are_named_and_no_new_class() -> None:
     assert (found.stray, found.stray_columns) == (pytest.approx(0.335), (2,))
     assert found.verdict == "unclear"
     assert found.notices[0].code == "stray_values"
-    assert "(in column 2)" in found.notices[0].text
+    assert "in column 2:" in found.notices[0].text
     assert found.named(list("abcdef")).stray_columns == ("c",)
     assert record(APART, 0.3).stray == 0.0

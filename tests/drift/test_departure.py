@@ -146,7 +146,7 @@ def test_the_answer_without_a_column_that_moved_is_told() -> None:
     assert found.drift.verdict != "still"
     assert (without.columns, without.verdict) == ((4,), "still")
     assert_allclose(without.unseen, 0.25, atol=0.02)
-    assert "Without this column nothing seems to have moved, and 2" in found.sentence()
+    assert "Without column 4 nothing seems to have moved, and 2" in found.sentence()
     named = found.drift.named([f"s{place}" for place in range(9)])
     assert named.to_dict()["without"]["columns"] == ["s4"]
 

@@ -77,8 +77,8 @@ class Without(Frozen):
         """What is said where nothing seems to have moved without the columns; else nothing."""
         if self.verdict != "still":
             return ""
-        them = "this column" if len(self.columns) == 1 else f"these {len(self.columns)} columns"
         share = "no row" if self.unseen < NO_SHARE else short_share(self.unseen)
+        them = _named(self.columns)
         return f" Without {them} nothing seems to have moved, and {share} looks unseen."
 
 
@@ -186,8 +186,7 @@ class Drift(Frozen):
                 f"{self._some()} of the new rows look unlike training. Whether they are of new "
                 f"classes, or known classes have moved, is unclear.{between}{without}"
             )
-        named = listed([shown(str(name), _LONGEST_NAME) for name, _ in self.columns], _MOST_NAMED)
-        where = f", mostly in column{'s' * (len(self.columns) > 1)} {named}" if named else ""
+        where = f", mostly in {_named([one for one, _ in self.columns])}" if self.columns else ""
         return (
             f"{self._how_many()} in training: the known classes have moved{where}; this is what a "
             "changed sensor, unit, preprocessing or population looks like. "
@@ -220,12 +219,10 @@ class Drift(Frozen):
     def notices(self) -> tuple[Notice, ...]:
         """What a person must know; nothing where the verdict is "still"."""
         if self.stray >= NO_SHARE and self.verdict != "still":
-            named = listed([shown(str(one), _LONGEST_NAME) for one in self.stray_columns], 3)
-            which = f"column{'s' * (len(self.stray_columns) > 1)} {named}"
             text = (
-                f"{short_share(self.stray)} of the new rows hold values far beyond all labelled "
-                f"ones (in {which}): a code for a missing value or another unit looks like a new "
-                "class."
+                f"{short_share(self.stray)} of the new rows hold odd values in "
+                f"{_named(self.stray_columns)}: a code for a missing value, a fault or another "
+                "unit looks like a new class."
             )
             return (Notice("stray_values", text), *self._doubts)
         return self._doubts
@@ -272,6 +269,12 @@ class Drift(Frozen):
             "verdict": without.verdict,
             "proportions": list(without.proportions),
         }
+
+
+def _named(columns: Sequence[Any]) -> str:
+    """The first few columns by name or number."""
+    named = listed([shown(str(one), _LONGEST_NAME) for one in columns], _MOST_NAMED)
+    return f"column{'s' * (len(columns) > 1)} {named}"
 
 
 def drift_record(scores: OpenScores, probability_moved: float, far: float, unlike: float) -> Drift:

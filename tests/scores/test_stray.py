@@ -9,32 +9,40 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_digits
 
 from unseen import OpenSetEstimator
-from unseen.scores.stray import StrayValues, _to_nearest, stray_values
+from unseen._types import FloatArray
+from unseen.scores.stray import _to_nearest, stray_values
 
 RNG = np.random.default_rng(0)
 COUNTS = RNG.poisson([0.2, 0.3, 4.0, 6.0, 20.0, 20.0], size=(600, 6)).astype(float)
 OLD, NEW = COUNTS[:300], COUNTS[300:]
 
+NOTHING = 0.0, (), False
+
+
+def found(X: FloatArray, X_new: FloatArray) -> tuple[float, tuple[int, ...], bool]:
+    stray = stray_values(X, X_new)
+    return stray.share, stray.columns, stray.ordinary
+
 
 @pytest.mark.parametrize("factor", [10.0, 1000.0])
 def test_a_column_of_counts_in_another_unit_strays(factor: float) -> None:
-    found = stray_values(OLD, NEW * [1, factor, 1, 1, 1, 1])
-    assert found == StrayValues(float((NEW[:, 1] * factor > OLD[:, 1].max()).mean()), (1,), True)
+    share = float((NEW[:, 1] * factor > OLD[:, 1].max()).mean())
+    assert found(OLD, NEW * [1, factor, 1, 1, 1, 1]) == (share, (1,), True)
 
 
 def test_codes_in_counts_stray_though_the_column_spans_them() -> None:
     coded = NEW.copy()
     coded[::5, 4] = -1.0  # the labelled counts span 30, and begin at about 8
-    assert stray_values(OLD, coded) == StrayValues(0.2, (4,), True)
+    assert found(OLD, coded) == (0.2, (4,), True)
 
 
 def test_faults_of_single_cells_stray() -> None:
     rows = RNG.normal(size=(800, 8)) @ RNG.normal(size=(8, 8))
     old, new = rows[:400], rows[400:].copy()
     spoilt = RNG.random(new.shape) < 0.02
-    found = stray_values(old, np.where(spoilt, new + 20 * old.std(axis=0), new))
-    assert found.ordinary
-    assert found.share == pytest.approx(spoilt.any(axis=1).mean(), abs=0.01)
+    faulty = stray_values(old, np.where(spoilt, new + 20 * old.std(axis=0), new))
+    assert faulty.ordinary
+    assert faulty.share == pytest.approx(spoilt.any(axis=1).mean(), abs=0.01)
     # One value in the midst of the others is a code as well, and whole rows of faults are not.
     filled = stray_values(old, np.where(spoilt, old.mean(axis=0), new))
     assert filled.share == pytest.approx(spoilt.any(axis=1).mean(), abs=0.01)
@@ -44,18 +52,18 @@ def test_faults_of_single_cells_stray() -> None:
 def test_a_class_that_differs_in_many_columns_does_not_stray() -> None:
     other = NEW.copy()
     other[:60] = RNG.poisson([0.2, 0.3, 4.0, 6.0, 90.0, 90.0], size=(60, 6))
-    assert stray_values(OLD, other) == StrayValues()
+    assert found(OLD, other) == NOTHING
     # One column lies beyond by its width, and two others tell that the class is new.
     other[:60, 2:4], other[:60, 5] = [9.0, 13.0], NEW[:60, 5]
-    assert stray_values(OLD, other) == StrayValues()
+    assert found(OLD, other) == NOTHING
 
 
 def test_where_few_columns_are_left_only_codes_that_lie_apart_are_told() -> None:
     rows = RNG.normal(size=(400, 2))
     coded, far = rows[200:].copy(), rows[200:].copy()
     coded[::4, 0], far[::4, 0] = -999.0, far[::4, 0] - 999.0
-    assert stray_values(rows[:200], coded) == StrayValues(0.25, (0,), False)
-    assert stray_values(rows[:200], far) == StrayValues()
+    assert found(rows[:200], coded) == (0.25, (0,), False)
+    assert found(rows[:200], far) == NOTHING
 
 
 @given(st.integers(0, 10**6), st.integers(1, 6))
@@ -74,14 +82,14 @@ def test_a_pixel_in_another_unit_is_no_new_class() -> None:
     X, y = X[rows], y[rows]
     X[160:, 9] *= 1000.0
     known = OpenSetEstimator(random_state=0).fit(X[:160], y[:160])
-    found = known.estimate(X[160:], confidence=0.95)
-    assert found.drift is not None
-    assert found.drift.without is not None
-    assert (found.drift.verdict, found.drift.stray_columns) == ("unclear", (9,))
-    assert (found.drift.without.columns, found.drift.without.verdict) == ((9,), "still")
-    assert found.unseen < 0.1 < found.drift.unlike
-    shares = [*found.drift.without.proportions, found.drift.without.unseen]
+    estimate = known.estimate(X[160:], confidence=0.95)
+    assert estimate.drift is not None
+    assert estimate.drift.without is not None
+    assert (estimate.drift.verdict, estimate.drift.stray_columns) == ("unclear", (9,))
+    assert (estimate.drift.without.columns, estimate.drift.without.verdict) == ((9,), "still")
+    assert estimate.unseen < 0.1 < estimate.drift.unlike
+    shares = [*estimate.drift.without.proportions, estimate.drift.without.unseen]
     assert sum(shares) == pytest.approx(1.0)
-    low, high = found.intervals.T
+    low, high = estimate.intervals.T
     assert np.all((low <= shares) & (shares <= high))
-    assert "stray_values" in {notice.code for notice in found.notices}
+    assert "stray_values" in {notice.code for notice in estimate.notices}

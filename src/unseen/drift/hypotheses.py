@@ -22,6 +22,7 @@ from unseen.drift.lattice import PRIOR_MOVED, SHARES
 from unseen.drift.moved import MovedReading, TwoHypotheses, with_nothing
 from unseen.mixture.placement import PlacementPosterior, for_intervals
 from unseen.roc.pooled import trapezoid
+from unseen.scores.stray import some_rows
 
 __all__ = [
     "OTHER_ANSWER",
@@ -43,9 +44,11 @@ _PART, _CLIP_PART, _ORDINARY = -5.5, 5.0, 2.0
 # Part of the u of open by which the u of distances must differ to speak against open, from where on
 # they begin and are heard in full: a smaller difference would not change the answer. Chosen there.
 _SAME_ANSWER, OTHER_ANSWER = 0.2, 0.4
+# Rows without stray values look new at most so often as all rows, or the values matter to nobody.
+_LEFT = 0.8
 # Probability that the scores are blind to what is new, for intervals alone; and the probability of
-# "nothing is new" if they are blind, and if classes moved too far to tell. Development sets.
-_BLIND, _NONE_IF_BLIND, _NONE_IF_FAR = 0.1, 0.5, 0.6
+# "nothing is new" if they are blind, if classes moved too far to tell, and if values stray.
+_BLIND, _NONE_IF_BLIND, _NONE_IF_FAR, _NONE_IF_STRAY = 0.1, 0.5, 0.6, 0.25
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,13 +226,16 @@ def _part_law(fit: TwoHypotheses, reading: MovedReading) -> FloatArray:
     """Law of u at ``SHARES`` if a part of the rows moved: by distances, or without stray values.
 
     Values stray in new classes as often as in known ones: 1 - (1 - u)(1 - share) look unseen. Open
-    and distances say how many do, either of them rightly as often.
+    and distances say how many do, either of them rightly as often. And where values stray in rows
+    that were found, they may in all others that look unseen.
     """
     if not _strays(fit, reading):
         return reading.by_distances
-    both = np.concatenate([1 - fit.posterior.share, SHARES])
-    law = np.concatenate([fit.posterior.probability, reading.by_distances]) / 2
-    return _on_grid((both - reading.stray.share) / (1 - reading.stray.share), law)
+    stray = reading.stray.share
+    looks = np.concatenate([1 - fit.posterior.share, SHARES])
+    both = np.concatenate([fit.posterior.probability, reading.by_distances]) / 2
+    points = np.append(0.0, (looks - stray) / (1 - stray))
+    return _on_grid(points, np.append(_NONE_IF_STRAY, (1 - _NONE_IF_STRAY) * both))
 
 
 def _on_grid(points: FloatArray, weight: FloatArray) -> FloatArray:
@@ -239,9 +245,13 @@ def _on_grid(points: FloatArray, weight: FloatArray) -> FloatArray:
 
 
 def _strays(fit: TwoHypotheses, reading: MovedReading) -> bool:
-    """Whether rows with stray values are so large a part of what open calls new as to matter."""
+    """Whether rows with stray values are much of what open calls new, and look new to it."""
+    stray = reading.stray.rows
     u_open = 1 - float(fit.posterior.open_quantile(0.5))
-    return 1 > reading.stray.share > 0 and reading.stray.share >= OTHER_ANSWER * u_open
+    if not stray.any() or stray.all() or stray.mean() < OTHER_ANSWER * u_open:
+        return False
+    unseen = 1 - some_rows(fit.known)
+    return bool(unseen[~stray].mean() <= _LEFT * unseen.mean())
 
 
 def _moved_law(reading: MovedReading, blind: float) -> FloatArray:

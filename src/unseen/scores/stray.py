@@ -7,7 +7,7 @@ rows do in all others, hold a code such as -999, a value in another unit, or a f
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from unseen._frozen import Frozen
 from unseen._types import BoolArray, FloatArray, Matrix
 from unseen.scores.kernel import Standardisation, dense_pair
 
-__all__ = ["StrayValues", "stray_values"]
+__all__ = ["StrayValues", "some_rows", "stray_values"]
 
 # Every constant was chosen on digits and on hidden classes of many sets, none of which may stray.
 # Rows that share a code are at least so many, and so large a part of all.
@@ -39,14 +39,14 @@ _NEAREST = 3
 _MOST_ROWS, _MOST_COMPARED = 5000, 1000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class StrayValues(Frozen):
     """New rows with odd values in a few columns, which no new class need explain.
 
     Parameters
     ----------
-    share : float, default=0.0
-        Share of the new rows that hold such a value.
+    rows : ndarray of shape (m,)
+        Whether a new row holds such a value; of very many rows, of :func:`some_rows`.
     columns : tuple of int, default=()
         Columns of these values.
     ordinary : bool, default=False
@@ -54,9 +54,14 @@ class StrayValues(Frozen):
         columns are left to say so.
     """
 
-    share: float = 0.0
+    rows: BoolArray = field(default_factory=lambda: np.zeros(0, dtype=bool))
     columns: tuple[int, ...] = ()
     ordinary: bool = False
+
+    @property
+    def share(self) -> float:
+        """Share of the new rows that hold such a value."""
+        return float(self.rows.mean()) if len(self.rows) else 0.0
 
 
 def stray_values(X: Matrix, X_new: Matrix) -> StrayValues:
@@ -81,15 +86,16 @@ def stray_values(X: Matrix, X_new: Matrix) -> StrayValues:
     >>> import numpy as np
     >>> from unseen.scores.stray import stray_values
     >>> X = np.random.default_rng(0).poisson(0.3, size=(400, 6)).astype(float)
-    >>> stray_values(X[:200], X[200:])
-    StrayValues(share=0.0, columns=(), ordinary=False)
-    >>> stray_values(X[:200], X[200:] * [1, 1000, 1, 1, 1, 1])
-    StrayValues(share=0.3, columns=(1,), ordinary=True)
+    >>> found = stray_values(X[:200], X[200:] * [1, 1000, 1, 1, 1, 1])
+    >>> round(found.share, 2), found.columns, found.ordinary
+    (0.3, (1,), True)
+    >>> stray_values(X[:200], X[200:]).share
+    0.0
     """
     pair = dense_pair(X, X_new)
     if pair is None:
         return StrayValues()
-    old, new = (_some(rows, _MOST_ROWS) for rows in pair)
+    old, new = map(some_rows, pair)
     sure, likely = _cells(old, new)
     for cells in (sure | likely, sure):
         if cells.any() and _can_be_told(cells) and _are_ordinary(old, new, cells):
@@ -99,7 +105,7 @@ def stray_values(X: Matrix, X_new: Matrix) -> StrayValues:
 
 def _found(cells: BoolArray, *, ordinary: bool) -> StrayValues:
     columns = tuple(np.flatnonzero(cells.any(axis=0)).tolist())
-    return StrayValues(float(cells.any(axis=1).mean()), columns, ordinary)
+    return StrayValues(np.asarray(cells.any(axis=1)), columns, ordinary)
 
 
 def _can_be_told(cells: BoolArray) -> bool:
@@ -158,7 +164,7 @@ def _are_ordinary(old: FloatArray, new: FloatArray, cells: BoolArray) -> bool:
     """Whether rows with such cells look, in their other columns, as other new rows do."""
     stray = cells.any(axis=1)
     own, rows, others = (
-        _some(places, _MOST_COMPARED)
+        some_rows(places, _MOST_COMPARED)
         for places in (np.arange(len(old)), np.flatnonzero(stray), np.flatnonzero(~stray))
     )
     for scale in Standardisation.of(old, np.ones(len(old))).raw_and_standardised:
@@ -185,6 +191,6 @@ def _to_nearest(rows: FloatArray, to: FloatArray, kept: BoolArray, n_own: int) -
     return np.asarray(np.sqrt(nearest[:, n_own:].clip(min=0.0)).mean(axis=1))
 
 
-def _some(rows: NDArray[Any], most: int) -> NDArray[Any]:
+def some_rows(rows: NDArray[Any], most: int = _MOST_ROWS) -> NDArray[Any]:
     """The rows, or evenly spaced ones of more than so many."""
     return rows[:: -(-len(rows) // most) or 1]

@@ -132,7 +132,7 @@ def test_a_class_called_unseen_is_refused(unseen_command, tables, tmp_path) -> N
         result = unseen_command(command, str(odd), "new.csv", "--label", "kind", *options)
         assert result.exit_code == 1
         assert "must have other names than 'unseen'" in result.stderr
-        assert "rename it in column 'kind'" in result.output
+        assert "rename it in column 'kind'" in result.stderr
 
 
 def test_classify_says_what_the_rule_says_out_of_fold(classified, tables) -> None:

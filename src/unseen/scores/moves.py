@@ -18,7 +18,7 @@ from unseen.samples import Clusters, LabelledRows
 from unseen.scores.base import Distances
 from unseen.scores.kernel import Standardisation, dense_pair, neighbour_distances
 from unseen.scores.posteriors import Posteriors
-from unseen.scores.stray import StrayValues, stray_values
+from unseen.scores.stray import StrayValues, some_rows, stray_values
 
 __all__ = [
     "Departure",
@@ -308,4 +308,4 @@ def _trimmed_mean(rows: FloatArray) -> FloatArray:
 def _some(rows: FloatArray, own: BoolArray | None = None) -> FloatArray:
     """The rows, or those of them that are ``own``; of very many, evenly spaced ones."""
     places = np.arange(len(rows)) if own is None else np.flatnonzero(own)
-    return rows[places[:: -(-len(places) // _MOST_ROWS) or 1]]
+    return rows[some_rows(places, _MOST_ROWS)]

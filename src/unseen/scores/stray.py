@@ -33,7 +33,7 @@ _FEWEST_VALUES = 10
 _WIDTHS, _LEAST_VARIED, _FEW_CELLS, _MOSTLY, _LEAST_IN_UNIT = 0.75, 0.05, 0.1, 0.8, 0.02
 # Rows are ordinary if so large a part of the other rows lies farther from labelled rows than their
 # median. So many columns, and so many other rows, must be left to say so.
-_ORDINARY, _FEWEST_LEFT, _FEWEST_OTHERS = 0.25, 3, 20
+_ORDINARY, _FEWEST_LEFT, _FEWEST_OTHERS = 0.35, 3, 20
 _NEAREST = 3
 # Rows that are looked at, and rows between which distances are taken.
 _MOST_ROWS, _MOST_COMPARED = 5000, 1000

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache, partial, wraps
 from typing import Any, TypeVar
+from weakref import ref
 
 import numpy as np
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
@@ -30,6 +31,7 @@ __all__ = [
     "kept_there",
     "on_device",
     "row_blocks",
+    "rows_sent_once",
     "where_rows_are",
 ]
 
@@ -40,6 +42,8 @@ LEAST_BLOCK, AT_WORK = 256, 2**19  # rows, and numbers, where a row has very man
 AT_HAND = 2**17  # numbers of a block that is gone over several times
 FEW_OUTPUTS = 12
 _device: ContextVar[str] = ContextVar("unseen_device", default="cpu")
+# Rows on a device, by the identity of those on the host and the name of the device.
+_sent: ContextVar[dict[Any, Any] | None] = ContextVar("unseen_sent", default=None)
 
 
 @contextmanager
@@ -134,6 +138,29 @@ def kept_there(record: Any, name: str) -> Array:
     if (name, _device.get()) not in kept:
         kept[name, _device.get()] = arrays.put(array)
     return kept[name, _device.get()]
+
+
+@contextmanager
+def rows_sent_once() -> Iterator[None]:
+    """Rows that are put on a device inside stay there until the end; nobody may write to them."""
+    token = _sent.set({})
+    try:
+        yield
+    finally:
+        _sent.reset(token)
+
+
+def sent_once(rows: FloatArray, device: Any, put: Callable[[FloatArray], Array]) -> Array:
+    """Rows of the host on a device: those sent before, or sent now."""
+    sent, key = _sent.get(), (id(rows), device)
+    if sent is None:
+        return put(rows)
+    source, there = sent.get(key, (None, None))
+    # Other rows may have the identity of rows that are gone.
+    if source is None or source() is not rows:
+        there = put(rows)
+        sent[key] = ref(rows), there
+    return there
 
 
 def _arrays_on(device: str) -> NumpyArrays:

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from scipy.sparse import issparse
 
-from unseen._arrays import NumpyArrays, row_blocks
+from unseen._arrays import NumpyArrays, row_blocks, sent_once
 from unseen._types import Array, FloatArray, IntArray
 
 __all__ = ["TorchArrays"]
@@ -78,7 +78,9 @@ class TorchArrays(NumpyArrays):
         return values if dtype is None else values.to(_kind(dtype))
 
     def put_rows(self, rows: Array) -> Array:
-        return rows if rows.shape[0] * rows.shape[1] <= _FEW_NUMBERS else self.put(rows)
+        if rows.shape[0] * rows.shape[1] <= _FEW_NUMBERS:
+            return rows
+        return sent_once(rows, self.device, self.put)
 
     def host(self, array: Array) -> Any:
         if not isinstance(array, torch.Tensor):
@@ -227,10 +229,11 @@ class TorchArrays(NumpyArrays):
         return torch.logsumexp(logits, 2) - logits.gather(2, places)[..., 0]
 
     def squared_distances(self, rows: Array, references: Array) -> Array:
-        squares = (references * references).sum(1)
-        found = torch.addmm(squares, rows, references.T, alpha=-2)
-        found += (rows * rows).sum(1)[:, None]
-        return found
+        # One product writes the distances once; sums added to it would read and write all again.
+        squares = [(points * points).sum(1, keepdim=True) for points in (rows, references)]
+        left = torch.cat([rows, squares[0], torch.ones_like(squares[0])], 1)
+        right = torch.cat([-2 * references, torch.ones_like(squares[1]), squares[1]], 1)
+        return left @ right.T
 
     def smallest(self, values: Array, n_values: int) -> Array:
         found = []

@@ -137,7 +137,7 @@ def certified_tolerance(
     threshold = np.array(
         [max(rows[rank_above(a, len(rows), level_old) - 1] for rows in by_class) for a in alpha]
     )
-    above = (scores[None] > threshold[:, None]).sum(axis=1)
+    above = np.array([np.count_nonzero(scores > limit) for limit in threshold])
     lower = beta.ppf(level_new, np.maximum(above, 1), len(scores) - above + 1)
     return Tolerance(alpha, np.where(above > 0, lower, 0.0), delta)
 

@@ -19,6 +19,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from unseen._arrays import rows_sent_once
 from unseen._frozen import Frozen
 from unseen._random import whole_seed
 from unseen._sklearn import HasMethods, Interval, fit_context
@@ -333,8 +334,9 @@ class ProportionEstimator(BaseEstimator, ABC):
         rows = check_new(self.labelled_, X_new)
         scorer = self.scorer(whole_seed(self.random_state))
         scorer.check(self.labelled_, rows.shape[0])
-        notices = sample_notices(self.labelled_, rows, given=X_new)
-        scores: Any = scorer.score(self.labelled_, rows)
+        with rows_sent_once():
+            notices = sample_notices(self.labelled_, rows, given=X_new)
+            scores: Any = scorer.score(self.labelled_, rows)
         return rows, replace(scores, notices=(*notices, *scores.notices))
 
     def with_verdict(self, estimate: Estimate, rows: Matrix, drift: Drift | None) -> Estimate:

@@ -181,7 +181,8 @@ def em_replicates(
             weights = _row_weights(n_rows, part.stop - first, rng)
         else:
             weights = group_weights(int(groups.max()) + 1, part.stop - first, rng)[:, groups]
-        weights = weights if known is None else known * weights
+        if known is not None:
+            weights *= known
         weights /= weights.sum(axis=1, keepdims=True)
         found[part] = solver(ratios, weights, noise[part], start=shares)
     return found

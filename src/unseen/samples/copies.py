@@ -152,7 +152,8 @@ def are_distinct(*samples: Matrix) -> bool:
     """
     if any(hasattr(rows, "toarray") for rows in samples):
         return False
-    first, arrays = [rows[:, :_FIRST_COLUMNS] for rows in samples], chosen_arrays()
+    arrays = chosen_arrays()
+    first = [arrays.put_rows(rows)[:, :_FIRST_COLUMNS] for rows in samples]
     if arrays.is_host:
         keys = np.sort(row_keys(*first))
         return bool((keys[1:] != keys[:-1]).all())

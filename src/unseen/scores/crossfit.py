@@ -209,9 +209,10 @@ class KernelCrossFitter:
         if n_folds is not None:
             clusters = clusters or Clusters.of_copies(X, X_new)
             together = clusters.together[0]
-            masks = fold_masks(assign_folds(codes, n_folds, int(seeds[1]), together))
+            folds = assign_folds(codes, n_folds, int(seeds[1]), together)
+            masks = fold_masks(chosen_arrays().put(folds))
         logits = model.fit_checked(as_rows(X), codes, np.ones(len(codes)), masks)
-        new = model.predict_proba(X_new)
+        new = model.posteriors(chosen_arrays().put_rows(as_rows(X_new)))
         if logits is None or clusters is None:
             return None, new
         arrays = arrays_of(logits)
@@ -290,7 +291,9 @@ class KernelCrossFitter:
                 distances = neighbour_distances(rows_new, rows_old, scales, rng, clusters)
         values, losses = zip(*parts, strict=True)
         ratios = arrays.beside(list(values))
-        new, labelled = map(arrays.host, (ratios[:n_new], ratios[n_new:]))
+        new, labelled = (
+            arrays.sealed(arrays.host(part)) for part in (ratios[:n_new], ratios[n_new:])
+        )
         return RatioScores(new, labelled, np.concatenate(losses), distances, clusters)
 
     def distances(self, X_new: Matrix, X: Matrix, seed: Any, clusters: Clusters) -> Distances:

@@ -6,8 +6,8 @@ fallen too far behind the best of the others leaves the race before its fits are
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -183,15 +183,15 @@ def held_out(
         arrays.cast((masks == 1) * weight[:, None], dtype),
         arrays.cast(one_hot(codes, int(codes.max()) + 1)[:, None], dtype),
     )
-    folds = _Folds(codes, weight, (masks == 0) & (weight > 0)[:, None])
+    out = (masks == 0) & (weight > 0)[:, None]
+    folds = _folds(codes, weight, out)
     watch = None
     if race is not None and scoring == "neg_log_loss":
-        watch = _Watch(race, folds, C_values.size)
+        watch = _Watch(race, folds, (C_values.size, n_folds))
     found = solve(factor, cells, tol=tol, max_iter=max_iter, watch=watch)
-    values = out_of_fold_values(
-        found.values.reshape(len(codes), C_values.size, n_folds, -1), folds.out
-    )
-    scores = [SCORINGS[scoring](values[out], codes[out], weight[out]) for _, out in folds]
+    by_fold = found.values.reshape(len(codes), C_values.size, n_folds, -1)
+    values = out_of_fold_values(by_fold, out)
+    scores = [SCORINGS[scoring](values[fold.rows], fold.codes, fold.weight) for fold in folds]
     mean = np.mean(scores, axis=0) if scores else np.zeros(C_values.size)
     return HeldOut(values, mean, found.error.reshape(C_values.size, n_folds).max(axis=1))
 
@@ -227,7 +227,8 @@ def raced(
     the rows; the products release the interpreter. ``best`` is the best score of earlier races.
     """
     found: dict[int, HeldOut] = {}
-    masks, codes = map(rows.arrays.put, (masks, codes))
+    masks, codes, weight = map(rows.arrays.put, (masks, codes, rows.weight))
+    rows = replace(rows, weight=weight)
     for heat in each(np.split(best_first(bandwidths, rows.median), [1, 3])):
         race = Race(best, behind)
         parts = Parallel(n_jobs=n_jobs, require="sharedmem")(
@@ -303,25 +304,32 @@ def one_hot(codes: Array, n_classes: int) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class _Folds:
-    """The held-out rows of each fold that has any."""
+class _Fold:
+    """Places, classes and weights of the rows that a fold holds out."""
 
+    number: int
+    rows: Array
     codes: Array
     weight: Array
-    out: Array
 
-    def __iter__(self) -> Iterator[tuple[int, Array]]:
-        for fold, out in enumerate(self.out.T):
-            if out.any():
-                yield fold, out
+
+def _folds(codes: Array, weight: Array, out: Array) -> list[_Fold]:
+    """The folds that hold out any rows."""
+    every = arrays_of(out).put(np.arange(len(out)))
+    places = [every[held] for held in out.T]
+    return [
+        _Fold(number, rows, codes[rows], weight[rows])
+        for number, rows in enumerate(places)
+        if len(rows)
+    ]
 
 
 class _Watch:
     """Follows the held-out loss of all fits, and gives up every C that is too far behind."""
 
-    def __init__(self, race: Race, folds: _Folds, n_C: int) -> None:
+    def __init__(self, race: Race, folds: list[_Fold], shape: tuple[int, int]) -> None:
         self.race, self.folds = race, folds
-        self.at_work = np.ones((n_C, folds.out.shape[1]), dtype=bool)
+        self.at_work = np.ones(shape, dtype=bool)
         self.scores = np.zeros(self.at_work.shape)
 
     def __call__(self, progress: Progress) -> BoolArray:
@@ -334,20 +342,19 @@ class _Watch:
         column = np.full(n_C * n_folds, -1)
         column[progress.active] = np.arange(progress.active.size)
         problem = np.arange(n_C * n_folds).reshape(n_C, n_folds)
-        for fold, out in self.folds:
-            just_finished = before[:, fold] & ~self.at_work[:, fold]
-            at_work = self.at_work[:, fold]
+        for fold in self.folds:
+            at_work = self.at_work[:, fold.number]
+            just_finished = before[:, fold.number] & ~at_work
             cells = (
-                (just_finished, progress.finished, problem[just_finished, fold]),
-                (at_work, progress.values, column[problem[at_work, fold]]),
+                (just_finished, progress.finished, problem[just_finished, fold.number]),
+                (at_work, progress.values, column[problem[at_work, fold.number]]),
             )
             for which, values, columns in cells:
                 if which.any():
-                    part = values[out][:, columns]
-                    self.scores[which, fold] = neg_log_loss(
-                        part, self.folds.codes[out], self.folds.weight[out]
-                    )
-        judged = [fold for fold, _ in self.folds]
+                    part = values[fold.rows][:, arrays_of(values).put(columns)]
+                    losses = neg_log_loss(part, fold.codes, fold.weight)
+                    self.scores[which, fold.number] = losses
+        judged = [fold.number for fold in self.folds]
         possible = (self.scores + gain.reshape(n_C, n_folds))[:, judged].mean(axis=1)
         finished = ~self.at_work.any(axis=1)
         reached = self.scores[finished][:, judged].mean(axis=1).max(initial=self.race.best)

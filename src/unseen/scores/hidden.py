@@ -63,7 +63,7 @@ def _distinct_rows(
     labelled: LabelledRows, clusters: Clusters | None, rng: np.random.RandomState
 ) -> tuple[FloatArray, IntArray]:
     places: IntArray = np.arange(len(labelled.codes))
-    if clusters is not None:
+    if clusters is not None and not clusters.distinct:
         places = first_rows(clusters.labelled)
     if len(places) > _MOST_ROWS:
         places = np.sort(rng.choice(places, _MOST_ROWS, replace=False))

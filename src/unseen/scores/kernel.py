@@ -189,10 +189,10 @@ def neighbour_distances(
                 apart = arrays.squared_distances(scale(arrays.put(dense(rows[block]))), references)
                 few = np.flatnonzero(shared[block])
                 row, reference = np.nonzero(numbers[block][few, None] == own)
-                apart[few[row], reference] = np.inf
+                apart[arrays.put(few[row]), arrays.put(reference)] = np.inf
                 nearest = arrays.smallest(apart, n_nearest).clip(min=0.0)
                 distances[block, column] = (nearest**0.5).mean(1)
-    return Distances(*map(arrays.host, found))
+    return Distances(*(arrays.sealed(arrays.host(distances)) for distances in found))
 
 
 @dataclass(frozen=True, eq=False)

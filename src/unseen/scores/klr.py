@@ -169,7 +169,7 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
         return self
 
     def fit_checked(
-        self, X: Matrix, codes: IntArray, weight: FloatArray, masks: FloatArray | None = None
+        self, X: Matrix, codes: IntArray, weight: FloatArray, masks: Array | None = None
     ) -> Array | None:
         """Fit checked rows of ``classes_``; with ``masks`` of folds, values (n, K) out of fold.
 
@@ -184,14 +184,16 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
                 best, bandwidth, C, self.cv_scores_ = self.choose(every, codes, rng)
             rows = every[best]
             factor = rows.factor(bandwidth)
-            dtype = rows.arrays.precision(factor.design)
-            trains = np.ones((len(codes), 1)) if masks is None else np.insert(masks, 0, 1.0, axis=1)
+            arrays, dtype = rows.arrays, rows.arrays.precision(factor.design)
+            trains = arrays.zeros((len(codes), 1)) + 1
+            if masks is not None:
+                trains = arrays.beside([trains, arrays.put(masks)])
             tol = np.append(FINAL_TOL[dtype], np.full(trains.shape[1] - 1, SCORE_TOL))
             everything = Problems(
                 np.full(tol.size, C),
                 np.arange(tol.size),
-                rows.arrays.put(trains * weight[:, None], dtype),
-                rows.arrays.put(one_hot(codes, len(self.classes_))[:, None], dtype),
+                arrays.cast(trains * arrays.put(weight)[:, None], dtype),
+                arrays.cast(one_hot(arrays.put(codes), len(self.classes_))[:, None], dtype),
             )
             found = solve(factor, everything, tol=tol, max_iter=FINAL_STEPS)
         if not found.decrement[0] <= WARN_TOL**2:
@@ -207,7 +209,7 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
         self.coef_, self.intercept_ = found.coefficients[:-1, 0], found.coefficients[-1, 0]
         if masks is None:
             return None
-        return out_of_fold_values(found.values[:, None, 1:], rows.arrays.put(masks == 0))[:, 0]
+        return out_of_fold_values(found.values[:, None, 1:], arrays.put(masks == 0))[:, 0]
 
     def scales(self, X: Matrix, weight: FloatArray) -> tuple[type[Scale], ...]:
         """Kinds of scale to try; the user's own bandwidths are for columns of equal spread."""
@@ -305,11 +307,10 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
         ndarray of shape (n,) or (n, K)
         """
         check_is_fitted(self)
-        rows, coef = check_again(self, X), self.coef_.astype(self._dtype)
-        with one_blas_thread():
-            values = self._kernel.functions(rows, self._standardise, coef) + self.intercept_
+        values = self._values(check_again(self, X))
         return values[:, 0] if values.shape[1] == 1 else values
 
+    @where_rows_are
     def predict_proba(self, X: Matrix) -> FloatArray:
         """Posterior probability of each class.
 
@@ -322,10 +323,21 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n, K)
         """
-        values = self.decision_function(X)
-        if values.ndim == 1:
-            values = np.stack([np.zeros_like(values), values], axis=1)
+        check_is_fitted(self)
+        return self.posteriors(check_again(self, X))
+
+    def posteriors(self, rows: Matrix) -> FloatArray:
+        """Posterior probability of each class, for rows that have been checked before."""
+        values = self._values(rows)
+        if values.shape[1] == 1:
+            values = np.hstack([np.zeros_like(values), values])
         return chosen_arrays().posteriors(values)
+
+    def _values(self, rows: Matrix) -> FloatArray:
+        """Log-odds (n, 1) of the second class, or logits (n, K), of checked rows."""
+        coef = self.coef_.astype(self._dtype)
+        with one_blas_thread():
+            return self._kernel.functions(rows, self._standardise, coef) + self.intercept_
 
     def predict(self, X: Matrix) -> Any:
         """Most probable class of each row.

@@ -11,7 +11,7 @@ for each problem are NumPy's own.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -190,24 +190,22 @@ class _Iteration:
             self.probabilities[self.preconditioner.rows],
         )
         self.natural = self.preconditioner(self.problems.C[self.active], self.gradient)
-        self.decrement = self._dot(self.gradient, self.natural)
+        self.decrement = self._dots((self.gradient, self.natural))[0]
         self.direction = self.arrays.zeros(self.w.shape)
 
     def step(self) -> None:
         """One conjugate-gradient step for every active problem."""
         self.direction = self.direction - self.natural
-        slope = self._dot(self.gradient, self.direction)
+        # Slope and curvature come to the host together: a card waits at every such call.
+        slope, curvature = self._dots((self.gradient, self.direction), beside=[self._curvature()])
         uphill = slope >= 0
         if uphill.any():
             self.direction[:, uphill] = -self.natural[:, uphill]
-            slope[uphill] = -self.decrement[uphill]
-        before = self.gradient
-        length = -slope / self._curvature()
+            slope = np.where(uphill, -self.decrement, slope)
+            curvature = self.arrays.host(self._curvature())
+        before, length = self.gradient, -slope / curvature
         self.gradient = self._move(length)
-        self._correct_overshoot(length, slope)
-        self.natural = self.preconditioner(self.problems.C[self.active], self.gradient)
-        parts = (self.arrays.contract(_DOT, one, self.natural) for one in (self.gradient, before))
-        decrement, turned = self.arrays.host(self.arrays.beside(list(parts))).T
+        decrement, turned = self._settle(before, length, slope)
         # Polak-Ribiere, restarted where it turns negative.
         kept = np.maximum(0, decrement - turned) / self.decrement
         self.direction = self.direction * self.arrays.put(kept[:, None])
@@ -218,21 +216,23 @@ class _Iteration:
         if not done.any():
             return
         solved, keep = self.active[done], ~done
+        # Places, which a card need not find before it goes on.
+        ended, there, kept = map(self.arrays.put, (np.flatnonzero(done), solved, keep.nonzero()[0]))
         coefficients, values, decrement, error = self.found
-        w = self.arrays.host(self.w[:, done])
+        w = self.arrays.host(self.w[:, ended])
         coefficients[:, solved] = np.tensordot(self.factor.whiten, w, 1)
-        values[:, solved] = self.values[:, done]
+        values[:, there] = self.values[:, ended]
         decrement[solved] = self.decrement[done] / self.scale[done]
         error[solved] = np.sqrt(np.maximum(self.decrement[done], 0.0))
         self.active = self.active[keep]
         self.C = self.arrays.put(self.problems.C[self.active])
         for name in ("w", "direction", "gradient", "natural", "values", "probabilities"):
-            setattr(self, name, self.arrays.columns(getattr(self, name), keep))
+            setattr(self, name, self.arrays.columns(getattr(self, name), kept))
         self.moved = self.arrays.empty(self.values.shape, self.dtype)
         self.decrement, self.scale = self.decrement[keep], self.scale[keep]
-        self.past, self.weights = self.past[:, keep], self.arrays.columns(self.weights, keep)
+        self.past, self.weights = self.past[:, keep], self.arrays.columns(self.weights, kept)
 
-    def _curvature(self) -> FloatArray:
+    def _curvature(self) -> Array:
         """Second derivative along the direction; keeps ``B W direction`` in ``moved``."""
         design, arrays = self.factor.design, self.arrays
         flat = self.direction.reshape(len(self.w), -1)
@@ -244,12 +244,9 @@ class _Iteration:
             along = self._variance(self.moved[rows], self.probabilities[rows])
             curvature += arrays.contract("nc,nc->c", along, self.weights[rows])
         penalised = self.direction[:-1]
-        found: FloatArray = arrays.host(
-            self.C * curvature + arrays.contract(_DOT, penalised, penalised)
-        )
-        return found
+        return self.C * curvature + arrays.contract(_DOT, penalised, penalised)
 
-    def _move(self, length: FloatArray) -> FloatArray:
+    def _move(self, length: FloatArray) -> Array:
         """Go this far along the direction; return the gradient there."""
         design, arrays = self.factor.design, self.arrays
         targets, groups = self.problems.targets, self.problems.group[self.active]
@@ -272,20 +269,33 @@ class _Iteration:
         gradient[:-1] += self.w[:-1]
         return gradient
 
-    def _correct_overshoot(self, length: FloatArray, slope: FloatArray) -> None:
-        """Secant steps back while the slope past the minimum is steeper than before it."""
-        for _ in range(20):
-            past = self._dot(self.gradient, self.direction)
+    def _settle(
+        self, before: Array, length: FloatArray, slope: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Secant steps back while the slope past the minimum is steeper than before it.
+
+        Returns the products of the natural gradient there with the gradient, and with ``before``.
+        """
+        for n_left in range(20, -1, -1):
+            self.natural = self.preconditioner(self.problems.C[self.active], self.gradient)
+            past, decrement, turned = self._dots(
+                (self.gradient, self.direction),
+                (self.gradient, self.natural),
+                (before, self.natural),
+            )
             overshot = past > -slope
-            if not overshot.any():
-                return
+            if not (n_left and overshot.any()):
+                break
             back = np.where(overshot, -length * past / (past - slope), 0.0)
             self.gradient = self._move(back)
             length = length + back
+        return decrement, turned
 
-    def _dot(self, left: Array, right: Array) -> FloatArray:
-        """Inner product of coefficient arrays, problem by problem."""
-        return self.arrays.host(self.arrays.contract(_DOT, left, right))
+    def _dots(self, *pairs: tuple[Array, Array], beside: Sequence[Array] = ()) -> FloatArray:
+        """Inner products of coefficient arrays, problem by problem, and numbers beside them."""
+        dots = [self.arrays.contract(_DOT, *pair) for pair in pairs]
+        found: FloatArray = self.arrays.host(self.arrays.beside([*dots, *beside])).T
+        return found
 
     def _variance(self, moved: Array, probabilities: Array) -> Array:
         """Second derivative of the loss of each row along its move: a variance under p."""

@@ -265,7 +265,7 @@ def mean_departure(
     some = np.clip(_some(old), *limits)
     spread = Standardisation.of(some, np.ones(len(some))).scale
     means, moved, part = [], [], []
-    for code in np.unique(looks_like):
+    for code in np.flatnonzero(np.bincount(looks_like)):
         groups = (old, looks_like == code), (new, looks_like_new == code)
         here, there = (np.clip(_some(*group), *limits) / spread for group in groups)
         if len(here) >= _FEWEST_ROWS:

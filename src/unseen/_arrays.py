@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache, partial, wraps
 from typing import Any, TypeVar
-from weakref import ref
 
 import numpy as np
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
@@ -32,6 +31,7 @@ __all__ = [
     "on_device",
     "row_blocks",
     "rows_sent_once",
+    "sent_rows",
     "where_rows_are",
 ]
 
@@ -43,7 +43,7 @@ AT_HAND = 2**17  # numbers of a block that is gone over several times
 FEW_OUTPUTS = 12
 _device: ContextVar[str] = ContextVar("unseen_device", default="cpu")
 # Rows on a device, by the identity of those on the host and the name of the device.
-_sent: ContextVar[dict[Any, Any] | None] = ContextVar("unseen_sent", default=None)
+sent_rows: ContextVar[dict[Any, Any] | None] = ContextVar("unseen_sent", default=None)
 
 
 @contextmanager
@@ -143,24 +143,11 @@ def kept_there(record: Any, name: str) -> Array:
 @contextmanager
 def rows_sent_once() -> Iterator[None]:
     """Rows that are put on a device inside stay there until the end; nobody may write to them."""
-    token = _sent.set({})
+    token = sent_rows.set({})
     try:
         yield
     finally:
-        _sent.reset(token)
-
-
-def sent_once(rows: FloatArray, device: Any, put: Callable[[FloatArray], Array]) -> Array:
-    """Rows of the host on a device: those sent before, or sent now."""
-    sent, key = _sent.get(), (id(rows), device)
-    if sent is None:
-        return put(rows)
-    source, there = sent.get(key, (None, None))
-    # Other rows may have the identity of rows that are gone.
-    if source is None or source() is not rows:
-        there = put(rows)
-        sent[key] = ref(rows), there
-    return there
+        sent_rows.reset(token)
 
 
 def _arrays_on(device: str) -> NumpyArrays:

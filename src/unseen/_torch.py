@@ -6,12 +6,13 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Self
+from weakref import ref
 
 import numpy as np
 import torch
 from scipy.sparse import issparse
 
-from unseen._arrays import NumpyArrays, row_blocks, sent_once
+from unseen._arrays import NumpyArrays, row_blocks, sent_rows
 from unseen._types import Array, FloatArray, IntArray
 
 __all__ = ["TorchArrays"]
@@ -80,7 +81,15 @@ class TorchArrays(NumpyArrays):
     def put_rows(self, rows: Array) -> Array:
         if rows.shape[0] * rows.shape[1] <= _FEW_NUMBERS:
             return rows
-        return sent_once(rows, self.device, self.put)
+        sent, key = sent_rows.get(), (id(rows), self.device)
+        if sent is None:
+            return self.put(rows)
+        source, there = sent.get(key, (None, None))
+        # Other rows may have the identity of rows that are gone.
+        if source is None or source() is not rows:
+            there = self.put(rows)
+            sent[key] = ref(rows), there
+        return there
 
     def host(self, array: Array) -> Any:
         if not isinstance(array, torch.Tensor):

@@ -123,8 +123,12 @@ def under_drift() -> Iterator[Claim]:
                 (sum(numbers(one, "holds")), len(one)))  # fmt: skip
     every = [of_drifts(known) for known in (False, True)]
     wrong = [value for part in every for value in (sure_and_wrong(part), len(part))]
-    yield Claim(DRIFT, "Intervals that lie above 0, miss the truth and are called still, over all "
-                "drifts: {} of {} with several classes and {} of {} with one.", tuple(wrong))  # fmt: skip
+    yield Claim(
+        DRIFT,
+        "Intervals that lie above 0, miss the truth and are called still, over all "
+        "drifts: {} of {} with several classes and {} of {} with one.",
+        tuple(wrong),
+    )
     calm = [row for row in table("drift") if row["drift"] == "none"]
     proved = [value for part in every for value in (above(part, 1), len(part))]
     yield Claim(

@@ -150,9 +150,9 @@ def speed() -> Iterator[Claim]:
     """CPU time now and before."""
     gaps = []
     for row in table("speed"):
-        classes, size = row["cell"][1:].split("_") if "_" in row["cell"] else ("", "")
-        if not row["ratio"]:
+        if not row["ratio"] or "_" not in row["cell"]:
             continue
+        classes, size = row["cell"][1:].split("_")
         gaps.append(float(row["largest_gap"]))
         title = f"{int(size):,}, {classes} class{'es' * (classes != '1')}"
         names = ("cpu_before", "cpu_after", "ratio", "mb_before", "mb_after")
@@ -161,9 +161,9 @@ def speed() -> Iterator[Claim]:
     yield Claim(BENCH, "Shares changed by at most {}.", (max(gaps),))
     many, watched = (rows("speed", cell=name)[0] for name in ("k1000_5000", "monitor"))
     yield Claim(BENCH, "an estimate takes {} CPU seconds and {} GB, and `monitor` with 50 windows "
-                "of 200 rows takes {} CPU seconds",
+                "of 200 rows takes {} CPU seconds ({} before)",
                 (float(many["cpu_after"]), float(many["mb_after"]) / 1000,
-                 float(watched["cpu_after"])))  # fmt: skip
+                 float(watched["cpu_after"]), float(watched["cpu_before"])))  # fmt: skip
     found = record("speed_rules")
     now, before, f1 = (found[key] for key in ("times_forest_now", "times_forest_before",
                                               "macro_f1"))  # fmt: skip

@@ -49,6 +49,32 @@ def test_faults_of_single_cells_stray() -> None:
     assert stray_values(old, np.where(spoilt.any(axis=1)[:, None], 9 * new, new)).share == 0.0
 
 
+def test_a_column_in_another_unit_strays_as_a_whole() -> None:
+    spoilt = NEW * [1, 1, 3, 1, 1, 1]
+    beyond = spoilt[:, 2] > OLD[:, 2].max()
+    assert found(OLD, spoilt) == (float(beyond.mean()), (2,), True)
+
+
+def test_values_that_training_has_too_and_new_categories_do_not_stray() -> None:
+    rows = RNG.normal(size=(600, 5))
+    old, often = rows[:300].copy(), rows[300:].copy()
+    old[RNG.random(300) < 0.2, 1] = 0.0
+    often[RNG.random(300) < 0.6, 1] = 0.0
+    assert found(old, often) == NOTHING
+    old, other = rows[:300].copy(), rows[300:].copy()
+    old[:, 1], other[:, 1] = RNG.integers(1, 4, 300), RNG.integers(1, 4, 300)
+    other[:60, 1] = 4.0
+    assert found(old, other) == NOTHING
+
+
+def test_rows_are_ordinary_beside_other_new_rows_and_not_beside_labelled_ones() -> None:
+    rows = RNG.normal(size=(600, 8))
+    new = rows[300:] + 1.2 * (RNG.random((300, 1)) < 0.7)  # most rows are of another class
+    new[::3, 1] = -99.0
+    # Rows of the other class that lie beyond the labelled values of this column are counted too.
+    assert found(rows[:300], new) == (pytest.approx(1 / 3, abs=0.05), (1,), True)
+
+
 def test_a_class_that_differs_in_many_columns_does_not_stray() -> None:
     other = NEW.copy()
     other[:60] = RNG.poisson([0.2, 0.3, 4.0, 6.0, 90.0, 90.0], size=(60, 6))

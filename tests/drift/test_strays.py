@@ -1,0 +1,49 @@
+"""When stray values are heard, what they leave of the unseen share, and which columns go."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from unseen.drift import Drift, Tolerance, few_columns
+from unseen.drift.hypotheses import _part_law, _strays
+from unseen.drift.lattice import SHARES
+from unseen.scores.stray import StrayValues
+
+STRAY = np.arange(100) < 30
+
+
+def fit_and_reading(unseen: np.ndarray, u_open: float) -> tuple[SimpleNamespace, SimpleNamespace]:
+    """Open is sure of its u, and says of each row how probably it is unseen."""
+    posterior = SimpleNamespace(
+        share=np.array([1 - u_open]),
+        probability=np.ones(1),
+        open_quantile=lambda level: 1 - u_open,
+    )
+    by_distances = np.isclose(SHARES, 0.5).astype(float)
+    fit = SimpleNamespace(posterior=posterior, known=1 - unseen)
+    stray = StrayValues(STRAY, (0,), ordinary=True)
+    return fit, SimpleNamespace(stray=stray, by_distances=by_distances)
+
+
+def test_stray_values_are_heard_where_their_rows_look_new() -> None:
+    as_others = np.full(100, 0.5)
+    assert _strays(*fit_and_reading(np.where(STRAY, 0.9, 0.3), 0.5))
+    assert not _strays(*fit_and_reading(as_others, 0.5))
+    assert not _strays(*fit_and_reading(np.where(STRAY, 0.9, 0.3), 0.9))
+
+
+def test_what_strays_is_no_longer_new() -> None:
+    fit, reading = fit_and_reading(np.where(STRAY, 0.9, 0.3), 0.5)
+    law = _part_law(fit, reading)
+    assert law.sum() == pytest.approx(1.0)
+    assert law[0] == pytest.approx(0.25)  # nothing is new: not every fault is found
+    # 1 - (1 - u)(1 - .3) = .5, at the nearest share of the grid.
+    assert SHARES[law[1:].argmax() + 1] == SHARES[np.abs(SHARES - 2 / 7).argmin()]
+
+
+def test_columns_with_stray_values_are_left_out_first() -> None:
+    nothing = Tolerance(np.zeros(0), np.zeros(0))
+    moved = Drift("moved", 0.9, nothing, 0.9, columns=(("s1", 2.0),), stray_columns=("s7",))
+    assert few_columns(moved, n_columns=9) == ("s7",)
+    assert few_columns(moved, n_columns=2) == ()

@@ -126,8 +126,9 @@ def test_full_in_one_call_counts_every_row_of_an_array_or_a_table(monkeypatch, t
     assert np.diff(found.intervals).max() < np.diff(drawn.intervals).max()
     assert found.drift is not None
     assert [one.code for one in found.notices][:1] == ["all_rows_counted"]
-    names = list("abc")
-    frames = (pd.DataFrame(rows, columns=names) for rows in (X, X_NEW))
+    frames = [pd.DataFrame(rows, columns=list("abc")) for rows in (X, X_NEW)]
+    # A table of numbers is answered as the array of its rows.
+    assert unseen.estimate(frames[0], CODES, frames[1], full=True, **given).unseen == found.unseen
     tables = [one.assign(text=np.where(one.a > 1, "high", "low")) for one in frames]
     # A gap that no drawn row shows is no reason to stop after half of the rows.
     tables[1].loc[2_999, "b"] = np.nan

@@ -16,7 +16,7 @@ from unseen._progress import Listener, each, show_progress
 from unseen._random import whole_seed
 from unseen._wording import html_table, text_table
 from unseen.drift import Drift
-from unseen.full import check_full, estimate_full
+from unseen.full import check_full, estimate_full, row_pieces
 from unseen.mixture.proportion import mixture_proportion
 from unseen.proportions import OpenSetEstimator, ProportionEstimator, all_estimators
 from unseen.proportions.control import estimate_against_control
@@ -121,8 +121,8 @@ def estimate(
     drawn = draw.notices
     X_new, groups_new = draw.new("X_new", X_new, groups_new)
     control, _ = draw.new("control", control)
-    columns = Columns() if full and column_names(every) is not None else None
-    X, X_new, control, notices = as_numbers(X, X_new, control, columns)
+    columns = needed_columns(X, every if full else X_new, control)
+    X, X_new, control, notices = as_numbers(columns, X, X_new, control)
     chosen.fit(X, y)
     with show_progress(progress), on_device(device or card_of(X_new)):
         if full:
@@ -147,17 +147,17 @@ def _check_together(groups: Any, groups_new: Any, control: Any, full: bool) -> N
         raise ValueError("full counts rows one by one: leave out groups and control.")
 
 
-def as_numbers(
-    X: Any, X_new: Any, control: Any = None, columns: Columns | None = None
-) -> tuple[Any, Any, Any, tuple[Notice, ...]]:
-    """The samples as they are, or tables with text, dates and gaps as numbers; and notices.
+def needed_columns(*samples: Any) -> Columns | None:
+    """What makes numbers of tables with text, dates or gaps; None where no sample is one."""
+    return Columns() if any(map(_needs_columns, samples)) else None
 
-    ``columns``, where given, are fitted to X and prepare the tables, whatever they hold.
-    """
+
+def as_numbers(
+    columns: Columns | None, X: Any, X_new: Any, control: Any = None
+) -> tuple[Any, Any, Any, tuple[Notice, ...]]:
+    """The samples as they are, or as numbers by ``columns``, which are fitted to X; and notices."""
     if columns is None:
-        if not any(_needs_columns(table) for table in (X, X_new, control)):
-            return X, X_new, control, ()
-        columns = Columns()
+        return X, X_new, control, ()
     rows = columns.fit_transform(X)
     new, notices = columns.transform_new(X_new)
     control = None if control is None else columns.transform(control)
@@ -169,7 +169,8 @@ def _needs_columns(X: Any) -> bool:
     if X is None or column_names(X) is None:
         return False
     try:
-        check_rows(X, "X")
+        for rows in row_pieces(X):
+            check_rows(rows, "X")
     except (TypeError, ValueError):
         return True
     return False
@@ -386,7 +387,7 @@ def compare(
         estimators = all_estimators(len(set(np.ravel(y).tolist())))
     chosen = {name: clone(one) for name, one in _by_name(estimators).items()}
     seed = whole_seed(random_state)
-    X, X_new, _, notices = as_numbers(X, X_new)
+    X, X_new, _, notices = as_numbers(needed_columns(X, X_new), X, X_new)
     for one in chosen.values():
         own = random_state is None and one.random_state is not None
         # A whole number: a RandomState would draw another seed each time that it is asked.

@@ -6,6 +6,7 @@ what a full pass buys, a smaller error of counting, and what it does not.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
@@ -32,7 +33,7 @@ from unseen.samples import check_new, sample_notices
 from unseen.samples.draws import count_rows
 from unseen.scores.counting import Counter, fit_counter
 
-__all__ = ["FullPass", "all_counted", "check_full", "estimate_full"]
+__all__ = ["FullPass", "all_counted", "check_full", "estimate_full", "row_pieces"]
 
 _BATCH = 65_536
 
@@ -153,14 +154,23 @@ def estimate_full(
     Estimate
     """
     full, n_rows = FullPass.fit(estimator, X_drawn), count_rows(X_new)
-    blocks = list(row_blocks(n_rows, _BATCH))
-    pieces = (some_rows(X_new, np.arange(one.start, one.stop)) for one in each(blocks))
+    pieces = each(row_pieces(X_new), -(-n_rows // _BATCH))
     rows = pieces if columns is None else map(columns.transform, pieces)
     found = full.estimate(reduce(add, map(full.count, rows)), confidence=confidence)
     drawn = check_new(estimator.labelled_, X_drawn)
     found = estimator.with_verdict(found, drawn, drift)
     notice = all_counted("X_new", n_rows, drawn.shape[0])
     return replace(found, notices=(notice, *found.notices))
+
+
+def row_pieces(X: Any) -> Iterator[Any]:
+    """The rows of a sample, some ten thousand at a time."""
+    n_rows = count_rows(X)
+    if n_rows <= _BATCH:
+        yield X
+        return
+    for one in row_blocks(n_rows, _BATCH):
+        yield some_rows(X, np.arange(one.start, one.stop))
 
 
 def all_counted(name: str, n_rows: int, n_drawn: int) -> Notice:

@@ -186,10 +186,9 @@ ROWS_UNUSED = ("open_set_risk",)
 # A bound holds of constants too, and a classifier falls back on the shares of its classes.
 ANSWERED = {(name, f"both: {what}") for name in ("CertifiedBound", "KernelLogisticRegression")
             for what in ("constant", "times 1e-170")}  # fmt: skip
-# Tables are matched by the names of their columns; None is no control, and the new rows beside it
-# are good; groups are of the rule's own probabilities.
+# None is no control, and the new rows beside it are good; groups are of the rule's own
+# probabilities.
 ANSWERED |= {
-    ("estimate, all rows", "X_new: columns in other order"),
     ("estimate, control", "X_new: None"),
     ("estimate, control", "both: constant"),
     ("estimate, control", "both: times 1e-170"),

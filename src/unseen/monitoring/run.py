@@ -13,7 +13,7 @@ from unseen._progress import Listener, each, show_progress
 from unseen._random import whole_seed
 from unseen._types import FloatArray
 from unseen._wording import count, listed
-from unseen.api import as_numbers, chosen_estimator
+from unseen.api import as_numbers, chosen_estimator, needed_columns
 from unseen.intervals import check_interval
 from unseen.monitoring.reference import (
     TEST_FOLDS,
@@ -123,7 +123,7 @@ def monitor(
     seed = whole_seed(chosen.random_state)
     scorer = chosen.scorer(seed)
     _check_settings(alpha, least_rows, scorer)
-    X, X_new, _, prepared = as_numbers(X, X_new)
+    X, X_new, _, prepared = as_numbers(needed_columns(X, X_new), X, X_new)
     labelled = chosen.fit(X, y).labelled_
     rows = check_new(labelled, X_new)
     notices = (*prepared, *sample_notices(labelled, rows, given=X_new))

@@ -8,13 +8,15 @@ Escaping for HTML or for a terminal is the work of whoever writes there.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
 from html import escape
 from typing import Any
 
 __all__ = [
     "chance",
     "change",
+    "check_named_once",
     "count",
     "html_table",
     "interval",
@@ -52,6 +54,24 @@ _LIKELIHOODS = (
     (0.05, "unlikely"),
     (0.0, "very unlikely"),
 )
+
+
+def check_named_once(name: str, columns: Iterable[Hashable]) -> None:
+    """Raise where two columns of a table have one name.
+
+    Examples
+    --------
+    >>> check_named_once("new.csv", ["size", "day", "size"])
+    Traceback (most recent call last):
+        ...
+    ValueError: new.csv must name each column once; 'size' occurs twice.
+    """
+    for column, n_times in Counter(columns).items():
+        if n_times > 1:
+            often = "twice" if n_times == 2 else f"{n_times} times"
+            raise ValueError(
+                f"{name} must name each column once; {quoted([column])} occurs {often}."
+            )
 
 
 def share(value: float) -> str:

@@ -14,7 +14,7 @@ from unseen._arrays import card_of, on_device
 from unseen._frozen import Frozen
 from unseen._progress import Listener, each, show_progress
 from unseen._random import whole_seed
-from unseen._wording import html_table, text_table
+from unseen._wording import check_named_once, html_table, text_table
 from unseen.drift import Drift
 from unseen.full import check_full, estimate_full, row_pieces
 from unseen.mixture.proportion import mixture_proportion
@@ -121,7 +121,7 @@ def estimate(
     drawn = draw.notices
     X_new, groups_new = draw.new("X_new", X_new, groups_new)
     control, _ = draw.new("control", control)
-    columns = needed_columns(X, every if full else X_new, control)
+    columns = needed_columns(X=X, X_new=every if full else X_new, control=control)
     X, X_new, control, notices = as_numbers(columns, X, X_new, control)
     chosen.fit(X, y)
     with show_progress(progress), on_device(device or card_of(X_new)):
@@ -147,9 +147,11 @@ def _check_together(groups: Any, groups_new: Any, control: Any, full: bool) -> N
         raise ValueError("full counts rows one by one: leave out groups and control.")
 
 
-def needed_columns(*samples: Any) -> Columns | None:
+def needed_columns(**samples: Any) -> Columns | None:
     """What makes numbers of tables with text, dates or gaps; None where no sample is one."""
-    return Columns() if any(map(_needs_columns, samples)) else None
+    for name, sample in samples.items():
+        check_named_once(name, column_names(sample) or ())
+    return Columns() if any(map(_needs_columns, samples.values())) else None
 
 
 def as_numbers(
@@ -387,7 +389,7 @@ def compare(
         estimators = all_estimators(len(set(np.ravel(y).tolist())))
     chosen = {name: clone(one) for name, one in _by_name(estimators).items()}
     seed = whole_seed(random_state)
-    X, X_new, _, notices = as_numbers(needed_columns(X, X_new), X, X_new)
+    X, X_new, _, notices = as_numbers(needed_columns(X=X, X_new=X_new), X, X_new)
     for one in chosen.values():
         own = random_state is None and one.random_state is not None
         # A whole number: a RandomState would draw another seed each time that it is asked.

@@ -64,10 +64,14 @@ CASES = {
         ["train.csv", "new.csv", *LABEL, "--control", "B/header.csv"],
         "--control is read as NEW is: .*header.csv must have rows",
     ),
+    "NEW as control": (
+        ["train.csv", "new.csv", *LABEL, "--control", "new.csv"],
+        "control must hold other rows than the new ones; it holds all of them",
+    ),
     "garbage": (["train.csv", "B/garbage.csv", *LABEL], "garbage.csv"),
     "garbage parquet": (["train.csv", "B/garbage.parquet", *LABEL], "garbage.parquet"),
     "ragged": (["train.csv", "B/ragged.csv", *LABEL], "ragged.csv"),
-    "column twice": (["train.csv", "B/twice.csv", *LABEL], "'length'"),
+    "column twice": (["train.csv", "B/twice.csv", *LABEL], "twice.csv must .* 'length' occurs"),
     "unknown suffix": (["train.csv", "B/table.xyz", *LABEL], "table.xyz"),
     "no labels": (["B/new.csv", "new.csv", *LABEL], "'kind' must not be missing"),
     "too few rows": (

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import unseen
-from unseen.proportions.control import rows_of_control
+from unseen.proportions.control import estimate_against_control, rows_of_control
 
 MOVE = np.array([2.0, 0.0, 1.0, 0.0, 0.0, 1.0])
 NEW_CLASS = np.array([6.0, -6.0, 6.0, -6.0, 6.0, -6.0])
@@ -85,3 +85,28 @@ def test_errors_name_the_argument(here) -> None:
         unseen.estimate(X, y, new, control=here["control"][:, :2])
     with pytest.raises(ValueError, match=r"sees the unseen; got SaerensEM"):
         unseen.estimate(X, y, new, control=here["control"], estimator=unseen.SaerensEM())
+
+
+def test_a_control_that_is_no_control_is_told(here) -> None:
+    X, y, new, control = here["X"], here["y"], here["new"], here["control"]
+    with pytest.raises(ValueError, match="control must hold other rows than the new ones"):
+        unseen.estimate(X, y, new, control=np.vstack([control, new]))
+    assert _told(here, np.vstack([control, new[:30]])) == (
+        "30 of 160 new rows are also among the rows of the control, value for value. Take them out "
+        "of the control: whatever is there counts as known."
+    )
+    assert _told(here, X) == (
+        "300 of 300 rows of the control are also among the labelled rows, value for value. They do "
+        "not show how known classes look where the new rows come from."
+    )
+
+
+def _told(here, control) -> str:
+    classifier = unseen.KernelLogisticRegression(bandwidth=2.0, C=1.0)
+    method = unseen.MPEIncomplete(classifier=classifier, n_folds=2, random_state=0)
+    with pytest.warns(unseen.UnseenWarning) as heard:
+        fitted = method.fit(here["X"], here["y"])
+        found = estimate_against_control(fitted, here["new"], control)
+    told = [one.text for one in found.notices if one.code == "rows_in_both"]
+    assert told == [str(one.message) for one in heard]
+    return told[0]

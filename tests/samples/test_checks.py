@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
@@ -24,6 +25,7 @@ from unseen.samples.checks import (
     column_names,
     sample_notices,
 )
+from unseen.tables import Columns
 
 X = np.arange(12.0).reshape(6, 2) ** 1.5
 Y = ["a", "b", "a", "b", "a", "b"]
@@ -323,6 +325,24 @@ def test_column_names() -> None:
     assert column_names(pl.DataFrame({"age": [1]})) == ["age"]
     assert column_names(pd.DataFrame(X)) is None
     assert column_names(X) is None
+
+
+@pytest.mark.parametrize("kind", ["numbers", "text", "pyarrow"])
+def test_a_table_names_each_column_once(kind) -> None:
+    once, twice = FRAME, FRAME.set_axis(["age", "age"], axis=1)
+    if kind == "text":
+        once, twice = (one.assign(sex=["f", "m"] * 3) for one in (once, twice))
+    if kind == "pyarrow":
+        twice = pa.Table.from_arrays(list(X.T), names=["age", "age"])
+    rule = "must name each column once; 'age' occurs twice"
+    with pytest.raises(ValueError, match=f"^X {rule}"):
+        unseen.estimate(twice, Y, once)
+    with pytest.raises(ValueError, match=f"^X_new {rule}"):
+        unseen.estimate(once, Y, twice)
+    with pytest.raises(ValueError, match=f"^X {rule}"):
+        Keeper().fit(twice, Y)
+    with pytest.raises(ValueError, match=f"^a table {rule}"):
+        Columns().fit(twice)
 
 
 # --- both samples together -------------------------------------------------------------------

@@ -123,7 +123,7 @@ def monitor(
     seed = whole_seed(chosen.random_state)
     scorer = chosen.scorer(seed)
     _check_settings(alpha, least_rows, scorer)
-    X, X_new, _, prepared = as_numbers(needed_columns(X, X_new), X, X_new)
+    X, X_new, _, prepared = as_numbers(needed_columns(X=X, X_new=X_new), X, X_new)
     labelled = chosen.fit(X, y).labelled_
     rows = check_new(labelled, X_new)
     notices = (*prepared, *sample_notices(labelled, rows, given=X_new))

@@ -20,7 +20,9 @@ from unseen._wording import named
 from unseen.drift import Control
 from unseen.proportions.base import ProportionEstimator, answer
 from unseen.records import Estimate, Notice
-from unseen.samples import LabelledRows, check_new
+from unseen.samples import LabelledRows, check_new, sample_notices
+from unseen.samples.checks import warn
+from unseen.samples.copies import copy_notices, row_keys
 from unseen.scores.base import stack_samples
 from unseen.simplex import mixture_shares
 
@@ -70,20 +72,42 @@ def estimate_against_control(
     rows = check_new(fitted.labelled_, control, name="control")
     if rows.shape[0] < FEWEST_ROWS:
         raise ValueError(f"control must have at least {FEWEST_ROWS} rows; got {rows.shape[0]}.")
+    new = check_new(fitted.labelled_, X_new)
+    notices = sample_notices(fitted.labelled_, new, given=X_new)
+    notices += _shared_rows(fitted.labelled_.rows, rows, new)
     one_seed = copy(fitted).set_params(random_state=whole_seed(fitted.random_state))
     claim = answer(one_seed, one_seed.labelled_, rows, confidence)
     here, lacking = rows_of_control(one_seed, rows)
     there = copy(one_seed)
     there.labelled_ = here
-    found = there.estimate(X_new, confidence=confidence)
+    found = there.with_verdict(answer(there, here, new, confidence), new, None)
     limits = None if claim.intervals is None else tuple(claim.intervals[-1].tolist())
     verdict = None if claim.drift is None else claim.drift.verdict
     return replace(
         found,
         control=Control(rows.shape[0], claim.unseen, limits, verdict),
         n_labelled=claim.n_labelled,
-        notices=(*found.notices, *lacking),
+        notices=(*notices, *found.notices, *lacking),
     )
+
+
+def _shared_rows(labelled: Matrix, control: Matrix, new: Matrix) -> tuple[Notice, ...]:
+    """Rows that the control has in common with another sample, where chance does not put them."""
+    with_new = _in_both(control, new, "control", "X_new")
+    keys, keys_new = np.split(row_keys(control, new), [control.shape[0]])
+    if with_new and np.isin(keys_new, keys).all():
+        raise ValueError(
+            "control must hold other rows than the new ones; it holds all of them, so that none "
+            "could be called unseen."
+        )
+    shared = with_new + _in_both(labelled, control, "X", "control")
+    for notice in shared:
+        warn(notice.text)
+    return tuple(shared)
+
+
+def _in_both(known: Matrix, new: Matrix, *names: str) -> list[Notice]:
+    return [one for one in copy_notices(known, new, *names) if one.code == "rows_in_both"]
 
 
 def rows_of_control(

@@ -22,7 +22,7 @@ from sklearn.utils.sparsefuncs import min_max_axis
 from sklearn.utils.validation import validate_data
 
 from unseen._types import BoolArray, FloatArray
-from unseen._wording import listed, quoted
+from unseen._wording import check_named_once, listed, quoted
 from unseen.records import Notice, UnseenWarning
 from unseen.samples.copies import copy_notices
 from unseen.samples.draws import enough_places
@@ -76,6 +76,7 @@ def check_rows(X: Any, name: str, columns: Iterable[str] | None = None) -> Rows:
         ...
     ValueError: F must be finite; got 1 NaN or infinite values, the first in row 1, column 0. ...
     """
+    check_named_once(name, _columns(X))
     try:
         shape = np.shape(X)
     except ValueError as error:
@@ -304,14 +305,17 @@ def _spread(X: Rows, X_new: Rows) -> FloatArray:
 
 def column_names(X: Any) -> list[str] | None:
     """Column names of a pandas, polars or pyarrow table; None where there are none."""
+    columns = _columns(X)
+    return columns if columns and all(isinstance(column, str) for column in columns) else None
+
+
+def _columns(X: Any) -> list[Any]:
+    """What a table calls its columns: names, or other keys of pandas."""
     if hasattr(X, "collect"):  # a table that is not in memory would be asked to make one
-        return None
+        return []
     columns = getattr(X, "column_names", None)
-    if columns is None:
-        columns = getattr(X, "columns", None)
-    if columns is None or not all(isinstance(column, str) for column in columns):
-        return None
-    return list(columns)
+    columns = getattr(X, "columns", None) if columns is None else columns
+    return [] if columns is None else list(columns)
 
 
 def _holds_dates(X: Any) -> bool:

@@ -26,7 +26,16 @@ _MOST_ROWS, _MOST_VALUES = 1000, 100_000_000
 
 
 # Those who read files have no argument of these names.
-_SPOKEN = {"X": "labelled rows", "X_new": "new rows"}
+_SPOKEN = {"X": "labelled rows", "X_new": "new rows", "control": "rows of the control"}
+# What to do about rows of the second sample that are in the first, too.
+_ADVICE = {
+    ("control", "X_new"): "Take them out of the control: whatever is there counts as known.",
+    ("X", "control"): "They do not show how known classes look where the new rows come from.",
+}
+_USUAL_ADVICE = (
+    "If they come from the training data, take them out: they pull the shares towards their "
+    "classes."
+)
 
 
 class _Sample(NamedTuple):
@@ -67,8 +76,8 @@ def copy_notices(X: Matrix, X_new: Matrix, known_name: str, new_name: str) -> li
             Notice(
                 "rows_in_both",
                 f"{new_in_known.found} of {len(new.keys)} {new.name} are also among the "
-                f"{known.name}, value for value. If they come from the training data, take them "
-                "out: they pull the shares towards their classes.",
+                f"{known.name}, value for value. "
+                + _ADVICE.get((known_name, new_name), _USUAL_ADVICE),
             )
         )
     for sample, other, overlap in ((known, new, new_in_known), (new, known, known_in_new)):

@@ -12,6 +12,8 @@ from errno import EAGAIN, ENOMEM
 from importlib import import_module
 from typing import Any, TypeAlias
 
+from unseen._wording import check_named_once
+
 __all__ = [
     "Array",
     "Batch",
@@ -59,6 +61,7 @@ def release_unused() -> None:
 def as_table(data: Any) -> Table:
     """A pyarrow table, from a pyarrow, pandas or polars one."""
     pa = arrow()
+    check_named_once("a table", getattr(data, "column_names", getattr(data, "columns", ())))
     if isinstance(data, pa.Table):
         return data
     if isinstance(data, pa.RecordBatch):

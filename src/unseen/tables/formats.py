@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
+from unseen._wording import check_named_once
 from unseen.records import Notice
 from unseen.tables._arrow import Batch, arrow, batch_rows, readable, without_views
 from unseen.tables.arrays import Npy, Npz
@@ -98,9 +98,7 @@ class Part:
         """The columns of the file; each name may occur once."""
         with readable(self.name, self.format.called):
             found = self.format.names(self)
-        twice = [name for name, count in Counter(found).items() if count > 1]
-        if twice:
-            raise ValueError(f"{self.name} must name each column once; {twice[0]!r} occurs twice.")
+        check_named_once(self.name, found)
         return found
 
     def batches(self, columns: Sequence[str]) -> Iterator[Batch]:

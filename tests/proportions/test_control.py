@@ -104,8 +104,8 @@ def test_a_control_that_is_no_control_is_told(here) -> None:
 def _told(here, control) -> str:
     classifier = unseen.KernelLogisticRegression(bandwidth=2.0, C=1.0)
     method = unseen.MPEIncomplete(classifier=classifier, n_folds=2, random_state=0)
+    fitted = method.fit(here["X"], here["y"])
     with pytest.warns(unseen.UnseenWarning) as heard:
-        fitted = method.fit(here["X"], here["y"])
         found = estimate_against_control(fitted, here["new"], control)
     told = [one.text for one in found.notices if one.code == "rows_in_both"]
     assert told == [str(one.message) for one in heard]

@@ -40,6 +40,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 BLOCK = 4096  # rows whose kernel values stay in the cache between two passes over them
 LEAST_BLOCK, AT_WORK = 256, 2**19  # rows, and numbers, where a row has very many numbers
 AT_HAND = 2**17  # numbers of a block that is gone over several times
+UNPACKED, LEAST_UNPACKED = 1_000_000, 128  # multiplications of a small product, and its least rows
 FEW_OUTPUTS = 12
 _device: ContextVar[str] = ContextVar("unseen_device", default="cpu")
 # Rows on a device, by the identity of those on the host and the name of the device.
@@ -440,6 +441,8 @@ def single_expm1(half: FloatArray, rest: FloatArray, factor: float) -> FloatArra
 def _unpacked(rows: FloatArray, rank: int) -> Iterator[slice]:
     """Blocks of rows so small that BLAS multiplies them by a design of this rank without packing.
 
-    With few columns, packing the design costs as much as the product itself.
+    With few columns, packing the design costs as much as the product itself; with many, blocks
+    would be so small that each of them is packed.
     """
-    return row_blocks(len(rows), max(32, 1_000_000 // (rank * rows.shape[1])))
+    size = UNPACKED // (rank * rows.shape[1])
+    return row_blocks(len(rows), size if size >= LEAST_UNPACKED else BLOCK)

@@ -44,6 +44,32 @@ def test_folds_are_the_fits_without_their_rows(moons):
         assert_allclose(found.values[:, cell, 0], exact, atol=1e-5)
 
 
+def test_rows_that_no_problem_trains_on_have_values_all_the_same(moons):
+    """One fold alone leaves its rows idle; beside the other folds they are worked on."""
+    X, y = moons
+    weights = (np.arange(len(y))[:, None] % 3 != np.arange(3)).astype(float)
+    targets, factor = y[:, None, None].astype(float), kernel_factor(X, IDENTITY, X, 0.8)
+    seen = []
+
+    def watch(progress):
+        seen.append(progress.values)
+        return np.zeros(progress.active.size, dtype=bool)
+
+    alone, beside = (
+        solve(
+            factor,
+            Problems(np.full(n_folds, 10.0), np.arange(n_folds), weights[:, :n_folds], targets),
+            tol=1e-9,
+            max_iter=200,
+            watch=watch if n_folds == 1 else None,
+        )
+        for n_folds in (1, 3)
+    )
+    assert_allclose(alone.values[:, 0], beside.values[:, 0], atol=1e-5)
+    assert_allclose(alone.coefficients[:, 0], beside.coefficients[:, 0], atol=1e-3)
+    assert_allclose(seen[-1], alone.values, atol=0.1)
+
+
 def test_multinomial_cell_equals_a_general_optimiser(moons):
     X, _ = moons
     X = X[:40]

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -135,29 +136,40 @@ def solve(
 
 
 class _Iteration:
-    """State of the problems that are not yet solved; the last axes are (problems, outputs)."""
+    """State of the problems that are not yet solved; the last axes are (problems, outputs).
+
+    Steps go over the rows that some problem trains on; the others are idle until their values are
+    asked for.
+    """
 
     def __init__(self, factor: KernelFactor, problems: Problems) -> None:
         self.factor, self.problems = factor, problems
         self.arrays = arrays = arrays_of(factor.design)
         self.active, self.C = np.arange(problems.C.size), arrays.put(problems.C)
-        self.weights = problems.weights[:, problems.group]
         self.dtype = arrays.precision(factor.design)
         self.whiten = arrays.put(factor.whiten, self.dtype)
         intercept, null_loss = _null_model(problems)
-        self.preconditioner = _Preconditioner(factor, problems)
-        n_rows, rank = factor.design.shape
+        trains = arrays.host((problems.weights != 0).any(1))
+        self.trained, self.idle = (arrays.put(np.flatnonzero(one)) for one in (trains, ~trains))
+        self.design, self.targets, self.weights = factor.design, problems.targets, problems.weights
+        if len(self.idle):
+            self.design, self.targets, self.weights = (
+                array[self.trained] for array in (self.design, self.targets, self.weights)
+            )
+        self.weights = self.weights[:, problems.group]
+        self.preconditioner = _Preconditioner(factor, problems, trains)
+        n_rows, rank = self.design.shape
         shape = (rank, problems.C.size, problems.targets.shape[2])
         self.w, self.direction = arrays.zeros(shape), arrays.zeros(shape)
         self.w[-1] = arrays.put(intercept[problems.group])
-        self.values, finished, self.probabilities, self.moved = (
-            arrays.zeros((n_rows, *shape[1:]), self.dtype) for _ in range(4)
+        self.values, self.probabilities, self.moved = (
+            arrays.zeros((n_rows, *shape[1:]), self.dtype) for _ in range(3)
         )
         self.values[:] = self.w[-1]
         # The arrays of a Solution, filled as problems finish.
         self.found = (
             np.zeros(shape),
-            finished,
+            arrays.zeros((len(factor.design), *shape[1:]), self.dtype),
             np.zeros(problems.C.size),
             np.zeros(problems.C.size),
         )
@@ -180,7 +192,19 @@ class _Iteration:
         """How far all problems have come."""
         total = np.maximum(self.arrays.total(self.weights), 1e-300)
         gain = 2 * self.decrement / (self.problems.C[self.active] * total)
-        return Progress(self.active, self.values, gain, self.found[1])
+        return Progress(self.active, self._values(slice(None)), gain, self.found[1])
+
+    def _values(self, which: Any) -> Array:
+        """Values of all rows, the idle ones too, for some of the problems at work."""
+        values = self.values[:, which]
+        if not len(self.idle):
+            return values
+        found = self.arrays.empty((len(self.factor.design), *values.shape[1:]), self.dtype)
+        found[self.trained] = values
+        w = self.arrays.cast(self.w[:, which].reshape(len(self.w), -1), self.dtype)
+        idle = self.factor.design[self.idle] @ (self.whiten @ w)
+        found[self.idle] = idle.reshape(-1, *values.shape[1:])
+        return found
 
     def restart(self) -> None:
         """Forget the direction, and precondition by the current Hessian."""
@@ -221,7 +245,7 @@ class _Iteration:
         coefficients, values, decrement, error = self.found
         w = self.arrays.host(self.w[:, ended])
         coefficients[:, solved] = np.tensordot(self.factor.whiten, w, 1)
-        values[:, there] = self.values[:, ended]
+        values[:, there] = self._values(ended)
         decrement[solved] = self.decrement[done] / self.scale[done]
         error[solved] = np.sqrt(np.maximum(self.decrement[done], 0.0))
         self.active = self.active[keep]
@@ -234,7 +258,7 @@ class _Iteration:
 
     def _curvature(self) -> Array:
         """Second derivative along the direction; keeps ``B W direction`` in ``moved``."""
-        design, arrays = self.factor.design, self.arrays
+        design, arrays = self.design, self.arrays
         flat = self.direction.reshape(len(self.w), -1)
         direction = self.whiten @ arrays.cast(flat, self.dtype)
         curvature = arrays.zeros((self.active.size,))
@@ -248,8 +272,8 @@ class _Iteration:
 
     def _move(self, length: FloatArray) -> Array:
         """Go this far along the direction; return the gradient there."""
-        design, arrays = self.factor.design, self.arrays
-        targets, groups = self.problems.targets, self.problems.group[self.active]
+        design, targets, arrays = self.design, self.targets, self.arrays
+        groups = self.problems.group[self.active]
         far = arrays.put(length[:, None])
         self.w += far * self.direction
         step = arrays.cast(far, self.dtype)
@@ -312,13 +336,16 @@ class _Iteration:
 class _Preconditioner:
     """Hessians averaged over the problems that share a C, from a sample of whitened rows."""
 
-    def __init__(self, factor: KernelFactor, problems: Problems) -> None:
+    def __init__(self, factor: KernelFactor, problems: Problems, trains: BoolArray) -> None:
         self.arrays = arrays_of(factor.design)
         n_rows, rank = factor.design.shape
         # Evenly spaced rows need no randomness.
-        self.rows = np.unique(np.linspace(0, n_rows - 1, min(n_rows, SAMPLE * rank)).astype(int))
-        self.sample = self.arrays.whitened(factor.design[self.rows], factor.whiten)
-        self.weights = problems.weights[self.rows] * (n_rows / len(self.rows))
+        rows = np.unique(np.linspace(0, n_rows - 1, min(n_rows, SAMPLE * rank)).astype(int))
+        stands_for, rows = n_rows / len(rows), rows[trains[rows]]
+        self.sample = self.arrays.whitened(factor.design[rows], factor.whiten)
+        self.weights = problems.weights[rows] * stands_for
+        # Places among the rows that some problem trains on.
+        self.rows = np.cumsum(trains)[rows] - 1
         self.factors: dict[float, Array] = {}
 
     def update(self, C: FloatArray, groups: IntArray, probabilities: Array) -> None:

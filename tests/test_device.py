@@ -7,7 +7,6 @@ import pickle
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,6 +14,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn import datasets
 
 import unseen
 from unseen._arrays import NumpyArrays, carried, chosen_arrays, kept_there, rows_sent_once
@@ -272,12 +272,22 @@ def test_the_default_estimate_is_the_same(torch, blobs, monkeypatch) -> None:
     assert_allclose(found.drift.probability_moved, expected.drift.probability_moved, atol=1e-9)
     assert_allclose(found.pooled.thresholds, expected.pooled.thresholds, atol=1e-9)
     assert_allclose(found.pooled.detection, expected.pooled.detection, atol=1e-9)
-    # Rows whose logits are alike lie 0 from labelled ones but for rounding, which then orders them.
-    moves = replace(theirs.moves, distances=ours.moves.distances)
-    with unseen.on_device("torch"):
-        whole = estimator.from_scores(replace(theirs, moves=moves), confidence=0.9)
-    assert_allclose(whole.proportions, expected.proportions, atol=1e-5)
-    assert_allclose(whole.intervals, expected.intervals, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["digits", "wine", "breast_cancer"])
+@pytest.mark.parametrize("shift", [0.0, 0.1])
+def test_a_whole_estimate_is_the_same(torch, name, shift) -> None:
+    data = getattr(datasets, f"load_{name}")()
+    rows = np.random.default_rng(0).permutation(len(data.data))[:600]
+    X, y = data.data[rows], data.target[rows]
+    old = (np.arange(len(X)) < len(X) // 2) & ((y > 0) | (name == "breast_cancer"))
+    X_new = X[len(X) // 2 :] + shift * X.std(axis=0)
+    expected = unseen.estimate(X[old], y[old], X_new, random_state=0)
+    found = unseen.estimate(X[old], y[old], X_new, random_state=0, device="torch")
+    assert_allclose(found.proportions, expected.proportions, atol=1e-5)
+    assert_allclose(found.intervals, expected.intervals, atol=1e-5)
+    moved = found.drift.probability_moved, expected.drift.probability_moved
+    assert_allclose(*moved, atol=1e-5)
 
 
 def test_copies_are_found_in_torch(torch) -> None:

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.spatial.distance import cdist
 from scipy.stats import ks_2samp
@@ -93,3 +93,15 @@ def test_a_constant_column_of_any_size_changes_no_distance(samples, value) -> No
         for F, H in (wide, samples)
     )
     assert_allclose(found.new, expected.new, rtol=1e-7)
+
+
+def test_rounding_orders_no_rows() -> None:
+    """Rows that are equal but for the last digits of a sum lie 0 apart, in any order of sums."""
+    rows = np.random.default_rng(0).normal(50.0, 1.0, size=(40, 6))
+    nearly = (rows + 1e3) - 1e3
+    assert 0 < np.abs(nearly - rows).max() < 1e-12
+    found = neighbour_distances(
+        np.repeat(nearly, 4, 0), np.repeat(rows, 4, 0), scales(6), np.random.RandomState(0)
+    )
+    assert_array_equal(found.new, 0.0)
+    assert_array_equal(found.labelled, 0.0)

@@ -28,6 +28,8 @@ EXACT_CELLS = 2**18  # below this size of the factor, double precision costs har
 RESIDUAL = {np.float64: 1e-10, np.float32: 1e-4}
 _SMALLEST = 1e-100
 _NEIGHBOURS = 3
+# Squared distances below this part of a row's square are rounding, which must not order rows.
+_ROUNDING = 1e-13
 # With so many rows to compare with, more of them would only take longer.
 _MOST_REFERENCES = 1000
 # Rows of more columns, and sparse rows of more values, are not made dense as a whole.
@@ -186,11 +188,14 @@ def neighbour_distances(
         references = arrays.put(scale(H[chosen]))
         for (rows, numbers, shared), distances in zip(samples, found, strict=True):
             for block in arrays.blocks(rows.shape[0], len(chosen)):
-                apart = arrays.squared_distances(scale(arrays.put(dense(rows[block]))), references)
+                scaled = scale(arrays.put(dense(rows[block])))
+                apart = arrays.squared_distances(scaled, references)
                 few = np.flatnonzero(shared[block])
                 row, reference = np.nonzero(numbers[block][few, None] == own)
                 apart[arrays.put(few[row]), arrays.put(reference)] = np.inf
-                nearest = arrays.smallest(apart, n_nearest).clip(min=0.0)
+                nearest = arrays.smallest(apart, n_nearest)
+                squares = arrays.contract("ij,ij->i", scaled, scaled)
+                nearest[nearest <= _ROUNDING * squares[:, None]] = 0.0
                 distances[block, column] = (nearest**0.5).mean(1)
     return Distances(*(arrays.sealed(arrays.host(distances)) for distances in found))
 

@@ -88,6 +88,28 @@ def test_posteriors_that_are_too_sure_are_rescaled_before_shares_are_read() -> N
     )
 
 
+def test_no_vote_says_half_a_vote() -> None:
+    """Shares by votes of 30 balanced trees, against those by the odds that the trees vote with."""
+    off = []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        (X, codes), (X_new, _) = (
+            rows_of([0.9, 0.1], 1000, seed),
+            rows_of([0.6, 0.4], 500, seed + 10),
+        )
+        rare = (gaussian_posteriors(rows, CENTRES, [0.5, 0.5])[:, 1] for rows in (X, X_new))
+        rare = (rng.binomial(30, odds) / 30 for odds in rare)
+        labelled, new = (np.column_stack([1 - votes, votes]) for votes in rare)
+        rescaling = needed_rescaling(labelled, codes)
+        assert rescaling.zero == pytest.approx(1 / 60)
+        by_votes = Posteriors((0, 1), codes, labelled, new, rescaling=rescaling)
+        exact = Posteriors((0, 1), codes, None, gaussian_posteriors(X_new, CENTRES, [0.9, 0.1]))
+        found, wanted = (SaerensEM().from_scores(one).proportions for one in (by_votes, exact))
+        off.append(abs(found[1] - wanted[1]))
+    # With 1e-15 for no vote, the mean is 0.2.
+    assert np.mean(off) < 0.1
+
+
 @pytest.fixture(scope="module")
 def shares_by_classifier():
     """Shares of 900:100 Gaussians at 300:200, by three classifiers."""

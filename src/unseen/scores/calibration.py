@@ -46,6 +46,8 @@ class Rescaling:
         Above 1 it tempers posteriors that are too sure, below 1 it sharpens them.
     bias : ndarray of shape (K,)
         Added to the log-posterior of each class; means 0.
+    zero : float, default=1e-15
+        What a smaller posterior is taken for.
 
     Examples
     --------
@@ -55,10 +57,11 @@ class Rescaling:
 
     temperature: float
     bias: FloatArray
+    zero: float = _LEAST_POSTERIOR
 
     def __call__(self, posteriors: FloatArray) -> FloatArray:
         """The calibrated posteriors."""
-        logits = log_posteriors(posteriors) / self.temperature + self.bias
+        logits = log_posteriors(posteriors, self.zero) / self.temperature + self.bias
         return np.asarray(softmax(logits, axis=1))
 
 
@@ -170,16 +173,27 @@ def needed_rescaling(posteriors: FloatArray, codes: IntArray) -> Rescaling | Non
     return rescaling if 2 * gain > chi2.isf(_LEVEL, posteriors.shape[1]) else None
 
 
-def log_posteriors(posteriors: FloatArray) -> FloatArray:
-    """Logarithms, with the 0 of a tree's vote taken as a very small number."""
-    return np.log(np.maximum(posteriors, _LEAST_POSTERIOR))
+def log_posteriors(posteriors: FloatArray, zero: float = _LEAST_POSTERIOR) -> FloatArray:
+    """Logarithms, which stay finite where a classifier says 0."""
+    return np.log(np.maximum(posteriors, zero))
+
+
+def _meant_by_zero(posteriors: FloatArray) -> float:
+    """What a posterior of 0 is taken for: half of the least that is not 0.
+
+    With votes, no vote of a hundred trees then says half a vote, and not that no row of the class
+    could be there.
+    """
+    return max(float(posteriors[posteriors > 0].min()) / 2, _LEAST_POSTERIOR)
 
 
 def _least_log_loss(
     posteriors: FloatArray, codes: IntArray, *, temperature: bool = True, bias: bool = True
 ) -> Rescaling:
     """Inverse temperature and biases of the least log-loss: a convex problem."""
-    logs = log_posteriors(np.asarray(posteriors, dtype=np.float64))
+    given = np.asarray(posteriors, dtype=np.float64)
+    zero = _meant_by_zero(given)
+    logs = log_posteriors(given, zero)
     n_rows, n_classes = logs.shape
     truth = (np.asarray(codes)[:, None] == np.arange(n_classes)).astype(float)
 
@@ -194,4 +208,4 @@ def _least_log_loss(
     bounds = [_INVERSE_TEMPERATURES if temperature else (1.0, 1.0), *[(-50.0, 50.0)] * n_classes]
     options: Any = {"ftol": 1e-15, "gtol": 1e-9, "maxiter": 1000}
     found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
-    return Rescaling(float(1 / found.x[0]), found.x[1:] - found.x[1:].mean())
+    return Rescaling(float(1 / found.x[0]), found.x[1:] - found.x[1:].mean(), zero)

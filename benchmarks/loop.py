@@ -1,6 +1,6 @@
 """After the number: how many groups, their intervals and sentences, audits, the whole loop.
 
-    python benchmarks/loop.py audit                 1,000 simulated audits; half a minute
+    python benchmarks/loop.py audit                 3,000 simulated audits; a minute
     python benchmarks/loop.py groups [--data DIR]   number of groups, shares, sentences
     python benchmarks/loop.py loop                  the whole loop, 60 labels from the truth (or
                                                     a third of the rows, where these are fewer)
@@ -72,7 +72,7 @@ def uniform_width(truth: np.ndarray, n_rows: int, rng: np.random.RandomState) ->
     return upper - lower
 
 
-def audits(n_cases: int = 1000) -> None:
+def audits(n_cases: int = 3000) -> None:
     rng, found = np.random.RandomState(20), []
     for place in range(n_cases):
         kind, n_rows = CASES[place % len(CASES)], int(rng.choice([30, 60, 120]))

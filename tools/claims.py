@@ -353,12 +353,13 @@ def head_to_head() -> Iterator[Claim]:
 
 def loop() -> Iterator[Claim]:
     """Audits, groups, sentences, the loop."""
-    kinds = [float(row["held_unseen"]) for row in table("loop_audit") if row["kind"] != "all"]
+    kinds = {row["kind"]: float(row["held_unseen"]) for row in table("loop_audit")}
     (whole,) = rows("loop_audit", kind="all")
-    held = (float(whole["held_unseen"]), min(kinds), max(kinds), float(whole["held_if_any"]),
-            float(whole["held_known"]))  # fmt: skip
-    yield Claim(LOOP, "held in {} ({} to {} by kind of model; {} where anything was new), those of "
-                "known classes in {}:", held)  # fmt: skip
+    held = tuple(float(whole[f"held_{of}"]) for of in ("unseen", "if_any", "known"))
+    yield Claim(LOOP, "share held in {}, {} where anything was new (an interval that begins at 0 "
+                "holds a share of 0), and those of known classes in {}.", held)  # fmt: skip
+    yield Claim(LOOP, "By kind of model, {} (wrong) to {} (right: intervals",
+                (min(kinds.values()), max(kinds.values())))  # fmt: skip
     widths = tuple(float(whole[f"width{part}"]) for part in ("", "_uniform_half", "_uniform_all"))
     yield Claim(LOOP, "mean width was {}, where the uniform half of the labels alone gave {} and "
                 "as many uniform labels as in the sheet {}.", widths)  # fmt: skip

@@ -15,21 +15,30 @@ from unseen.records import Estimate
 ROUNDING = 2e-3
 
 
-@pytest.mark.parametrize(("x", "n"), [(0, 30), (3, 30), (30, 30), (11, 40)])
-def test_one_stratum_has_the_mid_p_limits(x, n) -> None:
-    """Slow twin: the p at which P(X > x) + P(X = x) / 2 is 2.5%, and its mirror image."""
-    from scipy.optimize import brentq
-    from scipy.stats import binom
-
-    def tail(p, sign):
-        more = binom.sf(x, n, p) if sign > 0 else binom.cdf(x - 1, n, p)
-        return more + binom.pmf(x, n, p) / 2 - 0.025
-
+@pytest.mark.parametrize(("x", "n"), [(3, 30), (29, 30), (11, 40)])
+def test_one_stratum_has_the_limits_of_jeffreys(x, n) -> None:
     share, lower, upper = share_interval([Stratum.counted(1.0, x, n)])
     assert share == x / n
-    twin_lower = 0.0 if x == 0 else brentq(tail, 1e-9, 1 - 1e-9, args=(1,))
-    twin_upper = 1.0 if x == n else brentq(tail, 1e-9, 1 - 1e-9, args=(-1,))
-    assert (lower, upper) == pytest.approx((twin_lower, twin_upper), abs=ROUNDING)
+    twin = beta.ppf([0.025, 0.975], x + 0.5, n - x + 0.5)
+    assert (lower, upper) == pytest.approx(tuple(twin), abs=ROUNDING)
+
+
+@pytest.mark.parametrize("confidence", [0.8, 0.95])
+@pytest.mark.parametrize("split", [0, 12])
+def test_a_class_without_labels_has_the_exact_limit_of_none(confidence, split) -> None:
+    """All the error is of the upper end: at the limit none of n is drawn with 1 - confidence.
+
+    It hardly changes where a model splits the rows, so two half rows are one whole row.
+    """
+    nobody, inside = np.zeros(40, bool), np.arange(40) < split
+    alike = np.full(40, 1e-9)
+    for flip in (False, True):
+        strata = class_strata(nobody ^ flip, inside, alike, split / 40)
+        share, lower, upper = share_interval(strata, confidence)
+        assert share == flip
+        found = (1 - lower, 1 - upper) if flip else (upper, lower)
+        exact = 1 - (1 - confidence) ** (1 / 40)
+        assert found == pytest.approx((exact, 0.0), abs=0.005 if split else ROUNDING)
 
 
 def test_two_pure_strata_are_no_wider_than_exact_limits_of_both() -> None:
@@ -52,22 +61,28 @@ def test_weights_undo_an_uneven_draw() -> None:
     probabilities = np.repeat([0.3, 0.1], 30)
     (stratum,) = class_strata(is_class, np.zeros(60, bool), probabilities, 0.0)
     assert stratum.share == pytest.approx((30 / 0.3) / (30 / 0.3 + 30 / 0.1))
-    assert sum(stratum.above) < 61
+    # The variance of a ratio, as of labels that are drawn one by one.
+    weights = 1 / probabilities
+    residual = weights * (is_class - stratum.share)
+    variance = (residual @ residual) / weights.sum() ** 2
+    assert beta.var(*stratum.beta) == pytest.approx(variance, rel=0.1)
 
 
 @pytest.mark.parametrize("x", [0, 1, 7, 19, 20])
-def test_equal_weights_make_the_limits_of_a_count(x) -> None:
-    is_class = np.arange(20) < x
-    drawn = Stratum.drawn(is_class, np.full(20, 1e-6), 1.0)
-    ends = share_interval([drawn]), share_interval([Stratum.counted(1.0, x, 20)])
-    assert ends[0] == pytest.approx(ends[1], abs=0.02)
+def test_equal_weights_make_the_distribution_of_a_count(x) -> None:
+    drawn = Stratum.drawn(np.arange(20) < x, np.full(20, 1e-6), 1.0)
+    assert_allclose(drawn.beta, Stratum.counted(1.0, x, 20).beta)
+
+
+def test_more_labels_of_the_same_kind_are_a_larger_count() -> None:
+    assert Stratum.counted(1.0, 3, 30).with_more(2).beta == Stratum.counted(1.0, 6, 60).beta
 
 
 def test_a_class_of_rows_that_are_seldom_drawn_is_not_ruled_out_too_soon() -> None:
     """None of 40 labels is of the class; rows of large weight were drawn only 20 times."""
     probabilities = np.repeat([0.5, 0.01], 20)
     nobody = np.zeros(40, bool)
-    _, _, upper = share_interval([Stratum.drawn(nobody, probabilities, 1.0)])
+    _, _, upper = share_interval(class_strata(nobody, nobody, probabilities, 0.0))
     assert upper > 1 - 0.05 ** (1 / 22)
 
 

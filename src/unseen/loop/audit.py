@@ -195,7 +195,7 @@ def audit(
     >>> rows = rng.choice(1000, size=60, replace=False)
     >>> found = audit(guesses, rows, truth[rows])
     >>> round(found.corrected.unseen, 2), found.corrected.intervals[-1].round(2)
-    (0.28, array([0.22, 0.31]))
+    (0.28, array([0.23, 0.31]))
     """
     called = np.asarray(guesses, dtype=object)
     labelled, notices = _checked(called, rows, labels, probabilities)

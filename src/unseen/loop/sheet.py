@@ -92,7 +92,7 @@ def draw_sheet(
     >>> labels = np.where(sheet.rows < 150, "cat", "emu")  # people look at the rows
     >>> found = audit(rule.predict_new(), sheet.rows, labels, sheet.probabilities)
     >>> found.corrected.intervals[-1].round(2)
-    array([0.18, 0.37])
+    array([0.22, 0.32])
     """
     posteriors = rule.out_of_fold_.new
     group_of_row = np.zeros(len(posteriors), dtype=np.intp) if groups is None else groups

@@ -21,7 +21,8 @@ __all__ = ["Stratum", "class_strata", "share_interval"]
 # Fewer labels say too little about a stratum of their own.
 _FEWEST = 3
 _POINTS = 200
-_ROUNDING = 1e-9
+# Jeffreys' prior counts half a row of each kind.
+_HALF = 0.5
 
 
 @dataclass(frozen=True)
@@ -34,63 +35,69 @@ class Stratum:
         Part of all new rows that is in the stratum.
     share : float
         Weighted proportion of the class among the labels in the stratum.
-    below, above : (float, float)
-        Beta distributions of the proportion, for its lower and its upper limit: x of n equal labels
-        make Beta(x, n - x + 1) and Beta(x + 1, n - x).
+    beta : (float, float)
+        Beta distribution of the proportion: x of n equal labels make that of Jeffreys,
+        Beta(x + 1/2, n - x + 1/2).
     left : float, default=1.0
         Part of the variance that is left because not all rows were drawn, in [0, 1].
 
     Examples
     --------
     >>> Stratum.counted(1.0, 3, 30)
-    Stratum(weight=1.0, share=0.1, below=(3, 28), above=(4, 27), left=1.0)
+    Stratum(weight=1.0, share=0.1, beta=(3.5, 27.5), left=1.0)
     """
 
     weight: float
     share: float
-    below: tuple[float, float]
-    above: tuple[float, float]
+    beta: tuple[float, float]
     left: float = 1.0
 
     @classmethod
     def counted(cls, weight: float, x: float, n: float) -> Stratum:
         """The stratum of a uniform draw: x of n labels are of the class."""
-        return cls(weight, x / n, (x, n - x + 1), (x + 1, n - x))
+        return cls(weight, x / n, (x + _HALF, n - x + _HALF))
 
     @classmethod
-    def drawn(cls, is_class: BoolArray, probabilities: FloatArray, weight: float) -> Stratum:
-        """The stratum of labels whose rows were drawn with these probabilities."""
+    def drawn(
+        cls,
+        is_class: BoolArray,
+        probabilities: FloatArray,
+        weight: float,
+        added: tuple[float, float] = (_HALF, _HALF),
+    ) -> Stratum:
+        """The stratum of labels whose rows were drawn with these probabilities.
+
+        ``added`` rows of the class, and of other classes, stand for those that nobody drew.
+        """
         inverse = probabilities.min() / probabilities  # only ratios count, and these stay finite
-        above = _one_more(is_class, inverse)
-        below = _one_more(~is_class, inverse)[::-1]
         left = float((inverse**2) @ (1 - probabilities) / (inverse**2).sum())
         share = float(np.clip(inverse @ is_class / inverse.sum(), 0.0, 1.0))
-        return cls(weight, share, below, above, left)
+        return cls(weight, share, _weighted_beta(is_class, inverse, added), left)
 
     def with_more(self, factor: float) -> Stratum:
         """The stratum to expect of ``factor`` times as many labels of the same kind."""
-        above = (1 + max(self.above[0] - 1, 0.0) * factor, self.above[1] * factor)
-        below = (self.below[0] * factor, 1 + max(self.below[1] - 1, 0.0) * factor)
+        first, second = (_HALF + max(one - _HALF, 0.0) * factor for one in self.beta)
         left = max(0.0, 1 - (1 - self.left) * factor)
-        return replace(self, above=above, below=below, left=left)
+        return replace(self, beta=(first, second), left=left)
 
 
-def _one_more(is_class: BoolArray, inverse: FloatArray) -> tuple[float, float]:
-    """Beta distribution of a weighted proportion, one more row of the class counted in.
+def _weighted_beta(
+    is_class: BoolArray, inverse: FloatArray, added: tuple[float, float]
+) -> tuple[float, float]:
+    """Beta distribution with the mean and the variance of a weighted proportion.
 
-    Rows of the class that nobody has drawn may be of the largest weight, and so is this row, as in
-    the limits of Fay and Feuer (1997) for weighted counts. Labels of equal weight make
-    Beta(x + 1, n - x); labels count at most as many as their weights alone say.
+    Rows of a kind that nobody drew may be of the largest weight. An added row weighs as the
+    labelled rows of its kind and one of the largest weight do on average: few labels say little
+    of the weights of their kind.
     """
-    total, largest = inverse.sum(), inverse.max()
-    n_labels = float(total**2 / (inverse**2).sum())
-    share = inverse @ is_class / total
-    mean = (inverse @ is_class + largest) / (total + largest)
-    squares = (inverse**2) @ (is_class - share) ** 2 + (largest * (1 - share)) ** 2
-    if squares <= _ROUNDING or mean >= 1:
-        return n_labels + 1, 0.0
-    size = mean * (1 - mean) * (total + largest) ** 2 / squares
-    size = min(size * (1 + 1 / n_labels), n_labels + 1)
+    weights = [
+        (inverse[kind].sum() + inverse.max()) / (kind.sum() + 1) for kind in (is_class, ~is_class)
+    ]
+    every, values = np.append(inverse, weights), np.append(is_class, [1.0, 0.0])
+    counts = np.append(np.ones(len(inverse)), added)
+    total = counts @ every
+    mean = counts @ (every * values) / total
+    size = mean * (1 - mean) * total**2 / (counts @ (every * (values - mean)) ** 2)
     return float(size * mean), float(size * (1 - mean))
 
 
@@ -125,9 +132,19 @@ def class_strata(
     """
     n_inside = int(inside.sum())
     if min(n_inside, len(inside) - n_inside) < _FEWEST:
-        return [Stratum.drawn(is_class, probabilities, 1.0)]
+        return [Stratum.drawn(is_class, probabilities, 1.0, _added(is_class))]
     both = ((inside, weight), (~inside, 1 - weight))
     return [Stratum.drawn(is_class[mask], probabilities[mask], part) for mask, part in both]
+
+
+def _added(is_class: BoolArray) -> tuple[float, float]:
+    """Rows added to a stratum of all rows: of a kind without any label a whole one.
+
+    Two strata without a label of the class have a half each, which is as much.
+    """
+    if is_class.all() or not is_class.any():
+        return (0.0, 1.0) if is_class.all() else (1.0, 0.0)
+    return _HALF, _HALF
 
 
 def share_interval(
@@ -135,9 +152,9 @@ def share_interval(
 ) -> tuple[float, float, float]:
     """The share of a class over its strata, with lower and upper end.
 
-    In each stratum the proportion has the mid-P distribution of a binomial count: an even mixture
-    of Beta(x, n - x + 1) and Beta(x + 1, n - x), whose quantiles for one stratum are the mid-P
-    limits of Clopper and Pearson. The ends are quantiles of the weighted sum.
+    The ends are quantiles of the sum of the strata's proportions. Where no label is of the class
+    the interval begins at 0, and its other end alone may err: x = 0 of n equal labels reach
+    to 1 - 0.05 ** (1 / n), the exact limit.
 
     Parameters
     ----------
@@ -152,24 +169,22 @@ def share_interval(
 
     Examples
     --------
-    >>> share, lower, upper = share_interval([Stratum.counted(1.0, 0, 30)])
+    >>> import numpy as np
+    >>> nobody, alike = np.zeros(30, dtype=bool), np.full(30, 1e-6)
+    >>> share, lower, upper = share_interval(class_strata(nobody, nobody, alike, 0.0))
     >>> share, lower, round(upper, 3)  # 1 - 0.05 ** (1 / 30)
     (0.0, 0.0, 0.095)
     """
     n_points = 10 * _POINTS if len(strata) == 1 else _POINTS
-    sums = np.zeros(1)
+    levels = (np.arange(n_points) + 0.5) / n_points
+    sums, share = np.zeros(1), 0.0
     for stratum in strata:
-        sums = np.add.outer(sums, stratum.weight * _mid_p_points(stratum, n_points)).ravel()
-    share = sum(stratum.weight * stratum.share for stratum in strata)
-    lower, upper = np.quantile(sums, [(1 - confidence) / 2, (1 + confidence) / 2])
+        points = stratum.share + np.sqrt(stratum.left) * (
+            betaincinv(*stratum.beta, levels) - stratum.share
+        )
+        sums = np.add.outer(sums, stratum.weight * points).ravel()
+        share += stratum.weight * stratum.share
+    alone = {0.0: (0.0, confidence), 1.0: (1 - confidence, 1.0)}
+    both = (1 - confidence) / 2, (1 + confidence) / 2
+    lower, upper = np.quantile(sums, alone.get(share, both))
     return share, float(min(lower, share)), float(max(upper, share))
-
-
-def _mid_p_points(stratum: Stratum, n_points: int) -> FloatArray:
-    """Quantiles of the proportion in a stratum, drawn in where most of its rows are labelled."""
-    levels = (np.arange(n_points // 2) + 0.5) / (n_points // 2)
-    (x, _), (_, rest) = stratum.below, stratum.above
-    low = betaincinv(*stratum.below, levels) if x > _ROUNDING else np.zeros(len(levels))
-    high = betaincinv(*stratum.above, levels) if rest > _ROUNDING else np.ones(len(levels))
-    points = np.concatenate([low, high])
-    return np.asarray(stratum.share + np.sqrt(stratum.left) * (points - stratum.share))

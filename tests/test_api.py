@@ -187,6 +187,13 @@ def test_names(samples) -> None:
         compare(*samples, [])
 
 
+@pytest.mark.parametrize("call", [unseen.estimate, compare])
+def test_two_new_rows_are_too_few_and_the_error_says_so(samples, call) -> None:
+    X, y, X_new = samples
+    with pytest.raises(ValueError, match=r"^X_new must have at least n_folds=10 rows, .*; got 2\."):
+        call(X, y, X_new[:2], random_state=0)
+
+
 def test_the_table_and_its_other_forms(samples) -> None:
     comparison = compare(*samples, [MPEIncomplete(**QUICK), MPEProjected(**QUICK)], random_state=0)
     one = comparison["MPEIncomplete"]

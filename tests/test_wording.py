@@ -67,6 +67,11 @@ def test_a_text_table_lines_up() -> None:
     lines = text_table([["name", "n"], ["a", "1,000"], ["long name", "2"]]).splitlines()
     assert len({len(line) for line in lines}) == 1
     assert text_table([["n"], ["1,000"]], n_names=0) == "    n\n1,000"
+    hostile = text_table([["name", "n"], ["a\n\x1b[2J\u202e", "1"], ["b" * 10_000, "2"]])
+    assert len(hostile.splitlines()) == 3
+    assert not set("\x1b\u202e") & set(hostile)
+    assert len(hostile) < 300
+    assert len(quoted(["b" * 10_000])) <= 300
 
 
 @given(

@@ -295,7 +295,7 @@ def quoted(values: Iterable[Any]) -> str:
     "'cat', 3"
     """
     plain = (value.item() if hasattr(value, "item") else value for value in values)
-    return listed(list(map(repr, plain)))
+    return listed([verbatim(repr(value), LONGEST_SENTENCE) for value in plain])
 
 
 def shown(text: Any, longest: int | None = LONGEST_NAME) -> str:
@@ -364,7 +364,8 @@ def text_table(
     m
     """
     columns = []
-    for place, column in enumerate(zip(*table, strict=True)):
+    for place, cells in enumerate(zip(*table, strict=True)):
+        column = [verbatim(cell, LONGEST_NAME if place < n_names else None) for cell in cells]
         width = max(map(len, column))
         side = str.ljust if place < n_names else str.rjust
         columns.append([side(cell, width) for cell in column])

@@ -151,7 +151,14 @@ def needed_columns(**samples: Any) -> Columns | None:
     """What makes numbers of tables with text, dates or gaps; None where no sample is one."""
     for name, sample in samples.items():
         check_named_once(name, column_names(sample) or ())
-    return Columns() if any(map(_needs_columns, samples.values())) else None
+    asking = [name for name, sample in samples.items() if _needs_columns(sample)]
+    for name, sample in samples.items():
+        if asking and sample is not None and column_names(sample) is None:
+            raise TypeError(
+                f"{name} must be a table with named columns, as {asking[0]} holds text, dates or "
+                f"gaps; got {type(sample).__name__}."
+            )
+    return Columns() if asking else None
 
 
 def as_numbers(

@@ -83,6 +83,8 @@ def test_errors_name_the_argument(here) -> None:
         unseen.estimate(X, y, new, control=here["control"][:5])
     with pytest.raises(ValueError, match=r"control must have the 6 columns of X; got 2"):
         unseen.estimate(X, y, new, control=here["control"][:, :2])
+    with pytest.raises(ValueError, match=r"confidence must lie strictly between .*; got 95"):
+        unseen.estimate(X, y, new, control=here["control"], confidence=95)
     with pytest.raises(ValueError, match=r"sees the unseen; got SaerensEM"):
         unseen.estimate(X, y, new, control=here["control"], estimator=unseen.SaerensEM())
 

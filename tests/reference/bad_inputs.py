@@ -6,6 +6,7 @@ is unusual and fine: it must be answered with finite numbers, shares on the simp
 
 from __future__ import annotations
 
+import tempfile
 import warnings
 from collections.abc import Callable, Mapping
 from datetime import date
@@ -68,6 +69,13 @@ def _dated(rows: Any) -> pd.DataFrame:
     return _frame(rows).assign(r=pd.Timestamp(2024, 1, 1))
 
 
+def _mapped(rows: Any) -> Any:
+    with tempfile.TemporaryFile() as file:
+        file.write(rows.tobytes())
+        file.flush()
+        return np.memmap(file, rows.dtype, "r", shape=rows.shape)
+
+
 def _broken_csr(rows: Any) -> Any:
     matrix = sparse.csr_array(rows)
     matrix.indices[0] = 10_000_000
@@ -104,6 +112,8 @@ BAD_ROWS: dict[str, Callable[[Any], Any]] = {
     "masked": lambda rows: np.ma.masked_greater(rows, 4),
     "damaged sparse": _broken_csr,
     "sparse NaN": lambda rows: sparse.csr_array(_cell(rows, np.nan)),
+    "pandas complex": lambda rows: _frame(rows).assign(r=1j),
+    "one name twice": lambda rows: _frame(rows, "pqq"),
     "lists in cells": lambda rows: _cell(rows, [1, 2], object),
 }  # fmt: skip
 
@@ -130,6 +140,12 @@ BAD_LABELS: dict[str, Change] = {
     "y: text and numbers": _labels(lambda y: [1, *y[1:]]),
     "y: NUL": _labels(lambda y: ["a" if label == "a" else "a\0" for label in y]),
     "y: masked": _labels(lambda y: np.ma.array(y, mask=y == "a")),
+    "y: a gap in whole numbers": _labels(lambda y: pd.array([None, *(y[1:] == "a")], "Int64")),
+    "y: no time": _labels(
+        lambda y: np.where(y == "a", np.datetime64("NaT"), np.datetime64(0, "D"))
+    ),
+    "y: truths and numbers": _labels(lambda y: [True, 1, *(y[2:] == "a").astype(int).tolist()]),
+    "y: complex": _labels(lambda y: np.where(y == "a", 1j, 1)),
     "y: a string": _labels(lambda y: "ab"),
     "y: a dict": _labels(lambda y: {"a": 1}),
 }
@@ -147,6 +163,11 @@ ODD: dict[str, Change] = {
     "a mask that hides nothing": _both(np.ma.array),
     "one column constant": _both(lambda rows: np.column_stack([rows, np.ones(len(rows))])),
     "labels of bool": _labels(lambda y: y == "a"),
+    "truths": _both(lambda rows: rows > 0),
+    "a memory map that may only be read": _both(_mapped),
+    "whole numbers of pandas, indices twice": _both(
+        lambda rows: _frame(np.round(rows * 10)).astype("Int64").set_axis([0] * len(rows))
+    ),
     "labels of pandas": _labels(lambda y: pd.Series(y, dtype="category")),
 }
 

@@ -148,12 +148,30 @@ def test_missing_labels_are_counted(labels) -> None:
         (pl.Series(["b", "a"] * 3), ["a", "b"]),
         (pd.Series(["b", "a"] * 3, dtype="category"), ["a", "b"]),
         (pd.Series([True, False] * 3), [False, True]),
+        (pd.array([2, 1] * 3, dtype="Int64"), [1, 2]),
+        ([2**63, -1] * 3, [-1, 2**63]),  # of which NumPy would make floats
+        ([2**80 + 1, 2**80] * 3, [2**80, 2**80 + 1]),
     ],
 )
 def test_labels_of_every_kind(labels, classes) -> None:
     sample = Keeper().fit(X, labels).labelled_
     assert sample.classes.tolist() == classes
     assert sample.codes.tolist() == [1, 0] * 3
+
+
+@pytest.mark.parametrize(
+    ("labels", "error", "message"),
+    [
+        (pd.array([1, None] * 3, dtype="Int64"), ValueError, "no missing labels .*; got 3 of 6"),
+        (np.array(["NaT", "2024-01-01"] * 3, "M8[D]"), ValueError, "no missing labels .*; got 3"),
+        ([True, 1] * 3, TypeError, "labels of one kind; got bool, int"),
+        (np.array([1j, 2] * 3), ValueError, "one label per row of X; Complex data not supported.$"),
+    ],
+    ids=["pandas gap", "no time", "truths and numbers", "complex"],
+)
+def test_labels_that_would_be_taken_for_others(labels, error, message) -> None:
+    with pytest.raises(error, match=rf"^y must [^\n]*{message}"):
+        Keeper().fit(X, labels)
 
 
 def test_one_class_is_enough() -> None:
@@ -325,6 +343,16 @@ def test_column_names() -> None:
     assert column_names(pl.DataFrame({"age": [1]})) == ["age"]
     assert column_names(pd.DataFrame(X)) is None
     assert column_names(X) is None
+
+
+def test_a_sample_without_names_beside_a_table_of_text_is_named() -> None:
+    text = FRAME.assign(sex=["f", "m"] * 3)
+    rule = r"must be a table with named columns, as .* holds text, dates or gaps; got ndarray"
+    for name, given in {"X": (X, Y, text), "X_new": (text, Y, X)}.items():
+        with pytest.raises(TypeError, match=f"^{name} {rule}"):
+            unseen.estimate(*given)
+    with pytest.raises(TypeError, match=f"^control {rule}"):
+        unseen.estimate(text, Y, text, control=X)
 
 
 @pytest.mark.parametrize("kind", ["numbers", "text", "pyarrow"])

@@ -58,6 +58,7 @@ def test_labels_that_differ_by_case_or_spaces() -> None:
     notices = label_notices(np.sort(labels))
     assert [notice.code for notice in notices] == ["labels_alike"] * 2
     assert "'Adelie', 'adelie '" in notices[0].text
+    assert len(label_notices(np.array(["caf\u00e9", "cafe\u0301"]))) == 1
     assert not label_notices(np.array(["a", "b"]))
     assert not label_notices(np.array([1, 2]))
 

@@ -148,6 +148,9 @@ def test_a_category_missing_for_the_first_time_is_the_most_common():
 def test_declared_categories_are_categories():
     values = pa.array(["1", "2"] * 10).dictionary_encode()
     assert isinstance(fitted(values).encodings_[0], CategoryEncoding)
+    for kind in (pl.Categorical, pl.Enum(["1", "2", "3"])):
+        frame = pl.DataFrame({"a": pl.Series(["1", "2"] * 10, dtype=kind), "other": SIZES[:20]})
+        assert Columns().fit(frame).encodings_ == fitted(values).encodings_
 
 
 shuffled_run = RNG.permutation(N) + 17
@@ -166,6 +169,11 @@ LEFT_OUT = {
     "date text": ("c", [f"2024-01-{10 + i % 9}" for i in range(N)], "holds dates or times"),
     "lists": ("c", [[1]] * N, "holds lists of numbers: --features uses them"),
     "structs": ("c", [{"a": 1}] * N, "holds neither numbers nor text, but struct"),
+    "intervals": (
+        "c",
+        pa.array(pd.arrays.IntervalArray.from_breaks(range(N + 1))),
+        "holds neither numbers nor text, but extension<pandas.interval",
+    ),
     "bytes": ("c", [b"x"] * N, "holds neither numbers nor text, but binary"),
 }
 
@@ -235,7 +243,9 @@ def test_errors_of_training():
     with pytest.raises(TypeError, match=r"table must be a pyarrow, pandas or polars .*; got ndarr"):
         Columns().fit(SIZES[:, None])
     mixed = pd.DataFrame({"a": [1, "x", 2.5]}, dtype=object)
-    assert error_of(lambda: Columns().fit(mixed)).startswith("each column of a table must hold val")
+    for wrong in (mixed, mixed.assign(a=1j), mixed.assign(a=[2**70] * 3)):
+        told = error_of(lambda wrong=wrong: Columns().fit(wrong))
+        assert told.startswith("each column of a table must hold values of one type that pyarrow")
 
 
 def test_errors_of_new_rows():
@@ -248,6 +258,8 @@ def test_errors_of_new_rows():
         assert told == (
             "column 'a' must hold numbers in NEW as it does in TRAIN; got '2,5', in row 2."
         )
+    told = error_of(lambda: columns.transform_new(pa.table(new)[:0]))
+    assert told == "NEW must have rows; got none."
     told = error_of(lambda: columns.transform_new(pa.table({**new, "a": [None, float("nan")]})))
     assert told == "column 'a' must have values in NEW as it has in TRAIN; it has none."
     told = error_of(lambda: columns.transform_new(pa.table({**new, "a": [1, 2], "b": ["", None]})))

@@ -3,6 +3,7 @@
 import errno
 import io
 import os
+import re
 import sys
 
 import numpy as np
@@ -86,6 +87,15 @@ def test_columns_that_no_answer_needs_are_not_read(tmp_path) -> None:
     assert read_new(Source.find(file), columns, max_rows=5, whole=True).table.num_columns == 2
 
 
+def test_columns_of_feather_that_nobody_asks_for_are_not_looked_at(tmp_path) -> None:
+    file = tmp_path / "new.feather"
+    pa_feather.write_feather(LABELS, file, compression="uncompressed")
+    file.write_bytes(file.read_bytes().replace(b"antbee", b"ant\xffee"))
+    with pytest.raises(ValueError, match="Invalid UTF8"):
+        read(file)
+    assert sum(batch.num_rows for batch in Source.find(file).batches(["x"])) == 120
+
+
 def test_a_batch_has_fewer_rows_where_rows_are_large(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(_arrow, "_BATCH_BYTES", 1 << 20)
     file = tmp_path / "new.parquet"
@@ -100,6 +110,27 @@ def test_labels_that_numpy_would_merge_are_refused(tmp_path) -> None:
     file.write_text('{"y": "a"}\n{"y": "a\\u0000"}\n')
     with pytest.raises(ValueError, match=r"label 'y' must not end in the NUL character"):
         read_labelled(Source.find(file), "y", 10, seed=0)
+
+
+def test_bytes_that_are_no_text_are_refused_with_the_name_of_the_file(
+    tmp_path, monkeypatch
+) -> None:
+    monkeypatch.setattr("unseen.tables.formats.HEAD_BYTES", 64)
+    spoilt = {
+        "t.csv": b"y,x\n" + b"ant,1\n" * 40 + b"\xff,2\n",
+        "t.jsonl": b'{"y": "ant"}\n' * 40 + b'{"y": "\xff"}\n',
+        "names.jsonl": b'{"\xff": "ant"}\n',
+    }
+    for name, data in spoilt.items():
+        (tmp_path / name).write_bytes(data)
+    text = pa.Array.from_buffers(
+        pa.string(), 1, [None, pa.py_buffer(np.array([0, 1], np.int32)), pa.py_buffer(b"\xff")]
+    )
+    pa_parquet.write_table(pa.table({"y": text}), tmp_path / "t.parquet")
+    pa_feather.write_feather(pa.table({"y": text}), tmp_path / "t.feather")
+    for file in sorted(tmp_path.iterdir()):
+        with pytest.raises(ValueError, match=rf"^{re.escape(str(file))} must be "):
+            read(file)
 
 
 def test_an_empty_name_is_not_the_folder_where_one_is() -> None:

@@ -43,6 +43,17 @@ def test_what_is_written_in_batches_is_read_back(tmp_path, name):
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_a_formula_is_written_as_the_text_that_it_is(tmp_path, name):
+    """Anything put before it would be another label; SECURITY.md warns of spreadsheets."""
+    labels = ["=HYPERLINK(1)", "+1+1", "-1+1", "@SUM(1)"]
+    write(tmp_path / name, pa.table({"predicted": labels}))
+    found = pa.Table.from_batches(list(Source.find(tmp_path / name).batches()))
+    assert found["predicted"].to_pylist() == labels
+    warning = (Path(__file__).parents[2] / "SECURITY.md").read_text(encoding="utf-8")
+    assert "begins with `=`, `+`, `-` or `@`" in warning
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_an_error_leaves_what_was_there(tmp_path, name):
     file = tmp_path / name
     file.write_text("before")

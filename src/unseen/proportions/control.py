@@ -18,6 +18,7 @@ from unseen._random import whole_seed
 from unseen._types import IntArray, Matrix
 from unseen._wording import named
 from unseen.drift import Control
+from unseen.intervals import check_interval
 from unseen.proportions.base import ProportionEstimator, answer
 from unseen.records import Estimate, Notice
 from unseen.samples import LabelledRows, check_new, sample_notices
@@ -69,6 +70,7 @@ def estimate_against_control(
     if not fitted.sees_unseen:
         name = type(fitted).__name__
         raise ValueError(f"control needs an estimator that sees the unseen; got {name}.")
+    check_interval(confidence)
     rows = check_new(fitted.labelled_, control, name="control")
     if rows.shape[0] < FEWEST_ROWS:
         raise ValueError(f"control must have at least {FEWEST_ROWS} rows; got {rows.shape[0]}.")

@@ -78,7 +78,8 @@ def check_labels(y: Any, n_rows: int) -> tuple[NDArray[Any], IntArray]:
     try:
         labels = column_or_1d(y, warn=True)
     except ValueError as error:
-        raise ValueError(f"y must hold one label per row of X; {error}") from error
+        reason = str(error).splitlines()[0].rstrip(".")
+        raise ValueError(f"y must hold one label per row of X; {reason}.") from error
     if len(labels) != n_rows:
         raise ValueError(
             f"y must have one label per row of X; got {len(labels)} labels for {n_rows} rows."
@@ -86,6 +87,9 @@ def check_labels(y: Any, n_rows: int) -> tuple[NDArray[Any], IntArray]:
     # Of a list of text, NumPy makes a missing label the text "nan".
     given = np.asarray(y, dtype=object).ravel() if isinstance(y, list | tuple) else labels
     _check_each(given)
+    # Of whole numbers too large for its own, NumPy makes floats, which round them.
+    if labels.dtype.kind == "f" and all(isinstance(label, int) for label in given):
+        labels = given
     if labels.dtype.kind == "f":
         fractions = labels[~np.isfinite(labels) | (labels != np.floor(labels))]
         if fractions.size:
@@ -103,7 +107,7 @@ def check_labels(y: Any, n_rows: int) -> tuple[NDArray[Any], IntArray]:
 
 
 def _check_each(labels: NDArray[Any]) -> None:
-    missing = sum(map(is_missing, labels)) if labels.dtype.kind in "fO" else 0
+    missing = sum(map(is_missing, labels)) if labels.dtype.kind in "fOmM" else 0
     if missing:
         raise ValueError(
             f"y must have no missing labels (NaN or None); got {missing} of {len(labels)}. "
@@ -111,8 +115,8 @@ def _check_each(labels: NDArray[Any]) -> None:
         )
     if labels.dtype.kind != "O":
         return
-    # NumPy would make text of numbers beside text, and cut the character off.
-    if len({isinstance(label, str) for label in labels}) > 1:
+    # NumPy would make text of numbers beside text, and cut the character off; True would be 1.
+    if len({(isinstance(label, str), isinstance(label, bool | np.bool_)) for label in labels}) > 1:
         kinds = ", ".join(sorted({type(label).__name__ for label in labels}))
         raise TypeError(f"y must hold labels of one kind; got {kinds}.")
     if any(str(label)[-1:] == "\0" for label in labels):
@@ -134,7 +138,8 @@ def on_host(X: Any, name: str) -> Any:
 
     NumPy would use the values under a mask.
     """
-    if np.ma.is_masked(X):
+    # Arrays of pandas have a mask too, and say for themselves what is missing.
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         raise ValueError(
             f"{name} must have no masked values; got {int(X.mask.sum())}. Fill them in or drop "
             "those rows."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,24 +24,26 @@ _ADVICE = "leave the value empty or fill it in"
 
 
 def label_notices(classes: NDArray[Any]) -> tuple[Notice, ...]:
-    """Labels that differ by capital letters or spaces only: probably one class under two names.
+    """Labels that look alike, probably one class under two names: other capitals, spaces, accents.
 
     Examples
     --------
     >>> print(label_notices(np.array(["Adelie", "Gentoo", "adelie"]))[0])
-    warning: labels 'Adelie', 'adelie' differ by capital letters or spaces only, and are taken ...
+    warning: labels 'Adelie', 'adelie' differ only by capital letters, spaces or the code of ...
     """
     if classes.dtype.kind not in "UO":
         return ()
     alike: dict[str, list[Any]] = {}
     for label in classes.tolist():
         if isinstance(label, str):
-            alike.setdefault(" ".join(label.casefold().split()), []).append(label)
+            spelt = normalize("NFC", label).casefold()
+            alike.setdefault(" ".join(spelt.split()), []).append(label)
     return tuple(
         Notice(
             "labels_alike",
-            f"labels {quoted(labels)} differ by capital letters or spaces only, and are taken for "
-            f"{len(labels)} classes. If they are one, give them one spelling.",
+            f"labels {quoted(labels)} differ only by capital letters, spaces or the code of an "
+            f"accent, and are taken for {len(labels)} classes. If they are one, give them one "
+            "spelling.",
             about=labels[0],
         )
         for labels in alike.values()

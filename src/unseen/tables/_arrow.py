@@ -73,9 +73,10 @@ def as_table(data: Any) -> Table:
             return without_views(pa.table(data))
         if hasattr(data, "to_arrow"):
             return without_views(data.to_arrow())
-    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+    except (pa.ArrowException, OverflowError) as error:
+        reason = first_line(ValueError("; ".join(map(str, error.args))))
         raise ValueError(
-            f"each column of a table must hold values of one type; {first_line(error)}"
+            f"each column of a table must hold values of one type that pyarrow has; {reason}"
         ) from error
     kind = type(data).__name__
     raise TypeError(
@@ -85,16 +86,22 @@ def as_table(data: Any) -> Table:
 
 def without_views(rows: Any) -> Any:
     """Text and bytes in their usual form; polars hands out views, which not every reader knows."""
+    if not any("_view" in str(kind) for kind in rows.schema.types):
+        return rows
+    columns = [_without_views(column) for column in rows.columns]
+    return type(rows).from_arrays(columns, names=rows.schema.names)
+
+
+def _without_views(column: Any) -> Any:
     pa = arrow()
     usual = {"string_view": pa.string(), "binary_view": pa.binary()}
-    kinds = [usual.get(str(kind)) for kind in rows.schema.types]
-    if not any(kinds):
-        return rows
-    columns = [
-        column.cast(kind) if kind else column
-        for column, kind in zip(rows.columns, kinds, strict=True)
-    ]
-    return type(rows).from_arrays(columns, names=rows.schema.names)
+    if isinstance(column, pa.ChunkedArray) and pa.types.is_dictionary(column.type):
+        return pa.chunked_array([_without_views(chunk) for chunk in column.chunks])
+    if pa.types.is_dictionary(column.type):
+        known = _without_views(column.dictionary)
+        return pa.DictionaryArray.from_arrays(column.indices, known)
+    kind = usual.get(str(column.type))
+    return column.cast(kind) if kind else column
 
 
 def first_line(error: Exception) -> str:

@@ -18,7 +18,7 @@ import numpy as np
 
 from unseen._wording import check_named_once
 from unseen.records import Notice
-from unseen.tables._arrow import Batch, arrow, batch_rows, readable, without_views
+from unseen.tables._arrow import Batch, Table, arrow, batch_rows, readable, without_views
 from unseen.tables.arrays import Npy, Npz
 from unseen.tables.cells import H5ad
 from unseen.tables.dialect import (
@@ -210,20 +210,17 @@ class JsonLines:
 
     def _blocks(self, part: Part) -> Iterator[Any]:
         # A line end within a JSON text is escaped: it is safe to cut there.
-        reader = arrow("json")
         rest = b""
         with part.open() as stream:
             while chunk := stream.read(_BLOCK_BYTES):
-                block, end, rest = (rest + chunk).rpartition(b"\n")
+                block, _, rest = (rest + chunk).rpartition(b"\n")
                 if len(rest) > _LINE_BYTES:
                     limit = _LINE_BYTES >> 20
                     raise ValueError(f"{part.name} must be {self.called}; one is over {limit} MB.")
                 if block.strip():
-                    _check_json(block, part.name)
-                    yield reader.read_json(io.BytesIO(block + end))
+                    yield _read_json(block, part.name)
         if rest.strip():
-            _check_json(rest, part.name)
-            yield reader.read_json(io.BytesIO(rest))
+            yield _read_json(rest, part.name)
 
 
 @dataclass(frozen=True)
@@ -327,6 +324,14 @@ FORMATS: dict[str, Format] = {
     "xlsx": Excel(),
     "xls": Excel(),
 }
+
+
+def _read_json(block: bytes, name: str) -> Table:
+    _check_json(block, name)
+    found = arrow("json").read_json(io.BytesIO(block))
+    # The parser takes bytes that are no text for text.
+    found.validate(full=True)
+    return found
 
 
 def _check_json(block: bytes, name: str) -> None:

@@ -39,12 +39,15 @@ def check_kind(kind: Any) -> None:
     if types.is_temporal(kind):
         raise Unusable("holds dates or times")
     is_bytes = types.is_binary(kind) or types.is_large_binary(kind)
-    if types.is_nested(kind) or is_bytes or types.is_fixed_size_binary(kind):
+    is_other = isinstance(kind, arrow().BaseExtensionType)  # such as intervals of pandas
+    if types.is_nested(kind) or is_bytes or types.is_fixed_size_binary(kind) or is_other:
         raise Unusable(f"holds neither numbers nor text, but {kind}")
 
 
 def new_gaps(name: str, missing: BoolArray, was_missing: bool, filler: str) -> list[Notice]:
     """Missing values where labelled rows have none; a column with nothing else is an error."""
+    if not len(missing):
+        raise ValueError("NEW must have rows; got none.")
     if missing.all():
         raise ValueError(
             f"column {name!r} must have values in NEW as it has in TRAIN; it has none."

@@ -86,9 +86,9 @@ def as_table(data: Any) -> Table:
 
 def without_views(rows: Any) -> Any:
     """Text and bytes in their usual form; polars hands out views, which not every reader knows."""
-    if not any("_view" in str(kind) for kind in rows.schema.types):
-        return rows
     columns = [_without_views(column) for column in rows.columns]
+    if [column.type for column in columns] == rows.schema.types:
+        return rows
     return type(rows).from_arrays(columns, names=rows.schema.names)
 
 

@@ -50,6 +50,7 @@ from unseen.proportions.base import (
 )
 from unseen.proportions.bootstrap import em_replicates
 from unseen.proportions.overlap import known_overlap, overlap_notices
+from unseen.proportions.shrinking import shrunk_shares
 from unseen.records import Estimate
 from unseen.roc.pooled import CurveLattice, fitted_lattice
 from unseen.roc.sketch import scored_evidence
@@ -219,6 +220,7 @@ class OpenSetEstimator(ProportionEstimator):
                     three = weigh_three(fit, moved, self.prior_moved)
                 seen = (three.probability_moved, moved.far) if three and moved else (0.0, 0.0)
                 drift = drift_record(scores, *seen, fit.shares[-1])
+            fit, three = _shrunk(scores, fit, three)
         follows = three is not None and self._follows(scores, drift)
         shares = three.shares if three is not None and follows else fit.shares
         # The ROC of the candidate of least log-loss, at the shares of the answer.
@@ -279,6 +281,19 @@ class OpenSetEstimator(ProportionEstimator):
         """
         several = len(scores.classes) > 1 or self.prior_moved is not None
         return several or (drift is not None and drift.verdict == "moved")
+
+
+def _shrunk(
+    scores: OpenScores, fit: OpenSetFit, three: ThreeHypotheses | None
+) -> tuple[OpenSetFit, ThreeHypotheses | None]:
+    """Shares of many known classes, drawn towards the label shares, under closed and open."""
+    if scores.posteriors is None:
+        return fit, three
+    closed = shrunk_shares(scores.posteriors, fit.closed)
+    opened = shrunk_shares(scores.posteriors, fit.known_mixture, fit.known)
+    if three is not None:
+        three = replace(three, mixtures=np.array([closed, opened, three.mixtures[2]]))
+    return replace(fit, closed=closed, known_mixture=opened), three
 
 
 def _detection_limit(scores: OpenScores, prior_closed: float) -> float | None:

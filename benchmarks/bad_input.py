@@ -11,6 +11,7 @@ exit code is 1. Results: `results/bad_input.csv`, one row per input.
 from __future__ import annotations
 
 import argparse
+import gzip
 import os
 import sys
 import tempfile
@@ -22,6 +23,9 @@ from _common import ROOT, write_csv
 
 sys.path.insert(0, str(ROOT / "tests"))
 
+import pyarrow as pa
+import pyarrow.feather as pa_feather
+import pyarrow.parquet as pa_parquet
 from click.testing import CliRunner
 
 from reference.bad_inputs import ODD, bad_for, functions, good, outcome
@@ -84,6 +88,8 @@ def bad_files(folder: Path) -> dict[str, str]:
         "quotation mark left open.csv": "\n".join([*lines[:5], '"1,2,3,4,5', *lines[5:]]),
         "column twice.csv": "length,length\n" + "1,2\n" * 20,
         "all missing.csv": "\n".join([lines[0], *("r,,,,2024-05-01" for _ in lines)]),
+        "key twice.jsonl": '{"length": 1, "length": 2}\n' * 20,
+        "types change.jsonl": '{"length": 1}\n{"length": "1"}\n' * 20,
         "null.jsonl": "null\n" * 20,
         "numbers.jsonl": "7\n" * 20,
         "deep.jsonl": '{"p":' * 20_000 + "1" + "}" * 20_000,
@@ -97,8 +103,17 @@ def bad_files(folder: Path) -> dict[str, str]:
     for name, text in texts.items():
         (folder / name).write_text(text)
     (folder / "bytes.csv").write_bytes(bytes(range(256)) * 20)
+    (folder / "no text.jsonl").write_bytes(b'{"length": "\xff"}\n' * 20)
+    (folder / "half.csv.gz").write_bytes(gzip.compress("\n".join(lines).encode())[:200])
+    twice = pa.Table.from_arrays([pa.array([1.0] * 20)] * 2, names=["length", "length"])
+    pa_parquet.write_table(twice, folder / "parquet twice.parquet")
+    pa_feather.write_feather(twice, folder / "feather twice.feather")
     (folder / "a folder.csv").mkdir(exist_ok=True)
-    names = [*texts, "bytes.csv", "a folder.csv", "absent.csv"]
+    (folder / "broken link.csv").unlink(missing_ok=True)
+    (folder / "broken link.csv").symlink_to("nowhere.csv")
+    written = ["bytes.csv", "no text.jsonl", "half.csv.gz", "parquet twice.parquet"]
+    written += ["feather twice.feather", "a folder.csv", "broken link.csv"]
+    names = [*texts, *written, "absent.csv"]
     return {name.partition(".")[0]: name for name in names}
 
 

@@ -104,6 +104,12 @@ CASES = {
     "both from standard input": (["-", "-", *LABEL], "only one of TRAIN, NEW"),
     "rows without a report": (["train.csv", "new.csv", *LABEL, "--show-rows", "3"], "--report"),
     "saved file damaged": (["B/damaged.skops", "new.csv"], "damaged.skops"),
+    "separator of lines": (["train.csv", "new.csv", *LABEL, "--sep", "\n"], "must be one letter"),
+    "no code of text": (
+        ["train.csv", "new.csv", *LABEL, "--encoding", "hex"],
+        "text in hex; 'hex'",
+    ),
+    "seed of too many digits": (["train.csv", "new.csv", *LABEL, "--seed", "9" * 40], "--seed"),
     "save suffix": (["train.csv", "new.csv", *LABEL, "--save", "B/x.pickle"], ".skops"),
     "a blind method asked": (
         ["train.csv", "new.csv", *LABEL, "--method", "SaerensEM", "--fail-if", "unseen > 0"],

@@ -26,6 +26,8 @@ def client():
         distributed.Client(local) as client,
     ):
         yield client
+        # A worker that takes the place of a killed one must be there before it can be closed.
+        client.wait_for_workers(cluster["n_workers"], timeout=120)
 
 
 @pytest.fixture(scope="module")

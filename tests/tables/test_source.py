@@ -5,6 +5,7 @@ import hashlib
 import io
 import os
 import sys
+import threading
 from pathlib import Path
 
 import polars as pl
@@ -96,6 +97,21 @@ def test_standard_input_is_told_by_its_first_bytes(written, name):
     source = Source.find("-", stdin=stream)
     for _ in range(2):
         assert read(source)["name"].to_pylist() == TABLE["name"].to_pylist()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no such pipes")
+def test_a_pipe_is_read_once_and_copied(tmp_path, written):
+    pipe, data = tmp_path / "pipe.csv", written(TABLE, "t.csv").read_bytes()
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(data,))
+    writer.start()
+    source = Source.find(pipe)
+    writer.join()
+    for _ in range(2):
+        assert sum(batch.num_rows for batch in source.batches()) == len(TABLE)
+    assert (source.name, source.parts[0].path.read_bytes()) == (str(pipe), data)
+    with pytest.raises(ValueError, match="must be given alone: it is a pipe"):
+        Source.find([pipe, pipe])
 
 
 def test_the_copy_of_standard_input_goes_with_the_source(written):

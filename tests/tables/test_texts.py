@@ -44,6 +44,10 @@ def test_text_needs_both_tables_and_is_hinted_at():
         Columns(label="topic", text=["message"]).fit(TRAIN)
     with pytest.raises(ValueError, match=r"text must name columns of NEW; it has no 'message'"):
         Columns(label="topic", text=["message"]).fit(TRAIN, new=pa.table({"a": [1]}))
+    for words, found in (([str(1 / i) for i in range(2, 9)], "none"), (["ant"] * 7, "one")):
+        table = pa.table({"topic": ["a"] * 7, "message": words})
+        with pytest.raises(ValueError, match=f"words that occur in two rows; it has {found}"):
+            Columns(label="topic", text=["message"]).fit(table, new=table[:0])
     for keep in ((), ("message",)):
         with pytest.raises(ValueError, match=r"'message' looks like free text: --text uses it"):
             Columns(label="topic", keep=keep).fit(TRAIN)

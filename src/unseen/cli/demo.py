@@ -19,7 +19,7 @@ __all__ = ["demo"]
 @click.command()
 @click.option(
     "--seed",
-    type=click.IntRange(min=0),
+    type=click.IntRange(0, 2**32 - 1),
     default=0,
     show_default=True,
     help="Which draw of the digits to show.",

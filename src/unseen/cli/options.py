@@ -59,7 +59,7 @@ def _separator(context: Any, option: Any, given: str | None) -> str | None:
     from unseen.tables.dialect import SEPARATORS
 
     mark = {**SEPARATORS, "\\t": "\t"}.get(given or "", given)
-    if mark is not None and (len(mark) != 1 or ord(mark) > 127):
+    if mark is not None and (len(mark) != 1 or ord(mark) > 127 or mark in '"\r\n'):
         names = ", ".join(SEPARATORS)
         raise click.BadParameter(f"must be one letter, or one of {names}; got {given!r}.")
     return mark
@@ -143,7 +143,7 @@ _FILE_OPTIONS = [
     ),
     click.option(
         "--seed",
-        type=click.IntRange(min=0),
+        type=click.IntRange(0, 2**32 - 1),
         default=0,
         show_default=True,
         help="Seed of all that is drawn at random.",

@@ -214,9 +214,9 @@ class Inputs:
 
     @property
     def folder(self) -> Path:
-        """Folder of the new table; the current one for standard input."""
-        parts = self.new_source.parts
-        return Path() if self.new == "-" else parts[0].path.parent
+        """Folder of the new table; the current one for standard input and pipes."""
+        first = self.new_source.parts[0]
+        return first.path.parent if first.name == str(first.path) else Path()
 
     @property
     def files(self) -> set[Path]:

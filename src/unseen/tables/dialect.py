@@ -41,6 +41,7 @@ def find_encoding(head: bytes) -> str:
 
 def decoded_head(head: bytes, encoding: str) -> str:
     """The first bytes of a text as letters; a letter that the end cuts through is left out."""
+    io.TextIOWrapper(io.BytesIO(), encoding)  # raises LookupError for codes that are none of text
     decoder = codecs.getincrementaldecoder(encoding)()
     return decoder.decode(head, final=len(head) < HEAD_BYTES).removeprefix("\ufeff")
 

@@ -80,8 +80,8 @@ class Source:
         ----------
         argument : path, or sequence of path
             A file, a pattern such as ``"2024-*.parquet"``, a folder of files of one format, or
-            ``-`` for standard input. The rows of several are joined in that order; the files of
-            a pattern or a folder come in the order of their names.
+            ``-`` for standard input, as which a pipe is read. The rows of several are joined in
+            that order; the files of a pattern or a folder come in the order of their names.
         format : str or None, default=None
             Such as ``"csv"``; None goes by the suffix. Standard input has none: it is csv,
             unless its first bytes are those of another format.
@@ -104,7 +104,10 @@ class Source:
         name = ", ".join(str(each) for each in named)
         if name == "-":
             given = sys.stdin.buffer if stdin is None else stdin
-            return cls._from_stream(given, format, separator, encoding)
+            return cls._from_stream(given, "standard input", format, separator, encoding)
+        if _is_pipe(Path(name)):
+            with open(name, "rb") as given:
+                return cls._from_stream(given, name, format, separator, encoding)
         paths = [path for each in named for path in _readable_files(str(each))]
         if not paths:
             raise ValueError("argument must name at least one file; got none.")
@@ -113,10 +116,15 @@ class Source:
 
     @classmethod
     def _from_stream(
-        cls, stream: IO[bytes], format: str | None, separator: str | None, encoding: str | None
+        cls,
+        stream: IO[bytes],
+        name: str,
+        format: str | None,
+        separator: str | None,
+        encoding: str | None,
     ) -> Source:
         handle, copy = tempfile.mkstemp(prefix="unseen-stdin-")
-        path, name = Path(copy), "standard input"
+        path = Path(copy)
         try:
             with os.fdopen(handle, "wb") as file:
                 shutil.copyfileobj(stream, file, _CHUNK)
@@ -283,7 +291,16 @@ def _part(path: Path, format: str | None) -> Part:
     return Part(path, FORMATS[kind], compression, name)
 
 
+def _is_pipe(path: Path) -> bool:
+    try:
+        return path.is_fifo()
+    except OSError:  # of a folder that may not be looked into, which others tell
+        return False
+
+
 def _check_file(path: Path, name: str) -> None:
+    if _is_pipe(path):
+        raise ValueError(f"{name} must be given alone: it is a pipe, which is read once.")
     try:
         with path.open("rb") as file:
             begins = file.read(1)

@@ -108,12 +108,13 @@ def learn_text(name: str, known: Array, new: Array, unit_rows: bool = False) -> 
     words = TfidfVectorizer(
         sublinear_tf=True, min_df=min(_FEWEST_ROWS_OF_A_WORD, len(both)), dtype=np.float32
     )
+    rule = f"column {name!r} must hold several words that occur in two rows"
     try:
         counts = words.fit_transform(both)
     except ValueError as error:
-        raise ValueError(f"column {name!r} must hold words; {error}") from error
+        raise ValueError(f"{rule}; it has none.") from error
     if counts.shape[1] < 2:
-        raise ValueError(f"column {name!r} must hold several words that occur in two rows.")
+        raise ValueError(f"{rule}; it has one.")
     n_directions = min(_DIRECTIONS, counts.shape[1] - 1, counts.shape[0] - 1)
     directions = TruncatedSVD(n_directions, random_state=0).fit(counts)
     found = _projected(words, directions, labelled, unit_rows)

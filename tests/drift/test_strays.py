@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from unseen.drift import Drift, Tolerance, few_columns
-from unseen.drift.hypotheses import _part_law, _strays
+from unseen.drift.hypotheses import _look_new, _part_moved
 from unseen.drift.lattice import SHARES
+from unseen.scores.part import MovedPart
 from unseen.scores.stray import StrayValues
 
 STRAY = np.arange(100) < 30
@@ -23,23 +24,37 @@ def fit_and_reading(unseen: np.ndarray, u_open: float) -> tuple[SimpleNamespace,
     by_distances = np.isclose(SHARES, 0.5).astype(float)
     fit = SimpleNamespace(posterior=posterior, known=1 - unseen)
     stray = StrayValues(STRAY, (0,), ordinary=True)
-    return fit, SimpleNamespace(stray=stray, by_distances=by_distances)
+    return fit, SimpleNamespace(stray=stray, part=MovedPart(), by_distances=by_distances)
 
 
 def test_stray_values_are_heard_where_their_rows_look_new() -> None:
-    as_others = np.full(100, 0.5)
-    assert _strays(*fit_and_reading(np.where(STRAY, 0.9, 0.3), 0.5))
-    assert not _strays(*fit_and_reading(as_others, 0.5))
-    assert not _strays(*fit_and_reading(np.where(STRAY, 0.9, 0.3), 0.9))
+    def heard(unseen: np.ndarray, u_open: float) -> bool:
+        return _look_new(fit_and_reading(unseen, u_open)[0], STRAY)
+
+    assert heard(np.where(STRAY, 0.9, 0.3), 0.5)
+    assert not heard(np.full(100, 0.5), 0.5)
+    assert not heard(np.where(STRAY, 0.9, 0.3), 0.9)
 
 
 def test_what_strays_is_no_longer_new() -> None:
     fit, reading = fit_and_reading(np.where(STRAY, 0.9, 0.3), 0.5)
-    law = _part_law(fit, reading)
+    _, law = _part_moved(fit, reading)
     assert law.sum() == pytest.approx(1.0)
     assert law[0] == pytest.approx(0.25)  # nothing is new: not every fault is found
     # 1 - (1 - u)(1 - .3) = .5, at the nearest share of the grid.
     assert SHARES[law[1:].argmax() + 1] == SHARES[np.abs(SHARES - 2 / 7).argmin()]
+
+
+@pytest.mark.parametrize(("log_odds", "odds"), [(2.0, -3.5), (6.0, 0.5), (30.0, 1.5)])
+def test_rows_that_moved_together_are_no_longer_new(log_odds: float, odds: float) -> None:
+    fit, reading = fit_and_reading(np.where(STRAY, 0.9, 0.3), 0.5)
+    reading.stray, reading.margins = StrayValues(), np.zeros((0, len(SHARES)))
+    reading.part = MovedPart(STRAY, log_odds)
+    found, law = _part_moved(fit, reading)
+    assert found == pytest.approx(odds)  # -5.5, and at most 7 more
+    assert SHARES[law[1:].argmax() + 1] == SHARES[np.abs(SHARES - 2 / 7).argmin()]
+    reading.part = MovedPart()
+    assert _part_moved(fit, reading)[0] == -np.inf
 
 
 def test_columns_with_stray_values_are_left_out_first() -> None:

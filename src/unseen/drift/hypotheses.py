@@ -17,7 +17,7 @@ from scipy.special import expit, logit, logsumexp
 
 from unseen._frozen import Frozen
 from unseen._random import even_draws
-from unseen._types import FloatArray, IntArray
+from unseen._types import BoolArray, FloatArray, IntArray
 from unseen.drift.lattice import PRIOR_MOVED, SHARES
 from unseen.drift.moved import MovedReading, TwoHypotheses, with_nothing
 from unseen.mixture.placement import PlacementPosterior, for_intervals
@@ -44,11 +44,11 @@ _PART, _CLIP_PART, _ORDINARY = -5.5, 5.0, 2.0
 # Part of the u of open by which the u of distances must differ to speak against open, from where on
 # they begin and are heard in full: a smaller difference would not change the answer. Chosen there.
 _SAME_ANSWER, OTHER_ANSWER = 0.2, 0.4
-# Rows without stray values look new at most so often as all rows, or the values matter to nobody.
+# Rows that are left look new at most so often as all rows, or those explained matter to nobody.
 _LEFT = 0.8
 # Probability that the scores are blind to what is new, for intervals alone; and the probability of
-# "nothing is new" if they are blind, if classes moved too far to tell, and if values stray.
-_BLIND, _NONE_IF_BLIND, _NONE_IF_FAR, _NONE_IF_STRAY = 0.1, 0.5, 0.6, 0.25
+# "nothing is new" if they are blind, if classes moved too far to tell, and if rows are explained.
+_BLIND, _NONE_IF_BLIND, _NONE_IF_FAR, _NONE_IF_EXPLAINED = 0.1, 0.5, 0.6, 0.25
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,12 +146,12 @@ def weigh_three(
     if prior_moved is not None:
         prior = prior_part = prior_moved
     whole = logit(prior) + _moved_odds(reading)
-    part = logit(prior_part) + _part_odds(fit, reading)
+    part_odds, part_law = _part_moved(fit, reading)
+    part = logit(prior_part) + part_odds
     odds = float(np.logaddexp(whole, part))
     inner = np.exp(part - odds)
     law, wide = (
-        (1 - inner) * _moved_law(reading, blind) + inner * _part_law(fit, reading)
-        for blind in (0.0, _BLIND)
+        (1 - inner) * _moved_law(reading, blind) + inner * part_law for blind in (0.0, _BLIND)
     )
     wider = for_intervals(posterior)
     probability, even = (
@@ -195,22 +195,38 @@ def _moved_odds(reading: MovedReading) -> float:
     )
 
 
-def _part_odds(fit: TwoHypotheses, reading: MovedReading) -> float:
-    """Log Bayes factor of "one class or a part of the rows moved" against open.
+def _part_moved(fit: TwoHypotheses, reading: MovedReading) -> tuple[float, FloatArray]:
+    """Log Bayes factor of "one class or a part of the rows moved" against open, and the law of u.
 
-    Only distances speak against the u that open claims: their contradiction is the mean over scales
-    of ``log sum_u prior(u) L(u) - log sum_u p_open(u) L(u)``, with L the likelihood under drift. It
-    counts as far as distances would answer otherwise: with many rows sharp likelihoods contradict
-    each other about differences that matter to nobody. A departure as large as that of a new class
-    speaks for open, a small one for neither. Rows with stray values are such a part, the more so if
-    they are ordinary otherwise.
+    Rows with stray values are such a part, the more so if they are ordinary otherwise. Otherwise
+    distances speak for a part that moved, and rows that look like the others once they are laid
+    back; the louder of the two says what is new besides.
+    """
+    stray, part = reading.stray, reading.part
+    if _look_new(fit, stray.rows):
+        law = _law_of_others(fit, reading, stray.share)
+        return _PART + _CLIP_PART + _ORDINARY * stray.ordinary, law
+    by_distances = _against_open(fit, reading)
+    if not part.log_odds or not _look_new(fit, part.rows):
+        return _PART + by_distances, reading.by_distances
+    odds = min(part.log_odds + max(by_distances, 0.0), _CLIP_PART + _ORDINARY)
+    if part.log_odds < by_distances:
+        return _PART + odds, reading.by_distances
+    return _PART + odds, _law_of_others(fit, reading, part.share)
+
+
+def _against_open(fit: TwoHypotheses, reading: MovedReading) -> float:
+    """What distances say against the u that open claims, as log-odds.
+
+    Their contradiction is the mean over scales of ``log sum_u prior(u) L(u) - log sum_u p_open(u)
+    L(u)``, with L the likelihood under drift. It counts as far as distances would answer otherwise:
+    with many rows sharp likelihoods contradict each other about differences that matter to nobody.
+    A departure as large as that of a new class speaks for open, a small one for neither.
     """
     margins = reading.margins
-    u_open = 1 - float(fit.posterior.open_quantile(0.5))
-    if _strays(fit, reading):
-        return _PART + _CLIP_PART + _ORDINARY * reading.stray.ordinary
     if not len(margins):
         return -np.inf
+    u_open = 1 - float(fit.posterior.open_quantile(0.5))
     claimed = _on_grid(1 - fit.posterior.share, fit.posterior.probability)
     with np.errstate(divide="ignore"):
         open_fit = logsumexp(margins + np.log(claimed), axis=1)
@@ -218,40 +234,35 @@ def _part_odds(fit: TwoHypotheses, reading: MovedReading) -> float:
     contradiction = np.clip(against, -_CLIP_PART, 4 * _CLIP_PART).mean()
     apart = 1 - quantile_of(SHARES, reading.by_distances, 0.5) / max(u_open, SHARES[1])
     heard = np.clip((apart - _SAME_ANSWER) / (OTHER_ANSWER - _SAME_ANSWER), 0.0, 1.0)
-    against_open = min(contradiction, heard * _CLIP_PART)
-    return float(_PART + against_open + min(reading.part_departure, 0.0))
+    return float(min(contradiction, heard * _CLIP_PART) + min(reading.part_departure, 0.0))
 
 
-def _part_law(fit: TwoHypotheses, reading: MovedReading) -> FloatArray:
-    """Law of u at ``SHARES`` if a part of the rows moved: by distances, or without stray values.
+def _look_new(fit: TwoHypotheses, rows: BoolArray) -> bool:
+    """Whether these rows are much of what open calls new, and look new to it."""
+    u_open = 1 - float(fit.posterior.open_quantile(0.5))
+    if not rows.any() or rows.all() or rows.mean() < OTHER_ANSWER * u_open:
+        return False
+    unseen = 1 - some_rows(fit.known)
+    return bool(unseen[~rows].mean() <= _LEFT * unseen.mean())
 
-    Values stray in new classes as often as in known ones: 1 - (1 - u)(1 - share) look unseen. Open
-    and distances say how many do, either of them rightly as often. And where values stray in rows
-    that were found, they may in all others that look unseen.
+
+def _law_of_others(fit: TwoHypotheses, reading: MovedReading, share: float) -> FloatArray:
+    """Law of u at ``SHARES`` if so large a share of the rows is explained without a new class.
+
+    New classes have such rows as often as known ones: 1 - (1 - u)(1 - share) look unseen. Open and
+    distances say how many do, either of them rightly as often. And where some rows are explained,
+    all others that look unseen may be of their kind.
     """
-    if not _strays(fit, reading):
-        return reading.by_distances
-    stray = reading.stray.share
     looks = np.concatenate([1 - fit.posterior.share, SHARES])
     both = np.concatenate([fit.posterior.probability, reading.by_distances]) / 2
-    points = np.append(0.0, (looks - stray) / (1 - stray))
-    return _on_grid(points, np.append(_NONE_IF_STRAY, (1 - _NONE_IF_STRAY) * both))
+    points = np.append(0.0, (looks - share) / (1 - share))
+    return _on_grid(points, np.append(_NONE_IF_EXPLAINED, (1 - _NONE_IF_EXPLAINED) * both))
 
 
 def _on_grid(points: FloatArray, weight: FloatArray) -> FloatArray:
     """A law of weighted points at ``SHARES``, each point at the nearest."""
     place = np.searchsorted((SHARES[1:] + SHARES[:-1]) / 2, points)
     return np.bincount(place, weight, minlength=len(SHARES)).astype(float)
-
-
-def _strays(fit: TwoHypotheses, reading: MovedReading) -> bool:
-    """Whether rows with stray values are much of what open calls new, and look new to it."""
-    stray = reading.stray.rows
-    u_open = 1 - float(fit.posterior.open_quantile(0.5))
-    if not stray.any() or stray.all() or stray.mean() < OTHER_ANSWER * u_open:
-        return False
-    unseen = 1 - some_rows(fit.known)
-    return bool(unseen[~stray].mean() <= _LEFT * unseen.mean())
 
 
 def _moved_law(reading: MovedReading, blind: float) -> FloatArray:

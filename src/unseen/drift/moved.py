@@ -35,6 +35,7 @@ from unseen.roc.pooled import log_sums
 from unseen.scores.base import Distances, RatioScores
 from unseen.scores.moves import Moves
 from unseen.scores.open import OpenScores, ratios_at_shares
+from unseen.scores.part import MovedPart
 from unseen.scores.stray import StrayValues
 from unseen.simplex import mixture_shares
 
@@ -101,6 +102,8 @@ class MovedReading(Frozen):
         Law of u at ``SHARES`` under moved, by distances alone.
     stray : StrayValues
         New rows that hold codes or values in another unit.
+    part : MovedPart
+        New rows that look new, and whether they moved together.
     """
 
     discriminators: float
@@ -117,6 +120,7 @@ class MovedReading(Frozen):
     margins: FloatArray
     by_distances: FloatArray
     stray: StrayValues = field(default_factory=StrayValues)
+    part: MovedPart = field(default_factory=MovedPart)
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,7 +190,7 @@ def moved_reading(scores: OpenScores, fit: TwoHypotheses) -> MovedReading:
         _known_mixture(scores, known, fit.closed, far),
         margins[:-1],
         by_distances,
-        StrayValues() if scores.moves is None else scores.moves.stray,
+        *(() if scores.moves is None else (scores.moves.stray, scores.moves.part)),
     )
 
 

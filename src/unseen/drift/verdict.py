@@ -49,6 +49,7 @@ _LONGEST_NAME = 25  # three names leave the sentence short enough for a headline
 _HARDLY_ANY = 0.8  # share of rows unlike training from which on hardly any is like it
 _FACTORS = (1.0, 2.0, 3.0, 5.0)
 _SAID_FACTOR = 3.0
+_SAID_ODDS = 3.0  # log-odds from which on rows are said to have moved together
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +109,9 @@ class Drift(Frozen):
         Share of the new rows that hold a code, such as -999, or a value in another unit.
     stray_columns : tuple
         Names or numbers of the columns with such values.
+    part : float, default=0.0
+        Share of the new rows that look unlike training, and like the other new rows once one shift
+        and one factor are taken off: rows of another instrument. 0 where nothing speaks for this.
     without : Without or None
         Where known classes may have moved in a few columns, the answer without these.
 
@@ -134,6 +138,7 @@ class Drift(Frozen):
     displacement: dict[Any, float | None] = field(default_factory=dict)
     stray: float = 0.0
     stray_columns: tuple[Any, ...] = ()
+    part: float = 0.0
     without: Without | None = None
 
     def must(self, factor: float = 1.0) -> float:
@@ -218,13 +223,22 @@ class Drift(Frozen):
     @property
     def notices(self) -> tuple[Notice, ...]:
         """What a person must know; nothing where the verdict is "still"."""
-        if self.stray >= NO_SHARE and self.verdict != "still":
+        if self.verdict == "still":
+            return ()
+        if self.stray >= NO_SHARE:
             text = (
                 f"{short_share(self.stray)} of the new rows hold odd values in "
                 f"{_named(self.stray_columns)}: a code for a missing value, a fault or another "
                 "unit looks like a new class."
             )
             return (Notice("stray_values", text), *self._doubts)
+        if self.part >= NO_SHARE:
+            text = (
+                f"{short_share(self.part)} of the new rows look like the others once one shift and "
+                "one factor are taken off, as rows of another instrument, site or unit do. If a "
+                "column tells the two apart, ask about each alone."
+            )
+            return (Notice("part_moved", text), *self._doubts)
         return self._doubts
 
     @property
@@ -257,6 +271,7 @@ class Drift(Frozen):
             "displacement": list(self.displacement.values()),
             "stray": self.stray,
             "stray_columns": [str(name) for name in self.stray_columns],
+            "part": self.part,
             "without": None if self.without is None else self._without_as_dict(self.without),
         }
 
@@ -311,8 +326,14 @@ def drift_record(scores: OpenScores, probability_moved: float, far: float, unlik
         far=moved and far > _FAR,
         columns=moved_columns(scores.moves),
         displacement=displacement(scores.moves, scores.classes),
+        part=_part(scores.moves),
         **strays(scores.moves),
     )
+
+
+def _part(moves: Moves | None) -> float:
+    """Share of the new rows that moved together, where much speaks for it."""
+    return moves.part.share if moves is not None and moves.part.log_odds > _SAID_ODDS else 0.0
 
 
 def _can_be_told(scores: OpenScores) -> bool:

@@ -17,6 +17,7 @@ from unseen._types import Array, BoolArray, FloatArray, IntArray, Matrix
 from unseen.samples import Clusters, LabelledRows
 from unseen.scores.base import Distances
 from unseen.scores.kernel import Standardisation, dense_pair, neighbour_distances
+from unseen.scores.part import MovedPart, moved_part
 from unseen.scores.posteriors import Posteriors
 from unseen.scores.stray import StrayValues, some_rows, stray_values
 
@@ -74,6 +75,8 @@ class Moves(Frozen):
         Names of the columns, where they have any.
     stray : StrayValues
         New rows that hold codes or values in another unit.
+    part : MovedPart
+        New rows that look new, and whether they moved together.
     departure : Departure or None
         How far new rows lie from the classes that they look like; see :func:`mean_departure`.
     """
@@ -83,6 +86,7 @@ class Moves(Frozen):
     error: FloatArray | None = None
     names: tuple[str, ...] | None = None
     stray: StrayValues = field(default_factory=StrayValues)
+    part: MovedPart = field(default_factory=MovedPart)
     departure: Departure | None = None
 
 
@@ -91,6 +95,7 @@ def made_moves(
     X_new: Matrix,
     posteriors: Posteriors | None,
     closed: FloatArray,
+    log_ratios: FloatArray,
     distances: Distances | None,
 ) -> Moves:
     """Shifts beside steady distances; a row counts for its likeliest class at shares ``closed``."""
@@ -102,7 +107,9 @@ def made_moves(
         of_labelled = arrays.host(kept_there(posteriors, "of_labelled").argmax(1))
     away = mean_departure(labelled.rows, X_new, of_labelled, looks_like)
     shifts = class_shifts(labelled, X_new, looks_like)
-    return Moves(distances, *shifts, labelled.names, stray_values(labelled.rows, X_new), away)
+    stray = stray_values(labelled.rows, X_new)
+    part = moved_part(labelled, X_new, log_ratios)
+    return Moves(distances, *shifts, labelled.names, stray, part, away)
 
 
 def steady_distances(

@@ -274,7 +274,9 @@ def _with_moves(
     scores: OpenScores, labelled: LabelledRows, X_new: Matrix, distances: Distances | None
 ) -> OpenScores:
     """Scores with what tells known classes that moved from classes that are new."""
-    moves = made_moves(labelled, X_new, scores.posteriors, scores.closed, distances)
+    log_ratios = scores.ratios.new[:, scores.ratios.best]
+    known = scores.posteriors, scores.closed
+    moves = made_moves(labelled, X_new, *known, log_ratios, distances)
     return replace(scores, moves=moves)
 
 

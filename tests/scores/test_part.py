@@ -1,0 +1,67 @@
+"""Rows that moved together look like the others once they are laid back; a new class does not."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_digits
+from sklearn.utils import shuffle
+
+import unseen
+from unseen.samples import LabelledRows
+from unseen.scores.part import _apart, moved_part
+
+DIGITS, DIGIT = shuffle(*load_digits(return_X_y=True), random_state=0)  # by writer otherwise
+HALF = np.arange(500) % 2 == 1
+
+
+def sample_of(own: np.ndarray) -> LabelledRows:
+    classes, codes = np.unique(DIGIT[own], return_inverse=True)
+    return LabelledRows(DIGITS[own], classes, codes)
+
+
+def sides(new: np.ndarray, looks_new: np.ndarray, classes: int = 10) -> float:
+    labelled = sample_of(np.flatnonzero(DIGIT[:600] < classes))
+    return moved_part(labelled, new, np.where(looks_new, 2.0, -0.7)).log_odds
+
+
+def test_rows_that_lie_alike_are_half_of_the_nearest() -> None:
+    rows = np.random.default_rng(0).normal(size=(600, 4))
+    # 5 of the 599 others, 299 of them of the own sample; noise of .6 / sqrt(600).
+    assert _apart(rows[:300] * 3 + 7, rows[300:]) == pytest.approx(299 / 599, abs=0.06)
+    two = np.concatenate([rows[:150] - 9, rows[150:300] + 9])
+    assert _apart(rows[300:], two) > 0.95
+
+
+def test_a_shift_and_a_gain_of_half_of_the_rows_is_found() -> None:
+    rows = DIGITS[600:1100]
+    shift = np.random.default_rng(0).choice([-0.6, 0.6], 64) * DIGITS.std(axis=0)
+    assert sides(rows + HALF[:, None] * shift, HALF) > 5
+    assert sides(rows * np.where(HALF, 1.3, 1.0)[:, None], HALF) > 5
+    new = sparse.csr_array(rows + HALF[:, None] * shift)
+    assert sides(new, HALF) == sides(new.toarray(), HALF)
+
+
+def test_a_new_class_is_no_part_that_moved() -> None:
+    new, is_new = DIGITS[600:1100], DIGIT[600:1100]
+    for hidden in (9, 8, 7):  # one to three classes
+        assert sides(new, is_new >= hidden, classes=hidden) == 0
+
+
+def test_nothing_is_said_of_few_rows_of_one_class_and_of_classes_that_overlap() -> None:
+    rows = DIGITS[600:1100] + 9.0 * HALF[:, None]
+    assert sides(rows, np.arange(500) < 14) == 0
+    assert sides(rows, HALF, classes=1) == 0
+    noise = np.random.default_rng(0).normal(size=(900, 3))
+    overlapping = LabelledRows(noise[:400], np.array(["a", "b"]), np.arange(400) % 2)
+    moved = noise[400:] + 9.0 * HALF[:, None]
+    assert moved_part(overlapping, moved, np.where(HALF, 2.0, -0.7)).log_odds == 0
+
+
+def test_half_of_the_rows_of_another_instrument_is_no_new_class_for_sure() -> None:
+    shift = np.random.default_rng(1).choice([-0.6, 0.6], 64) * DIGITS.std(axis=0)
+    new = DIGITS[600:900] + HALF[:300, None] * shift
+    found = unseen.estimate(DIGITS[:400], DIGIT[:400], new, random_state=0)
+    assert found.drift.verdict != "still"
+    assert found.intervals[-1][0] == 0
+    assert found.drift.part == pytest.approx(0.5, abs=0.1)
+    assert "part_moved" in {notice.code for notice in found.notices}

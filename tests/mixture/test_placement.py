@@ -69,13 +69,15 @@ def test_a_lattice_is_kept_as_long_as_it_holds_the_mass() -> None:
     def cells(F):
         return Candidates(F, H, np.zeros(1)).cells()
 
-    first = fitted_lattice(cells(alike), np.zeros(1))
-    assert fitted_lattice(cells(other), np.zeros(1), near=first) is first
-    moved = fitted_lattice(cells(apart), np.zeros(1), near=first)
+    first = fitted_lattice(cells(alike), np.zeros(1)).lattice
+    again = fitted_lattice(cells(other), np.zeros(1), near=first)
+    assert again.lattice is first
+    assert_allclose(again.weight, first.weighed(cells(other), np.zeros(1)).weight)
+    moved = fitted_lattice(cells(apart), np.zeros(1), near=first).lattice
     assert moved is not first
     assert moved.gamma[0] < 0.2 < first.gamma[0]
     # Another number of new rows is another share of the rows.
-    assert fitted_lattice(cells(alike[:150]), np.zeros(1), near=first) is not first
+    assert fitted_lattice(cells(alike[:150]), np.zeros(1), near=first).lattice is not first
 
 
 def test_truths_drawn_from_the_prior_have_uniform_posterior_ranks() -> None:

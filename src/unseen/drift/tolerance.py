@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import beta, binom
 
 from unseen._frozen import Frozen
-from unseen._types import FloatArray
+from unseen._types import FloatArray, IntArray
 
 __all__ = ["Tolerance", "certified_tolerance", "group_tolerance", "rank_above"]
 
@@ -80,7 +80,7 @@ class Tolerance(Frozen):
         return 0.0 if best <= 1 else min(best, _LARGEST_FACTOR)
 
 
-def rank_above(alpha: float, n_rows: int, level: float) -> int:
+def rank_above(alpha: FloatArray, n_rows: IntArray, level: float) -> IntArray:
     """Largest rank r with P(score > r-th largest of n) <= alpha at this level; 0 if there is none.
 
     The probability that a row exceeds the r-th largest score of n is Beta(r, n - r + 1) or, with
@@ -88,10 +88,11 @@ def rank_above(alpha: float, n_rows: int, level: float) -> int:
 
     Examples
     --------
-    >>> rank_above(0.05, 1000, 0.01), rank_above(0.01, 100, 0.01)
-    (35, 0)
+    >>> import numpy as np
+    >>> rank_above(np.array([0.05, 0.01]), np.array([1000, 100]), 0.01)
+    array([35,  0])
     """
-    return int(binom.ppf(level, n_rows, alpha))
+    return np.asarray(binom.ppf(level, n_rows, alpha), dtype=np.intp)
 
 
 def certified_tolerance(
@@ -134,9 +135,9 @@ def certified_tolerance(
     if least >= _LARGEST_ALPHA:
         return Tolerance(np.zeros(0), np.zeros(0), delta)
     alpha = np.geomspace(least * (1 + _ROUNDING), _LARGEST_ALPHA, _REGIONS)
-    threshold = np.array(
-        [max(rows[rank_above(a, len(rows), level_old) - 1] for rows in by_class) for a in alpha]
-    )
+    sizes, size_of = np.unique([len(rows) for rows in by_class], return_inverse=True)
+    ranks = rank_above(alpha, sizes[:, None], level_old)[size_of]
+    threshold = np.max([rows[rank - 1] for rows, rank in zip(by_class, ranks, strict=True)], axis=0)
     above = np.array([np.count_nonzero(scores > limit) for limit in threshold])
     lower = beta.ppf(level_new, np.maximum(above, 1), len(scores) - above + 1)
     return Tolerance(alpha, np.where(above > 0, lower, 0.0), delta)

@@ -24,8 +24,8 @@ from unseen.mixture.base import MixtureEstimator, clipped_estimate
 from unseen.records import MixtureEstimate
 from unseen.roc.pooled import (
     N_CELLS,
-    CurveLattice,
     PooledCells,
+    WeighedLattice,
     fitted_lattice,
     log_sums,
     spread_cells,
@@ -382,7 +382,7 @@ def placement_posterior(
     log_prior: FloatArray,
     prior_closed: float,
     small_share: float = np.inf,
-    lattice: CurveLattice | None = None,
+    weighed: WeighedLattice | None = None,
 ) -> PlacementPosterior:
     """Sum the likelihood over candidates, curves and γ.
 
@@ -397,21 +397,21 @@ def placement_posterior(
     small_share : float, default=inf
         Parameter of the prior of the share of the rest; see
         :func:`~unseen.roc.pooled.share_density`. inf is a uniform prior.
-    lattice : CurveLattice or None, default=None
-        Curves of this prior to sum over; None is a lattice fitted to the cells.
+    weighed : WeighedLattice or None, default=None
+        Curves of this prior to sum over, weighed by the cells; None is a lattice fitted to them.
 
     Returns
     -------
     PlacementPosterior
     """
-    if lattice is None:
-        lattice = fitted_lattice(cells, log_prior, small_share)
-    log_bayes_factor, weight = lattice.weights(cells, log_prior)
+    if weighed is None:
+        weighed = fitted_lattice(cells, log_prior, small_share)
+    lattice, weight = weighed.lattice, weighed.weight
     order = np.argsort(lattice.slope, kind="stable")
     return PlacementPosterior(
         lattice.slope[order],
         weight.sum(axis=0)[order],
-        log_bayes_factor,
+        weighed.log_bayes_factor,
         float(prior_closed),
         weight @ lattice.known,
     )

@@ -52,7 +52,7 @@ from unseen.proportions.bootstrap import em_replicates
 from unseen.proportions.overlap import known_overlap, overlap_notices
 from unseen.proportions.shrinking import shrunk_shares
 from unseen.records import Estimate
-from unseen.roc.pooled import CurveLattice, fitted_lattice
+from unseen.roc.pooled import CurveLattice, WeighedLattice, fitted_lattice
 from unseen.roc.sketch import scored_evidence
 from unseen.scores import OpenScorer, OpenScores
 from unseen.scores.open import ratios_at_shares
@@ -333,7 +333,7 @@ def open_set_fit(
     prior_closed: float,
     n_rounds: int = 3,
     small_share: float = SMALL_SHARE,
-    lattice_of: Callable[..., CurveLattice] = fitted_lattice,
+    lattice_of: Callable[..., WeighedLattice] = fitted_lattice,
 ) -> OpenSetFit:
     """Evidence at the closed-set shares, then rounds of placement and EM for the open ones.
 
@@ -370,7 +370,7 @@ def open_set_fit(
 def _posterior_at_shares(
     scores: OpenScores,
     mixture: FloatArray,
-    lattice_of: Callable[..., CurveLattice],
+    lattice_of: Callable[..., WeighedLattice],
     prior_closed: float,
     small_share: float,
     near: CurveLattice | None = None,
@@ -380,14 +380,14 @@ def _posterior_at_shares(
     weight = (mixture / scores.counts)[scores.codes]
     candidates = Candidates.from_ratios(ratios_at_shares(scores, mixture))
     cells = candidates.cells(weight)
-    lattice = lattice_of(cells, candidates.log_prior, small_share, near, scores.lattices)
+    weighed = lattice_of(cells, candidates.log_prior, small_share, near, scores.lattices)
     prior = prior_closed, small_share
-    posterior = placement_posterior(cells, candidates.log_prior, *prior, lattice)
+    posterior = placement_posterior(cells, candidates.log_prior, *prior, weighed)
     arrays = chosen_arrays()
     known = arrays.zeros((scores.n_new,))
     for probability, place in zip(posterior.known, cells.place, strict=True):
         known += arrays.looked_up(probability, place)
-    return posterior, arrays.host(known.clip(_MIN_RATIO, 1.0)), lattice
+    return posterior, arrays.host(known.clip(_MIN_RATIO, 1.0)), weighed.lattice
 
 
 def _posterior_draws(

@@ -27,6 +27,7 @@ __all__ = [
     "CurveFamily",
     "CurveLattice",
     "PooledCells",
+    "WeighedLattice",
     "cell_rates",
     "coarse_lattice",
     "fitted_lattice",
@@ -119,8 +120,8 @@ def fitted_lattice(
     small_share: float = np.inf,
     near: CurveLattice | None = None,
     lattices: Lattices | None = None,
-) -> CurveLattice:
-    """A lattice that is fine where the posterior has its mass.
+) -> WeighedLattice:
+    """A lattice that is fine where the posterior has its mass, with this posterior.
 
     Parameters
     ----------
@@ -137,18 +138,21 @@ def fitted_lattice(
 
     Returns
     -------
-    CurveLattice
+    WeighedLattice
     """
-    lattice = coarse_lattice(cells, log_prior, small_share, near, lattices)
-    if near is not None and near.serves(lattice, cells, log_prior):
-        return near
+    lattice = _whole_lattice(cells, small_share, lattices)
+    if near is not None and (near.share, near.prior) == (lattice.share, lattice.prior):
+        again = near.weighed(cells, log_prior)
+        if near.holds(again.weight.sum(axis=0)):
+            return again
     n_rows = _n_rows(cells)
     for zoom in count():
         most_rows = _COARSE_ROWS * _ZOOM**zoom
-        lattice = lattice.zoomed(lattice.weights(cells, log_prior, most_rows)[1].sum(axis=0))
+        tempered = lattice.weighed(cells, log_prior, most_rows)
+        lattice = lattice.zoomed(tempered.weight.sum(axis=0))
         if most_rows >= n_rows:
             break
-    return lattice
+    return lattice.weighed(cells, log_prior)
 
 
 def coarse_lattice(
@@ -157,8 +161,15 @@ def coarse_lattice(
     small_share: float = np.inf,
     near: CurveLattice | None = None,
     lattices: Lattices | None = None,
+) -> WeighedLattice:
+    """All of γ and Δ; as :func:`fitted_lattice`, not as fine."""
+    return _whole_lattice(cells, small_share, lattices).weighed(cells, log_prior)
+
+
+def _whole_lattice(
+    cells: PooledCells, small_share: float, lattices: Lattices | None
 ) -> CurveLattice:
-    """All of γ and Δ, for the share of F in the cells; as :func:`fitted_lattice`, not as fine."""
+    """All of γ and Δ, for the share of F in the cells."""
     n_rows = _n_rows(cells)
     # Rounded, as sums of equal masses must have equal lattices.
     share = round(float(cells.new.sum(axis=1).max()) / n_rows, _DIGITS)
@@ -262,14 +273,14 @@ class CurveLattice:
     @cached_property
     def known(self) -> FloatArray:
         """Probability that a row of F in a cell is one of H, ν / f' and at most 1, (L, cells)."""
-        odds = (1 - self.rate) / self.rate * self.share / (1 - self.share)
-        return np.minimum(self.slope[:, None] * odds, 1.0)
+        known = 1 / self.rate
+        known -= 1
+        known *= self.slope[:, None] * (self.share / (1 - self.share))
+        return np.minimum(known, 1.0, out=known)
 
-    def serves(self, other: CurveLattice, cells: PooledCells, log_prior: FloatArray) -> bool:
-        """Whether this is for the other's share and prior, and holds the mass of the posterior."""
-        if (other.share, other.prior) != (self.share, self.prior):
-            return False
-        table = self.weights(cells, log_prior)[1].sum(axis=0).reshape(len(self.gamma), -1)
+    def holds(self, mass: FloatArray) -> bool:
+        """Whether all of the mass (L,) is inside, and not at an end that could be further out."""
+        table = mass.reshape(len(self.gamma), -1)
         by_separation = table[:, : len(self.separations)].sum(axis=0)
         return _held(self.gamma, table.sum(axis=1), (0.0, 1.0)) and _held(
             self.separations, by_separation, self.prior.limits
@@ -283,10 +294,10 @@ class CurveLattice:
         separations = np.geomspace(*_span(self.separations, by_separation), _FINE[1])
         return CurveLattice(gamma, separations, self.share, self.prior)
 
-    def weights(
+    def weighed(
         self, cells: PooledCells, log_prior: FloatArray, most_rows: float = np.inf
-    ) -> tuple[float, FloatArray]:
-        """Log Bayes factor, and posterior weights (C, L) of candidates and lattice points.
+    ) -> WeighedLattice:
+        """The lattice with the posterior of its points, given cells of candidates.
 
         The likelihood is tempered to that of at most ``most_rows`` rows.
         """
@@ -299,7 +310,25 @@ class CurveLattice:
         mixing = log_prior[used] + _EVIDENCE_POWER * evidence
         weight = np.zeros((len(used), self.rate.shape[0]))
         weight[used] = np.exp(fit - evidence[:, None] + (mixing - log_sums(mixing))[:, None])
-        return float(log_sums(log_prior[used] + evidence)), weight
+        return WeighedLattice(self, float(log_sums(log_prior[used] + evidence)), weight)
+
+
+@dataclass(frozen=True, eq=False)
+class WeighedLattice:
+    """A lattice, and what it says of some cells.
+
+    Parameters
+    ----------
+    lattice : CurveLattice
+    log_bayes_factor : float
+        Of the curves against "F is H".
+    weight : ndarray of shape (C, L)
+        Posterior of candidates and lattice points; sums to 1.
+    """
+
+    lattice: CurveLattice
+    log_bayes_factor: float
+    weight: FloatArray
 
 
 def _everywhere(share: float, prior: CurvePrior) -> CurveLattice:

@@ -153,9 +153,9 @@ class _Iteration:
         self.trained, self.idle = (arrays.put(np.flatnonzero(one)) for one in (trains, ~trains))
         self.design, self.targets, self.weights = factor.design, problems.targets, problems.weights
         if len(self.idle):
-            self.design, self.targets, self.weights = (
-                array[self.trained] for array in (self.design, self.targets, self.weights)
-            )
+            self.design = arrays.design(len(self.trained), factor.design.shape[1], self.dtype)
+            self.design[:] = factor.design[self.trained]
+            self.targets, self.weights = self.targets[self.trained], self.weights[self.trained]
         self.weights = self.weights[:, problems.group]
         self.preconditioner = _Preconditioner(factor, problems, trains)
         n_rows, rank = self.design.shape

@@ -305,8 +305,7 @@ class NumpyArrays:
         if shift is None:
             np.exp(exponent, out=out)
         elif out.dtype == np.float32 and shift < LARGE_SHIFT:
-            np.exp(exponent + out.dtype.type(shift), out=out)
-            out -= out.dtype.type(np.exp(shift))
+            np.subtract(np.exp(exponent + np.float32(shift)), np.float32(np.exp(shift)), out=out)
         elif out.dtype == np.float32:
             exponent *= out.dtype.type(0.5)
             out[:] = single_expm1(exponent, np.empty_like(exponent), np.exp(shift))

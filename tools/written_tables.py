@@ -146,6 +146,31 @@ def stray() -> Iterator[str]:
         yield line(spoil, *drift_cells(here, (0.0, 0.2)))
 
 
+def moved_part() -> Iterator[str]:
+    """Half of the rows of another instrument, without and with the sign of a part that moved."""
+    every = [row for row in table("part") if int(row["known"]) > 1]
+    yield from head("new rows", "unseen", "sets", "claimed", "still", "sure and wrong")
+    for drift, kind in product(dict.fromkeys(row["drift"] for row in every), ("real", "made")):
+        for share in dict.fromkeys(row["share"] for row in every if row["drift"] == drift):
+            here = [row for row in every if (row["drift"], row["share"]) == (drift, share)]
+            here = [row for row in here if row["set"].startswith("family") == (kind == "made")]
+            both = []
+            for by in ("_without", ""):
+                claimed = mean(numbers(here, f"unseen{by}"))
+                still = count(here, f"verdict{by}", "still")
+                both.append(
+                    (f"{claimed:.2f}", still, sum(is_surely_wrong(row, by) for row in here))
+                )
+            pairs = (f"{without} / {heard}" for without, heard in zip(*both, strict=True))
+            yield line(drift, f"{float(share):.0%}", f"{len(here)} {kind}", *pairs)
+
+
+def is_surely_wrong(row: dict[str, str], by: str) -> bool:
+    """Whether an interval above 0 misses the truth though nothing seems to have moved."""
+    low, high, truth = float(row[f"low{by}"]), float(row[f"high{by}"]), float(row["true_unseen"])
+    return row[f"verdict{by}"] == "still" and low > 0 and not low - 1e-3 <= truth <= high + 1e-3
+
+
 def control() -> Iterator[str]:
     """Without and with rows of the same place that hold nothing new."""
     (size,) = {len(rows("groups_control", drift=drift, unseen=share))
@@ -290,7 +315,7 @@ def foretold() -> list[Row]:
 
 
 ON_PAGE: dict[str, tuple[Callable[[], Iterator[str]], ...]] = {
-    DRIFT: (factor, control, must, groups, several, one, keel, stray, said_moved),
+    DRIFT: (factor, control, must, groups, several, one, keel, stray, moved_part, said_moved),
     DEFAULT: (sure, probability, limit),
 }
 TABLES = [

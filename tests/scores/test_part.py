@@ -47,6 +47,17 @@ def test_a_new_class_is_no_part_that_moved() -> None:
         assert sides(new, is_new >= hidden, classes=hidden) == 0
 
 
+def test_many_classes_in_turn_hide_no_new_one() -> None:
+    """Classes that come in turn, of which evenly spaced rows would all be of one class."""
+    rng = np.random.default_rng(0)
+    centres = rng.normal(size=(51, 10))
+    centres *= 3 / np.linalg.norm(centres, axis=1, keepdims=True)
+    y, codes = np.arange(1000) % 50, np.where(np.arange(1000) % 5, np.arange(1000) % 50, 50)
+    X, X_new = (centres[own] + rng.normal(size=(1000, 10)) for own in (y, codes))
+    labelled = LabelledRows(X, np.arange(50), y)
+    assert moved_part(labelled, X_new, np.where(codes == 50, 2.0, -0.7)).log_odds == 0
+
+
 def test_nothing_is_said_of_few_rows_of_one_class_and_of_classes_that_overlap() -> None:
     rows = DIGITS[600:1100] + 9.0 * HALF[:, None]
     assert sides(rows, np.arange(500) < 14) == 0

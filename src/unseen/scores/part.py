@@ -121,7 +121,9 @@ def _apart(part: FloatArray, others: FloatArray) -> float:
     spread = others.var(axis=0).sum() / max(part.var(axis=0).sum(), 1e-300)
     laid = (part - part.mean(axis=0)) * np.sqrt(spread) + others.mean(axis=0)
     n_rows = min(len(part), len(others), _MOST)
-    samples = [rows[np.arange(n_rows) * len(rows) // n_rows] for rows in (laid, others)]
+    # At random: evenly spaced rows of a sorted table may all be of one class.
+    rng = np.random.default_rng(0)
+    samples = [rows[rng.permutation(len(rows))[:n_rows]] for rows in (laid, others)]
     distances = euclidean_distances(np.vstack(samples))
     np.fill_diagonal(distances, np.inf)
     nearest = np.argpartition(distances, _NEIGHBOURS - 1, axis=1)[:, :_NEIGHBOURS]

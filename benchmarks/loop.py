@@ -10,7 +10,8 @@ The sets are those of scikit-learn and of ``unseen.datasets``. DIR may hold clin
 intent, split) of 150 intents, of which twelve are taken, and domains.json of the same publisher,
 by which ten domains have 15 intents each. Texts become 60 components of their TF-IDF matrix, of
 unit length. Nothing is tuned on these numbers: the rule for the number of groups was chosen on
-digits, satimage, segment and waveform with other draws.
+other draws of these sets, on six further sets and on made ones, and the intervals of audits on
+other simulated audits.
 """
 
 from __future__ import annotations

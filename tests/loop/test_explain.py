@@ -138,6 +138,16 @@ def test_the_number_of_groups_is_that_of_clumps_as_wide_as_known_classes(n_clump
     assert class_widths(X, grouping.labels).max() < 1.3 * class_widths(known, codes).max()
 
 
+def test_two_classes_that_hardly_mix_are_two_groups_though_together_no_wider_than_one() -> None:
+    """Width alone would say one: known classes are as wide as both clumps together."""
+    rng = np.random.RandomState(0)
+    codes = np.repeat([0, 1, 2], 50)
+    known = rng.normal(size=(150, 2)) * 3 + 8 * codes[:, None]
+    X = rng.normal([[-3, 0]] * 50 + [[3, 0]] * 50, 0.5, (100, 2))
+    assert class_widths(X, np.zeros(100, int))[0] < class_widths(known, codes).min()
+    assert len(KnownWidth().group(X, np.ones(100), known, codes, rng).centres) == 2
+
+
 def test_percentages_of_a_sentence_hold_for_other_rows() -> None:
     """The best of many clauses over 20 columns flatters in-sample by 0.06; here it must not."""
     rng, gaps = np.random.RandomState(0), []

@@ -91,7 +91,7 @@ def explain(
     >>> found = explain(rule, X, y, X_new, columns=["width", "length"], random_state=0)
     >>> group = found.groups[0]
     >>> group.verdict, group.sentence.text(found.columns)
-    ('a clump of its own', 'length > 6.96 holds for 99% of the group and 0% of known rows')
+    ('a clump of its own', 'length > 6.97 holds for 92% of the group and 0% of known rows')
     """
     rows = _Rows.checked(rule, X, y, X_new)
     if texts is not None and len(texts) != len(rows.new):
@@ -107,7 +107,8 @@ def explain(
     rng = check_random_state(random_state)
     chosen = KnownWidth() if groups is None else groups
     X_called, mine = rows.new[called], rows.weights[called]
-    found = chosen.group(X_called, mine, rows.known, rows.codes, rng)
+    of_known = (1 - shares.unseen) * n_new / (len(rule.classes_) - 1)
+    found = chosen.group(X_called, mine, rows.known, rows.codes, rng, of_known)
     found, is_rest = _without_small(found)
     masses, ends = _shares(rows, called, found, shares, rng)
     order = np.argsort(-masses, kind="stable")

@@ -1,26 +1,34 @@
 """Groups of unseen rows: as many as known classes suggest.
 
-Known classes tell how wide a class is. The number of groups is the smallest k for which k-means
-groups are, over all rows, no wider than a class of the upper quarter of known ones; the k at half
-and at nine tenths of the known classes give a range. Clustering without this yardstick cannot
-answer "one" (HDBSCAN), or answers "many" (silhouette, BIC): benchmarks/loop.py compares them.
+Known classes tell how one class looks, and their pairs how two do: two are wider, and the halves
+into which k-means cuts them mix less. The number of groups is the smallest k for which the groups
+of k-means are, on average, more like one known class than like two. Clustering without this
+yardstick cannot answer "one" (HDBSCAN), or answers "many" (silhouette, BIC): benchmarks/loop.py
+compares them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 from sklearn.cluster import KMeans
+from sklearn.neighbors import NearestNeighbors
 
 from unseen._types import FloatArray, IntArray
 
-__all__ = ["Grouping", "KnownWidth", "class_widths", "width_noise"]
+__all__ = ["Grouping", "KnownWidth", "class_widths", "two_classes_score"]
 
-# Standard errors of a width that are no sign of a second group.
-_NOISE = 2.0
+# Rows of a class that are looked at, and the part of them that are neighbours.
+_ROWS, _NEAR = 50, 0.2
+_FEWEST = 8
+_MOST_CLASSES, _MOST_PAIRS = 30, 15
+# Difference of the scores of one and of two classes, where only one is known.
+_GAP = 0.5
+_TINY = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,12 +52,12 @@ class Grouping:
 
 @dataclass(frozen=True)
 class KnownWidth:
-    """k-means with the smallest k whose groups are no wider than known classes.
+    """k-means with the smallest k whose groups are as wide and as whole as known classes.
 
     Parameters
     ----------
-    quantile : float, default=0.75
-        Quantile of the widths of known classes that groups may reach.
+    between : float, default=0.25
+        Where a group turns into two, on the way from one known class (0) to two (1).
     most : int, default=8
         Most groups.
 
@@ -64,7 +72,7 @@ class KnownWidth:
     (2, (2, 2))
     """
 
-    quantile: float = 0.75
+    between: float = 0.25
     most: int = 8
 
     def group(
@@ -74,6 +82,7 @@ class KnownWidth:
         known: FloatArray,
         codes: IntArray,
         rng: np.random.RandomState,
+        rows_per_class: float | None = None,
     ) -> Grouping:
         """Group rows.
 
@@ -89,24 +98,81 @@ class KnownWidth:
             Class of each known row, from 0.
         rng : RandomState
             Starts k-means.
+        rows_per_class : float or None, default=None
+            Rows that a class may have among ``X``; None is as many as known classes have.
         """
-        widths = class_widths(known, codes)
-        room = 1 + _NOISE * width_noise(known, codes, len(X))
-        wide, middle, narrow = room * np.quantile(widths, [0.9, self.quantile, 0.5])
+        of_known = float(np.median(np.bincount(codes)))
+        of_new = np.clip(rows_per_class or of_known, len(X) / self.most, len(X))
+        n_rows = min(of_known, of_new, _ROWS)
+        one, two = _known_scores(known, codes, n_rows, rng)
+        few, chosen, many = one + (two - one) * np.array([0.5, self.between, 0.1])
+        some = rng.permutation(len(X))[: round(len(X) * n_rows / of_new)]
         fits: list[Any] = []
         found: list[float] = []
-        while len(fits) < min(self.most, len(X)) and not (found and found[-1] <= narrow):
+        while len(fits) < min(self.most, len(X)) and not (found and found[-1] <= many):
             start = KMeans(len(fits) + 1, n_init=4, random_state=rng)
             fits.append(start.fit(X, sample_weight=weights))
-            found.append(float(np.sqrt(fits[-1].inertia_ / weights.sum())))
+            found.append(_mean_score(X[some], fits[-1].labels_[some], n_rows, rng))
 
         def first(limit: float) -> int:
-            reached = [place for place, width in enumerate(found, start=1) if width <= limit]
+            reached = [place for place, score in enumerate(found, start=1) if score <= limit]
             return reached[0] if reached else len(found)
 
-        chosen = fits[first(middle) - 1]
-        labels = chosen.labels_.astype(np.intp)
-        return Grouping(labels, chosen.cluster_centers_, (first(wide), first(narrow)))
+        best = fits[first(chosen) - 1]
+        labels = best.labels_.astype(np.intp)
+        return Grouping(labels, best.cluster_centers_, (first(few), first(many)))
+
+
+def _known_scores(
+    known: FloatArray, codes: IntArray, n_rows: float, rng: np.random.RandomState
+) -> tuple[float, float]:
+    """Mean score of one known class, and of two together, with ``n_rows`` rows of each."""
+    size = max(_FEWEST, round(n_rows))
+    classes = rng.permutation(int(codes.max()) + 1)[:_MOST_CLASSES]
+    parts = [rng.permutation(np.flatnonzero(codes == code))[:size] for code in classes]
+    pairs = list(combinations(range(len(parts)), 2))
+    drawn = [pairs[place] for place in rng.permutation(len(pairs))[:_MOST_PAIRS]]
+    one = float(np.mean([two_classes_score(known[rows], n_rows, rng) for rows in parts]))
+    both = [
+        two_classes_score(known[np.concatenate([parts[a], parts[b]])], n_rows, rng)
+        for a, b in drawn
+    ]
+    return one, float(np.mean(both)) if both else one + _GAP
+
+
+def _mean_score(
+    X: FloatArray, labels: IntArray, n_rows: float, rng: np.random.RandomState
+) -> float:
+    """Score of the groups, each counting by its rows."""
+    groups = [X[labels == label] for label in np.unique(labels)]
+    scores = [two_classes_score(rows, n_rows, rng) for rows in groups]
+    return float(np.average(scores, weights=[len(rows) for rows in groups]))
+
+
+def two_classes_score(X: FloatArray, n_rows: float, rng: np.random.RandomState) -> float:
+    """How much rows look like two classes of ``n_rows`` rows: wide, and their halves hardly mix.
+
+    The logarithm of the width, less twice the part of the neighbours that lie in the other of two
+    halves, where 1 is as many as by chance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.RandomState(0)
+    >>> one, other = rng.normal(size=(2, 50, 2)) + [[[0, 0]], [[9, 0]]]
+    >>> one_class = two_classes_score(one, 50, rng)
+    >>> bool(two_classes_score(np.concatenate([one, other]), 50, rng) > one_class + 1)
+    True
+    """
+    (width,) = class_widths(X, np.zeros(len(X), dtype=np.intp))
+    if len(X) < _FEWEST or width == 0:
+        return float(np.log(max(width, _TINY))) - 1
+    halves = KMeans(2, n_init=3, random_state=rng).fit(X).labels_
+    n_near = min(max(3, round(_NEAR * n_rows)), len(X) - 1)
+    near = NearestNeighbors(n_neighbors=n_near).fit(X).kneighbors(return_distance=False)
+    part = halves.mean()
+    crossing = (halves[near] != halves[:, None]).mean()
+    return float(np.log(width) - crossing / (part * (1 - part)))
 
 
 def class_widths(X: FloatArray, codes: IntArray) -> FloatArray:
@@ -120,21 +186,3 @@ def class_widths(X: FloatArray, codes: IntArray) -> FloatArray:
     """
     parts: Sequence[Any] = [X[codes == code] for code in range(int(codes.max()) + 1)]
     return np.array([np.sqrt(((one - one.mean(axis=0)) ** 2).sum(axis=1).mean()) for one in parts])
-
-
-def width_noise(X: FloatArray, codes: IntArray, n_rows: int) -> float:
-    """Relative standard error of the width of ``n_rows`` rows beside that of a class.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rows = np.random.RandomState(0).normal(size=(2000, 1))
-    >>> round(width_noise(rows, np.zeros(2000, dtype=int), 2000), 3)  # 1 / sqrt(2000)
-    0.022
-    """
-    counts = np.bincount(codes)
-    means = np.array([X[codes == code].mean(axis=0) for code in range(len(counts))])
-    squares = ((X - means[codes]) ** 2).sum(axis=1)
-    # A width is the root of a mean square, so that its relative error is half that of the mean.
-    relative = squares.std() / max(squares.mean(), np.finfo(float).tiny) / 2
-    return float(relative * np.sqrt(1 / n_rows + 1 / np.median(counts)))

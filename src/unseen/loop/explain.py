@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq
+from scipy.optimize import brentq, linear_sum_assignment
 from scipy.special import expit, logit
 from scipy.stats import norm
 from sklearn.base import BaseEstimator
@@ -207,7 +207,7 @@ def _shares(
     """Share of each group among all new rows, and the ends of its interval.
 
     A share is the unseen share times the group's part of it: the first errs as the estimate says,
-    the second as k-means does on resampled rows.
+    the second as k-means does on resampled rows, started anew each time.
     """
     n_groups, weights = len(found.centres), rows.weights
     nearest = pairwise_distances_argmin(rows.new, found.centres)
@@ -218,9 +218,12 @@ def _shares(
     parts = np.ones((_RESAMPLES, n_groups))
     for place in range(_RESAMPLES if n_groups > 1 else 0):
         drawn = rng.multinomial(len(called), np.full(len(called), 1 / len(called)))
-        start = KMeans(n_groups, init=found.centres, n_init=1, max_iter=20)
-        labels = start.fit(X, sample_weight=mine * drawn).labels_
-        parts[place] = np.bincount(labels, mine * drawn, n_groups) / (mine * drawn).sum()
+        again = KMeans(n_groups, n_init=1, max_iter=20, random_state=rng)
+        labels = again.fit(X, sample_weight=mine * drawn).labels_
+        apart = pairwise_distances(found.centres, again.cluster_centers_)
+        _, same = linear_sum_assignment(apart)
+        part = np.bincount(labels, mine * drawn, n_groups) / (mine * drawn).sum()
+        parts[place] = part[same]
     z = norm.isf((1 - _CONFIDENCE) / 2)
     if shares.limits is None:
         of_unseen = np.sqrt(unseen * (1 - unseen) / len(weights))

@@ -31,7 +31,7 @@ _SUPPORT_RIDGE = 1e-9
 # Rounds of block pivoting; nearly all programs need two or three.
 _PIVOTS = 12
 _PULL_TOL = 1e-11
-_SHARE_TOL = 1e-5  # of a step; a Newton step squares the error
+_SHARE_TOL = 1e-5  # of a step; a smaller one moves no share by as much
 _MAX_STEPS = 200
 _EM_STEPS = 3
 _APPROXIMATE_TOL, _MU_STEPS = 1e-6, 6

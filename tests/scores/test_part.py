@@ -41,6 +41,17 @@ def test_a_shift_and_a_gain_of_half_of_the_rows_is_found() -> None:
     assert sides(new, HALF) == sides(new.toarray(), HALF)
 
 
+def test_a_column_that_hardly_varies_in_training_does_not_rule() -> None:
+    """A few rows with a value that one labelled row has are no reason to squeeze all others."""
+    shift = np.random.default_rng(0).choice([-0.6, 0.6], 64) * DIGITS.std(axis=0)
+    odd = np.arange(500) % 62 == 0  # not one of them moved
+    labelled = sample_of(np.arange(600))
+    old = np.column_stack([labelled.rows, np.arange(600) == 0])
+    new = np.column_stack([DIGITS[600:1100] + HALF[:, None] * shift, 5.0 * odd])
+    labelled = LabelledRows(old, labelled.classes, labelled.codes)
+    assert moved_part(labelled, new, np.where(HALF | odd, 2.0, -0.7)).log_odds > 5
+
+
 def test_a_new_class_is_no_part_that_moved() -> None:
     new, is_new = DIGITS[600:1100], DIGIT[600:1100]
     for hidden in (9, 8, 7):  # one to three classes

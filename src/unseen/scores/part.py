@@ -92,7 +92,8 @@ def moved_part(labelled: LabelledRows, X_new: Matrix, log_ratios: FloatArray) ->
     if min(rows.sum(), (~rows).sum()) < _FEWEST:
         return MovedPart(rows)
     (old, new), codes = map(some_rows, pair), some_rows(labelled.codes)
-    scale = Standardisation.of(old, np.ones(len(old))).scale
+    # Of both samples: a column that hardly varies in training would count more than all others.
+    scale = Standardisation.of(np.vstack([old, new]), np.ones(len(old) + len(new))).scale
     part, others = new[rows] / scale, new[~rows] / scale
     apart = _apart(part, others)
     if apart > _ALIKE:

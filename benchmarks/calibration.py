@@ -12,22 +12,20 @@ No problem here was used in developing the default. Run: python benchmarks/calib
 
 from __future__ import annotations
 
-import csv
+from _common import each, write_csv  # isort: skip
+
 import sys
 import warnings
 from collections import defaultdict
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
-from joblib import Parallel, delayed
 
 from coverage import CONFIDENCE, KINDS, draw_problem
 from unseen import OpenSetEstimator, UnseenWarning
 from unseen.proportions.open_set import SMALL_SHARE
 
-RESULTS = Path(__file__).parent / "results" / "calibration.csv"
 BINS = (0.0, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 1.0)
 
 
@@ -98,14 +96,11 @@ def coverage(cases: list[Case]) -> list[dict[str, object]]:
 
 def main() -> None:
     n_problems = int(sys.argv[1]) if len(sys.argv) > 1 else 400
-    cases = Parallel(n_jobs=2)(delayed(measure)(number) for number in range(n_problems))
+    cases = list(each(measure, ((number,) for number in range(n_problems))))
     rows = reliability(cases) + coverage(cases)
     for row in rows:
         print("  ".join(f"{key}={value}" for key, value in row.items()))
-    with RESULTS.open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[-1]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    write_csv("calibration.csv", rows)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ that were never looked at (ablation: permutation 5 alone).
 
 from __future__ import annotations
 
-from _common import write_csv  # isort: skip
+from _common import each, write_csv  # isort: skip
 
 import sys
 import time
@@ -26,6 +26,7 @@ import warnings
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -173,25 +174,29 @@ def both(estimate) -> np.ndarray:
 def ablation() -> None:
     errors: dict[tuple[str, str, str], list[float]] = defaultdict(list)
     at_a_tenth: dict[tuple[str, str, str], list[float]] = defaultdict(list)
-    for name in available_datasets():
-        for setting in SETTINGS:
-            block = Block(load_dataset(name), REPORTED_PERMUTATIONS[0], setting)
-            for proportion in PROPORTIONS[1::2]:
-                scores, trial = open_scores(block, proportion)
-                for variant, shares in variants(scores).items():
-                    kept = shares[:-1] if setting == "observed" else shares
-                    group = "binary" if len(trial.truth) == 2 else "multiclass"
-                    error = float(np.abs(kept - trial.truth).sum())
-                    errors[setting, group, variant].append(error)
-                    if proportion == PROPORTIONS[1]:
-                        at_a_tenth[setting, group, variant].append(error)
-        print(name, flush=True)
+    every = product(available_datasets(), SETTINGS, PROPORTIONS[1::2])
+    for proportion, found in each(ablated, every):
+        for key, error in found.items():
+            errors[key].append(error)
+            if proportion == PROPORTIONS[1]:
+                at_a_tenth[key].append(error)
     rows = []
     for key, found in errors.items():
         row = dict(zip(("setting", "group", "variant"), key, strict=True))
         tenth = f"{np.mean(at_a_tenth[key]):.4f}"
         rows.append(row | dict(error=f"{np.mean(found):.4f}", n=len(found), at_a_tenth=tenth))
     write("ablation", rows)
+
+
+def ablated(name: str, setting: str, proportion: float):
+    """Error of every variant, by setting, group and name of the variant."""
+    block = Block(load_dataset(name), REPORTED_PERMUTATIONS[0], setting)
+    scores, trial = open_scores(block, proportion)
+    group = "binary" if len(trial.truth) == 2 else "multiclass"
+    return proportion, {
+        (setting, group, variant): float(np.abs(shares[: len(trial.truth)] - trial.truth).sum())
+        for variant, shares in variants(scores).items()
+    }
 
 
 def open_scores(block: Block, proportion: float):

@@ -14,7 +14,7 @@ the other is hidden.
 
 from __future__ import annotations
 
-from _common import RESULTS, cpu_seconds, write_csv  # isort: skip
+from _common import RESULTS, cpu_seconds, each, write_csv  # isort: skip
 
 import csv
 import sys
@@ -240,11 +240,11 @@ def run() -> None:
     left = [one for one in todo() if one not in done]
     # In random order, so that a run that is stopped leaves a random part of every cell.
     np.random.default_rng(14).shuffle(left)
-    for number, one in enumerate(left):
-        rows.append(solved(*one))
-        if number % 20 == 19:
+    for row in each(solved, left):
+        rows.append(row)
+        if len(rows) % 20 == 0:
             write_csv("drift.csv", rows)
-            print(*one, len(rows), flush=True)
+            print(*key(row), len(rows), flush=True)
     write_csv("drift.csv", rows)
 
 
@@ -299,7 +299,7 @@ def one_factor(number: int) -> dict[str, object]:
 
 
 def run_factor() -> None:
-    write_csv("drift_factor.csv", [one_factor(number) for number in range(1000)])
+    write_csv("drift_factor.csv", each(one_factor, ((number,) for number in range(1000))))
 
 
 # Time

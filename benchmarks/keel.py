@@ -12,12 +12,12 @@ at in development.
 
 from __future__ import annotations
 
-from _common import write_csv  # isort: skip
+from _common import each, write_csv  # isort: skip
 
 import sys
 import warnings
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -47,7 +47,7 @@ def run(folder: Path) -> None:
     def source(name: str) -> tuple[Rows, Rows]:
         return rows_of(folder / f"{name}.dat")
 
-    write_csv("keel.csv", [solved(*left, source=source) for left in todo()])
+    write_csv("keel.csv", each(partial(solved, source=source), todo()))
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ Errors are against ν*, which is more than ν where G itself holds a share of H.
 
 from __future__ import annotations
 
-from _common import RESULTS, write_csv  # isort: skip
+from _common import RESULTS, each, write_csv  # isort: skip
 
 import argparse
 import sys
@@ -24,6 +24,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain, product
 from pathlib import Path
 
 import numpy as np
@@ -156,17 +157,20 @@ Record = tuple[str, float, str, float]  # problem, share of H, method, absolute 
 
 
 def problems_records(n_seeds: int) -> Iterator[Record]:
-    for place, problem in enumerate(seven_problems()):
-        for share in SHARES:
-            for seed in range(n_seeds):
-                F, H, truth = problem.sample(share, generator(seed, place, share))
-                estimates = from_scores(*crossfit_scores(F, H, random_state=seed))
-                estimates["Placement"] = placement(F, H, seed)
-                for variant in ("km1", "km2") if seed < KERNEL_MEAN_SEEDS else ():
-                    kernel_mean = KernelMean(variant, max_rows=400, random_state=seed)
-                    name = f"KernelMean {variant} (400 rows)"
-                    estimates[name] = kernel_mean.fit(H).estimate(F).proportion
-                yield from errors(problem.name, share, estimates, truth)
+    problems = seven_problems()
+
+    def one(place: int, share: float, seed: int) -> list[Record]:
+        F, H, truth = problems[place].sample(share, generator(seed, place, share))
+        estimates = from_scores(*crossfit_scores(F, H, random_state=seed))
+        estimates["Placement"] = placement(F, H, seed)
+        for variant in ("km1", "km2") if seed < KERNEL_MEAN_SEEDS else ():
+            kernel_mean = KernelMean(variant, max_rows=400, random_state=seed)
+            name = f"KernelMean {variant} (400 rows)"
+            estimates[name] = kernel_mean.fit(H).estimate(F).proportion
+        return list(errors(problems[place].name, share, estimates, truth))
+
+    every = product(range(len(problems)), SHARES, range(n_seeds))
+    yield from chain.from_iterable(each(one, every))
 
 
 def pulsnar_records(n_seeds: int) -> Iterator[Record]:
@@ -175,12 +179,15 @@ def pulsnar_records(n_seeds: int) -> Iterator[Record]:
         flip_y=0.0, random_state=1001,
     )  # fmt: skip
     problem = from_pool("pulsnar", X, y == 1, 2000, 6000)
-    for share in (0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5):
-        for seed in range(n_seeds):
-            F, H, truth = problem.sample(share, generator(seed, 0, share))
-            estimates = from_scores(*crossfit_scores(F, H, random_state=seed))
-            estimates["Placement"] = placement(F, H, seed)
-            yield from errors("pulsnar", share, estimates, truth)
+
+    def one(share: float, seed: int) -> list[Record]:
+        F, H, truth = problem.sample(share, generator(seed, 0, share))
+        estimates = from_scores(*crossfit_scores(F, H, random_state=seed))
+        estimates["Placement"] = placement(F, H, seed)
+        return list(errors("pulsnar", share, estimates, truth))
+
+    every = product((0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5), range(n_seeds))
+    yield from chain.from_iterable(each(one, every))
 
 
 def laplace_records(n_seeds: int) -> Iterator[Record]:

@@ -9,12 +9,13 @@ chose a constant of ``unseen/scores/part.py``. Both answers are read off the sam
 
 from __future__ import annotations
 
-from _common import write_csv  # isort: skip
+from _common import each, write_csv  # isort: skip
 
 import sys
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -82,4 +83,4 @@ if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     drift.DRIFTS |= PARTS
-    write_csv("part.csv", [solved(*left, Path(sys.argv[1])) for left in todo()])
+    write_csv("part.csv", each(partial(solved, folder=Path(sys.argv[1])), todo()))

@@ -9,11 +9,11 @@ of them chose a constant of ``unseen/scores/stray.py``. With nothing unseen and 
 
 from __future__ import annotations
 
-from _common import write_csv  # isort: skip
+from _common import each, write_csv  # isort: skip
 
 import warnings
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 
@@ -94,4 +94,4 @@ def todo() -> Iterator[tuple[str, str, float, int]]:
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     drift.DRIFTS |= SPOILS
-    write_csv("stray.csv", [solved(*left, source=source) for left in todo()])
+    write_csv("stray.csv", each(partial(solved, source=source), todo()))

@@ -19,7 +19,7 @@ the least overlap of classes that intervals allow for, which was chosen on seed 
 
 from __future__ import annotations
 
-from _common import RESULTS, write_csv  # isort: skip
+from _common import RESULTS, each, write_csv  # isort: skip
 
 import csv
 import sys
@@ -28,9 +28,9 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 
 from unseen import OpenSetEstimator, estimate
@@ -234,8 +234,7 @@ def run(*seeds: str, largest_share: float = 1.0) -> None:
         chosen = [all_of_seed[place] for place in order]
         chosen = [one for one in chosen if one.share <= largest_share]
         wanted += [one for one in chosen if name_of(vars(one)) not in done]
-    work = Parallel(n_jobs=2, return_as="generator")(delayed(solved)(one) for one in wanted)
-    for row in work:
+    for row in each(solved, ((one,) for one in wanted)):
         rows.append(row)
         write_csv("sure.csv", rows)
 
@@ -265,7 +264,7 @@ def bag(name: str, seed: int) -> dict[str, object]:
 
 
 def bags(n_seeds: int = 8) -> None:
-    write_csv("bags.csv", [bag(name, seed) for name in BAGGED for seed in range(n_seeds)])
+    write_csv("bags.csv", each(bag, product(BAGGED, range(n_seeds))))
 
 
 if __name__ == "__main__":

@@ -169,7 +169,7 @@ def test_one_known_class_is_enough(samples) -> None:
     estimate = OpenSetEstimator(random_state=0).fit(X[left], y[left]).estimate(X_new)
     assert abs(estimate["left"] - 0.5) < 0.08
     assert list(estimate.roc) == ["left"]
-    assert estimate.roc["left"].right_slope == estimate["left"]
+    assert estimate.roc["left"].right_slope == pytest.approx(estimate["left"])
 
 
 def test_labels_storage_and_order_of_classes_do_not_matter(samples) -> None:
@@ -260,16 +260,15 @@ def test_expected_shares_lie_between_those_of_the_hypotheses() -> None:
     assert_allclose(estimator.read(scores).expected, expected, atol=1e-12)
 
 
-def test_small_unseen_shares_are_likelier_a_priori_with_several_classes_only() -> None:
+def test_small_unseen_shares_are_likelier_a_priori_and_more_so_with_several_classes() -> None:
     several = exact_scores((300, 200), (80, 40), 8)
-    expecting, uniform = (
-        open_set_fit(several, 0.9, small_share=small).posterior for small in (0.03, np.inf)
-    )
-    assert expecting.log_bayes_factor > uniform.log_bayes_factor
-    means = [posterior.share @ posterior.probability for posterior in (expecting, uniform)]
-    assert means[0] > means[1]
-    default = open_set_fit(several, 0.9).posterior
-    assert default.log_bayes_factor == expecting.log_bayes_factor
     alone = replace(several, classes=("a",), codes=np.zeros(500, dtype=int), posteriors=None)
-    one = [open_set_fit(alone, 0.02, small_share=small).posterior for small in (0.03, np.inf)]
-    assert one[0].log_bayes_factor == one[1].log_bayes_factor
+    for scores, small in ((several, 0.03), (alone, 0.3)):
+        expecting, uniform, default = (
+            open_set_fit(scores, 0.9, small_share=scale).posterior
+            for scale in (small, np.inf, None)
+        )
+        assert expecting.log_bayes_factor > uniform.log_bayes_factor
+        means = [posterior.share @ posterior.probability for posterior in (expecting, uniform)]
+        assert means[0] > means[1]
+        assert default.log_bayes_factor == expecting.log_bayes_factor

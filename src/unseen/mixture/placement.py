@@ -36,6 +36,7 @@ from unseen.scores.base import NEGLIGIBLE, RatioScores
 from unseen.scores.crossfit import cross_fitter
 
 __all__ = [
+    "SMALL_REST",
     "Candidates",
     "Placement",
     "PlacementPosterior",
@@ -57,6 +58,8 @@ _SCORE_NOISE = 1.2
 # A part of the unseen rows may look known, which no curve shows: this much of u (1 - u). Chosen on
 # development data.
 _LOOKS_KNOWN = 0.1
+# Scale of the prior of the share of F that is not H. Chosen on development data.
+SMALL_REST = 0.3
 EVEN_ODDS = 0.5
 
 
@@ -354,14 +357,15 @@ class Placement(MixtureEstimator):
         labelled, new = sketch.increments()
         F, H = spread_cells(new[None].astype(float), labelled[None].astype(float))
         cells = PooledCells(F, H, np.zeros((1, 0), dtype=np.intp))
-        return placement_posterior(cells, np.zeros(1), self.prior_closed)
+        return placement_posterior(cells, np.zeros(1), self.prior_closed, SMALL_REST)
 
     def _from_rows(self, new: Any) -> MixtureEstimate:
         fitter = cross_fitter(self.classifier)
         rows = self.labelled_.rows
         scores = fitter.ratios(new, rows, None, None, self.n_folds, self.random_state)
         candidates = Candidates.from_ratios(scores)
-        posterior = placement_posterior(candidates.cells(), candidates.log_prior, self.prior_closed)
+        prior = self.prior_closed, SMALL_REST
+        posterior = placement_posterior(candidates.cells(), candidates.log_prior, *prior)
         best = scores.best
         sketch = RocSketch.from_scores(scores.new[:, best], scores.labelled[:, best])
         return _estimate(sketch, posterior)

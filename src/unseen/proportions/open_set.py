@@ -37,6 +37,7 @@ from unseen.drift import (
 from unseen.intervals import Credible, IntervalMethod
 from unseen.mixture.detection import detection_limit, detection_power
 from unseen.mixture.placement import (
+    SMALL_REST,
     Candidates,
     PlacementPosterior,
     for_intervals,
@@ -332,7 +333,7 @@ def open_set_fit(
     scores: OpenScores,
     prior_closed: float,
     n_rounds: int = 3,
-    small_share: float = SMALL_SHARE,
+    small_share: float | None = None,
     lattice_of: Callable[..., WeighedLattice] = fitted_lattice,
 ) -> OpenSetFit:
     """Evidence at the closed-set shares, then rounds of placement and EM for the open ones.
@@ -344,9 +345,9 @@ def open_set_fit(
         Prior probability that nothing is unseen.
     n_rounds : int, default=3
         Rounds of placement and EM; none keeps the closed shares among the known classes.
-    small_share : float, default=0.03
-        Scale of the prior of the unseen share where there are several known classes, see
-        :func:`~unseen.roc.pooled.share_density`; inf is a uniform prior.
+    small_share : float or None, default=None
+        Scale of the prior of the unseen share, see :func:`~unseen.roc.pooled.share_density`; inf
+        is a uniform prior. None is .3 for one known class, .03 for several.
     lattice_of : callable
         Makes the lattice of curves, as :func:`~unseen.roc.pooled.fitted_lattice` does.
 
@@ -355,7 +356,9 @@ def open_set_fit(
     OpenSetFit
     """
     posteriors = scores.posteriors
-    prior = lattice_of, prior_closed, np.inf if posteriors is None else small_share
+    if small_share is None:
+        small_share = SMALL_REST if posteriors is None else SMALL_SHARE
+    prior = lattice_of, prior_closed, small_share
     posterior, known, lattice = _posterior_at_shares(scores, scores.closed, *prior)
     evidence, mixture = posterior.log_bayes_factor, scores.closed
     for _ in range(n_rounds if posteriors is not None else 0):

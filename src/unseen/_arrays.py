@@ -246,6 +246,10 @@ class NumpyArrays:
         """Rows of all parts, one after the other; on the device if a part is there."""
         return np.concatenate(parts)
 
+    def places(self, mask: Array) -> Array:
+        """Places at which a mask holds, in order."""
+        return np.flatnonzero(mask)
+
     def looked_up(self, table: FloatArray, places: Array) -> Array:
         """Values of a table at the places of rows, which are small whole numbers."""
         return table[places]

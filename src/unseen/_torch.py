@@ -140,6 +140,9 @@ class TorchArrays(NumpyArrays):
             return super().joined(parts)
         return torch.cat([self.put(part) for part in parts])
 
+    def places(self, mask: Array) -> Array:
+        return mask.nonzero()[:, 0]
+
     def looked_up(self, table: FloatArray, places: Array) -> Array:
         return self.put(table)[places.int()]
 

@@ -150,12 +150,12 @@ class Candidates:
         used, arrays = np.flatnonzero(np.isfinite(self.log_prior)), chosen_arrays()
         new, labelled = np.zeros((2, len(self.log_prior), N_CELLS))
         place = arrays.zeros((len(self.log_prior), n_new), np.uint8)
+        masses = arrays.put(np.full(n_new, part)), arrays.put(mass)
         # Several candidates at a time, where rows are few.
         for some in row_blocks(len(used), max(1, _VALUES // (n_new + len(mass)))):
             columns = used[some]
             scores = arrays.joined([self.new[:, columns], self.labelled[:, columns]])
             step = arrays.ranks(-scores.T)
-            masses = np.full(n_new, part), mass
             F, H = _step_masses(step, masses, groups)
             new[columns], labelled[columns] = spread_cells(F, H)
             # The cell in which the middle of a step lies, for each row of F.
@@ -173,18 +173,18 @@ def _flat(step: Array) -> Array:
 
 
 def _step_masses(
-    step: Array, masses: tuple[FloatArray, FloatArray], groups: tuple[IntArray, IntArray] | None
+    step: Array, masses: tuple[Array, Array], groups: tuple[IntArray, IntArray] | None
 ) -> tuple[Array, Array]:
     """Masses of F and of H at each step (C, n) of the candidates, from masses of the rows."""
     arrays, flat, n_new = arrays_of(step), _flat(step), len(masses[0])
     found = []
     for own, mass, number in zip((slice(n_new), slice(n_new, None)), masses, (1, 0), strict=True):
-        rows = arrays.put(np.tile(mass, len(step)))
+        rows = arrays.joined([mass] * len(step))
         total = arrays.counts(flat[:, own].ravel(), step.shape[0] * step.shape[1], rows)
         total = total.reshape(step.shape)
         if groups is not None:
             places = arrays.host(step[:, own])
-            effect = [design_effect(one, mass, groups[number]) for one in places]
+            effect = [design_effect(one, arrays.host(mass), groups[number]) for one in places]
             total = total / arrays.put(np.array(effect)[:, None])
         found.append(total)
     return found[0], found[1]

@@ -315,8 +315,7 @@ class _Fold:
 
 def _folds(codes: Array, weight: Array, out: Array) -> list[_Fold]:
     """The folds that hold out any rows."""
-    every = arrays_of(out).put(np.arange(len(out)))
-    places = [every[held] for held in out.T]
+    places = [arrays_of(out).places(held) for held in out.T]
     return [
         _Fold(number, rows, codes[rows], weight[rows])
         for number, rows in enumerate(places)

@@ -149,8 +149,8 @@ class _Iteration:
         self.dtype = arrays.precision(factor.design)
         self.whiten = arrays.put(factor.whiten, self.dtype)
         intercept, null_loss = _null_model(problems)
-        trains = arrays.host((problems.weights != 0).any(1))
-        self.trained, self.idle = (arrays.put(np.flatnonzero(one)) for one in (trains, ~trains))
+        trains = (problems.weights != 0).any(1)
+        self.trained, self.idle = (arrays.places(one) for one in (trains, ~trains))
         self.design, self.targets, self.weights = factor.design, problems.targets, problems.weights
         if len(self.idle):
             self.design = arrays.design(len(self.trained), factor.design.shape[1], self.dtype)
@@ -336,16 +336,16 @@ class _Iteration:
 class _Preconditioner:
     """Hessians averaged over the problems that share a C, from a sample of whitened rows."""
 
-    def __init__(self, factor: KernelFactor, problems: Problems, trains: BoolArray) -> None:
+    def __init__(self, factor: KernelFactor, problems: Problems, trains: Array) -> None:
         self.arrays = arrays_of(factor.design)
         n_rows, rank = factor.design.shape
         # Evenly spaced rows need no randomness.
         rows = np.unique(np.linspace(0, n_rows - 1, min(n_rows, SAMPLE * rank)).astype(int))
-        stands_for, rows = n_rows / len(rows), rows[trains[rows]]
+        stands_for, rows = n_rows / len(rows), rows[self.arrays.host(trains[rows])]
         self.sample = self.arrays.whitened(factor.design[rows], factor.whiten)
         self.weights = problems.weights[rows] * stands_for
         # Places among the rows that some problem trains on.
-        self.rows = np.cumsum(trains)[rows] - 1
+        self.rows = trains.cumsum(0)[rows] - 1
         self.factors: dict[float, Array] = {}
 
     def update(self, C: FloatArray, groups: IntArray, probabilities: Array) -> None:

@@ -48,6 +48,28 @@ def bad_tables(folder: Path, tables: Path) -> dict[str, str]:
 
 CASES = {
     "missing file": (["absent.csv", "new.csv", *LABEL], "absent.csv does not exist"),
+    "address for TRAIN": (
+        ["https://example.org/train.csv", "new.csv", *LABEL],
+        "'TRAIN': must name a file on this machine.*got 'https://example.org/train.csv'",
+    ),
+    "address for NEW": (["train.csv", "s3://b/new.csv", *LABEL], "'NEW': .*got 's3://b/new.csv'"),
+    "address to write to": (
+        ["train.csv", "new.csv", *LABEL, "--report", "gs://b/x.html"],
+        "'--report': must name a file on this machine.*got 'gs://b/x.html'",
+    ),
+    "empty NEW": (["train.csv", "", *LABEL], "'NEW': must name a file; got an empty text"),
+    "empty control": (
+        ["train.csv", "new.csv", *LABEL, "--control", ""],
+        "'--control': must name a file; got an empty text",
+    ),
+    "two labels": (
+        ["train.csv", "new.csv", *LABEL, "-y", "length"],
+        "--label must be given once; got 'kind' and 'length'",
+    ),
+    "two seeds": (
+        ["train.csv", "new.csv", *LABEL, "--seed", "1", "--seed=2"],
+        "--seed must be given once; got '1' and '2'",
+    ),
     "no match": (["train.csv", "zz*.csv", *LABEL], r"zz\*.csv must match at least one file"),
     "wrong label": (["train.csv", "new.csv", "--label", "sort"], "'sort'.*'kind'"),
     "no label given": (["train.csv", "new.csv"], "--label must name"),
@@ -144,6 +166,24 @@ def test_one_clear_line_and_nothing_written(name, unseen_command, tables, tmp_pa
     assert "Traceback" not in result.output
     assert result.stdout == ""
     assert sorted(file.name for file in tmp_path.iterdir()) == before
+
+
+def test_json_must_name_a_file(unseen_command) -> None:
+    result = unseen_command("estimate", "train.csv", "new.csv", *LABEL, "--json", "")
+    assert result.exit_code == 2
+    assert "'--json': must name a file; got an empty text" in result.stderr
+
+
+def test_options_before_the_command_are_given_once_too(unseen_command) -> None:
+    result = unseen_command("--jobs", "1", "--jobs", "2", "methods")
+    assert result.exit_code == 2
+    assert "--jobs must be given once; got '1' and '2'" in result.stderr
+
+
+def test_the_same_value_twice_and_options_that_repeat_are_no_error(unseen_command) -> None:
+    given = ["--drop", "colour", "--drop", "size", *LABEL, *LABEL]
+    result = unseen_command("estimate", "train.csv", "new.csv", *given)
+    assert "--drop must name columns" in result.stderr  # read, and not refused for coming twice
 
 
 def test_a_folder_that_may_not_be_written_to(unseen_command, tmp_path) -> None:

@@ -31,7 +31,13 @@ from unseen.loop import Group
 from unseen.records import Estimate, Notice
 from unseen.report import render, write_report
 from unseen.report.pictures import history_picture
-from unseen.report.sentences import assumptions, certainty, disagreement, warnings_and_notes
+from unseen.report.sentences import (
+    assumptions,
+    certainty,
+    disagreement,
+    to_do,
+    warnings_and_notes,
+)
 from unseen.report.tables import baselines_table, history_table, labelling_table, shares_table
 from unseen.study import Study, Suspects
 from unseen.study.thumbnails import Thumbnail
@@ -451,3 +457,21 @@ def test_what_to_do_follows_the_verdict_and_warnings_are_counted_on_top() -> Non
         assert "Warnings (1)" in page
         assert [case for case, text in said.items() if text in page] == [name]
         assert ("cannot tell" in page[page.index("<svg") :]) == (name == "far")
+
+
+def test_the_first_thing_to_do_names_the_sign_of_drift_that_was_found() -> None:
+    limits = Tolerance(np.zeros(0), np.zeros(0))
+    given = {"n_labelled": {"cat": 80, "dog": 80}, "n_new": 400}
+
+    def first(timeline=None, **signs) -> str:
+        drift = Drift("unclear", 0.7, limits, 0.5, columns=(("s1", 0.4),), **signs)
+        estimate = Estimate(("cat", "dog"), [0.7, 0.3], 0.0, "made", drift=drift, **given)
+        return to_do(Study(estimate, timeline=timeline))[0]
+
+    assert first().endswith("changed, first in s1.")
+    assert first(part=0.5).endswith("each of its values: `--by COLUMN`.")
+    windows = example_studies.rich().timeline
+    assert first(windows, part=0.5).startswith("See which windows moved")
+    stray = first(stray=0.2, stray_columns=("s3", "s4"))
+    assert stray.startswith("Look at the odd values in s3, s4: ")
+    assert all(option in stray for option in ("--missing", "--drop"))

@@ -283,7 +283,7 @@ def test_notices_of_new_rows():
             "constant_in_train",
             "note",
             None,
-            "Not used, but may matter: 'c' has one value in TRAIN, others in NEW.",
+            "Not used, but may matter: 'c' (has one value in TRAIN and others in NEW).",
         ),
         (
             "newly_missing",
@@ -334,7 +334,7 @@ def test_a_column_named_like_an_id_but_used_is_noticed():
     columns = Columns().fit(pa.table({"shop_id": [1, 2, 3] * 20}))
     (notice,) = columns.notices_
     assert notice.code == "named_like_id"
-    assert notice.text == "Used, though named like an id: 'shop_id'. Drop it if it is one."
+    assert notice.text == "Used, though named like an id: 'shop_id'. Leave ids out: --drop."
 
 
 def test_the_statement_says_what_was_done():

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from unseen.cli.once import OnceCommand
 from unseen.cli.options import (
     given_inputs,
     group_option,
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["classify"]
 
 
-@click.command()
+@click.command(cls=OnceCommand)
 @table_options
 @click.option(
     "--out",

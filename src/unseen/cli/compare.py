@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from unseen.cli.once import OnceCommand
 from unseen.cli.options import given_inputs, json_option, quiet_option, table_options
 from unseen.cli.outputs import Outputs
 from unseen.cli.progress import shown_progress
@@ -13,7 +14,7 @@ from unseen.cli.progress import shown_progress
 __all__ = ["compare"]
 
 
-@click.command()
+@click.command(cls=OnceCommand)
 @table_options
 @json_option
 @quiet_option

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from unseen._wording import interval, share, short_share
+from unseen.cli.once import OnceCommand
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["demo"]
 
 
-@click.command()
+@click.command(cls=OnceCommand)
 @click.option(
     "--seed",
     type=click.IntRange(0, 2**32 - 1),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from unseen.cli.once import OnceCommand
 from unseen.cli.options import given_inputs, json_option, quiet_option, table_options
 from unseen.cli.outputs import Outputs
 from unseen.cli.progress import shown_progress
@@ -53,7 +54,7 @@ _CHECKS = {
 _UNCHECKED = {f"{name}_unchecked": check.fault for name, check in _CHECKS.items()}
 
 
-@click.command()
+@click.command(cls=OnceCommand)
 @table_options
 @click.option(
     "--delta",

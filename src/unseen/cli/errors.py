@@ -10,6 +10,7 @@ import click
 
 from unseen._platform import stopping_cleanly
 from unseen._wording import verbatim
+from unseen.cli.once import check_given_once
 
 __all__ = ["FAILED", "OneLineErrors"]
 
@@ -26,6 +27,11 @@ class OneLineErrors(click.Group):
             sys.stdout.reconfigure(errors="backslashreplace")
         with stopping_cleanly("Error: stopped; nothing was left half-written."):
             return super().main(*args, **options)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Check the options before the command, then parse them."""
+        check_given_once(self, ctx, args)
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; say what went wrong in one line."""

@@ -8,8 +8,10 @@ from typing import Any
 import click
 
 from unseen.cli.failif import AnyCondition, any_holds, fail_if_option
+from unseen.cli.once import OnceCommand
 from unseen.cli.options import (
     confidence_option,
+    file_name,
     group_option,
     json_option,
     method_option,
@@ -24,7 +26,7 @@ from unseen.cli.study_command import answer
 __all__ = ["estimate"]
 
 
-@click.command()
+@click.command(cls=OnceCommand)
 @table_options
 @method_option
 @confidence_option
@@ -39,6 +41,7 @@ __all__ = ["estimate"]
 @group_option
 @click.option(
     "--control",
+    type=file_name,
     help="Table of rows like those of NEW (same instrument, same site) without anything new.",
 )
 @report_option

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from unseen.cli.once import OnceCommand
 from unseen.cli.options import (
     command_line,
     confidence_option,
@@ -40,7 +41,7 @@ labels_option = click.option(
 audited_tables = partial(table_options, labels="--train-labels")
 
 
-@click.command()
+@click.command(cls=OnceCommand)
 @table_options
 @click.option("--sheet", type=output_path, help="Write rows to label: csv, xlsx or json.")
 @click.option(
@@ -123,7 +124,7 @@ def explain(
         show_study(study, outputs.files)
 
 
-@click.command()
+@click.command(cls=OnceCommand)
 @audited_tables
 @labels_option
 @confidence_option
@@ -147,7 +148,7 @@ def audit(sheet: Path, confidence: float, json_path: str | None, quiet: bool, **
         _show_audit(found.record, found.notices)
 
 
-@click.command()
+@click.command(cls=OnceCommand)
 @audited_tables
 @labels_option
 @click.option(

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from unseen.cli.once import OnceCommand
+
 if TYPE_CHECKING:
     from unseen.proportions import ProportionEstimator
 
@@ -17,7 +19,7 @@ __all__ = ["methods", "sorted_estimators"]
 _OF_THE_PAPER = re.compile(r",? \(?(?:Eq|Prop)\. [^)]*\)+")
 
 
-@click.command()
+@click.command(cls=OnceCommand)
 def methods() -> None:
     """List the estimators, and which of them can see unseen classes."""
     from unseen.cli.screen import console, plain, print_table, table_of

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unseen.cli.failif import AnyCondition, any_holds, fail_if_option
+from unseen.cli.once import OnceCommand
 from unseen.cli.options import (
     confidence_option,
     json_option,
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["monitor"]
 
 
-@click.command()
+@click.command(cls=OnceCommand)
 @table_options
 @click.option(
     "--by",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 from collections.abc import Callable
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = [
     "command_line",
     "confidence_option",
+    "file_name",
     "find_method",
     "given_inputs",
     "json_option",
@@ -31,17 +33,25 @@ __all__ = [
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-class _NamedFile(click.Path):
-    """A path; empty text, as of a variable that is not set, would be the current folder."""
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+
+
+class _FileName(click.Path):
+    """The name of a file, a pattern or ``-``: not empty, and not an address of the web."""
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """The path of the text."""
+        """The name, as a path where one is wanted."""
+        # Of a variable that is not set; as a path it would be the current folder.
         if value == "":
             self.fail("must name a file; got an empty text. Is a variable not set?", param, ctx)
+        if _ADDRESS.match(str(value)):
+            rule = "must name a file on this machine, and not an address"
+            self.fail(f"{rule}; got {value!r}.", param, ctx)
         return super().convert(value, param, ctx)
 
 
-output_path = _NamedFile(dir_okay=False, path_type=Path)
+file_name = _FileName(readable=False)  # reading says more of what may not be read
+output_path = _FileName(dir_okay=False, path_type=Path)
 
 
 def given_inputs(given: dict[str, Any]) -> Inputs:
@@ -163,8 +173,10 @@ def table_options(command: Command, *, labels: str = "--labels") -> Command:
 
     ``labels`` is the spelling of the option for labels of TRAIN in a file of their own.
     """
-    arguments = [click.argument("train"), click.argument("new")]
-    beside = click.option(labels, "labels", help="File with the classes of TRAIN, such as y.npy.")
+    arguments = [click.argument(name, type=file_name) for name in ("train", "new")]
+    beside = click.option(
+        labels, "labels", type=file_name, help="File with the classes of TRAIN, such as y.npy."
+    )
     for option in reversed([*arguments, beside, *_COLUMN_OPTIONS, *_FILE_OPTIONS]):
         command = option(command)
     return command
@@ -202,7 +214,7 @@ report_option = click.option(
     "--report", type=output_path, help="Write one self-contained HTML page."
 )
 json_option = click.option(
-    "--json", "json_path", help="Write everything as JSON; - is standard output."
+    "--json", "json_path", type=file_name, help="Write everything as JSON; - is standard output."
 )
 
 

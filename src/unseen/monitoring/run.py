@@ -225,5 +225,8 @@ def _of_windows(keys: Sequence[Any], estimates: Sequence[Estimate]) -> tuple[Not
     ]
     if not more:
         return tuple(common)
-    text = f"Some windows have notices of their own, beside their estimates: {listed(more)}."
+    text = (
+        "Some windows have notices of their own, which --json and the estimates of the timeline "
+        f"hold: {listed(more)}."
+    )
     return (*common, Notice("notices_in_windows", text))

@@ -202,7 +202,7 @@ def to_do(study: Study) -> list[str]:
     if not estimate.sees_unseen:
         return ["Ask a method that sees unseen classes, unless you know that there are none."]
     if estimate.is_in_doubt:
-        return _when_in_doubt(estimate)
+        return _when_in_doubt(study)
     if estimate.unseen < words.NO_SHARE:
         return [
             "Use the shares: nothing speaks for a new class strongly enough.",
@@ -219,17 +219,38 @@ def to_do(study: Study) -> list[str]:
     ]
 
 
-def _when_in_doubt(estimate: Estimate) -> list[str]:
-    columns = () if estimate.drift is None else estimate.drift.columns
-    names = words.listed([words.shown(name, 24) for name, _ in columns], _MOST_COLUMNS)
-    first = f", first in {names}" if names else ""
+def _when_in_doubt(study: Study) -> list[str]:
     return [
-        f"See whether a sensor, a unit, the preprocessing or the population changed{first}.",
+        _to_rule_out(study),
         "Compare with rows of the same place that hold nothing new (`--control`), or hold out "
         "persons, sites or batches (`--group`).",
         "Let people label some rows (`unseen explain --sheet`) and count by their labels "
         "(`unseen audit`), which is right whatever moved.",
     ]
+
+
+def _to_rule_out(study: Study) -> str:
+    """Where to look for a cause other than new classes, by the sign of drift that was found."""
+    drift = study.estimate.drift
+    if drift is not None and drift.stray >= words.NO_SHARE:
+        return (
+            f"Look at the odd values in {_few(drift.stray_columns)}: declare a code for missing "
+            "values (`--missing`), mend a unit, or leave the column out (`--drop`)."
+        )
+    if drift is not None and drift.part >= words.NO_SHARE:
+        if study.timeline is not None:
+            return "See which windows moved: each may come from another instrument, site or unit."
+        return (
+            "Find the column that names the instrument, site or batch of each row, and ask about "
+            "each of its values: `--by COLUMN`."
+        )
+    columns = [] if drift is None else [name for name, _ in drift.columns]
+    first = f", first in {_few(columns)}" if columns else ""
+    return f"See whether a sensor, a unit, the preprocessing or the population changed{first}."
+
+
+def _few(columns: Iterable[object]) -> str:
+    return words.listed([words.shown(name, 24) for name in columns], _MOST_COLUMNS)
 
 
 def assumptions(study: Study) -> list[Assumption]:

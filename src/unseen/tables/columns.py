@@ -431,10 +431,8 @@ class Columns(TransformerMixin, BaseEstimator):
             if name in there and departs(table[name], value)
         ]
         if varying:
-            text = (
-                f"Not used, but may matter: {quoted(varying)} has one value in TRAIN, others in "
-                "NEW."
-            )
+            has = f"{'each ' * (len(varying) > 1)}has one value in TRAIN and others in NEW"
+            text = f"Not used, but may matter: {quoted(varying)} ({has})."
             notices.append(Notice("constant_in_train", text, "note"))
         return notices
 

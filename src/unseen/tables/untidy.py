@@ -116,7 +116,11 @@ def notices_on_train(columns: Any) -> list[Notice]:
             continue
         by_reason.setdefault(reason, []).append(name)
     notices = [
-        Notice("columns_not_used", f"Not used: {quoted(names)} ({reason}).", "note")
+        Notice(
+            "columns_not_used",
+            f"Not used: {quoted(names)} ({'each ' * (len(names) > 1)}{reason}).",
+            "note",
+        )
         for reason, names in by_reason.items()
     ]
     notices += [
@@ -134,6 +138,6 @@ def notices_on_train(columns: Any) -> list[Notice]:
         if is_named_like_id(name) and name not in columns.keep
     ]
     if like_ids:
-        text = f"Used, though named like an id: {quoted(like_ids)}. Drop it if it is one."
+        text = f"Used, though named like an id: {quoted(like_ids)}. Leave ids out: --drop."
         notices.append(Notice("named_like_id", text, "note"))
     return notices

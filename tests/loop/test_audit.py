@@ -200,6 +200,34 @@ def test_bad_labels_get_a_clear_error(rows, labels, probabilities, words) -> Non
         unseen.audit(["cat"] * 10, rows, labels, probabilities)
 
 
+def test_other_bad_arguments_are_named() -> None:
+    guesses = ["cat"] * 10
+    for level in (0, 1, 95):
+        with pytest.raises(ValueError, match=f"confidence must lie strictly .*; got {level}"):
+            unseen.audit(guesses, [0], ["cat"], confidence=level)
+    for strange in ([np.nan] * 10, [guesses], [None, *guesses[1:]]):
+        with pytest.raises(ValueError, match="guesses must be one label for each new row"):
+            unseen.audit(strange, [0], ["cat"])
+    with pytest.raises(TypeError, match=r"labels must hold one label for each row; got \['cat'\]"):
+        unseen.audit(guesses, [0], [["cat"]])
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda labels, known: unseen.audit(known * 10, range(20), labels * 20, known=known),
+        lambda labels, known: unseen.promote(range(20), labels * 20, 20, known=known),
+    ],
+)
+def test_a_known_class_in_another_type_or_spelling_is_no_new_class_in_silence(ask) -> None:
+    """A sheet that was read as text has "1" for 1; people write "Cat" for "cat"."""
+    with pytest.raises(TypeError, match="of the type of the known classes; got '1' for 1"):
+        ask(["1"], [1, 2])
+    assert [notice.code for notice in ask(["Cat"], ["cat", "dog"]).notices] == ["labels_alike"]
+    assert ask(["emu"], ["cat", "dog"]).notices == ()
+    assert ask([np.int64(2)], [1, 2]).notices == ()
+
+
 def test_an_audit_is_plain_types_in_json() -> None:
     import json
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 
 import unseen
 from unseen.loop import Explanation
@@ -94,6 +95,41 @@ def test_bad_arguments_are_named() -> None:
     ):
         with pytest.raises(ValueError, match=words):
             unseen.promote(rows, ["cat"], 9, known=["cat"], probabilities=chances)
+
+
+def test_groups_get_names_from_a_mapping_and_an_explanation_of_the_same_rows() -> None:
+    groups = explanation([0] * 5 + [1] * 15, [0.99] * 20)
+    given = {"known": ["cat"], "explanation": groups}
+    for name in ("?", "", None, np.nan, "unseen"):
+        with pytest.raises(ValueError, match="spread must give group 1 a name; got"):
+            unseen.promote([0], ["cat"], 20, spread={1: name}, **given)
+    with pytest.raises(TypeError, match="spread must be a mapping from groups to names"):
+        unseen.promote([0], ["cat"], 20, spread=["emu"], **given)
+    with pytest.raises(ValueError, match="explanation must be of the 30 new rows; got one of 20"):
+        unseen.promote([0], ["cat"], 30, spread={1: "emu"}, **given)
+    with pytest.raises(TypeError, match=r"n_new must be a whole number; got 20\.5"):
+        unseen.promote([0], ["cat"], 20.5, known=["cat"])
+
+
+def test_rows_of_another_promotion_are_refused_and_sparse_ones_taken() -> None:
+    found = unseen.promote([3, 5], ["cat", "cat"], 9, known=["cat"])
+    X, y, X_new = np.ones((4, 2)), np.repeat("cat", 4), np.arange(18.0).reshape(9, 2)
+    frame = pd.DataFrame(X, columns=["p", "q"])
+    for given, words in (
+        ((X, y, X_new[:8]), "X_new must hold the 9 rows of the promotion; got 8"),
+        ((X, y[:3], X_new), "y must have one label per row of X"),
+        ((X, y, X_new[:, :1]), "X_new must have the 2 columns of X; got 1"),
+        ((frame, y, pd.DataFrame(X_new, columns=["q", "p"])), "in the same order"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            found.apply(*given)
+    wanted = found.apply(X, y, X_new)
+    grown, labels, rest = found.apply(csr_array(X), y, csr_array(X_new))
+    assert np.array_equal(grown.toarray(), wanted[0])
+    assert np.array_equal(labels, wanted[1])
+    assert np.array_equal(rest.toarray(), wanted[2])
+    with pytest.raises(ValueError, match="of the 7 rows that stayed new; got one of 9 rows"):
+        found.combine(Estimate(("cat",), [1.0], 0.0, "m", {"cat": 9}, 9))
 
 
 def test_empty_cells_of_any_library_promote_nothing() -> None:

@@ -48,7 +48,11 @@ def test_the_same_seed_draws_the_same_sheet_with_every_group_in_it(rule) -> None
 
 
 def test_bad_arguments_are_named(rule) -> None:
-    with pytest.raises(ValueError, match=r"groups must hold a group for each of 200"):
-        unseen.draw_sheet(rule, groups=[1, 2])
-    with pytest.raises(ValueError, match=r"n_rows must be at least 1; got 0"):
-        unseen.draw_sheet(rule, 0)
+    for groups in ([1, 2], ["a"] * 200, [np.nan] * 200):
+        with pytest.raises(ValueError, match=r"groups must hold a whole number for each of 200"):
+            unseen.draw_sheet(rule, groups=groups)
+    for n_rows in (0, 2.5, "3", None):
+        with pytest.raises(ValueError, match=r"n_rows must be a whole number, at least 1; got"):
+            unseen.draw_sheet(rule, n_rows)
+    with pytest.raises(ValueError, match=r"rule must be a fitted rejection rule; got RejectionThr"):
+        unseen.draw_sheet(unseen.RejectionThreshold())

@@ -60,6 +60,9 @@ def test_labels_that_differ_by_case_or_spaces() -> None:
     assert "'Adelie', 'adelie '" in notices[0].text
     assert len(label_notices(np.array(["caf\u00e9", "cafe\u0301"]))) == 1
     assert not label_notices(np.array(["a", "b"]))
+    (own,) = label_notices(np.array(["a", "Unseen"]))
+    assert own.code == "labels_alike"
+    assert own.about == "Unseen"
     assert not label_notices(np.array([1, 2]))
 
 

@@ -6,8 +6,9 @@ turns the labels into shares. docs/loop.md shows the whole loop.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
@@ -16,8 +17,11 @@ from numpy.typing import ArrayLike, NDArray
 from unseen import _wording as words
 from unseen._frozen import Frozen, plain
 from unseen._types import BoolArray, FloatArray, IntArray
+from unseen.intervals.quantiles import check_interval
 from unseen.loop.strata import class_strata, share_interval
 from unseen.records import Estimate, Notice
+from unseen.samples.labelled import is_missing
+from unseen.samples.oddities import label_notices
 
 __all__ = ["CANNOT_TELL", "Audit", "audit"]
 
@@ -197,12 +201,16 @@ def audit(
     >>> round(found.corrected.unseen, 2), found.corrected.intervals[-1].round(2)
     (0.28, array([0.23, 0.31]))
     """
+    check_interval(confidence)
     called = np.asarray(guesses, dtype=object)
+    if called.ndim != 1 or any(map(is_missing, called)):
+        raise ValueError("guesses must be one label for each new row, and none missing.")
     labelled, notices = _checked(called, rows, labels, probabilities)
     if known is None:
         known = [*set(called.tolist()) - {unseen_label}] if estimate is None else estimate.classes
     classes = tuple(sorted(known, key=lambda label: (str(type(label)), label)))
     answers, told = labelled.answers, labelled.told
+    alike = names_alike(answers[told], classes)
     is_known, calls_known = (np.isin(one, np.array(classes, object)) for one in (answers, called))
     found = [
         *(labelled.share(answers == label, called == label, confidence) for label in classes),
@@ -222,7 +230,7 @@ def audit(
         _counts(told & guessed_known, right),
         estimate,
         (_MORE, (later[2] - later[1]) / 2),
-        notices,
+        notices + alike,
     )
 
 
@@ -289,6 +297,8 @@ def checked_labels(
     rows: ArrayLike, labels: Sequence[Any], probabilities: ArrayLike | None, n_new: int
 ) -> tuple[IntArray, NDArray[Any], FloatArray]:
     """Places, labels and probabilities of labelled rows; None is the label of unlabelled ones."""
+    if not isinstance(n_new, Integral):
+        raise TypeError(f"n_new must be a whole number; got {n_new!r}.")
     places = np.asarray(rows)
     answers = np.array([_answer(label) for label in labels], dtype=object)
     if places.ndim != 1 or len(places) != len(answers):
@@ -313,8 +323,24 @@ def checked_labels(
 def _answer(label: Any) -> Any:
     """A label as a plain value; None for empty cells, which pandas has as NaN, NA or no text."""
     value = plain(label)
-    is_empty = type(value).__name__ in ("NAType", "NaTType") or value == "" or value != value
-    return None if is_empty else value
+    if not isinstance(value, Hashable):
+        raise TypeError(f"labels must hold one label for each row; got {value!r}.")
+    return None if is_missing(value) or value == "" else value
+
+
+def names_alike(labels: Iterable[Any], known: Iterable[Any]) -> tuple[Notice, ...]:
+    """Notices of names that differ from each other, or from known ones, by their spelling alone.
+
+    A name that is a known class but for its type, such as "1" for 1, would be a new class.
+    """
+    classes = {str(label): label for label in known}
+    for label in labels:
+        same = classes.setdefault(str(label), label)
+        if same != label:
+            raise TypeError(
+                f"labels must be of the type of the known classes; got {label!r} for {same!r}."
+            )
+    return label_notices(np.array([*classes]))
 
 
 def _checked(

@@ -28,10 +28,12 @@ from unseen._wording import quoted
 from unseen.loop.clauses import Column, describe, group_differences
 from unseen.loop.explanation import Explanation, Group, Verdict
 from unseen.loop.groups import Grouping, KnownWidth, class_widths
+from unseen.loop.sheet import fitted_rule
 from unseen.loop.words import top_words
 from unseen.rejection.base import RejectionRule
 from unseen.rejection.learning.shares import Shares
 from unseen.samples.checks import check_labelled, check_new
+from unseen.samples.labelled import is_missing
 
 __all__ = ["explain", "unseen_weights"]
 
@@ -93,11 +95,8 @@ def explain(
     >>> group.verdict, group.sentence.text(found.columns)
     ('a clump of its own', 'length > 6.97 holds for 92% of the group and 0% of known rows')
     """
-    rows = _Rows.checked(rule, X, y, X_new)
-    if texts is not None and len(texts) != len(rows.new):
-        raise ValueError(
-            f"texts must be one for each of {len(rows.new)} new rows; got {len(texts)}."
-        )
+    rows = _Rows.checked(fitted_rule(rule), X, y, X_new)
+    _check_texts(texts, len(rows.new))
     named = _named(X, columns, rows.known.shape[1])
     shares, n_new = rule.shares_, len(rows.new)
     called = np.flatnonzero(rows.weights >= 0.5)
@@ -126,6 +125,16 @@ def explain(
         described = [replace(one, words=found_words[one.number]) for one in described]
     parts = tuple(described)
     return Explanation(parts, shares.unseen, found.n_groups, group_of_row, rows.weights, named)
+
+
+def _check_texts(texts: Sequence[str] | None, n_new: int) -> None:
+    if texts is None:
+        return
+    if len(texts) != n_new:
+        raise ValueError(f"texts must be one for each of {n_new} new rows; got {len(texts)}.")
+    others = [one for one in texts if not isinstance(one, str) and not is_missing(one)]
+    if others:
+        raise TypeError(f"texts must hold text; got {others[0]!r}.")
 
 
 @dataclass(frozen=True, eq=False)

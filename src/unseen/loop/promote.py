@@ -14,13 +14,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 
 from unseen import _wording as words
 from unseen._frozen import Frozen, plain
 from unseen._types import FloatArray, IntArray
-from unseen.loop.audit import CANNOT_TELL, checked_labels
+from unseen.loop.audit import CANNOT_TELL, checked_labels, names_alike
 from unseen.loop.explanation import Explanation
 from unseen.records import Estimate, Notice
+from unseen.samples.checks import check_labelled, check_new
+from unseen.samples.labelled import is_missing
+from unseen.scores.base import stack_samples
 
 __all__ = ["FEWEST", "LABELLED", "SPREAD", "Promotion", "promote"]
 
@@ -74,12 +78,22 @@ class Promotion(Frozen):
 
         Parameters
         ----------
-        X, y, X_new : ndarray
+        X, y, X_new : array-like or sparse matrix of numbers
             The labelled rows, their labels, and the new rows.
+
+        Returns
+        -------
+        X, y, X_new : ndarray or CSR matrix
+            All labels are text where one is.
         """
-        labelled, new = np.asarray(X), np.asarray(X_new)
-        grown = np.vstack([labelled, new[self.rows]])
-        known = np.asarray(y)
+        labelled = check_labelled(BaseEstimator(), X, y)
+        new = check_new(labelled, X_new)
+        if new.shape[0] != self.n_new:
+            raise ValueError(
+                f"X_new must hold the {self.n_new} rows of the promotion; got {new.shape[0]}."
+            )
+        grown, _ = stack_samples(labelled.rows, new[self.rows])
+        known = labelled.classes[labelled.codes]
         kind = object if known.dtype == object else None
         labels = np.concatenate([known, np.array(self.labels.tolist(), dtype=kind)])
         return grown, labels, new[self.rest]
@@ -103,6 +117,11 @@ class Promotion(Frozen):
         if strange:
             raise ValueError(
                 f"estimate must know the promoted classes; it lacks {words.quoted(strange)}."
+            )
+        if estimate.n_new > self.n_new - len(self.rows):
+            raise ValueError(
+                f"estimate must be of the {self.n_new - len(self.rows)} rows that stayed new; got "
+                f"one of {estimate.n_new} rows."
             )
         ends = estimate.intervals
         if ends is not None:
@@ -181,8 +200,7 @@ def promote(
     array([0.722, 0.278])
     """
     places, answers, chances = checked_labels(rows, labels, probabilities, n_new)
-    if spread and explanation is None:
-        raise ValueError("spread must come with explanation, which has the groups; got None.")
+    named = _named_groups(spread, explanation, n_new, unseen_label)
     weights = chances.min(initial=1.0) / chances
     given = {
         int(row): (label, LABELLED, weight)
@@ -190,8 +208,8 @@ def promote(
         if label not in (None, CANNOT_TELL, unseen_label)
     }
     seen = {int(row) for row, label in zip(places, answers, strict=True) if label is not None}
-    notices: list[Notice] = []
-    for group, name in (spread or {}).items():
+    notices = [*names_alike([one[0] for one in given.values()] + [*named.values()], known)]
+    for group, name in named.items():
         assert explanation is not None
         notices += _mixed(group, name, given, explanation)
         mine = (explanation.group_of_row == group) & (explanation.weights >= _SURE)
@@ -226,14 +244,35 @@ def _promotion(
     )
 
 
+def _named_groups(
+    spread: Mapping[int, Any] | None, explanation: Explanation | None, n_new: int, unseen_label: Any
+) -> dict[int, Any]:
+    """Names of whole groups, checked."""
+    if not spread:
+        return {}
+    if not isinstance(spread, Mapping):
+        raise TypeError(f"spread must be a mapping from groups to names; got {spread!r}.")
+    if explanation is None:
+        raise ValueError("spread must come with explanation, which has the groups; got None.")
+    if len(explanation.group_of_row) != n_new:
+        raise ValueError(
+            f"explanation must be of the {n_new} new rows; got one of "
+            f"{len(explanation.group_of_row)}."
+        )
+    for group, name in spread.items():
+        if group not in {one.number for one in explanation.groups}:
+            raise ValueError(
+                f"spread must name groups 1 to {len(explanation.groups)}; got group {group}."
+            )
+        if is_missing(name) or name in ("", CANNOT_TELL, unseen_label):
+            raise ValueError(f"spread must give group {group} a name; got {name!r}.")
+    return dict(spread)
+
+
 def _mixed(
     group: int, name: Any, given: Mapping[int, tuple[Any, str, float]], explanation: Explanation
 ) -> list[Notice]:
     """A notice where people found other classes in a group that gets one name."""
-    if group not in {one.number for one in explanation.groups}:
-        raise ValueError(
-            f"spread must name groups 1 to {len(explanation.groups)}; got group {group}."
-        )
     looked = [one[0] for row, one in given.items() if explanation.group_of_row[row] == group]
     agree = sum(label == name for label in looked)
     if not looked or agree >= _AGREE * len(looked):

@@ -9,10 +9,12 @@ parts, and systematic sampling in a random order draws with exactly these probab
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 
 from unseen._frozen import Frozen
@@ -20,7 +22,7 @@ from unseen._types import FloatArray, IntArray
 from unseen.rejection.base import RejectionRule
 from unseen.rejection.learning.sample import novelty
 
-__all__ = ["Sheet", "draw_probabilities", "draw_rows", "draw_sheet"]
+__all__ = ["Sheet", "draw_probabilities", "draw_rows", "draw_sheet", "fitted_rule"]
 
 _UNIFORM = 0.5
 
@@ -94,16 +96,16 @@ def draw_sheet(
     >>> found.corrected.intervals[-1].round(2)
     array([0.22, 0.32])
     """
-    posteriors = rule.out_of_fold_.new
+    posteriors = fitted_rule(rule).out_of_fold_.new
     group_of_row = np.zeros(len(posteriors), dtype=np.intp) if groups is None else groups
-    known_groups = np.asarray(group_of_row, dtype=np.intp)
-    if known_groups.shape != (len(posteriors),):
+    known_groups = np.asarray(group_of_row)
+    if known_groups.shape != (len(posteriors),) or known_groups.dtype.kind not in "iu":
         raise ValueError(
-            f"groups must hold a group for each of {len(posteriors)} new rows; "
-            f"got shape {known_groups.shape}."
+            f"groups must hold a whole number for each of {len(posteriors)} new rows; "
+            f"got {known_groups.dtype} of shape {known_groups.shape}."
         )
-    if n_rows < 1:
-        raise ValueError(f"n_rows must be at least 1; got {n_rows}.")
+    if not isinstance(n_rows, Integral) or n_rows < 1:
+        raise ValueError(f"n_rows must be a whole number, at least 1; got {n_rows!r}.")
     probabilities = draw_probabilities(posteriors, known_groups, n_rows)
     rows = draw_rows(probabilities, check_random_state(random_state))
     return Sheet(
@@ -114,6 +116,13 @@ def draw_sheet(
         novelty(posteriors)[rows],
         len(posteriors),
     )
+
+
+def fitted_rule(rule: RejectionRule) -> RejectionRule:
+    """The rule, if it was fitted."""
+    if not hasattr(rule, "out_of_fold_"):
+        raise NotFittedError(f"rule must be a fitted rejection rule; got {rule!r}.")
+    return rule
 
 
 def draw_probabilities(posteriors: FloatArray, groups: IntArray, n_rows: int) -> FloatArray:

@@ -39,7 +39,7 @@ def top_words(texts: Sequence[str], group_of_row: IntArray, most: int = 5) -> di
     """
     counter = CountVectorizer(binary=True, token_pattern=r"(?u)\b[^\W\d]\w+\b")
     try:
-        found = counter.fit_transform([text or "" for text in texts])
+        found = counter.fit_transform([text if isinstance(text, str) else "" for text in texts])
     except ValueError:  # no text has a word
         return dict.fromkeys(range(1, int(group_of_row.max()) + 1), ())
     names = counter.get_feature_names_out()

@@ -26,6 +26,8 @@ _ADVICE = "leave the value empty or fill it in"
 def label_notices(classes: NDArray[Any]) -> tuple[Notice, ...]:
     """Labels that look alike, probably one class under two names: other capitals, spaces, accents.
 
+    A class called "unseen" looks like the rows of no class.
+
     Examples
     --------
     >>> print(label_notices(np.array(["Adelie", "Gentoo", "adelie"]))[0])
@@ -38,7 +40,17 @@ def label_notices(classes: NDArray[Any]) -> tuple[Notice, ...]:
         if isinstance(label, str):
             spelt = normalize("NFC", label).casefold()
             alike.setdefault(" ".join(spelt.split()), []).append(label)
-    return tuple(
+    own = [
+        Notice(
+            "labels_alike",
+            f"a class is called {quoted(labels)}, as rows of no known class are in every table and "
+            "sentence. Give it another name.",
+            about=labels[0],
+        )
+        for labels in (alike.get("unseen"),)
+        if labels
+    ]
+    return *own, *(
         Notice(
             "labels_alike",
             f"labels {quoted(labels)} differ only by capital letters, spaces or the code of an "

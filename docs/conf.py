@@ -33,8 +33,6 @@ html_title = "unseen"
 html_show_copyright = False
 html_copy_source = False
 html_show_sourcelink = False
-html_static_path = ["static"]
-html_css_files = ["pictures.css"]
 copybutton_prompt_text = r"\$ |>>> |\.\.\. "
 copybutton_prompt_is_regexp = True
 copybutton_exclude = ".linenos, .gp, .go"
@@ -48,6 +46,7 @@ sphinx_gallery_conf = {
     "examples_dirs": "gallery",
     "gallery_dirs": "examples",
     "filename_pattern": r"plot_",
+    "image_scrapers": ("gallery.save_figures",),
     "within_subsection_order": "FileNameSortKey",
     "reset_modules": ("matplotlib",),
     "capture_repr": (),
@@ -147,18 +146,33 @@ def link_names(app: Any, document: Any) -> None:
 
 
 def show_dark_pictures(app: Any, document: Any) -> None:
-    """Beside a picture that has a dark twin, ``NAME_dark``, put the twin for dark pages."""
+    """Beside a picture that has a dark twin put the twin, for dark pages."""
     from docutils import nodes
 
     for image in list(document.findall(nodes.image)):
-        source = Path(image["uri"])
-        twin = source.with_stem(f"{source.stem}_dark")
-        if (Path(document["source"]).parent / twin).exists():
+        source = image["uri"]
+        folder = Path(app.srcdir if source.startswith("/") else Path(document["source"]).parent)
+        twin = dark_twin(source)
+        if (folder / twin.lstrip("/")).exists():
             dark = image.deepcopy()
-            dark["uri"] = str(twin)
+            dark["uri"] = twin
             image["classes"].append("only-light")
             dark["classes"].append("only-dark")
             image.parent.insert(image.parent.index(image) + 1, dark)
+
+
+def dark_twin(source: str) -> str:
+    """The picture ``NAME_dark``; the small picture of an example has that of its first figure.
+
+    Examples
+    --------
+    >>> dark_twin("images/demo.svg")
+    'images/demo_dark.svg'
+    >>> dark_twin("/examples/images/thumb/sphx_glr_plot_roc_thumb.svg")
+    '/examples/images/sphx_glr_plot_roc_001_dark.svg'
+    """
+    large = re.sub(r"thumb/(\w+)_thumb\.", r"\1_001.", source)
+    return re.sub(r"(\.\w+)$", r"_dark\1", large)
 
 
 def is_worth_a_link(text: str, name: str) -> bool:

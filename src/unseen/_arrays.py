@@ -52,6 +52,8 @@ sent_rows: ContextVar[dict[Any, Any] | None] = ContextVar("unseen_sent", default
 def on_device(device: str | None) -> Iterator[None]:
     """Run the heavy work inside on a graphics card: estimates, rules, and their predictions.
 
+    What is fitted on a device holds plain NumPy arrays: it can be saved, and asked anywhere.
+
     Parameters
     ----------
     device : str or None
@@ -64,10 +66,6 @@ def on_device(device: str | None) -> Iterator[None]:
         When torch is not installed.
     RuntimeError
         When torch sees no such card.
-
-    Notes
-    -----
-    What is fitted on a device holds plain NumPy arrays: it can be saved, and asked anywhere.
 
     Examples
     --------
@@ -309,7 +307,8 @@ class NumpyArrays:
         if shift is None:
             np.exp(exponent, out=out)
         elif out.dtype == np.float32 and shift < LARGE_SHIFT:
-            np.subtract(np.exp(exponent + np.float32(shift)), np.float32(np.exp(shift)), out=out)
+            exponent += np.float32(shift)
+            np.subtract(np.exp(exponent, out=exponent), np.float32(np.exp(shift)), out=out)
         elif out.dtype == np.float32:
             exponent *= out.dtype.type(0.5)
             out[:] = single_expm1(exponent, np.empty_like(exponent), np.exp(shift))
@@ -319,10 +318,8 @@ class NumpyArrays:
     def sigmoid(self, values: Array) -> Array:
         """``1 / (1 + exp(-values))``; a fresh array."""
         odds = np.clip(values, -60, 60)
-        np.negative(odds, out=odds)
-        np.exp(odds, out=odds)
-        odds += 1
-        return np.reciprocal(odds, out=odds)
+        np.exp(np.negative(odds, out=odds), out=odds)
+        return np.reciprocal(np.add(odds, 1, out=odds), out=odds)
 
     def softmax(self, values: Array) -> Array:
         """Shares of the exponentials along the last axis; a fresh array."""
@@ -370,8 +367,9 @@ class NumpyArrays:
 
     def smallest(self, values: Array, n_values: int) -> Array:
         """The least so many values of each row, in any order; may overwrite the values."""
-        if n_values > FEW_OUTPUTS:
-            return np.partition(values, n_values - 1, axis=1)[:, :n_values]
+        if n_values > FEW_OUTPUTS // 2:
+            values.partition(n_values - 1, axis=1)
+            return values[:, :n_values]
         found, every = np.empty((len(values), n_values)), np.arange(len(values))
         for place in range(n_values):  # faster than a partial sort, where they are few
             least = values.argmin(axis=1)
@@ -437,11 +435,9 @@ def single_expm1(half: FloatArray, rest: FloatArray, factor: float) -> FloatArra
     >>> bool(np.allclose(single_expm1(half.copy(), half.copy(), 3.0), 3 * np.expm1(2 * half)))
     True
     """
-    number = half.dtype.type
     np.tanh(half, out=half)
-    np.subtract(number(1), half, out=rest)
-    half /= rest
-    half *= number(2 * factor)
+    half /= np.subtract(1, half, out=rest)
+    half *= half.dtype.type(2 * factor)
     return half
 
 

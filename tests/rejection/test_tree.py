@@ -284,6 +284,6 @@ def test_a_cut_between_bins_lies_between_their_values():
     rows = RankedRows.from_rows(X)
     assert rows.bins.max() == growth.BINS - 1
     for place in (0, 20, 63):
-        inside = X[rows.bins[:, 0] == place, 0]
+        inside = X[rows.bins[0] == place, 0]
         low, high = rows.ends[:, 0, place]
         assert (rows.values[0][low], rows.values[0][high]) == (inside.min(), inside.max())

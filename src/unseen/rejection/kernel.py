@@ -106,10 +106,12 @@ def candidates_at(
 ) -> list[Candidate]:
     """Every ridge at one bandwidth, with its probabilities out of fold."""
     labelled, new = kernel_features(sample, rows.factor(bandwidth))
+    products = new.T @ new
 
     def learn(kept: BoolArray, kept_new: BoolArray) -> Callable[[FloatArray], FloatArray]:
+        out = new[~kept_new]  # of a few rows: products of the others are what is left
         problem = Surrogate.from_features(
-            labelled[kept], sample.codes[kept], new[kept_new], sample.shares
+            labelled[kept], sample.codes[kept], new[kept_new], sample.shares, products - out.T @ out
         )
         found = [rows.arrays.put(one) for one in loss.minimisers(problem, ridges)]
         return lambda part: np.stack([rows.arrays.host(part @ one) for one in found], axis=1)

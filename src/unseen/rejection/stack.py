@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.neighbors import NearestNeighbors
 
-from unseen._arrays import chosen_arrays
+from unseen._arrays import arrays_of, chosen_arrays
 from unseen._random import one_blas_thread, seeded
 from unseen._sklearn import HasMethods
 from unseen._types import FloatArray, IntArray, Matrix
@@ -26,14 +26,16 @@ from unseen.rejection.cells.cells import smallest_leaf
 from unseen.rejection.forest import RejectionForest
 from unseen.rejection.learning.sample import (
     FittedRule,
+    Folds,
     OpenSample,
     OutOfFold,
     as_chosen,
     assign_sample_folds,
     out_of_fold,
 )
+from unseen.scores.base import as_rows, fold_masks
 from unseen.scores.kernel import Standardisation
-from unseen.scores.klr import KernelLogisticRegression
+from unseen.scores.klr import KernelLogisticRegression, as_posteriors
 
 __all__ = ["RejectionStack", "StackRule", "class_distances"]
 
@@ -178,11 +180,7 @@ class Answers:
 
     def __call__(self, X: Matrix) -> FloatArray:
         """Log-odds of new against known, and log-probability of each known class."""
-        origin, *known = (
-            np.clip(model.predict_proba(X), MIN_PROBABILITY, 1.0) for model in self.models
-        )
-        logs = [np.log(chances) for chances in known]
-        return np.hstack([np.log(origin[:, 1:] / origin[:, :1]), *logs])
+        return _as_features([model.predict_proba(X) for model in self.models])
 
     def out_of_fold(
         self, sample: OpenSample, n_folds: int, rng: np.random.RandomState
@@ -192,16 +190,48 @@ class Answers:
         folds, folds_new = assign_sample_folds(sample, n_folds, rng)
         # A class of one row is never held out: its fold would not know the class.
         lonely = np.bincount(sample.codes)[sample.codes] == 1
-        labelled, new = out_of_fold(
-            lambda kept, kept_new: Answers.from_sample(
-                sample.subset(kept, kept_new), classifiers, rng
-            ),
-            (sample.X, sample.X_new),
-            (np.where(lonely, -1, folds), folds_new),
-        )
+        folds = np.where(lonely, -1, folds)
+        if all(isinstance(model, KernelLogisticRegression) for model in classifiers):
+            labelled, new = _by_one_factor(sample, classifiers, (folds, folds_new), rng)
+        else:
+            labelled, new = out_of_fold(
+                lambda kept, kept_new: Answers.from_sample(
+                    sample.subset(kept, kept_new), classifiers, rng
+                ),
+                (sample.X, sample.X_new),
+                (folds, folds_new),
+            )
         if lonely.any():
             labelled[lonely] = self(sample.X)[lonely]
         return labelled, new
+
+
+def _by_one_factor(
+    sample: OpenSample,
+    models: Sequence[KernelLogisticRegression],
+    folds: Folds,
+    rng: np.random.RandomState,
+) -> tuple[FloatArray, FloatArray]:
+    """Answers out of fold by models that share, over all folds, the kernel values of the rows."""
+    n_labelled, n_new = len(sample.codes), sample.X_new.shape[0]
+    is_new = np.repeat([0, 1], [n_labelled, n_new])
+    # New rows are of no class: where classes are learnt, they have no weight.
+    tasks = [(is_new, np.ones(len(is_new))), (np.append(sample.codes, 0 * folds[1]), 1.0 - is_new)]
+    chances, masks = [], fold_masks(np.concatenate(folds))
+    for model, (codes, weight) in zip(models, tasks, strict=False):
+        found = seeded(model, rng.randint(2**31 - 1))
+        found.classes_ = np.arange(int(codes.max()) + 1)
+        values = found.fit_checked(as_rows(sample.rows), codes, weight, masks)
+        chances.append(as_posteriors(arrays_of(values), values))
+    labelled, new = np.split(_as_features(chances), [n_labelled])
+    return labelled, new
+
+
+def _as_features(chances: Sequence[FloatArray]) -> FloatArray:
+    """Log-odds of new against known, and log-probability of each known class."""
+    origin, *known = (np.clip(each, MIN_PROBABILITY, 1.0) for each in chances)
+    logs = [np.log(each) for each in known]
+    return np.hstack([np.log(origin[:, 1:] / origin[:, :1]), *logs])
 
 
 @dataclass(frozen=True, eq=False)

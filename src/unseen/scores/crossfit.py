@@ -36,7 +36,7 @@ from unseen.scores.base import (
 )
 from unseen.scores.held_out import SCORE_TOL, HeldOut, held_out, raced
 from unseen.scores.kernel import PreparedRows, neighbour_distances
-from unseen.scores.klr import BANDWIDTHS, C_VALUES, KernelLogisticRegression
+from unseen.scores.klr import BANDWIDTHS, C_VALUES, KernelLogisticRegression, as_posteriors
 from unseen.scores.refit import AnyClassifier
 
 __all__ = ["CrossFitter", "KernelCrossFitter", "cross_fitter"]
@@ -215,10 +215,7 @@ class KernelCrossFitter:
         new = model.posteriors(chosen_arrays().put_rows(as_rows(X_new)))
         if logits is None or clusters is None:
             return None, new
-        arrays = arrays_of(logits)
-        if logits.shape[1] == 1:
-            logits = arrays.beside([0 * logits, logits])
-        labelled = arrays.posteriors(logits)
+        labelled = as_posteriors(arrays_of(logits), logits)
         return labelled, clusters.as_copies(new, labelled)
 
     def pairs(

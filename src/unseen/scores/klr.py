@@ -18,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from unseen._arrays import chosen_arrays, where_rows_are
+from unseen._arrays import NumpyArrays, arrays_of, chosen_arrays, where_rows_are
 from unseen._progress import between
 from unseen._random import one_blas_thread
 from unseen._sklearn import (
@@ -234,7 +234,8 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
         """Scale and landmarks of checked rows, on the device."""
         X = chosen_arrays().put_rows(X)
         standardise = self.scale(X, weight, kind)
-        rank = automatic_rank(X.shape[0]) if self.rank == "auto" else int(self.rank)
+        n_rows = int(np.count_nonzero(weight > 0))
+        rank = automatic_rank(n_rows) if self.rank == "auto" else int(self.rank)
         landmarks = standardise(choose_landmarks(X, weight, rank, rng))
         typical = median_bandwidth(landmarks)
         return PreparedRows(X, weight, standardise, landmarks, typical, chosen_arrays())
@@ -328,10 +329,7 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
 
     def posteriors(self, rows: Matrix) -> FloatArray:
         """Posterior probability of each class, for rows that have been checked before."""
-        values = self._values(rows)
-        if values.shape[1] == 1:
-            values = np.hstack([np.zeros_like(values), values])
-        return chosen_arrays().posteriors(values)
+        return as_posteriors(chosen_arrays(), self._values(rows))
 
     def _values(self, rows: Matrix) -> FloatArray:
         """Log-odds (n, 1) of the second class, or logits (n, K), of checked rows."""
@@ -375,6 +373,13 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def as_posteriors(arrays: NumpyArrays, values: Array) -> FloatArray:
+    """Probability of each class by logits (n, K), or log-odds (n, 1) of the second of two."""
+    if values.shape[1] == 1:
+        values = arrays_of(values).beside([0 * values, values])
+    return arrays.posteriors(values)
 
 
 def _candidates(values: float | ArrayLike, name: str) -> FloatArray:

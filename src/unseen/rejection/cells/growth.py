@@ -10,6 +10,7 @@ a feature, which are fewer than their rows.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -21,6 +22,7 @@ LEAF = -1
 # A gain below this share of the mass of a node is rounding.
 MIN_GAIN = 1e-10
 BINS = 64  # of each feature, with equally many distinct values
+STEPS = 4  # that rows take down a tree before those in leaves are left out
 LARGE = 512  # rows of a node from which on bins are fewer than rows
 
 
@@ -60,13 +62,21 @@ class Trees:
         X = np.ascontiguousarray(X)
         node: IntArray = np.tile(np.arange(self.n_trees), len(X))
         flat, offset = X.ravel(), np.repeat(np.arange(len(X)) * X.shape[1], self.n_trees)
-        walking = np.flatnonzero(self.feature[node] != LEAF)
+        # A leaf leads to itself, so that rows can take several steps before anybody looks.
+        inner = self.feature != LEAF
+        feature, threshold = (
+            np.where(inner, self.feature, 0),
+            np.where(inner, self.threshold, np.inf),
+        )
+        left = np.where(inner, self.left, np.arange(self.n_cells))
+        walking = np.flatnonzero(inner[node])
         while len(walking):
-            here = node[walking]
-            right = flat[offset[walking] + self.feature[here]] > self.threshold[here]
-            here = self.left[here] + right
+            here, start = node.take(walking), offset.take(walking)
+            for _ in range(STEPS):
+                value = flat.take(start + feature.take(here))
+                here = left.take(here) + (value > threshold.take(here))
             node[walking] = here
-            walking = walking[self.feature[here] != LEAF]
+            walking = walking[inner.take(here)]
         return node.reshape(len(X), self.n_trees)
 
     def cell(self, X: FloatArray) -> IntArray:
@@ -80,11 +90,11 @@ class RankedRows:
 
     Parameters
     ----------
-    ranks : ndarray of shape (n, d)
+    ranks : ndarray of shape (d, n)
         Place of each value among the distinct values of its feature.
     values : tuple of d ndarrays
         The distinct values, in order.
-    bins : ndarray of shape (n, d)
+    bins : ndarray of shape (d, n)
         Place of each value among at most 64 bins of its feature.
     ends : ndarray of shape (2, d, 64)
         The least and the largest rank in each bin.
@@ -93,10 +103,8 @@ class RankedRows:
     --------
     >>> import numpy as np
     >>> rows = RankedRows.from_rows(np.array([[0.5, 7.0], [2.5, 7.0], [0.5, 8.0]]))
-    >>> rows.ranks
-    array([[0, 0],
-           [1, 0],
-           [0, 1]])
+    >>> rows.ranks.tolist()
+    [[0, 1, 0], [0, 0, 1]]
     >>> rows.midpoints(np.array([0]), np.array([0]), np.array([1]))
     array([1.5])
     """
@@ -110,13 +118,15 @@ class RankedRows:
     def from_rows(cls, X: FloatArray) -> RankedRows:
         """Rank every feature: one sort each."""
         n_rows, n_features = X.shape
-        ranks, bins = (np.empty((n_rows, n_features), dtype=np.int64) for _ in range(2))
+        # Small numbers: growth looks them up all over these tables.
+        ranks = np.empty((n_features, n_rows), dtype=np.min_scalar_type(n_rows))
+        bins = np.empty((n_features, n_rows), dtype=np.uint8)
         ends, all_values = np.zeros((2, n_features, BINS), dtype=np.int64), []
         for feature, column in enumerate(X.T):
             values, inverse = np.unique(column, return_inverse=True)
             of_rank = np.arange(len(values)) * min(BINS, len(values)) // len(values)
-            ranks[:, feature] = inverse.reshape(-1)
-            bins[:, feature] = of_rank[ranks[:, feature]]
+            ranks[feature] = inverse.reshape(-1)
+            bins[feature] = of_rank[ranks[feature]]
             place = np.arange(BINS)
             ends[0, feature] = np.searchsorted(of_rank, place)
             ends[1, feature] = np.searchsorted(of_rank, place, side="right") - 1
@@ -141,13 +151,19 @@ class OpenNodes:
     mass: FloatArray
     size: IntArray  # rows of each node
 
-    @property
+    @cached_property
     def node(self) -> IntArray:
         """Node of each row."""
         return np.repeat(np.arange(len(self.size)), self.size)
 
+    def look_up(self, table: IntArray, feature: IntArray) -> IntArray:
+        """What a table (d, n) of all rows holds of these rows, at one feature of each node."""
+        return table.ravel()[np.repeat(feature * table.shape[1], self.size) + self.row]
+
     def only(self, kept: BoolArray) -> OpenNodes:
         """Some of the nodes."""
+        if kept.all():
+            return self
         rows = np.repeat(kept, self.size)
         return OpenNodes(self.row[rows], self.column[rows], self.mass[rows], self.size[kept])
 
@@ -260,9 +276,9 @@ def split_nodes(rows: RankedRows, nodes: OpenNodes, found: Splits, split: BoolAr
     inner = nodes.only(split)
     node = inner.node
     feature, below = found.feature[split], found.below[split]
-    right = rows.ranks[inner.row, feature[node]] > below[node]
+    right = inner.look_up(rows.ranks, feature) > np.repeat(below, inner.size)
     half = 2 * node + right
-    order = np.argsort(half, kind="stable")
+    order = _sorted_places(half, 2 * len(feature))
     sizes = np.bincount(half, minlength=2 * len(feature))
     return OpenNodes(inner.row[order], inner.column[order], inner.mass[order], sizes)
 
@@ -275,98 +291,79 @@ def best_splits(
     rng: np.random.RandomState,
 ) -> Splits:
     """The best split of each node over candidate features; feature -1 where no split gains."""
-    n_nodes, n_features = len(nodes.size), rows.ranks.shape[1]
+    n_nodes, n_features = len(nodes.size), len(rows.ranks)
     found = Splits(np.zeros(n_nodes), *(np.full(n_nodes, LEAF) for _ in range(3)))
     order = rng.random_sample((n_nodes, n_features)).argsort(axis=1)
-    tried = np.zeros(n_nodes, dtype=np.int64)
-    alive = np.arange(n_nodes)
-    for place in range(n_features):
-        open_ = (tried[alive] < growth.n_candidates) & (nodes.size >= 2 * growth.min_leaf)
-        alive, nodes = alive[open_], nodes.only(open_)
-        if not len(alive):
-            break
-        feature = order[alive, place]
-        ranks = rows.ranks[nodes.row, feature[nodes.node]]
-        start = np.cumsum(nodes.size) - nodes.size
-        varied = np.maximum.reduceat(ranks, start) > np.minimum.reduceat(ranks, start)
-        tried[alive[varied]] += 1
-        large = nodes.size >= max(LARGE, BINS * n_columns)
-        for which, cutter in ((varied & ~large, _cuts_by_rank), (varied & large, _cuts_by_bin)):
-            if not which.any():
-                continue
-            cut = cutter(rows, nodes.only(which), feature[which], n_columns, growth)
-            better = cut.gain > found.gain[alive[which]]
-            taken = alive[which][better]
+    enough, large = nodes.size >= 2 * growth.min_leaf, nodes.size >= max(LARGE, BINS * n_columns)
+    for which, cutter in ((enough & ~large, _cuts_by_rank), (enough & large, _cuts_by_bin)):
+        alive, open_nodes = np.flatnonzero(which), nodes.only(which)
+        tried = np.zeros(len(alive), dtype=np.int64)
+        for place in range(n_features if len(alive) else 0):
+            cut, varied = cutter(rows, open_nodes, order[alive, place], n_columns, growth)
+            better = cut.gain > found.gain[alive]
+            taken = alive[better]
             found.gain[taken], found.feature[taken] = cut.gain[better], cut.feature[better]
             found.below[taken], found.above[taken] = cut.below[better], cut.above[better]
+            tried += varied
+            more = tried < growth.n_candidates
+            if not more.any():
+                break
+            alive, open_nodes, tried = alive[more], open_nodes.only(more), tried[more]
     return found
 
 
 def _cuts_by_rank(
     rows: RankedRows, nodes: OpenNodes, feature: IntArray, n_columns: int, growth: Growth
-) -> Splits:
-    """The cut of largest gain along one feature of each node, between any two ranks."""
-    ranks = rows.ranks[nodes.row, feature[nodes.node]]
-    order = order_within(nodes.node, ranks)
-    items = Items(
-        nodes.node,
-        ranks[order],
-        nodes.column[order],
-        nodes.mass[order],
-        np.ones(len(order), dtype=np.int64),
-    )
-    gain, below, above = best_cuts(items, n_columns, growth)
-    return Splits(gain, feature, below, above)
+) -> tuple[Splits, BoolArray]:
+    """The cut of largest gain along one feature of each node, between any two ranks.
+
+    Also says in which nodes the feature varies.
+    """
+    node, size = nodes.node, nodes.size
+    ranks = nodes.look_up(rows.ranks, feature).astype(np.int64)
+    order = order_within(node, ranks)
+    place, column, mass = ranks[order], nodes.column[order], nodes.mass[order]
+    end = np.cumsum(size)
+    start = end - size
+    # In units of the mass of the node, so that rounding is the same in small nodes and large.
+    mass = mass / np.repeat(np.add.reduceat(mass, start), size)
+    gain = gain_in_worth(node, start, column, mass, n_columns, growth.negative_cost) - MIN_GAIN
+    n_left = np.arange(1, len(node) + 1) - np.repeat(start, size)
+    n_right = np.repeat(size, size) - n_left
+    following = np.append(place[1:], 0)
+    gain[(np.minimum(n_left, n_right) < growth.min_leaf) | (place == following)] = 0.0
+    highest = np.flatnonzero(gain == np.repeat(np.maximum.reduceat(gain, start), size))[::-1]
+    best = np.empty(len(start), dtype=np.int64)
+    best[node[highest]] = highest  # of equal cuts the first is written last, and stays
+    return Splits(gain[best], feature, place[best], following[best]), place[start] < place[end - 1]
 
 
 def _cuts_by_bin(
     rows: RankedRows, nodes: OpenNodes, feature: IntArray, n_columns: int, growth: Growth
-) -> Splits:
-    """The cut of largest gain along one feature of each node, between two bins."""
-    node = nodes.node
-    cell = (node * BINS + rows.bins[nodes.row, feature[node]]) * n_columns + nodes.column
-    n_cells = len(nodes.size) * BINS * n_columns
-    count = np.bincount(cell, minlength=n_cells)
-    filled = np.flatnonzero(count)
-    mass = np.asarray(np.bincount(cell, nodes.mass, n_cells)[filled], dtype=np.float64)
-    place = filled // n_columns
-    items = Items(place // BINS, place % BINS, filled % n_columns, mass, count[filled])
-    gain, below, above = best_cuts(items, n_columns, growth)
-    return Splits(gain, feature, rows.ends[1, feature, below], rows.ends[0, feature, above])
+) -> tuple[Splits, BoolArray]:
+    """The cut of largest gain along one feature of each node, between two bins.
 
-
-@dataclass(frozen=True, eq=False)
-class Items:
-    """Rows, or rows of one class in one bin, by node and then by place along a feature."""
-
-    node: IntArray
-    place: IntArray
-    column: IntArray
-    mass: FloatArray
-    count: IntArray  # rows in each
-
-
-def best_cuts(
-    items: Items, n_columns: int, growth: Growth
-) -> tuple[FloatArray, IntArray, IntArray]:
-    """The largest gain of a cut in each node, and the places on both sides of the cut."""
-    node, place = items.node, items.place
-    start = np.flatnonzero(np.append(True, node[1:] != node[:-1]))  # the first item of each node
-    # In units of the mass of the node, so that rounding is the same in small nodes and large.
-    mass = items.mass / np.add.reduceat(items.mass, start)[node]
-    gain = (
-        gain_in_worth(node, start, items.column, mass, n_columns, growth.negative_cost) - MIN_GAIN
+    Also says in which nodes rows are in several bins.
+    """
+    shape, every = (len(nodes.size), BINS, n_columns), np.arange(len(nodes.size))
+    cell = (nodes.node * BINS + nodes.look_up(rows.bins, feature)) * n_columns + nodes.column
+    count = np.bincount(cell, minlength=np.prod(shape)).reshape(shape).sum(axis=2)
+    left = np.bincount(cell, nodes.mass, np.prod(shape)).reshape(shape).cumsum(axis=1)
+    left /= left[:, -1:].sum(axis=2, keepdims=True)  # in units of the mass of the node
+    whole = left[:, -1:]
+    parts = [(part[..., :-1], part[..., -1]) for part in (left, whole - left, whole)]
+    on_left, on_right, in_node = (
+        cell_worth((known**2).sum(axis=2), known.sum(axis=2), new, growth.negative_cost)
+        for known, new in parts
     )
-    n_left = np.cumsum(items.count)
-    n_left -= (n_left[start] - items.count[start])[node]
-    size = np.add.reduceat(items.count, start)[node]
-    following = np.append(place[1:], 0)
-    barred = (np.minimum(n_left, size - n_left) < growth.min_leaf) | (place == following)
-    gain[barred] = 0.0
-    highest = np.flatnonzero(gain == np.maximum.reduceat(gain, start)[node])[::-1]
-    best = np.empty(len(start), dtype=np.int64)
-    best[node[highest]] = highest  # of equal cuts the first is written last, and stays
-    return gain[best], place[best], following[best]
+    gain = on_left + on_right - in_node - MIN_GAIN
+    n_left = count.cumsum(axis=1)
+    n_right = nodes.size[:, None] - n_left
+    gain[np.minimum(n_left, n_right) < growth.min_leaf] = 0.0
+    below = gain.argmax(axis=1)
+    above = (n_left > n_left[every, below, None]).argmax(axis=1)  # the next bin with rows
+    ends = rows.ends[1, feature, below], rows.ends[0, feature, above]
+    return Splits(gain[every, below], feature, *ends), (count > 0).sum(axis=1) > 1
 
 
 def gain_in_worth(
@@ -384,8 +381,8 @@ def gain_in_worth(
     cumulative sums do, however many classes there are.
     """
     group = node * n_columns + column
-    # Mass of the earlier rows of the same group; numbers of 16 bits are sorted in linear time.
-    order = np.argsort(group.astype(np.min_scalar_type(int(group.max()))), kind="stable")
+    order = _sorted_places(group, n_columns * len(start))
+    # Mass of the earlier rows of the same group.
     before_row, in_order = np.cumsum(mass[order]) - mass[order], group[order]
     first = np.append(True, in_order[1:] != in_order[:-1])
     earlier = np.empty_like(before_row)
@@ -419,3 +416,9 @@ def order_within(node: IntArray, ranks: IntArray) -> IntArray:
     keys = (node << (bits_rank + bits_place)) | (ranks << bits_place) | np.arange(len(node))
     keys.sort()
     return keys & ((1 << bits_place) - 1)
+
+
+def _sorted_places(numbers: IntArray, end: int) -> IntArray:
+    """Places of whole numbers below ``end``, by the number and then as they stand."""
+    # NumPy sorts numbers of 16 bits in linear time.
+    return np.argsort(numbers.astype(np.min_scalar_type(end)), kind="stable")

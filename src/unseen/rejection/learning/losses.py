@@ -59,21 +59,29 @@ class Surrogate:
         Features of the new rows, and a last column of ones; on the device of the features.
     pull : ndarray of shape (r + 1, K + 1)
         ``c(f) = pull[:, k] @ w``: one column for each class, and their sum.
+    products : array of shape (r + 1, r + 1) or None, default=None
+        ``rows' rows``, where somebody has it.
     """
 
     rows: Array
     pull: FloatArray
+    products: Array | None = None
 
     @classmethod
     def from_features(
-        cls, labelled: Array, codes: IntArray, new: Array, shares: FloatArray
+        cls,
+        labelled: Array,
+        codes: IntArray,
+        new: Array,
+        shares: FloatArray,
+        products: Array | None = None,
     ) -> Surrogate:
         """The problems of a sample whose rows are given as features."""
         weight = row_masses(codes, shares)
         masses = weight[:, None] * (codes[:, None] == np.arange(len(shares)))
         arrays = arrays_of(labelled)
         pull = arrays.host(labelled.T @ arrays.put(masses))
-        return cls(new, np.column_stack([pull, pull.sum(axis=1)]))
+        return cls(new, np.column_stack([pull, pull.sum(axis=1)]), products)
 
 
 class Loss(Protocol):
@@ -102,7 +110,8 @@ class Square:
     def minimisers(self, problem: Surrogate, ridges: FloatArray) -> Iterator[FloatArray]:
         """Solve ``(E_0[z z'] / 2 + ridge) w = c - E_0[z] / 2`` for all labels at once."""
         rows, host = problem.rows, arrays_of(problem.rows).host
-        gram = host(rows.T @ rows / (2 * len(rows)))
+        products = rows.T @ rows if problem.products is None else problem.products
+        gram = host(products / (2 * len(rows)))
         right = problem.pull - host(rows.mean(axis=0))[:, None] / 2
         for ridge in ridges:
             penalty = np.append(np.full(len(gram) - 1, ridge), 0.0)  # the constant is free

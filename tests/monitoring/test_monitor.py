@@ -111,7 +111,9 @@ class TestWindows:
         by = pd.to_datetime(pd.Series(["2024-01-01", "2024-01-02"]))
         assert find_windows(windows_of(by, 2), "2024-01-02") == [1]
         assert find_windows(windows_of(by, 2), datetime(2024, 1, 2)) == [1]
-        assert find_windows(windows_of(by, 2), ["2024-01-02", "2024-01-01"]) == [0, 1]
+        with pytest.raises(ValueError, match="leave a window to compare with it; got all, '2024-"):
+            find_windows(windows_of(by, 2), ["2024-01-02", "2024-01-01"])
+        assert find_windows(windows_of(list("cab"), 3), ["b", "a", "b"]) == [0, 1]
 
     @pytest.mark.parametrize(
         ("by", "kind", "message"),
@@ -438,6 +440,25 @@ class TestMonitor:
 
 
 class TestTimeline:
+    @pytest.mark.parametrize(
+        ("shares", "words"),
+        [
+            ((0.7, 0.3, 0.0), "The new rows look different in May, their shares alike; 1 of 1"),
+            ((0.6, 0.39, 0.01), "The unseen share rose in May, from 0.0% to 1.0%; 1 of 1 window"),
+            ((0.6, 0.3, 0.1), "The unseen share rose in May, from 0.0% to 10.0%; 1 of 1 window"),
+        ],
+    )
+    def test_no_share_is_said_to_rise_or_fall_that_stayed(self, shares, words):
+        """The tests look at rows, where an estimator may see nothing that is unseen."""
+        rows = {"n_labelled": {"cat": 80, "dog": 90}, "n_new": 400}
+        april, may = (
+            unseen.Estimate(("cat", "dog"), one[:2], one[2], "m", **rows)
+            for one in ((0.7, 0.3, 0.0), shares)
+        )
+        p_values = [np.nan, 0.001]
+        found = Timeline(("April", "May"), (april, may), [True, False], april, p_values, p_values)
+        assert found.sentence().startswith(words)
+
     def test_prints_every_window(self, timeline):
         lines = str(timeline).splitlines()
         assert lines[0].split("  ")[0] == "window"

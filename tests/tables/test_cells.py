@@ -56,3 +56,23 @@ def test_labels_are_written_into_a_copy(folder):
     assert (found.obs["unseen_predicted"].astype(str) == right).mean() > 0.9
     assert found.obs["unseen_novelty"].between(0, 1).all()
     assert "unseen_predicted" not in before.obs
+
+
+def test_gaps_of_pandas_and_embeddings_without_columns_spoil_no_file(tmp_path) -> None:
+    import anndata
+
+    gaps = {
+        "flag": pd.array([True, None, False], dtype="boolean"),
+        "count": pd.array([1, None, 3], dtype="Int64"),
+        "kind": pd.array(["a", None, "b"], dtype="string"),
+    }
+    obs = pd.DataFrame(gaps, index=["c1", "c2", "c3"])
+    cells = anndata.AnnData(np.ones((3, 1)), obs=obs)
+    cells.obsm["X_none"], cells.obsm["X_pca"] = np.ones((3, 0)), np.ones((3, 2))
+    with _any_text():
+        cells.write_h5ad(tmp_path / "c.h5ad")
+    (found,) = Source.find(tmp_path / "c.h5ad").batches()
+    assert found.schema.names == ["obs/flag", "obs/count", "obs/kind", "obsm/X_pca"]
+    assert found["obs/flag"].to_pylist() == [True, None, False]
+    assert found["obs/count"].to_pylist() == [1, None, 3]
+    assert found["obs/kind"].to_pylist() == ["a", None, "b"]

@@ -44,6 +44,15 @@ def test_times_with_a_zone_are_cut_in_it():
     assert GroupBy("t", "day").keys(column).to_pylist() == ["2024-02-01"]
 
 
+def test_the_hour_that_clocks_show_twice_is_one_window():
+    """When clocks are put back, Arrow would ask which of the two hours is meant."""
+    minutes = [datetime(2020, 10, 24, 23, 30 + i, tzinfo=UTC) for i in range(2)]
+    minutes += [datetime(2020, 10, 25, hour, 30, tzinfo=UTC) for hour in (0, 1)]
+    column = pa.array(minutes, pa.timestamp("s", tz="Europe/Rome"))
+    keys = GroupBy("t", "hour").keys(column).to_pylist()
+    assert keys == ["2020-10-25 01:00"] * 2 + ["2020-10-25 02:00"] * 2
+
+
 def test_missing_dates_are_missing_keys():
     column = pa.array(["2024-01-31", "", " NA ", None])
     keys = GroupBy("t", "day").keys(column)
@@ -56,7 +65,10 @@ def test_missing_dates_are_missing_keys():
     [
         (["31/01/2024"], "day", "dates such as 2024-01-31 to be cut by the day; got '31/01/2024'."),
         (["2024-01-31"], "hour", "dates such as 2024-01-31 09:30 to be cut by the hour; got '2024"),
-        (["2024-13-01"], "week", "such as 2024-01-31 to be cut by the week; got "),
+        (["2024-13-01"], "week", "such as 2024-01-31 to be cut by the week; got '2024-13-01'."),
+        (["2024-01-31 25:00"], "hour", "to be cut by the hour; got '2024-01-31 25'."),
+        (pa.array([2**62], pa.timestamp("us")), "day", "got dates beyond all calendars."),
+        (pa.array([2**62], pa.timestamp("s")), "month", "got dates beyond all calendars."),
         ([3], "day", "column 't' must hold dates to be cut by the day; it holds int64."),
     ],
 )
@@ -64,6 +76,15 @@ def test_what_is_no_date_is_named(values, unit, told):
     with pytest.raises(ValueError) as caught:
         GroupBy("t", unit).keys(pa.array(values))
     assert told in str(caught.value)
+
+
+def test_stretches_of_time_are_no_keys():
+    for column in (
+        pa.array([timedelta(days=1)]),
+        pa.array([(1, 2, 3)], pa.month_day_nano_interval()),
+    ):
+        with pytest.raises(ValueError, match="by 't' must hold text, numbers or dates; it holds"):
+            KeyCodes("by 't'", 9, "").encode(column)
 
 
 def test_units_are_known():

@@ -61,7 +61,9 @@ def test_inputs_read_text_of_both_tables_and_refuse_a_saved_one(tmp_path, monkey
     monkeypatch.chdir(tmp_path)
     TRAIN.to_pandas().to_csv("train.csv", index=False)
     NEW.to_pandas().to_csv("new.csv", index=False)
-    training, new = Inputs("train.csv", "new.csv", label="topic", text=("message",)).read()
+    # An option that is given twice says nothing new.
+    twice = ("message", "message")
+    training, new = Inputs("train.csv", "new.csv", label="topic", text=twice).read()
     columns = Columns(label="topic", text=["message"]).fit(TRAIN, new=NEW)
     assert_array_equal(training.X, columns.transform(TRAIN))
     assert_array_equal(new.X, columns.transform(NEW))

@@ -191,10 +191,15 @@ class Timeline(Frozen):
             return f"No window differs clearly from {self.reference_name}."
         differ = "differs" if n_changed == 1 else "differ"
         others = f"{n_changed} of {count(n_tested, 'window')} {differ} from {self.reference_name}."
-        sure = self.changed_unseen & [not estimate.is_in_doubt for estimate in self.estimates]
+        # The tests look at the rows; an estimate that sees nothing unseen stays where it was.
+        before = self.reference_estimate.unseen
+        sure = self.changed_unseen & [
+            not estimate.is_in_doubt and share(estimate.unseen) != share(before)
+            for estimate in self.estimates
+        ]
         if sure.any():
             first = int(sure.argmax())
-            before, now = self.reference_estimate.unseen, self.estimates[first].unseen
+            now = self.estimates[first].unseen
             return (
                 f"The unseen share {'rose' if now > before else 'fell'} in "
                 f"{_window_name(self.windows[first])}, from {share(before)} to {share(now)}; "
@@ -206,6 +211,8 @@ class Timeline(Frozen):
             return f"The new rows look different in {window}: moved or new; {others}"
         place = int(abs(self.differences[first]).argmax())
         move = self.differences[first, place]
+        if points(move) == points(0.0):
+            return f"The new rows look different in {window}, their shares alike; {others}"
         name = [*map(str, self.classes), "unseen"][place]
         return (
             f"Shares changed in {window}, most of all that of {name}, "

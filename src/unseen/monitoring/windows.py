@@ -108,7 +108,13 @@ def find_windows(windows: Windows, reference: Any) -> list[int]:
     named = list(reference) if several else [reference]
     if not named:
         raise ValueError("reference must name at least one window; got none.")
-    return sorted({_place(windows, key) for key in named})
+    places = sorted({_place(windows, key) for key in named})
+    if len(places) == len(windows.keys):
+        raise ValueError(
+            "reference must leave a window to compare with it; "
+            f"got all, {quoted(map(shown_key, windows.keys))}."
+        )
+    return places
 
 
 def _place(windows: Windows, key: Any) -> int:

@@ -285,8 +285,9 @@ class Inputs:
         limits = {"max_rows": self.max_rows, "seed": self.seed}
         beside = None
         if self.text:
-            check_names("--text", self.text, self.new_source.columns(), self.new)
-            drawn = read_sample(self.new_source, self.max_rows, seed=self.seed, columns=self.text)
+            names = tuple(dict.fromkeys(self.text))
+            check_names("--text", names, self.new_source.columns(), self.new)
+            drawn = read_sample(self.new_source, self.max_rows, seed=self.seed, columns=names)
             beside = drawn.table
         return read_training(self.train_source, columns, beside=beside, group=self.group, **limits)
 

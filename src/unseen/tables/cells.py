@@ -7,7 +7,6 @@ The matrix of genes is no column: counts are no features that distances could co
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass
 from importlib import import_module
@@ -49,7 +48,7 @@ class H5ad(WholeTable):
         columns = {f"obs/{name}": _plain(cells.obs[name]) for name in cells.obs.columns}
         for name, values in cells.obsm.items():
             array = values.toarray() if hasattr(values, "toarray") else np.asarray(values)
-            if array.ndim == 2 and array.dtype.kind in "fiub":
+            if array.ndim == 2 and array.shape[1] and array.dtype.kind in "fiub":
                 columns[f"obsm/{name}"] = column_of(np.ascontiguousarray(array))
         return arrow().table(columns)
 
@@ -115,6 +114,6 @@ def _any_text() -> AbstractContextManager[Any]:
 def _plain(column: Any) -> Any:
     """Categories and objects as text; numbers and booleans as they are."""
     if column.dtype.kind in "fiub":
-        return arrow().array(column.to_numpy())
-    words: Sequence[Any] = column.astype(object).tolist()
-    return arrow().array([None if word != word else str(word) for word in words])
+        return arrow().array(column)  # gaps of pandas too
+    words = zip(column.astype(object).tolist(), column.isna(), strict=True)
+    return arrow().array([None if is_gap else str(word) for word, is_gap in words])

@@ -377,7 +377,9 @@ class Columns(TransformerMixin, BaseEstimator):
             check_names("text", [name], table.column_names, "TRAIN")
             check_names("text", [name], others.column_names, "NEW")
         unit = self.unit_rows
-        return [learn_text(name, table[name], others[name], unit) for name in self.text]
+        return [
+            learn_text(name, table[name], others[name], unit) for name in dict.fromkeys(self.text)
+        ]
 
     def _learn(
         self, name: str, column: Array, asked: set[str], decimals: Sequence[str]

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from unseen.tables._arrow import Array, arrow, decoded, first_line, is_text
+from unseen.tables._arrow import Array, arrow, decoded, is_text
 from unseen.tables.values import as_text
 
 __all__ = ["UNITS", "GroupBy", "Key", "KeyCodes", "natural_order"]
@@ -70,15 +70,21 @@ class GroupBy:
         values = decoded(values)
         if self.unit is None or pa.types.is_null(values.type):
             return values
-        moments = pc.floor_temporal(self._moments(values), unit=self.unit)
-        encoded = moments.dictionary_encode()
-        names = [moment.strftime(UNITS[self.unit]) for moment in encoded.dictionary.to_pylist()]
+        try:
+            moments = pc.floor_temporal(self._moments(values), unit=self.unit)
+            encoded = moments.dictionary_encode()
+            names = [moment.strftime(UNITS[self.unit]) for moment in encoded.dictionary.to_pylist()]
+        except (pa.ArrowInvalid, OverflowError) as error:
+            raise ValueError(self._rule("dates beyond all calendars")) from error
         return pa.array(names, pa.string()).take(encoded.indices)
 
     def _moments(self, values: Array) -> Array:
-        pa, types = arrow(), arrow().types
+        pa, pc, types = arrow(), arrow("compute"), arrow().types
         if types.is_timestamp(values.type):
-            return values.cast(pa.timestamp("us", tz=values.type.tz), safe=False)
+            # As clocks there show it: when they are put back, an hour comes twice.
+            local = values if values.type.tz is None else pc.local_timestamp(values)
+            target = pa.timestamp("us")
+            return pc.cast(local, options=pc.CastOptions(target, allow_time_truncate=True))
         if types.is_date(values.type):
             return values.cast(pa.timestamp("us"))
         if is_text(values.type):
@@ -98,12 +104,14 @@ class GroupBy:
         if len(wrong):
             raise ValueError(self._rule(repr(wrong[0].as_py())))
         hours = pc.replace_substring(begins, "T", " ")
-        try:
-            if self.unit == "hour":
-                return pc.binary_join_element_wise(hours, ":00", "").cast(pa.timestamp("us"))
-            return begins.cast(pa.date32()).cast(pa.timestamp("us"))
-        except pa.ArrowInvalid as error:
-            raise ValueError(self._rule(first_line(error)[:-1])) from error
+        for text in filter(None, begins.unique().to_pylist()):
+            try:
+                datetime.fromisoformat(text)
+            except ValueError as error:
+                raise ValueError(self._rule(repr(text))) from error
+        if self.unit == "hour":
+            return pc.binary_join_element_wise(hours, ":00", "").cast(pa.timestamp("us"))
+        return begins.cast(pa.date32()).cast(pa.timestamp("us"))
 
     def _rule(self, got: str) -> str:
         example = "2024-01-31 09:30" if self.unit == "hour" else "2024-01-31"
@@ -129,7 +137,8 @@ class KeyCodes:
     def encode(self, values: Array) -> NDArray[np.int64]:
         """The number of each value's key; -1 where it is missing."""
         types = arrow().types
-        if types.is_nested(values.type) or types.is_binary(values.type):
+        wrong = (types.is_nested, types.is_binary, types.is_duration, types.is_interval)
+        if any(is_wrong(values.type) for is_wrong in wrong):
             raise ValueError(
                 f"{self.argument} must hold text, numbers or dates; it holds {values.type}."
             )

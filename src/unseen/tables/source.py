@@ -209,9 +209,9 @@ def check_names(argument: str, names: Sequence[str], columns: Sequence[str], nam
     there = set(columns)
     missing = [each for each in names if each not in there]
     if missing:
-        like = {each.casefold(): each for each in columns}
+        like, shown = {each.casefold(): each for each in columns}, quoted(columns) or "none"
         close = get_close_matches(missing[0].casefold(), like, n=1)
-        advice = f"Did you mean {like[close[0]]!r}?" if close else f"It has {quoted(columns)}."
+        advice = f"Did you mean {like[close[0]]!r}?" if close else f"It has {shown}."
         if argument.endswith("label") and Path(missing[0]).is_file():
             advice = f"Labels in a file of their own: --labels {missing[0]}."
         raise ValueError(

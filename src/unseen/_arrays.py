@@ -1,6 +1,6 @@
 """Arrays of NumPy, or of torch on a graphics card: the one module that knows of devices.
 
-Nobody passes a device down through the calls: who wants one says so around the call. Rows are put
+No call passes a device on to the next: who wants a device names it around the call. Rows are put
 there once, and everything made of them stays there. The numerical code is written once, in the
 operators that NumPy and torch share and in the verbs of :class:`NumpyArrays`.
 """
@@ -50,9 +50,9 @@ sent_rows: ContextVar[dict[Any, Any] | None] = ContextVar("unseen_sent", default
 
 @contextmanager
 def on_device(device: str | None) -> Iterator[None]:
-    """Run the heavy work inside on a graphics card: estimates, rules, and their predictions.
+    """Run the heavy work of a ``with`` block on a graphics card: estimates, rules, predictions.
 
-    What is fitted on a device holds plain NumPy arrays: it can be saved, and asked anywhere.
+    Fitted objects hold plain NumPy arrays: they can be saved, and used on any machine.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def on_device(device: str | None) -> Iterator[None]:
 
 
 def where_rows_are(method: Method) -> Method:
-    """A method whose first argument are rows, on the card that the rows are on, if any."""
+    """A method whose first argument is rows, run on the card that the rows are on, if any."""
 
     @wraps(method)
     def there(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:

@@ -31,12 +31,12 @@ def check_writable(path: StrPath) -> None:
     Parameters
     ----------
     path : path
-        Where a file is to go; what is there stays as it is.
+        Where a file is to be written; a file that is there stays as it is.
 
     Raises
     ------
     OSError
-        When its folder does not exist or may not be written to, or when it is no plain file.
+        When the folder does not exist or may not be written to, or when ``path`` is no plain file.
 
     Examples
     --------
@@ -60,12 +60,12 @@ def check_writable(path: StrPath) -> None:
 
 @contextmanager
 def write_then_rename(path: StrPath) -> Iterator[Path]:
-    """Yield a draft to write to; it becomes the file when all went well, else goes.
+    """Yield a draft to write to, which becomes the file if all went well, and is deleted if not.
 
     Parameters
     ----------
     path : path
-        The file to make or replace; one that is replaced keeps its permissions.
+        The file to make or to replace; a replaced file keeps its permissions.
 
     Yields
     ------

@@ -1,7 +1,8 @@
 """A sign of life: long loops say how far they are, to whoever listens.
 
-Nobody passes a listener down through the calls: who wants to know listens around the call, and the
-loops inside report their part of what is left. Without a listener a report costs nothing.
+No call passes a listener on to the next: a caller who wants to know listens around the call, and
+the loops inside report their part of the work that is left. Without a listener a report costs
+nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _LONG, _OFTEN, _NOW_AND_THEN = 2.0, 0.2, 30.0
 
 @contextmanager
 def show_progress(listener: Listener | bool | None = True) -> Iterator[None]:
-    """Show how far the work inside is: estimates, fits of rules, comparisons, windows.
+    """Show how far the work of a ``with`` block is: estimates, rules, comparisons, windows.
 
     Parameters
     ----------

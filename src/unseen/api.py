@@ -58,25 +58,25 @@ def estimate(
         Rows of the known classes: NumPy, sparse, or a pandas, polars or pyarrow table. A table with
         text, dates or gaps is prepared by :class:`unseen.tables.Columns`, as on the command line.
     y : array-like of shape (n_labelled,)
-        Their labels: text, whole numbers or booleans. One class is enough.
+        Labels of the rows of X: text, whole numbers or booleans. One class is enough.
     X_new : array-like of shape (n_new, n_features)
         New rows, with the columns of X.
     estimator : proportion estimator or None, default=None
-        How to estimate; it is copied, not changed. None is :class:`~unseen.OpenSetEstimator`.
+        The method, which is copied and not changed; None is :class:`~unseen.OpenSetEstimator`.
     groups : array-like of shape (n_labelled,) or None, default=None
-        Group of each labelled row: person, site, batch. Up to ten groups are held out, an estimate
-        each; what is claimed there is taken off the unseen share and its lower end (docs/drift.md).
+        Group of each labelled row: person, site, batch. Up to ten groups are held out in turn; the
+        shares that are called unseen there, though nothing is new, are taken off (docs/drift.md).
     groups_new : array-like of shape (n_new,) or None, default=None
         Group of each new row, for ``groups``; None takes the new rows for one group.
     control : array-like of shape (n_control, n_features) or None, default=None
         Rows without labels, of the same instrument or site as X_new, that are believed to hold no
-        new class: the known classes are then taken as they look there (docs/drift.md).
+        new class: known classes should look in X_new as they look there (docs/drift.md).
     drift : Drift or None, default=None
-        What the default found on the same rows, for other estimators; None asks distances.
+        Drift that the default found in the same rows, for another estimator; else distances tell.
     confidence : float or None, default=0.95
         Level of the intervals; None makes none.
     max_rows : int or None, default=20000
-        The most rows of each sample: of more a part is drawn (docs/big_data.md). None takes all.
+        Most rows to use of each sample, drawn at random (docs/big_data.md); None uses all.
     full : bool, default=False
         Fit models to the rows drawn, then score and count every row of X_new, some ten thousand at
         a time (docs/scale.md): for ``MPEIncomplete``, ``MPEProjected`` and ``SaerensEM``. X_new may
@@ -97,7 +97,7 @@ def estimate(
     Raises
     ------
     TypeError
-        When the estimator is no proportion estimator; a mixture estimator is none.
+        When ``estimator`` does not estimate class proportions, as a mixture estimator does not.
 
     Examples
     --------
@@ -148,7 +148,7 @@ def _check_together(groups: Any, groups_new: Any, control: Any, full: bool) -> N
 
 
 def needed_columns(**samples: Any) -> Columns | None:
-    """What makes numbers of tables with text, dates or gaps; None where no sample is one."""
+    """Columns that make numbers of text, dates or gaps; None where no sample holds any."""
     for name, sample in samples.items():
         check_named_once(name, column_names(sample) or ())
     asking = [name for name, sample in samples.items() if _needs_columns(sample)]
@@ -198,10 +198,10 @@ def estimate_from_scores(
 ) -> Estimate:
     """Estimate the shares from the scores of a classifier, where there are no features.
 
-    The labelled rows must be held out: rows that the classifier did not learn from. The scores may
-    be off: they are the features of the estimator, which learns from the labelled rows what they
-    mean, so that neither calibration nor the shares of the classifier's own training matter. A
-    new class whose rows get the scores of a known class stays hidden (docs/embeddings.md).
+    The labelled rows must be held out: rows that the classifier did not learn from. The scores need
+    not be calibrated: the estimator takes them for features, and learns from the labelled rows what
+    they mean. Nor do the class shares of the classifier's own training matter. A new class whose
+    rows get the scores of a known class stays hidden (docs/embeddings.md).
 
     Parameters
     ----------
@@ -210,9 +210,9 @@ def estimate_from_scores(
     y : array-like of shape (n_labelled,)
         Labels of these rows.
     scores_new : array-like of shape (n_new, K)
-        The same of the new rows.
+        The same scores of the new rows.
     novelty, novelty_new : array-like of shape (n_labelled,) and (n_new,), or None, default=None
-        A score of novelty of both, such as an energy or a distance; either sign.
+        Novelty scores of labelled and of new rows, such as energies; the sign does not matter.
     estimator, confidence, random_state
         As in :func:`estimate`.
 
@@ -274,7 +274,7 @@ class Comparison(Frozen, Mapping[str, Estimate]):
     Parameters
     ----------
     estimates : mapping of str to Estimate
-        All with the same classes.
+        Estimates with the same classes.
 
     Examples
     --------
@@ -333,7 +333,7 @@ class Comparison(Frozen, Mapping[str, Estimate]):
         return {name: estimate.to_dict() for name, estimate in self.estimates.items()}
 
     def to_frame(self) -> Any:
-        """A pandas DataFrame: for each estimator the rows of its own frame, and its name."""
+        """A pandas DataFrame: the rows of every estimate, with the name of its estimator."""
         frames = {name: estimate.to_frame() for name, estimate in self.estimates.items()}
         import pandas as pd
 
@@ -360,17 +360,17 @@ def compare(
 ) -> Comparison:
     """Estimate the shares with several estimators; each kind of score is made only once.
 
-    Estimators share scores where one's scorer serves the other, and answer as they would alone.
+    Estimators that read the same scores share them; each answers as it would alone.
 
     Parameters
     ----------
     X, y, X_new
         As in :func:`estimate`.
     estimators : iterable or dict of proportion estimators, or None, default=None
-        Which, perhaps by names of your own; None is every one of this library that applies to
-        the number of classes. They are copied, not changed.
+        The estimators, perhaps under names of your own, which are copied and not changed. None
+        takes every estimator of this library that suits the number of classes.
     random_state : int, RandomState instance or None, default=None
-        Seed of all estimators. None leaves those that have one, and draws one for the rest.
+        Seed of all estimators. With None they keep their own, and one is drawn for the rest.
 
     Returns
     -------

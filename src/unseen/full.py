@@ -45,9 +45,9 @@ class FullPass(Frozen):
     Parameters
     ----------
     estimator : MPEIncomplete, MPEProjected or SaerensEM
-        Fitted; reads the shares off the counts.
+        A fitted estimator, which reads the shares off the counts.
     counter : Counter
-        Scores rows and counts them; small, and made to be sent to workers.
+        Scores rows and counts them; small enough to be sent to workers.
 
     Examples
     --------
@@ -95,7 +95,7 @@ class FullPass(Frozen):
         return cls(estimator, replace(counter, drawn=drawn))
 
     def count(self, X_new: ArrayLike) -> Any:
-        """Score new rows and count them; ``+`` joins the counts of other rows."""
+        """Score new rows and count them; ``+`` adds the counts of other rows."""
         rows = check_new(self.estimator.labelled_, X_new)
         with one_blas_thread():
             return self.counter.count(self.counter.score(rows))
@@ -112,7 +112,7 @@ class FullPass(Frozen):
         Parameters
         ----------
         counts : counts
-            Made by :meth:`count`, and added.
+            The sum of the counts that :meth:`count` made.
         confidence, interval
             As in :meth:`ProportionEstimator.estimate`.
 
@@ -147,7 +147,7 @@ def estimate_full(
     confidence : float or None, default=None
         Level of the intervals.
     drift : Drift or None, default=None
-        What was found of drift before; None asks the drawn rows.
+        Drift that was found before; None looks for drift in the drawn rows.
 
     Returns
     -------

@@ -60,7 +60,7 @@ class LabellingValue(Frozen):
 
     @property
     def worth(self) -> float:
-        """Labelled rows that would be as precise as the estimate; may be infinite."""
+        """Number of labelled rows that would be as precise as the estimate; may be infinite."""
         variance = (self.half_width / self._quantile) ** 2
         if variance == 0:
             return float("inf")

@@ -159,7 +159,7 @@ def load(path: str | Path, trusted: Iterable[str | type] = ()) -> Any:
     Returns
     -------
     object
-        The saved object; it gives the same answers, to the last bit.
+        The saved object, which gives the same answers, to the last bit.
 
     Raises
     ------
@@ -167,7 +167,7 @@ def load(path: str | Path, trusted: Iterable[str | type] = ()) -> Any:
         When skops is not installed: ``pip install "unseen[secure]"``.
     ValueError
         When the file was not written by :func:`save`, is damaged, has a newer format, or holds a
-        ``memory``: whoever uses it would write where the author of the file chose.
+        ``memory``, which would write to a folder that the author of the file chose.
     TypeError
         When the file holds a type that is not trusted; the message names it.
 

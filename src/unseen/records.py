@@ -37,7 +37,7 @@ class Notice:
     Parameters
     ----------
     code : str
-        What kind of notice this is, such as ``"constant_columns"``; the same for every wording.
+        The kind of notice, such as ``"constant_columns"``, which does not change with the wording.
     text : str
         One plain sentence or two.
     severity : {"note", "warning"}, default="warning"
@@ -118,11 +118,11 @@ class MixtureEstimate(Frozen):
     proportion : float
         The estimate, in [0, 1].
     method : str
-        Name of the estimator that made it.
+        Name of the estimator.
     roc : RocEvidence or None
-        The ROC behind it, where the method has one.
+        The ROC behind the estimate, where the method has one.
     notices : tuple of Notice
-        What a person should know before trusting the number.
+        Facts that a person should know before trusting the number.
 
     Examples
     --------
@@ -154,7 +154,7 @@ class UpperBound:
     delta : float
         The probability of error that was allowed.
     form : str
-        Which inequality gave it: ``"vc"``, ``"dkw"`` or ``"clopper-pearson"``.
+        The inequality behind the bound: ``"vc"``, ``"dkw"`` or ``"clopper-pearson"``.
     vacuous : bool
         True when ``upper`` is 1, so that the bound says nothing at this sample size.
 
@@ -189,7 +189,7 @@ class Estimate(Frozen):
     unseen : float
         Share of rows from classes that training never saw.
     method : str
-        Name of the estimator that made it.
+        Name of the estimator.
     n_labelled : mapping
         Labelled rows of each class.
     n_new : int
@@ -201,7 +201,7 @@ class Estimate(Frozen):
     sees_unseen : bool
         Whether the method could have found unseen classes; a closed-set method cannot.
     unseen_certified : float or None
-        A lower bound on the unseen share, whatever the classes are, if known ones did not change.
+        A lower bound on the unseen share that holds for all classes, if known ones did not change.
     roc : mapping
         The ROC evidence of each class, for plots.
     pooled : RocEvidence or None
@@ -210,20 +210,21 @@ class Estimate(Frozen):
     diagnostics : mapping
         Numbers by which the estimate can be judged; plain types.
     notices : tuple of Notice
-        What a person should know before trusting the numbers.
+        Facts that a person should know before trusting the numbers.
     seed : int or None
-        As ``random_state``, this gives the same estimate again.
+        Seed that, as ``random_state``, gives the same estimate again.
     versions : mapping
         Versions of this library and of those under it.
     drift : Drift or None
         Whether known classes have moved, where the method asks: docs/drift.md.
     control : Control or None
-        What training alone would claim of the control, where the new rows were compared with one.
+        The unseen share that training alone would claim of the control, where a control was given.
     held_out : HeldOut or None
-        What is claimed of held-out groups of labelled rows, where groups were given.
+        Unseen shares that are claimed of held-out groups of labelled rows, where groups were given.
     detection_limit : float or None
         The unseen share that would have been found 4 times in 5, of a class as different from the
-        known ones as they are from each other; None with one known class and where none would.
+        known ones as they are from each other; None with one known class, and where no share would
+        have been found.
 
     Examples
     --------
@@ -299,7 +300,7 @@ class Estimate(Frozen):
         return self.drift is not None and self.drift.far
 
     def sentence(self) -> str:
-        """The answer about unseen classes in one plain sentence, and what it was compared with.
+        """The answer about unseen classes in one plain sentence, and the rows it was compared with.
 
         Examples
         --------

@@ -86,7 +86,7 @@ def explain(
 
     Groups of unseen rows come with their shares, the known classes beside them, and the columns
     that set them apart. In the sheet, fill the column label with a known class, a new name or "?";
-    the lines on top name a whole group each.
+    each line on top names a whole group.
 
     \b
     Examples:
@@ -131,7 +131,7 @@ def explain(
 @json_option
 @quiet_option
 def audit(sheet: Path, confidence: float, json_path: str | None, quiet: bool, **given: Any) -> None:
-    """Correct the shares in NEW by labels of people, valid whatever drifted.
+    """Correct the shares in NEW by labels that people gave: right whatever drifted.
 
     \b
     Examples:

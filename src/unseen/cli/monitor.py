@@ -70,7 +70,7 @@ def monitor(
 ) -> None:
     """Estimate the shares in each window of NEW, and test for change since a reference window.
 
-    --fail-if is about the last window.
+    --fail-if tests the last window.
 
     \b
     Examples:

@@ -19,7 +19,7 @@ class Control:
     n_rows : int
         Rows of the control.
     unseen : float
-        Share of the control that is called unseen by training alone: a false claim.
+        Share of the control that training alone would call unseen: a false claim.
     interval : tuple of (float, float) or None, default=None
         Lower and upper end of that share.
     verdict : {"still", "moved", "unclear"} or None, default=None

@@ -26,7 +26,7 @@ _BEFORE = "probability_unseen", "bayes_factor", "prior_unseen"
 
 @dataclass(frozen=True, eq=False)
 class HeldOut(Frozen):
-    """What the estimator says of held-out groups, where nothing is new.
+    """Unseen shares that the estimator claims of held-out groups, where nothing is new.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class HeldOut(Frozen):
     tolerance : Tolerance
         Limits of the new rows by the same distances.
     by : str, default=""
-        What the groups are, such as ``"person"``; empty where they have no name.
+        The kind of the groups, such as ``"person"``; empty where they have no name.
 
     Examples
     --------

@@ -90,7 +90,7 @@ class Drift(Frozen):
     Parameters
     ----------
     verdict : {"still", "moved", "unclear"}
-        Known classes look as in training; they have moved; or it cannot be told.
+        Known classes look as in training; they have moved; or the data cannot tell.
     probability_moved : float or None
         Probability of "moved". Below 0.2 the number understates small drifts that change little.
         None where distances alone were asked.
@@ -113,7 +113,8 @@ class Drift(Frozen):
         Share of the new rows that look unlike training, and like the other new rows once one shift
         and one factor are taken off: rows of another instrument. 0 where nothing speaks for this.
     without : Without or None
-        Where known classes may have moved in a few columns, the answer without these.
+        The answer without the few columns in which known classes may have moved; None where no such
+        columns were found.
 
     Examples
     --------

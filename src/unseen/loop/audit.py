@@ -38,7 +38,7 @@ _ADVICE: dict[Verdict, str] = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Audit(Frozen):
-    """Shares of the new rows by the labels of people, beside the estimate that they check.
+    """Shares of the new rows by labels that people gave, beside the estimate that the labels check.
 
     Parameters
     ----------
@@ -51,11 +51,11 @@ class Audit(Frozen):
     n_not_told : int
         Rows of which people could not tell the class; the intervals allow for any answer.
     called_unseen, called_known : (int, int)
-        Labelled rows that the model calls unseen, or known, and how many of these are so.
+        Labelled rows that the model calls unseen (known), and how many of these people call so too.
     compared : Estimate or None
         The estimate that the labels check.
     after_more : (int, float)
-        A number of further labels, and the half-width of the unseen share that to expect of them.
+        A number of further labels, and the half-width of the unseen share to expect from them.
     notices : tuple of Notice
         Facts that a person should know before trusting the numbers.
 
@@ -160,7 +160,7 @@ def audit(
     estimate: Estimate | None = None,
     confidence: float = 0.95,
 ) -> Audit:
-    """Shares of the new rows from labels of some of them; no model need be right.
+    """Estimate the shares of the new rows from labels of some of them; no model need be right.
 
     Parameters
     ----------
@@ -176,9 +176,10 @@ def audit(
     probabilities : array-like of shape (n,) or None, default=None
         Probability with which each row came into the sample; None for a simple random sample.
     known : sequence of labels or None, default=None
-        The known classes; None is those of ``estimate``, else all guesses but ``unseen_label``.
+        The known classes. None takes those of ``estimate`` or, without an estimate, all guesses but
+        ``unseen_label``.
     unseen_label : label, default="unseen"
-        The guess, and a label, that stands for any unseen class.
+        The guess and the label that stand for any unseen class.
     estimate : Estimate or None, default=None
         The estimate to compare with.
     confidence : float, default=0.95

@@ -66,15 +66,16 @@ def explain(
     Parameters
     ----------
     rule : fitted rejection rule
-        Fitted to the rows below; its shares and its probabilities out of fold are taken.
+        A rule that was fitted to the rows below; its shares and its out-of-fold probabilities are
+        used.
     X, y, X_new : array-like
         The labelled rows, their labels and the new rows of the fit.
     columns : sequence of Column or str, or None, default=None
         Names of the columns; None is those of a data frame, else "column 1" and so on.
     texts : sequence of str or None, default=None
-        A text of each new row, whose words are compared between groups and rows called known.
+        One text per new row: words of each group are compared with words of the rows called known.
     groups : KnownWidth or None, default=None
-        How to group; None is :class:`~unseen.KnownWidth`.
+        The way to group rows; None is :class:`~unseen.KnownWidth`.
     random_state : int, RandomState instance or None, default=None
         Seed of k-means and of resamples.
 

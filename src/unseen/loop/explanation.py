@@ -28,16 +28,17 @@ class Group:
     share, low, high : float
         Share of all new rows, and its interval.
     n_rows : int
-        Rows that are more probably unseen than not.
+        Rows of the group that are more probably unseen than not.
     verdict : str
-        What the group is, by its neighbours: a clump of its own; the rim of a class or between two,
+        The kind of group, by its neighbours: a clump of its own; the rim of a class or between two,
         where most neighbours are known rows; scattered; or looks moved, where known classes moved.
     nearest, second : label
         The two known classes nearest to the group; the same label where one class is known.
     distance : float
         Distance to the nearest class, in root mean square distances of its rows to its mean.
     isolation : float
-        Share of the nearest rows of the group's rows that are in the group too, not known.
+        Of the nearest neighbours of the group's rows, the share that belongs to the group and not
+        to a known class.
     sentence : Sentence or None
         Clauses on columns; None where the group is too small to find any.
     columns : tuple of (int, float)
@@ -45,7 +46,8 @@ class Group:
     central, spread, borderline : tuple of int
         Rows of the group: nearest its centre, far from each other, and least surely unseen.
     words : tuple of (str, float, float)
-        Words that are more common in the group, with their share in it and in rows called known.
+        Words that are more common in the group, each with the share of rows that hold it, in the
+        group and among rows called known.
     """
 
     number: int
@@ -94,7 +96,7 @@ class Explanation(Frozen):
     columns : tuple of Column
         Names of the columns.
     places : ndarray of shape (m,) or None
-        Place of each new row in its file, from 0; None where it is its own place.
+        Place of each new row in its file, from 0; None where rows stand as in the file.
 
     Examples
     --------

@@ -44,7 +44,7 @@ class Promotion(Frozen):
     rows : ndarray of shape (n,)
         Places of the rows among the new ones, from 0.
     labels : ndarray of shape (n,)
-        Their labels.
+        Labels of these rows.
     sources : ndarray of shape (n,)
         "labelled" by people, or "spread" from the name of a whole group.
     weights : ndarray of shape (n,)
@@ -74,7 +74,7 @@ class Promotion(Frozen):
         return np.setdiff1d(np.arange(self.n_new), self.rows)
 
     def apply(self, X: Any, y: Any, X_new: Any) -> tuple[Any, NDArray[Any], Any]:
-        """The labelled rows with the promoted ones behind, their labels, and the rest of the new.
+        """The labelled rows followed by the promoted ones, their labels, and the other new rows.
 
         Parameters
         ----------
@@ -84,7 +84,7 @@ class Promotion(Frozen):
         Returns
         -------
         X, y, X_new : ndarray or CSR matrix
-            All labels are text where one is.
+            All labels become text if one of them is text.
         """
         labelled = check_labelled(BaseEstimator(), X, y)
         new = check_new(labelled, X_new)
@@ -161,7 +161,7 @@ def promote(
     explanation: Explanation | None = None,
     unseen_label: Any = "unseen",
 ) -> Promotion:
-    """Turn labels of people into labelled rows, and whole groups too where that is asked for.
+    """Turn rows that people labelled, and groups that ``spread`` names, into labelled rows.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ def promote(
     known : sequence of labels
         The known classes; any other name needs at least 10 rows.
     probabilities : array-like of shape (n,) or None, default=None
-        Probability of each draw; None where all were drawn alike.
+        Probability of each draw; None if all rows were equally likely.
     spread : mapping from group to name, or None
         Name all rows of a group that are unseen with a probability of at least 0.9; labels that
         people gave to single rows stay as they are.

@@ -1,4 +1,4 @@
-"""Which rows to put before people, and with what probability each is drawn.
+"""Rows to put before people, and the probability with which each is drawn.
 
 Half of the sheet is a uniform draw, so that its labels weigh at least half as much as those of a
 uniform sample whatever the model; the other half goes where labels tell most: to rows of which the
@@ -29,7 +29,7 @@ _UNIFORM = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Sheet(Frozen):
-    """Rows for people to label, in the order of the draw; any beginning of it is a draw too.
+    """Rows for people to label, in the order of the draw: the first rows alone are a draw too.
 
     Parameters
     ----------
@@ -70,9 +70,9 @@ def draw_sheet(
     Parameters
     ----------
     rule : fitted rejection rule
-        Its probabilities out of fold say where labels tell most.
+        A rule whose out-of-fold probabilities say where labels tell most.
     n_rows : int, default=60
-        Rows to draw; all, where there are no more.
+        Rows to draw; all new rows if there are fewer.
     groups : array-like of shape (m,) or None, default=None
         Group of each new row, from 1, such as ``explanation.group_of_row``; 0 for none.
     random_state : int, RandomState instance or None, default=None

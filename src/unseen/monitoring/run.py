@@ -54,15 +54,15 @@ def monitor(
 ) -> Timeline:
     """Estimate the shares in each window of time, and test each against a reference window.
 
-    Each window's estimate is that of :func:`unseen.estimate` for its rows alone, but for the
-    default's, which may differ a little: windows share distances and the number of folds, and try
-    four discriminators of new rows from labelled ones instead of thirty.
+    The estimate of a window is the estimate that :func:`unseen.estimate` makes of its rows alone.
+    The default's may differ a little, because windows share distances and the number of folds, and
+    try four discriminators of new rows from labelled ones instead of thirty.
 
     The tests compare the rows of a window with those of the reference
-    (:mod:`unseen.monitoring.change`); of the estimator they take the classifier only. There are two
-    for each window: has anything changed, and has the unseen share? The p-values of each are
-    adjusted for the number of windows: if nothing ever changes, the probability that it marks any
-    window is at most ``alpha``. That either of the two does has a probability of up to
+    (:mod:`unseen.monitoring.change`); they use no part of the estimator but its classifier. Each
+    window has two tests: has anything changed, and has the unseen share changed? The p-values of
+    each test are adjusted for the number of windows: if nothing ever changes, a test marks any
+    window with a probability of at most ``alpha``, and either of the two tests with at most
     ``2 * alpha``.
 
     Parameters
@@ -71,7 +71,7 @@ def monitor(
         Rows of the known classes: NumPy, sparse, or a pandas, polars or pyarrow table, which may
         hold text, dates and gaps as in :func:`~unseen.estimate`.
     y : array-like of shape (n_labelled,)
-        Their labels: text, whole numbers or booleans. One class is enough.
+        Labels of the rows of X: text, whole numbers or booleans. One class is enough.
     X_new : array-like of shape (n_new, n_features)
         New rows of all windows, with the columns of X.
     by : array-like of shape (n_new,)
@@ -83,7 +83,7 @@ def monitor(
         third of each class is set aside for the tests, as a sample in which nothing is unseen; the
         rest must have a row for each fold of the estimator.
     estimator : proportion estimator or None, default=None
-        How to estimate; None is :class:`~unseen.OpenSetEstimator`. It is copied, not changed.
+        The method, which is copied and not changed; None is :class:`~unseen.OpenSetEstimator`.
     confidence : float, default=0.95
         Level of the intervals.
     random_state : int, RandomState instance or None, default=None
@@ -92,7 +92,7 @@ def monitor(
         Probability allowed for one false alarm or more of each of the two tests, over all windows
         together.
     least_rows : int, default=30
-        Windows with fewer rows are skipped. At least the number of folds of the estimator.
+        Windows with fewer rows are skipped; must be at least the number of folds of the estimator.
     progress : bool or callable, default=False
         True shows a bar; a function is called with the share of the windows that are done.
 

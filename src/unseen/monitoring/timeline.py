@@ -41,8 +41,8 @@ class Timeline(Frozen):
     estimates : tuple of Estimate
         One per window, all with the same classes.
     in_reference : ndarray of bool of shape (W,)
-        Windows whose rows make the reference; they are not tested against themselves. None of
-        them where the reference is the labelled rows.
+        Windows whose rows make the reference, which are not tested against themselves; all False
+        where the labelled rows are the reference.
     reference_estimate : Estimate
         Estimate for all rows of the reference, or the shares of the labels.
     raw_p_values, raw_p_values_unseen : ndarray of shape (W,)
@@ -50,7 +50,7 @@ class Timeline(Frozen):
         before the adjustment for the number of windows; NaN in windows of the reference.
     alpha : float, default=0.05
         Probability allowed for one false alarm or more, over all windows together, of each of the
-        two tests; of either, up to twice that.
+        two tests; at least one of the two errs with up to twice this probability.
     skipped : tuple of (key, rows)
         Windows with too few rows for an estimate.
     n_missing : int
@@ -65,7 +65,7 @@ class Timeline(Frozen):
     reference : int or None
         Place of the reference among ``windows``; None where it is several windows, or training.
     differences : ndarray of shape (W, K + 1)
-        Share minus that of the reference, for each known class and then for unseen.
+        Share minus the share in the reference, for each known class and then for unseen.
     p_values, p_values_unseen : ndarray of shape (W,)
         P-values adjusted for the number of windows by Holm's method, to be compared with ``alpha``.
     changed, changed_unseen : ndarray of bool of shape (W,)

@@ -84,7 +84,7 @@ class ComparisonDisplay(Display):
         Parameters
         ----------
         comparison : Comparison, or mapping of name to Estimate
-            All with the same classes.
+            Estimates with the same classes.
         truth : mapping of label to share, K + 1 shares, or None, default=None
             True shares where they are known. The rest of a mapping is unseen.
         ax, theme

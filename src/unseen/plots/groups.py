@@ -37,7 +37,7 @@ class GroupsDisplay(Display):
     shares : ndarray of shape (n,)
         Shares of the new rows.
     intervals : ndarray of shape (n, 2)
-        Their ends.
+        Lower and upper end of the interval of each share.
     is_clump : tuple of bool
         Whether a group is a clump of its own.
 

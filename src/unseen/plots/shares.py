@@ -47,7 +47,7 @@ class SharesDisplay(Display):
     shares : ndarray of shape (n,)
         The estimates; NaN where nothing can be said.
     intervals : ndarray of shape (n, 2) or None
-        Their ends; NaN where there is none.
+        Lower and upper end of the interval of each share; NaN where a row has none.
     training : ndarray of shape (n,) or None
         Shares in the training data.
     confidence : float or None

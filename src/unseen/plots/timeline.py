@@ -52,7 +52,8 @@ class TimelineDisplay(Display):
     shares : ndarray of shape (w, n)
         Share of each line in each window; NaN for unseen where classes moved too far to tell.
     intervals : ndarray of shape (w, n, 2)
-        Their ends; NaN where there are none, or classes moved too far.
+        Lower and upper end of the interval of each share; NaN where there is none, or classes moved
+        too far to tell.
     changed : ndarray of shape (w,)
         Windows that differ from the reference, in any share or in the unseen one.
     in_reference : ndarray of shape (w,)

@@ -1,4 +1,4 @@
-"""What every estimator of class proportions shares.
+"""The base of every estimator of class proportions.
 
 Scorer -> Scores -> Reading -> Estimate. An estimator declares the scores that it reads and whether
 it sees the unseen, names its scorer, and writes :meth:`ProportionEstimator.read`. Scoring,
@@ -81,7 +81,7 @@ class Reading(Frozen):
     diagnostics : mapping
         Numbers by which the shares can be judged.
     notices : tuple of Notice
-        What a person should know before trusting the shares.
+        Facts that a person should know before trusting the shares.
     drift : Drift or None
         Whether known classes have moved, where the method asks.
     detection_limit : float or None
@@ -142,7 +142,7 @@ class ProportionEstimator(BaseEstimator, ABC):
     n_features_in_ : int
         Columns of X.
     feature_names_in_ : ndarray of str
-        Their names, where X had names.
+        Names of these columns, where X had names.
     """
 
     reads: ClassVar[type[Scores]]
@@ -173,8 +173,8 @@ class ProportionEstimator(BaseEstimator, ABC):
         X : array-like of shape (n_labelled, n_features)
             Rows of the known classes; dense, sparse or a table.
         y : array-like of shape (n_labelled,)
-            Their labels: text, whole numbers or booleans. One class is enough for methods that
-            see the unseen; closed-set methods need two.
+            Labels of the rows of X: text, whole numbers or booleans. One class is enough for
+            methods that see the unseen; closed-set methods need two.
 
         Returns
         -------
@@ -290,9 +290,9 @@ class ProportionEstimator(BaseEstimator, ABC):
     ) -> Estimate:
         """Estimate the share of each known class, and of unseen ones.
 
-        Checks that read what the estimate has made anyway always run, and leave a notice where
-        they fire. Checks that need new scores cost about as much as the estimate itself, as does
-        the certified bound: these run on request.
+        Checks of scores that the estimate has made anyway always run, and leave a notice where they
+        fire. Checks that need new scores, and the certified bound, cost about as much as the
+        estimate itself, and run on request.
 
         Parameters
         ----------
@@ -301,7 +301,7 @@ class ProportionEstimator(BaseEstimator, ABC):
         confidence : float or None, default=None
             Level of the intervals, such as 0.95; None makes no intervals.
         interval : interval method or None, default=None
-            How to make them; None is :class:`~unseen.intervals.Calibrated`, with a smaller
+            The way to make intervals; None is :class:`~unseen.intervals.Calibrated`, with a smaller
             stretch for estimators that read posteriors or densities.
         delta : float or None, default=None
             Also certify a lower bound of the unseen share that fails with at most this
@@ -309,8 +309,9 @@ class ProportionEstimator(BaseEstimator, ABC):
         diagnose : bool, default=False
             Also run the expensive checks of :mod:`unseen.diagnostics`, where the method has any.
         drift : Drift or None, default=None
-            What was found of drift before, such as ``estimate.drift`` of the default on the same
-            rows. None asks distances alone (docs/drift.md). The default asks for itself.
+            Drift that was found before, such as ``estimate.drift`` of the default on the same rows.
+            With None, distances between rows tell (docs/drift.md); the default always looks for
+            itself.
 
         Returns
         -------

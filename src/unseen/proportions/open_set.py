@@ -132,9 +132,9 @@ class OpenSetReading(Reading):
 class OpenSetEstimator(ProportionEstimator):
     """Shares of the known classes and of unseen ones, by averaging three models.
 
-    As sharp as closed-set EM where nothing is unseen, and able to find the unseen where there is
-    something. Known classes may have moved a little (``Estimate.drift``). One known class is
-    enough.
+    The estimator is as sharp as closed-set EM where nothing is unseen, and finds unseen classes
+    where there are some. Known classes may have moved a little (``Estimate.drift``). One known
+    class is enough.
 
     Parameters
     ----------
@@ -142,11 +142,11 @@ class OpenSetEstimator(ProportionEstimator):
         Prior probability that nothing is unseen; None is 0.02 for one known class and 0.9 for
         more.
     classifier : scikit-learn classifier or None, default=None
-        What tells the known classes apart, and new rows from labelled ones; None is kernel
-        logistic regression.
+        The classifier that tells the known classes apart, and new rows from labelled ones; None is
+        kernel logistic regression.
     n_folds : int or None, default=None
-        Folds of the out-of-fold scores; None is 10, and 5 from 5,000 rows on, where the rows that
-        a fold leaves out are no longer missed (``benchmarks/default.py folds``).
+        Folds of the out-of-fold scores; None is 10, and 5 from 5,000 rows on, where the rows that a
+        fold leaves out are no longer needed (``benchmarks/default.py folds``).
     random_state : int, RandomState instance or None, default=None
         Seed of the folds and of the classifier.
     n_jobs : int or None, default=None

@@ -1,4 +1,4 @@
-"""What every rule with the label "unseen" shares: checked samples, shares, risk, the threshold.
+"""The base of every rule with the label "unseen": checked samples, shares, risk, the threshold.
 
 A rule gives each row a probability of each known class and of unseen classes. ``fit`` learns from
 labelled rows, new rows and shares, and scores every row out of fold: the risk, the labels of the
@@ -258,7 +258,7 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
     def fit_predict_new(
         self, X: ArrayLike, y: ArrayLike, X_new: ArrayLike, proportions: Any = None
     ) -> NDArray[Any]:
-        """Learn, and label the new rows themselves: the transductive setting.
+        """Learn the rule, and label the new rows themselves: the transductive setting.
 
         Parameters
         ----------

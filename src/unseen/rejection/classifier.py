@@ -44,9 +44,9 @@ class MeanRule(Frozen):
     Parameters
     ----------
     rules : tuple of FittedRule
-        Fitted rules of these members.
+        Fitted rules of the members.
     names : tuple of str
-        Names of these members.
+        Names of the members.
     losses : dict
         Loss of every candidate on rows out of fold, by the names in it: the mean of the risk and
         half the Brier score.

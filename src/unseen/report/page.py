@@ -30,7 +30,7 @@ def render(study: Study) -> str:
     Parameters
     ----------
     study : Study
-        What to show; parts that the study lacks are left out.
+        The study to show; parts that the study lacks are left out.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def write_report(study: Study, path: str | Path) -> Path:
     Parameters
     ----------
     study : Study
-        What to show.
+        The study to show.
     path : str or Path
         Name of the file, such as ``report.html``.
 

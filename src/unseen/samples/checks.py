@@ -159,7 +159,7 @@ def check_new(labelled: LabelledRows, X_new: Any, name: str = "X_new", known: st
     X_new : array-like of shape (m, d)
         The sample to check.
     name, known : str
-        What the user calls this sample and the labelled one.
+        The user's names of this sample and of the labelled one.
 
     Raises
     ------
@@ -249,7 +249,7 @@ def sample_notices(
     given : object
         The new rows as the user gave them, to see whether they had column names.
     name, known : str
-        What the user calls the new rows and the labelled ones.
+        The user's names of the new rows and of the labelled ones.
 
     Raises
     ------

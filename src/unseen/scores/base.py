@@ -68,7 +68,7 @@ class Scores(Frozen):
     seed : int or None
         Seed that made the scores.
     notices : tuple of Notice
-        What a person should know about the rows.
+        Facts that a person should know about the rows.
     """
 
     classes: tuple[Any, ...]
@@ -164,7 +164,7 @@ class Scorer(ABC):
     Attributes
     ----------
     classifier : scikit-learn classifier or None
-        What tells samples apart; None is kernel logistic regression.
+        The classifier that tells samples apart; None is kernel logistic regression.
     n_folds : int or None
         Folds of the out-of-fold scores; None where a scorer needs none, or chooses by the rows.
     seed : int

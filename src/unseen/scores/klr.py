@@ -69,7 +69,7 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
     C : float, array-like of float or None, default=None
         Inverse strength of the penalty. None makes 0.01 ... 1000 the candidates.
     scoring : {"neg_log_loss", "accuracy", "roc_auc"}, default="neg_log_loss"
-        What the choice among candidates maximises on held-out folds.
+        The measure that the choice among candidates maximises on held-out folds.
     cv : int, splitter or iterable of splits, default=3
         Folds for that choice; an int gives stratified, shuffled folds. Each fold is scored on
         its test rows of positive weight.

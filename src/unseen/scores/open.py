@@ -56,7 +56,7 @@ class OpenScores(Scores):
     seed : int or None
         Seed that made the scores.
     notices : tuple of Notice
-        What a person should know about the rows.
+        Facts that a person should know about the rows.
     moves : Moves or None, default=None
         What tells known classes that moved from classes that are new; None where the scores are
         not the scorer's.
@@ -140,11 +140,11 @@ class OpenScorer(Scorer):
     Parameters
     ----------
     classifier : scikit-learn classifier or None, default=None
-        What tells the known classes apart, and new rows from labelled ones; None is kernel
-        logistic regression.
+        The classifier that tells the known classes apart, and new rows from labelled ones; None is
+        kernel logistic regression.
     n_folds : int or None, default=None
         Folds; None is 10, and 5 from 5,000 rows on, where the rows that a fold leaves out are
-        no longer missed.
+        no longer needed.
     seed : int, default=0
         Where all randomness comes from.
     n_jobs : int or None, default=None

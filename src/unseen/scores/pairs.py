@@ -33,7 +33,7 @@ class PairScores(Scores):
     seed : int or None
         Seed that made the scores.
     notices : tuple of Notice
-        What a person should know about the rows.
+        Facts that a person should know about the rows.
     sketches : tuple of RocSketch or None, default=None
         Counts of all new rows among the rows of each class, where ``pairs`` holds the scores of
         drawn rows only.
@@ -118,7 +118,7 @@ class PairScorer(Scorer):
     Parameters
     ----------
     classifier : scikit-learn classifier or None, default=None
-        What tells the new rows from a class; None is kernel logistic regression.
+        The classifier that tells new rows from a class; None is kernel logistic regression.
     n_folds : int, default=10
         Folds.
     seed : int, default=0
@@ -197,7 +197,7 @@ def crossfit_scores(
     F, H : array-like or sparse matrix of shape (n, d)
         New and labelled rows, at least 2 of each.
     classifier : scikit-learn classifier, optional
-        What tells F from H; default :class:`~unseen.KernelLogisticRegression`.
+        The classifier that tells F from H; default :class:`~unseen.KernelLogisticRegression`.
     n_folds, n_repeats : int
         Folds, at least 2, and how often they are drawn anew; scores are averaged over repeats.
     random_state : int, RandomState or None

@@ -49,7 +49,7 @@ class RowScores(Scores):
     seed : int or None
         Seed that made the scores.
     notices : tuple of Notice
-        What a person should know about the rows.
+        Facts that a person should know about the rows.
     """
 
     classes: tuple[Any, ...]
@@ -235,7 +235,7 @@ class PosteriorScorer(Scorer):
     Parameters
     ----------
     classifier : scikit-learn classifier or None, default=None
-        What tells the known classes apart, with ``predict_proba``; None is kernel logistic
+        The classifier of the known classes, with ``predict_proba``; None is kernel logistic
         regression.
     n_folds : int or None, default=10
         Folds behind the posteriors of the labelled rows; None leaves these out.

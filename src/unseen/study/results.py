@@ -90,7 +90,8 @@ class Study(Frozen):
     n_new : int or None
         Rows of the whole new table; None stands for the rows of the estimate.
     notices : tuple of Notice
-        What was done to the tables: columns left out, a sample drawn. Warnings are in ``estimate``.
+        Notes on the tables, such as columns left out or a sample drawn; warnings are in
+        ``estimate``.
     baselines : Comparison or None
         Other estimators on the same rows.
     timeline : Timeline or None
@@ -223,9 +224,9 @@ class Classification(Frozen):
         Rows are called unseen from this novelty on; above 1, none is.
     error_rate, error_rate_spread : float or None
         Estimated share of wrong labels, and its standard error; None where the known classes have
-        moved, and labelled rows do not tell it.
+        moved, so that labelled rows say nothing about it.
     notices : tuple of Notice
-        What a person should know about the tables and the rule.
+        Facts that a person should know about the tables and the rule.
     drift : Drift or None
         Whether the known classes have moved.
     """
@@ -265,7 +266,7 @@ class MethodComparison(Frozen):
     estimates : Comparison
         An estimate by name of the estimator.
     notices : tuple of Notice
-        What a person should know about the tables.
+        Facts that a person should know about the tables.
     """
 
     estimates: Comparison
@@ -292,7 +293,7 @@ class Checks(Frozen):
     delta : float
         Probability with which the certified bound may fail.
     notices : tuple of Notice
-        What was done to the tables. Warnings are in ``estimate``.
+        Notes on the tables; warnings are in ``estimate``.
     """
 
     estimate: Estimate
@@ -317,11 +318,11 @@ class AfterResult(Frozen):
     Parameters
     ----------
     kind : {"audit", "promotion"}
-        Which of the two.
+        Whether ``record`` is an audit or a promotion.
     record : Audit or Promotion
         The result.
     notices : tuple of Notice
-        What a person should know about the tables.
+        Facts that a person should know about the tables.
     """
 
     kind: str

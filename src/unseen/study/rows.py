@@ -119,7 +119,7 @@ class NewRows(Frozen):
     table : pyarrow.Table
         The same rows, with all their columns or with those that were asked for.
     positions : ndarray of shape (m,)
-        Their places in the file, from 0.
+        Places of these rows in the file, from 0.
     n_rows : int
         Rows of the whole table.
     name, sha256, notices, groups

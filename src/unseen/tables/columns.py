@@ -38,16 +38,16 @@ Encoding: TypeAlias = NumberEncoding | CategoryEncoding | VectorEncoding | TextE
 class Columns(TransformerMixin, BaseEstimator):
     """Turn a table with columns of any kind into numbers.
 
-    Fit it on the labelled rows. Numbers (also as text) are centred, and all divided by one number;
-    missing and infinite ones become the median, with a 0/1 column that says so. Text becomes one
-    column for each category, with one more for categories that training never saw. Lists of
-    numbers, such as embeddings, become as many columns where they are asked for or stand alone.
-    Constants, ids, dates and free text are left out, and ``notices_`` says so.
+    Fit the object on the labelled rows. Numbers (also as text) are centred, and all are divided by
+    one number; missing and infinite numbers become the median, with a 0/1 column that marks them.
+    Text becomes one column for each category, with one more for categories that training never saw.
+    Lists of numbers, such as embeddings, become as many columns, if they are asked for or stand
+    alone. Constants, ids, dates and free text are left out, and ``notices_`` says so.
 
     Parameters
     ----------
     label : str or None, default=None
-        The column with the classes; it never enters.
+        The column with the classes, which is never a feature.
     keep : sequence of str, default=()
         Columns to use even if they look like constants, ids, dates or free text.
     drop : sequence of str, default=()
@@ -65,8 +65,8 @@ class Columns(TransformerMixin, BaseEstimator):
     missing : sequence of str, default=()
         Values that mean missing, such as ``"-999"``.
     decimal : {".", ","} or None, default=None
-        What stands before the decimals of numbers in text; None is a comma where only that makes
-        numbers of a column, else a point. The other mark may stand between thousands.
+        The mark before the decimals of numbers in text. None takes a comma where only a comma makes
+        numbers of a column, and a point elsewhere. The other mark may stand between thousands.
     text : sequence of str, default=()
         Columns of free text to use: TF-IDF of their words, reduced to 200 columns. ``fit`` then
         needs the new rows too.
@@ -82,7 +82,7 @@ class Columns(TransformerMixin, BaseEstimator):
     free_texts_ : list of str
         The columns left out as free text.
     notices_ : list of Notice
-        What a user should know about the labelled rows.
+        Facts that a user should know about the labelled rows.
     feature_names_in_ : ndarray of str
         The columns that new rows must have.
     n_features_in_ : int

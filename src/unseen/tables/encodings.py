@@ -59,7 +59,7 @@ class NumberEncoding:
     was_missing : bool
         Whether a labelled row lacks a value.
     decimal : {".", ","}, default="."
-        What stands before the decimals of numbers that came as text.
+        The mark before the decimals of numbers that came as text.
 
     Examples
     --------

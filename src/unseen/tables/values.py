@@ -68,7 +68,7 @@ def numbers(column: Array, decimal: str = ".") -> FloatArray:
     column : pyarrow.ChunkedArray
         Numbers, booleans, or text that says numbers, perhaps with marks between thousands.
     decimal : {".", ","}, default="."
-        What stands before the decimals in text.
+        The mark before the decimals in text.
 
     Raises
     ------

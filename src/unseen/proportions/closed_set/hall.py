@@ -94,7 +94,7 @@ def ecdf_products(
     labelled : ndarray of shape (n, S)
         Scores of the labelled rows.
     codes : ndarray of shape (n,)
-        Their classes, 0 to K - 1.
+        Classes of the labelled rows, 0 to K - 1.
     new : ndarray of shape (m, S)
         Scores of the new rows.
 

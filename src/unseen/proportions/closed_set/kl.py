@@ -168,7 +168,7 @@ class RatioFit:
     heights : ndarray of shape (K,)
         ``log E_i[r]`` of each class.
     slopes : ndarray of shape (K, L)
-        Their slopes in alpha: the mean kernels of each class, weighted by r.
+        Slopes of the heights in alpha: the mean kernels of each class, weighted by r.
     curvature : ndarray of shape (L, L)
         Second derivative of the objective at the shares.
     """
@@ -193,7 +193,7 @@ def fit_density_ratio(
     labelled : ndarray of shape (n, L)
         Kernels at the labelled rows.
     codes : ndarray of shape (n,)
-        Their classes, 0 to K - 1.
+        Classes of the labelled rows, 0 to K - 1.
     new : ndarray of shape (m, L)
         Kernels at the new rows.
     penalty : float

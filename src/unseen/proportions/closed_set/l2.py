@@ -162,7 +162,7 @@ def density_products(
     labelled : ndarray of shape (n, d)
         Labelled rows.
     codes : ndarray of shape (n,)
-        Their classes, 0 to K - 1.
+        Classes of the labelled rows, 0 to K - 1.
     new : ndarray of shape (m, d)
         New rows.
     bandwidth : float

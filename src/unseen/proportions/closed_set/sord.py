@@ -97,7 +97,7 @@ def least_distance(
     classes : ndarray of shape (..., K, T)
         Distribution functions of the known classes at T points.
     new : ndarray of shape (..., T)
-        Those of the new rows.
+        Distribution functions of the new rows.
     start : ndarray of shape (K,), optional
         Shares to begin with; equal ones when left out.
     max_steps : int, default=200

@@ -110,8 +110,8 @@ class Drift(Frozen):
     stray_columns : tuple
         Names or numbers of the columns with such values.
     part : float, default=0.0
-        Share of the new rows that look unlike training, and like the other new rows once one shift
-        and one factor are taken off: rows of another instrument. 0 where nothing speaks for this.
+        Share of the new rows that look unlike training, and like the other new rows once a shift
+        and a factor are taken off: rows of another instrument. 0 where nothing speaks for this.
     without : Without or None
         The answer without the few columns in which known classes may have moved; None where no such
         columns were found.
@@ -235,8 +235,8 @@ class Drift(Frozen):
             return (Notice("stray_values", text), *self._doubts)
         if self.part >= NO_SHARE:
             text = (
-                f"{short_share(self.part)} of the new rows look like the others once one shift and "
-                "one factor are taken off, as rows of another instrument, site or unit do. If a "
+                f"{short_share(self.part)} of the new rows look like the others once a shift and "
+                "a factor are taken off, as rows of another instrument, site or unit do. If a "
                 "column tells the two apart, ask about each alone."
             )
             return (Notice("part_moved", text), *self._doubts)

@@ -1,6 +1,6 @@
 """A part of the new rows that moved together: rows of another instrument, site or unit.
 
-Rows that look new are laid onto the other new rows by one shift and one factor. Where a part of the
+Rows that look new are laid onto the other new rows by a shift and a factor. Where a part of the
 rows moved, both then look alike, class by class. A new class stays apart: known classes that are
 hidden and laid onto the others say how far. docs/drift.md, "A part of the rows".
 """
@@ -8,6 +8,7 @@ hidden and laid onto the others say how far. docs/drift.md, "A part of the rows"
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import product
 
 import numpy as np
 from scipy.special import logsumexp
@@ -27,6 +28,10 @@ __all__ = ["MovedPart", "moved_part"]
 _LOOKS_NEW = 1.0
 _FEWEST, _MOST, _FEWEST_OF_CLASS, _MOST_CLASSES = 15, 300, 10, 10
 _NEIGHBOURS = 5
+# Of rows that look new, those that moved: all, or so many, with rows of new classes beside them.
+_MOSTLY = 0.7
+# Variance of a column that is rounding alone; columns have a variance of about 1.
+_LEAST_VARIANCE = 1e-9
 # Rows that moved together stay at most so far apart once they are laid back; and log-odds below
 # which nothing is said.
 _ALIKE, _LEAST_ODDS = 0.6, 1.0
@@ -46,15 +51,18 @@ class MovedPart(Frozen):
     log_odds : float, default=0.0
         For "these rows moved together" against "they are of a new class"; 0 where little or
         nothing speaks for it.
+    moved : float, default=1.0
+        Part of these rows that moved together; the others may be new.
     """
 
     rows: BoolArray = field(default_factory=lambda: np.zeros(0, dtype=bool))
     log_odds: float = 0.0
+    moved: float = 1.0
 
     @property
     def share(self) -> float:
-        """Share of the new rows that look new."""
-        return float(self.rows.mean()) if len(self.rows) else 0.0
+        """Share of the new rows that look new and moved together, if any did."""
+        return self.moved * float(self.rows.mean()) if len(self.rows) else 0.0
 
 
 def moved_part(labelled: LabelledRows, X_new: Matrix, log_ratios: FloatArray) -> MovedPart:
@@ -93,40 +101,72 @@ def moved_part(labelled: LabelledRows, X_new: Matrix, log_ratios: FloatArray) ->
         return MovedPart(rows)
     (old, new), codes = map(some_rows, pair), some_rows(labelled.codes)
     # Of both samples: a column that hardly varies in training would count more than all others.
-    scale = Standardisation.of(np.vstack([old, new]), np.ones(len(old) + len(new))).scale
-    part, others = new[rows] / scale, new[~rows] / scale
-    apart = _apart(part, others)
-    if apart > _ALIKE:
-        return MovedPart(rows)
-    hidden = _hidden_apart(old / scale, codes)
-    noise = np.hypot(_LEAST_NOISE, _NOISE / np.sqrt(2 * min(len(part), len(others), _MOST)))
-    of_class = norm.logpdf(apart, hidden.clip(0.5), np.hypot(noise, _BETWEEN_CLASSES))
-    against = logsumexp(of_class) - np.log(len(hidden)) if len(hidden) else np.inf
-    log_odds = float(norm.logpdf(apart, 0.5, noise) - against)
-    return MovedPart(rows, log_odds if log_odds > _LEAST_ODDS else 0.0)
+    scale = Standardisation.of(np.vstack([old, new]), np.ones(len(old) + len(new)))
+    old, new = scale(old), scale(new)
+    log_odds, moved = max(
+        (way.log_odds(new[rows], new[~rows], old, codes), way.moved) for way in _WAYS
+    )
+    return MovedPart(rows, log_odds, moved) if log_odds > _LEAST_ODDS else MovedPart(rows)
 
 
-def _hidden_apart(rows: FloatArray, codes: IntArray) -> FloatArray:
-    """How far each known class stays apart, laid onto the others."""
-    counts = np.bincount(codes)
-    enough = np.flatnonzero(np.minimum(counts, len(rows) - counts) >= _FEWEST_OF_CLASS)
-    own = [codes == code for code in some_rows(enough, _MOST_CLASSES)]
-    return np.array([_apart(rows[one], rows[~one]) for one in own])
+@dataclass(frozen=True)
+class _Way:
+    """A way to lay rows onto others: which factor, and how many of the rows moved."""
+
+    by_column: bool
+    moved: float
+
+    def log_odds(
+        self, part: FloatArray, others: FloatArray, labelled: FloatArray, codes: IntArray
+    ) -> float:
+        """Log-odds of "the part moved together" against "a new class"."""
+        n_rows = min(len(part), len(others), _MOST)
+        apart = self.apart(part, others, n_rows)
+        if apart > _ALIKE:
+            return 0.0
+        counts = np.bincount(codes)
+        enough = np.flatnonzero(np.minimum(counts, len(codes) - counts) >= _FEWEST_OF_CLASS)
+        own = [codes == code for code in some_rows(enough, _MOST_CLASSES)]
+        # Of as many rows as the part: fewer rows lie less clearly apart.
+        hidden = np.array([self.apart(labelled[one], labelled[~one], n_rows) for one in own])
+        noise = np.hypot(_LEAST_NOISE, _NOISE / np.sqrt(2 * n_rows))
+        of_class = norm.logpdf(apart, hidden.clip(0.5), np.hypot(noise, _BETWEEN_CLASSES))
+        against = logsumexp(of_class) - np.log(len(hidden)) if len(hidden) else np.inf
+        return float(norm.logpdf(apart, 0.5, noise) - against)
+
+    def apart(self, part: FloatArray, others: FloatArray, most: int) -> float:
+        """Share of the nearest rows that are of the own sample, once one is laid onto the other.
+
+        A half if both are alike; 1 if no row of one lies near the other. Where not all rows of the
+        part moved, those that lie among the others are laid on again, and compared alone.
+        """
+        n_rows = min(len(part), len(others), most)
+        # At random: evenly spaced rows of a sorted table may all be of one class.
+        rng = np.random.default_rng(0)
+        part, others = (rows[rng.permutation(len(rows))[:n_rows]] for rows in (part, others))
+        own = _of_own(self._laid(part, others), others)
+        if self.moved < 1:
+            n_moved = int(self.moved * n_rows)
+            among = part[np.argsort(own[:n_rows], kind="stable")[:n_moved]]
+            own = _of_own(self._laid(among, others), others[:n_moved])
+        return float(own.mean())
+
+    def _laid(self, part: FloatArray, others: FloatArray) -> FloatArray:
+        """The part with the mean and the spread of the others."""
+        onto, of = (rows.var(axis=0) for rows in (others, part))
+        if not self.by_column:
+            onto, of = onto.sum(), of.sum()
+        factor = np.sqrt(onto / np.maximum(of, _LEAST_VARIANCE))
+        return (part - part.mean(axis=0)) * factor + others.mean(axis=0)
 
 
-def _apart(part: FloatArray, others: FloatArray) -> float:
-    """Share of the nearest rows that are of the own sample, once one is laid onto the other.
+_WAYS = [_Way(*way) for way in product((False, True), (1.0, _MOSTLY))]
 
-    A half if both are alike; 1 if no row of one lies near the other.
-    """
-    spread = others.var(axis=0).sum() / max(part.var(axis=0).sum(), 1e-300)
-    laid = (part - part.mean(axis=0)) * np.sqrt(spread) + others.mean(axis=0)
-    n_rows = min(len(part), len(others), _MOST)
-    # At random: evenly spaced rows of a sorted table may all be of one class.
-    rng = np.random.default_rng(0)
-    samples = [rows[rng.permutation(len(rows))[:n_rows]] for rows in (laid, others)]
-    distances = euclidean_distances(np.vstack(samples))
+
+def _of_own(part: FloatArray, others: FloatArray) -> FloatArray:
+    """For each row of the part, then of the others: share of its nearest rows of its own sample."""
+    distances = euclidean_distances(np.vstack([part, others]))
     np.fill_diagonal(distances, np.inf)
     nearest = np.argpartition(distances, _NEIGHBOURS - 1, axis=1)[:, :_NEIGHBOURS]
-    is_part = np.arange(2 * n_rows) < n_rows
-    return float(np.mean(is_part[nearest] == is_part[:, None]))
+    is_part = np.arange(len(distances)) < len(part)
+    return np.asarray(np.mean(is_part[nearest] == is_part[:, None], axis=1))

@@ -192,8 +192,9 @@ def solved(
     name: str, drift: str, share: float, seed: int, source: Source = rows_of
 ) -> dict[str, object]:
     X, y, X_new, truth = problem(name, drift, share, seed, source)
-    scores = OpenSetEstimator(random_state=seed).fit(X, y).scores(X_new)
-    three = OpenSetEstimator().from_scores(scores, confidence=0.95)
+    estimator = OpenSetEstimator(random_state=seed).fit(X, y)
+    scores = estimator.scores(X_new)
+    three = estimator.with_verdict(estimator.from_scores(scores, confidence=0.95), X_new, None)
     two = OpenSetEstimator(prior_moved=0.0).from_scores(scores)
     shares = {
         "three": [*three.proportions, three.unseen],

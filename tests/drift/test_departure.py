@@ -135,17 +135,27 @@ def test_most_rows_new_and_none_moved_is_not_called_moved() -> None:
     assert_allclose(found.unseen, 0.8, atol=0.1)
 
 
-def test_the_answer_without_a_column_that_moved_is_told() -> None:
+def test_without_a_column_that_moved_the_other_columns_are_the_answer() -> None:
     rng = np.random.default_rng(0)
     centres = 5 * rng.normal(size=(4, 9))
     X, y = centres[np.repeat([0, 1, 2], 60)] + rng.normal(size=(180, 9)), np.repeat([0, 1, 2], 60)
     X_new = centres[np.repeat([0, 1, 2, 3], 50)] + rng.normal(size=(200, 9))
     X_new[:, 4] += X[:, 4].std()
-    found = OpenSetEstimator(random_state=0).fit(X, y).estimate(X_new)
+    fitted = OpenSetEstimator(random_state=0).fit(X, y)
+    found, alone = fitted.estimate(X_new, confidence=0.95), fitted.from_scores(fitted.scores(X_new))
     without = found.drift.without
-    assert found.drift.verdict != "still"
+    assert found.drift.verdict == alone.drift.verdict != "still"
     assert (without.columns, without.verdict) == ((4,), "still")
     assert_allclose(without.unseen, 0.25, atol=0.02)
+    kept = [0, 1, 2, 3, 5, 6, 7, 8]
+    other = OpenSetEstimator(random_state=0).fit(X[:, kept], y).estimate(X_new[:, kept])
+    assert_allclose([*found.proportions, found.unseen], [*other.proportions, other.unseen])
+    probabilities = [one.diagnostics["probability_unseen"] for one in (found, other)]
+    assert_allclose(*probabilities)
+    low, high = found.intervals.T
+    assert (low <= [*other.proportions, other.unseen]).all()
+    assert low[-1] == 0 < 0.25 < high[-1] < 1
+    assert [note.code for note in found.notices] == [note.code for note in alone.notices]
     assert "Without column 4 nothing seems to have moved, and 2" in found.sentence()
     named = found.drift.named([f"s{place}" for place in range(9)])
     assert named.to_dict()["without"]["columns"] == ["s4"]

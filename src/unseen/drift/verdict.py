@@ -80,7 +80,10 @@ class Without(Frozen):
             return ""
         share = "no row" if self.unseen < NO_SHARE else short_share(self.unseen)
         them = _named(self.columns)
-        return f" Without {them} nothing seems to have moved, and {share} looks unseen."
+        return (
+            f" Without {them} nothing seems to have moved, and {share} looks unseen: the shares "
+            "are those of the other columns."
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,6 +249,8 @@ class Drift(Frozen):
     def _doubts(self) -> tuple[Notice, ...]:
         if self.verdict == "moved":
             shares = "none of their shares can be told" if self.far else "the shares allow for this"
+            if self.without is not None and self.without.verdict == "still":
+                shares = f"the shares are those without {_named(self.without.columns)}"
             text = (
                 f"The known classes seem to have moved: {shares}, and a rule that was learnt from "
                 "the labelled rows takes moved rows for new ones."

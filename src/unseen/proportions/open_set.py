@@ -247,12 +247,12 @@ class OpenSetEstimator(ProportionEstimator):
         )
 
     def with_verdict(self, estimate: Estimate, rows: Matrix, drift: Drift | None) -> Estimate:
-        """The estimate, and the answer without columns that moved or hold stray values, if few.
+        """The estimate, or the answer without columns that moved or hold stray values, if few.
 
         The reading has asked for a verdict, or was told that no class has moved. The answer without
         some columns costs as much as the estimate, and is not asked for under "still". Nor is it
         told where the other columns would not show a class that is new. Where nothing seems to have
-        moved without them, intervals reach to those without them.
+        moved without them, it is the answer, with intervals that reach towards those of all.
         """
         found, own = estimate.drift, self.labelled_
         if found is None or found.verdict == "still":
@@ -268,11 +268,26 @@ class OpenSetEstimator(ProportionEstimator):
             return estimate
         shares = tuple(other.proportions.tolist())
         without = Without(left_out, other.unseen, other.drift.verdict, shares)
-        limits = estimate.intervals
-        if limits is not None and other.intervals is not None and without.verdict == "still":
-            ends = np.stack([limits, other.intervals])
-            limits = np.column_stack([ends[..., 0].min(axis=0), ends[..., 1].max(axis=0)])
-        return replace(estimate, intervals=limits, drift=replace(found, without=without))
+        if without.verdict != "still":
+            return replace(estimate, drift=replace(found, without=without))
+        limits = other.intervals
+        if limits is not None and estimate.intervals is not None:
+            limits = _reaching(limits, estimate.intervals)
+        drift = replace(found, far=False, without=without)
+        others = (notice for notice in estimate.notices if notice not in found.notices)
+        unseen = {"probability_unseen": other.diagnostics["probability_unseen"]}
+        return replace(
+            estimate,
+            proportions=other.proportions,
+            unseen=other.unseen,
+            intervals=limits,
+            roc=other.roc,
+            pooled=other.pooled,
+            diagnostics={**estimate.diagnostics, **unseen},
+            notices=(*others, *drift.notices),
+            drift=drift,
+            detection_limit=other.detection_limit,
+        )
 
     def _follows(self, scores: OpenScores, drift: Drift | None) -> bool:
         """Whether the shares are those of three hypotheses, or of closed and open alone.
@@ -282,6 +297,16 @@ class OpenSetEstimator(ProportionEstimator):
         """
         several = len(scores.classes) > 1 or self.prior_moved is not None
         return several or (drift is not None and drift.verdict == "moved")
+
+
+def _reaching(limits: FloatArray, doubtful: FloatArray) -> FloatArray:
+    """Intervals halfway to those that hold both; 0 unseen rows stay possible where they were."""
+    both = np.column_stack(
+        [np.minimum(limits[:, 0], doubtful[:, 0]), np.maximum(limits[:, 1], doubtful[:, 1])]
+    )
+    reaching = (limits + both) / 2
+    reaching[-1, 0] = both[-1, 0]
+    return reaching
 
 
 def _shrunk(

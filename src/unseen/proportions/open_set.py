@@ -28,7 +28,6 @@ from unseen.drift import (
     Drift,
     MovedReading,
     ThreeHypotheses,
-    Without,
     drift_record,
     few_columns,
     moved_reading,
@@ -52,6 +51,7 @@ from unseen.proportions.base import (
 from unseen.proportions.bootstrap import em_replicates
 from unseen.proportions.overlap import known_overlap, overlap_notices
 from unseen.proportions.shrinking import shrunk_shares
+from unseen.proportions.without import without_columns
 from unseen.records import Estimate
 from unseen.roc.pooled import CurveLattice, WeighedLattice, fitted_lattice
 from unseen.roc.sketch import scored_evidence
@@ -264,30 +264,9 @@ class OpenSetEstimator(ProportionEstimator):
         kept = [place for place, name in enumerate(names) if name not in left_out]
         labelled = replace(own, rows=own.rows[:, kept], names=None)
         other = answer(self, labelled, rows[:, kept], estimate.confidence)
-        if other.drift is None or other.detection_limit is None:
+        if other.detection_limit is None:
             return estimate
-        shares = tuple(other.proportions.tolist())
-        without = Without(left_out, other.unseen, other.drift.verdict, shares)
-        if without.verdict != "still":
-            return replace(estimate, drift=replace(found, without=without))
-        limits = other.intervals
-        if limits is not None and estimate.intervals is not None:
-            limits = _reaching(limits, estimate.intervals)
-        drift = replace(found, far=False, without=without)
-        others = (notice for notice in estimate.notices if notice not in found.notices)
-        unseen = {"probability_unseen": other.diagnostics["probability_unseen"]}
-        return replace(
-            estimate,
-            proportions=other.proportions,
-            unseen=other.unseen,
-            intervals=limits,
-            roc=other.roc,
-            pooled=other.pooled,
-            diagnostics={**estimate.diagnostics, **unseen},
-            notices=(*others, *drift.notices),
-            drift=drift,
-            detection_limit=other.detection_limit,
-        )
+        return without_columns(estimate, other, left_out)
 
     def _follows(self, scores: OpenScores, drift: Drift | None) -> bool:
         """Whether the shares are those of three hypotheses, or of closed and open alone.
@@ -297,16 +276,6 @@ class OpenSetEstimator(ProportionEstimator):
         """
         several = len(scores.classes) > 1 or self.prior_moved is not None
         return several or (drift is not None and drift.verdict == "moved")
-
-
-def _reaching(limits: FloatArray, doubtful: FloatArray) -> FloatArray:
-    """Intervals halfway to those that hold both; 0 unseen rows stay possible where they were."""
-    both = np.column_stack(
-        [np.minimum(limits[:, 0], doubtful[:, 0]), np.maximum(limits[:, 1], doubtful[:, 1])]
-    )
-    reaching = (limits + both) / 2
-    reaching[-1, 0] = both[-1, 0]
-    return reaching
 
 
 def _shrunk(

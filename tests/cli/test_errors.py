@@ -5,9 +5,11 @@ import re
 import stat
 from pathlib import Path
 
+import click
 import pytest
 
 from reference.small_tables import write_csv
+from unseen.cli import main
 
 LABEL = ["--label", "kind"]
 
@@ -223,3 +225,11 @@ def test_what_cannot_be_written_is_said_before_the_work(
     result = unseen_command("estimate", "train.csv", "new.csv", *LABEL, option, "no/out")
     assert result.exit_code == 1
     assert "no/out cannot be written: its folder does not exist." in result.stderr
+
+
+@pytest.mark.parametrize(("command", "spelt"), [("estimate", "--labels"), ("audit", "--labels")])
+def test_labels_of_people_are_not_called_those_of_training(command, spelt) -> None:
+    """Where both are options, --train-labels has the labels of TRAIN."""
+    context = click.Context(main)
+    context.invoked_subcommand = command
+    assert main._spellings(context)["labels"] == spelt

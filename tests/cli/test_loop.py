@@ -21,7 +21,7 @@ from unseen.study import Inputs
 from unseen.study.after import _guesses
 from unseen.study.promoted import without_promoted, write_promoted
 from unseen.study.rows import NewRows
-from unseen.study.sheets import read_labels, write_sheet
+from unseen.study.sheets import check_sheet_path, read_labels, write_sheet
 from unseen.tables import Source
 
 CELLS = ("dot.png", "../secret.png", "no.png")
@@ -219,7 +219,23 @@ def test_a_filled_sheet_is_not_written_over(folder) -> None:
         result = command(folder, name, "--labels", str(sheet), option, str(sheet), *also)
         assert result.exit_code == 2
         assert "is a table, or is to be written twice" in result.output
+    result = command(folder, "explain", "--sheet", str(sheet))
+    assert result.exit_code == 1
+    assert "filled.csv must not be written over: it holds labels" in result.output
     assert sheet.read_bytes() == before
+
+
+def test_a_file_without_labels_may_become_a_sheet(folder, tmp_path) -> None:
+    for name, text in (("a.csv", "x,label\n1,cat\n"), ("b.csv", "\0"), ("c.json", "[1]")):
+        (tmp_path / name).write_text(text)
+        check_sheet_path(tmp_path / name)
+    check_sheet_path(folder / "sheet.csv")
+    check_sheet_path(tmp_path / "none.csv")
+    chosen = {"result": [{"value": {"choices": ["cat"]}}]}
+    tasks = [{"data": {"row": "1"}, "annotations": [chosen]}]
+    (tmp_path / "d.json").write_text(json.dumps(tasks))
+    with pytest.raises(ValueError, match="must not be written over: it holds labels"):
+        check_sheet_path(tmp_path / "d.json")
 
 
 def test_an_empty_name_is_not_the_current_folder(folder) -> None:

@@ -49,9 +49,14 @@ class OneLineErrors(click.Group):
             raise click.ClickException(as_typed(one_line(error), self._spellings(ctx))) from None
 
     def _spellings(self, ctx: click.Context) -> dict[str, str]:
-        """The options of the command, as they are typed, by the names of their values."""
+        """The options of the command, as they are typed, by the names of their values.
+
+        An option that is spelt as the argument goes first: labels of people before those of TRAIN.
+        """
         command = self.commands.get(ctx.invoked_subcommand or "")
-        return {one.name or "": one.opts[0] for one in command.params} if command else {}
+        options = command.params if command else []
+        spelt = {one.opts[0].lstrip("-").replace("-", "_"): one.opts[0] for one in options}
+        return {one.name or "": one.opts[0] for one in options} | spelt
 
 
 def as_typed(text: str, spellings: dict[str, str]) -> str:

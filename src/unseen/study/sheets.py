@@ -86,11 +86,26 @@ def row_checks(table: pa.Table) -> list[str]:
 
 
 def check_sheet_path(path: Path) -> None:
-    """Raise where no sheet can be written under this name: a table, .xlsx, or .json."""
+    """Raise where no sheet can be written under this name: a table, .xlsx, or .json.
+
+    A sheet that people have filled, even in part, is hours of work.
+    """
     if path.suffix == ".xlsx":
         _openpyxl()
     elif path.suffix != ".json":
         RowWriter(path)
+    if path.is_file() and _has_labels(path):
+        raise ValueError(
+            f"{path} must not be written over: it holds labels. Name another file, or delete it."
+        )
+
+
+def _has_labels(path: Path) -> bool:
+    try:
+        lines = _read_lines(path)
+    except (ValueError, TypeError, OSError):  # no sheet
+        return False
+    return any("row" in line and cell_text(line, "label") for line in lines)
 
 
 def write_sheet(sheet: Sheet, new: NewRows, path: Path) -> None:

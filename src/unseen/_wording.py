@@ -168,8 +168,8 @@ def unseen_sentence(
     lower, upper = map(short_share, ends)
     if ends[0] < NO_SHARE:
         return (
-            f"Perhaps {short_share(unseen)} of the new rows come from {never_seen}: it may be "
-            f"none, and at most {upper}."
+            f"Perhaps {short_share(unseen)} of the new rows come from {never_seen}; any share from "
+            f"none to {upper} is possible."
         )
     return (
         f"About {short_share(unseen)} of the new rows ({lower} to {upper}) come from {never_seen}."

@@ -311,7 +311,7 @@ class Estimate(Frozen):
         'About 30% of the new rows (25% to 35%) come from classes that training never saw.'
         >>> Estimate(("cat",), [0.9], 0.1, "m", intervals=[[0.7, 1.0], [0.0, 0.3]],
         ...          **rows).sentence()
-        'Perhaps 10% of the new rows come from classes that training never saw: it may be none, ...'
+        'Perhaps 10% of the new rows come from classes that training never saw; any share ...'
         """
         beside = [one.sentence() for one in (self.control, self.held_out) if one is not None]
         return " ".join([self._answer(), *beside])

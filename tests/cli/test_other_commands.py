@@ -48,7 +48,7 @@ def test_classify_labels_every_row_in_place(classified, tables) -> None:
     assert counts["unseen"] == pytest.approx(60, abs=10)
     # csv has only text, parquet has not.
     assert_allclose(labelled["length"].to_numpy(), new["length"].to_numpy())
-    pattern = r"share: ([\d.]+)% \(([\d.]+)% to ([\d.]+)%\)\.\s.*\sfrom\s([\d.]+)\son"
+    pattern = r"share: ([\d.]+)% \(([\d.]+)% to ([\d.]+)%\)\.\s.*\sof\s([\d.]+)\sor"
     said = re.search(pattern, result.output)
     share, lower, upper, cut = map(float, said.groups())
     assert lower < share < upper
@@ -95,7 +95,7 @@ def test_classify_tells_programs_what_it_tells_people(unseen_command, tmp_path) 
     unseen_share = told["unseen"]
     assert unseen_share["low"] <= unseen_share["share"] <= unseen_share["high"]
     assert f"share: {unseen_share['share']:.1%}" in shown
-    assert f"from {told['novelty_cut']:.2f} on" in shown
+    assert f"of {told['novelty_cut']:.2f} or more" in shown
     assert f"standard error {told['error_rate']['standard_error']:.3f}" in shown
     assert told["fitted_on_these_rows"]
     for notice in told["notices"]:

@@ -33,7 +33,7 @@ __all__ = ["main"]
     "--jobs",
     type=click.IntRange(min=1),
     default=None,
-    help="Cores to use; all of them when left out. The answer does not depend on it.",
+    help="Cores to use [default: all]. The answer is the same for any number.",
 )
 @click.pass_context
 def main(ctx: click.Context, jobs: int | None) -> None:

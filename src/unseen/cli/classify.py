@@ -141,15 +141,15 @@ def _show(found: Classification, files: list[Path]) -> None:
         screen.print("Of the rows that the rule was fitted to:")
     low, high = found.unseen_interval
     cut = found.novelty_cut
-    called = f"novelty from {cut:.2f} on" if cut <= 1 else "nothing"
+    called = f"rows with a novelty of {cut:.2f} or more" if cut <= 1 else "no row"
     screen.print(
         f"Estimated unseen share: {found.unseen:.1%} ({low:.1%} to {high:.1%}). "
         f"Called unseen: {called}."
     )
     if len(found.rows) > 2:
         screen.print(
-            "A rule asks at even odds whether anything is unseen. `unseen estimate` takes it for "
-            "unlikely beforehand, so that its share can be smaller."
+            "A rule takes unseen rows for as likely as not beforehand. `unseen estimate` takes "
+            "them for unlikely, so that its share can be smaller."
         )
     screen.print(_error_rate(found))
     print_notices(found.notices, screen)

@@ -41,7 +41,7 @@ def compare(json_path: str | None, quiet: bool, **given: Any) -> None:
         screen = console()
         print_table(shares_of_methods(found.estimates), screen)
         screen.print(
-            "Methods that cannot see the unseen hand its rows to the known classes: compare them "
-            "with each other, not with the first ones."
+            "Methods below the line count unseen rows as known ones: compare these methods with "
+            "each other, not with those above."
         )
         print_notices(found.notices, screen)

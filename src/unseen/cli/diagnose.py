@@ -30,7 +30,7 @@ class Check(NamedTuple):
 
 _CHECKS = {
     "effective_rows": Check(
-        "rows", "few rows", "as many rows as the slope is worth; below 30 it is rough."
+        "rows", "few rows", "the number of rows that the slope is worth; below 30 it is rough."
     ),
     "right_end_bend": Check(
         "bend",
@@ -97,7 +97,7 @@ def _show(checks: Checks) -> None:
         "Verdict: ok, or the checks that fail beyond chance; ? where too few new rows look like "
         "the class to check it."
     )
-    screen.print("Slope: the share by the ROC of this class alone; all together at most 1.")
+    screen.print("Slope: the share of this class by its own ROC; slopes should sum to at most 1.")
     for check in made.values():
         screen.print(f"{check.head.capitalize()}: {check.legend}")
     screen.print(f"\nSum of the slopes: {found.diagnostics['slope_total']:.3f}.")

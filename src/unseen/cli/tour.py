@@ -16,9 +16,9 @@ _TASKS = (
         ("classify", 'A label for every row, "unseen" among them.', "-o labelled.csv"),
     ),
     (
-        "What it is, and whether it is true",
-        ("explain", "What the unseen rows are; a sheet for people.", "--sheet sheet.csv"),
-        ("audit", "Shares corrected by labels of people.", "--labels sheet.csv"),
+        "What is new, and whether the share is right",
+        ("explain", "What the unseen rows are; a sheet of rows to label.", "--sheet sheet.csv"),
+        ("audit", "Shares corrected by labels that people gave.", "--labels sheet.csv"),
         ("promote", "Named rows become a known class.", "--labels sheet.csv -o next.csv"),
     ),
     (
@@ -28,7 +28,7 @@ _TASKS = (
     (
         "How far to trust the answer",
         ("compare", "Every method side by side.", ""),
-        ("diagnose", "What an estimate takes for granted, checked.", ""),
+        ("diagnose", "Checks of what an estimate assumes.", ""),
     ),
     (
         "Look around",

@@ -112,8 +112,9 @@ class Sentence:
     def text(self, columns: Sequence[Column]) -> str:
         """The clauses and their percentages in words."""
         said = [columns[one.column].clause(one.threshold, one.above) for one in self.clauses]
+        hold = "hold" if len(said) > 1 else "holds"
         return (
-            f"{' and '.join(said)} holds for {self.in_group:.0%} of the group and "
+            f"{' and '.join(said)} {hold} for {self.in_group:.0%} of the group and "
             f"{self.in_known:.0%} of known rows"
         )
 

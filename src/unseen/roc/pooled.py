@@ -390,7 +390,7 @@ class CurveFamily:
         self._edges, self._start, self._direction = _EDGES + place, start + place, direction
 
     def masses(self, t: FloatArray, heights: FloatArray) -> FloatArray:
-        """What other curves (B A,), all in a row, rise by in equal cells of mass, (T, B, cells)."""
+        """Rise of other curves (B A,), all in a row, over equal cells of mass, (T, B, cells)."""
         found = np.empty((len(t), len(self._start), N_CELLS))
         for far, one in zip(t, found, strict=True):
             mass = (self._start + far * self._direction).ravel()

@@ -1,7 +1,7 @@
 """Every check of what a user hands in, and the sentence they get when it fails.
 
-An error names the argument, the rule and the value. What is odd but may be meant becomes a
-plain sentence in the record; only likely copies of rows also raise a Python warning.
+An error names the argument, the rule and the value. Oddities that may be meant become plain
+sentences in the record; only likely copies of rows also raise a Python warning.
 """
 
 from __future__ import annotations
@@ -238,7 +238,7 @@ def check_fold_rows(n_rows: int, name: str, n_folds: int) -> None:
 def sample_notices(
     labelled: LabelledRows, rows: Rows, given: Any = None, name: str = "X_new", known: str = "X"
 ) -> tuple[Notice, ...]:
-    """What a person should know about two samples that passed every check.
+    """Facts that a person should know about two samples that passed every check.
 
     Parameters
     ----------

@@ -221,7 +221,7 @@ class RiskEstimate(Frozen):
         return bool(np.isnan(self.risk))
 
     def withheld(self) -> RiskEstimate:
-        """A copy with the rates and no risk, which labelled rows of moved classes do not tell."""
+        """A copy without a risk, of which labelled rows of moved classes say nothing."""
         unknown = np.full_like(self.proportions, np.nan)
         return replace(self, risk=np.nan, standard_error=np.nan, proportions=unknown)
 

@@ -81,7 +81,7 @@ def known_accuracy(
 def unseen_precision(
     y_true: ArrayLike, y_pred: ArrayLike, *, unseen_label: Any = "auto", known: Any = None
 ) -> float:
-    """Share of the rows called unseen that are; 0 where none is called so.
+    """Share of the rows called unseen that are unseen; 0 where no row is called unseen.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def unseen_precision(
 def unseen_recall(
     y_true: ArrayLike, y_pred: ArrayLike, *, unseen_label: Any = "auto", known: Any = None
 ) -> float:
-    """Share of the rows of unseen classes that are called so; 0 where there are none.
+    """Share of the rows of unseen classes that are called unseen; 0 without such rows.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def open_auc(
     """OpenAUC: a known row must get its class right *and* lie below an unseen one.
 
     Over all pairs of a known and an unseen row: the share in which the known one is labelled right
-    and has the lower novelty, equal ones counted by half. It is the AUROC of novelty where all
+    and has the lower novelty, ties counted by half. OpenAUC is the AUROC of novelty where all
     known rows are labelled right, and at most the accuracy among known classes.
 
     Parameters

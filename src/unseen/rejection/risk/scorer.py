@@ -140,7 +140,7 @@ def open_set_scorer(
     measure: RiskMeasure | None = None,
     unseen_label: Any = "auto",
 ) -> OpenSetScorer:
-    """Scorer for GridSearchCV and its like, with no unseen label needed.
+    """A scorer for ``GridSearchCV`` and other searches, which needs no unseen label.
 
     A candidate must not have learnt from ``X_new``. For a rule that learns from new rows
     itself, split them: one part for its fit, the other for the scorer.

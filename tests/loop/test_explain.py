@@ -82,17 +82,29 @@ def test_groups_are_clumps_with_their_columns_examples_and_words(found) -> None:
     assert text in str(found)
 
 
-def test_a_group_beside_a_class_is_its_rim_and_one_amid_two_is_between_them(rows) -> None:
+def only_group(rows, X_unseen, n_copies=1):
+    """The group of 20 new rows beside 80 ants, where every ant and bee is labelled so often."""
     X, y, _, _ = rows
     rng = np.random.RandomState(1)
-    codes = np.searchsorted(CLASSES[:2], y)
-    for place, verdict in (([0, 0, 0], "the rim of"), ([3, 0, 0], "between")):
-        X_new = np.vstack([rng.normal(size=(80, 3)), rng.normal(place, 0.8, (20, 3))])
-        rule = Given(codes, np.repeat([0.02, 0.9], [80, 20]), 0.2)
-        (group,) = unseen.explain(rule, X, y, X_new, random_state=0).groups
-        assert group.verdict == verdict
-        assert group.nearest == "ant" or verdict == "between"
-        assert group.isolation < 0.7
+    X, y = np.tile(X, (n_copies, 1)) + rng.normal(0, 0.1, (200 * n_copies, 3)), np.tile(y, n_copies)
+    X_new = np.vstack([rng.normal(size=(80, 3)), X_unseen])
+    rule = Given(np.searchsorted(CLASSES[:2], y), np.repeat([0.02, 0.9], [80, 20]), 0.2)
+    (group,) = unseen.explain(rule, X, y, X_new, random_state=0).groups
+    return group
+
+
+def test_a_group_beside_a_class_is_its_rim_and_one_amid_two_is_between_them(rows) -> None:
+    rng = np.random.RandomState(2)
+    amid = rng.normal(0, 0.8, (20, 3)) + np.linspace(0, 6, 20)[:, None] * [1, 0, 0]
+    rim, between = only_group(rows, rng.normal(0, 1.2, (20, 3))), only_group(rows, amid)
+    assert (rim.verdict, rim.nearest, between.verdict) == ("the rim of", "ant", "between")
+    assert max(rim.isolation, between.isolation) < 0.5
+
+
+@pytest.mark.parametrize("n_copies", [1, 10])
+def test_a_class_near_another_is_not_its_rim_however_many_rows_are_labelled(rows, n_copies) -> None:
+    near = np.random.RandomState(2).normal([0, 2.5, 0], 0.7, (20, 3))
+    assert only_group(rows, near, n_copies).verdict == "a clump of its own"
 
 
 def test_nothing_unseen_has_no_groups(rows) -> None:
@@ -142,10 +154,21 @@ def test_two_classes_that_hardly_mix_are_two_groups_though_together_no_wider_tha
     """Width alone would say one: known classes are as wide as both clumps together."""
     rng = np.random.RandomState(0)
     codes = np.repeat([0, 1, 2], 50)
-    known = rng.normal(size=(150, 2)) * 3 + 8 * codes[:, None]
-    X = rng.normal([[-3, 0]] * 50 + [[3, 0]] * 50, 0.5, (100, 2))
+    known = rng.normal(size=(150, 2)) * 3 + 5 * codes[:, None]
+    X = rng.normal([[-3.9, 0]] * 50 + [[3.9, 0]] * 50, 0.5, (100, 2))
     assert class_widths(X, np.zeros(100, int))[0] < class_widths(known, codes).min()
     assert len(KnownWidth().group(X, np.ones(100), known, codes, rng).centres) == 2
+
+
+def test_a_sentence_names_a_side_of_a_column_once() -> None:
+    """A tenth of the group are strays: two clauses on one column cut them off, and make one."""
+    rng = np.random.RandomState(0)
+    known = rng.normal(size=(300, 2))
+    group = np.vstack([rng.normal([0, 9], 1, (54, 2)), rng.normal(size=(6, 2))])
+    said = describe(group, known, rng)
+    assert [(one.column, one.above) for one in said.clauses] == [(1, True)]
+    assert said.in_group == pytest.approx(0.9, abs=0.05)
+    assert said.in_known < 0.01
 
 
 def test_percentages_of_a_sentence_hold_for_other_rows() -> None:

@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import gammaln
 
 from unseen import OpenSetEstimator
+from unseen.proportions.bootstrap import EXACT_ROWS
 from unseen.proportions.shrinking import _STRENGTHS, _evidence, _most_probable, shrunk_shares
 from unseen.scores import Posteriors
 from unseen.simplex import mixture_shares
@@ -41,7 +42,7 @@ def test_a_prior_is_worth_so_many_rows() -> None:
 
 def test_the_evidence_is_that_of_counts_where_classes_are_told_apart() -> None:
     """Differences between strengths are those of the Dirichlet-multinomial law."""
-    counts = np.random.default_rng(0).multinomial(400, np.full(12, 1 / 12))
+    counts = np.random.default_rng(0).multinomial(400, np.arange(1, 13) / 78)
     found, exact = [], []
     for strength in _STRENGTHS[1:]:
         prior = np.full(12, strength)
@@ -52,9 +53,36 @@ def test_the_evidence_is_that_of_counts_where_classes_are_told_apart() -> None:
     assert_allclose(np.diff(found), np.diff(exact), atol=0.05)
 
 
-def test_few_classes_are_left_alone() -> None:
-    shares = np.array([0.5, 0.3, 0.2])
-    assert_array_equal(shrunk_shares(record_of(told_apart([5, 3, 2])), shares), shares)
+def averaged_over_strengths(counts) -> np.ndarray:
+    """The shares of classes that are told apart, by the exact law of counts: a slow twin.
+
+    Strengths are 1/4, 1, 4, ..., 256 rows a class, and the first leaves the counted shares alone.
+    """
+    strengths = np.array([0.25, 1, 4, 16, 64, 256])[:, None]
+    total, n_classes = counts.sum(), len(counts)
+    shares = (counts + strengths) / (total + n_classes * strengths)
+    shares[0] = counts / total
+    evidence = (gammaln(counts + strengths) - gammaln(strengths)).sum(axis=1)
+    evidence += (gammaln(n_classes * strengths) - gammaln(total + n_classes * strengths))[:, 0]
+    weight = np.exp(evidence - evidence.max())
+    return weight @ shares / weight.sum()
+
+
+@pytest.mark.parametrize(
+    "counts", [[29, 31, 30, 28, 32, 30, 33, 27, 30, 30], [0, 24, 8, 1, 72, 16, 32, 8, 1, 48], [2] * 10]
+)
+def test_shares_of_classes_told_apart_are_the_average_over_strengths(counts) -> None:
+    """Even, uneven and few rows, which make strong, weak and all strengths probable."""
+    counts = np.array(counts)
+    found = shrunk_shares(record_of(told_apart(counts)), counts / counts.sum())
+    assert_allclose(found, averaged_over_strengths(counts), atol=0.003)
+    assert_allclose(found.sum(), 1)
+
+
+def test_few_classes_are_left_alone_and_very_many_rows_too() -> None:
+    for counts in ([5, 3, 2], [20, *[1] * 8], [EXACT_ROWS, *[1] * 9]):
+        shares = np.array(counts) / sum(counts)
+        assert_array_equal(shrunk_shares(record_of(told_apart(counts)), shares), shares)
 
 
 def test_shares_that_contradict_the_labels_are_left_alone() -> None:

@@ -38,7 +38,7 @@ class Group:
         Distance to the nearest class, in root mean square distances of its rows to its mean.
     isolation : float
         Of the nearest neighbours of the group's rows, the share that belongs to the group and not
-        to a known class.
+        to a known class, were there as many labelled rows as known rows among the new ones.
     sentence : Sentence or None
         Clauses on columns; None where the group is too small to find any.
     columns : tuple of (int, float)

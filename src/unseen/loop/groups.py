@@ -4,7 +4,8 @@ Known classes tell how one class looks, and their pairs how two do: two are wide
 into which k-means cuts them mix less. The number of groups is the smallest k for which the groups
 of k-means are, on average, more like one known class than like two. Clustering without this
 yardstick cannot answer "one" (HDBSCAN), or answers "many" (silhouette, BIC): benchmarks/loop.py
-compares them.
+compares them. Where one group too few is made, one group holds two classes and the others one each:
+two of ``k + 1`` parts are like two classes, and the mean is that much nearer to one class.
 """
 
 from __future__ import annotations
@@ -26,8 +27,11 @@ __all__ = ["Grouping", "KnownWidth", "class_widths", "two_classes_score"]
 _ROWS, _NEAR = 50, 0.2
 _FEWEST = 8
 _MOST_CLASSES, _MOST_PAIRS = 30, 15
-# Difference of the scores of one and of two classes, where only one is known.
-_GAP = 0.5
+# Difference of the scores of one and of two classes, where only one is known: about the median of
+# the differences in sets with more classes.
+_GAP = 0.7
+# Places between one class and two that give the range of the number of groups.
+_FEW, _MANY = 0.75, 0.25
 _TINY = 1e-6
 
 
@@ -56,7 +60,7 @@ class KnownWidth:
 
     Parameters
     ----------
-    between : float, default=0.25
+    between : float, default=0.5
         Where a group turns into two, on the way from one known class (0) to two (1).
     most : int, default=8
         Most groups.
@@ -72,7 +76,7 @@ class KnownWidth:
     (2, (2, 2))
     """
 
-    between: float = 0.25
+    between: float = 0.5
     most: int = 8
 
     def group(
@@ -105,22 +109,28 @@ class KnownWidth:
         of_new = np.clip(rows_per_class or of_known, len(X) / self.most, len(X))
         n_rows = min(of_known, of_new, _ROWS)
         one, two = _known_scores(known, codes, n_rows, rng)
-        few, chosen, many = one + (two - one) * np.array([0.5, self.between, 0.1])
         some = rng.permutation(len(X))[: round(len(X) * n_rows / of_new)]
         fits: list[Any] = []
-        found: list[float] = []
-        while len(fits) < min(self.most, len(X)) and not (found and found[-1] <= many):
-            start = KMeans(len(fits) + 1, n_init=4, random_state=rng)
+        places: list[float] = []
+        while len(fits) < min(self.most, len(X)) and not (places and places[-1] <= _MANY):
+            n_groups = len(fits) + 1
+            start = KMeans(n_groups, n_init=4, random_state=rng)
             fits.append(start.fit(X, sample_weight=weights))
-            found.append(_mean_score(X[some], fits[-1].labels_[some], n_rows, rng))
+            found = _mean_score(X[some], fits[-1].labels_[some], n_rows, rng)
+            places.append(_place(found, one, two, n_groups))
 
         def first(limit: float) -> int:
-            reached = [place for place, score in enumerate(found, start=1) if score <= limit]
-            return reached[0] if reached else len(found)
+            reached = [n for n, place in enumerate(places, start=1) if place <= limit]
+            return reached[0] if reached else len(places)
 
-        best = fits[first(chosen) - 1]
+        best = fits[first(self.between) - 1]
         labels = best.labels_.astype(np.intp)
-        return Grouping(labels, best.cluster_centers_, (first(few), first(many)))
+        return Grouping(labels, best.cluster_centers_, (first(_FEW), first(_MANY)))
+
+
+def _place(found: float, one: float, two: float, n_groups: int) -> float:
+    """Where groups lie between one class each (0) and one of them having two classes (1)."""
+    return (found - one) / max(two - one, _TINY) * (n_groups + 1) / 2
 
 
 def _known_scores(

@@ -2,8 +2,11 @@
 
     python benchmarks/loop.py audit                 3,000 simulated audits; a minute
     python benchmarks/loop.py groups [--data DIR]   number of groups, shares, sentences
+    python benchmarks/loop.py oracle [--data DIR]   hidden rows alone, number of classes given
     python benchmarks/loop.py loop                  the whole loop, 60 labels from the truth (or
                                                     a third of the rows, where these are fewer)
+    python benchmarks/loop.py weights               promoted rows as they are, weighted against
+                                                    the uneven draw, and drawn evenly instead
     python benchmarks/loop.py time                  explain against an estimate, 2,000 rows
 
 The sets are those of scikit-learn and of ``unseen.datasets``. DIR may hold clinc150.csv.gz (text,
@@ -25,6 +28,7 @@ import json
 import warnings
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -153,8 +157,8 @@ def data_sets(folder: Path | None = None) -> dict[str, tuple[np.ndarray, np.ndar
     return sets if folder is None else sets | clinc(folder)
 
 
-def problem(X, y, n_hidden: int, rng: np.random.RandomState, rows: int = 50):
-    """Labelled rows, new rows with the truth, and held-out rows, as many of each class."""
+def problem(X, y, n_hidden: int, rng: np.random.RandomState, rows: int = 50, even: bool = True):
+    """Labelled rows, new rows with the truth, and held-out rows, as many of each class if even."""
     hidden = rng.choice(np.unique(y), n_hidden, replace=False)
     train, new, other = [], [], []
     for label in np.unique(y):
@@ -168,7 +172,7 @@ def problem(X, y, n_hidden: int, rng: np.random.RandomState, rows: int = 50):
             train.append(mine[:part])
             new.append(mine[part : 2 * part])
             other.append(mine[2 * part :])
-    least = min(map(len, other))
+    least = min(map(len, other)) if even else len(y)
     train, new, other = map(np.concatenate, (train, new, [rest[:least] for rest in other]))
     return (X[train], y[train]), (X[new], y[new]), (X[other], y[other]), hidden
 
@@ -299,6 +303,27 @@ def groups(folder: Path | None, n_draws: int = 20) -> None:
     )
 
 
+def oracles(folder: Path | None, n_draws: int = 20) -> None:
+    """What k-means can reach on these draws: it has the hidden rows alone, and their number."""
+    lines = []
+    for name, (X, y) in data_sets(folder).items():
+        most, found = max(1, min(4, len(np.unique(y)) - 2)), []
+        for n_hidden, seed in [(1 + draw % most, 100 + draw) for draw in range(n_draws)]:
+            _, (X_new, truth), _, hidden = problem(X, y, n_hidden, np.random.RandomState(seed))
+            mine = np.isin(truth, hidden)
+            labels = KMeans(n_hidden, n_init=10, random_state=0).fit(X_new[mine]).labels_
+            found.append((n_hidden, hungarian(truth[mine], labels)[0]))
+        for least in {1, min(2, most)}:
+            right = [value for n_hidden, value in found if n_hidden >= least]
+            lines.append({
+                "set": name, "least_hidden": least, "draws": len(right),
+                "accuracy": f"{np.mean(right):.3f}",
+                "standard_error": f"{np.std(right) / np.sqrt(len(right)):.3f}",
+            })  # fmt: skip
+            print(*lines[-1].values(), sep="\t", flush=True)
+    write_csv("loop_oracle.csv", lines, "Hungarian accuracy of k-means with the true number")
+
+
 # The loop: estimate, explain, label 60 rows by the truth, audit, promote, estimate again.
 
 
@@ -333,43 +358,100 @@ def members() -> list[unseen.RejectionStack | unseen.RejectionKernel]:
     return [unseen.RejectionStack(), unseen.RejectionKernel()]
 
 
-def one_loop(X, y, seed: int) -> dict[str, float]:
+def first_round(X, y, seed: int) -> SimpleNamespace:
+    """An estimate, groups, and 60 rows (or a third of them) labelled by the truth."""
     rng = np.random.RandomState(seed)
     n_hidden = max(1, min(2, len(np.unique(y)) - 2))
     y = np.array([f"c{label}" for label in y])
-    (X_in, y_in), (X_new, truth), _, _ = problem(X, y, n_hidden, rng, rows=80)
+    (X_in, y_in), (X_new, truth), other, hidden = problem(X, y, n_hidden, rng, 80, even=False)
     before = unseen.estimate(X_in, y_in, X_new, confidence=0.95, random_state=seed)
     rule = unseen.RejectionClassifier(members(), random_state=seed).fit(X_in, y_in, X_new, before)
     found = unseen.explain(rule, X_in, y_in, X_new, random_state=seed)
     n_labels = min(60, len(X_new) // 3)
     sheet = unseen.draw_sheet(rule, n_labels, groups=found.group_of_row, random_state=seed)
-    labels = truth[sheet.rows].tolist()
-    audit = unseen.audit(
-        rule.predict_new(), sheet.rows, labels, sheet.probabilities, estimate=before
-    )
-    named = {name: share for name, (share, *_) in audit.named.items()}
-    known = np.unique(y_in).tolist()
-    result = {
-        "before": total_error(before, truth),
-        "audit": total_error(audit.corrected, truth, named),
-        "named": len(whole_groups(found, sheet.rows, labels, known)),
-        "hidden": n_hidden,
-    }
+    labels, known = truth[sheet.rows].tolist(), np.unique(y_in).tolist()
+    named = whole_groups(found, sheet.rows, labels, known)
     try:
         promotion = unseen.promote(
             sheet.rows, labels, len(X_new), known=known, probabilities=sheet.probabilities,
-            spread=whole_groups(found, sheet.rows, labels, known), explanation=found,
+            spread=named, explanation=found,
         )  # fmt: skip
     except ValueError:  # nothing could be promoted: the first estimate stays
-        return {**result, "after": result["before"]}
-    grown, y_grown, rest = promotion.apply(X_in, y_in, X_new)
-    again = unseen.estimate(grown, y_grown, rest, confidence=0.95, random_state=seed)
+        promotion = None
+    return SimpleNamespace(
+        rows=(X_in, y_in, X_new), truth=truth, other=other, hidden=hidden, before=before,
+        rule=rule, sheet=sheet, labels=labels, named=named, promotion=promotion,
+    )  # fmt: skip
+
+
+def second_round(promotion, X, y, rest, truth: np.ndarray, seed: int) -> dict[str, float]:
+    """Error of all shares after the promotion, and how many intervals of classes hold."""
+    again = unseen.estimate(X, y, rest, confidence=0.95, random_state=seed)
     after = promotion.combine(again)
     held = [
         low <= np.mean(truth == label) <= high
         for label, (low, high) in zip(after.classes, after.intervals[:-1], strict=True)
     ]
-    return {**result, "after": total_error(after, truth), "held": float(np.mean(held))}
+    return {"after": total_error(after, truth), "held": float(np.mean(held))}
+
+
+def one_loop(X, y, seed: int) -> dict[str, float]:
+    first = first_round(X, y, seed)
+    audit = unseen.audit(
+        first.rule.predict_new(), first.sheet.rows, first.labels, first.sheet.probabilities,
+        estimate=first.before,
+    )  # fmt: skip
+    named = {name: share for name, (share, *_) in audit.named.items()}
+    result = {
+        "before": total_error(first.before, first.truth),
+        "audit": total_error(audit.corrected, first.truth, named),
+        "named": len(first.named),
+        "hidden": len(first.hidden),
+    }
+    if first.promotion is None:
+        return {**result, "after": result["before"]}
+    grown = first.promotion.apply(*first.rows)
+    return {**result, **second_round(first.promotion, *grown, first.truth, seed)}
+
+
+def one_weighing(X, y, seed: int) -> dict[str, dict[str, float]]:
+    """The second round with rows of new classes as promoted, resampled by weight, drawn evenly."""
+    first, rng = first_round(X, y, seed), np.random.RandomState(seed)
+    promotion = first.promotion
+    if promotion is None:
+        return {}
+    grown, y_grown, rest = promotion.apply(*first.rows)
+    weighted, even = grown.copy(), grown.copy()
+    X_other, y_other = first.other
+    for label in set(promotion.labels) & set(first.hidden):
+        mine = np.flatnonzero(promotion.labels == label)
+        chance = promotion.weights[mine] / promotion.weights[mine].sum()
+        places, drawn = len(first.rows[0]) + mine, rng.choice(mine, len(mine), p=chance)
+        weighted[places] = grown[len(first.rows[0]) + drawn]
+        pool = rng.permutation(np.flatnonzero(y_other == label))[: len(mine)]
+        even[places[: len(pool)]] = X_other[pool]
+    return {
+        name: second_round(promotion, rows, y_grown, rest, first.truth, seed)
+        for name, rows in (("promoted", grown), ("weighted", weighted), ("even", even))
+    }
+
+
+def weighings(n_draws: int = 8) -> None:
+    sets, lines = data_sets(), []
+    for name in ("digits", "satimage", "segment", "breast_cancer", "wine"):
+        found = [one_weighing(*sets[name], 400 + draw) for draw in range(n_draws)]
+        found = [one for one in found if one]
+        line: dict[str, object] = {"set": name, "draws": len(found)}
+        for way in ("promoted", "weighted", "even"):
+            values = np.array([one[way]["after"] for one in found])
+            line |= {
+                way: f"{values.mean():.3f}",
+                f"{way}_se": f"{values.std() / np.sqrt(len(values)):.3f}",
+                f"{way}_held": f"{np.mean([one[way]['held'] for one in found]):.3f}",
+            }
+        lines.append(line)
+        print(*line.items(), flush=True)
+    write_csv("loop_weights.csv", lines, "total variation after promote; intervals that hold")
 
 
 def loops(n_draws: int = 5) -> None:
@@ -426,7 +508,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("what", choices=["audit", "groups", "loop", "time"])
+    parser.add_argument("what", choices=["audit", "groups", "oracle", "loop", "weights", "time"])
     parser.add_argument("--data", type=Path)
     given = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -434,7 +516,9 @@ def main() -> None:
     {
         "audit": audits,
         "groups": lambda: groups(given.data),
+        "oracle": lambda: oracles(given.data),
         "loop": loops,
+        "weights": weighings,
         "time": times,
     }[given.what]()
 

@@ -7,10 +7,9 @@ import pytest
 from scipy.sparse import csr_array
 
 import unseen
-from unseen.loop import Column, KnownWidth
+from unseen.loop import Column
 from unseen.loop.clauses import describe
 from unseen.loop.explain import unseen_weights
-from unseen.loop.groups import class_widths
 from unseen.loop.words import top_words
 from unseen.rejection import OutOfFold, Shares
 
@@ -136,28 +135,6 @@ def test_other_rows_than_those_of_the_fit_are_refused(rows) -> None:
         unseen.explain(rule, X, y, X_new[:10])
     with pytest.raises(ValueError, match="columns must name 3 columns; got 1"):
         unseen.explain(rule, X, y, X_new, columns=["size"])
-
-
-@pytest.mark.parametrize("n_clumps", [1, 2, 3])
-def test_the_number_of_groups_is_that_of_clumps_as_wide_as_known_classes(n_clumps) -> None:
-    rng = np.random.RandomState(n_clumps)
-    known, codes = rng.normal(size=(200, 5)), np.repeat([0, 1], 100)
-    rows = [rng.normal(size=(50, 5)) + 9 * np.eye(5)[place] for place in range(n_clumps)]
-    X = np.vstack(rows)
-    grouping = KnownWidth().group(X, np.ones(len(X)), known, codes, rng)
-    assert len(grouping.centres) == n_clumps
-    assert grouping.n_groups[0] <= n_clumps <= grouping.n_groups[1]
-    assert class_widths(X, grouping.labels).max() < 1.3 * class_widths(known, codes).max()
-
-
-def test_two_classes_that_hardly_mix_are_two_groups_though_together_no_wider_than_one() -> None:
-    """Width alone would say one: known classes are as wide as both clumps together."""
-    rng = np.random.RandomState(0)
-    codes = np.repeat([0, 1, 2], 50)
-    known = rng.normal(size=(150, 2)) * 3 + 5 * codes[:, None]
-    X = rng.normal([[-3.9, 0]] * 50 + [[3.9, 0]] * 50, 0.5, (100, 2))
-    assert class_widths(X, np.zeros(100, int))[0] < class_widths(known, codes).min()
-    assert len(KnownWidth().group(X, np.ones(100), known, codes, rng).centres) == 2
 
 
 def test_a_sentence_names_a_side_of_a_column_once() -> None:

@@ -98,6 +98,16 @@ def test_two_classes_that_hardly_mix_are_two_groups_though_together_no_wider_tha
     X = rng.normal([[-3.9, 0]] * 50 + [[3.9, 0]] * 50, 0.5, (100, 2))
     assert class_widths(X, np.zeros(100, int))[0] < class_widths(known, codes).min()
     assert len(KnownWidth().group(X, np.ones(100), known, codes, rng).centres) == 2
+    few = np.r_[0:8, 50:58]  # classes of eight rows have as many neighbours as they have rows
+    assert len(KnownWidth().group(X[few], np.ones(16), known, codes, rng, 8).centres) == 2
+
+
+def test_rows_of_a_known_class_are_one_group() -> None:
+    rng = np.random.RandomState(0)
+    for _ in range(3):
+        known = rng.normal(size=(50, 4))
+        found = KnownWidth().group(known, np.ones(50), known, np.zeros(50, int), rng)
+        assert len(found.centres) == 1
 
 
 def test_a_group_is_where_its_weight_is_and_a_range_grows_as_one_class_turns_into_two() -> None:

@@ -277,7 +277,7 @@ def test_notices_of_new_rows():
     encoded, notices = columns.transform_new(pa.table(new))
     assert_allclose(encoded, columns.transform(pa.table(new)))
     assert [(one.code, one.severity, one.about, one.text) for one in notices] == [
-        ("columns_only_in_new", "note", None, "Ignored, as only NEW has them: 'extra'."),
+        ("columns_only_in_new", "note", None, "Ignored columns that only NEW has: 'extra'."),
         ("label_in_new", "note", "y", "Ignored: the label 'y', which NEW has too."),
         (
             "constant_in_train",

@@ -209,9 +209,14 @@ def to_do(study: Study) -> list[str]:
             "If an interval is too wide for your decision, bring more rows, or let people label "
             "some of the new ones: `unseen audit`.",
         ]
-    where = "in the groups below" if study.explanation else "that fit no known class"
+    look = "Look at the groups of unseen rows below, and at what sets each apart."
+    if study.explanation is None:
+        look = (
+            "Look at the rows that fit no known class: `unseen explain` says what they have in "
+            "common."
+        )
     return [
-        f"Look at the rows {where}: `unseen explain` says what they have in common.",
+        look,
         "Make sure that both tables were made alike: same units, same preprocessing, and nothing "
         "fitted to the labelled rows alone.",
         "Let people label some rows (`unseen explain --sheet`), check the share by their labels "

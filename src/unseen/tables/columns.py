@@ -255,7 +255,7 @@ class Columns(TransformerMixin, BaseEstimator):
         >>> columns = Columns().fit(pa.table({"size": [1.0, 2.0, 4.0]}))
         >>> encoded, notices = columns.transform_new(pa.table({"size": [1.0], "day": ["Monday"]}))
         >>> notices[0].code, notices[0].text
-        ('columns_only_in_new', "Ignored, as only NEW has them: 'day'.")
+        ('columns_only_in_new', "Ignored columns that only NEW has: 'day'.")
         """
         table = self._checked(X)
         present = table.column_names if names is None else names
@@ -422,7 +422,7 @@ class Columns(TransformerMixin, BaseEstimator):
         known = {*self.feature_names_in_, *self.dropped_, self.label}
         extra = [name for name in there if name not in known]
         if extra:
-            text = f"Ignored, as only NEW has them: {quoted(extra)}."
+            text = f"Ignored columns that only NEW has: {quoted(extra)}."
             notices.append(Notice("columns_only_in_new", text, "note"))
         if self.label in there:
             text = f"Ignored: the label {self.label!r}, which NEW has too."

@@ -229,3 +229,14 @@ def test_with_one_class_moved_starts_lower() -> None:
             for prior in (None, PROBABILITY_MOVED)
         )
         assert own < given if n_classes == 1 else own == given
+
+
+def test_rows_that_all_lie_as_far_as_a_class_may_all_be_new() -> None:
+    scores = scores_of(2)
+    verdicts = {
+        (distance, unlike, far): drift_record(departed(scores, distance), 0.95, far, unlike).verdict
+        for distance in (0.3, 1.1)
+        for unlike in (0.5, 0.97)
+        for far in (0.0, 1.0)
+    }
+    assert {key for key, verdict in verdicts.items() if verdict == "unclear"} == {(1.1, 0.97, 0.0)}

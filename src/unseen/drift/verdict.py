@@ -39,6 +39,9 @@ _FAR = 0.5
 # Departure, in standard deviations, below which one known class may be said to have moved: most
 # offsets of .1 lie below, and a new class of 30% or more beyond, in nine of ten development cases.
 _SMALL_MOVE = 0.13
+# Departure, in units of how far classes lie apart, from which on hardly any row being like training
+# may as well mean that all rows are of new classes.
+_AS_A_CLASS = 0.8
 # A column is named from so many standard errors and deviations on.
 _ERRORS, _LEAST_SHIFT, _MOST_COLUMNS, _MOST_NAMED = 4.0, 0.02, 20, 3
 # Columns that moved at least so far as this part of the farthest may be left out, if they are at
@@ -317,7 +320,8 @@ def drift_record(scores: OpenScores, probability_moved: float, far: float, unlik
     """
     verdict: Verdict = "still"
     if probability_moved > _UNCLEAR:
-        verdict = "moved" if probability_moved > _MOVED and _can_be_told(scores) else "unclear"
+        sure = probability_moved > _MOVED and (far > _FAR or _can_be_told(scores, unlike))
+        verdict = "moved" if sure else "unclear"
     distances = scores.ratios.distances
     tolerance = Tolerance(np.zeros(0), np.zeros(0))
     if distances is not None:
@@ -342,12 +346,12 @@ def _part(moves: Moves | None) -> float:
     return moves.part.share if moves is not None and moves.part.log_odds > _SAID_ODDS else 0.0
 
 
-def _can_be_told(scores: OpenScores) -> bool:
-    """Whether a verdict can be "moved": one class that moved far may as well be another class."""
-    if len(scores.classes) > 1:
-        return True
+def _can_be_told(scores: OpenScores, unlike: float) -> bool:
+    """Whether a verdict can be "moved": classes that moved far may as well be other classes."""
     away = None if scores.moves is None else scores.moves.departure
-    return away is not None and away.distance < _SMALL_MOVE
+    if len(scores.classes) == 1:
+        return away is not None and away.distance < _SMALL_MOVE
+    return unlike < _HARDLY_ANY or away is None or away.distance < _AS_A_CLASS
 
 
 def strays(moves: Moves | None) -> dict[str, Any]:

@@ -34,7 +34,7 @@ _MOSTLY = 0.7
 _LEAST_VARIANCE = 1e-9
 # Rows that moved together stay at most so far apart once they are laid back; and log-odds below
 # which nothing is said.
-_ALIKE, _LEAST_ODDS = 0.6, 1.0
+_ALIKE, _LEAST_ODDS = 0.6, 2.5
 # Standard deviation of "apart": by chance, one over the root of the rows, and at least; and how
 # much more a new class may differ from the known ones.
 _NOISE, _LEAST_NOISE, _BETWEEN_CLASSES = 0.6, 0.02, 0.05

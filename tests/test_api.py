@@ -266,3 +266,22 @@ def test_small_classes_are_drawn_whole_and_of_the_others_equally_many(sizes, mos
     if cut.any():
         assert counts[~cut].max(initial=0) <= counts[cut].max()
         assert most - len(drawn) < cut.sum()
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "words"),
+    [
+        ({"drift": "moved"}, TypeError, "drift must be the drift of another estimate.*got 'moved'"),
+        ({"confidence": "0.9"}, ValueError, "confidence must lie strictly between.*got '0.9'"),
+        ({"progress": "bar"}, TypeError, "progress must be a function of a share.*got 'bar'"),
+    ],
+)
+def test_arguments_of_another_kind_are_named(samples, options, kind, words) -> None:
+    with pytest.raises(kind, match=words):
+        unseen.estimate(*samples, **{"confidence": None} | options)
+
+
+@pytest.mark.parametrize("estimators", ["EM", [unseen.SaerensEM], {"em": "EM"}])
+def test_only_estimators_are_compared(samples, estimators) -> None:
+    with pytest.raises(TypeError, match="estimators must be such as MPEIncomplete"):
+        unseen.compare(*samples, estimators)

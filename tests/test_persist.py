@@ -199,6 +199,21 @@ def test_a_timeline_survives_and_is_read_only_again(path) -> None:
         after.raw_p_values[0] = 1.0
 
 
+def test_what_comes_after_the_number_survives(samples, path) -> None:
+    X, y, X_new = samples
+    rule = unseen.RejectionThreshold(random_state=0).fit(X, y, X_new, {"left": 0.5, "right": 0.2})
+    sheet = unseen.draw_sheet(rule, 20, random_state=0)
+    named = ["emu"] * 20
+    for record in (
+        sheet,
+        unseen.explain(rule, X, y, X_new, random_state=0),
+        unseen.audit(rule.predict_new(), sheet.rows, named, sheet.probabilities),
+        unseen.promote(sheet.rows, named, sheet.n_new, known=np.unique(y).tolist()),
+    ):
+        save(record, path)
+        assert str(load(path)) == str(record)
+
+
 def test_a_classifier_within_an_estimator_survives(samples, path) -> None:
     X, y, X_new = samples
     scaled = make_pipeline(StandardScaler(), GaussianNB())

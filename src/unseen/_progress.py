@@ -56,6 +56,8 @@ def show_progress(listener: Listener | bool | None = True) -> Iterator[None]:
         finally:
             bar.close()
         return
+    if not callable(listener):
+        raise TypeError(f"progress must be a function of a share, or a bool; got {listener!r}.")
     token = _listener.set(listener)
     try:
         yield

@@ -24,8 +24,8 @@ from unseen.proportions.held_out import estimate_with_groups
 from unseen.records import Estimate, Notice
 from unseen.samples.checks import check_new, check_rows, column_names
 from unseen.samples.draws import MAX_ROWS, Draw
+from unseen.samples.given_scores import scores_as_features
 from unseen.scores import Scorer, Scores
-from unseen.simplex import score_features
 from unseen.tables.columns import Columns
 
 __all__ = ["Comparison", "compare", "estimate", "estimate_from_scores", "mixture_proportion"]
@@ -112,6 +112,8 @@ def estimate(
     """
     chosen = chosen_estimator(estimator, random_state)
     _check_together(groups, groups_new, control, full)
+    if drift is not None and not isinstance(drift, Drift):
+        raise TypeError(f"drift must be the drift of another estimate, or None; got {drift!r}.")
     if full:
         check_full(chosen)
     if max_rows is not None and max_rows < _FEWEST_ROWS:
@@ -235,19 +237,7 @@ def estimate_from_scores(
     >>> print(f"{found.unseen:.1f}")
     0.5
     """
-    rows, rows_new = check_rows(scores, "scores"), check_rows(scores_new, "scores_new")
-    if rows.shape[1] != rows_new.shape[1] or rows.shape[1] < 2:
-        raise ValueError(
-            "scores and scores_new must have as many columns, at least two; "
-            f"got {rows.shape[1]} and {rows_new.shape[1]}."
-        )
-    if (novelty is None) != (novelty_new is None):
-        raise ValueError("novelty and novelty_new must be given both, or neither.")
-    X, X_new = score_features(rows), score_features(rows_new)
-    if novelty is not None:
-        own, new = (np.asarray(one, dtype=np.float64) for one in (novelty, novelty_new))
-        unit = np.sqrt(X.var(axis=0).mean()) / (own.std() or 1.0)
-        X, X_new = np.column_stack([X, own * unit]), np.column_stack([X_new, new * unit])
+    X, X_new = scores_as_features(scores, scores_new, novelty, novelty_new)
     options = {"estimator": estimator, "confidence": confidence, "random_state": random_state}
     found = estimate(X, y, X_new, **options)
     said = "Only scores are looked at: a new class whose rows get those of a known class is hidden."
@@ -416,9 +406,12 @@ def _by_name(
     estimators: Iterable[ProportionEstimator] | Mapping[str, ProportionEstimator],
 ) -> dict[str, ProportionEstimator]:
     """Estimators by the names given, or by class; where a class comes twice, with parameters."""
+    listed = list(estimators.values() if isinstance(estimators, Mapping) else estimators)
+    for one in listed:
+        if not isinstance(one, ProportionEstimator):
+            raise TypeError(f"estimators must be such as MPEIncomplete(); got {one!r}.")
     if isinstance(estimators, Mapping):
         return dict(estimators)
-    listed = list(estimators)
     kinds = [type(one).__name__ for one in listed]
     names = [
         kind if kinds.count(kind) == 1 else " ".join(repr(one).split())

@@ -41,6 +41,7 @@ _TRUSTED_HOMES = (
     "unseen.drift",
     "unseen.intervals",
     "unseen.labelling",
+    "unseen.loop",
     "unseen.mixture",
     "unseen.monitoring",
     "unseen.proportions",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, Protocol
 
 import numpy as np
@@ -85,9 +86,10 @@ def check_interval(confidence: float | None, interval: Any = None) -> None:
         ...
     ValueError: confidence must lie strictly between 0 and 1, such as 0.95; got 95.
     """
-    if confidence is not None and not 0 < confidence < 1:
+    is_number = isinstance(confidence, Real)
+    if confidence is not None and not (is_number and 0 < confidence < 1):
         raise ValueError(
-            f"confidence must lie strictly between 0 and 1, such as 0.95; got {confidence}."
+            f"confidence must lie strictly between 0 and 1, such as 0.95; got {confidence!r}."
         )
     if interval is not None and (isinstance(interval, type) or not hasattr(interval, "limits")):
         raise TypeError(

@@ -11,7 +11,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from scipy.special import logsumexp
 from sklearn.metrics import pairwise_distances_argmin
 
 from unseen._arrays import row_blocks
@@ -23,6 +22,7 @@ from unseen.drift.tolerance import certified_tolerance
 from unseen.drift.verdict import Drift, Verdict, displacement, moved_columns, strays
 from unseen.mixture.placement import Candidates
 from unseen.records import Estimate
+from unseen.roc.pooled import log_sums
 from unseen.samples import Clusters, LabelledRows, all_clusters
 from unseen.scores.base import Distances
 from unseen.scores.kernel import Standardisation, neighbour_distances
@@ -151,7 +151,7 @@ def share_by_distances(distances: Distances, weight: FloatArray, clusters: Clust
     cells = Candidates(*pair, np.zeros(n_scales), clusters).cells(weight)
     pair = cells.new, cells.labelled
     table = MovedLattice.of_cells(*pair).tables(*pair).table
-    return quantile_of(SHARES, law_by_distances(logsumexp(table + PRIOR_STRENGTH, axis=2)), 0.5)
+    return quantile_of(SHARES, law_by_distances(log_sums(table + PRIOR_STRENGTH, axis=2)), 0.5)
 
 
 def _nearest_class(

@@ -9,11 +9,11 @@ docs/drift.md, "The third hypothesis".
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import logsumexp
 from scipy.stats import t as student
 
 from unseen._types import FloatArray
 from unseen.mixture.placement import PlacementPosterior
+from unseen.roc.pooled import log_sums
 from unseen.scores.moves import Departure
 
 __all__ = ["departure_likelihood", "departure_odds", "new_likelihood"]
@@ -102,6 +102,6 @@ def departure_odds(
     float
     """
     with np.errstate(divide="ignore"):
-        moved = logsumexp(np.log(law) + departure_likelihood(departure, shares, _USUAL))
+        moved = log_sums(np.log(law) + departure_likelihood(departure, shares, _USUAL))
         claimed = departure_likelihood(departure, 1 - posterior.share, 0.0)
-        return float(moved - logsumexp(np.log(posterior.probability) + claimed))
+        return float(moved - log_sums(np.log(posterior.probability) + claimed))

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit, logit, logsumexp
+from scipy.special import expit, logit
 
 from unseen._frozen import Frozen
 from unseen._random import even_draws
@@ -21,7 +21,7 @@ from unseen._types import BoolArray, FloatArray, IntArray
 from unseen.drift.lattice import PRIOR_MOVED, SHARES
 from unseen.drift.moved import MovedReading, TwoHypotheses, with_nothing
 from unseen.mixture.placement import PlacementPosterior, for_intervals
-from unseen.roc.pooled import trapezoid
+from unseen.roc.pooled import log_sums, trapezoid
 from unseen.scores.stray import some_rows
 
 __all__ = [
@@ -182,7 +182,7 @@ def _probabilities(prior_closed: float, log_bayes_factor: float, odds: float) ->
         return np.array([prior_closed, *((1 - prior_closed) * expit([-odds, odds]))])
     base = -logit(prior_closed) + log_bayes_factor
     weights = np.array([0.0, base, base + odds])
-    return np.asarray(np.exp(weights - logsumexp(weights)))
+    return np.asarray(np.exp(weights - log_sums(weights)))
 
 
 def _moved_odds(reading: MovedReading) -> float:
@@ -229,8 +229,8 @@ def _against_open(fit: TwoHypotheses, reading: MovedReading) -> float:
     u_open = 1 - float(fit.posterior.open_quantile(0.5))
     claimed = _on_grid(1 - fit.posterior.share, fit.posterior.probability)
     with np.errstate(divide="ignore"):
-        open_fit = logsumexp(margins + np.log(claimed), axis=1)
-    against = logsumexp(margins + PRIOR_MOVED, axis=1) - open_fit
+        open_fit = log_sums(margins + np.log(claimed), axis=1)
+    against = log_sums(margins + PRIOR_MOVED, axis=1) - open_fit
     contradiction = np.clip(against, -_CLIP_PART, 4 * _CLIP_PART).mean()
     apart = 1 - quantile_of(SHARES, reading.by_distances, 0.5) / max(u_open, SHARES[1])
     heard = np.clip((apart - _SAME_ANSWER) / (OTHER_ANSWER - _SAME_ANSWER), 0.0, 1.0)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy.stats import beta
+from scipy.stats import beta, binom
 
 from unseen import CertifiedBound
-from unseen.drift import Tolerance, certified_tolerance
+from unseen.drift import Tolerance, certified_tolerance, group_tolerance
 from unseen.drift.tolerance import rank_above
 from unseen.roc.sketch import RocSketch
 
@@ -28,6 +28,20 @@ def test_limits_of_classes_and_regions_fail_together_in_delta() -> None:
     n_regions = len(found.alpha)
     assert 4 * n_regions * (1 - found.alpha[0]) ** 150 == pytest.approx(0.05)
     assert_allclose(n_regions * found.detection**300, 0.05)
+
+
+def test_limits_of_groups_are_the_exact_ones_of_a_proportion() -> None:
+    """So many rows or more above a region have, at the limit, the level of one region of all."""
+    rng = np.random.default_rng(0)
+    old, new = rng.normal(size=(400, 1)), np.r_[rng.normal(size=90), np.full(30, 9.0)][:, None]
+    codes, groups = np.repeat([0, 1], 200), np.repeat(np.arange(8), 50)
+    old[200:] *= 2  # the class that reaches farthest says where a region begins
+    found, factors = group_tolerance(new, old, codes, groups, delta=0.1)
+    cuts = np.quantile(old[200:, 0], 1 - found.alpha)
+    counts = (new > cuts).sum(axis=0)
+    assert_allclose(binom.sf(counts - 1, 120, found.detection), 0.1 / len(cuts))
+    above = [[(old[groups == one] > cut).mean() for cut in cuts] for one in range(8)]
+    assert_allclose(factors, (np.array(above) / found.alpha).max(axis=1))
 
 
 def test_a_region_that_a_factor_fills_says_nothing() -> None:

@@ -25,7 +25,7 @@ from unseen.study import (
     run_study,
 )
 from unseen.study.column_drift import column_drift, in_units
-from unseen.study.run import without_constants
+from unseen.study.run import _as_in_table, without_constants
 from unseen.tables import Columns, Source
 
 RNG = np.random.default_rng(0)
@@ -50,6 +50,16 @@ def test_study_does_not_import_the_root_package() -> None:
             names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
             module = node.module if isinstance(node, ast.ImportFrom) else None
             assert "unseen" not in (*names, module), file
+
+
+def test_rows_that_stand_for_training_have_the_shares_of_the_whole_table() -> None:
+    """Of 9,000 and 1,000 rows, 60 and 30 were drawn: 60 and 6 of these are in the shares of all."""
+    labels = np.array(["a", "a", "b"] * 30)
+    training = made_training(pa.table({"x": RNG.normal(size=90)}), labels, {"a": 9000, "b": 1000})
+    for seed in range(3):
+        rows = _as_in_table(training, seed)
+        assert len(set(rows.tolist())) == len(rows) == 66
+        assert (labels[rows] == "b").sum() == 6
 
 
 def test_rows_are_read_only() -> None:

@@ -303,7 +303,7 @@ class Inputs:
     def _load_training(self, windows: tuple[str, ...]) -> Training:
         if not isinstance(self.saved, Training):
             raise ValueError(
-                f"TRAIN must be a table, or a file that --save wrote; {self.train} holds a "
+                f"TRAIN must be a table, or what estimate --save wrote; {self.train} holds a "
                 f"{type(self.saved).__name__}."
             )
         if self.group is not None and self.saved.groups is None:

@@ -219,23 +219,26 @@ def raced(
     behind: float,
     best: float = -np.inf,
     n_jobs: int | None = None,
+    keep: Callable[[HeldOut], HeldOut] = lambda found: found,
 ) -> list[HeldOut]:
     """Held-out answers at every bandwidth; a C that falls too far behind is given up.
 
     Bandwidths start in three heats, and race against the best of the heats before: a race against
     fits that run at the same time would depend on the number of jobs. Jobs are threads, which share
-    the rows; the products release the interpreter. ``best`` is the best score of earlier races.
+    the rows; the products release the interpreter. ``best`` is the best score of earlier races,
+    ``keep`` what is kept of the answers at a bandwidth.
     """
     found: dict[int, HeldOut] = {}
     masks, codes, weight = map(rows.arrays.put, (masks, codes, rows.weight))
     rows = replace(rows, weight=weight)
+
+    def run(bandwidth: float, race: Race) -> HeldOut:
+        cells = rows, codes, bandwidth, C_values, masks, scoring
+        return keep(held_out(*cells, tol, max_iter, race))
+
     for heat in each(np.split(best_first(bandwidths, rows.median), [1, 3])):
-        race = Race(best, behind)
         parts = Parallel(n_jobs=n_jobs, require="sharedmem")(
-            delayed(held_out)(
-                rows, codes, bandwidths[place], C_values, masks, scoring, tol, max_iter, race
-            )
-            for place in heat
+            delayed(run)(bandwidths[place], Race(best, behind)) for place in heat
         )
         found |= dict(zip(heat.tolist(), parts, strict=True))
         best = max([best, *(part.scores.max() for part in parts)])
@@ -266,7 +269,9 @@ def scouted(
         return np.array([one.scores for one in race])
     first = int(np.argmax(n_out > 0))
     slack = behind + _SCOUT_ERROR / np.sqrt(n_out[first])
-    race = raced(*cells, masks[:, [first]], scoring, behind=slack, best=best)
+    scout = masks[:, [first]]
+    # Values of many classes at all bandwidths would take much memory.
+    race = raced(*cells, scout, scoring, behind=slack, best=best, keep=_without_values)
     scores = np.array([one.scores for one in race])
     then = scores.copy()
     alive = scores >= max(best, scores.max()) - slack
@@ -282,6 +287,10 @@ def scouted(
         leader = np.argmax(np.where(alive, scores, -np.inf))
         scores[~alive] += scores.flat[leader] - then.flat[leader]
     return scores
+
+
+def _without_values(found: HeldOut) -> HeldOut:
+    return replace(found, values=np.empty((0, *found.values.shape[1:])))
 
 
 def best_first(bandwidths: FloatArray, typical: float) -> IntArray:

@@ -320,7 +320,7 @@ def drift_record(scores: OpenScores, probability_moved: float, far: float, unlik
     """
     verdict: Verdict = "still"
     if probability_moved > _UNCLEAR:
-        sure = probability_moved > _MOVED and (far > _FAR or _can_be_told(scores, unlike))
+        sure = probability_moved > _MOVED and _can_be_told(scores, far, unlike)
         verdict = "moved" if sure else "unclear"
     distances = scores.ratios.distances
     tolerance = Tolerance(np.zeros(0), np.zeros(0))
@@ -346,12 +346,16 @@ def _part(moves: Moves | None) -> float:
     return moves.part.share if moves is not None and moves.part.log_odds > _SAID_ODDS else 0.0
 
 
-def _can_be_told(scores: OpenScores, unlike: float) -> bool:
-    """Whether a verdict can be "moved": classes that moved far may as well be other classes."""
+def _can_be_told(scores: OpenScores, far: float, unlike: float) -> bool:
+    """Whether a verdict can be "moved": classes that moved may as well be other classes.
+
+    Where several classes moved too far to tell, the verdict says so.
+    """
     away = None if scores.moves is None else scores.moves.departure
     if len(scores.classes) == 1:
         return away is not None and away.distance < _SMALL_MOVE
-    return unlike < _HARDLY_ANY or away is None or away.distance < _AS_A_CLASS
+    as_a_class = away is not None and away.distance >= _AS_A_CLASS
+    return far > _FAR or unlike < _HARDLY_ANY or not as_a_class
 
 
 def strays(moves: Moves | None) -> dict[str, Any]:

@@ -160,6 +160,17 @@ class Drift(Frozen):
         """Factor up to which something must be unseen; 0 if nothing must be even at factor 1."""
         return self.tolerance.gamma
 
+    @property
+    def rather_new(self) -> bool:
+        """Whether all rows are rather new: they left as one, and not class by class.
+
+        Classes that moved far keep their number. Rows that lie as far as a class, and look like a
+        third of the known classes or fewer, are of few classes, known or not.
+        """
+        looked_like = [shift for shift in self.displacement.values() if shift is not None]
+        few = len(looked_like) <= len(self.displacement) / 3
+        return few and self.verdict == "unclear" and self.unlike > _HARDLY_ANY
+
     def named(self, names: Sequence[Any]) -> Drift:
         """The record with names of columns in place of their numbers.
 

@@ -272,10 +272,13 @@ class OpenSetEstimator(ProportionEstimator):
         """Whether the shares are those of three hypotheses, or of closed and open alone.
 
         With one class little tells a class that moved from a new one that overlaps it: the verdict
-        and the intervals allow for moved, and the shares follow where the verdict is "moved".
+        and the intervals allow for moved, and the shares follow where the verdict is "moved". With
+        several they do not follow where all rows are rather new.
         """
+        if drift is None:
+            return False
         several = len(scores.classes) > 1 or self.prior_moved is not None
-        return several or (drift is not None and drift.verdict == "moved")
+        return not drift.rather_new if several else drift.verdict == "moved"
 
 
 def _shrunk(

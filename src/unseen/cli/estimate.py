@@ -31,7 +31,9 @@ __all__ = ["estimate"]
 @method_option
 @confidence_option
 @click.option(
-    "--by", help="Also estimate for each value of this column of NEW; COLUMN:day cuts dates."
+    "--by",
+    metavar="COLUMN",
+    help="Also estimate for each value of this column of NEW; COLUMN:day cuts dates.",
 )
 @click.option(
     "--full",

@@ -30,6 +30,7 @@ __all__ = ["monitor"]
 @table_options
 @click.option(
     "--by",
+    metavar="COLUMN",
     required=True,
     help="Column of NEW with the window; COLUMN:hour, :day, :week or :month cuts dates.",
 )

@@ -87,37 +87,46 @@ def _work_on(context: click.Context, option: Any, device: str | None) -> None:
 
 
 _COLUMN_OPTIONS = [
-    click.option("--label", "-y", help="Column of TRAIN with the classes."),
+    click.option("--label", "-y", metavar="COLUMN", help="Column of TRAIN with the classes."),
     click.option(
         "--features",
+        metavar="COLUMN",
         multiple=True,
         help='Use only this column, such as "embedding", or the columns of a pattern "f_*"; '
         "may be repeated.",
     ),
     click.option(
         "--text",
+        metavar="COLUMN",
         multiple=True,
         help="Use this column of free text (TF-IDF and SVD); may be repeated.",
     ),
     click.option(
         "--scores",
+        metavar="COLUMN",
         multiple=True,
         help='Scores of a classifier, "p_*", as the only columns; may be repeated.',
     ),
-    click.option("--novelty", help="A score of novelty beside --scores, such as an energy."),
+    click.option(
+        "--novelty", metavar="COLUMN", help="A score of novelty beside --scores, such as an energy."
+    ),
     click.option(
         "--unit-rows", is_flag=True, help="Divide each embedding or text by its length (cosine)."
     ),
-    click.option("--drop", multiple=True, help="Leave out this column; may be repeated."),
+    click.option(
+        "--drop", metavar="COLUMN", multiple=True, help="Leave out this column; may be repeated."
+    ),
     click.option(
         "--keep",
+        metavar="COLUMN",
         multiple=True,
-        help="Use this column even if it looks like an id or a constant.",
+        help="Use this column even if it looks like an id or a constant; may be repeated.",
     ),
 ]
 _FILE_OPTIONS = [
     click.option(
         "--missing",
+        metavar="VALUE",
         multiple=True,
         help="A value that means missing, such as -999; may be repeated.",
     ),
@@ -156,7 +165,7 @@ _FILE_OPTIONS = [
         type=click.IntRange(0, 2**32 - 1),
         default=0,
         show_default=True,
-        help="Seed of all that is drawn at random.",
+        help="Seed of all random draws.",
     ),
     click.option(
         "--format",
@@ -177,13 +186,15 @@ def table_options(command: Command, *, labels: str = "--labels") -> Command:
     beside = click.option(
         labels, "labels", type=file_name, help="File with the classes of TRAIN, such as y.npy."
     )
-    for option in reversed([*arguments, beside, *_COLUMN_OPTIONS, *_FILE_OPTIONS]):
+    label, *columns = _COLUMN_OPTIONS
+    for option in reversed([*arguments, label, beside, *columns, *_FILE_OPTIONS]):
         command = option(command)
     return command
 
 
 group_option = click.option(
     "--group",
+    metavar="COLUMN",
     help="Column with the person, site or batch of each row. Groups of TRAIN are held out, and "
     "what is called unseen there is subtracted.",
 )
@@ -206,6 +217,7 @@ def _methods_like(ctx: Any, option: Any, begun: str) -> list[str]:
 
 method_option = click.option(
     "--method",
+    metavar="NAME",
     help="Estimator; `unseen methods` lists them [default: OpenSetEstimator]",
     shell_complete=_methods_like,
 )

@@ -108,6 +108,7 @@ def test_shares_limits_and_laws_are_sound(spoil, unseen) -> None:
     assert_allclose(draws.sum(axis=1), 1.0)
     assert_array_equal(draws, reading.replicates(50, 0))
     assert_allclose(reading.expected.sum(), 1.0)
+    assert_allclose(reading.three.mixtures.sum(axis=1), 1.0)
     assert 0 <= found.diagnostics["probability_unseen"] <= 1
 
 

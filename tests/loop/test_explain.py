@@ -10,6 +10,7 @@ import unseen
 from unseen.loop import Column
 from unseen.loop.clauses import describe
 from unseen.loop.explain import _Near, unseen_weights
+from unseen.loop.groups import Grouping
 from unseen.loop.words import top_words
 from unseen.rejection import OutOfFold, Shares
 
@@ -53,6 +54,23 @@ def test_shares_of_groups_sum_to_the_unseen_share(found) -> None:
     assert [group.number for group in found.groups] == [1, 2]
     assert all(group.low < group.share < group.high for group in found.groups)
     assert np.bincount(found.group_of_row).tolist() == [200, 60, 40]
+
+
+class Shredded(unseen.KnownWidth):
+    """Groups the first 60 rows as one, and the others in groups of 8, too small to be one."""
+
+    def group(self, X, *others) -> Grouping:
+        labels = np.r_[np.zeros(60, int), 1 + np.arange(40) // 8]
+        centres = [X[labels == one].mean(axis=0) for one in range(6)]
+        return Grouping(labels, np.array(centres), (6, 6))
+
+
+def test_small_groups_are_one_group_that_is_called_scattered_however_it_lies(rows) -> None:
+    X, y, X_new, eta = rows
+    rule = Given(np.searchsorted(CLASSES[:2], y), eta, 0.35)
+    found = unseen.explain(rule, X, y, X_new, groups=Shredded(), random_state=0)
+    assert np.bincount(found.group_of_row).tolist() == [200, 60, 40]
+    assert [group.verdict for group in found.groups] == ["a clump of its own", "scattered"]
 
 
 def test_neither_order_nor_units_change_the_groups(rows, found) -> None:

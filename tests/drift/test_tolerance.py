@@ -18,6 +18,7 @@ def test_must_is_the_best_region_in_closed_form() -> None:
     for factor in (1.0, 2.0, 5.0, 9.0):
         regions = [1 - (1 - d) / (1 - factor * a) for a, d in ((0.01, 0.2), (0.1, 0.5))]
         assert_allclose(found.must(factor), max(0.0, *regions))
+    assert found.must() == found.must(1.0)
 
 
 def test_limits_of_classes_and_regions_fail_together_in_delta() -> None:

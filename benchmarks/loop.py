@@ -6,7 +6,8 @@
     python benchmarks/loop.py loop                  the whole loop, 60 labels from the truth (or
                                                     a third of the rows, where these are fewer)
     python benchmarks/loop.py weights               promoted rows as they are, weighted against
-                                                    the uneven draw, and drawn evenly instead
+                                                    the uneven draw, drawn evenly instead,
+                                                    and without whole groups
     python benchmarks/loop.py time                  explain against an estimate, 2,000 rows
 
 The sets are those of scikit-learn and of ``unseen.datasets``. DIR may hold clinc150.csv.gz (text,
@@ -371,17 +372,21 @@ def first_round(X, y, seed: int) -> SimpleNamespace:
     sheet = unseen.draw_sheet(rule, n_labels, groups=found.group_of_row, random_state=seed)
     labels, known = truth[sheet.rows].tolist(), np.unique(y_in).tolist()
     named = whole_groups(found, sheet.rows, labels, known)
-    try:
-        promotion = unseen.promote(
-            sheet.rows, labels, len(X_new), known=known, probabilities=sheet.probabilities,
-            spread=named, explanation=found,
-        )  # fmt: skip
-    except ValueError:  # nothing could be promoted: the first estimate stays
-        promotion = None
     return SimpleNamespace(
         rows=(X_in, y_in, X_new), truth=truth, other=other, hidden=hidden, before=before,
-        rule=rule, sheet=sheet, labels=labels, named=named, promotion=promotion,
+        rule=rule, found=found, sheet=sheet, labels=labels, named=named,
     )  # fmt: skip
+
+
+def promoted(first: SimpleNamespace, spread: dict[int, object]) -> unseen.Promotion | None:
+    """The labelled rows, and those of groups with a name; None where no name has enough rows."""
+    try:
+        return unseen.promote(
+            first.sheet.rows, first.labels, len(first.truth), known=first.before.classes,
+            probabilities=first.sheet.probabilities, spread=spread, explanation=first.found,
+        )  # fmt: skip
+    except ValueError:  # nothing could be promoted: the first estimate stays
+        return None
 
 
 def second_round(promotion, X, y, rest, truth: np.ndarray, seed: int) -> dict[str, float]:
@@ -408,17 +413,21 @@ def one_loop(X, y, seed: int) -> dict[str, float]:
         "named": len(first.named),
         "hidden": len(first.hidden),
     }
-    if first.promotion is None:
+    promotion = promoted(first, first.named)
+    if promotion is None:
         return {**result, "after": result["before"]}
-    grown = first.promotion.apply(*first.rows)
-    return {**result, **second_round(first.promotion, *grown, first.truth, seed)}
+    grown = promotion.apply(*first.rows)
+    return {**result, **second_round(promotion, *grown, first.truth, seed)}
 
 
 def one_weighing(X, y, seed: int) -> dict[str, dict[str, float]]:
-    """The second round with rows of new classes as promoted, resampled by weight, drawn evenly."""
+    """The second round with rows of new classes as promoted, resampled by weight, drawn evenly.
+
+    And with the rows that people labelled alone, without whole groups.
+    """
     first, rng = first_round(X, y, seed), np.random.RandomState(seed)
-    promotion = first.promotion
-    if promotion is None:
+    promotion, alone = promoted(first, first.named), promoted(first, {})
+    if promotion is None or alone is None:
         return {}
     grown, y_grown, rest = promotion.apply(*first.rows)
     weighted, even = grown.copy(), grown.copy()
@@ -430,10 +439,11 @@ def one_weighing(X, y, seed: int) -> dict[str, dict[str, float]]:
         weighted[places] = grown[len(first.rows[0]) + drawn]
         pool = rng.permutation(np.flatnonzero(y_other == label))[: len(mine)]
         even[places[: len(pool)]] = X_other[pool]
-    return {
+    found = {
         name: second_round(promotion, rows, y_grown, rest, first.truth, seed)
         for name, rows in (("promoted", grown), ("weighted", weighted), ("even", even))
     }
+    return {**found, "alone": second_round(alone, *alone.apply(*first.rows), first.truth, seed)}
 
 
 def weighings(n_draws: int = 8) -> None:
@@ -442,7 +452,7 @@ def weighings(n_draws: int = 8) -> None:
         found = [one_weighing(*sets[name], 400 + draw) for draw in range(n_draws)]
         found = [one for one in found if one]
         line: dict[str, object] = {"set": name, "draws": len(found)}
-        for way in ("promoted", "weighted", "even"):
+        for way in ("promoted", "weighted", "even", "alone"):
             values = np.array([one[way]["after"] for one in found])
             line |= {
                 way: f"{values.mean():.3f}",

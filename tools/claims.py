@@ -393,6 +393,11 @@ def loop() -> Iterator[Claim]:
         values = [float(row[f"{stage}{part}"]) for stage in ("before", "audit", "after")
                   for part in ("", "_se")]  # fmt: skip
         yield Claim(LOOP, f"| {title} | {{}} ± {{}} | {{}} ± {{}} | {{}} ± {{}} |", tuple(values))
+        (row,) = rows("loop_weights", set=name)
+        values = [float(row[f"{way}{part}"]) for way in ("promoted", "weighted", "even", "alone")
+                  for part in ("", "_se", "_held")]  # fmt: skip
+        line = f"| {name.replace('_', ' ')} | {' | '.join(['{} ± {} ({})'] * 4)} |"
+        yield Claim(LOOP, line, tuple(values))
     yield Claim(
         LOOP, "`explain` takes {} times the CPU time", (cell("loop_time", "ratio", rows=2000),)
     )

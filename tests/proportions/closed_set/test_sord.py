@@ -7,7 +7,7 @@ from scipy.optimize import linprog, minimize_scalar
 
 from reference.closed_twins import gaussian_record
 from unseen import SORD
-from unseen.proportions.closed_set.sord import least_distance
+from unseen.proportions.closed_set.sord import _steps, least_distance
 from unseen.scores import Posteriors
 
 
@@ -35,6 +35,11 @@ def functions(n_classes, n_points, seed):
     classes = np.linspace(0, 1, n_points) ** np.exp(rng.normal(size=(n_classes, 1)))
     wiggle = 0.05 * np.cumsum(rng.normal(size=n_points)) / n_points**0.5
     return classes, np.clip(rng.dirichlet(np.ones(n_classes)) @ classes + wiggle, 0, 1)
+
+
+def test_a_score_lies_in_one_step_of_its_grid_and_1_in_the_last() -> None:
+    found = _steps(np.array([[0.0, 1.0], [0.6, 0.25], [0.99, 0.24]]), 4).toarray()
+    assert [np.flatnonzero(row).tolist() for row in found] == [[0, 7], [2, 5], [3, 4]]
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -247,7 +247,7 @@ def test_rows_that_all_lie_as_far_as_a_class_may_all_be_new() -> None:
     assert unclear(1) == set(cases)
 
 
-@pytest.mark.parametrize("apart", [1.2, 1.6])
+@pytest.mark.parametrize("apart", [1.2, 1.6, 2.0])
 def test_rows_that_left_as_one_are_rather_new(apart: float) -> None:
     rng, y = np.random.default_rng(0), np.arange(300) % 6
     centres = apart * rng.normal(size=(7, 8))
@@ -262,7 +262,7 @@ def test_rows_that_left_as_one_are_rather_new(apart: float) -> None:
 
 def test_rows_of_many_classes_or_like_training_are_not_rather_new() -> None:
     doubtful = Drift("unclear", 0.95, Tolerance(np.zeros(0), np.zeros(0)), 0.98)
-    for n_like, rather in ((1, True), (2, True), (3, False)):
+    for n_like, rather in ((0, False), (1, True), (2, True), (3, False)):
         found = replace(doubtful, displacement={k: 0.5 if k < n_like else None for k in range(6)})
         assert found.rather_new == rather
         assert not replace(found, unlike=0.7).rather_new

@@ -5,7 +5,7 @@ docs/drift.md says what a verdict means and what it does not.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -167,9 +167,8 @@ class Drift(Frozen):
         Classes that moved far keep their number. Rows that lie as far as a class, and look like a
         third of the known classes or fewer, are of few classes, known or not.
         """
-        looked_like = [shift for shift in self.displacement.values() if shift is not None]
-        few = len(looked_like) <= len(self.displacement) / 3
-        return few and self.verdict == "unclear" and self.unlike > _HARDLY_ANY
+        left = _left_as_one(self.displacement)
+        return left and self.verdict == "unclear" and self.unlike > _HARDLY_ANY
 
     def named(self, names: Sequence[Any]) -> Drift:
         """The record with names of columns in place of their numbers.
@@ -330,8 +329,10 @@ def drift_record(scores: OpenScores, probability_moved: float, far: float, unlik
     Drift
     """
     verdict: Verdict = "still"
+    shifts = displacement(scores.moves, scores.classes)
     if probability_moved > _UNCLEAR:
-        sure = probability_moved > _MOVED and _can_be_told(scores, far, unlike)
+        told = _can_be_told(scores, far > _FAR and not _left_as_one(shifts), unlike)
+        sure = probability_moved > _MOVED and told
         verdict = "moved" if sure else "unclear"
     distances = scores.ratios.distances
     tolerance = Tolerance(np.zeros(0), np.zeros(0))
@@ -346,7 +347,7 @@ def drift_record(scores: OpenScores, probability_moved: float, far: float, unlik
         float(unlike),
         far=moved and far > _FAR,
         columns=moved_columns(scores.moves),
-        displacement=displacement(scores.moves, scores.classes),
+        displacement=shifts,
         part=_part(scores.moves),
         **strays(scores.moves),
     )
@@ -357,7 +358,13 @@ def _part(moves: Moves | None) -> float:
     return moves.part.share if moves is not None and moves.part.log_odds > _SAID_ODDS else 0.0
 
 
-def _can_be_told(scores: OpenScores, far: float, unlike: float) -> bool:
+def _left_as_one(displacement: Mapping[Any, float | None]) -> bool:
+    """Whether new rows look like a third of the known classes or fewer; not if like none."""
+    n_like = sum(shift is not None for shift in displacement.values())
+    return 0 < n_like <= len(displacement) / 3
+
+
+def _can_be_told(scores: OpenScores, too_far: bool, unlike: float) -> bool:
     """Whether a verdict can be "moved": classes that moved may as well be other classes.
 
     Where several classes moved too far to tell, the verdict says so.
@@ -366,7 +373,7 @@ def _can_be_told(scores: OpenScores, far: float, unlike: float) -> bool:
     if len(scores.classes) == 1:
         return away is not None and away.distance < _SMALL_MOVE
     as_a_class = away is not None and away.distance >= _AS_A_CLASS
-    return far > _FAR or unlike < _HARDLY_ANY or not as_a_class
+    return too_far or unlike < _HARDLY_ANY or not as_a_class
 
 
 def strays(moves: Moves | None) -> dict[str, Any]:

@@ -221,6 +221,8 @@ def test_rows_and_texts_that_are_not_those_of_the_rule_are_named(rows) -> None:
     rule = Given(np.repeat([0, 1], 100), eta, 1 / 3)
     with pytest.raises(ValueError, match=r"texts must be one for each of 300 new rows; got 2"):
         unseen.explain(rule, X, y, X_new, texts=["a", "b"])
+    with pytest.raises(ValueError, match=r"X and X_new must vary in at least one feature"):
+        unseen.explain(rule, np.ones_like(X), y, np.ones_like(X_new))
     with pytest.raises(TypeError, match=r"texts must hold text; got 7"):
         unseen.explain(rule, X, y, X_new, texts=[7] * 300)
     with pytest.raises(ValueError, match=r"rule must be a fitted rejection rule"):

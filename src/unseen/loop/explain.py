@@ -152,6 +152,8 @@ class _Rows:
     def checked(cls, rule: RejectionRule, X: Any, y: Any, X_new: Any) -> _Rows:
         labelled = check_labelled(BaseEstimator(), X, y)
         known, new = _dense(labelled.rows), _dense(check_new(labelled, X_new))
+        if all((rows == known[0]).all() for rows in (known, new)):
+            raise ValueError("X and X_new must vary in at least one feature; got one row in all.")
         fitted = rule.out_of_fold_
         if (len(known), len(new)) != (len(fitted.codes), len(fitted.new)):
             raise ValueError(

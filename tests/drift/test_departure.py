@@ -19,6 +19,7 @@ from unseen.drift.hypotheses import PROBABILITY_MOVED
 from unseen.drift.lattice import SHARES
 from unseen.mixture.placement import PlacementPosterior
 from unseen.proportions.open_set import open_set_fit
+from unseen.proportions.without import without_columns
 from unseen.scores import OpenScores
 from unseen.scores.moves import Departure, mean_departure
 
@@ -157,6 +158,10 @@ def test_without_a_column_that_moved_the_other_columns_are_the_answer() -> None:
     assert (low <= [*other.proportions, other.unseen]).all()
     assert low[-1] == 0 < 0.25 < high[-1] < 1
     assert [note.code for note in found.notices] == [note.code for note in alone.notices]
+    too_far = replace(alone, drift=replace(alone.drift, far=True))
+    told = without_columns(too_far, other, (4,))
+    assert not told.drift.far
+    assert told.pooled is other.pooled
     assert "Without column 4 nothing seems to have moved, and 2" in found.sentence()
     named = found.drift.named([f"s{place}" for place in range(9)])
     assert named.to_dict()["without"]["columns"] == ["s4"]
@@ -267,3 +272,5 @@ def test_rows_of_many_classes_or_like_training_are_not_rather_new() -> None:
         assert found.rather_new == rather
         assert not replace(found, unlike=0.7).rather_new
         assert not replace(found, verdict="moved").rather_new
+        assert not replace(found, stray=0.5).rather_new
+        assert not replace(found, part=0.5).rather_new

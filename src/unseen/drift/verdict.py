@@ -165,10 +165,12 @@ class Drift(Frozen):
         """Whether all rows are rather new: they left as one, and not class by class.
 
         Classes that moved far keep their number. Rows that lie as far as a class, and look like a
-        third of the known classes or fewer, are of few classes, known or not.
+        third of the known classes or fewer, are of few classes, known or not. Codes and a part that
+        moved explain such rows better.
         """
-        left = _left_as_one(self.displacement)
-        return left and self.verdict == "unclear" and self.unlike > _HARDLY_ANY
+        if self.stray or self.part or self.verdict != "unclear":
+            return False
+        return self.unlike > _HARDLY_ANY and _left_as_one(self.displacement)
 
     def named(self, names: Sequence[Any]) -> Drift:
         """The record with names of columns in place of their numbers.

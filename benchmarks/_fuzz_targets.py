@@ -288,10 +288,10 @@ def try_condition(file: Path) -> None:
     """Read a condition and ask it about an estimate; click's errors are the expected ones."""
     import click
 
-    from unseen.cli.failif import parse_condition
+    from unseen.cli.failif import Condition
 
     try:
-        parse_condition(file.read_bytes().decode("utf-8", "replace")).holds(_estimate())
+        Condition.parse(file.read_bytes().decode("utf-8", "replace")).holds(_estimate())
     except click.UsageError:
         raise ValueError("refused") from None
 

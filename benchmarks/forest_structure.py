@@ -102,7 +102,7 @@ def theirs(sample: OpenSample, kind: str, min_leaf: int, seed: int) -> np.ndarra
     if "targets" in kind:
         target = np.eye(n_known + 1)[code]
         target[code < n_known, -1] = -1
-    prior, pseudo_mass = np.append(sample.shares, sample.unseen), 1 / effective_size(sample)
+    prior, pseudo_mass = sample.prior, 1 / effective_size(sample)
     total = np.zeros((len(X), n_known + 1))
     for counts in bootstrap_counts(sample, N_TREES, rng):
         tree = TREES[kind](

@@ -28,7 +28,7 @@ import torch
 import unseen
 from unseen.scores import kernel, logistic
 from unseen.scores.base import training_masks
-from unseen.scores.held_out import GRID_STEPS, GRID_TOL, held_out, one_hot, weighted_auc
+from unseen.scores.held_out import Grid, one_hot, weighted_auc
 
 N_RUNS = 3
 
@@ -100,7 +100,7 @@ def two_classes(n_rows, n_columns, seed=0):
 
 def grid_fit(rows, codes, masks, C_values, bandwidth):
     """All fits behind the choice of C, and the fit of the chosen one to all rows."""
-    found = held_out(rows, codes, bandwidth, C_values, masks, "neg_log_loss", GRID_TOL, GRID_STEPS)
+    found = Grid(rows, codes, C_values, masks).held_out(bandwidth)
     best = C_values[[found.scores.argmax()]]
     factor, arrays = rows.factor(bandwidth), rows.arrays
     dtype = arrays.precision(factor.design)

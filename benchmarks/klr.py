@@ -293,11 +293,10 @@ def measure_flops(n_rows):
     line searches, scores. Operations in double precision count twice. A bound is a count
     over the rate of a 2000^3 single-precision product; both times are the best of seven.
     """
-    from unseen.scores import klr, logistic
-    from unseen.scores.kernel import automatic_rank
+    from unseen.scores import kernel, logistic
 
     X, y, _, _ = problem("pair", n_rows, 0)
-    count = FlopCount(klr, logistic, X.shape[1])
+    count = FlopCount(kernel, logistic, X.shape[1])
     with count:
         ours(X, y)
     seconds = min(ours(X, y)[1] for _ in range(7))
@@ -306,7 +305,7 @@ def measure_flops(n_rows):
     bound = count.total / peak
     row = dict(n=n_rows, gflop=count.total / 1e9, peak_gflops=peak / 1e9)
     row |= dict(bound_seconds=bound, seconds=seconds, share=bound / seconds)
-    plain = plain_flops(n_rows, automatic_rank(n_rows), X.shape[1])
+    plain = plain_flops(n_rows, kernel.automatic_rank(n_rows), X.shape[1])
     return {**row, "plain_gflop": plain / 1e9, "plain_share": plain / peak / seconds}
 
 
@@ -324,14 +323,15 @@ def plain_flops(n, rank, n_features):
 class FlopCount:
     """Counts while the solver runs, by wrapping its products."""
 
-    def __init__(self, klr, logistic, n_features):
-        self.klr, self.logistic, self.n_features, self.total = klr, logistic, n_features, 0.0
+    def __init__(self, kernel, logistic, n_features):
+        self.kernel, self.logistic = kernel, logistic
+        self.n_features, self.total = n_features, 0.0
 
     def __enter__(self):
         self.saved = {
             (owner, name): getattr(owner, name)
             for owner, name in [
-                (self.klr, "kernel_factor"),
+                (self.kernel.PreparedRows, "factor"),
                 (self.logistic._Iteration, "_curvature"),
                 (self.logistic._Iteration, "_move"),
                 (self.logistic._Preconditioner, "__init__"),
@@ -355,9 +355,9 @@ class FlopCount:
 
         return counted
 
-    def count_kernel_factor(self, factor, X, _, landmarks, *__):
+    def count_factor(self, factor, rows, _):
         n, rank = factor.design.shape
-        return 2 * n * rank * (self.n_features + 2) + 2 * (2 / 3) * len(landmarks) ** 3
+        return 2 * n * rank * (self.n_features + 2) + 2 * (2 / 3) * len(rows.landmarks) ** 3
 
     def count_curvature(self, _, state):
         return 2 * state.factor.design.size * state.w[0].size

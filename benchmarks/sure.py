@@ -34,7 +34,7 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 
 from unseen import OpenSetEstimator, estimate
-from unseen.intervals.quantiles import counting_noise, stretched_limits
+from unseen.intervals import counting_noise, stretched_limits
 from unseen.mixture.detection import SHARES as DETECTION_SHARES
 from unseen.mixture.detection import detection_power
 from unseen.proportions.open_set import (

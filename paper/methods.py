@@ -24,7 +24,7 @@ from unseen import (
     SaerensEM,
 )
 from unseen._types import FloatArray
-from unseen.intervals.band import band_slopes, closed_limits
+from unseen.intervals import band_slopes, closed_limits
 from unseen.mixture import BestBin, DensityRatio, ROCSlope
 from unseen.mixture.base import MixtureEstimator
 from unseen.mixture.slope import SMOOTHING_REPLICATES

@@ -12,6 +12,7 @@ from numpy.testing import assert_array_equal
 from sklearn.naive_bayes import GaussianNB
 
 import unseen
+from unseen._frozen import frozen, plain
 from unseen.monitoring import monitor
 from unseen.proportions import OpenSetEstimator
 from unseen.records import Estimate, RocEvidence
@@ -119,6 +120,16 @@ def assert_read_only(record: Any) -> None:
                 part["new"] = 1
     with pytest.raises(FrozenInstanceError):
         setattr(record, fields(record)[0].name, None)
+
+
+def test_values_are_frozen_at_any_depth_and_plain_for_json() -> None:
+    value = {1: np.arange(2), "b": [np.float64(0.5), (True, None)]}
+    made = frozen(value)
+    assert made["b"] == (0.5, (True, None))
+    assert not made[1].flags.writeable
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        made["b"] = 1
+    assert plain(made) == plain(value) == {"1": [0, 1], "b": [0.5, [True, None]]}
 
 
 def lists_inside(value: Any) -> bool:

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 
 import pytest
 
@@ -51,6 +52,14 @@ def test_every_public_name_is_found() -> None:
         assert value.__name__ == name
         assert value is getattr(import_module(module), name)
         assert value.__doc__
+
+
+def test_every_name_that_a_package_lists_is_there() -> None:
+    for found in walk_packages(unseen.__path__, "unseen."):
+        if found.ispkg:
+            package = import_module(found.name)
+            listed = getattr(package, "__all__", ())
+            assert [name for name in listed if not hasattr(package, name)] == [], found.name
 
 
 def test_only_public_names_show() -> None:

@@ -16,10 +16,14 @@ from unseen.intervals import (
     IntervalEvidence,
     Percentile,
     RocBand,
+    band_slopes,
     certified_unseen,
+    closed_limits,
+    counting_noise,
+    open_limits,
+    simultaneous_tail,
+    stretched_limits,
 )
-from unseen.intervals.band import band_slopes, closed_limits, open_limits
-from unseen.intervals.quantiles import counting_noise, simultaneous_tail, stretched_limits
 from unseen.mixture import BestBin
 from unseen.roc import BinomialDeviance, Concave, RocSketch, bootstrap_roc, fit_roc
 from unseen.roc.bootstrap import EXACT_ROWS, bootstrap_rocs, bootstrap_slopes

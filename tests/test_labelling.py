@@ -148,3 +148,5 @@ def test_sizes_rise_to_the_rows_that_there_are(n_rows) -> None:
     sizes = default_sizes(n_rows)
     assert sizes == tuple(sorted(set(sizes)))
     assert n_rows / 2.5 < sizes[-1] <= n_rows
+    assert default_sizes(120) == (10, 20, 50, 100)
+    assert default_sizes(7) == (7,)

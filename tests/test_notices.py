@@ -10,7 +10,6 @@ SOURCE = Path(unseen.__file__).parent
 PAGE = Path(__file__).parents[1] / "docs" / "notices.md"
 # A finding becomes a notice, with the name of the check in its code.
 PASSED_ON = {
-    ("diagnostics.py", "name"),
     ("diagnostics.py", "self.name"),
     ("diagnostics.py", "f'{self.name}_unchecked'"),
 }
@@ -23,7 +22,7 @@ def codes_in(file: Path) -> tuple[set[str], set[tuple[str, str]]]:
         if not isinstance(node, ast.Call):
             continue
         called = getattr(node.func, "id", getattr(node.func, "attr", None))
-        if called not in ("Notice", "Finding", "_finding"):
+        if called not in ("Notice", "Finding"):
             continue
         named = [word.value for word in node.keywords if word.arg in ("code", "name")]
         code = (*node.args, *named)[0]

@@ -96,9 +96,7 @@ def test_what_skops_cannot_save_is_there_again_after_loading(samples, path) -> N
         assert one.rule_.losses == costs
         stack = next(part for part in one.rule_.rules if hasattr(part, "features"))
         assert all(
-            type(each) is NearestNeighbors
-            for scale in stack.features.neighbours
-            for each in scale.by_class
+            type(each) is NearestNeighbors for scale in stack.neighbours for each in scale.by_class
         )
 
 

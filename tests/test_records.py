@@ -48,6 +48,14 @@ def test_prints_intervals_and_the_certified_bound_when_there() -> None:
     assert lines[5] == "certified: the unseen share is at least 0.210"
 
 
+def test_the_sentence_says_how_sure_the_share_is() -> None:
+    sure = an_estimate(intervals=[[0.4, 0.6], [0.1, 0.3], [0.25, 0.35]]).sentence()
+    assert sure.startswith("About 30% of the new rows (25% to 35%) come from classes that ")
+    unsure = an_estimate(intervals=[[0.4, 0.6], [0.1, 0.3], [0.0, 0.5]]).sentence()
+    assert unsure.startswith("Perhaps 30% of the new rows come from classes that training never")
+    assert unsure.endswith("any share from none to 50% is possible.")
+
+
 def test_html_escapes_labels_and_notices() -> None:
     page = an_estimate(
         classes=("<b>", "dog"),

@@ -29,9 +29,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import unseen.datasets
-from unseen.datasets.catalogue import CATALOGUE, check_facts, fingerprint
+from unseen.datasets.catalogue import CATALOGUE, Rows, check_facts, fingerprint
 from unseen.datasets.npz import read_npz
-from unseen.datasets.record import Rows
 
 FILES = Path(unseen.datasets.__file__).parent / "files"
 LIMIT_BYTES = 3_000_000

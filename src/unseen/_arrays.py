@@ -21,20 +21,6 @@ from scipy.special import softmax
 
 from unseen._types import Array, FloatArray, IntArray
 
-__all__ = [
-    "NumpyArrays",
-    "arrays_of",
-    "card_of",
-    "carried",
-    "chosen_arrays",
-    "kept_there",
-    "on_device",
-    "row_blocks",
-    "rows_sent_once",
-    "sent_rows",
-    "where_rows_are",
-]
-
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 BLOCK = 4096  # rows whose kernel values stay in the cache between two passes over them
@@ -173,9 +159,13 @@ def row_blocks(n_rows: int, size: int | None = None) -> Iterator[slice]:
 
 
 class NumpyArrays:
-    """NumPy's verbs, in blocks of rows that stay in the cache of a processor."""
+    """NumPy's verbs, in blocks of rows that stay in the cache of a processor.
+
+    ``xp`` is the module whose functions of one name and meaning need no verb of their own.
+    """
 
     is_host = True
+    xp: Any = np
 
     @contextmanager
     def full_precision(self) -> Iterator[None]:
@@ -196,7 +186,7 @@ class NumpyArrays:
 
     def host(self, array: Array) -> Any:
         """The array as NumPy's own; sparse rows as they are."""
-        return NumpyArrays.put(self, array)
+        return self.put(array)
 
     def empty(self, shape: tuple[int, ...], dtype: Any = np.float64) -> Array:
         """An array to be filled."""
@@ -217,7 +207,7 @@ class NumpyArrays:
 
     def precision(self, array: Array) -> np.dtype[Any]:
         """The array's type of numbers, in NumPy's words."""
-        return np.dtype(array.dtype)
+        return np.dtype(str(array.dtype).removeprefix("torch."))
 
     def cast(self, array: Array, dtype: Any) -> Array:
         """The array with numbers of another type."""
@@ -236,17 +226,9 @@ class NumpyArrays:
         """Some columns of an array, together in memory."""
         return np.ascontiguousarray(array[:, which])
 
-    def beside(self, parts: list[Array]) -> Array:
-        """Columns side by side."""
-        return np.column_stack(parts)
-
     def joined(self, parts: list[Array]) -> Array:
         """Rows of all parts, one after the other; on the device if a part is there."""
         return np.concatenate(parts)
-
-    def places(self, mask: Array) -> Array:
-        """Places at which a mask holds, in order."""
-        return np.flatnonzero(mask)
 
     def looked_up(self, table: FloatArray, places: Array) -> Array:
         """Values of a table at the places of rows, which are small whole numbers."""
@@ -261,7 +243,8 @@ class NumpyArrays:
 
     def total(self, array: Array) -> FloatArray:
         """Sum over the rows, in double precision, on the host."""
-        return np.asarray(array.sum(axis=0, dtype=np.float64))
+        found: FloatArray = self.host(array.sum(0, dtype=self.xp.float64))
+        return found
 
     def product(self, design: Array, right: Array, out: Array) -> None:
         """``design @ right``, into ``out``."""
@@ -297,10 +280,6 @@ class NumpyArrays:
         flat = np.array(right, dtype=factor.dtype, order="F")
         return _fortran("potrs", factor.dtype)(factor, flat, lower=1, overwrite_b=1)[0]
 
-    def add_to_diagonal(self, matrix: Array, value: Any) -> None:
-        """Add a number to each element of the diagonal."""
-        matrix[np.diag_indices_from(matrix)] += value
-
     def shifted_exp(self, exponent: Array, shift: float | None, out: Array) -> None:
         """``exp(exponent + shift)``, less ``exp(shift)`` where there is a shift, into ``out``."""
         np.minimum(exponent, -(shift or 0.0), out=exponent)
@@ -323,7 +302,7 @@ class NumpyArrays:
 
     def softmax(self, values: Array) -> Array:
         """Shares of the exponentials along the last axis; a fresh array."""
-        powers = np.exp(values - self.largest(values)[..., None])
+        powers = np.exp(values - _largest(values)[..., None])
         # Sums over a short last axis are faster as a product.
         powers /= (powers @ np.ones(values.shape[-1], dtype=values.dtype))[..., None]
         return powers
@@ -331,21 +310,6 @@ class NumpyArrays:
     def posteriors(self, logits: Array) -> FloatArray:
         """Probabilities of the classes, a row each, in double precision, on the host."""
         return np.asarray(softmax(logits, axis=1))
-
-    def log(self, values: Array) -> Array:
-        """The logarithm; -inf of 0, and NaN below."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.log(values)
-
-    def largest(self, values: Array) -> Array:
-        """The largest value along the last axis."""
-        if values.shape[-1] > FEW_OUTPUTS:
-            return np.asarray(values.max(axis=-1))
-        # Output by output, where outputs are few.
-        largest = values[..., 0].copy()
-        for output in range(1, values.shape[-1]):
-            np.maximum(largest, values[..., output], out=largest)
-        return largest
 
     def softplus(self, values: Array) -> Array:
         """``log(1 + exp(values))``."""
@@ -360,10 +324,12 @@ class NumpyArrays:
 
     def squared_distances(self, rows: Array, references: Array) -> Array:
         """Squares of distances, a column for each reference; rounding may take one below 0."""
-        squares = [np.einsum("ij,ij->i", points, points) for points in (rows, references)]
-        left = np.column_stack([rows, squares[0], np.ones(len(rows))])
-        right = np.column_stack([-2 * references, np.ones(len(references)), squares[1]])
-        return left @ right.T
+        # One product writes the distances once; sums added to it would read and write all again.
+        samples = rows, references
+        squares = [self.contract("ij,ij->i", points, points) for points in samples]
+        ones = [self.zeros((len(points),)) + 1 for points in samples]
+        left = self.xp.column_stack([rows, squares[0], ones[0]])
+        return left @ self.xp.column_stack([-2 * references, ones[1], squares[1]]).T
 
     def smallest(self, values: Array, n_values: int) -> Array:
         """The least so many values of each row, in any order; may overwrite the values."""
@@ -377,16 +343,9 @@ class NumpyArrays:
             values[every, least] = np.inf
         return found
 
-    def steps(self, values: Array) -> tuple[Array, Array]:
-        """The distinct values, rising, and the place of each value among them."""
-        distinct, place = np.unique(values, return_inverse=True)
-        return distinct, place
-
     def ranks(self, values: Array) -> Array:
         """The place of each value (C, n) among the distinct values of its row, rising."""
         rows = np.ascontiguousarray(values)
-        if len(rows) == 1:
-            return self.steps(rows[0])[1][None]
         order = np.argsort(rows, axis=1)
         order += rows.shape[1] * np.arange(len(rows))[:, None]
         rising = rows.ravel()[order]
@@ -394,20 +353,6 @@ class NumpyArrays:
         np.cumsum(rising[:, 1:] != rising[:, :-1], axis=1, out=steps[:, 1:])
         found[order] = steps
         return found.reshape(order.shape)
-
-    def counts(self, places: Array, n_places: int, weights: Array | None = None) -> Array:
-        """How many times each place from 0 on comes, or the sum of its weights."""
-        return np.bincount(places, weights, minlength=n_places).astype(np.float64)
-
-    def running_sums(self, values: Array) -> Array:
-        """0, then the sum of the values up to each of them, along the last axis."""
-        sums = np.zeros((*values.shape[:-1], values.shape[-1] + 1))
-        np.cumsum(values, axis=-1, out=sums[..., 1:])
-        return sums
-
-    def angles(self, shares: Array) -> Array:
-        """``asin(sqrt(share))``; rounding lets a cumulative share pass 1 by an ulp."""
-        return np.arcsin(np.sqrt(np.clip(shares, 0.0, 1.0)))
 
     def interpolated(self, values: Array, knots: Array, places: Array) -> Array:
         """Straight lines between places at rising knots, constant beyond."""
@@ -422,6 +367,16 @@ def _fortran(name: str, dtype: np.dtype[Any]) -> Any:
     """A function of BLAS or LAPACK: the checks of scipy.linalg cost as much as small matrices."""
     find = get_blas_funcs if name == "trmm" else get_lapack_funcs
     return find(name, dtype=dtype)
+
+
+def _largest(values: FloatArray) -> FloatArray:
+    """The largest value along the last axis; output by output where outputs are few."""
+    if values.shape[-1] > FEW_OUTPUTS:
+        return np.asarray(values.max(axis=-1))
+    largest = values[..., 0].copy()
+    for output in range(1, values.shape[-1]):
+        np.maximum(largest, values[..., output], out=largest)
+    return largest
 
 
 def single_expm1(half: FloatArray, rest: FloatArray, factor: float) -> FloatArray:

@@ -26,29 +26,18 @@ _NO_SPACE = (ENOSPC, EDQUOT, EFBIG, EROFS)
 
 
 def check_writable(path: StrPath) -> None:
-    """Raise at once what writing a file would raise at the end.
-
-    Parameters
-    ----------
-    path : path
-        Where a file is to be written; a file that is there stays as it is.
-
-    Raises
-    ------
-    OSError
-        When the folder does not exist or may not be written to, or when ``path`` is no plain file.
-
-    Examples
-    --------
-    >>> from unseen._files import check_writable
-    >>> check_writable("no such folder/out.csv")
-    Traceback (most recent call last):
-        ...
-    FileNotFoundError: no such folder/out.csv cannot be written: its folder does not exist.
-    """
+    """Raise at once what writing a file would raise at the end; a file that is there stays."""
     target = Path(os.path.realpath(path))
     try:
-        _check_target(target)
+        if not target.parent.exists():
+            raise FileNotFoundError("its folder does not exist")
+        if not target.parent.is_dir():
+            raise NotADirectoryError("it would lie within a file")
+        if target.is_dir():
+            raise IsADirectoryError("it is a folder")
+        # Renaming over a device such as /dev/null would replace it.
+        if target.exists() and not target.is_file():
+            raise OSError("it is no plain file")
         draft = _draft_beside(target)
         make_file(draft, target)
         draft.unlink()
@@ -62,27 +51,8 @@ def check_writable(path: StrPath) -> None:
 def write_then_rename(path: StrPath) -> Iterator[Path]:
     """Yield a draft to write to, which becomes the file if all went well, and is deleted if not.
 
-    Parameters
-    ----------
-    path : path
-        The file to make or to replace; a replaced file keeps its permissions.
-
-    Yields
-    ------
-    Path
-        The draft, in the same folder and with the same suffix.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> from unseen._files import write_then_rename
-    >>> with TemporaryDirectory() as folder:
-    ...     target = Path(folder, "note.txt")
-    ...     with write_then_rename(target) as draft:
-    ...         _ = draft.write_text("all of it")
-    ...     print(target.read_text(), len(list(Path(folder).iterdir())))
-    all of it 1
+    The draft lies in the same folder and has the same suffix. A file that is replaced keeps its
+    permissions.
     """
     check_writable(path)
     target = Path(os.path.realpath(path))
@@ -99,18 +69,6 @@ def write_then_rename(path: StrPath) -> Iterator[Path]:
         raise OSError(f"{path} cannot be written: {os.strerror(error.errno).lower()}.") from error
     finally:
         draft.unlink(missing_ok=True)
-
-
-def _check_target(target: Path) -> None:
-    if not target.parent.exists():
-        raise FileNotFoundError("its folder does not exist")
-    if not target.parent.is_dir():
-        raise NotADirectoryError("it would lie within a file")
-    if target.is_dir():
-        raise IsADirectoryError("it is a folder")
-    # Renaming over a device such as /dev/null would replace it.
-    if target.exists() and not target.is_file():
-        raise OSError("it is no plain file")
 
 
 def _draft_beside(target: Path) -> Path:

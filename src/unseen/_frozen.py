@@ -9,8 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["Frozen", "Pairs", "frozen", "frozen_array", "plain"]
-
 
 class Pairs(NamedTuple):
     """A mapping in the state of a record: labels stay what they are in files with text keys."""
@@ -36,13 +34,7 @@ class Frozen:
 
 
 def frozen(value: Any) -> Any:
-    """A read-only view of arrays and mappings, at any depth; anything else as it is.
-
-    Examples
-    --------
-    >>> frozen({"a": [1, 2]})
-    mappingproxy({'a': (1, 2)})
-    """
+    """A read-only view of arrays and mappings, at any depth; anything else as it is."""
     if isinstance(value, np.ndarray):
         return frozen_array(value)
     if isinstance(value, Pairs):
@@ -55,13 +47,7 @@ def frozen(value: Any) -> Any:
 
 
 def frozen_array(value: Any, dtype: Any = None) -> Any:
-    """A read-only array that nobody else can write to: a copy where somebody could.
-
-    Examples
-    --------
-    >>> frozen_array([1.0, 2.0]).flags.writeable
-    False
-    """
+    """A read-only array that nobody else can write to: a copy where somebody could."""
     array = np.asarray(value, dtype=dtype)
     # A read-only view of memory that its owner can write to would not stay what it is.
     owner = array if array.base is None else array.base
@@ -72,14 +58,7 @@ def frozen_array(value: Any, dtype: Any = None) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """A value in types that JSON and every reader know.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> plain({1: np.arange(2), "b": (np.float64(0.5),)})
-    {'1': [0, 1], 'b': [0.5]}
-    """
+    """A value in types that JSON and every reader know."""
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, np.ndarray | np.generic):

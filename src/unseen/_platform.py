@@ -21,20 +21,13 @@ _STOPS = [
 
 
 def cache_folder() -> Path:
-    """The folder in which a user's programs keep what can be had again.
-
-    Examples
-    --------
-    >>> cache_folder().is_absolute()
-    True
-    """
+    """The folder in which a user's programs keep what can be had again."""
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches"
     windows = sys.platform == "win32"
-    cache = Path(os.environ.get("LOCALAPPDATA" if windows else "XDG_CACHE_HOME", ""))
-    return (
-        cache if cache.is_absolute() else Path.home() / ("AppData/Local" if windows else ".cache")
-    )
+    variable, usual = ("LOCALAPPDATA", "AppData/Local") if windows else ("XDG_CACHE_HOME", ".cache")
+    cache = Path(os.environ.get(variable, ""))
+    return cache if cache.is_absolute() else Path.home() / usual
 
 
 def make_file(path: Path, like: Path) -> None:

@@ -66,16 +66,7 @@ def show_progress(listener: Listener | bool | None = True) -> Iterator[None]:
 
 
 def each(items: Iterable[Item], n_items: int | None = None) -> Iterator[Item]:
-    """Go through the items, and report after each; work inside an item reports its own part.
-
-    Examples
-    --------
-    >>> shares = []
-    >>> with show_progress(shares.append):
-    ...     total = sum(each([1, 2, 3, 4]))
-    >>> shares
-    [0.25, 0.5, 0.75, 1.0]
-    """
+    """Go through the items, and report after each; work inside an item reports its own part."""
     total = n_items or len(items)  # type: ignore[arg-type]
     for place, item in enumerate(items):
         with between(place / total, (place + 1) / total):
@@ -85,16 +76,7 @@ def each(items: Iterable[Item], n_items: int | None = None) -> Iterator[Item]:
 
 @contextmanager
 def between(first: float, last: float) -> Iterator[None]:
-    """Work that leads from one share of the whole to another.
-
-    Examples
-    --------
-    >>> shares = []
-    >>> with show_progress(shares.append), between(0.5, 1.0):
-    ...     found = list(each("ab"))
-    >>> shares
-    [0.75, 1.0]
-    """
+    """Work that leads from one share of the whole to another."""
     outer = _listener.get()
     if outer is None:
         yield

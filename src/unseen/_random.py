@@ -12,30 +12,16 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["even_draws", "generator", "one_blas_thread", "seeded", "whole_seed"]
-
 
 def whole_seed(random_state: Any) -> int:
-    """One whole number for a whole run, so that a record can say how to repeat the run.
-
-    Examples
-    --------
-    >>> whole_seed(7)
-    7
-    """
+    """One whole number for a whole run, so that a record can say how to repeat the run."""
     if isinstance(random_state, Integral):
         return int(random_state)
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
 def generator(random_state: Any) -> np.random.Generator:
-    """A generator from a seed, a RandomState or a generator, which is used as it is.
-
-    Examples
-    --------
-    >>> bool(generator(0).random() == generator(0).random())
-    True
-    """
+    """A generator from a seed, a RandomState or a generator, which is used as it is."""
     if isinstance(random_state, np.random.Generator):
         return random_state
     return np.random.default_rng(check_random_state(random_state).randint(2**31 - 1, size=4))
@@ -55,16 +41,7 @@ def even_draws(n_draws: int, rng: np.random.Generator) -> NDArray[np.float64]:
 
 
 def seeded(estimator: Any, seed: int) -> Any:
-    """A fresh copy of an estimator that draws all its randomness, nested too, from the seed.
-
-    Examples
-    --------
-    >>> from sklearn.ensemble import BaggingClassifier
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> copy = seeded(BaggingClassifier(DecisionTreeClassifier()), 7)
-    >>> copy.random_state, copy.estimator.random_state
-    (7, 7)
-    """
+    """A fresh copy of an estimator that draws all its randomness, nested too, from the seed."""
     model = clone(estimator)
     names = [name for name in model.get_params() if name.endswith("random_state")]
     return model.set_params(**dict.fromkeys(names, int(seed)))
@@ -75,11 +52,6 @@ def one_blas_thread() -> Any:
 
     Small products spread over threads wait for each other longer than they compute, above all
     on a busy machine, and their rounding then depends on the number of cores.
-
-    Examples
-    --------
-    >>> with one_blas_thread():
-    ...     pass
     """
     return _controller().limit(limits=1, user_api="blas")
 

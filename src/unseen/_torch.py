@@ -15,33 +15,18 @@ from scipy.sparse import issparse
 from unseen._arrays import NumpyArrays, row_blocks, sent_rows
 from unseen._types import Array, FloatArray, IntArray
 
-__all__ = ["TorchArrays"]
-
 # Numbers that a piece of work holds at a time, and those that stay in the card's cache.
 _MOST_NUMBERS, _CACHED = 2**28, 2**23
 _FEW_NUMBERS = 2**22
 _ALIGNED = 16  # columns of a design come in so many, or its products run at half their speed
 _SPLIT = 1000  # rows whose products are added up in single precision
 _LARGE = 2**27  # designs of so many numbers are worth products of our own
-_TYPES = {
-    np.dtype(np.float64): torch.float64,
-    np.dtype(np.float32): torch.float32,
-    np.dtype(np.int64): torch.int64,
-    np.dtype(np.uint8): torch.uint8,
-    np.dtype(np.bool_): torch.bool,
-}
-_NUMPY_TYPES: dict[Any, Any] = {ours: theirs for theirs, ours in _TYPES.items()}
 
 
 class TorchArrays(NumpyArrays):
-    """Torch's verbs: few large pieces of work instead of many small ones.
+    """Torch's verbs: few large pieces of work instead of many small ones."""
 
-    Parameters
-    ----------
-    device : torch.device
-    """
-
-    is_host = False
+    is_host, xp = False, torch
 
     def __init__(self, device: torch.device) -> None:
         self.device = device
@@ -97,7 +82,7 @@ class TorchArrays(NumpyArrays):
         if array.numel() < _FEW_NUMBERS // 64:
             return array.cpu().numpy()
         # NumPy asks for large pages, and a copy into those takes a fraction of the time.
-        found = np.empty(tuple(array.shape), dtype=_NUMPY_TYPES[array.dtype])
+        found = np.empty(tuple(array.shape), dtype=self.precision(array))
         torch.from_numpy(found).copy_(array)
         return found
 
@@ -116,10 +101,6 @@ class TorchArrays(NumpyArrays):
     def sealed(self, array: Array) -> Array:
         return array if isinstance(array, torch.Tensor) else super().sealed(array)
 
-    def precision(self, array: Array) -> np.dtype[Any]:
-        found: np.dtype[Any] = _NUMPY_TYPES[array.dtype]
-        return found
-
     def cast(self, array: Array, dtype: Any) -> Array:
         return array.to(_kind(dtype))
 
@@ -132,16 +113,10 @@ class TorchArrays(NumpyArrays):
     def columns(self, array: Array, which: Any) -> Array:
         return array[:, which].contiguous()
 
-    def beside(self, parts: list[Array]) -> Array:
-        return torch.column_stack(parts)
-
     def joined(self, parts: list[Array]) -> Array:
         if not any(isinstance(part, torch.Tensor) for part in parts):
             return super().joined(parts)
         return torch.cat([self.put(part) for part in parts])
-
-    def places(self, mask: Array) -> Array:
-        return mask.nonzero()[:, 0]
 
     def looked_up(self, table: FloatArray, places: Array) -> Array:
         return self.put(table)[places.int()]
@@ -155,9 +130,6 @@ class TorchArrays(NumpyArrays):
         # Sums over rows or coefficients are long.
         kind = torch.float64 if 0 in summed or dtype else right.dtype
         return (left * right).sum(summed, dtype=kind)
-
-    def total(self, array: Array) -> FloatArray:
-        return self.host(array.sum(0, dtype=torch.float64))
 
     def product(self, design: Array, right: Array, out: Array) -> None:
         whole, own = _whole(design), _own_products(design, right)
@@ -206,9 +178,6 @@ class TorchArrays(NumpyArrays):
         # Two products with the inverse of the triangle, where substitution would wait on itself.
         return (factor.T @ (factor @ right.to(factor.dtype))).to(right.dtype)
 
-    def add_to_diagonal(self, matrix: Array, value: Any) -> None:
-        matrix.diagonal().add_(value)
-
     def shifted_exp(self, exponent: Array, shift: float | None, out: Array) -> None:
         exponent.clamp_(max=-(shift or 0.0))
         if shift is None:
@@ -225,12 +194,6 @@ class TorchArrays(NumpyArrays):
     def posteriors(self, logits: Array) -> FloatArray:
         return self.host(torch.softmax(self.put(logits, np.float64), -1))
 
-    def log(self, values: Array) -> Array:
-        return values.log()
-
-    def largest(self, values: Array) -> Array:
-        return values.amax(-1)
-
     def softplus(self, values: Array) -> Array:
         values = values.double()
         return torch.logaddexp(torch.zeros_like(values), values)
@@ -240,13 +203,6 @@ class TorchArrays(NumpyArrays):
         places = codes[:, None, None].expand(-1, logits.shape[1], 1)
         return torch.logsumexp(logits, 2) - logits.gather(2, places)[..., 0]
 
-    def squared_distances(self, rows: Array, references: Array) -> Array:
-        # One product writes the distances once; sums added to it would read and write all again.
-        squares = [(points * points).sum(1, keepdim=True) for points in (rows, references)]
-        left = torch.cat([rows, squares[0], torch.ones_like(squares[0])], 1)
-        right = torch.cat([-2 * references, torch.ones_like(squares[1]), squares[1]], 1)
-        return left @ right.T
-
     def smallest(self, values: Array, n_values: int) -> Array:
         found = []
         for _ in range(n_values):  # faster than a sort, for the few that anybody asks for
@@ -255,23 +211,10 @@ class TorchArrays(NumpyArrays):
             values.scatter_(1, least.indices[:, None], torch.inf)
         return torch.stack(found, 1)
 
-    def steps(self, values: Array) -> tuple[Array, Array]:
-        distinct, place = torch.unique(self.put(values), return_inverse=True)
-        return distinct, place
-
     def ranks(self, values: Array) -> Array:
         rising, order = torch.sort(self.put(values), 1)
         steps = torch.nn.functional.pad((rising.diff() != 0).cumsum(1), (1, 0))
         return torch.empty_like(order).scatter_(1, order, steps)
-
-    def counts(self, places: Array, n_places: int, weights: Array | None = None) -> Array:
-        return torch.bincount(places, weights, minlength=n_places).double()
-
-    def running_sums(self, values: Array) -> Array:
-        return torch.nn.functional.pad(values.cumsum(-1), (1, 0))
-
-    def angles(self, shares: Array) -> Array:
-        return shares.clip(0.0, 1.0).sqrt().arcsin()
 
     def interpolated(self, values: Array, knots: Array, places: Array) -> Array:
         x, y = self.put(knots), self.put(places)
@@ -293,7 +236,7 @@ def _tensor(values: FloatArray) -> torch.Tensor:
 
 
 def _kind(dtype: Any) -> torch.dtype:
-    return dtype if isinstance(dtype, torch.dtype) else _TYPES[np.dtype(dtype)]
+    return dtype if isinstance(dtype, torch.dtype) else getattr(torch, np.dtype(dtype).name)
 
 
 def _inverse_triangle(matrix: Array) -> Array:

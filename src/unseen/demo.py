@@ -27,22 +27,12 @@ _HIDDEN = (7, 8, 9)
 
 @dataclass(frozen=True, eq=False)
 class Demo:
-    """The estimated shares, the true shares, and the shares by a closed-set method.
-
-    Parameters
-    ----------
-    estimate : Estimate
-        The open-set estimate.
-    truth, closed_set : ndarray of shape (K + 1,)
-        True shares and classify-and-count shares of each known class, then of unseen.
-    seconds : float
-        Wall-clock time of both methods together.
-    """
+    """The estimated shares, the true shares, and the shares by a closed-set method."""
 
     estimate: Estimate
-    truth: FloatArray
-    closed_set: FloatArray
-    seconds: float
+    truth: FloatArray  # (K + 1,): each known class, then unseen
+    closed_set: FloatArray  # (K + 1,): by classify and count
+    seconds: float  # wall-clock time of both methods together
 
     @classmethod
     def run(cls, random_state: int = 0) -> Demo:
@@ -78,14 +68,12 @@ def digit_samples(random_state: int) -> tuple[FloatArray, IntArray, FloatArray, 
     pixels, digits = load_digits(return_X_y=True)
     pixels = pixels[:, np.ptp(pixels, axis=0) > 0]  # three are white in every picture
     rng = np.random.default_rng(random_state)
-    training: list[IntArray] = []
-    later: list[IntArray] = []
+    parts = []
     for digit, n_new in _NEW_ROWS.items():
         rows = rng.permutation(np.flatnonzero(digits == digit))
         n_training = 0 if digit in _HIDDEN else _TRAINING_ROWS
-        training.append(rows[:n_training])
-        later.append(rows[n_training : n_training + n_new])
-    labelled, new = np.concatenate(training), np.concatenate(later)
+        parts.append(np.split(rows[: n_training + n_new], [n_training]))
+    labelled, new = map(np.concatenate, zip(*parts, strict=True))
     return pixels[labelled] / 16, digits[labelled], pixels[new] / 16, digits[new]
 
 
@@ -96,11 +84,5 @@ def known_shares(labels: IntArray, classes: tuple[int, ...]) -> FloatArray:
 
 
 def total_variation(p: FloatArray, q: FloatArray) -> float:
-    """Half the sum of absolute differences: the mass that would have to move from p to get q.
-
-    Examples
-    --------
-    >>> total_variation(np.array([0.5, 0.5, 0.0]), np.array([0.5, 0.25, 0.25]))
-    0.25
-    """
+    """Half the sum of absolute differences: the mass that would have to move from p to get q."""
     return float(np.abs(p - q).sum() / 2)

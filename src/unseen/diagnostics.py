@@ -10,31 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from scipy.stats import norm, rankdata
 
-from unseen._types import FloatArray
+from unseen._types import FloatArray, ScorePair
 from unseen.records import Notice, RocEvidence
 from unseen.roc.bootstrap import STRETCH, bootstrap_rocs, bootstrap_slopes
 from unseen.roc.fit import BinomialDeviance, fit_roc
 from unseen.roc.models import Concave
 from unseen.roc.sketch import RocSketch, concave_hull
-
-__all__ = [
-    "Finding",
-    "attribution",
-    "class_drift",
-    "effective_rows",
-    "hidden_share",
-    "misfit",
-    "overfull",
-    "quick_checks",
-    "right_end_bend",
-]
-
-ScorePair: TypeAlias = tuple[FloatArray, FloatArray]
 
 # Probability of a false alarm allowed to one check over all classes, on ideal data.
 _LEVEL = 0.01
@@ -132,7 +118,8 @@ def right_end_bend(label: Any, pair: ScorePair, n_classes: int = 1) -> Finding:
         f"class {label!r}: its ROC still bends at the right end, so its share is an upper "
         "bound rather than an estimate; a better classifier or more rows may help."
     )
-    return _finding("right_end_bend", ratio, limit, ratio > limit, sentence, label)
+    message = sentence if ratio > limit else None
+    return Finding("right_end_bend", float(ratio), float(limit), message, label)
 
 
 def misfit(
@@ -178,7 +165,8 @@ def misfit(
         f"class {label!r}: the fitted curve strays from the ROC by {value:.2f} at false alarm "
         f"{false_alarm[worst]:.2f}, so its share may be off; try another model or method."
     )
-    return _finding("misfit", value, limit, value > limit, sentence, label)
+    message = sentence if value > limit else None
+    return Finding("misfit", float(value), float(limit), message, label)
 
 
 def overfull(slopes: FloatArray, spread: float) -> Finding:
@@ -202,7 +190,7 @@ def overfull(slopes: FloatArray, spread: float) -> Finding:
         f"the slopes of the known classes sum to {total:.3f}, more than 1 beyond noise; the "
         "nearest shares that sum to 1 are given, so the unseen share is 0."
     )
-    return _finding("overfull", total, limit, total > limit, sentence)
+    return Finding("overfull", total, limit, sentence if total > limit else None)
 
 
 def effective_rows(label: Any, n_labelled: int, n_new: int) -> Finding:
@@ -228,7 +216,8 @@ def effective_rows(label: Any, n_labelled: int, n_new: int) -> Finding:
         f"class {label!r}: {n_labelled} labelled and {n_new} new rows are few; "
         "its share may be off by a fifth or more."
     )
-    return _finding("effective_rows", value, _FEWEST_ROWS, value < _FEWEST_ROWS, sentence, label)
+    message = sentence if value < _FEWEST_ROWS else None
+    return Finding("effective_rows", value, float(_FEWEST_ROWS), message, label)
 
 
 def hidden_share(
@@ -267,8 +256,8 @@ def hidden_share(
         f"class {label!r}: about {value:.0%} of the other known classes looks like it, so "
         "its share is only an upper bound."
     )
-    fires = interval[0] > _LARGEST_HIDDEN
-    return _finding("hidden_share", value, _LARGEST_HIDDEN, fires, sentence, label, interval)
+    message = sentence if interval[0] > _LARGEST_HIDDEN else None
+    return Finding("hidden_share", value, _LARGEST_HIDDEN, message, label, interval)
 
 
 def attribution(pair: ScorePair) -> FloatArray:
@@ -283,11 +272,6 @@ def attribution(pair: ScorePair) -> FloatArray:
     ----------
     pair : (scores_F, scores_H)
         Out-of-fold scores of the new rows and of the rows of the class.
-
-    Returns
-    -------
-    ndarray of shape (n_new,)
-        One probability per new row.
 
     Examples
     --------
@@ -317,7 +301,8 @@ def class_drift(
     The value is the largest difference of means over the features, in standard deviations; each
     new row is weighted by its probability to belong to the class. The check fires if the
     difference is above 0.1 beyond noise. A class that has moved and an unseen class that overlaps
-    it look the same: both make the check fire.
+    it look the same: both make the check fire. The value is nan, and a sentence says so, if the
+    probabilities sum to less than 5.
 
     Parameters
     ----------
@@ -331,12 +316,6 @@ def class_drift(
         Probability that each new row belongs to the class; see :func:`attribution`.
     names : sequence of str or None, default=None
         Names of the columns.
-
-    Returns
-    -------
-    Finding
-        With the value nan, and a sentence that says so, if the probabilities sum to less than 5:
-        there are no rows to look at.
 
     Examples
     --------
@@ -370,7 +349,8 @@ def class_drift(
         f"{value:.1f} standard deviations in column {column}; it may have drifted, and rows "
         "that have drifted away are counted as unseen."
     )
-    return _finding("class_drift", value, limit, value > limit, sentence, label)
+    message = sentence if value > limit else None
+    return Finding("class_drift", float(value), float(limit), message, label)
 
 
 def quick_checks(
@@ -381,17 +361,9 @@ def quick_checks(
 ) -> list[Finding]:
     """Run every check that needs only the ROCs of an estimate.
 
-    Parameters
-    ----------
-    classes : sequence
-        Labels of the known classes.
-    pairs : sequence of (scores_F, scores_H)
-        Scores of the new rows and of the rows of each class.
-    roc : mapping
-        The ROC evidence of each class. If the concave model was fitted to each class on its own,
-        the fits and the sum of the slopes are checked too.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of a small bootstrap.
+    ``pairs`` are the scores of the new rows and of the rows of each class, ``roc`` is the ROC
+    evidence of each class. If the concave model was fitted to each class on its own, the fits and
+    the sum of the slopes are checked too, with a small bootstrap.
     """
     findings = []
     for label, pair in zip(classes, pairs, strict=True):
@@ -425,19 +397,6 @@ def _model_checks(
         fitted_slopes = fit_roc(grid, curves.reshape(-1, len(grid)), Concave()).right_slope
         spread_of_sum = float(fitted_slopes.reshape(len(curves), -1).sum(axis=1).std())
     return [*findings, overfull(slopes, spread_of_sum)]
-
-
-def _finding(
-    name: str,
-    value: float,
-    limit: float,
-    fires: bool,
-    sentence: str,
-    label: Any = None,
-    interval: tuple[float, float] | None = None,
-) -> Finding:
-    """A finding in plain numbers, with the sentence only if the check fires."""
-    return Finding(name, float(value), float(limit), sentence if fires else None, label, interval)
 
 
 def _moments(rows: Any, weight: FloatArray) -> tuple[FloatArray, FloatArray]:

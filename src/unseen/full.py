@@ -128,30 +128,14 @@ def estimate_full(
     estimator: ProportionEstimator,
     X_drawn: ArrayLike,
     X_new: Any,
-    columns: Any = None,
-    confidence: float | None = None,
-    drift: Drift | None = None,
+    columns: Any,
+    confidence: float | None,
+    drift: Drift | None,
 ) -> Estimate:
     """Fit models to drawn rows, then count every new row, some ten thousand at a time.
 
-    Parameters
-    ----------
-    estimator : MPEIncomplete, MPEProjected or SaerensEM
-        Fitted to the labelled rows.
-    X_drawn : array-like of shape (m, n_features)
-        Rows drawn from X_new, as numbers.
-    X_new : array or table
-        All new rows.
-    columns : Columns or None, default=None
-        Makes numbers of a table; None takes X_new for numbers.
-    confidence : float or None, default=None
-        Level of the intervals.
-    drift : Drift or None, default=None
-        Drift that was found before; None looks for drift in the drawn rows.
-
-    Returns
-    -------
-    Estimate
+    The estimator was fitted to the labelled rows. ``X_drawn`` (m, d) are numbers; ``columns`` makes
+    numbers of X_new where it is a table. Where no ``drift`` was found before, the drawn rows say.
     """
     full, n_rows = FullPass.fit(estimator, X_drawn), count_rows(X_new)
     pieces = each(row_pieces(X_new), -(-n_rows // _BATCH))
@@ -174,13 +158,7 @@ def row_pieces(X: Any) -> Iterator[Any]:
 
 
 def all_counted(name: str, n_rows: int, n_drawn: int) -> Notice:
-    """Says that every row was counted.
-
-    Examples
-    --------
-    >>> print(all_counted("X_new", 50_000, 2_000).text)
-    All 50,000 rows of X_new were counted, with models fitted to 2,000 of them.
-    """
+    """Says that every row was counted."""
     text = f"All {n_rows:,} rows of {name} were counted, with models fitted to {n_drawn:,} of them."
     return Notice("all_rows_counted", text, "note")
 

@@ -21,8 +21,6 @@ from unseen._types import FloatArray
 from unseen._wording import text_table
 from unseen.records import Estimate
 
-__all__ = ["LabellingValue", "labelling_value"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LabellingValue(Frozen):
@@ -72,8 +70,14 @@ class LabellingValue(Frozen):
 
     @property
     def sentence(self) -> str:
-        """The worth in words."""
-        return f"This estimate is worth {_rounded(self.worth)}"
+        """The worth in words, to two digits."""
+        worth, rows = self.worth, "any number of labelled rows"
+        if worth < 1.5:
+            rows = "hardly one labelled row"
+        elif np.isfinite(worth):
+            digits = 1 - int(np.floor(np.log10(worth)))
+            rows = f"about {round(worth, digits):,.0f} labelled rows"
+        return f"This estimate is worth {rows}"
 
     @property
     def labels_alone(self) -> FloatArray:
@@ -106,8 +110,7 @@ class LabellingValue(Frozen):
         head = f"{self.sentence} ({self.share:.3f} ± {self.half_width:.3f})"
         return f"{head}\n{text_table(table, n_names=0)}"
 
-    def __repr__(self) -> str:
-        return str(self)
+    __repr__ = __str__
 
 
 def labelling_value(
@@ -161,13 +164,7 @@ def labelling_value(
 
 
 def default_sizes(n_rows: int) -> tuple[int, ...]:
-    """10, 20, 50, 100, ... up to the number of rows; the number itself if it is below 10.
-
-    Examples
-    --------
-    >>> default_sizes(120), default_sizes(7)
-    ((10, 20, 50, 100), (7,))
-    """
+    """10, 20, 50, 100, ... up to the number of rows; the number itself if it is below 10."""
     sizes = (m * 10**power for power in range(1, len(str(n_rows)) + 1) for m in (1, 2, 5))
     return tuple(size for size in sizes if size <= n_rows) or (n_rows,)
 
@@ -176,13 +173,3 @@ def _label_variance(share: float, sizes: Any) -> Any:
     """Variance v_k of the share after k labels, for each k of ``sizes``."""
     mean = (sizes * share + 0.5) / (sizes + 1)
     return mean * (1 - mean) / (sizes + 2)
-
-
-def _rounded(rows: float) -> str:
-    """The number of rows in words, to two digits."""
-    if not np.isfinite(rows):
-        return "any number of labelled rows"
-    if rows < 1.5:
-        return "hardly one labelled row"
-    digits = 1 - int(np.floor(np.log10(rows)))
-    return f"about {round(rows, digits):,.0f} labelled rows"

@@ -190,8 +190,14 @@ def load(path: str | Path, trusted: Iterable[str | type] = ()) -> Any:
         asked_for = set(skops.get_untrusted_types(data=data))
     _check_release(header, path)
     known |= {name for name in asked_for if name in _TRUSTED_TYPES or _is_ours(name)}
-    if asked_for - known:
-        raise TypeError(_refusal(sorted(asked_for - known), path))
+    unknown = sorted(asked_for - known)
+    if unknown:
+        names = ", ".join(f'"{name}"' for name in unknown)
+        raise TypeError(
+            f"path must hold trusted types only; {path} holds {', '.join(unknown)}. Nothing was "
+            "loaded. If you know these types, and who wrote the file: "
+            f"unseen.load(path, trusted=[{names}])."
+        )
     with _reading(path):
         found = skops.loads(data, trusted=sorted(known))
     for part in _parts(found):
@@ -331,13 +337,4 @@ def _is_ours(name: str) -> bool:
         isinstance(found, type)
         and found.__module__ == module
         and (is_dataclass(found) or issubclass(found, BaseEstimator | tuple))
-    )
-
-
-def _refusal(unknown: list[str], path: str | Path) -> str:
-    listed = ", ".join(f'"{name}"' for name in unknown)
-    return (
-        f"path must hold trusted types only; {path} holds {', '.join(unknown)}. Nothing was "
-        "loaded. If you know these types, and who wrote the file: "
-        f"unseen.load(path, trusted=[{listed}])."
     )

@@ -63,12 +63,8 @@ class Notice:
 
     def to_dict(self) -> dict[str, Any]:
         """The notice in plain types, ready for JSON."""
-        return {
-            "code": self.code,
-            "text": self.text,
-            "severity": self.severity,
-            "about": plain(self.about),
-        }
+        found: dict[str, Any] = plain(vars(self))
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,10 +133,8 @@ class MixtureEstimate(Frozen):
     notices: tuple[Notice, ...] = ()
 
     def __str__(self) -> str:
-        lines = [
-            f"{self.proportion:.3f} of the new rows look like the labelled sample ({self.method})"
-        ]
-        return "\n".join(lines + list(map(str, self.notices)))
+        answer = f"{self.proportion:.3f} of the new rows look like the labelled sample"
+        return "\n".join([f"{answer} ({self.method})", *map(str, self.notices)])
 
 
 @dataclass(frozen=True)
@@ -305,13 +299,9 @@ class Estimate(Frozen):
         Examples
         --------
         >>> from unseen.records import Estimate
-        >>> rows = {"n_labelled": {"cat": 80}, "n_new": 400}
         >>> Estimate(("cat",), [0.7], 0.3, "m", intervals=[[0.65, 0.75], [0.25, 0.35]],
-        ...          **rows).sentence()
+        ...          n_labelled={"cat": 80}, n_new=400).sentence()
         'About 30% of the new rows (25% to 35%) come from classes that training never saw.'
-        >>> Estimate(("cat",), [0.9], 0.1, "m", intervals=[[0.7, 1.0], [0.0, 0.3]],
-        ...          **rows).sentence()
-        'Perhaps 10% of the new rows come from classes that training never saw; any share ...'
         """
         beside = [one.sentence() for one in (self.control, self.held_out) if one is not None]
         return " ".join([self._answer(), *beside])
@@ -397,19 +387,14 @@ class Estimate(Frozen):
 
     def _table(self) -> list[list[str]]:
         """Header and rows, as text."""
-        labels = [*map(str, self.classes), "unseen"]
-        shares = [*self.proportions, self.unseen]
-        counts = [*(str(self.n_labelled[label]) for label in self.classes), "-"]
-        header = ["class", "share", "labelled rows"]
-        rows = [
-            [label, f"{share:.3f}", count]
-            for label, share, count in zip(labels, shares, counts, strict=True)
-        ]
+        columns = {
+            "class": [*map(str, self.classes), "unseen"],
+            "share": [f"{share:.3f}" for share in (*self.proportions, self.unseen)],
+        }
         if self.intervals is not None:
-            header.insert(2, "interval")
-            for row, (lower, upper) in zip(rows, self.intervals, strict=True):
-                row.insert(2, f"{lower:.3f} to {upper:.3f}")
-        return [header, *rows]
+            columns["interval"] = [f"{low:.3f} to {high:.3f}" for low, high in self.intervals]
+        columns["labelled rows"] = [*(str(self.n_labelled[label]) for label in self.classes), "-"]
+        return [[*columns], *map(list, zip(*columns.values(), strict=True))]
 
     def _remarks(self) -> list[str]:
         """What stands under the table."""

@@ -14,16 +14,6 @@ from scipy.optimize import nnls
 from unseen._arrays import arrays_of, chosen_arrays, row_blocks
 from unseen._types import Array, BoolArray, FloatArray
 
-__all__ = [
-    "approximate_mixture_shares",
-    "minimise_on_plane",
-    "minimise_on_simplex",
-    "mixture_shares",
-    "project",
-    "project_open",
-    "score_features",
-]
-
 # Relative to the diagonal: shares that the data cannot tell apart are split evenly.
 _RIDGE = 1e-12
 # Finding the support squares the condition; the shares on it are then found without this one.
@@ -43,24 +33,7 @@ _SUM_TOL = 1e-3
 
 
 def project(points: ArrayLike) -> FloatArray:
-    """Nearest point of ``{p >= 0, sum p = 1}``, for each row.
-
-    Parameters
-    ----------
-    points : array-like of shape (..., K)
-        One point per row, finite.
-
-    Returns
-    -------
-    ndarray of shape (..., K)
-        The projections.
-
-    Examples
-    --------
-    >>> from unseen.simplex import project
-    >>> project([0.9, 0.5, -0.2])
-    array([0.7, 0.3, 0. ])
-    """
+    """Nearest points of ``{p >= 0, sum p = 1}`` to points of shape (..., K)."""
     raw = _finite_points(points)
     # Shifting a point along (1, ..., 1) leaves its projection alone and spares digits.
     raw = raw - raw.max(axis=-1, keepdims=True)
@@ -74,24 +47,9 @@ def project(points: ArrayLike) -> FloatArray:
 
 
 def project_open(points: ArrayLike) -> FloatArray:
-    """Nearest point of ``{p >= 0, sum p <= 1}``, for each row.
+    """Nearest points of ``{p >= 0, sum p <= 1}`` to points of shape (..., K).
 
-    Parameters
-    ----------
-    points : array-like of shape (..., K)
-        One point per row, finite.
-
-    Returns
-    -------
-    ndarray of shape (..., K)
-        The projections. One minus their sum is the share left to unseen classes.
-
-    Examples
-    --------
-    >>> from unseen.simplex import project_open
-    >>> project_open([[0.4, -0.1], [0.9, 0.5]])
-    array([[0.4, 0. ],
-           [0.7, 0.3]])
+    One minus their sum is the share left to unseen classes.
     """
     raw = _finite_points(points)
     clipped = np.maximum(raw, 0.0)
@@ -116,25 +74,8 @@ def minimise_on_plane(
 ) -> FloatArray:
     """Minimise ``pi' G pi / 2 - h' pi`` over ``sum pi = 1``, for each program.
 
-    Parameters
-    ----------
-    gram : ndarray of shape (..., K, K)
-        Symmetric, not indefinite.
-    linear : ndarray of shape (..., K)
-        One per program.
-    support : ndarray of shape (..., K), optional
-        False where a share is held at 0; none is when left out.
-
-    Returns
-    -------
-    ndarray of shape (..., K)
-        The minimisers; they sum to 1 but may have any sign.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> minimise_on_plane(np.eye(2), np.array([1.5, 0.0])).round(3)
-    array([ 1.25, -0.25])
+    G has shape (..., K, K) and is not indefinite, h has shape (..., K). Shares off the support are
+    held at 0; the others may have any sign.
     """
     support = np.ones(linear.shape, dtype=bool) if support is None else support
     return _on_support(gram, linear, support)[0]
@@ -169,27 +110,8 @@ def minimise_on_simplex(
 
     Block pivoting: all programs together are solved on their supports, and every class with the
     wrong sign changes sides, until none has. A program that goes round in circles goes to
-    non-negative least squares.
-
-    Parameters
-    ----------
-    gram : ndarray of shape (..., K, K)
-        Symmetric, not indefinite.
-    linear : ndarray of shape (..., K)
-        One per program.
-    support : ndarray of shape (..., K), optional
-        A guess of the classes with a share above 0; all of them when left out.
-
-    Returns
-    -------
-    ndarray of shape (..., K)
-        The minimisers.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> minimise_on_simplex(np.eye(2), np.array([1.5, 0.0])).round(3)
-    array([1., 0.])
+    non-negative least squares. G has shape (..., K, K) and is not indefinite, h has shape (..., K);
+    the support is a guess of the classes with a share above 0.
     """
     n_classes = linear.shape[-1]
     linears = linear.reshape(-1, n_classes)
@@ -245,32 +167,14 @@ def mixture_shares(
 ) -> FloatArray:
     """Maximise ``sum_j w_j log sum_k pi_k r_jk - c' pi`` over the simplex, for many w at once.
 
-    Each Newton step maximises the quadratic model over the simplex, and is halved until it
-    climbs.
-
-    Parameters
-    ----------
-    ratios : array-like of shape (m, K)
-        Density of each class at each row, up to a factor of the row's own.
-    weights : ndarray of shape (B, m), optional
-        Weights of the rows, which sum to 1; equal ones when left out.
-    noise : ndarray of shape (B, K), optional
-        The linear term c; none when left out.
-    start : ndarray of shape (K,), optional
-        Where to start; even shares when left out. Where the maximum is not unique it decides.
-
-    Returns
-    -------
-    ndarray of shape (B, K), or (K,) without weights
-
-    Examples
-    --------
-    >>> mixture_shares([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]).round(6)
-    array([0.75, 0.25])
+    Each Newton step maximises the quadratic model over the simplex, and is halved until it climbs.
+    The ratios (m, K) are densities of the classes at the rows, up to a factor of the row's own; the
+    weights (B, m) sum to 1, and ``noise`` (B, K) is c. The answer has shape (B, K), or (K,) without
+    weights. Where the maximum is not unique the start (K,) decides.
     """
     arrays = chosen_arrays()
     R = arrays.put(ratios, np.float64)
-    R = R / arrays.largest(R)[:, None]
+    R = R / arrays.xp.amax(R, -1)[:, None]
     n_rows, n_classes = R.shape
     W = arrays.put(np.full((1, n_rows), 1 / n_rows) if weights is None else weights)
     c = np.zeros((len(W), n_classes)) if noise is None else noise
@@ -301,21 +205,6 @@ def approximate_mixture_shares(
     within a hundredth of their standard error on average (tests/simplex states the tolerance).
     The acceleration is SQUAREM's (Varadhan and Roland, 2008): extrapolate two EM steps, and keep
     the result where the likelihood did not fall.
-
-    Parameters
-    ----------
-    ratios : ndarray of shape (m, K)
-        Density of each class at each row, up to a factor of the row's own.
-    weights : ndarray of shape (B, m)
-        Weights of the rows, which sum to 1.
-    noise : ndarray of shape (B, K)
-        The linear term c.
-    start : ndarray of shape (K,)
-        Where to start.
-
-    Returns
-    -------
-    ndarray of shape (B, K)
     """
     R = np.asarray(ratios / ratios.max(axis=1, keepdims=True), dtype=np.float32)
     W = weights.astype(np.float32)
@@ -326,9 +215,8 @@ def approximate_mixture_shares(
         once, height = _em_step(R, w, c, now)
         twice, _ = _em_step(R, w, c, once)
         first, bend = once - now, twice - 2 * once + now
-        length = np.sqrt(
-            np.square(first).sum(axis=1) / np.maximum(np.square(bend).sum(axis=1), 1e-30)
-        )
+        squares = np.square(first).sum(axis=1), np.square(bend).sum(axis=1)
+        length = np.sqrt(squares[0] / np.maximum(squares[1], 1e-30))
         length = np.maximum(length, 1.0)[:, None]
         ahead = np.maximum(now + 2 * length * first + length**2 * bend, 0.0)
         ahead /= ahead.sum(axis=1, keepdims=True)
@@ -408,7 +296,9 @@ def _heights(R: Array, W: Array, c: FloatArray, pi: FloatArray) -> tuple[Array, 
     """Density of each row at these shares, and what is maximised."""
     arrays = arrays_of(R)
     density = arrays.put(pi) @ R.T
-    likelihood = arrays.host(arrays.contract("bj,bj->b", W, arrays.log(density)))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = arrays.xp.log(density)
+    likelihood = arrays.host(arrays.contract("bj,bj->b", W, logs))
     height = likelihood - np.einsum("bk,bk->b", c, pi)
     return density, np.where(np.isnan(height), -np.inf, height)
 
@@ -418,23 +308,7 @@ def score_features(scores: FloatArray) -> FloatArray:
 
     Probabilities, whose rows are on the simplex, become logarithms less their mean in the row, and
     the logarithm of the largest; other rows are taken for logits, beside the logarithm of the sum
-    of their exponentials, the negative energy.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n, K)
-        Probabilities or logits.
-
-    Returns
-    -------
-    ndarray of shape (n, K + 1)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> score_features(np.array([[0.5, 0.5], [1.0, 0.0]])).round(2)
-    array([[ 0.  ,  0.  , -0.69],
-           [ 8.06, -8.06,  0.  ]])
+    of their exponentials, the negative energy: K columns become K + 1.
     """
     is_simplex = scores.min() >= 0 and abs(scores.sum(axis=1) - 1).max() <= _SUM_TOL
     if is_simplex:

@@ -148,6 +148,10 @@ CASES = {
         "written twice",
     ),
     "settled when saved": (["B/damaged.skops", "new.csv", *LABEL], "that was settled when TRAIN"),
+    "columns beside scores": (
+        ["train.csv", "new.csv", *LABEL, "--scores", "p_*", "--unit-rows"],
+        "--scores are the only columns: leave out --unit-rows",
+    ),
     "folder for a report": (["train.csv", "new.csv", *LABEL, "--report", "no/x.html"], "no/x.html"),
 }
 
@@ -227,9 +231,17 @@ def test_what_cannot_be_written_is_said_before_the_work(
     assert "no/out cannot be written: its folder does not exist." in result.stderr
 
 
-@pytest.mark.parametrize(("command", "spelt"), [("estimate", "--labels"), ("audit", "--labels")])
-def test_labels_of_people_are_not_called_those_of_training(command, spelt) -> None:
-    """Where both are options, --train-labels has the labels of TRAIN."""
+@pytest.mark.parametrize(
+    ("command", "name", "option"),
+    [
+        ("estimate", "labels", "--labels"),
+        ("audit", "labels", "--labels"),
+        ("monitor", "by", "--by"),
+    ],
+)
+def test_an_argument_is_called_by_its_option(command, name, option) -> None:
+    """Where both are options, --train-labels has the labels of TRAIN, and --labels those of NEW."""
     context = click.Context(main)
     context.invoked_subcommand = command
-    assert main._spellings(context)["labels"] == spelt
+    assert main._as_typed(f"{name} must be x.", context) == f"{option} must be x."
+    assert main._as_typed("x.csv must be y.", context) == "x.csv must be y."

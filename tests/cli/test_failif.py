@@ -6,7 +6,7 @@ import click
 import numpy as np
 import pytest
 
-from unseen.cli.failif import Condition, parse_condition
+from unseen.cli.failif import Condition
 from unseen.drift import Drift, Tolerance
 from unseen.records import Estimate
 
@@ -53,7 +53,7 @@ def test_a_verdict_is_compared_with_a_word(text, expected) -> None:
     limits = Tolerance(np.zeros(0), np.zeros(0))
     drift = Drift("moved", 0.9, limits, 0.8)
     estimate = Estimate(("cat",), [0.7], 0.3, "m", n_labelled={"cat": 8}, n_new=9, drift=drift)
-    assert parse_condition(text).holds(estimate) == expected
+    assert Condition.parse(text).holds(estimate) == expected
 
 
 @pytest.mark.parametrize(
@@ -68,25 +68,31 @@ def test_a_verdict_is_compared_with_a_word(text, expected) -> None:
 def test_what_must_be_unseen_is_compared_at_a_factor(text, expected) -> None:
     drift = Drift("moved", 0.9, Tolerance(np.array([0.02]), np.array([0.1])), 0.8)
     estimate = Estimate(("cat",), [0.7], 0.3, "m", n_labelled={"cat": 8}, n_new=9, drift=drift)
-    assert parse_condition(text).holds(estimate) == expected
+    assert Condition.parse(text).holds(estimate) == expected
 
 
 @pytest.mark.parametrize("text", ["unseen.must(0.5) > 0.1", "unseen.must(x) > 0.1"])
 def test_a_factor_below_one_is_refused(text) -> None:
     with pytest.raises(click.BadParameter, match="factor of at least 1"):
-        parse_condition(text)
+        Condition.parse(text)
 
 
 @pytest.mark.parametrize("text", ["drift.verdict == gone", "drift.verdict > moved"])
 def test_a_verdict_that_does_not_exist_is_refused(text) -> None:
     with pytest.raises(click.BadParameter, match=r"drift\.verdict == moved"):
-        parse_condition(text)
+        Condition.parse(text)
 
 
 def test_a_method_without_a_verdict_is_an_error_of_use() -> None:
     estimate = Estimate(("cat",), [0.7], 0.3, "m", n_labelled={"cat": 8}, n_new=9)
     with pytest.raises(click.UsageError, match="m lacks"):
-        parse_condition("drift.verdict == moved").holds(estimate)
+        Condition.parse("drift.verdict == moved").holds(estimate)
+
+
+def test_what_must_be_unseen_has_no_ends() -> None:
+    """The share that must be unseen is an end already: no condition forgets half of its words."""
+    with pytest.raises(click.UsageError, match="must name unseen or a known class"):
+        Condition.parse("unseen.must.low > 0.02").holds(ESTIMATE)
 
 
 def test_a_class_named_like_an_end_is_found_by_its_whole_name() -> None:
@@ -97,7 +103,7 @@ def test_a_class_named_like_an_end_is_found_by_its_whole_name() -> None:
 @pytest.mark.parametrize("text", ["unseen > 1_0%", "unseen > 0_1", "> 0.1", " < 5%", ""])
 def test_no_name_and_numbers_of_programmers_are_refused(text) -> None:
     with pytest.raises(click.BadParameter, match="must look like"):
-        parse_condition(text)
+        Condition.parse(text)
 
 
 @pytest.mark.parametrize(
@@ -106,5 +112,5 @@ def test_no_name_and_numbers_of_programmers_are_refused(text) -> None:
 def test_no_text_takes_long(text) -> None:
     begin = process_time()
     with pytest.raises(click.BadParameter):
-        parse_condition(text)
+        Condition.parse(text)
     assert process_time() - begin < 2

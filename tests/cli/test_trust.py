@@ -12,10 +12,10 @@ import click.testing
 import pytest
 
 from unseen._files import write_then_rename
-from unseen._platform import stopping_cleanly
+from unseen._platform import cache_folder, stopping_cleanly
 from unseen.cli import main
-from unseen.cli.errors import OneLineErrors, one_line
-from unseen.cli.outputs import Outputs, _write_json
+from unseen.cli.answer import Outputs, _write_json
+from unseen.cli.group import CommandGroup, one_line
 from unseen.study import Inputs
 
 ESCAPES = "\x1b]0;title\x1b\\\x1b[2J\u202e"
@@ -25,7 +25,7 @@ POSIX = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such 
 def test_an_error_cannot_command_the_terminal() -> None:
     assert not set(ESCAPES[:1]) & set(one_line(ValueError(f"{ESCAPES} does not exist.")))
 
-    @click.group(cls=OneLineErrors)
+    @click.group(cls=CommandGroup)
     def group() -> None: ...
 
     @group.command()
@@ -83,6 +83,13 @@ def test_a_full_disk_is_told_with_the_name_of_the_file(tmp_path) -> None:
         with write_then_rename(target):
             raise OSError(errno.ENOSPC, "full")
     assert list(tmp_path.iterdir()) == []
+
+
+@POSIX
+def test_the_cache_never_depends_on_the_current_folder(monkeypatch) -> None:
+    for value in ("", "relative"):
+        monkeypatch.setenv("XDG_CACHE_HOME", value)
+        assert cache_folder().is_absolute()
 
 
 @POSIX

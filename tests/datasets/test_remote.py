@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from unseen.datasets import available_datasets, load_dataset
-from unseen.datasets.download import obtain
-from unseen.datasets.remote import REMOTES
+from unseen.datasets.download import REMOTES, obtain
 
 RUNS = [f"OpportunityUCIDataset/dataset/S1-ADL{run}.dat" for run in range(1, 6)]
 CODES = {"stand": 1, "walk": 2, "sit": 4, "lie": 5}
@@ -38,14 +37,25 @@ def opportunity_run(run: int) -> str:
     return "\n".join(" ".join(line) for line in lines) + "\n"
 
 
+@pytest.fixture
+def publish(serve, monkeypatch):
+    """Serve a file as the one that a set is downloaded from."""
+
+    def start(name: str, content: bytes, file_name: str, length: int | None = None) -> None:
+        url = serve(content, file_name, length)
+        monkeypatch.setitem(REMOTES, name, replace(REMOTES[name], url=url))
+
+    return start
+
+
 @pytest.fixture(scope="module")
 def opportunity_zip() -> bytes:
     return zipped({name: opportunity_run(run) for run, name in enumerate(RUNS)})
 
 
-def test_opportunity_takes_even_rows_of_the_right_columns(serve, directory, opportunity_zip):
-    remote = replace(REMOTES["opportunity"], url=serve(opportunity_zip, "opportunity.zip"))
-    rows = obtain("opportunity", directory, remote)
+def test_opportunity_takes_even_rows_of_the_right_columns(publish, directory, opportunity_zip):
+    publish("opportunity", opportunity_zip, "opportunity.zip")
+    rows = obtain("opportunity", directory)
     assert dict(zip(*np.unique(rows.y, return_counts=True), strict=True)) == {
         "lie": 476,
         "sit": 600,
@@ -67,18 +77,17 @@ def test_opportunity_takes_even_rows_of_the_right_columns(serve, directory, oppo
 
 
 def test_a_download_is_kept_checked_and_used_again(
-    serve, directory, opportunity_zip, monkeypatch, unreachable
+    publish, directory, opportunity_zip, monkeypatch, unreachable
 ) -> None:
     name = "opportunity"
-    here = replace(REMOTES[name], url=serve(opportunity_zip, "opportunity.zip"))
-    monkeypatch.setitem(REMOTES, name, here)
+    publish(name, opportunity_zip, "opportunity.zip")
     assert name not in available_datasets()
     first = load_dataset(name)
     assert name in available_datasets()
     kept = {path.name for path in directory.iterdir()}
     assert kept == {"opportunity.npz", "opportunity.npz.sha256", "opportunity.zip.sha256"}
 
-    monkeypatch.setitem(REMOTES, name, replace(here, url=unreachable))
+    monkeypatch.setitem(REMOTES, name, replace(REMOTES[name], url=unreachable))
     np.testing.assert_array_equal(load_dataset(name).X, first.X)
 
     file = directory / "opportunity.npz"
@@ -88,12 +97,12 @@ def test_a_download_is_kept_checked_and_used_again(
         load_dataset(name)
 
 
-def test_a_publishers_file_that_changed_is_noticed(serve, directory, opportunity_zip) -> None:
-    remote = replace(REMOTES["opportunity"], url=serve(opportunity_zip, "opportunity.zip"))
-    obtain("opportunity", directory, remote)
-    changed = replace(remote, url=serve(opportunity_zip + b"more", "opportunity.zip"))
+def test_a_publishers_file_that_changed_is_noticed(publish, directory, opportunity_zip) -> None:
+    publish("opportunity", opportunity_zip, "opportunity.zip")
+    obtain("opportunity", directory)
+    publish("opportunity", opportunity_zip + b"more", "opportunity.zip")
     with pytest.raises(ValueError, match="must have the sha256"):
-        obtain("opportunity", directory, changed)
+        obtain("opportunity", directory)
 
 
 def test_a_file_that_the_user_brought_is_read_and_left_alone(
@@ -118,19 +127,19 @@ def test_offline_says_what_to_put_where(directory, monkeypatch, unreachable) -> 
     assert list(directory.iterdir()) == []
 
 
-def test_a_transfer_that_breaks_off_leaves_nothing(serve, directory, opportunity_zip) -> None:
-    url = serve(opportunity_zip, "opportunity.zip", length=10 * len(opportunity_zip))
+def test_a_transfer_that_breaks_off_leaves_nothing(publish, directory, opportunity_zip) -> None:
+    publish("opportunity", opportunity_zip, "opportunity.zip", length=10 * len(opportunity_zip))
     with pytest.raises(ConnectionError, match=r"that failed: .*opportunity\.zip cannot be read: "):
-        obtain("opportunity", directory, replace(REMOTES["opportunity"], url=url))
+        obtain("opportunity", directory)
     assert list(directory.iterdir()) == []
 
 
 def test_processes_that_start_together_do_not_disturb_each_other(
-    serve, directory, opportunity_zip
+    publish, directory, opportunity_zip
 ) -> None:
-    remote = replace(REMOTES["opportunity"], url=serve(opportunity_zip, "opportunity.zip"))
+    publish("opportunity", opportunity_zip, "opportunity.zip")
     with ThreadPoolExecutor(3) as pool:
-        jobs = [pool.submit(obtain, "opportunity", directory, remote) for _ in range(3)]
+        jobs = [pool.submit(obtain, "opportunity", directory) for _ in range(3)]
         first, *others = [job.result() for job in jobs]
     for other in others:
         np.testing.assert_array_equal(first.X, other.X)
@@ -144,30 +153,14 @@ def sensit_file(n_rows: int = 78_823, largest: int = 3) -> bytes:
     return bz2.compress("\n".join(lines).encode() + b"\n", 1)
 
 
-def test_sensit_takes_2000_even_rows(serve, directory) -> None:
-    remote = replace(REMOTES["sensit"], url=serve(sensit_file(), "combined.bz2"))
-    rows = obtain("sensit", directory, remote)
+def test_sensit_takes_2000_even_rows(publish, directory) -> None:
+    publish("sensit", sensit_file(), "combined.bz2")
+    rows = obtain("sensit", directory)
     assert rows.X.shape == (2000, 100)
     places = rows.X.sum(axis=1) - 1
     assert set(np.diff(places)) == {39, 40}
     np.testing.assert_array_equal(rows.X.argmax(axis=1), places % 100)
     np.testing.assert_array_equal(rows.y, np.where(places % 2, 3, 1 + places % 3))
-
-
-WRONG_SENSIT = {
-    "a part": (sensit_file(300), "must hold (78823, 100) rows and features; got (300, 100)"),
-    "other classes": (sensit_file(largest=1), "class 3 must be the largest"),
-    "no bz2": (b"1 1:2\n", "combined.bz2 must be the published file of sensit"),
-}
-
-
-@pytest.mark.parametrize("fault", WRONG_SENSIT)
-def test_a_wrong_sensit_is_refused_and_not_kept(serve, directory, fault) -> None:
-    content, message = WRONG_SENSIT[fault]
-    remote = replace(REMOTES["sensit"], url=serve(content, "combined.bz2"))
-    with pytest.raises(ValueError, match=re.escape(message)):
-        obtain("sensit", directory, remote)
-    assert list(directory.iterdir()) == []
 
 
 def australian_dat(n_rows: int = 690) -> str:
@@ -178,21 +171,42 @@ def australian_dat(n_rows: int = 690) -> str:
     return "\n".join(" ".join(map(str, row)) for row in rows) + "\n"
 
 
-WRONG_AUSTRALIAN = {
-    "other values": (zipped({"australian.dat": australian_dat()}), "the published values"),
-    "fewer rows": (zipped({"australian.dat": australian_dat(600)}), "must hold 690 rows of 14"),
-    "another file": (zipped({"german.dat": "1 2"}), "it lacks ['australian.dat']"),
-    "text": (zipped({"australian.dat": "<html>\n"}), "could not convert string '<html>'"),
-    "no zip": (b"<html>not here</html>", "not a zip file"),
+WRONG = {
+    "a part": ("sensit", sensit_file(300), "must hold (78823, 100) rows and features; got (300"),
+    "other classes": ("sensit", sensit_file(largest=1), "class 3 must be the largest"),
+    "no bz2": ("sensit", b"1 1:2\n", "must be the published file of sensit"),
+    "other values": (
+        "australian",
+        zipped({"australian.dat": australian_dat()}),
+        "must hold the published values of australian",
+    ),
+    "fewer rows": (
+        "australian",
+        zipped({"australian.dat": australian_dat(600)}),
+        "must hold 690 rows of 14",
+    ),
+    "another file": (
+        "australian",
+        zipped({"german.dat": "1 2"}),
+        "it lacks ['australian.dat']",
+    ),
+    "text": (
+        "australian",
+        zipped({"australian.dat": "<html>\n"}),
+        "could not convert string '<html>'",
+    ),
+    "no zip": ("australian", b"<html>not here</html>", "not a zip file"),
 }
 
 
-@pytest.mark.parametrize("fault", WRONG_AUSTRALIAN)
-def test_a_wrong_australian_is_refused_and_not_kept(serve, directory, fault) -> None:
-    content, message = WRONG_AUSTRALIAN[fault]
-    remote = replace(REMOTES["australian"], url=serve(content, "australian.zip"))
-    with pytest.raises(ValueError, match=re.escape(message)):
-        obtain("australian", directory, remote)
+@pytest.mark.parametrize("fault", WRONG)
+def test_a_wrong_file_is_refused_and_not_kept(publish, directory, fault) -> None:
+    name, content, message = WRONG[fault]
+    file_name = {"sensit": "combined.bz2", "australian": "australian.zip"}[name]
+    publish(name, content, file_name)
+    with pytest.raises(ValueError, match=re.escape(message)) as caught:
+        obtain(name, directory)
+    assert file_name in str(caught.value)
     assert list(directory.iterdir()) == []
 
 

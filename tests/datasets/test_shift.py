@@ -20,6 +20,7 @@ def test_allotted_numbers_are_within_one_of_exact_and_sum_up(weights, size):
     exact = size * np.array(weights) / np.sum(weights)
     assert counts.sum() == size
     assert np.abs(counts - exact).max() < 1
+    assert allot([0.5, 0.3, 0.2], 11).tolist() == [6, 3, 2]  # the largest remainder rounds up
 
 
 def test_draw_has_exact_counts_and_no_row_twice():

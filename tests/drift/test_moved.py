@@ -228,4 +228,5 @@ def test_distances_that_give_the_same_answer_do_not_contradict() -> None:
 def distances_say(reading: MovedReading, margins: FloatArray) -> MovedReading:
     """The reading with other likelihoods by distances, and a departure that says nothing."""
     law = law_by_distances(margins)
-    return replace(reading, margins=margins, by_distances=law, part_departure=0.0)
+    silent = replace(reading.signs, part_departure=0.0)
+    return replace(reading, margins=margins, by_distances=law, signs=silent)

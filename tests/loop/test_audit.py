@@ -15,9 +15,14 @@ from unseen.records import Estimate
 ROUNDING = 2e-3
 
 
+def counted(weight: float, x: float, n: float) -> Stratum:
+    """The stratum of a uniform draw: x of n labels are of the class."""
+    return Stratum(weight, x / n, (x + 0.5, n - x + 0.5))
+
+
 @pytest.mark.parametrize(("x", "n"), [(3, 30), (29, 30), (11, 40)])
 def test_one_stratum_has_the_limits_of_jeffreys(x, n) -> None:
-    share, lower, upper = share_interval([Stratum.counted(1.0, x, n)])
+    share, lower, upper = share_interval([counted(1.0, x, n)])
     assert share == x / n
     twin = beta.ppf([0.025, 0.975], x + 0.5, n - x + 0.5)
     assert (lower, upper) == pytest.approx(tuple(twin), abs=ROUNDING)
@@ -42,7 +47,7 @@ def test_a_class_without_labels_has_the_exact_limit_of_none(confidence, split) -
 
 
 def test_two_pure_strata_are_no_wider_than_exact_limits_of_both() -> None:
-    strata = [Stratum.counted(0.25, 15, 15), Stratum.counted(0.75, 0, 45)]
+    strata = [counted(0.25, 15, 15), counted(0.75, 0, 45)]
     share, lower, upper = share_interval(strata)
     assert share == 0.25
     assert lower >= 0.25 * beta.ppf(0.025, 15, 1) - ROUNDING
@@ -71,11 +76,11 @@ def test_weights_undo_an_uneven_draw() -> None:
 @pytest.mark.parametrize("x", [0, 1, 7, 19, 20])
 def test_equal_weights_make_the_distribution_of_a_count(x) -> None:
     drawn = Stratum.drawn(np.arange(20) < x, np.full(20, 1e-6), 1.0)
-    assert_allclose(drawn.beta, Stratum.counted(1.0, x, 20).beta)
+    assert_allclose(drawn.beta, counted(1.0, x, 20).beta)
 
 
 def test_more_labels_of_the_same_kind_are_a_larger_count() -> None:
-    assert Stratum.counted(1.0, 3, 30).with_more(2).beta == Stratum.counted(1.0, 6, 60).beta
+    assert counted(1.0, 3, 30).with_more(2).beta == counted(1.0, 6, 60).beta
 
 
 def test_a_class_of_rows_that_are_seldom_drawn_is_not_ruled_out_too_soon() -> None:

@@ -8,10 +8,9 @@ from scipy.sparse import csr_array
 
 import unseen
 from unseen.loop import Column
-from unseen.loop.clauses import describe
+from unseen.loop.clauses import describe, group_differences, top_words
 from unseen.loop.explain import _Near, unseen_weights
 from unseen.loop.groups import Grouping
-from unseen.loop.words import top_words
 from unseen.rejection import OutOfFold, Shares
 
 CLASSES = np.array(["ant", "bee", "unseen"])
@@ -212,8 +211,17 @@ def test_weights_keep_their_order_and_reach_any_share() -> None:
     assert unseen_weights(eta, 0.0).tolist() == [0.0] * 50
 
 
-def test_texts_without_words_have_none() -> None:
+def test_words_are_those_that_the_group_alone_has_and_texts_without_words_have_none() -> None:
+    texts = ["pay the bill"] * 4 + ["fly to the moon"] * 4
+    (first, *others) = top_words(texts, np.repeat([0, 1], 4))[1]
+    assert first == ("fly", 1.0, 0.0)
+    assert {word for word, *_ in others} == {"moon", "to"}
     assert top_words(["", "1 2"], np.array([0, 1])) == {1: ()}
+
+
+def test_columns_that_set_a_group_apart_are_measured_in_spreads_of_known_rows() -> None:
+    group, known = np.array([[5.0, 1.5]]), np.array([[-1.0, 0.0], [1.0, 2.0]])
+    assert group_differences(group, known) == [(0, 5.0), (1, 0.5)]
 
 
 def test_rows_and_texts_that_are_not_those_of_the_rule_are_named(rows) -> None:

@@ -28,6 +28,11 @@ def score_where_all_are_neighbours(X) -> float:
     return float(np.log(width)) - 2 * len(X) / (len(X) - 1)
 
 
+def test_a_width_is_the_root_mean_square_distance_to_the_mean() -> None:
+    rows = np.array([[0.0], [2.0], [5.0], [5.0]])
+    assert class_widths(rows, np.array([0, 0, 1, 1])).tolist() == [1.0, 0.0]
+
+
 @pytest.mark.parametrize("sizes", [(8,), (40,), (30, 10), (20, 20, 20)])
 def test_halves_mix_as_by_chance_where_all_rows_are_neighbours(sizes) -> None:
     rng = np.random.RandomState(0)

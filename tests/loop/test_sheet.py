@@ -20,6 +20,12 @@ def test_probabilities_sum_to_the_rows_and_half_of_them_is_uniform(seed, n_rows,
     assert found.min() >= min(1.0, n_rows / 120) - 1e-12
 
 
+def test_unsure_rows_and_groups_come_more_often() -> None:
+    posteriors = np.array([[1.0, 0.0], [1.0, 0.0], [0.5, 0.5], [0.0, 1.0]])
+    found = draw_probabilities(posteriors, np.array([0, 0, 0, 1]), 2)
+    assert found == pytest.approx([0.25, 0.25, 0.75, 0.75])
+
+
 def test_rows_come_as_often_as_their_probability_says_and_their_order_is_random() -> None:
     rng = np.random.RandomState(0)
     probabilities = np.array([1.0, 0.7, 0.5, 0.3, 0.3, 0.1, 0.1])

@@ -21,6 +21,11 @@ def test_prior_weights_fall_with_the_log_loss_and_half_is_with_distances() -> No
     assert_allclose(candidates.labelled, np.hstack([scores.labelled, far.labelled]))
 
 
+def test_a_candidate_of_a_far_larger_loss_has_no_weight() -> None:
+    scores = RatioScores(np.zeros((50, 3)), np.zeros((50, 3)), np.array([0.5, 0.5, 9.0]))
+    assert_allclose(np.exp(Candidates.from_ratios(scores).log_prior), [0.5, 0.5, 0.0])
+
+
 def test_distances_find_what_a_blind_discriminator_does_not() -> None:
     rng = np.random.default_rng(1)
     blind = rng.normal(size=(200, 1)), rng.normal(size=(200, 1))

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
 
 import unseen
 from unseen.mixture.detection import SHARES, detection_limit, detection_power
@@ -78,6 +79,9 @@ def test_hidden_rows_are_measured_against_the_other_classes() -> None:
     hidden, others = found[2][0]
     assert (len(hidden), len(others)) == (20, 40)
     assert hidden.min() > others.max()
+    apart = np.sort(cdist(rows, rows[codes != 2]), axis=1)  # each of the others finds itself first
+    assert np.allclose(hidden, apart[40:, :3].mean(axis=1))
+    assert np.allclose(others, apart[:40, 1:4].mean(axis=1))
     one = LabelledRows(rows, np.arange(1), np.zeros(60, dtype=int))
     assert hidden_classes(one, None, 0) == ()
 

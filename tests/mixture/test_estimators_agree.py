@@ -122,3 +122,7 @@ def test_scores_drawn_back_from_a_sketch_have_that_sketch() -> None:
     assert_allclose(again.gap_new, sketch.gap_new)
     assert_allclose(again.edge_new, sketch.edge_new)
     assert_allclose(again.edge_labelled, sketch.edge_labelled)
+    # Beyond the outermost scores of H, half a mean gap away.
+    middles, edges = sketch_scores(RocSketch.from_scores([0.2, 1.0, 9.0], [0.0, 1.0]))
+    assert_allclose(middles, [0.5, 1.0, 1.5])
+    assert_allclose(edges, [0.0, 1.0])

@@ -11,6 +11,7 @@ from unseen.mixture.placement import (
     Candidates,
     Placement,
     PlacementPosterior,
+    for_intervals,
     placement_posterior,
 )
 from unseen.roc.models import Concave, Gaussian
@@ -97,6 +98,14 @@ def test_quantiles_of_a_symmetric_law_lie_around_its_middle() -> None:
     share, probability = np.array([0.2, 0.5, 0.8]), np.array([0.25, 0.5, 0.25])
     law = PlacementPosterior(share, probability, 0.0, 0.0, np.zeros(1))
     assert_allclose(law.open_quantile([0.125, 0.5, 0.875]), share)
+
+
+def test_intervals_are_wider_than_the_posterior_and_take_neither_answer_for_granted() -> None:
+    share, law = np.array([0.2, 0.4, 0.6]), np.array([0.25, 0.5, 0.25])
+    wide = for_intervals(PlacementPosterior(share, law, 0.0, 0.9, np.zeros(1)))
+    assert wide.prior_closed == 0.5
+    # The spread grows by a fifth; the upper end of u = 1 - share then by .1 u (1 - u).
+    assert_allclose(wide.share, [1 - (0.84 + 0.1 * 0.84 * 0.16), 0.4, 0.64])
 
 
 def test_samples_of_one_law_rarely_give_a_large_bayes_factor() -> None:

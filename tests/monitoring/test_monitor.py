@@ -76,8 +76,10 @@ class TestHolm:
                 rejected[place] = True
             np.testing.assert_array_equal(holm(p_values) <= alpha, rejected)
 
-    def test_one_window_needs_no_adjustment(self):
+    def test_windows_that_are_not_tested_do_not_count(self):
         np.testing.assert_array_equal(holm([np.nan, 0.03]), [np.nan, 0.03])
+        found = holm([0.01, np.nan, 0.04, 0.03])
+        np.testing.assert_allclose(found, [0.03, np.nan, 0.06, 0.06])
 
 
 class TestWindows:
@@ -91,6 +93,8 @@ class TestWindows:
             ([2, 10, 1, 2], (1, 2, 10)),
             ([date(2024, 5, 2), date(2023, 6, 1)] * 2, (date(2023, 6, 1), date(2024, 5, 2))),
             (np.array([True, False, True, True]), (False, True)),
+            ([np.int64(2), np.int64(1)] * 2, (1, 2)),
+            (pd.Series([(2, 1), (1, 2)] * 2), ((1, 2), (2, 1))),
             (pl.Series(["x", "y", "x", "x"]), ("x", "y")),
         ],
     )
@@ -114,6 +118,7 @@ class TestWindows:
         with pytest.raises(ValueError, match="leave a window to compare with it; got all, '2024-"):
             find_windows(windows_of(by, 2), ["2024-01-02", "2024-01-01"])
         assert find_windows(windows_of(list("cab"), 3), ["b", "a", "b"]) == [0, 1]
+        assert find_windows(windows_of(list("cab"), 3), None) == [0]
 
     @pytest.mark.parametrize(
         ("by", "kind", "message"),
@@ -168,6 +173,8 @@ class TestChangeTests:
         for x in (0.01, 0.05, 0.3, 0.8):
             assert (found <= x).mean() < x + 3 * np.sqrt(x * (1 - x) / 4000)
         assert np.corrcoef(found, ranks)[0, 1] > 0.99
+        assert _p_value(np.array([False, True, False, False])) == 0.4
+        assert _p_value(np.ones(500, dtype=bool)) == 1.0
 
     def test_a_small_p_value_counts_all_permutations(self):
         rng = np.random.default_rng(1)

@@ -30,8 +30,8 @@ from unseen.plots import (
     SharesDisplay,
     TimelineDisplay,
 )
-from unseen.plots.canvas import literal, spread
-from unseen.plots.densities import binned_masses, squeezed
+from unseen.plots.canvas import largest, literal, merge_others, spread
+from unseen.plots.scores import binned_masses, squeezed
 from unseen.records import RocEvidence
 from unseen.rejection import RejectionTree, label_regions, risk_curve
 from unseen.rejection.learning.sample import labels_at
@@ -194,6 +194,17 @@ def test_the_gap_is_the_unseen_share_and_lies_where_unseen_rows_score(evidence) 
     assert abs(mean - 3.0) < 3 * np.sqrt((2.89 + 0.49) / 3000) / 0.3
 
 
+def test_curves_are_smoothed_over_neighbouring_bins_and_lose_no_mass() -> None:
+    evidence = RocEvidence([0, 0, 1], [0, 0.5, 1], 0.5, 40, 40, thresholds=[2.0, 1.0, 0.0])
+    _, new, known = binned_masses(evidence, 4)
+    assert_allclose([new, known], [[0.25] * 4, [0.5, 0.5, 0, 0]])
+    display = ScoresDisplay.from_evidence(evidence)
+    _, new, _ = binned_masses(squeezed(evidence))
+    assert len(display.edges) - 1 == len(display.new) == len(new) + 2
+    assert_allclose(display.new[2:-2], (new[:-2] + 2 * new[1:-1] + new[2:]) / 4)
+    assert_allclose([display.new.sum(), display.known.sum()], 1.0)
+
+
 def test_the_drawn_gap_has_the_area_of_the_unseen_share(evidence) -> None:
     display = ScoresDisplay.from_evidence(evidence)
     new = display.ax_.lines[0].get_xydata()
@@ -328,6 +339,13 @@ def test_an_exact_estimate_is_worth_any_number_of_labels() -> None:
     value = LabellingValue(None, 0.3, 0.0, 0.95, np.array([10.0, 100.0]))
     title = LabellingDisplay.from_value(value).ax_.get_title("left")
     assert title == "This estimate is worth any number of labelled rows"
+
+
+def test_an_estimate_that_is_worth_no_label_is_drawn_all_the_same() -> None:
+    value = LabellingValue(None, 0.5, 0.9, 0.95, np.array([10.0, 100.0]))
+    *_, together, marks = LabellingDisplay.from_value(value).ax_.lines
+    assert_allclose(np.interp(10.0, *together.get_xydata().T), 100 * value.together[0], rtol=1e-2)
+    assert_allclose(marks.get_xdata(), value.sizes)
 
 
 def test_bars_are_the_shares_and_errors_total_variation(made) -> None:
@@ -500,6 +518,12 @@ def test_spread_keeps_order_and_distance_and_moves_nothing_without_need() -> Non
         assert (np.diff(found[np.argsort(wanted)]) >= 0.1 - 1e-12).all()
         assert_allclose(found.sum(), wanted.sum())
     assert_allclose(spread([0.9, 0.1], 0.1), [0.9, 0.1])
+    assert_allclose(spread([0.5, 0.5, 0.9], 0.2), [0.4, 0.6, 0.9])
+
+
+def test_the_largest_keep_their_order_and_the_others_are_merged_before_unseen() -> None:
+    assert largest(np.array([0.1, 0.5, 0.4]), 2) == [1, 2]
+    assert_allclose(merge_others(np.array([0.1, 0.5, 0.2, 0.2]), [1]), [0.5, 0.3, 0.2])
 
 
 @pytest.mark.parametrize("longest", [5, 6, 13])
@@ -507,6 +531,7 @@ def test_long_names_keep_both_ends(longest) -> None:
     name = literal("abcdefghijklmnopqrstuvwxyz", longest)
     assert len(name) == longest
     assert (name[0], name[-1]) == ("a", "z")
+    assert literal("$5 and\n$6") == r"\$5 and \$6"
 
 
 def groups_of(n_groups: int) -> Explanation:

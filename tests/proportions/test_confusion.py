@@ -8,7 +8,7 @@ from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression
 
 import unseen
-from unseen.proportions.confusion import pair_information
+from unseen.proportions.overlap import pair_information
 
 
 def worth_of_gaussians(distance: float) -> float:
@@ -36,6 +36,12 @@ def test_a_factor_for_each_row_changes_nothing() -> None:
     densities, codes = rng.random((60, 3)), np.arange(60) % 3
     scaled = densities * rng.random((60, 1))
     assert_allclose(pair_information(densities, codes)[0], pair_information(scaled, codes)[0])
+
+
+def test_classes_that_never_overlap_are_worth_1_and_those_that_always_do_0() -> None:
+    codes = np.array([0, 1, 0, 1])
+    for densities, worth in ((np.eye(2)[codes], 1.0), (np.ones((4, 2)), 0.0)):
+        assert pair_information(densities, codes)[0][0, 1] == worth
 
 
 def estimate_of(centres, classifier, **options):

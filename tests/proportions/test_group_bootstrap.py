@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 
 from unseen.mixture.placement import Candidates
-from unseen.proportions.bootstrap import bootstrap_means, em_replicates, labelled_noise
+from unseen.proportions.bootstrap import (
+    bootstrap_means,
+    drawn_groups,
+    em_replicates,
+    labelled_noise,
+)
 from unseen.samples import Clusters
 from unseen.scores import Posteriors
 
@@ -34,6 +39,14 @@ def with_groups(record: Posteriors, labelled, new) -> Posteriors:
     own = np.arange(len(record.codes)), np.arange(1000, 1000 + record.n_new)
     clusters = Clusters(*own, (labelled, new))
     return Posteriors(record.classes, record.codes, record.labelled, record.new, clusters=clusters)
+
+
+def test_groups_are_drawn_whole_unless_most_rows_are_alone(record) -> None:
+    in_pairs, alone = np.repeat(np.arange(60, 0, -1), 2), np.arange(record.n_new)
+    found = with_groups(record, in_pairs, alone)
+    assert drawn_groups(found, 0).tolist() == np.repeat(np.arange(59, -1, -1), 2).tolist()
+    assert drawn_groups(found, 1) is None
+    assert drawn_groups(record, 0) is None
 
 
 def test_shares_vary_as_persons_do(record) -> None:

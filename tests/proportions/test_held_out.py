@@ -6,9 +6,9 @@ import pytest
 import unseen
 from unseen.drift import HeldOut, Tolerance, calibrated, group_tolerance
 from unseen.drift.held_out import less_false
-from unseen.proportions.held_out import held_out_parts
+from unseen.proportions.held_out import _group_notices, held_out_parts
 from unseen.records import Estimate
-from unseen.scores.between import between_groups
+from unseen.scores.hidden import between_groups
 
 NO_LIMITS = Tolerance(np.zeros(0), np.zeros(0))
 ROWS = {"n_labelled": {"a": 30, "b": 10}, "n_new": 100}
@@ -102,6 +102,8 @@ def test_parts_hold_as_many_groups_as_the_new_rows() -> None:
     assert [len(part) for part in parts] == [3] * 10
     assert len(np.unique(np.concatenate(parts))) == 30
     assert len(held_out_parts(np.repeat(np.arange(2), 50), 5, np.random.RandomState(0))) == 2
+    small = np.repeat(np.arange(12), 20)  # of 20 rows: two groups make a part
+    assert [len(part) for part in held_out_parts(small, 1, np.random.RandomState(0))] == [2] * 6
 
 
 @pytest.fixture(scope="module")
@@ -151,9 +153,10 @@ def test_errors_name_the_argument(persons) -> None:
 
 
 def test_a_class_in_one_group_is_named(persons) -> None:
-    from unseen.proportions.held_out import _in_one_group
-
     X, _y, person, _ = persons
     fitted = unseen.OpenSetEstimator().fit(X, np.where(person == 2, "late", "early"))
-    notices = _in_one_group(fitted.labelled_, person, np.array(["p", "q", "r"]))
-    assert [(one.code, one.about) for one in notices] == [("class_in_one_group", "late")]
+    late, few = _group_notices(fitted.labelled_, person, np.array(["p", "q", "r"]))
+    assert (late.code, late.about) == ("class_in_one_group", "late")
+    assert "are of group r, so" in late.text
+    assert (few.code, few.severity) == ("few_groups", "note")
+    assert "so 2 groups make 2 folds" in few.text

@@ -22,13 +22,13 @@ from unseen.rejection.learning.sample import OpenSample, OutOfFold, labels_at
 from unseen.rejection.learning.shares import (
     Shares,
     covariance_of_limits,
+    default_estimator,
     doubtful_shares,
     estimate_shares,
     negative_mass,
 )
-from unseen.rejection.risk.curve import risk_curve
 from unseen.rejection.risk.estimate import open_risk
-from unseen.rejection.risk.sensitivity import reshared, share_sensitivity
+from unseen.rejection.risk.sensitivity import reshared, risk_curve, share_sensitivity
 from unseen.scores import OpenScores
 
 
@@ -244,6 +244,11 @@ def test_a_rule_takes_even_odds_where_several_classes_are_known() -> None:
     assert_allclose(estimate_shares(None, labelled, X_new, 0).known, expected(one, None))
 
 
+def test_folds_of_the_default_estimator_are_those_that_rows_can_fill() -> None:
+    folds = [default_estimator(np.array([90, few]), 400).n_folds for few in (90, 8, 1)]
+    assert folds == [None, 8, 2]
+
+
 def test_a_rule_is_fitted_together_with_its_held_out_rows(rows) -> None:
     X, _, X_new = rows
 
@@ -309,7 +314,9 @@ def test_a_class_with_a_single_row_is_unknown_to_the_rule_that_holds_it_out(rows
     assert rule.out_of_fold_.labelled[-1, 1] == 0.0
     assert_allclose(rule.out_of_fold_.labelled.sum(axis=1), 1)
     assert rule.risk_.class_errors[1] == 1.0
-    assert [(notice.code, notice.about) for notice in rule.notices_] == [("few_rows", "rare")]
+    (notice,) = rule.notices_
+    assert (notice.code, notice.about) == ("few_rows", "rare")
+    assert notice.text.startswith("class 'rare' has 1 labelled rows, fewer than 5")
 
 
 def test_a_clash_of_the_unseen_label_is_an_error_only_where_it_is_used(rows) -> None:
@@ -381,6 +388,13 @@ def test_an_estimate_that_was_overfull_is_warned_about() -> None:
     assert notice.code == "overfull"
     assert "sum to 1.300" in notice.text
     assert doubtful_shares(Shares(np.array([0.7, 0.3])), CLASSES) == ()
+
+
+def test_a_share_that_may_be_anything_is_named() -> None:
+    limits = np.array([[0.3, 0.5], [0.0, 0.7], [0.1, 0.3]])
+    (notice,) = doubtful_shares(Shares(np.array([0.5, 0.25]), limits=limits), CLASSES)
+    assert (notice.code, notice.about) == ("uncertain_share", "right")
+    assert notice.text.startswith("the share of 'right' may be anything from 0% to 70%")
 
 
 def test_a_class_may_have_the_name_of_a_warning(rows) -> None:

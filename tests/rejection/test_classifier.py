@@ -10,20 +10,22 @@ from sklearn.neighbors import NearestNeighbors
 
 from reference.closed_form import BAYES_RISK, CENTRES, SHARES, excess_risk, samples
 from unseen import KernelLogisticRegression
+from unseen.rejection.cells.cells import smallest_leaf
 from unseen.rejection.classifier import RejectionClassifier
 from unseen.rejection.forest import RejectionForest
 from unseen.rejection.kernel import RejectionKernel
 from unseen.rejection.learning.losses import (
     Calibration,
     RowLosses,
-    calibrate_by_other_folds,
+    calibrated,
     fit_calibration,
     row_losses,
     within_one_standard_error,
 )
 from unseen.rejection.learning.sample import OpenSample, OutOfFold, labels_at
+from unseen.rejection.plugin import TwoModels, fit_tasks
 from unseen.rejection.risk.estimate import open_risk
-from unseen.rejection.stack import Answers, Neighbours, RejectionStack
+from unseen.rejection.stack import Answers, Neighbours, RejectionStack, StackRule, coarse_forest
 from unseen.scores.kernel import Standardisation
 
 QUICK = KernelLogisticRegression(1.0, 1.0, rank=40)
@@ -96,7 +98,7 @@ def test_calibration_undoes_what_bent_the_probabilities(truth, bent):
     t = np.array([0.2, 0.5, 0.8])
     mended = expit(found.slope * (bent.slope * logit(t) + bent.constant) + found.constant)
     assert_allclose(mended, t, atol=0.05)
-    again = calibrate_by_other_folds(spoilt, SHARES[:2], 5, np.random.RandomState(0))
+    _, again = calibrated(None, spoilt, SHARES[:2], 5, np.random.RandomState(0))
     assert row_losses(again).total(SHARES[:2]) < row_losses(spoilt).total(SHARES[:2])
 
 
@@ -140,9 +142,16 @@ def test_units_that_carry_the_signal_are_not_scaled_away():
     assert roc_auc_score(unseen_rows, given.min(axis=1)) > 0.99
     assert roc_auc_score(unseen_rows, equal.min(axis=1)) < 0.95
     stack = RejectionStack(classifier=QUICK, n_neighbors=[3], random_state=0)
-    _, describe, described = stack._prepared(sample, np.random.RandomState(0))
-    for features in (described.X_new, describe(X_new)):
+    answers, neighbours, stacked = stack._stacked(sample, np.random.RandomState(0))
+    rule = StackRule(answers, neighbours, rule=None)
+    for features in (stacked.X_new, rule.features(X_new)):
         assert_allclose(features[:, -4:], np.hstack([given, equal]))
+
+
+def test_leaves_of_stacked_features_are_twice_those_of_a_tree():
+    rows = np.zeros((2000, 4))
+    sample = OpenSample(rows, np.zeros(2000, dtype=int), rows, np.ones(1))
+    assert coarse_forest(sample).min_leaf == 2 * smallest_leaf("auto", sample) == 40
 
 
 def test_answers_come_from_models_that_did_not_see_the_row():
@@ -151,7 +160,7 @@ def test_answers_come_from_models_that_did_not_see_the_row():
     X, codes = rng.normal(size=(120, 2)), rng.randint(2, size=120)
     sample = OpenSample(X, codes, rng.normal(size=(100, 2)), np.array([0.4, 0.4]))
     exact = KernelLogisticRegression(0.05, 1e3)
-    models = Answers.from_sample(sample, [exact, exact], rng)
+    models = Answers(fit_tasks(TwoModels().tasks(sample), [exact, exact], rng))
     answers, _ = models.out_of_fold(sample, 5, rng)
     assert models.models[1].score(X, codes) == 1.0
     assert abs((answers[:, 1:].argmax(axis=1) == codes).mean() - 0.5) < 0.15

@@ -1,5 +1,7 @@
 """Every answer about a row comes from rows of other folds, whatever was chosen on the way."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -8,7 +10,7 @@ from reference.closed_form import SHARES, samples
 from unseen import KernelLogisticRegression, RejectionClassifier, RejectionKernel, RejectionPlugIn
 from unseen.rejection import classifier, kernel
 from unseen.rejection.forest import RejectionForest
-from unseen.rejection.learning.losses import calibrate_by_other_folds, fit_calibration
+from unseen.rejection.learning.losses import calibrated, fit_calibration
 from unseen.rejection.learning.sample import OpenSample, OutOfFold, out_of_fold
 from unseen.rejection.threshold import choose_cut, cut_by_other_folds
 from unseen.scores.base import assign_folds
@@ -35,6 +37,18 @@ def test_every_row_is_answered_by_a_function_learnt_without_its_fold() -> None:
         assert_allclose(answers[~held], 0)
         for number, kept in enumerate(kept_by_fold):
             assert_array_equal(kept[sample], own != number)
+
+
+def test_folds_spread_classes_and_new_rows_evenly() -> None:
+    codes, shares = np.repeat([0, 1], [6, 4]), np.array([0.5, 0.25])
+    sample = OpenSample(np.zeros((10, 1)), codes, np.zeros((8, 1)), shares)
+    assert_allclose(sample.prior, [0.5, 0.25, 0.25])
+    assert_allclose(sample.masses[[0, 9, 10]], [[1 / 12, 0, 0], [0, 1 / 16, 0], [0, 0, 1 / 8]])
+    labelled, new = sample.assign_folds(2, np.random.RandomState(0))
+    for folds in (labelled[:6], labelled[6:], new):
+        assert np.ptp(np.bincount(folds)) == 0
+    together = replace(sample, X_new=sample.X, has_new=False)
+    assert_array_equal(*together.assign_folds(2, np.random.RandomState(0)))
 
 
 def test_a_fold_without_rows_of_one_sample_is_asked_about_the_other_alone() -> None:
@@ -76,7 +90,7 @@ def test_calibration_of_a_fold_comes_from_the_others() -> None:
     rng = np.random.default_rng(0)
     labelled, new = rng.dirichlet([2, 1, 1], 60), rng.dirichlet([1, 1, 2], 80)
     held_out = OutOfFold(labelled, np.repeat([0, 1], 30), new)
-    found = calibrate_by_other_folds(held_out, SHARES[:2], 3, np.random.RandomState(0))
+    _, found = calibrated(None, held_out, SHARES[:2], 3, np.random.RandomState(0))
     again = np.random.RandomState(0)
     folds = assign_folds(held_out.codes, 3, again)
     folds_new = assign_folds(np.zeros(80, dtype=np.int64), 3, again)

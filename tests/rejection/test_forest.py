@@ -26,7 +26,7 @@ def test_probabilities_are_the_mean_of_leaf_posteriors(sample, monkeypatch):
     grown = list(forest._grow(sample, np.random.RandomState(0)))
     rule = forest._fit_rule(sample, np.random.RandomState(0))
     assert len(grown) > 1  # so that more than one batch is looked at
-    X, prior = sample.rows, np.append(sample.shares, sample.unseen)
+    X, prior = sample.rows, sample.prior
     expected, held_out, n_out = (np.zeros((len(X), 3)) for _ in range(3))
     for batch, counts, _ in grown:
         for tree, count in enumerate(counts):
@@ -61,7 +61,8 @@ def test_draws_are_those_of_a_bootstrap():
 
 def test_nothing_new_means_a_row_and_its_copy_are_drawn_together():
     X = np.arange(20.0)[:, None]
-    sample = OpenSample.closed(X, np.repeat([0, 1], 10), np.array([0.5, 0.5]))
+    shares = np.array([0.5, 0.5])
+    sample = OpenSample(X, np.repeat([0, 1], 10), X, shares, has_new=False)
     counts = bootstrap_counts(sample, 5, np.random.RandomState(0))
     assert_array_equal(counts[:, :20], counts[:, 20:])
 
@@ -102,7 +103,7 @@ def test_same_seed_same_forest_and_nothing_is_left_over(sample):
         return rule.fit(sample.X, sample.codes, sample.X_new, sample.shares)
 
     first, second = fitted(), pickle.loads(pickle.dumps(fitted()))
-    assert first.rule_.n_trees == 15
+    assert sum(batch.trees.n_trees for batch in first.rule_.batches) == 15
     assert not [name for name in vars(first) if name.startswith("_")]
     assert_array_equal(first.predict_proba(sample.X_new), second.predict_proba(sample.X_new))
     assert_array_equal(first.out_of_fold_.new, second.out_of_fold_.new)
@@ -113,9 +114,8 @@ def test_rows_that_every_tree_has_seen_have_the_shares(sample):
     counts = bootstrap_counts(sample, 1, np.random.RandomState(0))[0]
     _, held_out = forest._fit_both(sample, np.random.RandomState(0))
     both = np.concatenate([held_out.labelled, held_out.new])
-    prior = np.append(sample.shares, sample.unseen)
-    assert_allclose(both[counts > 0], np.tile(prior, ((counts > 0).sum(), 1)))
-    assert not np.allclose(both[counts == 0], prior)
+    assert_allclose(both[counts > 0], np.tile(sample.prior, ((counts > 0).sum(), 1)))
+    assert not np.allclose(both[counts == 0], sample.prior)
 
 
 def test_features_tried_are_bounded_by_those_there(sample):

@@ -16,9 +16,14 @@ from unseen.rejection.cells.cells import (
     cell_rule,
     effective_size,
     growing_cells,
+    smallest_leaf,
 )
-from unseen.rejection.cells.partitions import EqualWidthCells, QuantileCells, VoronoiCells
-from unseen.rejection.histogram import RejectionHistogram
+from unseen.rejection.histogram import (
+    EqualWidthCells,
+    QuantileCells,
+    RejectionHistogram,
+    VoronoiCells,
+)
 from unseen.rejection.learning.sample import OpenSample
 from unseen.rejection.risk.estimate import open_risk
 
@@ -88,6 +93,17 @@ def test_cells_grow_but_slower_than_the_theorem_allows():
         assert capacity[-1] < 1e-6
 
 
+def test_the_theorem_in_numbers():
+    assert_allclose([growing_cells(size, 2) for size in (100, 10_000, 1_000_000)], [10, 100, 1000])
+    codes, shares = np.repeat([0, 1], 25), np.array([0.5, 0.5])
+    rows = np.zeros((50, 1))
+    assert_allclose(effective_size(OpenSample(rows, codes, rows, shares)), 25)
+    rows = np.zeros((2000, 4))
+    one_class = OpenSample(rows, np.zeros(2000, dtype=int), rows, np.ones(1))
+    assert smallest_leaf("auto", one_class) == 20
+    assert smallest_leaf(7, one_class) == 7
+
+
 def test_effective_size_exceeds_no_sample():
     sample = small_sample(1, n_classes=3)
     counts = np.bincount(sample.codes)
@@ -142,7 +158,7 @@ def test_a_grid_over_many_features_cuts_principal_axes(partition):
     hidden = rng.normal(size=(500, 3)) * [3, 2, 1]
     X = hidden @ np.linalg.qr(rng.normal(size=(8, 3)))[0].T
     grid = partition.fit(X, 64, rng)
-    places = grid.axes(X)
+    places = X @ grid.axes
     assert grid.n_cells == 64
     assert_allclose(np.corrcoef(places, rowvar=False), np.eye(3), atol=1e-8)
 
@@ -152,6 +168,11 @@ def test_corners_need_features_and_say_so():
     rule = RejectionHistogram(EqualWidthCells(low=0.0))
     with pytest.raises(ValueError, match=r"low and high must be None .* got 5 features"):
         rule.fit(sample.X, sample.codes, sample.X_new, sample.shares)
+
+
+def test_unseen_has_what_known_classes_leave_and_an_empty_cell_has_the_prior():
+    masses, prior = np.array([[0.25, 0.75], [0.5, 0.25], [0, 0]]), np.array([0.75, 0.25])
+    assert_allclose(cell_probabilities(masses, prior, 0.0), [[1 / 3, 2 / 3], [1, 0], prior])
 
 
 def test_smoothing_keeps_the_label_of_least_cost():
@@ -168,8 +189,7 @@ def test_a_cell_without_rows_has_the_shares():
     sample = small_sample(0)
     cells = EqualWidthCells(-90, 90).fit(sample.X_new, 10**4, np.random.RandomState(0))
     rule = cell_rule(cells, sample)
-    expected = np.append(sample.shares, sample.unseen)
-    assert_allclose(rule.probabilities(np.array([[80.0, 80.0]])), [expected])
+    assert_allclose(rule.probabilities(np.array([[80.0, 80.0]])), [sample.prior])
 
 
 def test_a_partition_is_an_object_that_clones():

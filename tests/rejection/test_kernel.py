@@ -122,6 +122,8 @@ def test_logistic_loss_needs_its_ridge():
 
 
 def test_probabilities_lie_on_the_simplex_whatever_the_values():
+    assert_allclose(Square().probability([-1.5, 0.0, 0.5]), [0.0, 0.5, 0.75])
+    assert_allclose(Logistic().probability([0.0, np.log(3)]), [0.5, 0.75])
     values = np.array([[-5.0, -7.0, 9.0], [0.2, 0.1, 3.0], [-2.0, -2.0, -4.0]])
     for loss in (Square(), Logistic()):
         found = label_probabilities(loss, values)

@@ -12,8 +12,7 @@ from threadpoolctl import threadpool_limits
 import unseen
 from unseen import RejectionClassifier, RejectionForest, RejectionPlugIn, RejectionTree
 from unseen.records import UnseenWarning
-from unseen.rejection.cells.partitions import QuantileCells
-from unseen.rejection.histogram import RejectionHistogram
+from unseen.rejection.histogram import QuantileCells, RejectionHistogram
 from unseen.rejection.learning.sample import OpenSample
 from unseen.rejection.learning.shares import given_shares
 from unseen.rejection.plugin import TwoModels
@@ -155,7 +154,7 @@ def test_where_nothing_is_unseen_no_later_row_is() -> None:
 
 def test_rows_and_their_copies_stay_so_in_every_part() -> None:
     X = np.arange(20.0)[:, None]
-    sample = OpenSample.closed(X, np.zeros(20, dtype=int), np.ones(1))
+    sample = OpenSample(X, np.zeros(20, dtype=int), X, np.ones(1), has_new=False)
     half = np.arange(20) < 10
     part = sample.subset(half, half)
     assert not part.has_new
@@ -222,5 +221,6 @@ def test_a_fit_that_failed_is_no_fit() -> None:
     rule = RejectionForest(5, random_state=0)
     with pytest.raises(ValueError, match="proportions"):
         rule.fit(X, y, X_new, [0.1, 0.2, 0.3, 0.4])
-    with pytest.raises(NotFittedError):
-        rule.predict(X)
+    for not_fitted in (rule, RejectionForest()):
+        with pytest.raises(NotFittedError):
+            not_fitted.predict(X)

@@ -241,7 +241,8 @@ def test_both_parts_of_a_divided_sample_know_every_class():
 
 def test_nothing_new_means_a_row_and_its_copy_are_held_out_together():
     X = np.arange(20.0)[:, None]
-    sample = OpenSample.closed(X, np.repeat([0, 1], 10), np.array([0.5, 0.5]))
+    shares = np.array([0.5, 0.5])
+    sample = OpenSample(X, np.repeat([0, 1], 10), X, shares, has_new=False)
     for part in hold_out(sample, 0.3, np.random.RandomState(0)):
         assert_array_equal(part.X, part.X_new)
 

@@ -33,13 +33,22 @@ from unseen.report import render, write_report
 from unseen.report.pictures import history_picture
 from unseen.report.sentences import (
     assumptions,
+    at_most,
     certainty,
+    data_name,
     disagreement,
+    source,
     to_do,
     warnings_and_notes,
 )
-from unseen.report.tables import baselines_table, history_table, labelling_table, shares_table
-from unseen.study import Study, Suspects
+from unseen.report.tables import (
+    baselines_table,
+    history_table,
+    shares_table,
+    shown_labelling,
+    side_by_side,
+)
+from unseen.study import Origin, Study, Suspects
 from unseen.study.thumbnails import Thumbnail
 
 VOID = {"meta", "link", "br", "img"}
@@ -217,6 +226,25 @@ def test_the_unseen_row_stands_out_only_where_something_is_unseen() -> None:
     assert not shares_table(Study(made_estimate("ab", 0.0))).rows[-1].marked
 
 
+def test_a_small_study_in_sentences_and_in_a_table() -> None:
+    made = Estimate(("cat",), [0.7], 0.3, "made", n_labelled={"cat": 9}, n_new=7)
+    files = Origin(files=(("data/train.csv", "5f"), ("new.csv", "a0")))
+    study = Study(made, n_new=1000, origin=files)
+    assert data_name(study) == "new.csv beside train.csv"
+    assert source(study) == "made, from 7 of 1,000 new rows and 9 labelled rows of 1 known class."
+    look = "Look at the rows that fit no known class: `unseen explain` says what they have in"
+    assert to_do(study)[0].startswith(look)
+    assert [row.cells for row in shares_table(study).rows] == [
+        ("cat", "100.0%", "70.0%", "≈ no clear change"),
+        ("Unseen classes", "never", "30.0%", "↑ +30.0 points"),
+    ]
+
+
+def test_a_message_is_told_once_and_those_without_room_are_counted() -> None:
+    assert at_most(["a", "a", "b"]) == ["a", "b"]
+    assert at_most(map(str, range(99)))[-1] == "84 more are left out here."
+
+
 def test_methods_that_disagree_are_named() -> None:
     apart = Study(made_estimate("ab", 0.3), baselines=made_baselines("ab", 0.5))
     assert "MPEIncomplete says 51.0%" in disagreement(apart)
@@ -275,15 +303,15 @@ def test_the_history_of_a_method_that_cannot_see_shows_no_unseen_share() -> None
         estimates[0],
         timeline=replace(timeline, estimates=estimates, reference_estimate=estimates[0]),
     )
-    assert "not estimated and stands at 0" in history_picture(study).caption
-    table = history_table(study)
+    assert "not estimated and stands at 0" in history_picture(study.timeline).caption
+    table = history_table(study.timeline)
     assert {row.cells[1:3] for row in table.rows} == {("not estimated", "-")}
 
 
 @pytest.mark.parametrize("fewest", [30, 500])
 def test_the_smallest_class_may_be_as_large_as_others(fewest) -> None:
     estimate = made_estimate(("a", "b"), n_labelled={"a": fewest, "b": fewest})
-    body = assumptions(Study(estimate))[-1].body
+    body = [*assumptions(Study(estimate)).values()][-1]
     assert f"a, has {fewest} labelled rows" in body
     assert ("every other class at least as many" in body) == (fewest == 500)
 
@@ -314,7 +342,8 @@ def test_the_file_appears_whole_or_not_at_all(tmp_path) -> None:
 
 
 def test_the_record_says_whether_its_method_sees_unseen_classes() -> None:
-    found = baselines_table(Study(made_estimate(("a", "b")), baselines=made_baselines(("a", "b"))))
+    study = Study(made_estimate(("a", "b")), baselines=made_baselines(("a", "b")))
+    found = baselines_table(side_by_side(study), 3)
     assert {row.cells[0]: row.cells[1] for row in found.rows} == {
         "OpenSetEstimator": "yes", "MPEIncomplete": "yes", "SaerensEM": "no",
     }  # fmt: skip
@@ -347,7 +376,8 @@ def test_severity_decides_where_a_notice_stands_and_each_is_told_once() -> None:
 def test_the_probability_stands_beside_the_one_before_the_data() -> None:
     for before in (0.05, 0.5):
         found = made_estimate(("a", "b"), diagnostics=believed(0.8, before))
-        assert f"was {before:.0%} before the data, now about 80%." in certainty(found)[0]
+        said = "That anything is unseen is likely: its probability was "
+        assert certainty(found)[0] == f"{said}{before:.0%} before the data, now about 80%."
 
 
 @pytest.mark.parametrize("diagnostics", [{}, {"probability_unseen": 0.97}, believed(0.97, 0.98)])
@@ -393,9 +423,9 @@ def test_caption_and_table_mark_the_same_windows() -> None:
         raw_p_values=[np.nan, 0.6, 1e-4, 0.6],
         raw_p_values_unseen=[np.nan, 0.6, 0.6, 1e-4],
     )
-    study = Study(made_estimate(("a", "b")), timeline=timeline)
-    assert "2 windows marked ▼ differ from the reference window" in history_picture(study).caption
-    table = history_table(study)
+    caption = history_picture(timeline).caption
+    assert "2 windows marked ▼ differ from the reference window" in caption
+    table = history_table(timeline)
     assert [row.marked for row in table.rows] == [False, False, True, True]
     verdicts = [row.cells[3:5] for row in table.rows]
     assert verdicts[2:] == [("changed", "< 0.001"), ("unseen changed", "< 0.001")]
@@ -426,8 +456,9 @@ def test_the_page_says_what_windows_are_compared_with(reference, name) -> None:
     [(0.3, 0.05, True), (0.0, 0.02, True), (0.0, 0.002, False), (0.3, 0.02, False)],
 )
 def test_no_worth_beyond_the_rows_that_could_be_labelled(unseen, width, is_said) -> None:
-    found = labelling_table(Study(made_estimate(("a", "b"), unseen, width)))
-    assert (found is not None) == is_said
+    study = Study(made_estimate(("a", "b"), unseen, width))
+    assert (shown_labelling(study) is not None) == is_said
+    assert ("What labels would buy" in render(study)) == is_said
 
 
 def test_a_page_on_classes_that_moved_calls_no_share_certain() -> None:

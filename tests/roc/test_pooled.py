@@ -2,16 +2,18 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.integrate import quad
-from scipy.special import ndtr, ndtri
+from scipy.special import logsumexp, ndtr, ndtri
 
-from unseen.roc.lattices import Lattices
 from unseen.roc.pooled import (
     FALSE_ALARMS,
     N_CELLS,
     CurveFamily,
     CurveLattice,
     CurvePrior,
+    Lattices,
     cell_rates,
+    log_sums,
+    separation_limits,
     share_density,
     spread_cells,
 )
@@ -33,6 +35,17 @@ def test_doublings_of_large_shares_are_equally_likely_and_small_shares_evenly() 
     assert_allclose(
         share_density(np.array([1e-7, 1e-6]), 1e-2)[0] * 1e-2 * np.log(101), 1, rtol=1e-4
     )
+
+
+def test_the_rest_stands_out_more_where_rows_are_many() -> None:
+    assert [separation_limits(n_rows)[0] for n_rows in (30, 196, 1e6)] == [0.6, 0.84, 1.0]
+    assert [separation_limits(n_rows)[1] for n_rows in (30, 2000, 32_000)] == [4.5, 4.5, 9.0]
+
+
+def test_logarithms_of_sums_are_scipys() -> None:
+    values = np.array([[0.0, 800.0, -np.inf], [-np.inf, -np.inf, -np.inf]])
+    for axis in (0, 1, None):
+        assert_allclose(log_sums(values, axis), logsumexp(values, axis=axis))
 
 
 def test_rates_of_a_lattice_are_those_of_its_curves() -> None:

@@ -6,7 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.naive_bayes import GaussianNB
 
-from unseen.samples import Clusters, LabelledRows, design_effect, group_clusters
+from unseen.samples import (
+    Clusters,
+    LabelledRows,
+    design_effect,
+    group_clusters,
+    in_one_group,
+)
 from unseen.scores import PosteriorScorer
 from unseen.scores.base import assign_folds, folds_by_size
 from unseen.scores.kernel import Standardisation, neighbour_distances
@@ -82,6 +88,18 @@ def test_a_class_of_one_person_is_known_to_every_model() -> None:
     assert len(np.unique(folds[codes == 1])) > 1
     assert len(np.unique(folds[:20])) == len(np.unique(folds[20:40])) == 1
     assert found.n_effective == 65  # persons are not one row each
+
+
+def test_a_new_row_of_no_group_goes_with_its_labelled_copy() -> None:
+    codes, groups = np.array([0, 0, 0, 0, 1, 1]), np.array([0, 1, 0, 1, 1, 1])
+    assert in_one_group(codes, groups).tolist() == [False, True]
+    rows, classes = np.arange(6.0)[:, None], np.array(["a", "b"])
+    sample = LabelledRows(rows, classes, codes, groups=(groups, np.array([-1, -1])))
+    labelled, new = group_clusters(sample, np.array([[2.0], [9.0]])).together
+    assert labelled[:4].tolist() == [0, 1, 0, 1]
+    assert len(np.unique(labelled)) == 4  # rows of class "b" stand alone
+    assert new[0] == 0
+    assert new[1] not in labelled
 
 
 def test_distances_leave_the_own_group_out_and_copies_once() -> None:

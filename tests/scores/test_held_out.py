@@ -1,5 +1,7 @@
 """A C that falls too far behind leaves the race, and the others do not notice."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from joblib import parallel_config
@@ -7,22 +9,23 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from unseen import KernelLogisticRegression
 from unseen.scores.base import training_masks
-from unseen.scores.held_out import Race, held_out, raced, scouted
+from unseen.scores.held_out import GRID_LIMITS, Grid, Race, _best_first
 
 C_VALUES = 10.0 ** np.arange(-2, 4)
 
 
 @pytest.fixture(scope="module")
-def cells():
+def grid():
     rng = np.random.default_rng(0)
     codes = np.repeat([0, 1, 2], 100)
     X = rng.normal(size=(300, 2)) + 1.5 * np.column_stack([codes == 1, codes == 2])
     rows = KernelLogisticRegression().prepare(X, np.ones(300), np.random.RandomState(0))
-    return rows, codes, rows.median, C_VALUES, training_masks(3, codes, 0), "neg_log_loss", 1e-4, 60
+    return Grid(rows, codes, C_VALUES, training_masks(3, codes, 0), limits=(1e-4, 60))
 
 
-def test_survivors_of_the_race_are_as_without_it(cells):
-    alone, raced = held_out(*cells), held_out(*cells, race=Race(-np.inf, 0.02))
+def test_survivors_of_the_race_are_as_without_it(grid):
+    width = grid.rows.median
+    alone, raced = grid.held_out(width), grid.held_out(width, Race(0.02))
     stays = alone.scores > alone.scores.max() - 0.02
     assert 0 < stays.sum() < len(C_VALUES)
     # Both are within their errors of the exact fit; the preconditioner is another.
@@ -34,22 +37,25 @@ def test_survivors_of_the_race_are_as_without_it(cells):
     assert raced.scores[~stays].max() < alone.scores.max() - 0.01
 
 
-def test_a_race_against_a_better_bandwidth_ends_at_once(cells):
-    beaten = held_out(*cells, race=Race(0.0, 0.01))
-    assert beaten.error.max() > 10 * held_out(*cells).error.max()
+def test_a_race_against_a_better_bandwidth_ends_at_once(grid):
+    beaten = grid.held_out(grid.rows.median, Race(0.01, best=0.0))
+    assert beaten.error.max() > 10 * grid.held_out(grid.rows.median).error.max()
     assert beaten.scores.max() < -0.01
 
 
-def test_a_fold_that_scouts_keeps_the_scores_of_those_that_may_win(cells):
-    rows, codes, median, *others = cells
-    widths = median * np.array([2.0, 1.0, 0.25])
-    race = raced(rows, codes, widths, *others[:3], behind=0.005)
-    full = np.array([one.scores for one in race])
-    found = scouted(rows, codes, widths, *others[:3], behind=0.005)
+def test_a_fold_that_scouts_keeps_the_scores_of_those_that_may_win(grid):
+    widths = grid.rows.median * np.array([2.0, 1.0, 0.25])
+    quick = replace(grid, limits=GRID_LIMITS)
+    full = np.array([one.scores for one in quick.raced(widths, Race(0.005))])
+    found = quick.scouted(widths, Race(0.005))
     near = full > full.max() - 0.005
     assert_allclose(found[near], full[near], atol=3e-3)  # as far as a grid is solved
     assert found.argmax() == full.argmax()
     assert (found[full < full.max() - 0.15] < found.max() - 0.05).all()
+
+
+def test_the_race_begins_near_the_typical_distance():
+    assert _best_first(np.array([4.0, 2.0, 1.0, 0.5]), 1.0).tolist() == [2, 1, 3, 0]
 
 
 def test_many_rows_are_chosen_on_a_part_that_keeps_rare_classes():

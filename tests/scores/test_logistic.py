@@ -7,17 +7,24 @@ from scipy.optimize import minimize
 from sklearn.datasets import make_moons
 
 from reference.exact_klr import exact_scores
+from unseen._arrays import chosen_arrays
 from unseen.scores import logistic
 from unseen.scores.kernel import (
     RESIDUAL,
+    PreparedRows,
     ShiftedKernel,
     Standardisation,
-    kernel_factor,
     median_bandwidth,
 )
 from unseen.scores.logistic import Problems, solve
 
 IDENTITY = Standardisation(np.zeros(2), np.ones(2))
+
+
+def kernel_factor(X, scale, landmarks, bandwidth):
+    typical = median_bandwidth(landmarks)
+    rows = PreparedRows(X, np.ones(len(X)), scale, landmarks, typical, chosen_arrays())
+    return rows.factor(bandwidth)
 
 
 @pytest.fixture(scope="module")

@@ -50,6 +50,15 @@ def test_classes_that_cannot_be_told_apart_get_even_shares() -> None:
     assert_allclose(shares, [0.3, 0.3, 0.4], atol=1e-4)
 
 
+def test_shares_of_rows_that_only_one_class_can_make_are_their_counts() -> None:
+    assert_allclose(mixture_shares(np.eye(3)[[0, 0, 1, 0]]), [0.75, 0.25, 0.0], atol=1e-9)
+
+
+def test_a_probability_of_zero_is_a_coordinate_like_others() -> None:
+    least = np.log(1e-7)
+    assert_allclose(simplex.score_features(np.eye(2)[:1]), [[-least / 2, least / 2, 0.0]])
+
+
 def test_on_the_plane_the_slope_is_level_everywhere() -> None:
     gram, linear = programs(2, 5)
     shares = minimise_on_plane(gram, linear)

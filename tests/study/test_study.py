@@ -24,8 +24,9 @@ from unseen.study import (
     run_classification,
     run_study,
 )
-from unseen.study.column_drift import column_drift, in_units
+from unseen.study.column_drift import column_drift, in_units, readable
 from unseen.study.run import _as_in_table, without_constants
+from unseen.study.sheets import row_checks
 from unseen.tables import Columns, Source
 
 RNG = np.random.default_rng(0)
@@ -75,6 +76,20 @@ def test_rows_are_read_only() -> None:
         training.name = "other"
 
 
+def test_rows_get_names_without_a_copy() -> None:
+    training = made_training(pa.table({"size": RNG.normal(size=20)}))
+    named = training.named(training.X)
+    assert named.column_names == ["size"]
+    assert np.shares_memory(training.X, np.asarray(named))
+
+
+def test_a_check_is_of_all_values_of_a_row_and_not_of_their_order() -> None:
+    one, two = row_checks(pa.table({"a": ["1", "1"], "b": ["x", None]}))
+    assert len(one) == 12
+    assert one != two
+    assert row_checks(pa.table({"b": ["x"], "a": ["1"]})) == [one]
+
+
 def test_results_are_read_only_and_keep_their_comparison() -> None:
     rows = {"n_labelled": {"cat": 80}, "n_new": 400}
     estimate = Estimate(("cat",), [0.7], 0.3, "m", **rows)
@@ -114,6 +129,19 @@ def test_a_column_called_missing_is_no_flag_of_gaps() -> None:
         ("column_drift", None),
     ]
     assert column_drift(training, made_new(training, train)) == ()
+
+
+def test_columns_read_as_people_know_them() -> None:
+    table = pa.table({"size": [1.0, 2.0, 4.0] * 4, "colour": ["red", "red", "blue"] * 4})
+    said = [column.clause(1.0, above=True) for column in readable(Columns().fit(table))]
+    assert said[:2] == ["size > 3.58", "colour is 'red'"]
+
+
+def test_rows_out_of_range_are_counted_on_both_sides() -> None:
+    training = made_training(pa.table({"x": np.linspace(0, 1, 40), "y": RNG.normal(size=40)}))
+    new = pa.table({"x": [0.5, 2.0, -1.0, 3.0] * 10, "y": RNG.uniform(-0.1, 0.1, size=40)})
+    notice, _ = column_drift(training, made_new(training, new))
+    assert notice.text == "Outside the range that TRAIN shows: 'x' (75% of the new rows)."
 
 
 def test_a_code_for_missing_stands_in_the_units_of_the_file() -> None:

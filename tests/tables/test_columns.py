@@ -15,7 +15,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from unseen.tables import Columns
-from unseen.tables.encodings import CategoryEncoding
+from unseen.tables.categories import CategoryEncoding, least_common
+from unseen.tables.encodings import is_named_like_id
 
 RNG = np.random.default_rng(0)
 N = 60
@@ -134,6 +135,13 @@ def test_in_a_random_split_no_column_tells_new_rows_from_labelled_ones(kind):
     assert abs(alone) < 3.5 * np.sqrt(tables[:, 1].sum()) / 20
 
 
+@pytest.mark.parametrize(
+    ("counts", "fewest"), [([300, 200, 5, 2, 1], 5), ([5, 6, 7, 8, 9] * 20 + [400], 13)]
+)
+def test_where_many_categories_are_nearly_rare_more_rows_make_a_common_one(counts, fewest):
+    assert least_common(counts, 5) == fewest
+
+
 def test_only_the_most_common_categories_have_a_column():
     values = ["a"] * 20 + ["b"] * 9 + ["c"] * 8
     names = fitted(values, most_categories=2).get_feature_names_out().tolist()
@@ -167,6 +175,7 @@ LEFT_OUT = {
     "free text": ("c", [f"t{i // 2}" for i in range(N)], "looks like free text: 30 values, most"),
     "dates": ("c", [date(2024, 1, 1 + i % 9) for i in range(N)], "holds dates or times"),
     "date text": ("c", [f"2024-01-{10 + i % 9}" for i in range(N)], "holds dates or times"),
+    "other dates": ("c", ["31/01/2024", "2024-01-31T10:00", "9:30"] * 20, "holds dates or times"),
     "lists": ("c", [[1]] * N, "holds lists of numbers: --features uses them"),
     "structs": ("c", [{"a": 1}] * N, "holds neither numbers nor text, but struct"),
     "intervals": (
@@ -189,6 +198,18 @@ def test_what_is_of_no_use_is_left_out_and_named(case):
     assert (notice.code, notice.severity) == ("columns_not_used", "note")
     assert notice.text.startswith(f"Not used: {name!r} ({reason}")
     assert notice.text in columns.statement()
+
+
+def test_pairs_of_numbers_are_no_dates():
+    assert dropped("c", ["3-1", "5-2"] * (N // 2)) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "is_id"),
+    [("user_id", True), ("orderId", True), ("", True), ("Unnamed: 0", True), ("grid", False)],
+)
+def test_names_of_ids_are_known(name, is_id):
+    assert is_named_like_id(name) is is_id
 
 
 def test_whole_numbers_in_no_order_are_numbers():
@@ -328,6 +349,18 @@ def test_a_constant_that_is_another_in_new_rows_is_noticed(constant, same, other
     ):
         notices = columns.transform_new(pa.table({"x": [0.0], "c": values}))[1]
         assert [one.code for one in notices] == codes
+
+
+def test_used_and_constant_columns_of_new_rows_are_looked_at():
+    columns = Columns().fit(pa.table({"size": [1.0, 2.0, 4.0], "site": ["north"] * 3}))
+    assert columns.looked_at(["day", "site", "size"]) == ["site", "size"]
+
+
+def test_numbers_that_came_as_text_are_numbers_in_what_is_written():
+    columns = Columns().fit(pa.table({"size": ["1", "2", "4"] * 4}))
+    found = columns.typed(pa.table({"id": ["007"] * 3, "size": ["3", "", "inf"]}))
+    assert found["id"].to_pylist() == ["007"] * 3
+    assert found["size"].to_pylist() == [3.0, None, None]
 
 
 def test_a_column_named_like_an_id_but_used_is_noticed():

@@ -134,6 +134,10 @@ def test_arrays_that_cannot_be_read(tmp_path):
 
 def test_labels_must_belong_to_the_rows(tmp_path):
     np.save(tmp_path / "X.npy", X)
+    np.save(tmp_path / "y.npy", Y)
+    source = WithLabels(Source.find(tmp_path / "X.npy"), Source.find(tmp_path / "y.npy"))
+    assert source.columns() == ["X", "label"]
+    assert next(source.batches())["label"].to_pylist() == Y.tolist()
     for labels, words in ((Y[:-1], "it has 59 for"), (np.append(Y, "c"), "it has 61 for 60 rows")):
         np.save(tmp_path / "y.npy", labels)
         source = WithLabels(Source.find(tmp_path / "X.npy"), Source.find(tmp_path / "y.npy"))

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unseen.tables import GroupBy
-from unseen.tables.groups import UNITS, KeyCodes, natural_order
+from unseen.tables.groups import UNITS, KeyCodes, key_of, natural_order
 from unseen.tables.values import as_text
 
 moments = st.datetimes(datetime(1900, 1, 1), datetime(2100, 1, 1)).map(
@@ -118,9 +118,18 @@ def test_text_keys_are_trimmed_and_missing_as_in_any_column():
 
 
 @pytest.mark.parametrize(
+    ("value", "key"), [(3.0, 3), (date(2024, 1, 31), "2024-01-31"), (float("nan"), None)]
+)
+def test_a_cell_stands_for_a_key(value, key):
+    assert key_of(value) == key
+    assert type(key_of(value)) is type(key)
+
+
+@pytest.mark.parametrize(
     ("keys", "expected"),
     [
-        (["10", "-1", "0", "-2"], ["-2", "-1", "0", "10"]),
+        (["10", "-1", "1.5", "0", "-2"], ["-2", "-1", "0", "1.5", "10"]),
+        (["week 10", "week 9"], ["week 9", "week 10"]),
         (["b", "nan", "2", "10"], ["2", "10", "b", "nan"]),
         ([10**400, 5, 10**399], [5, 10**399, 10**400]),
     ],

@@ -115,7 +115,7 @@ def test_labels_that_numpy_would_merge_are_refused(tmp_path) -> None:
 def test_bytes_that_are_no_text_are_refused_with_the_name_of_the_file(
     tmp_path, monkeypatch
 ) -> None:
-    monkeypatch.setattr("unseen.tables.formats.HEAD_BYTES", 64)
+    monkeypatch.setattr("unseen.tables.formats._HEAD_BYTES", 64)
     spoilt = {
         "t.csv": b"y,x\n" + b"ant,1\n" * 40 + b"\xff,2\n",
         "t.jsonl": b'{"y": "ant"}\n' * 40 + b'{"y": "\xff"}\n',

@@ -41,6 +41,12 @@ def test_every_format_gives_the_rows_that_were_written(written, name):
     assert [int(count) for count in found["count"].to_pylist()] == TABLE["count"].to_pylist()
 
 
+def test_a_suffix_may_be_in_capitals(written):
+    file = written(TABLE, "t.csv.gz")
+    loud = file.rename(file.with_name("T.CSV.GZ"))
+    assert len(read(Source.find(loud))) == 23
+
+
 def test_delimited_text_stays_text(tmp_path):
     file = tmp_path / "t.csv"
     file.write_text("a,b\n007,1\n,x\n")

@@ -10,6 +10,7 @@ from numpy.testing import assert_array_equal
 
 from unseen.study import Inputs
 from unseen.tables import BadCell, Columns, Source
+from unseen.tables.formats import find_separator
 from unseen.tables.values import number_of
 
 RNG = np.random.default_rng(0)
@@ -52,6 +53,11 @@ def test_a_file_is_read_as_it_is_written_and_says_so(tmp_path, name):
     assert bool(marked) == (name not in ("tidy.csv", "semicolon.csv"))
 
 
+def test_the_usual_separator_stays_unless_only_another_one_fits():
+    assert find_separator("size;mass\n1,5;3\n", ",") == ";"
+    assert find_separator("a,b\n1;2,3\n", ",") == ","
+
+
 def test_what_is_given_wins(tmp_path):
     file = tmp_path / "t.csv"
     file.write_bytes("a;b,c\nä;1,2\n".encode("latin-1"))
@@ -73,9 +79,15 @@ def test_marks_between_thousands_do_not_change_a_number(whole, cents, mark):
     assert number_of(turned, ",") == float(f"{value:.2f}")
 
 
-@pytest.mark.parametrize("word", ["1,2", "12,34", "1,2345", ",123", "1,234,5", "1,,234", "a,123"])
+@pytest.mark.parametrize(
+    "word", ["1,2", "12,34", "1,2345", ",123", "1,234,5", "1,,234", "a,123", "1_000"]
+)
 def test_other_commas_make_no_number(word):
     assert number_of(word) is None
+
+
+def test_a_point_is_no_decimal_where_a_comma_is():
+    assert [number_of(word, ",") for word in ("1.234,5", "39,1", "3.75")] == [1234.5, 39.1, None]
 
 
 def test_a_comma_is_decimal_where_only_that_suits_all_values():
@@ -83,6 +95,8 @@ def test_a_comma_is_decimal_where_only_that_suits_all_values():
     assert Columns().fit(decimals).encodings_[0].mean == pytest.approx((39.1 + 3.75) / 2)
     thousands = pa.table({"a": ["4,100", "3,750"] * 5})
     assert Columns().fit(thousands).encodings_[0].mean == 3925
+    (notice,) = Columns().fit(thousands).notices_
+    assert notice.text == "Read as numbers: 'a' ('4,100' is 4100). --decimal says otherwise."
     assert Columns(decimal=",").fit(thousands).encodings_[0].mean == pytest.approx(3.925)
     with pytest.raises(ValueError, match=r"decimal must be one of '\.', ','; got ';'"):
         Columns(decimal=";").fit(thousands)
@@ -112,7 +126,8 @@ def test_a_bad_cell_of_train_is_named_and_can_be_called_missing():
     (notice,) = columns.notices_
     assert notice.code == "nearly_numbers"
     assert notice.about == "a"
-    assert "row 41 holds '3.5 cm'" in notice.text
+    told = "row 41 holds '3.5 cm'. Correct it, or give --missing '3.5 cm'."
+    assert notice.text.endswith(told)
     assert Columns(missing=["3.5 cm"]).fit(pa.table({"a": values})).notices_ == []
 
 

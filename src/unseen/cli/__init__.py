@@ -1,8 +1,8 @@
 """The command line: parse, call one function, print.
 
-One file per command. Everything heavy is imported inside a command, so that ``unseen --help``
-answers at once. Exit codes: 0 fine, 1 an error, 2 wrong usage, 3 a ``--fail-if`` that came true,
-130 and 143 stopped by Ctrl-C and by SIGTERM.
+Everything heavy is imported inside a command, so that ``unseen --help`` answers at once. Exit
+codes: 0 fine, 1 an error, 2 wrong usage, 3 a ``--fail-if`` that came true, 130 and 143 stopped by
+Ctrl-C and by SIGTERM.
 """
 
 from __future__ import annotations
@@ -11,20 +11,18 @@ import click
 
 from unseen._version import __version__
 from unseen.cli.classify import classify
-from unseen.cli.compare import compare
 from unseen.cli.demo import demo
-from unseen.cli.diagnose import diagnose
-from unseen.cli.estimate import estimate
+from unseen.cli.estimate import estimate, monitor
+from unseen.cli.group import CommandGroup
 from unseen.cli.loop_commands import audit, explain, promote
 from unseen.cli.methods import methods
-from unseen.cli.monitor import monitor
-from unseen.cli.tour import Tour
+from unseen.cli.trust import compare, diagnose
 
 __all__ = ["main"]
 
 
 @click.group(
-    cls=Tour,
+    cls=CommandGroup,
     context_settings={"help_option_names": ["-h", "--help"]},
     invoke_without_command=True,
 )

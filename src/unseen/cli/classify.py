@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from unseen.cli.once import OnceCommand
+from unseen.cli.answer import Outputs, answer
+from unseen.cli.group import OnceCommand
 from unseen.cli.options import (
-    given_inputs,
     group_option,
     json_option,
     output_path,
     quiet_option,
+    share_option,
     table_options,
 )
-from unseen.cli.outputs import Outputs
-from unseen.cli.progress import shown_progress
+from unseen.cli.screen import console, plain, print_files, print_notices, print_table, table_of
 
 if TYPE_CHECKING:
     from unseen.study import Classification
@@ -42,11 +43,7 @@ __all__ = ["classify"]
 @click.option(
     "--recall", type=click.FloatRange(0, 1, min_open=True), help="Share of unseen rows to find."
 )
-@click.option(
-    "--fdr",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    help="Largest share of known rows among the rows called unseen.",
-)
+@share_option("--fdr", None, "Largest share of known rows among the rows called unseen.")
 @click.option(
     "--cost",
     type=click.FloatRange(0, min_open=True),
@@ -71,7 +68,6 @@ def classify(
     fdr: float | None,
     cost: float | None,
     save: Path | None,
-    resume: bool,
     json_path: str | None,
     quiet: bool,
     **given: Any,
@@ -92,15 +88,10 @@ def classify(
     threshold = {name: value for name, value in asked.items() if value is not None}
     if len(threshold) > 1:
         raise click.UsageError("give at most one of --reject-rate, --recall, --fdr and --cost.")
-    inputs, outputs = given_inputs(given), Outputs(rows=out, save=save, json_path=json_path)
-    outputs.check(inputs)
-    with shown_progress(quiet) as progress:
-        from unseen.study import run_classification
-
-        found, rule = run_classification(inputs, out, threshold, progress, resume=resume)
-    outputs.write(found, rule)
-    if not quiet and outputs.leaves_screen_free:
-        _show(found, outputs.files)
+    outputs = Outputs(rows=out, save=save, json_path=json_path)
+    given |= {"out": out, "threshold": threshold}
+    show = partial(_show, files=outputs.files)
+    answer("run_classification", given, outputs, show, quiet=quiet)
 
 
 def _error_rate(found: Classification) -> str:
@@ -126,8 +117,6 @@ def _rate(text: str | None) -> float | str | None:
 
 def _show(found: Classification, files: list[Path]) -> None:
     import numpy as np
-
-    from unseen.cli.screen import console, plain, print_files, print_notices, print_table, table_of
 
     screen, total = console(), sum(found.rows.values())
     if found.drift is not None and found.drift.verdict != "still":

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 import click
 
 from unseen._wording import interval, share, short_share
-from unseen.cli.once import OnceCommand
+from unseen.cli.group import OnceCommand
+from unseen.cli.options import seed_option
+from unseen.cli.screen import console, print_notices, print_table, table_of, unseen_style
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -18,16 +20,9 @@ __all__ = ["demo"]
 
 
 @click.command(cls=OnceCommand)
-@click.option(
-    "--seed",
-    type=click.IntRange(0, 2**32 - 1),
-    default=0,
-    show_default=True,
-    help="Which draw of the digits to show.",
-)
+@seed_option("Which draw of the digits to show.")
 def demo(seed: int) -> None:
     """Handwritten digits, three of which training never saw."""
-    from unseen.cli.screen import console, print_notices, print_table
     from unseen.demo import Demo
 
     record = Demo.run(seed)
@@ -42,8 +37,6 @@ def demo(seed: int) -> None:
 
 def shares_table(record: Demo) -> Table:
     """One row per known class, one for unseen, one for the errors."""
-    from unseen.cli.screen import table_of, unseen_style
-
     heads = ["estimated share", "95% interval", "true share", "closed-set method"]
     table = table_of("digit", heads)
     parts = (record.estimated, record.truth, record.closed_set)

@@ -1,29 +1,36 @@
-"""``unseen estimate``: the shares in a new table, with intervals, on screen and in files."""
+"""``unseen estimate`` and ``monitor``: shares in a new table, with intervals, and over time."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from unseen.cli.failif import AnyCondition, any_holds, fail_if_option
-from unseen.cli.once import OnceCommand
+from unseen.cli.answer import Outputs, answer
+from unseen.cli.failif import Condition, any_holds, fail_if_option
+from unseen.cli.group import OnceCommand
+from unseen.cli.methods import method_option
 from unseen.cli.options import (
+    command_line,
     confidence_option,
     file_name,
     group_option,
     json_option,
-    method_option,
     output_path,
     quiet_option,
     report_option,
+    share_option,
     table_options,
 )
-from unseen.cli.outputs import Outputs
-from unseen.cli.study_command import answer
+from unseen.cli.screen import show_study
 
-__all__ = ["estimate"]
+if TYPE_CHECKING:
+    from unseen.study import Study
+
+__all__ = ["estimate", "monitor"]
 
 
 @click.command(cls=OnceCommand)
@@ -51,6 +58,7 @@ __all__ = ["estimate"]
 @fail_if_option
 @click.option(
     "--show-rows",
+    "n_suspects",
     type=click.IntRange(1, 100),
     help="Put this many of the rows that look most unseen into the report.",
 )
@@ -61,14 +69,10 @@ __all__ = ["estimate"]
 )
 @quiet_option
 def estimate(
-    method: str | None,
-    confidence: float,
     by: str | None,
-    full: bool,
     report: Path | None,
     json_path: str | None,
-    conditions: tuple[AnyCondition, ...],
-    show_rows: int | None,
+    conditions: tuple[Condition, ...],
     save: Path | None,
     quiet: bool,
     **given: Any,
@@ -89,16 +93,85 @@ def estimate(
       unseen estimate train.parquet "new/*.parquet" --label y --full --method MPEIncomplete
       unseen estimate train.csv new.csv --label y -q --fail-if "unseen.low > 0.05"
     """
-    if show_rows is not None and report is None:
+    if given["n_suspects"] is not None and report is None:
         raise click.UsageError("--show-rows needs --report, where the rows are shown.")
-    answer(
-        given,
-        Outputs(report, json_path, save),
-        lambda study: any_holds(conditions, study.estimate),
-        method=method,
-        confidence=confidence,
-        windows=None if by is None else {"by": by},
-        n_suspects=show_rows,
-        full=full,
-        quiet=quiet,
-    )
+    outputs = Outputs(report, json_path, save)
+    windows = None if by is None else {"by": by}
+    _answer(given, windows, outputs, lambda one: any_holds(conditions, one.estimate), quiet)
+
+
+@click.command(cls=OnceCommand)
+@table_options
+@click.option(
+    "--by",
+    metavar="COLUMN",
+    required=True,
+    help="Column of NEW with the window; COLUMN:hour, :day, :week or :month cuts dates.",
+)
+@click.option(
+    "--reference",
+    multiple=True,
+    help='Reference window, or "training"; may be repeated [default: the first window]',
+)
+@share_option(
+    "--alpha",
+    0.05,
+    "Probability of a false alarm that each of the two tests may have, over all windows together.",
+)
+@click.option(
+    "--fail-if-changed", is_flag=True, help="Exit with 3 when either test of any window says so."
+)
+@method_option
+@confidence_option
+@report_option
+@json_option
+@fail_if_option
+@quiet_option
+def monitor(
+    by: str,
+    reference: tuple[str, ...],
+    alpha: float,
+    fail_if_changed: bool,
+    report: Path | None,
+    json_path: str | None,
+    conditions: tuple[Condition, ...],
+    quiet: bool,
+    **given: Any,
+) -> None:
+    """Estimate the shares in each window of NEW, and test for change since a reference window.
+
+    --fail-if tests the last window.
+
+    \b
+    Examples:
+      unseen monitor train.csv new.csv --label y --by date:week
+      unseen monitor train.csv new.csv --label y --by day --report week.html --fail-if-changed
+    """
+
+    def fails(study: Study) -> bool:
+        timeline = study.timeline
+        assert timeline is not None
+        changed = bool((timeline.changed | timeline.changed_unseen).any())
+        return any_holds(conditions, timeline.estimates[-1]) or (fail_if_changed and changed)
+
+    windows = {"by": by, "reference": reference, "alpha": alpha, "over_time": True}
+    _answer(given, windows, Outputs(report, json_path), fails, quiet)
+
+
+def _answer(
+    given: dict[str, Any],
+    windows: dict[str, Any] | None,
+    outputs: Outputs,
+    fails: Callable[[Study], bool],
+    quiet: bool,
+) -> None:
+    """Run a study of all rows, and of windows where these are named; write and show it."""
+    from unseen.study import Windowing
+
+    given |= {
+        "baselines": outputs.report is not None,
+        "windowing": None if windows is None else Windowing(**windows),
+        "command": command_line(),
+    }
+    show = partial(show_study, files=outputs.files)
+    answer("run_study", given, outputs, show, quiet=quiet, fails=fails)

@@ -13,18 +13,17 @@ if TYPE_CHECKING:
     from unseen.drift import Drift
     from unseen.records import Estimate
 
-__all__ = [
-    "AnyCondition",
-    "Condition",
-    "MustCondition",
-    "VerdictCondition",
-    "any_holds",
-    "fail_if_option",
-    "parse_condition",
-]
+__all__ = ["Condition", "any_holds", "fail_if_option"]
 
 _SAID_FACTOR = 3.0  # of the sentence on classes that moved
-_COMPARISONS = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
+_COMPARISONS = {
+    ">": operator.gt,
+    ">=": operator.ge,
+    "<": operator.lt,
+    "<=": operator.le,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
 # Searched from the left, each letter is looked at once or twice: no text takes long.
 _LIMIT = re.compile(r"(?P<comparison>>=|<=|>|<)(?P<limit>[^<>=]+)\Z")
 _VERDICT = re.compile(
@@ -41,7 +40,7 @@ _RULE = (
 
 @dataclass(frozen=True)
 class Condition:
-    """A share, or an end of its interval, compared with a limit.
+    """A share or the verdict on drift, compared with a limit.
 
     Examples
     --------
@@ -50,35 +49,43 @@ class Condition:
     ...                     n_labelled={"cat": 80}, n_new=400)
     >>> Condition.parse("unseen.low > 20%").holds(estimate)
     True
-    >>> Condition.parse("cat <= 0.5").holds(estimate)
-    False
     """
 
-    name: str
-    end: str | None
+    name: str  # a class, unseen, or an end of an interval, such as unseen.low
     comparison: str
-    limit: float
+    limit: float | str  # a share, or a verdict on drift
+    factor: float | None = None  # given, the share that must be unseen if classes changed so much
 
     @classmethod
     def parse(cls, text: str) -> Condition:
-        """Read a condition; click says what is wrong with it."""
+        """Read a condition of any kind; click says what is wrong with it."""
+        verdict = _VERDICT.fullmatch(text)
+        if verdict is not None:
+            return cls("drift.verdict", verdict["comparison"], verdict["word"])
         match = _LIMIT.search(text)
         name = text[: match.start()].strip() if match else ""
         if match is None or not name:
             raise click.BadParameter(f"{_RULE}; got {text!r}.")
-        limit = _share(match["limit"].strip(), text)
-        end = next((end for end in ("low", "high") if name.endswith(f".{end}")), None)
-        return cls(name.removesuffix(f".{end}"), end, match["comparison"], limit)
+        limit, must = _limit(match["limit"].strip(), text), _MUST.fullmatch(name)
+        factor = None if must is None else _factor(must["factor"], text)
+        return cls(name, match["comparison"], limit, factor)
 
     def holds(self, estimate: Estimate) -> bool:
         """Whether the condition is true of an estimate."""
-        return bool(_COMPARISONS[self.comparison](self._value(estimate), self.limit))
+        value: float | str
+        if isinstance(self.limit, str):
+            value = _drift(estimate, "drift.verdict").verdict
+        elif self.factor is not None:
+            value = _drift(estimate, "unseen.must").must(self.factor)
+        else:
+            value = self._share(estimate)
+        return bool(_COMPARISONS[self.comparison](value, self.limit))
 
-    def _value(self, estimate: Estimate) -> float:
+    def _share(self, estimate: Estimate) -> float:
         names = [*map(str, estimate.classes), "unseen"]
-        name, end = self.name, self.end
-        if end is not None and f"{name}.{end}" in names:
-            name, end = f"{name}.{end}", None
+        name, _, end = self.name.rpartition(".")
+        if end not in ("low", "high") or self.name in names:
+            name, end = self.name, ""
         if name not in names:
             raise click.UsageError(
                 f"--fail-if must name unseen or a known class ({', '.join(names[:-1])}); "
@@ -91,77 +98,13 @@ class Condition:
             )
         # Unseen comes last, and a class of that name does not hide it.
         place = len(names) - 1 - names[::-1].index(name)
-        if end is not None:
+        if end:
             assert estimate.intervals is not None
             return float(estimate.intervals[place, int(end == "high")])
         return float([*estimate.proportions, estimate.unseen][place])
 
 
-@dataclass(frozen=True)
-class VerdictCondition:
-    """The verdict on drift, compared with a word.
-
-    Examples
-    --------
-    >>> from unseen.records import Estimate
-    >>> rows = {"n_labelled": {"cat": 80}, "n_new": 400}
-    >>> estimate = Estimate(("cat",), [0.7], 0.3, "MPEIncomplete", **rows)
-    >>> parse_condition("drift.verdict == moved").holds(estimate)
-    Traceback (most recent call last):
-    click.exceptions.UsageError: --fail-if asks about drift.verdict, which MPEIncomplete lacks: ...
-    """
-
-    comparison: str
-    word: str
-
-    def holds(self, estimate: Estimate) -> bool:
-        """Whether the condition is true of an estimate."""
-        is_so = _drift(estimate, "drift.verdict").verdict == self.word
-        return is_so == (self.comparison == "==")
-
-
-@dataclass(frozen=True)
-class MustCondition:
-    """The share that must be unseen even if known classes changed by a factor, and a limit.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from unseen.drift import Drift, Tolerance
-    >>> from unseen.records import Estimate
-    >>> drift = Drift("moved", 0.97, Tolerance(np.array([0.02]), np.array([0.1])), 0.98)
-    >>> estimate = Estimate(("cat",), [0.7], 0.3, "m", n_labelled={"cat": 80}, n_new=400,
-    ...                     drift=drift)
-    >>> [parse_condition(f"unseen.must{factor} > 4%").holds(estimate) for factor in ("", "(5)")]
-    [True, False]
-    """
-
-    comparison: str
-    limit: float
-    factor: float
-
-    def holds(self, estimate: Estimate) -> bool:
-        """Whether the condition is true of an estimate."""
-        share = _drift(estimate, "unseen.must").must(self.factor)
-        return bool(_COMPARISONS[self.comparison](share, self.limit))
-
-
-AnyCondition = Condition | VerdictCondition | MustCondition
-
-
-def parse_condition(text: str) -> AnyCondition:
-    """Read a condition of any kind; click says what is wrong with it."""
-    match = _VERDICT.fullmatch(text)
-    if match is not None:
-        return VerdictCondition(match["comparison"], match["word"])
-    found = Condition.parse(text)
-    match = _MUST.fullmatch(found.name)
-    if match is not None:
-        return MustCondition(found.comparison, found.limit, _factor(match["factor"], text))
-    return found
-
-
-def any_holds(conditions: tuple[AnyCondition, ...], estimate: Estimate) -> bool:
+def any_holds(conditions: tuple[Condition, ...], estimate: Estimate) -> bool:
     """Whether one of the conditions is true; all are read, so that each can be an error."""
     return True in [condition.holds(estimate) for condition in conditions]
 
@@ -185,7 +128,8 @@ def _factor(text: str | None, whole: str) -> float:
     return value
 
 
-def _share(text: str, whole: str) -> float:
+def _limit(text: str, whole: str) -> float:
+    """A share, as a fraction or in percent."""
     number = text.removesuffix("%").strip()
     try:
         if "_" in number:
@@ -203,6 +147,6 @@ fail_if_option = click.option(
     "conditions",
     multiple=True,
     metavar="CONDITION",
-    callback=lambda ctx, option, texts: tuple(map(parse_condition, texts)),
+    callback=lambda ctx, option, texts: tuple(map(Condition.parse, texts)),
     help='Exit with 3 when true, such as "unseen.low > 0.05"; may be repeated.',
 )

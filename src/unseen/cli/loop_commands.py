@@ -8,23 +8,30 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unseen.cli.once import OnceCommand
+from unseen import _wording as words
+from unseen.cli.answer import Outputs, answer
+from unseen.cli.group import OnceCommand
 from unseen.cli.options import (
     command_line,
     confidence_option,
-    given_inputs,
     json_option,
     output_path,
     quiet_option,
     report_option,
     table_options,
 )
-from unseen.cli.outputs import Outputs
-from unseen.cli.progress import shown_progress
+from unseen.cli.screen import (
+    console,
+    plain,
+    print_files,
+    print_notices,
+    print_table,
+    show_study,
+    table_of,
+)
 
 if TYPE_CHECKING:
-    from unseen.loop import Audit, Promotion
-    from unseen.records import Notice
+    from unseen.study import AfterResult
 
 __all__ = ["audit", "explain", "promote"]
 
@@ -35,8 +42,6 @@ labels_option = click.option(
     required=True,
     help="The filled sheet, or any table with columns row and label.",
 )
-
-
 # The labels of these commands are those of NEW.
 audited_tables = partial(table_options, labels="--train-labels")
 
@@ -46,6 +51,7 @@ audited_tables = partial(table_options, labels="--train-labels")
 @click.option("--sheet", type=output_path, help="Write rows to label: csv, xlsx or json.")
 @click.option(
     "--sheet-rows",
+    "n_rows",
     type=click.IntRange(min=1),
     default=60,
     show_default=True,
@@ -64,23 +70,18 @@ audited_tables = partial(table_options, labels="--train-labels")
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Folder of the files of --image-column; by default that of NEW.",
 )
-@click.option("--show-rows", is_flag=True, help="Put example rows of each group into the report.")
+@click.option(
+    "--show-rows",
+    "with_examples",
+    is_flag=True,
+    help="Put example rows of each group into the report.",
+)
 @confidence_option
 @report_option
 @json_option
 @quiet_option
 def explain(
-    sheet: Path | None,
-    sheet_rows: int,
-    text_column: str | None,
-    image_column: str | None,
-    image_folder: Path | None,
-    show_rows: bool,
-    confidence: float,
-    report: Path | None,
-    json_path: str | None,
-    quiet: bool,
-    **given: Any,
+    sheet: Path | None, report: Path | None, json_path: str | None, quiet: bool, **given: Any
 ) -> None:
     """Say what the unseen rows of NEW are, and draw rows for people to label.
 
@@ -94,34 +95,13 @@ def explain(
       unseen explain train.csv new.csv --label kind --text message --show-rows --report e.html
       unseen explain train.csv new.csv --label kind --image-column file --report e.html
     """
-    for option, is_given in (("--show-rows", show_rows), ("--image-column", image_column)):
-        if is_given and report is None:
+    for option, name in (("--show-rows", "with_examples"), ("--image-column", "image_column")):
+        if given[name] and report is None:
             raise click.UsageError(f"{option} needs --report, where the rows are shown.")
-    inputs, outputs = given_inputs(given), Outputs(report, json_path, sheet=sheet)
-    outputs.check(inputs)
-    with shown_progress(quiet) as progress:
-        from unseen.study import run_explanation
-
-        study, drawn, new = run_explanation(
-            inputs,
-            n_rows=sheet_rows,
-            text_column=text_column,
-            image_column=image_column,
-            image_folder=image_folder,
-            with_examples=show_rows,
-            confidence=confidence,
-            command=command_line(),
-            progress=progress,
-        )
-    if sheet is not None:
-        from unseen.study.sheets import write_sheet
-
-        write_sheet(drawn, new, sheet)
-    outputs.write(study)
-    if not quiet and outputs.leaves_screen_free:
-        from unseen.cli.screen import show_study
-
-        show_study(study, outputs.files)
+    outputs = Outputs(report, json_path, sheet=sheet)
+    given |= {"sheet": sheet, "command": command_line()}
+    show = partial(show_study, files=outputs.files)
+    answer("run_explanation", given, outputs, show, quiet=quiet)
 
 
 @click.command(cls=OnceCommand)
@@ -130,22 +110,16 @@ def explain(
 @confidence_option
 @json_option
 @quiet_option
-def audit(sheet: Path, confidence: float, json_path: str | None, quiet: bool, **given: Any) -> None:
+def audit(sheet: Path, json_path: str | None, quiet: bool, **given: Any) -> None:
     """Correct the shares in NEW by labels that people gave: right whatever drifted.
 
     \b
     Examples:
       unseen audit train.csv new.csv --label kind --labels sheet.csv
     """
-    inputs, outputs = given_inputs(given), Outputs(json_path=json_path)
-    outputs.check(inputs, sheet)
-    with shown_progress(quiet) as progress:
-        from unseen.study import run_audit
-
-        found = run_audit(inputs, sheet, confidence, progress)
-    outputs.write(found)
-    if not quiet and outputs.leaves_screen_free:
-        _show_audit(found.record, found.notices)
+    outputs = Outputs(json_path=json_path)
+    given |= {"sheet": sheet}
+    answer("run_audit", given, outputs, _show_audit, quiet=quiet, also_read=(sheet,))
 
 
 @click.command(cls=OnceCommand)
@@ -161,7 +135,6 @@ def audit(sheet: Path, confidence: float, json_path: str | None, quiet: bool, **
 def promote(
     sheet: Path,
     out: Path,
-    spread: bool,
     rest: Path | None,
     json_path: str | None,
     quiet: bool,
@@ -177,22 +150,15 @@ def promote(
       unseen promote train.csv new.csv --label kind --labels sheet.csv -o train2.csv --spread
       unseen estimate train2.csv new.csv --label kind
     """
-    inputs, outputs = given_inputs(given), Outputs(json_path=json_path, rows=out, rest=rest)
-    outputs.check(inputs, sheet)
-    with shown_progress(quiet) as progress:
-        from unseen.study import run_promotion
-
-        found = run_promotion(inputs, sheet, out, spread=spread, rest=rest, progress=progress)
-    outputs.write(found)
-    if not quiet and outputs.leaves_screen_free:
-        _show_promotion(found.record, found.notices, outputs.files)
+    outputs = Outputs(json_path=json_path, rows=out, rest=rest)
+    given |= {"sheet": sheet, "out": out, "rest": rest}
+    show = partial(_show_promotion, files=outputs.files)
+    answer("run_promotion", given, outputs, show, quiet=quiet, also_read=(sheet,))
 
 
-def _show_audit(found: Audit, notices: tuple[Notice, ...]) -> None:
-    from unseen import _wording as words
-    from unseen.cli.screen import console, plain, print_notices, print_table, table_of
-
-    screen, corrected = console(), found.corrected
+def _show_audit(result: AfterResult) -> None:
+    screen, found = console(), result.record
+    corrected = found.corrected
     screen.print(f"[bold]{plain(found.sentence())}[/bold]\n")
     table = table_of("class", ["estimated", "by labels", words.interval_name(corrected.confidence)])
     assert found.compared is not None
@@ -209,13 +175,11 @@ def _show_audit(found: Audit, notices: tuple[Notice, ...]) -> None:
         if rows:
             screen.print(f"Of {words.count(rows)} called {called}, people agree with {right}.")
     screen.print(found.worth_of_more())
-    print_notices((*found.notices, *notices), screen)
+    print_notices((*found.notices, *result.notices), screen)
 
 
-def _show_promotion(found: Promotion, notices: tuple[Notice, ...], files: list[Path]) -> None:
-    from unseen.cli.screen import console, plain, print_files, print_notices, print_table, table_of
-
-    screen = console()
+def _show_promotion(result: AfterResult, files: list[Path]) -> None:
+    screen, found = console(), result.record
     table = table_of("class", ["labelled by people", "by group"])
     for name in found.counts:
         mine = found.labels == name
@@ -223,5 +187,5 @@ def _show_promotion(found: Promotion, notices: tuple[Notice, ...], files: list[P
         table.add_row(plain(name), *map(str, counts))
     print_table(table, screen)
     screen.print(f"{len(found.rows)} of {found.n_new:,} new rows are now labelled rows.")
-    print_notices((*found.notices, *notices), screen)
+    print_notices((*found.notices, *result.notices), screen)
     print_files(files, screen)

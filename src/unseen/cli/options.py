@@ -6,32 +6,31 @@ import re
 import shlex
 import sys
 from collections.abc import Callable
-from difflib import get_close_matches
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 if TYPE_CHECKING:
-    from unseen.proportions import ProportionEstimator
     from unseen.study import Inputs
 
 __all__ = [
     "command_line",
     "confidence_option",
     "file_name",
-    "find_method",
     "given_inputs",
+    "group_option",
     "json_option",
-    "method_option",
     "output_path",
     "quiet_option",
     "report_option",
+    "seed_option",
+    "share_option",
     "table_options",
 ]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-
 
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
@@ -54,19 +53,21 @@ file_name = _FileName(readable=False)  # reading says more of what may not be re
 output_path = _FileName(dir_okay=False, path_type=Path)
 
 
-def given_inputs(given: dict[str, Any]) -> Inputs:
-    """The two tables that :func:`table_options` name, not yet read."""
+def given_inputs(given: dict[str, Any]) -> tuple[Inputs, dict[str, Any]]:
+    """The two tables that :func:`table_options` name, not yet read, and all other options."""
     from unseen.study import Inputs
 
+    named = {field.name for field in fields(Inputs)}
     try:
-        return Inputs(**given)
+        inputs = Inputs(**{name: value for name, value in given.items() if name in named})
     except ValueError as error:
         raise click.UsageError(str(error)) from None
+    return inputs, {name: value for name, value in given.items() if name not in named}
 
 
 def _separator(context: Any, option: Any, given: str | None) -> str | None:
     """One letter, or the name of one; a shell makes tabs hard to type."""
-    from unseen.tables.dialect import SEPARATORS
+    from unseen.tables.formats import SEPARATORS
 
     mark = {**SEPARATORS, "\\t": "\t"}.get(given or "", given)
     if mark is not None and (len(mark) != 1 or ord(mark) > 127 or mark in '"\r\n'):
@@ -86,50 +87,42 @@ def _work_on(context: click.Context, option: Any, device: str | None) -> None:
             raise click.ClickException(str(error).replace("device", "--device", 1)) from None
 
 
+def _repeated(name: str, metavar: str, help: str) -> Callable[[Command], Command]:
+    return click.option(name, metavar=metavar, multiple=True, help=f"{help}; may be repeated.")
+
+
+def seed_option(help: str) -> Callable[[Command], Command]:
+    """The seed of all random draws; ``help`` says what is drawn."""
+    seeds = click.IntRange(0, 2**32 - 1)
+    return click.option("--seed", type=seeds, default=0, show_default=True, help=help)
+
+
+def share_option(name: str, default: float | None, help: str) -> Callable[[Command], Command]:
+    """A share above 0 and below 1."""
+    shares = click.FloatRange(0, 1, min_open=True, max_open=True)
+    return click.option(name, type=shares, default=default, show_default=True, help=help)
+
+
 _COLUMN_OPTIONS = [
     click.option("--label", "-y", metavar="COLUMN", help="Column of TRAIN with the classes."),
-    click.option(
+    _repeated(
         "--features",
-        metavar="COLUMN",
-        multiple=True,
-        help='Use only this column, such as "embedding", or the columns of a pattern "f_*"; '
-        "may be repeated.",
+        "COLUMN",
+        'Use only this column, such as "embedding", or the columns of a pattern "f_*"',
     ),
-    click.option(
-        "--text",
-        metavar="COLUMN",
-        multiple=True,
-        help="Use this column of free text (TF-IDF and SVD); may be repeated.",
-    ),
-    click.option(
-        "--scores",
-        metavar="COLUMN",
-        multiple=True,
-        help='Scores of a classifier, "p_*", as the only columns; may be repeated.',
-    ),
+    _repeated("--text", "COLUMN", "Use this column of free text (TF-IDF and SVD)"),
+    _repeated("--scores", "COLUMN", 'Scores of a classifier, "p_*", as the only columns'),
     click.option(
         "--novelty", metavar="COLUMN", help="A score of novelty beside --scores, such as an energy."
     ),
     click.option(
         "--unit-rows", is_flag=True, help="Divide each embedding or text by its length (cosine)."
     ),
-    click.option(
-        "--drop", metavar="COLUMN", multiple=True, help="Leave out this column; may be repeated."
-    ),
-    click.option(
-        "--keep",
-        metavar="COLUMN",
-        multiple=True,
-        help="Use this column even if it looks like an id or a constant; may be repeated.",
-    ),
+    _repeated("--drop", "COLUMN", "Leave out this column"),
+    _repeated("--keep", "COLUMN", "Use this column even if it looks like an id or a constant"),
 ]
 _FILE_OPTIONS = [
-    click.option(
-        "--missing",
-        metavar="VALUE",
-        multiple=True,
-        help="A value that means missing, such as -999; may be repeated.",
-    ),
+    _repeated("--missing", "VALUE", "A value that means missing, such as -999"),
     click.option(
         "--decimal",
         type=click.Choice([".", ","]),
@@ -142,8 +135,7 @@ _FILE_OPTIONS = [
         help="Mark between the fields of text: ; | tab ... [default: by the first lines]",
     ),
     click.option(
-        "--encoding",
-        help="Encoding of text, such as latin-1 [default: by the first bytes]",
+        "--encoding", help="Encoding of text, such as latin-1 [default: by the first bytes]"
     ),
     click.option(
         "--rows",
@@ -160,13 +152,7 @@ _FILE_OPTIONS = [
         help='Where the heavy work runs: "cuda" is a graphics card, "cuda:1" the second one '
         "[default: cpu]",
     ),
-    click.option(
-        "--seed",
-        type=click.IntRange(0, 2**32 - 1),
-        default=0,
-        show_default=True,
-        help="Seed of all random draws.",
-    ),
+    seed_option("Seed of all random draws."),
     click.option(
         "--format",
         type=click.Choice(
@@ -198,29 +184,7 @@ group_option = click.option(
     help="Column with the person, site or batch of each row. Groups of TRAIN are held out, and "
     "what is called unseen there is subtracted.",
 )
-confidence_option = click.option(
-    "--confidence",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.95,
-    show_default=True,
-    help="Level of the intervals.",
-)
-
-
-def _methods_like(ctx: Any, option: Any, begun: str) -> list[str]:
-    """Names for a shell that completes words."""
-    from unseen.cli.methods import sorted_estimators
-
-    names = [type(one).__name__ for one in sorted_estimators()]
-    return [name for name in names if name.lower().startswith(begun.lower())]
-
-
-method_option = click.option(
-    "--method",
-    metavar="NAME",
-    help="Estimator; `unseen methods` lists them [default: OpenSetEstimator]",
-    shell_complete=_methods_like,
-)
+confidence_option = share_option("--confidence", 0.95, "Level of the intervals.")
 quiet_option = click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
 report_option = click.option(
     "--report", type=output_path, help="Write one self-contained HTML page."
@@ -228,21 +192,6 @@ report_option = click.option(
 json_option = click.option(
     "--json", "json_path", type=file_name, help="Write everything as JSON; - is standard output."
 )
-
-
-def find_method(name: str | None) -> ProportionEstimator | None:
-    """The estimator of that name, with its default parameters; upper or lower case."""
-    if name is None:
-        return None
-    from unseen.cli.methods import sorted_estimators
-
-    named = {type(one).__name__.lower(): one for one in sorted_estimators()}
-    if name.lower() not in named:
-        known = ", ".join(type(one).__name__ for one in named.values())
-        close = get_close_matches(name.lower(), named, n=1)
-        advice = f" Did you mean {type(named[close[0]]).__name__}?" if close else ""
-        raise click.UsageError(f"--method must be one of {known}; got {name!r}.{advice}")
-    return named[name.lower()]
 
 
 def command_line() -> str:

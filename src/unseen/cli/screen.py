@@ -124,8 +124,7 @@ def show_study(study: Study, files: Iterable[Path]) -> None:
     if study.timeline is not None and study.over_time:
         _show_windows(study.timeline, screen)
         screen.print("\nThe latest window:")
-    print_table(_then_and_now(now), screen)
-    _show_method(now, screen)
+    _show_shares(now, screen)
     if study.over_time:
         unsure = " whether anything is" if study.estimate.has_moved_far else ""
         screen.print(f"All windows together: {_unseen(study.estimate)}{unsure} unseen.")
@@ -174,17 +173,11 @@ def shares_of_methods(comparison: Comparison) -> Table:
     )
     n_open = sum(estimate.sees_unseen for _, estimate in ordered)
     for place, (name, estimate) in enumerate(ordered, start=1):
-        shares = [f"{share:.1%}" for share in estimate.proportions]
-        sees = "yes" if estimate.sees_unseen else "no"
-        unseen = _unseen(estimate) if estimate.sees_unseen else "-"
-        table.add_row(
-            plain(name),
-            sees,
-            unseen,
-            *shares,
-            style="bold" if estimate.sees_unseen else None,
-            end_section=place == n_open,
-        )
+        sees = estimate.sees_unseen
+        cells = ["yes", _unseen(estimate)] if sees else ["no", "-"]
+        cells += [f"{share:.1%}" for share in estimate.proportions]
+        style = "bold" if sees else None
+        table.add_row(plain(name), *cells, style=style, end_section=place == n_open)
     return table
 
 
@@ -195,8 +188,8 @@ def unseen_style(estimate: Estimate) -> str:
     return "bold red" if estimate.unseen >= words.NO_SHARE else "bold"
 
 
-def _then_and_now(study: Study) -> Table:
-    """One row per class, unseen last: share in training, share now, interval."""
+def _show_shares(study: Study, screen: Console) -> None:
+    """One row per class, unseen last: share in training, share now, interval; then the method."""
     estimate, training = study.estimate, study.training_shares
     table = table_of("class", ["in training", "now", words.interval_name(estimate.confidence)])
     ends = [""] * (len(estimate.classes) + 1)
@@ -206,20 +199,16 @@ def _then_and_now(study: Study) -> Table:
         shares = map(words.share, (training[label], estimate.proportions[place]))
         table.add_row(plain(label), *shares, ends[place])
     table.add_row("unseen", "", _unseen(estimate), ends[-1], style=unseen_style(estimate))
-    return table
-
-
-def _unseen(estimate: Estimate) -> str:
-    return "cannot tell" if estimate.has_moved_far else words.share(estimate.unseen)
-
-
-def _show_method(study: Study, screen: Console) -> None:
-    estimate = study.estimate
+    print_table(table, screen)
     part = f"{estimate.n_new:,} of " if estimate.n_new < study.n_new_rows else ""
     screen.print(f"{estimate.method}, {part}{words.count(study.n_new_rows, 'new row')}.")
     probability = estimate.diagnostics.get("probability_unseen")
     if probability is not None and not estimate.has_moved_far:
         screen.print(f"Probability that anything is unseen: {words.chance(probability)}.")
+
+
+def _unseen(estimate: Estimate) -> str:
+    return "cannot tell" if estimate.has_moved_far else words.share(estimate.unseen)
 
 
 def _show_groups(explanation: Explanation, screen: Console) -> None:
@@ -234,19 +223,6 @@ def _show_groups(explanation: Explanation, screen: Console) -> None:
 
 
 def _show_windows(timeline: Timeline, screen: Console) -> None:
-    print_table(_windows(timeline), screen)
-    since = timeline.reference_name
-    screen.print(
-        f"Changed: since {plain(since)}, p at most {timeline.alpha:g}, adjusted for the number of "
-        "windows."
-    )
-    if timeline.skipped:
-        windows = words.count(len(timeline.skipped), "window")
-        rows = words.count(sum(number for _, number in timeline.skipped))
-        screen.print(f"Left out, with too few rows for an estimate: {windows} ({rows}).")
-
-
-def _windows(timeline: Timeline) -> Table:
     """One row per window: the unseen share, the verdict on change, the share that moved most."""
     from unseen.monitoring.windows import shown_key
 
@@ -265,7 +241,15 @@ def _windows(timeline: Timeline) -> Table:
         changed = timeline.changed[place] or timeline.changed_unseen[place]
         style = unseen_style(estimate) if changed else None
         table.add_row(plain(shown_key(window)), *map(plain, cells), style=style)
-    return table
+    print_table(table, screen)
+    screen.print(
+        f"Changed: since {plain(timeline.reference_name)}, p at most {timeline.alpha:g}, adjusted "
+        "for the number of windows."
+    )
+    if timeline.skipped:
+        windows = words.count(len(timeline.skipped), "window")
+        rows = words.count(sum(number for _, number in timeline.skipped))
+        screen.print(f"Left out, with too few rows for an estimate: {windows} ({rows}).")
 
 
 def _largest_change(timeline: Timeline, place: int) -> str:

@@ -1,8 +1,7 @@
 """The paper's data sets by name, generators of the artificial ones, and prescribed proportions."""
 
 from unseen.datasets.generators import make_ringnorm, make_twonorm, make_waveform
-from unseen.datasets.load import available_datasets, dataset_names, load_dataset
-from unseen.datasets.record import Dataset
+from unseen.datasets.load import Dataset, available_datasets, dataset_names, load_dataset
 from unseen.datasets.shift import draw_with_proportions
 
 __all__ = [

@@ -15,13 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-__all__ = ["make_ringnorm", "make_twonorm", "make_waveform"]
-
 Sample: TypeAlias = tuple[NDArray[np.float64], NDArray[np.int64]]
 
-_NORM_FEATURES = 20
-_SHIFT = 2 / np.sqrt(_NORM_FEATURES)
-_WAVE_POSITIONS = np.arange(1, 22)
+_SHIFT = 2 / np.sqrt(20)
+_TRIANGLES = {p: np.maximum(6.0 - np.abs(np.arange(1, 22) - p), 0.0) for p in (7, 11, 15)}
 # The peaks of the two triangles that each class of waveform lies between.
 _WAVE_PEAKS = ((7, 15), (7, 11), (15, 11))
 
@@ -50,13 +47,7 @@ def make_twonorm(n_samples: int | Sequence[int] = 7400, *, random_state: Any = N
     >>> X.shape, [float(X[y == label].mean().round(1)) for label in (-1, 1)]
     ((1000, 20), [-0.5, 0.5])
     """
-    sizes = _class_sizes(n_samples, 2)
-    rng = check_random_state(random_state)
-    clouds = [
-        rng.normal(sign * _SHIFT, 1.0, (size, _NORM_FEATURES))
-        for sign, size in zip((-1, 1), sizes, strict=True)
-    ]
-    return _shuffled(clouds, (-1, 1), rng)
+    return _two_clouds(n_samples, ((-_SHIFT, 1.0), (_SHIFT, 1.0)), random_state)
 
 
 def make_ringnorm(n_samples: int | Sequence[int] = 7400, *, random_state: Any = None) -> Sample:
@@ -81,13 +72,7 @@ def make_ringnorm(n_samples: int | Sequence[int] = 7400, *, random_state: Any = 
     >>> [float(X[y == label].std().round(1)) for label in (-1, 1)]
     [1.0, 2.0]
     """
-    inner, outer = _class_sizes(n_samples, 2)
-    rng = check_random_state(random_state)
-    clouds = [
-        rng.normal(_SHIFT, 1.0, (inner, _NORM_FEATURES)),
-        rng.normal(0.0, 2.0, (outer, _NORM_FEATURES)),
-    ]
-    return _shuffled(clouds, (-1, 1), rng)
+    return _two_clouds(n_samples, ((_SHIFT, 1.0), (0.0, 2.0)), random_state)
 
 
 def make_waveform(n_samples: int | Sequence[int] = 5000, *, random_state: Any = None) -> Sample:
@@ -119,13 +104,19 @@ def make_waveform(n_samples: int | Sequence[int] = 5000, *, random_state: Any = 
     waves = []
     for (first, second), size in zip(_WAVE_PEAKS, sizes, strict=True):
         weight = rng.uniform(size=(size, 1))
-        wave = weight * _triangle(first) + (1 - weight) * _triangle(second)
+        wave = weight * _TRIANGLES[first] + (1 - weight) * _TRIANGLES[second]
         waves.append(wave + rng.normal(size=wave.shape))
     return _shuffled(waves, (0, 1, 2), rng)
 
 
-def _triangle(peak: int) -> NDArray[np.float64]:
-    return np.maximum(6.0 - np.abs(_WAVE_POSITIONS - peak), 0.0)
+def _two_clouds(
+    n_samples: int | Sequence[int], clouds: Sequence[tuple[float, float]], random_state: Any
+) -> Sample:
+    """Rows of 20 normal features; a cloud is their mean and their standard deviation."""
+    sizes = _class_sizes(n_samples, 2)
+    rng = check_random_state(random_state)
+    drawn = [rng.normal(*cloud, (size, 20)) for cloud, size in zip(clouds, sizes, strict=True)]
+    return _shuffled(drawn, (-1, 1), rng)
 
 
 def _class_sizes(n_samples: int | Sequence[int], n_classes: int) -> list[int]:

@@ -2,24 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-from itertools import compress
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from unseen.datasets.catalogue import CATALOGUE, check_facts
+from unseen._frozen import Frozen
+from unseen.datasets.catalogue import CATALOGUE, Label, Rows, check_facts
 from unseen.datasets.download import obtain
 from unseen.datasets.generators import make_ringnorm, make_twonorm, make_waveform
 from unseen.datasets.npz import BUNDLED, data_directory, read_bundled, read_npz
-from unseen.datasets.record import Dataset, Rows
 
-__all__ = ["available_datasets", "dataset_names", "load_dataset"]
-
-_SEED = 1996
+_MAKERS = {"ringnorm": make_ringnorm, "twonorm": make_twonorm, "waveform": make_waveform}
 # Rows of the UCI sample's three classes.
 _WAVEFORM_SIZES = (1657, 1647, 1696)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset(Frozen):
+    """A labelled data set of the paper's experiments.
+
+    Parameters
+    ----------
+    name : str
+        The name that :func:`load_dataset` takes.
+    X : ndarray of shape (n_rows, n_features)
+        Values as published (categories as numbers), float64, read-only, not scaled.
+    y : ndarray of shape (n_rows,)
+        Labels: -1 and +1 where the paper has two classes, else those of the source.
+    feature_names : tuple of str
+        One name per column of X.
+    unobserved : int or str
+        Label of class M, which training lacks in the paper's second setting.
+    title, source, licence : str
+        Description, maker, and terms of use.
+
+    Examples
+    --------
+    >>> from unseen.datasets import load_dataset
+    >>> load_dataset("thyroid")
+    Dataset('thyroid': 215 rows, 5 features; -1: 150, 1: 65)
+    """
+
+    name: str
+    X: NDArray[np.float64]
+    y: NDArray[Any]
+    feature_names: tuple[str, ...]
+    unobserved: Label
+    title: str
+    source: str
+    licence: str
+
+    def __repr__(self) -> str:
+        n_rows, n_features = self.X.shape
+        classes = ", ".join(f"{label}: {count}" for label, count in self.class_counts.items())
+        return f"Dataset({self.name!r}: {n_rows} rows, {n_features} features; {classes})"
+
+    @property
+    def class_counts(self) -> dict[Label, int]:
+        """Rows of each class, in the order of the sorted labels."""
+        labels, counts = np.unique(self.y, return_counts=True)
+        return dict(zip(labels.tolist(), counts.tolist(), strict=True))
 
 
 def load_dataset(name: str) -> Dataset:
@@ -85,10 +129,9 @@ def available_datasets() -> tuple[str, ...]:
     True
     """
     directory = data_directory()
+    at_hand = {"image", *_MAKERS, *BUNDLED}
     return tuple(
-        name
-        for name in CATALOGUE
-        if name in BUNDLED or name in _MADE or (directory / f"{name}.npz").exists()
+        name for name in CATALOGUE if name in at_hand or (directory / f"{name}.npz").exists()
     )
 
 
@@ -98,38 +141,25 @@ def _found(name: str) -> Rows:
         rows = read_npz(file)
         check_facts(name, rows, str(file))
         return rows
-    if name in _MADE:
-        return _MADE[name]()
-    if name in BUNDLED:
-        return read_bundled(name)
-    return obtain(name, file.parent)
+    if name == "image":
+        return _image()
+    if name in _MAKERS:
+        return _made(name)
+    return read_bundled(name) if name in BUNDLED else obtain(name, file.parent)
 
 
 def _image() -> Rows:
     """Image is segment in two groups, without the column that is constant."""
     segment = read_bundled("segment")
-    kept = [name != "region-pixel-count" for name in segment.feature_names]
+    names = [name for name in segment.feature_names if name != "region-pixel-count"]
     group = np.isin(segment.y, ["brickface", "sky", "foliage", "path"])
-    names = tuple(compress(segment.feature_names, kept))
-    return Rows(segment.X[:, kept], np.where(group, 1, -1), names)
+    kept = np.isin(segment.feature_names, names)
+    return Rows(segment.X[:, kept], np.where(group, 1, -1), tuple(names))
 
 
-def _norm(name: str, make: Callable[..., Any]) -> Rows:
-    return _numbered(*make(CATALOGUE[name].counts, random_state=_SEED))
-
-
-def _waveform() -> Rows:
-    X, y = make_waveform(_WAVEFORM_SIZES, random_state=_SEED)
-    return _numbered(X, np.where(y == 1, 1, -1))
-
-
-def _numbered(X: np.ndarray, y: np.ndarray) -> Rows:
-    return Rows(X, y, tuple(f"x{number}" for number in range(1, X.shape[1] + 1)))
-
-
-_MADE: dict[str, Callable[[], Rows]] = {
-    "image": _image,
-    "ringnorm": partial(_norm, "ringnorm", make_ringnorm),
-    "twonorm": partial(_norm, "twonorm", make_twonorm),
-    "waveform": _waveform,
-}
+def _made(name: str) -> Rows:
+    """Rows of a generator, where waveform is its class 1 against the two others."""
+    sizes = _WAVEFORM_SIZES if name == "waveform" else CATALOGUE[name].counts
+    X, y = _MAKERS[name](sizes, random_state=1996)
+    labels = np.where(y == 1, 1, -1)
+    return Rows(X, labels, tuple(f"x{number}" for number in range(1, X.shape[1] + 1)))

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import zipfile
-import zlib
 from importlib.resources import files
 from pathlib import Path
 from typing import IO, Any
@@ -14,43 +12,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unseen._platform import cache_folder
-from unseen.datasets.record import Rows
-
-__all__ = [
-    "BUNDLED",
-    "data_directory",
-    "note_sha256",
-    "noted_sha256",
-    "read_bundled",
-    "read_npz",
-    "sha256_of",
-]
+from unseen.datasets.catalogue import Rows
 
 _FILES = files("unseen.datasets") / "files"
 BUNDLED = frozenset(
     file.name.removesuffix(".npz") for file in _FILES.iterdir() if file.name.endswith(".npz")
 )
-# A lone .npy array has neither files nor a context: AttributeError or TypeError.
-_NO_NPZ = (
-    OSError, EOFError, ValueError, KeyError, AttributeError, TypeError, zipfile.BadZipFile,
-    zlib.error,
-)  # fmt: skip
 
 
 def data_directory() -> Path:
     """Where data sets are looked for first, and where downloads are kept.
 
     The environment variable ``UNSEEN_DATA`` names it; else it is in the user's cache.
-
-    Examples
-    --------
-    >>> data_directory().is_absolute()
-    True
     """
     chosen = os.environ.get("UNSEEN_DATA")
-    if chosen:
-        return Path(chosen).expanduser().absolute()
-    return cache_folder() / "unseen"
+    return Path(chosen).expanduser().absolute() if chosen else cache_folder() / "unseen"
 
 
 def read_bundled(name: str) -> Rows:
@@ -97,7 +73,9 @@ def _read(stream: IO[bytes], where: str) -> Rows:
     try:
         with np.load(stream, allow_pickle=False) as archive:
             arrays = {key: archive[key] for key in archive.files}
-    except _NO_NPZ as error:
+    except MemoryError:
+        raise
+    except Exception as error:  # a damaged archive, or a lone .npy array, fails in many ways
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise ValueError(f"{where} must be an NPZ file of plain arrays; got: {reason}") from error
     missing = {"X", "y", "feature_names"} - set(arrays)

@@ -14,8 +14,6 @@ from sklearn.utils import check_random_state
 
 from unseen._types import IntArray
 
-__all__ = ["allot", "draw_with_proportions"]
-
 
 def draw_with_proportions(
     y: ArrayLike, proportions: Mapping[Any, float], size: int, random_state: Any = None
@@ -66,13 +64,7 @@ def draw_with_proportions(
 
 
 def allot(shares: ArrayLike, size: int) -> IntArray:
-    """Whole numbers in proportion to shares, with sum ``size``: largest remainders round up.
-
-    Examples
-    --------
-    >>> allot([0.5, 0.3, 0.2], 11)
-    array([6, 3, 2])
-    """
+    """Whole numbers in proportion to shares, with sum ``size``: largest remainders round up."""
     weights = np.asarray(shares, dtype=np.float64)
     exact = size * weights / weights.sum()
     counts = np.floor(exact + 1e-9).astype(np.int64)

@@ -16,11 +16,11 @@ from scipy.special import ndtr, ndtri
 
 from unseen._frozen import Frozen
 from unseen._types import FloatArray, IntArray
-from unseen.roc.lattices import Lattices
 from unseen.roc.pooled import (
     FALSE_ALARMS,
     N_CELLS,
     CurveFamily,
+    Lattices,
     cell_rates,
     log_sums,
     trapezoid,

@@ -2,8 +2,8 @@
 
 Discriminators see every move and distances hardly see small ones, but both see what is new as a
 second bump of the ROC. Each family of scores has a Bayes factor for u > 0 under *moved*; their mean
-weighs u > 0 against u = 0. Open or moved is decided by four signs, which
-:mod:`unseen.drift.hypotheses` adds up. docs/drift.md, "The third hypothesis", derives all of it.
+weighs u > 0 against u = 0. Open or moved is decided by the signs of
+:mod:`unseen.drift.signs`. docs/drift.md, "The third hypothesis", derives all of it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from scipy.special import expit, logit
 from unseen._arrays import chosen_arrays, kept_there
 from unseen._frozen import Frozen
 from unseen._types import Array, FloatArray, IntArray
-from unseen.drift.departure import departure_odds, new_likelihood
 from unseen.drift.lattice import (
     NOTHING_NEW,
     PRIOR_MOVE,
@@ -30,6 +29,7 @@ from unseen.drift.lattice import (
     MovedLattice,
     strength_of_points,
 )
+from unseen.drift.signs import Signs, departure_odds, new_likelihood, signs_of_classes
 from unseen.mixture.placement import Candidates, PlacementPosterior
 from unseen.roc.pooled import log_sums
 from unseen.scores.base import Distances, RatioScores
@@ -50,7 +50,6 @@ _CLIP_DISCRIMINATORS, _CLIP_DISTANCES = (-25.0, 10.0), 5.0
 _LEAST_LOSS = np.log(1e-3)
 _LEAST_NEW = 0.02  # below this probability of u > 0 all rows count as known
 _LEAST_CANDIDATE = 0.1
-_LARGE_CLASS = 0.05  # part of the new rows from which on a class says how evenly they look unseen
 _LEAST_SHARE = 1e-6
 
 
@@ -76,49 +75,17 @@ class TwoHypotheses(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class MovedReading(Frozen):
-    """What the scores say if known classes may have moved.
+    """What the scores say if known classes may have moved, at the grid ``SHARES`` of u."""
 
-    Parameters
-    ----------
-    discriminators, distances, evenness, departure : float
-        The four signs of moved against open, as log-odds.
-    part_departure : float
-        The sign of the departure for "a part of the rows moved" against open, as log-odds.
-    log_new : float
-        Log Bayes factor for "something is new" against "nothing is", both under moved.
-    probability : ndarray of shape (U,)
-        Posterior of u > 0 at ``SHARES``, given moved and u > 0.
-    far : float
-        From 0 to 1: whether classes moved too far to tell what is new.
-    strength : ndarray of shape (S,)
-        Posterior mean of delta by scale of distances.
-    known : ndarray of shape (m,)
-        P(known) of each new row, under moved.
-    known_mixture : ndarray of shape (K,)
-        Shares among the known classes, under moved.
-    margins : ndarray of shape (S, U)
-        Log-likelihood of u under moved, by scale of distances.
-    by_distances : ndarray of shape (U,)
-        Law of u at ``SHARES`` under moved, by distances alone.
-    stray : StrayValues
-        New rows that hold codes or values in another unit.
-    part : MovedPart
-        New rows that look new, and whether they moved together.
-    """
-
-    discriminators: float
-    distances: float
-    evenness: float
-    departure: float
-    part_departure: float
-    log_new: float
-    probability: FloatArray
-    far: float
-    strength: FloatArray
-    known: FloatArray
-    known_mixture: FloatArray
-    margins: FloatArray
-    by_distances: FloatArray
+    signs: Signs  # of moved against open
+    log_new: float  # log Bayes factor for u > 0 against u = 0, under moved
+    probability: FloatArray  # (U,), law of u given moved and u > 0
+    far: float  # from 0 to 1: whether classes moved too far to tell what is new
+    strength: FloatArray  # (S,), posterior mean of delta by scale of distances
+    known: FloatArray  # (m,), P(known) of each new row under moved
+    known_mixture: FloatArray  # (K,), shares among the known classes under moved
+    margins: FloatArray  # (S, U), log-likelihood of u under moved by scale of distances
+    by_distances: FloatArray  # (U,), law of u under moved by distances alone
     stray: StrayValues = field(default_factory=StrayValues)
     part: MovedPart = field(default_factory=MovedPart)
 
@@ -144,18 +111,7 @@ class _Read:
 
 
 def moved_reading(scores: OpenScores, fit: TwoHypotheses) -> MovedReading:
-    """Read the moved hypothesis off the default's scores.
-
-    Parameters
-    ----------
-    scores : OpenScores
-    fit : TwoHypotheses
-        Shares under closed and open, read off the same scores.
-
-    Returns
-    -------
-    MovedReading
-    """
+    """Read the moved hypothesis off the default's scores, beside shares under closed and open."""
     columns = _columns(scores)
     log_prior, n_steady, first = columns.log_prior, len(columns.steady), len(columns.used)
     at_closed = _read(scores, fit.closed, columns, [*columns.steady, *columns.own])
@@ -172,16 +128,16 @@ def moved_reading(scores: OpenScores, fit: TwoHypotheses) -> MovedReading:
     by_distances = law_by_distances(margins[:-1])
     # How far a class may be from one alone, nobody knows.
     moves = None if scores.posteriors is None else scores.moves
-    departure, part_departure, log_new, law = _departed(moves, fit, log_new, found, by_distances)
+    (away, away_if_part), log_new, law = _departed(moves, fit, log_new, found, by_distances)
     strength = _strength(at_closed.tables.table[first : first + n_steady])
     far = float(np.clip((strength.max(initial=0.0) - _FAR) / _FAR_RAMP, 0.0, 1.0))
     known = _known_rows(at_closed, log_prior, mixing, log_new, scores.n_new)
-    return MovedReading(
+    curves = (
         float(np.clip(discriminators, *_CLIP_DISCRIMINATORS)),
         float(np.mean(odds)) if odds else 0.0,
-        _evenness(scores, fit.known),
-        departure,
-        part_departure,
+    )
+    return MovedReading(
+        Signs(*curves, away, away_if_part, **signs_of_classes(scores, fit.known)),
         log_new,
         law,
         far,
@@ -230,7 +186,7 @@ def _read(
     weight = (shares / scores.counts)[scores.codes]
     ratios = ratios_at_shares(scores, shares)
     of_new, of_old = (kept_there(ratios, sample) for sample in ("new", "labelled"))
-    beside, used = chosen_arrays().beside, columns.used
+    beside, used = chosen_arrays().xp.column_stack, columns.used
     new = beside([of_new[:, used], *(far for far, _ in distances)])
     old = beside([of_old[:, used], *(far for _, far in distances)])
     counted = np.zeros(new.shape[1]), ratios.clusters, ratios.odds_step
@@ -283,17 +239,19 @@ def _families(
 
 def _departed(
     moves: Moves | None, fit: TwoHypotheses, log_new: float, law: FloatArray, if_part: FloatArray
-) -> tuple[float, float, float, FloatArray]:
+) -> tuple[tuple[float, float], float, FloatArray]:
     """Signs of the departure, for moved and for a part; then what it makes of u > 0 under moved."""
     if moves is None or moves.departure is None:
-        return 0.0, 0.0, log_new, law
+        return (0.0, 0.0), log_new, law
     away, posterior = moves.departure, fit.posterior
-    odds = departure_odds(away, SHARES, with_nothing(law, log_new), posterior)
-    part_odds = departure_odds(away, SHARES, if_part, posterior)
+    odds, part_odds = (
+        departure_odds(away, SHARES, one, posterior)
+        for one in (with_nothing(law, log_new), if_part)
+    )
     likelihood = new_likelihood(away, SHARES)
     likelihood -= likelihood[0]
     shown = law * np.exp(likelihood)
-    return odds, part_odds, log_new + float(np.log(shown.sum())), shown / shown.sum()
+    return (odds, part_odds), log_new + float(np.log(shown.sum())), shown / shown.sum()
 
 
 def _mixed(margins: FloatArray, factors: FloatArray) -> tuple[FloatArray, FloatArray, float]:
@@ -373,20 +331,3 @@ def _known_mixture(
     ratios = kept_there(scores.posteriors, "ratios")
     found = mixture_shares(ratios, weights, start=scores.mixture)[0]
     return np.asarray((1 - far) * found + far * closed)
-
-
-def _evenness(scores: OpenScores, known: FloatArray) -> float:
-    """Log-odds of the least share that looks unseen in any class that the classifier assigns.
-
-    New classes rarely take an equal part of all known ones; a sensor that moved does.
-    """
-    code = np.zeros(scores.n_new, dtype=np.intp)
-    if scores.posteriors is not None:
-        arrays = chosen_arrays()
-        code = arrays.host(kept_there(scores.posteriors, "new").argmax(1))
-    count = np.bincount(code)
-    # Of many classes none may be large: then the largest speaks.
-    large = count >= min(_LARGE_CLASS * len(code), count.max())
-    least = (np.bincount(code, 1 - known)[large] / count[large]).min()
-    least = np.clip(least, 0.005, 0.995)
-    return float(np.log(least) - np.log1p(-least))

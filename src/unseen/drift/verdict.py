@@ -5,7 +5,7 @@ docs/drift.md says what a verdict means and what it does not.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -160,18 +160,6 @@ class Drift(Frozen):
         """Factor up to which something must be unseen; 0 if nothing must be even at factor 1."""
         return self.tolerance.gamma
 
-    @property
-    def rather_new(self) -> bool:
-        """Whether all rows are rather new: they left as one, and not class by class.
-
-        Classes that moved far keep their number. Rows that lie as far as a class, and look like a
-        third of the known classes or fewer, are of few classes, known or not. Codes and a part that
-        moved explain such rows better.
-        """
-        if self.stray or self.part or self.verdict != "unclear":
-            return False
-        return self.unlike > _HARDLY_ANY and _left_as_one(self.displacement)
-
     def named(self, names: Sequence[Any]) -> Drift:
         """The record with names of columns in place of their numbers.
 
@@ -316,25 +304,12 @@ def _named(columns: Sequence[Any]) -> str:
 def drift_record(scores: OpenScores, probability_moved: float, far: float, unlike: float) -> Drift:
     """What the default found about drift.
 
-    Parameters
-    ----------
-    scores : OpenScores
-    probability_moved : float
-        Probability that known classes have moved.
-    far : float
-        From 0 to 1, whether they moved too far to tell.
-    unlike : float
-        The unseen share, if no class moved.
-
-    Returns
-    -------
-    Drift
+    ``far``, from 0 to 1, says whether classes moved too far to tell; ``unlike`` is the unseen
+    share, if no class moved.
     """
     verdict: Verdict = "still"
-    shifts = displacement(scores.moves, scores.classes)
     if probability_moved > _UNCLEAR:
-        told = _can_be_told(scores, far > _FAR and not _left_as_one(shifts), unlike)
-        sure = probability_moved > _MOVED and told
+        sure = probability_moved > _MOVED and _can_have_moved(scores, far, unlike)
         verdict = "moved" if sure else "unclear"
     distances = scores.ratios.distances
     tolerance = Tolerance(np.zeros(0), np.zeros(0))
@@ -349,7 +324,7 @@ def drift_record(scores: OpenScores, probability_moved: float, far: float, unlik
         float(unlike),
         far=moved and far > _FAR,
         columns=moved_columns(scores.moves),
-        displacement=shifts,
+        displacement=displacement(scores.moves, scores.classes),
         part=_part(scores.moves),
         **strays(scores.moves),
     )
@@ -360,22 +335,16 @@ def _part(moves: Moves | None) -> float:
     return moves.part.share if moves is not None and moves.part.log_odds > _SAID_ODDS else 0.0
 
 
-def _left_as_one(displacement: Mapping[Any, float | None]) -> bool:
-    """Whether new rows look like a third of the known classes or fewer; not if like none."""
-    n_like = sum(shift is not None for shift in displacement.values())
-    return 0 < n_like <= len(displacement) / 3
-
-
-def _can_be_told(scores: OpenScores, too_far: bool, unlike: float) -> bool:
-    """Whether a verdict can be "moved": classes that moved may as well be other classes.
+def _can_have_moved(scores: OpenScores, far: float, unlike: float) -> bool:
+    """Whether a verdict can be "moved": classes that moved far may as well be other classes.
 
     Where several classes moved too far to tell, the verdict says so.
     """
     away = None if scores.moves is None else scores.moves.departure
     if len(scores.classes) == 1:
         return away is not None and away.distance < _SMALL_MOVE
-    as_a_class = away is not None and away.distance >= _AS_A_CLASS
-    return too_far or unlike < _HARDLY_ANY or not as_a_class
+    as_classes = away is not None and away.distance >= _AS_A_CLASS
+    return far > _FAR or unlike < _HARDLY_ANY or not as_classes
 
 
 def strays(moves: Moves | None) -> dict[str, Any]:

@@ -17,13 +17,11 @@ from numpy.typing import ArrayLike, NDArray
 from unseen import _wording as words
 from unseen._frozen import Frozen, plain
 from unseen._types import BoolArray, FloatArray, IntArray
-from unseen.intervals.quantiles import check_interval
+from unseen.intervals import check_interval
 from unseen.loop.strata import class_strata, share_interval
 from unseen.records import Estimate, Notice
 from unseen.samples.labelled import is_missing
 from unseen.samples.oddities import label_notices
-
-__all__ = ["CANNOT_TELL", "Audit", "audit"]
 
 CANNOT_TELL = "?"
 Verdict = Literal["agrees", "too high", "too low", "not compared"]
@@ -145,8 +143,7 @@ class Audit(Frozen):
         lines = [self.sentence(), str(self.corrected), *named, self.worth_of_more()]
         return "\n".join([*lines, *map(str, self.notices)])
 
-    def __repr__(self) -> str:
-        return str(self)
+    __repr__ = __str__
 
 
 def audit(
@@ -206,7 +203,7 @@ def audit(
     called = np.asarray(guesses, dtype=object)
     if called.ndim != 1 or any(map(is_missing, called)):
         raise ValueError("guesses must be one label for each new row, and none missing.")
-    labelled, notices = _checked(called, rows, labels, probabilities)
+    labelled, notices = _looked_at(*checked_labels(rows, labels, probabilities, len(called)))
     if known is None:
         known = [*set(called.tolist()) - {unseen_label}] if estimate is None else estimate.classes
     classes = tuple(sorted(known, key=lambda label: (str(type(label)), label)))
@@ -221,14 +218,18 @@ def audit(
     text = answers.astype(str)
     names = sorted(set(text[told & ~is_known].tolist()) - {str(unseen_label)})
     guessed_known = calls_known[labelled.rows]
-    right = told & (is_known == guessed_known)
+    right = is_known == guessed_known
+    called_unseen, called_known = (
+        (int(rows.sum()), int((rows & right).sum()))
+        for rows in (told & ~guessed_known, told & guessed_known)
+    )
     return Audit(
         _corrected(np.array(found), classes, answers, len(called), confidence),
         {name: labelled.share(text == name, ~calls_known, confidence) for name in names},
         int(told.sum()),
         int((~told).sum()),
-        _counts(told & ~guessed_known, right),
-        _counts(told & guessed_known, right),
+        called_unseen,
+        called_known,
         estimate,
         (_MORE, (later[2] - later[1]) / 2),
         notices + alike,
@@ -344,21 +345,13 @@ def names_alike(labels: Iterable[Any], known: Iterable[Any]) -> tuple[Notice, ..
     return label_notices(np.array([*classes]))
 
 
-def _checked(
-    guesses: NDArray[Any], rows: ArrayLike, labels: Sequence[Any], probabilities: ArrayLike | None
-) -> tuple[_Labelled, tuple[Notice, ...]]:
-    """Rows, labels and probabilities of the rows that count, and what was done about the others."""
-    places, answers, chances = checked_labels(rows, labels, probabilities, len(guesses))
-    looked_at = np.array([answer is not None for answer in answers], dtype=bool)
-    if not (looked_at & (answers != CANNOT_TELL)).any():
-        raise ValueError("labels must name the class of at least one row; got none.")
-    return _looked_at(places, answers, chances, looked_at)
-
-
 def _looked_at(
-    rows: IntArray, labels: NDArray[Any], probabilities: FloatArray, looked_at: BoolArray
+    rows: IntArray, labels: NDArray[Any], probabilities: FloatArray
 ) -> tuple[_Labelled, tuple[Notice, ...]]:
-    """The rows that count: the first ones drawn, where people stopped; else all."""
+    """The rows that count, the first ones drawn where people stopped, else all; and a notice."""
+    looked_at = np.array([label is not None for label in labels], dtype=bool)
+    if not (looked_at & (labels != CANNOT_TELL)).any():
+        raise ValueError("labels must name the class of at least one row; got none.")
     n_seen = int(looked_at.sum())
     if looked_at[:n_seen].all():  # any beginning of a random order is itself a draw
         part = n_seen / len(rows)
@@ -369,10 +362,6 @@ def _looked_at(
     )
     filled = np.where(looked_at, labels, CANNOT_TELL)
     return _Labelled(rows, filled, probabilities), (Notice("labels_out_of_order", text),)
-
-
-def _counts(rows: BoolArray, right: BoolArray) -> tuple[int, int]:
-    return int(rows.sum()), int((rows & right).sum())
 
 
 def _unseen_interval(estimate: Estimate) -> tuple[float, float]:

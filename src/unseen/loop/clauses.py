@@ -1,4 +1,4 @@
-"""A sentence on what sets a group apart: one or two clauses on columns, with honest percentages.
+"""What sets a group apart: one or two clauses on columns, with honest percentages, and words.
 
 The search takes the clauses that hold for most of the group and least of the known rows. The
 percentages of the best of many clauses flatter it. By how much, resampled rows tell: the search on
@@ -12,10 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from sklearn.feature_extraction.text import CountVectorizer
 
 from unseen._types import BoolArray, FloatArray, IntArray
-
-__all__ = ["Clause", "Column", "Sentence", "describe", "group_differences"]
 
 # Parts of the group that a clause may lose.
 _LEVELS = np.array([0.02, 0.05, 0.1, 0.2])
@@ -26,6 +25,7 @@ _MOST_CLAUSES = 2
 # A second clause must tell this much more.
 _WORTH = 0.06
 _RESAMPLES = 20
+_MOST_COLUMNS, _MOST_WORDS = 5, 5
 
 
 @dataclass(frozen=True)
@@ -72,17 +72,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Clause:
-    """Whether a column is above a threshold, or is not.
-
-    Parameters
-    ----------
-    column : int
-        Place of the column.
-    threshold : float
-        A number of the column.
-    above : bool
-        Whether the clause holds above the threshold.
-    """
+    """Whether a column, named by its place, is above a threshold, or is not."""
 
     column: int
     threshold: float
@@ -95,15 +85,7 @@ class Clause:
 
 @dataclass(frozen=True)
 class Sentence:
-    """Clauses that hold together for most of a group and for few known rows.
-
-    Parameters
-    ----------
-    clauses : tuple of Clause
-        The clauses.
-    in_group, in_known : float
-        Share of the group, and of the known rows, for which all clauses hold.
-    """
+    """Clauses that hold together for a share of the group, and for a share of the known rows."""
 
     clauses: tuple[Clause, ...]
     in_group: float
@@ -124,25 +106,7 @@ class Sentence:
 
 
 def describe(group: FloatArray, known: FloatArray, rng: np.random.RandomState) -> Sentence:
-    """Find the sentence of a group, with percentages that hold for other rows too.
-
-    Parameters
-    ----------
-    group : ndarray of shape (n, d)
-        Rows of the group.
-    known : ndarray of shape (m, d)
-        Rows of known classes.
-    rng : RandomState
-        Draws the resamples.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rng = np.random.RandomState(0)
-    >>> known, group = rng.normal(size=(300, 2)), rng.normal([0, 6], size=(60, 2))
-    >>> describe(group, known, rng).text([Column("width"), Column("length")])
-    'length > 3.06 holds for 99% of the group and 0% of known rows'
-    """
+    """Find the sentence of a group, with percentages that hold for other rows too."""
     found = _search(group, known)
     optimism = np.zeros(2)
     for _ in range(_RESAMPLES):
@@ -177,9 +141,13 @@ def _best_clause(
     """The clause that, with those before it, tells group and known rows apart best."""
     left, others = group[in_group], known[in_known]
     best, most = Clause(0, float(left[:, 0].min()) - 1, above=True), -np.inf
+    gap = 0.02 * (np.ptp(left, axis=0) + np.finfo(float).eps)
     for above in (True, False):
+        edge = left.min(axis=0) if above else left.max(axis=0)
         levels = np.quantile(left, _LEVELS if above else 1 - _LEVELS, axis=0)
-        for thresholds in _between(levels, left, above):
+        outside = np.vstack([edge, levels])
+        # Just outside a quantile, so that the row at the quantile is on the right side.
+        for thresholds in outside - gap if above else outside + gap:
             kept = [((rows > thresholds) == above).sum(axis=0) for rows in (left, others)]
             gain = _COUNTS * kept[0] / len(group) - kept[1] / len(known)
             column = int(gain.argmax())
@@ -188,26 +156,43 @@ def _best_clause(
     return best, most
 
 
-def _between(levels: FloatArray, rows: FloatArray, above: bool) -> FloatArray:
-    """Thresholds just outside the quantiles, so that the row at a quantile is on the right side."""
-    edge = np.where(above, rows.min(axis=0), rows.max(axis=0))
-    gap = 0.02 * (np.ptp(rows, axis=0) + np.finfo(float).eps)
-    outside = np.vstack([edge, levels])
-    return np.asarray(outside - gap if above else outside + gap)
-
-
-def group_differences(
-    group: FloatArray, known: FloatArray, most: int = 5
-) -> list[tuple[int, float]]:
-    """Columns whose mean in the group is farthest from known rows, in their standard deviations.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> group_differences(np.array([[5.0, 1.0]]), np.array([[-1.0, 0.0], [1.0, 2.0]]), 1)
-    [(0, 5.0)]
-    """
+def group_differences(group: FloatArray, known: FloatArray) -> list[tuple[int, float]]:
+    """Columns whose mean in the group is farthest from known rows, in their standard deviations."""
     spread = known.std(axis=0)
     shift = (group.mean(axis=0) - known.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-    order: IntArray = np.argsort(-abs(shift), kind="stable")[:most]
+    order = np.argsort(-abs(shift), kind="stable")[:_MOST_COLUMNS]
     return [(int(place), float(shift[place])) for place in order]
+
+
+def top_words(
+    texts: Sequence[str], group_of_row: IntArray
+) -> dict[int, tuple[tuple[str, float, float], ...]]:
+    """Words that are most over-represented in each group, with their shares in it and outside.
+
+    Group 0 is the rows called known. A word counts once a row; words are ranked by the difference
+    of the shares of rows that have them, in standard errors, so that a word of one row does not
+    win.
+    """
+    numbers = range(1, int(group_of_row.max()) + 1)
+    counter = CountVectorizer(binary=True, token_pattern=r"(?u)\b[^\W\d]\w+\b")
+    try:
+        found = counter.fit_transform([text if isinstance(text, str) else "" for text in texts])
+    except ValueError:  # no text has a word
+        return dict.fromkeys(numbers, ())
+    names = counter.get_feature_names_out()
+
+    def rates(rows: BoolArray) -> FloatArray:
+        return np.asarray(found[rows].sum(axis=0)).ravel() / max(int(rows.sum()), 1)
+
+    outside, by_group = rates(group_of_row == 0), {}
+    for number in numbers:
+        mine = group_of_row == number
+        inside = rates(mine)
+        pooled = (inside + outside) / 2 + 1 / (2 + mine.sum())
+        lead = np.where(inside > outside, (inside - outside) / np.sqrt(pooled), 0.0)
+        by_group[number] = tuple(
+            (str(names[place]), float(inside[place]), float(outside[place]))
+            for place in np.argsort(-lead, kind="stable")[:_MOST_WORDS]
+            if lead[place] > 0
+        )
+    return by_group

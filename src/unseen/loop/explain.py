@@ -25,17 +25,14 @@ from sklearn.utils import check_random_state
 
 from unseen._types import FloatArray, IntArray
 from unseen._wording import quoted
-from unseen.loop.clauses import Column, describe, group_differences
+from unseen.loop.clauses import Column, describe, group_differences, top_words
 from unseen.loop.explanation import Explanation, Group, Verdict
 from unseen.loop.groups import Grouping, KnownWidth, class_widths
 from unseen.loop.sheet import fitted_rule
-from unseen.loop.words import top_words
 from unseen.rejection.base import RejectionRule
 from unseen.rejection.learning.shares import Shares
 from unseen.samples.checks import check_labelled, check_new
 from unseen.samples.labelled import is_missing
-
-__all__ = ["explain", "unseen_weights"]
 
 _CONFIDENCE = 0.95
 _RESAMPLES = 30
@@ -111,22 +108,23 @@ def explain(
     of_known = (1 - shares.unseen) * n_new / (len(rule.classes_) - 1)
     found = chosen.group(X_called, mine, rows.known, rows.codes, rng, of_known)
     found, is_rest = _without_small(found)
-    masses, ends = _shares(rows, called, found, shares, rng)
-    order = np.argsort(-masses, kind="stable")
+    of_groups = _shares(rows, called, found, shares, rng)
+    order = np.argsort(-of_groups[:, 0], kind="stable")
     group_of_row = np.zeros(n_new, dtype=np.intp)
     group_of_row[called] = 1 + np.argsort(order)[found.labels]
-    described = []
+    has_moved = shares.estimate is not None and shares.estimate.is_in_doubt
+    words = {} if texts is None else top_words(texts, group_of_row)
+    parts = []
     for number, place in enumerate(order.tolist(), start=1):
         members = np.flatnonzero(group_of_row == number)
         near = _near(rows, members, group_of_row)
-        verdict = near.verdict(is_rest and place == len(masses) - 1, _has_moved(shares))
-        share = float(masses[place]), *ends[place]
-        described.append(_group(rows, members, number, share, near, verdict, rule.classes_, rng))
-    if texts is not None:
-        found_words = top_words(texts, group_of_row)
-        described = [replace(one, words=found_words[one.number]) for one in described]
-    parts = tuple(described)
-    return Explanation(parts, shares.unseen, found.n_groups, group_of_row, rows.weights, named)
+        verdict = near.verdict(is_rest and place == len(order) - 1, has_moved)
+        share = of_groups[place]
+        group = _group(rows, members, number, share, near, verdict, rule.classes_, rng)
+        parts.append(replace(group, words=words.get(number, ())))
+    return Explanation(
+        tuple(parts), shares.unseen, found.n_groups, group_of_row, rows.weights, named
+    )
 
 
 def _check_texts(texts: Sequence[str] | None, n_new: int) -> None:
@@ -165,20 +163,12 @@ class _Rows:
                 f"y must hold the classes that rule was fitted to, {quoted(rule.classes_[:-1])}; "
                 f"got {quoted(labelled.classes)}."
             )
-        return cls(
-            known, labelled.codes, new, unseen_weights(fitted.new[:, -1], rule.shares_.unseen)
-        )
+        weights = unseen_weights(fitted.new[:, -1], rule.shares_.unseen)
+        return cls(known, labelled.codes, new, weights)
 
 
 def unseen_weights(probabilities: FloatArray, share: float) -> FloatArray:
-    """Probabilities shifted on the logit scale, so that their mean is the share.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> float(unseen_weights(np.array([0.9, 0.2, 0.1]), 0.5).mean().round(6))
-    0.5
-    """
+    """Probabilities shifted on the logit scale, so that their mean is the share."""
     if not 0 < share < 1:
         return np.full(len(probabilities), float(share > 0))
     odds = logit(np.clip(probabilities, _TINY, 1 - _TINY))
@@ -209,15 +199,14 @@ def _without_small(found: Grouping) -> tuple[Grouping, bool]:
     # Rows of all small groups are one group, with the centre that they have together.
     place = np.where(small, (~small).sum(), np.cumsum(~small) - 1)
     rest = np.average(found.centres[small], axis=0, weights=np.maximum(sizes[small], 1))
-    return replace(
-        found, labels=place[found.labels], centres=np.vstack([found.centres[~small], rest])
-    ), True
+    centres = np.vstack([found.centres[~small], rest])
+    return replace(found, labels=place[found.labels], centres=centres), True
 
 
 def _shares(
     rows: _Rows, called: IntArray, found: Grouping, shares: Shares, rng: np.random.RandomState
-) -> tuple[FloatArray, list[tuple[float, float]]]:
-    """Share of each group among all new rows, and the ends of its interval.
+) -> FloatArray:
+    """Share of each group among all new rows, and the ends of its interval: shape (k, 3).
 
     A share is the unseen share times the group's part of it: the first errs as the estimate says,
     the second as k-means does on resampled rows, started anew each time.
@@ -233,18 +222,15 @@ def _shares(
         drawn = rng.multinomial(len(called), np.full(len(called), 1 / len(called)))
         again = KMeans(n_groups, n_init=1, max_iter=20, random_state=rng)
         labels = again.fit(X, sample_weight=mine * drawn).labels_
-        apart = pairwise_distances(found.centres, again.cluster_centers_)
-        _, same = linear_sum_assignment(apart)
-        part = np.bincount(labels, mine * drawn, n_groups) / (mine * drawn).sum()
-        parts[place] = part[same]
+        _, same = linear_sum_assignment(pairwise_distances(found.centres, again.cluster_centers_))
+        parts[place] = np.bincount(labels, mine * drawn, n_groups)[same] / (mine * drawn).sum()
     z = norm.isf((1 - _CONFIDENCE) / 2)
     if shares.limits is None:
         of_unseen = np.sqrt(unseen * (1 - unseen) / len(weights))
     else:
         of_unseen = float(np.ptp(shares.limits[-1])) / (2 * z)
     half = z * np.hypot(masses / unseen * of_unseen, unseen * parts.std(axis=0))
-    ends = zip(np.maximum(masses - half, 0.0), np.minimum(masses + half, 1.0), strict=True)
-    return masses, [(float(low), float(high)) for low, high in ends]
+    return np.column_stack([masses, np.maximum(masses - half, 0.0), np.minimum(masses + half, 1.0)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -304,17 +290,20 @@ def _group(
     rows: _Rows,
     members: IntArray,
     number: int,
-    share: tuple[float, float, float],
+    of_group: FloatArray,
     near: _Near,
     verdict: Verdict,
     classes: NDArray[Any],
     rng: np.random.RandomState,
 ) -> Group:
     X, labels = rows.new[members], classes.tolist()
+    share, low, high = of_group.tolist()
     central, spread = _examples(X)
     return Group(
         number,
-        *share,
+        share,
+        low,
+        high,
         len(members),
         verdict,
         labels[near.order[0]],
@@ -327,11 +316,6 @@ def _group(
         tuple(members[spread].tolist()),
         tuple(members[np.argsort(rows.weights[members], kind="stable")[:2]].tolist()),
     )
-
-
-def _has_moved(shares: Shares) -> bool:
-    drift = None if shares.estimate is None else shares.estimate.drift
-    return drift is not None and drift.verdict != "still"
 
 
 def _examples(X: FloatArray, n_rows: int = 3) -> tuple[IntArray, list[int]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Literal
@@ -11,8 +11,6 @@ from unseen import _wording as words
 from unseen._frozen import Frozen, plain
 from unseen._types import FloatArray, IntArray
 from unseen.loop.clauses import Column, Sentence
-
-__all__ = ["Explanation", "Group", "Verdict"]
 
 Verdict = Literal["a clump of its own", "the rim of", "between", "scattered", "looks moved"]
 
@@ -126,22 +124,16 @@ class Explanation(Frozen):
 
     def table(self) -> list[list[str]]:
         """Header and rows, as text."""
-        header = [
-            "group",
-            "share",
-            "95% interval",
-            "rows",
-            "what it is",
-            "nearest",
-            "sets it apart",
+        return [
+            ["group", "share", "95% interval", "rows", "what it is", "nearest", "sets it apart"],
+            *(self._cells(group) for group in self.groups),
         ]
-        return [header, *([*self._cells(group)] for group in self.groups)]
 
-    def _cells(self, group: Group) -> Sequence[str]:
+    def _cells(self, group: Group) -> list[str]:
         said, top = group.sentence, ", ".join(word for word, *_ in group.words)
         vague = said and top and any(self.columns[one.column].is_direction for one in said.clauses)
         sentence = "" if said is None or vague else said.text(self.columns)
-        return (
+        return [
             str(group.number),
             words.share(group.share),
             words.interval(group.low, group.high),
@@ -149,19 +141,13 @@ class Explanation(Frozen):
             group.verdict_text(),
             f"{words.shown(group.nearest)} at {group.distance:.1f}",
             "; ".join(filter(None, (f"words: {top}" * bool(top), sentence))),
-        )
+        ]
 
     def plot(self, **options: Any) -> Any:
         """Draw the groups; needs matplotlib.
 
-        Parameters
-        ----------
-        **options
-            Passed to :meth:`unseen.plots.GroupsDisplay.from_explanation`, such as ``ax``.
-
-        Returns
-        -------
-        GroupsDisplay
+        ``options``, such as ``ax``, are those of
+        :meth:`unseen.plots.GroupsDisplay.from_explanation`.
         """
         return import_module("unseen.plots").GroupsDisplay.from_explanation(self, **options)
 
@@ -175,7 +161,10 @@ class Explanation(Frozen):
         }
 
     def _plain(self, group: Group) -> dict[str, Any]:
-        said = group.sentence
+        def in_file(rows: Iterable[int]) -> list[int]:
+            return [1 + (row if self.places is None else int(self.places[row])) for row in rows]
+
+        said, shifts = group.sentence, group.columns
         return {
             "number": group.number,
             "share": group.share,
@@ -190,20 +179,11 @@ class Explanation(Frozen):
             "sentence": None if said is None else said.text(self.columns),
             "in_group": None if said is None else said.in_group,
             "in_known": None if said is None else said.in_known,
-            "columns": [
-                {"name": self.columns[place].full_name, "shift": shift}
-                for place, shift in group.columns
-            ],
-            "words": [
-                dict(zip(("word", "in_group", "in_known"), one, strict=True)) for one in group.words
-            ],
-            **{
-                name: [
-                    (row if self.places is None else int(self.places[row])) + 1
-                    for row in getattr(group, name)
-                ]
-                for name in ("central", "spread", "borderline")
-            },
+            "columns": [{"name": self.columns[one].full_name, "shift": by} for one, by in shifts],
+            "words": [{"word": a, "in_group": b, "in_known": c} for a, b, c in group.words],
+            "central": in_file(group.central),
+            "spread": in_file(group.spread),
+            "borderline": in_file(group.borderline),
         }
 
     def __str__(self) -> str:
@@ -211,8 +191,7 @@ class Explanation(Frozen):
             return self.sentence()
         return words.text_table(self.table(), [self.sentence()])
 
-    def __repr__(self) -> str:
-        return str(self)
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         return words.html_table(self.table(), [self.sentence()])

@@ -3,14 +3,11 @@
 Known classes tell how one class looks, and their pairs how two do: two are wider, and the halves
 into which k-means cuts them mix less. The number of groups is the smallest k for which the groups
 of k-means are, on average, more like one known class than like two. Clustering without this
-yardstick cannot answer "one" (HDBSCAN), or answers "many" (silhouette, BIC): benchmarks/loop.py
-compares them. Where one group too few is made, one group holds two classes and the others one each:
-two of ``k + 1`` parts are like two classes, and the mean is that much nearer to one class.
+yardstick cannot answer "one" (HDBSCAN), or answers "many" (silhouette, BIC): benchmarks/loop.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -20,8 +17,6 @@ from sklearn.cluster import KMeans
 from sklearn.neighbors import NearestNeighbors
 
 from unseen._types import FloatArray, IntArray
-
-__all__ = ["Grouping", "KnownWidth", "class_widths", "two_classes_score"]
 
 # Rows of a class that are looked at, and the part of them that are neighbours.
 _ROWS, _NEAR = 50, 0.2
@@ -37,21 +32,11 @@ _TINY = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Grouping:
-    """Groups of rows, and how many groups there might be.
+    """Groups of rows, and how many groups there might be."""
 
-    Parameters
-    ----------
-    labels : ndarray of shape (n,)
-        Group of each row, from 0.
-    centres : ndarray of shape (k, d)
-        Centres of the groups.
-    n_groups : (int, int)
-        Least and most groups that known classes allow for.
-    """
-
-    labels: IntArray
-    centres: FloatArray
-    n_groups: tuple[int, int]
+    labels: IntArray  # group of each row, from 0
+    centres: FloatArray  # of shape (k, d)
+    n_groups: tuple[int, int]  # least and most groups that known classes allow for
 
 
 @dataclass(frozen=True)
@@ -88,22 +73,11 @@ class KnownWidth:
         rng: np.random.RandomState,
         rows_per_class: float | None = None,
     ) -> Grouping:
-        """Group rows.
+        """Group the rows of ``X`` (n, d), each with a weight such as its probability of unseen.
 
-        Parameters
-        ----------
-        X : ndarray of shape (n, d)
-            Rows.
-        weights : ndarray of shape (n,)
-            Weight of each row, such as the probability that it is unseen.
-        known : ndarray of shape (m, d)
-            Rows of known classes.
-        codes : ndarray of shape (m,)
-            Class of each known row, from 0.
-        rng : RandomState
-            Starts k-means.
-        rows_per_class : float or None, default=None
-            Rows that a class may have among ``X``; None is as many as known classes have.
+        ``known`` (m, d) are rows of known classes and ``codes`` (m,) their classes, from 0; ``rng``
+        starts k-means. ``rows_per_class`` may be among ``X``; None is as many as known classes
+        have.
         """
         of_known = float(np.median(np.bincount(codes)))
         of_new = np.clip(rows_per_class or of_known, len(X) / self.most, len(X))
@@ -129,7 +103,11 @@ class KnownWidth:
 
 
 def _place(found: float, one: float, two: float, n_groups: int) -> float:
-    """Where groups lie between one class each (0) and one of them having two classes (1)."""
+    """Where groups lie between one class each (0) and one of them having two classes (1).
+
+    One group too few holds two classes and the others one each: two of ``k + 1`` parts are like two
+    classes, and the mean is that much nearer to one class.
+    """
     return (found - one) / max(two - one, _TINY) * (n_groups + 1) / 2
 
 
@@ -164,15 +142,6 @@ def two_classes_score(X: FloatArray, n_rows: float, rng: np.random.RandomState) 
 
     The logarithm of the width, less twice the part of the neighbours that lie in the other of two
     halves, where 1 is as many as by chance.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rng = np.random.RandomState(0)
-    >>> one, other = rng.normal(size=(2, 50, 2)) + [[[0, 0]], [[9, 0]]]
-    >>> one_class = two_classes_score(one, 50, rng)
-    >>> bool(two_classes_score(np.concatenate([one, other]), 50, rng) > one_class + 1)
-    True
     """
     (width,) = class_widths(X, np.zeros(len(X), dtype=np.intp))
     if len(X) < _FEWEST or width == 0:
@@ -186,13 +155,6 @@ def two_classes_score(X: FloatArray, n_rows: float, rng: np.random.RandomState) 
 
 
 def class_widths(X: FloatArray, codes: IntArray) -> FloatArray:
-    """Root mean square distance of each class's rows to their mean.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> class_widths(np.array([[0.0], [2.0], [5.0], [5.0]]), np.array([0, 0, 1, 1]))
-    array([1., 0.])
-    """
-    parts: Sequence[Any] = [X[codes == code] for code in range(int(codes.max()) + 1)]
+    """Root mean square distance of each class's rows to their mean."""
+    parts = [X[codes == code] for code in range(int(codes.max()) + 1)]
     return np.array([np.sqrt(((one - one.mean(axis=0)) ** 2).sum(axis=1).mean()) for one in parts])

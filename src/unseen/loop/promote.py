@@ -26,8 +26,6 @@ from unseen.samples.checks import check_labelled, check_new
 from unseen.samples.labelled import is_missing
 from unseen.scores.base import stack_samples
 
-__all__ = ["FEWEST", "LABELLED", "SPREAD", "Promotion", "promote"]
-
 # A class of fewer rows cannot be learnt.
 FEWEST = 10
 LABELLED, SPREAD = "labelled", "spread"
@@ -76,15 +74,8 @@ class Promotion(Frozen):
     def apply(self, X: Any, y: Any, X_new: Any) -> tuple[Any, NDArray[Any], Any]:
         """The labelled rows followed by the promoted ones, their labels, and the other new rows.
 
-        Parameters
-        ----------
-        X, y, X_new : array-like or sparse matrix of numbers
-            The labelled rows, their labels, and the new rows.
-
-        Returns
-        -------
-        X, y, X_new : ndarray or CSR matrix
-            All labels become text if one of them is text.
+        ``X`` and ``X_new`` are arrays or sparse matrices of numbers, and so are the rows that come
+        back. All labels become text if one of them is text.
         """
         labelled = check_labelled(BaseEstimator(), X, y)
         new = check_new(labelled, X_new)
@@ -99,16 +90,9 @@ class Promotion(Frozen):
         return grown, labels, new[self.rest]
 
     def combine(self, estimate: Estimate) -> Estimate:
-        """Shares of all new rows: the estimate of the rest, and the promoted rows counted.
+        """Shares of all new rows: the estimate of the rows that stayed new, and the promoted rows.
 
-        Parameters
-        ----------
-        estimate : Estimate
-            Shares of the rows that stayed new.
-
-        Examples
-        --------
-        See :func:`promote`.
+        See the example of :func:`promote`.
         """
         part, counts = 1 - len(self.rows) / self.n_new, self.counts
         counted = np.array([counts.get(label, 0) / self.n_new for label in estimate.classes])
@@ -221,27 +205,14 @@ def promote(
     kept = {row: one for row, one in sorted(given.items()) if one[0] not in few}
     if not kept:
         raise ValueError("labels must promote at least one row; got none that can be.")
-    return _promotion(kept, n_new, tuple(notices))
-
-
-def _promotion(
-    kept: Mapping[int, tuple[Any, str, float]], n_new: int, notices: tuple[Notice, ...]
-) -> Promotion:
-    names, sources, inverse = zip(*kept.values(), strict=True)
-    labels, weights = np.array(names, dtype=object), np.array(inverse)
-    by_people = np.array([source == LABELLED for source in sources])
+    names, sources, weights = (np.array(one, object) for one in zip(*kept.values(), strict=True))
+    weights = weights.astype(float)
     for name in set(names):
-        mine = (labels == name) & by_people
+        mine = (names == name) & (sources == LABELLED)
         if mine.any():
             weights[mine] /= weights[mine].mean()
-    return Promotion(
-        np.array(list(kept), dtype=np.intp),
-        labels,
-        np.array(sources, dtype=object),
-        weights,
-        n_new,
-        notices,
-    )
+    promoted = np.array(list(kept), dtype=np.intp)
+    return Promotion(promoted, names, sources, weights, n_new, tuple(notices))
 
 
 def _named_groups(

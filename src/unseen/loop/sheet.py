@@ -22,8 +22,6 @@ from unseen._types import FloatArray, IntArray
 from unseen.rejection.base import RejectionRule
 from unseen.rejection.learning.sample import novelty
 
-__all__ = ["Sheet", "draw_probabilities", "draw_rows", "draw_sheet", "fitted_rule"]
-
 _UNIFORM = 0.5
 
 
@@ -97,11 +95,11 @@ def draw_sheet(
     array([0.22, 0.32])
     """
     posteriors = fitted_rule(rule).out_of_fold_.new
-    group_of_row = np.zeros(len(posteriors), dtype=np.intp) if groups is None else groups
-    known_groups = np.asarray(group_of_row)
-    if known_groups.shape != (len(posteriors),) or known_groups.dtype.kind not in "iu":
+    n_new = len(posteriors)
+    known_groups = np.zeros(n_new, dtype=np.intp) if groups is None else np.asarray(groups)
+    if known_groups.shape != (n_new,) or known_groups.dtype.kind not in "iu":
         raise ValueError(
-            f"groups must hold a whole number for each of {len(posteriors)} new rows; "
+            f"groups must hold a whole number for each of {n_new} new rows; "
             f"got {known_groups.dtype} of shape {known_groups.shape}."
         )
     if not isinstance(n_rows, Integral) or n_rows < 1:
@@ -114,7 +112,7 @@ def draw_sheet(
         known_groups[rows],
         rule.predict_new()[rows],
         novelty(posteriors)[rows],
-        len(posteriors),
+        n_new,
     )
 
 
@@ -128,21 +126,8 @@ def fitted_rule(rule: RejectionRule) -> RejectionRule:
 def draw_probabilities(posteriors: FloatArray, groups: IntArray, n_rows: int) -> FloatArray:
     """Probability with which each row is drawn; they sum to ``n_rows``, or all are 1.
 
-    Parameters
-    ----------
-    posteriors : ndarray of shape (m, K + 1)
-        The model's probability of each label for each row, unseen last.
-    groups : ndarray of shape (m,)
-        Group of each row, from 1; 0 for none.
-    n_rows : int
-        Rows to draw.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> posteriors = np.array([[1.0, 0.0], [1.0, 0.0], [0.5, 0.5], [0.0, 1.0]])
-    >>> draw_probabilities(posteriors, np.array([0, 0, 0, 1]), 2)
-    array([0.25, 0.25, 0.75, 0.75])
+    ``posteriors`` (m, K + 1) has the model's probability of each label, unseen last; ``groups``
+    (m,) the group of each row, from 1, and 0 for none.
     """
     n_new = len(posteriors)
     if n_rows >= n_new:
@@ -154,7 +139,12 @@ def draw_probabilities(posteriors: FloatArray, groups: IntArray, n_rows: int) ->
     if len(present):
         each = [_density(posteriors[:, -1] * (groups == group)) for group in present]
         aimed = (aimed + np.mean(each, axis=0)) / 2
-    return _at_most_one(n_rows * (_UNIFORM / n_new + (1 - _UNIFORM) * aimed), n_rows)
+    found = n_rows * (_UNIFORM / n_new + (1 - _UNIFORM) * aimed)
+    while (found > 1).any():  # rows that are not certain share the rest, and none loses
+        certain = found >= 1
+        rest = np.where(certain, 0.0, found)
+        found = np.where(certain, 1.0, rest * (n_rows - certain.sum()) / rest.sum())
+    return np.asarray(found)
 
 
 def _density(values: FloatArray) -> FloatArray:
@@ -163,25 +153,8 @@ def _density(values: FloatArray) -> FloatArray:
     return np.asarray(values / total if total > 0 else np.full(len(values), 1 / len(values)))
 
 
-def _at_most_one(probabilities: FloatArray, n_rows: int) -> FloatArray:
-    """Probabilities cut at 1; rows that are not certain share the rest, and none loses."""
-    found = probabilities
-    while (found > 1).any():
-        certain = found >= 1
-        rest = np.where(certain, 0.0, found)
-        found = np.where(certain, 1.0, rest * (n_rows - certain.sum()) / rest.sum())
-    return np.asarray(found)
-
-
 def draw_rows(probabilities: FloatArray, rng: np.random.RandomState) -> IntArray:
-    """Rows by systematic sampling: each with exactly its probability, in a random order.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> sorted(draw_rows(np.array([1.0, 0.0, 1.0]), np.random.RandomState(0)).tolist())
-    [0, 2]
-    """
+    """Rows by systematic sampling: each with exactly its probability, in a random order."""
     order = rng.permutation(len(probabilities))
     ends = np.cumsum(probabilities[order])
     n_rows = round(float(ends[-1]))

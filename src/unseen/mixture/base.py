@@ -36,14 +36,9 @@ class LabelledSample(BaseEstimator):
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: object = None) -> Self:
-        """Keep the labelled sample H.
+        """Keep the labelled sample H: rows of one known class, or of all known classes together.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_labelled, n_features)
-            The sample of H: rows of one known class, or of all known classes together.
-        y : None
-            Ignored; present for scikit-learn's tools.
+        ``y`` is ignored; it is there for scikit-learn's tools.
         """
         return self._keep(X, "X")
 
@@ -91,13 +86,7 @@ class MixtureEstimator(LabelledSample, ABC):
         self.random_state = random_state
 
     def estimate(self, X_new: ArrayLike) -> MixtureEstimate:
-        """Estimate the share of H in the new sample.
-
-        Parameters
-        ----------
-        X_new : array-like of shape (n_new, n_features)
-            The sample of F, with the columns of the labelled sample.
-        """
+        """Estimate the share of H in the new sample, which has the columns of the labelled one."""
         return self._estimate(X_new, "X_new", "X")
 
     def _estimate(self, X_new: ArrayLike, name: str, known: str) -> MixtureEstimate:
@@ -113,43 +102,20 @@ class MixtureEstimator(LabelledSample, ABC):
     def from_scores(self, scores_F: ArrayLike, scores_H: ArrayLike) -> MixtureEstimate:
         """Estimate from scores that are high where a row looks like F; needs no ``fit``.
 
-        Parameters
-        ----------
-        scores_F, scores_H : array-like of shape (n_new,) and (n_labelled,)
-            Out-of-fold scores. In-sample scores make every estimator useless.
+        The scores must be out of fold: in-sample scores make every estimator useless.
         """
         self._validate_params()
         return self.from_sketch(RocSketch.from_scores(scores_F, scores_H))
 
     def _from_rows(self, new: Any) -> MixtureEstimate:
         """Estimate from out-of-fold scores of the rows of F against the rows of H."""
-        scores = crossfit_scores(
-            new,
-            self.labelled_.rows,
-            self.classifier,
-            n_folds=self.n_folds,
-            random_state=self.random_state,
-        )
-        return self.from_scores(*scores)
+        options = {"n_folds": self.n_folds, "random_state": self.random_state}
+        rows = self.labelled_.rows
+        return self.from_scores(*crossfit_scores(new, rows, self.classifier, **options))
 
     @abstractmethod
     def from_sketch(self, sketch: RocSketch) -> MixtureEstimate:
-        """Estimate from the counts behind a ROC; needs no ``fit``.
-
-        Parameters
-        ----------
-        sketch : RocSketch
-            Counts of out-of-fold scores.
-        """
-
-
-def roc_evidence(
-    sketch: RocSketch, right_slope: float, parameters: dict[str, float] | None = None
-) -> RocEvidence:
-    """Thin the ROC of a sketch to a few hundred vertices, for plots and reports."""
-    curve = cumulative_roc(*sketch.coarse_increments(_EVIDENCE_CELLS))
-    rows = sketch.n_new, sketch.n_labelled
-    return RocEvidence(*curve, float(right_slope), *rows, dict(parameters or {}))
+        """Estimate from the counts behind a ROC of out-of-fold scores; needs no ``fit``."""
 
 
 def clipped_estimate(
@@ -158,20 +124,17 @@ def clipped_estimate(
     right_slope: float,
     parameters: dict[str, float] | None = None,
 ) -> MixtureEstimate:
-    """Clip the slope to [0, 1] and attach the ROC behind it."""
-    proportion = float(np.clip(right_slope, 0.0, 1.0))
-    return MixtureEstimate(proportion, method, roc_evidence(sketch, right_slope, parameters))
+    """Clip the slope to [0, 1], and attach the ROC behind it, thinned for plots and reports."""
+    curve = cumulative_roc(*sketch.coarse_increments(_EVIDENCE_CELLS))
+    rows = sketch.n_new, sketch.n_labelled
+    evidence = RocEvidence(*curve, float(right_slope), *rows, dict(parameters or {}))
+    return MixtureEstimate(float(np.clip(right_slope, 0.0, 1.0)), method, evidence)
 
 
 def sketch_scores(sketch: RocSketch) -> tuple[FloatArray, FloatArray]:
     """Sorted scores of F and H that have this sketch.
 
     Scores of F are midpoints of gaps; beyond the outermost edges, half a mean gap away from them.
-
-    Examples
-    --------
-    >>> sketch_scores(RocSketch.from_scores([0.2, 1.0, 9.0], [0.0, 1.0]))
-    (array([0.5, 1. , 1.5]), array([0., 1.]))
     """
     edges = sketch.edges
     step = (edges[-1] - edges[0]) / (edges.size - 1) if edges.size > 1 else 1.0

@@ -25,28 +25,9 @@ from unseen.roc.sketch import RocSketch
 
 
 def best_bin(labelled: IntArray, new: IntArray, delta: float, gamma: float) -> tuple[float, float]:
-    """Minimise the upper limit of F(C) / H(C) over ``C = {score <= c}``, Eq. (4) of [1]_.
+    """F(C) / H(C) and H(C) where the upper limit of the ratio is least, Eq. (4) of [1]_.
 
-    Parameters
-    ----------
-    labelled, new : ndarray
-        Rows of H and of F in each cell, by rising score.
-    delta : float
-        Probability of error allowed to the two limits together.
-    gamma : float
-        Weight of the penalty beyond one.
-
-    Returns
-    -------
-    ratio : float
-        F(C) / H(C) at the minimum.
-    share : float
-        H(C) at the minimum.
-
-    Examples
-    --------
-    >>> best_bin(np.array([50, 50]), np.array([20, 80]), delta=0.1, gamma=0.01)
-    (0.4, 0.5)
+    The sets are ``C = {score <= c}``; the counts of H and of F are by rising score.
     """
     n_labelled, n_new = labelled.sum(), new.sum()
     share_H = np.cumsum(labelled) / n_labelled

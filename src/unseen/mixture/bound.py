@@ -4,8 +4,7 @@
 over the sets ``C = {score <= c}`` of one fixed score, is at least ν* with probability ``1 - delta``
 if all limits hold together [1]_. The score must be one function that has not seen the counted rows.
 Where no kind of row of H became more than c times as common, ``1 - c (1 - H(C))`` takes the place
-of H(C) (docs/drift.md); c = 1 is the case that H did not change.
-docs/theory.md derives the three forms.
+of H(C) (docs/drift.md). docs/theory.md derives the three forms.
 
 References
 ----------
@@ -40,30 +39,10 @@ _SMALLEST_SHARE = 0.02
 
 
 def least_ratio(upper_F: FloatArray, lower_H: FloatArray, factor: float = 1.0) -> float:
-    """Least upper limit of F(C) over the lower limit of H(C), if H changed by at most a factor.
-
-    Examples
-    --------
-    >>> upper_F, lower_H = np.array([0.2, 1.0]), np.array([0.8, 1.0])
-    >>> least_ratio(upper_F, lower_H), round(least_ratio(upper_F, lower_H, 3.0), 3)
-    (0.25, 0.5)
-    """
+    """Least upper limit of F(C) over the lower limit of H(C), if H changed by at most a factor."""
     least = 1 - factor * (1 - lower_H)
     usable = least > 0
     return float(np.min(upper_F[usable] / least[usable])) if usable.any() else 1.0
-
-
-def uniform_bound(
-    share_F: FloatArray, share_H: FloatArray, eps_F: float, eps_H: float, factor: float = 1.0
-) -> float:
-    """Least (F(C) + eps_F) / (H(C) - eps_H)_+ over the given sets C, or its twin at a factor.
-
-    Examples
-    --------
-    >>> uniform_bound(np.array([0.1, 1.0]), np.array([0.5, 1.0]), 0.1, 0.1)
-    0.5
-    """
-    return least_ratio(share_F + eps_F, share_H - eps_H, factor)
 
 
 def dkw_epsilon(n_rows: int, delta: float) -> float:
@@ -71,9 +50,9 @@ def dkw_epsilon(n_rows: int, delta: float) -> float:
     return float(np.sqrt(np.log(1 / delta) / (2 * n_rows)))
 
 
-def vc_epsilon(n_rows: int, delta: float, dimension: int = 1) -> float:
-    """Largest error of shares over a class of sets of this VC dimension, Sec. 5 of [1]_."""
-    return float(3 * np.sqrt((dimension * np.log(n_rows + 1) + np.log(2 / delta)) / n_rows))
+def vc_epsilon(n_rows: int, delta: float) -> float:
+    """Largest error of shares over sets of VC dimension 1, Sec. 5 of [1]_."""
+    return float(3 * np.sqrt((np.log(n_rows + 1) + np.log(2 / delta)) / n_rows))
 
 
 def fixed_ranks(n_labelled: int) -> IntArray:
@@ -87,22 +66,8 @@ def clopper_pearson_bound(
 ) -> float:
     """Least ratio of exact limits at the k-th smallest scores of H, union bound over k.
 
-    Parameters
-    ----------
-    labelled, new : ndarray
-        Rows of H and of F in each cell, by rising score.
-    ranks : ndarray of int
-        The ranks k, chosen without the scores.
-    delta : float
-        Probability of error allowed to all limits together.
-    factor : float, default=1.0
-        No kind of row of H became more than so many times as common.
-
-    Examples
-    --------
-    >>> separable = np.array([1000, 0]), np.array([0, 1000])
-    >>> round(clopper_pearson_bound(*separable, np.array([1000]), 0.05), 4)
-    0.0037
+    ``labelled`` and ``new`` count the rows of H and of F in each cell, by rising score; the ranks
+    k are chosen without the scores. All limits hold together with probability ``1 - delta``.
     """
     level = delta / (2 * ranks.size)
     n_labelled, n_new = int(labelled.sum()), int(new.sum())
@@ -110,11 +75,8 @@ def clopper_pearson_bound(
     below = np.cumsum(new)[cell]
     lower_H = np.asarray(beta.ppf(level, ranks, n_labelled - ranks + 1))
     # If every row lies below, the upper limit is 1; there is no law Beta(n + 1, 0).
-    upper_F = np.where(
-        below < n_new,
-        beta.ppf(1 - level, below + 1, np.maximum(n_new - below, 1)),
-        1.0,
-    )
+    quantile = beta.ppf(1 - level, below + 1, np.maximum(n_new - below, 1))
+    upper_F = np.where(below < n_new, quantile, 1.0)
     return least_ratio(upper_F, lower_H, factor)
 
 
@@ -177,27 +139,14 @@ class CertifiedBound(LabelledSample):
         self.random_state = random_state
 
     def bound(self, X_new: ArrayLike) -> UpperBound:
-        """Bound the share of H in the new sample.
-
-        Parameters
-        ----------
-        X_new : array-like of shape (n_new, n_features)
-            The sample of F, with the columns of the labelled sample.
-
-        Returns
-        -------
-        UpperBound
-        """
+        """Bound the share of H in the new sample, which has the columns of the labelled one."""
         return self.from_sketch(self._held_out_sketch(self._checked_new(X_new)))
 
     def from_sketch(self, sketch: RocSketch) -> UpperBound:
-        """Bound from the counts of scores; needs no ``fit``.
+        """Bound from the counts of scores of one classifier, fitted on other rows.
 
-        Parameters
-        ----------
-        sketch : RocSketch
-            Counts of scores of one classifier that was fitted on other rows. The guarantee
-            does not cover out-of-fold scores, which come from several classifiers.
+        The guarantee does not cover out-of-fold scores, which come from several classifiers. Needs
+        no ``fit``.
         """
         self._validate_params()
         labelled, new = (counts[::-1] for counts in sketch.increments())
@@ -207,8 +156,8 @@ class CertifiedBound(LabelledSample):
         else:
             epsilon = dkw_epsilon if self.form == "dkw" else vc_epsilon
             errors = epsilon(n, self.delta / 2), epsilon(m, self.delta / 2)
-            shares = np.cumsum(new) / n, np.cumsum(labelled) / m
-            bound = uniform_bound(*shares, *errors, self.factor)
+            upper_F, lower_H = np.cumsum(new) / n + errors[0], np.cumsum(labelled) / m - errors[1]
+            bound = least_ratio(upper_F, lower_H, self.factor)
         upper = min(1.0, bound)
         return UpperBound(upper, self.delta, self.form, vacuous=upper >= 1.0)
 

@@ -36,12 +36,6 @@ def normal_scores(sketch: RocSketch) -> tuple[FloatArray, FloatArray]:
     """Normal scores of the pooled ranks of F and of H, both rising; ties share a score.
 
     The order of the rows of F inside a gap does not matter, so that a sketch is enough.
-
-    Examples
-    --------
-    >>> F, H = normal_scores(RocSketch.from_scores([2.0, 3.0], [0.0, 1.0]))
-    >>> F.round(2), H.round(2)
-    (array([0.32, 1.15]), array([-1.15, -0.32]))
     """
     labelled, new = (counts[::-1] for counts in sketch.increments())
     # A gap of k rows of F is k atoms of one row; an edge is one atom, whoever is tied there.
@@ -55,13 +49,7 @@ def normal_scores(sketch: RocSketch) -> tuple[FloatArray, FloatArray]:
 
 
 def kernel_density(sample: FloatArray, points: FloatArray, bandwidth: float) -> FloatArray:
-    """Gaussian kernel density of the sample at the points, on a fine grid of cells.
-
-    Examples
-    --------
-    >>> kernel_density(np.zeros(3), np.array([0.0, 1.0]), bandwidth=1.0).round(3)
-    array([0.399, 0.242])
-    """
+    """Gaussian kernel density of the sample at the points, on a fine grid of cells."""
     step = bandwidth / _CELLS_PER_BANDWIDTH
     margin = _REACH * bandwidth
     start = min(sample[0], points[0]) - margin
@@ -88,23 +76,10 @@ def falling_ratio(scores_F: FloatArray, scores_H: FloatArray, bandwidth: float) 
 def largest_prior(ratio: FloatArray, tolerance: float, least_cover: float = 0.0) -> float:
     """Return the largest ν with ``mean(min(1, ν r)) >= (1 - tolerance) ν``.
 
-    With ``t = 1 / ν`` this is ``mean(min(t, r)) = 1 - tolerance``, whose left side is
-    piecewise linear and rises with t.
-
-    Parameters
-    ----------
-    ratio : ndarray
-        Estimates of h / f at the rows of F. They are scaled to average one.
-    tolerance : float
-        Share of H that may be missing from F.
-    least_cover : float
-        If the ratio averages less than this, part of H is missing from F rather than smoothed
-        away: the scaling stops here, and the answer may be 0.
-
-    Examples
-    --------
-    >>> round(largest_prior(np.array([2.0, 2.0, 0.0, 0.0]), 0.0), 9)
-    0.5
+    With ``t = 1 / ν`` this is ``mean(min(t, r)) = 1 - tolerance``, whose left side is piecewise
+    linear and rises with t. The ratios r, estimates of h / f at the rows of F, are scaled to
+    average one. If they average less than ``least_cover``, part of H is missing from F rather than
+    smoothed away: the scaling stops there, and the answer may be 0.
     """
     rising = np.sort(ratio) / max(float(ratio.mean()), least_cover)
     above = np.arange(rising.size - 1, -1, -1)

@@ -26,8 +26,6 @@ from unseen.roc.pooled import (
     separation_limits,
 )
 
-__all__ = ["detection_limit", "detection_power"]
-
 SHARES = np.geomspace(0.005, 1.0, 24)
 # One distance has a quarter of the prior weight of all candidates.
 _LOG_CANDIDATES = np.log(4.0)
@@ -44,29 +42,9 @@ def detection_power(
 ) -> FloatArray:
     """Probability that each of ``SHARES`` would have been found, for a class like the known ones.
 
-    Parameters
-    ----------
-    hidden : sequence of sequences of (ndarray, ndarray)
-        For each class that was hidden and each scale, scores of its rows and of the others.
-    n_new, n_labelled : float
-        Effective numbers of new and of labelled rows.
-    prior_closed : float
-        Prior probability that nothing is unseen.
-    small_share : float, default=inf
-        See :func:`~unseen.roc.pooled.share_density`.
-
-    Returns
-    -------
-    ndarray of shape (24,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rng = np.random.default_rng(0)
-    >>> apart = [[(rng.normal(3, 1, 200), rng.normal(0, 1, 200))]]
-    >>> few, many = (detection_power(apart, 500, n, 0.9, 0.03) for n in (50, 500))
-    >>> bool(np.all(many >= few - 1e-9)), bool(many[-1] > 0.99)
-    (True, True)
+    ``hidden`` holds, for each class that was hidden and each scale, scores of its rows and of the
+    others. Numbers of rows are effective ones; ``small_share`` is that of
+    :func:`~unseen.roc.pooled.share_density`.
     """
     n_rows = n_new + n_labelled
     share = n_new / n_rows
@@ -79,15 +57,7 @@ def detection_power(
 
 
 def detection_limit(power: FloatArray, level: float = 0.8) -> float | None:
-    """The least share found with this probability; None where no share would be.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rising = np.clip(np.log(SHARES / 0.01) / np.log(10), 0, 1)
-    >>> round(detection_limit(rising), 3), detection_limit(np.zeros(24))
-    (0.063, None)
-    """
+    """The least share found with this probability; None where no share would be."""
     rising = np.maximum.accumulate(power)
     if rising[-1] < level:
         return None

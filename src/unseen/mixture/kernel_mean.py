@@ -41,12 +41,6 @@ def nearest_in_hull(points: FloatArray, target: FloatArray) -> FloatArray:
     Nonnegative least squares on ``[points - target; 1] y = [0; 1]`` finds ``y = s v``: for
     ``sum(v) = 1`` the objective is ``s² ||points @ v - target||² + (s - 1)²``, and the best v is
     the same for every s > 0.
-
-    Examples
-    --------
-    >>> corners = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
-    >>> nearest_in_hull(corners, np.array([1.0, 1.0])).round(6)
-    array([0. , 0.5, 0.5])
     """
     system = np.vstack([points - target[:, None], np.ones(points.shape[1])])
     goal = np.zeros(system.shape[0])
@@ -58,12 +52,7 @@ def nearest_in_hull(points: FloatArray, target: FloatArray) -> FloatArray:
 class HullDistance:
     """d(λ), the distance of ``λ F + (1 - λ) H`` to the hull of all rows, and its slope.
 
-    Parameters
-    ----------
-    kernel : ndarray of shape (n + m, n + m)
-        Kernel of the rows of F, then of H.
-    n_new : int
-        Rows of F.
+    The kernel is that of the ``n_new`` rows of F, then of H.
     """
 
     def __init__(self, kernel: FloatArray, n_new: int) -> None:

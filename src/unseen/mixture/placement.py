@@ -35,15 +35,6 @@ from unseen.samples import Clusters, design_effect, effective_number
 from unseen.scores.base import NEGLIGIBLE, RatioScores
 from unseen.scores.crossfit import cross_fitter
 
-__all__ = [
-    "SMALL_REST",
-    "Candidates",
-    "Placement",
-    "PlacementPosterior",
-    "for_intervals",
-    "placement_posterior",
-]
-
 # Half of the prior weight is with distances, which find few unseen rows where no discriminator can
 # be learnt from them; evenly, as distances have no loss.
 _DISTANCE_WEIGHT = 0.5
@@ -60,39 +51,17 @@ _SCORE_NOISE = 1.2
 _LOOKS_KNOWN = 0.1
 # Scale of the prior of the share of F that is not H. Chosen on development data.
 SMALL_REST = 0.3
-EVEN_ODDS = 0.5
 
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """Candidate scores, high where a row looks like F, and their prior weights.
+    """Candidate scores, high where a row looks like F, and their prior weights."""
 
-    Parameters
-    ----------
-    new, labelled : ndarray of shape (n_F, C) and (n_H, C)
-        Scores of the rows, one column for every candidate.
-    log_prior : ndarray of shape (C,)
-        Log prior weights; -inf for candidates that cannot matter.
-    clusters : Clusters or None, default=None
-        Rows that count as draws of one row; None where all are rows of their own.
-    odds_step : float, default=0.0
-        See :class:`~unseen.scores.base.RatioScores`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from unseen.mixture.placement import Candidates
-    >>> from unseen.scores.base import RatioScores
-    >>> scores = RatioScores(np.zeros((50, 3)), np.zeros((50, 3)), np.array([0.5, 0.5, 9.0]))
-    >>> np.exp(Candidates.from_ratios(scores).log_prior)
-    array([0.5, 0.5, 0. ])
-    """
-
-    new: FloatArray
-    labelled: FloatArray
-    log_prior: FloatArray
-    clusters: Clusters | None = None
-    odds_step: float = 0.0
+    new: FloatArray  # (n_F, C), one column for every candidate
+    labelled: FloatArray  # (n_H, C)
+    log_prior: FloatArray  # (C,); -inf for candidates that cannot matter
+    clusters: Clusters | None = None  # rows that count as draws of one row
+    odds_step: float = 0.0  # see RatioScores
 
     @classmethod
     def from_ratios(cls, scores: RatioScores) -> Candidates:
@@ -105,42 +74,27 @@ class Candidates:
             return cls(scores.new, scores.labelled, log_prior, *counted)
         n_far = far.labelled.shape[1]
         new, labelled = (
-            chosen_arrays().beside([kept_there(scores, sample), kept_there(far, sample)])
+            chosen_arrays().xp.column_stack([kept_there(scores, sample), kept_there(far, sample)])
             for sample in ("new", "labelled")
         )
-        return cls(
-            new,
-            labelled,
-            np.append(
-                log_prior + np.log1p(-_DISTANCE_WEIGHT),
-                np.full(n_far, np.log(_DISTANCE_WEIGHT / n_far)),
-            ),
-            *counted,
-        )
+        of_far = np.full(n_far, np.log(_DISTANCE_WEIGHT / n_far))
+        log_prior = np.append(log_prior + np.log1p(-_DISTANCE_WEIGHT), of_far)
+        return cls(new, labelled, log_prior, *counted)
 
     def cells(self, weight: FloatArray | None = None) -> PooledCells:
         """Cells of every candidate; those that cannot matter are left empty.
 
-        Parameters
-        ----------
-        weight : ndarray of shape (n_H,), optional
-            Weights of the rows of H; their mass is the effective number of rows
-            ``(sum w)^2 / sum w^2``, or less, so that none counts as more than two. Rows of one
-            cluster are one row here, in F and in H. Rows of groups count less by the design
-            effect of their places in the order of the scores.
-
-        Returns
-        -------
-        PooledCells
+        The mass of rows of H of some weights is the effective number of rows,
+        ``(sum w)^2 / sum w^2``, or less, so that none counts as more than two. Rows of one cluster
+        are one row here, in F and in H. Rows of groups count less by the design effect of their
+        places in the order of the scores.
         """
         weights = np.ones(len(self.labelled)) if weight is None else weight
         n_new, clusters = len(self.new), self.clusters
-        distinct, part, groups = weights, 1.0, None
-        if clusters is not None:
-            groups = clusters.groups
-            if not clusters.distinct:
-                distinct = np.bincount(clusters.labelled, weights).astype(float)
-                part = effective_number(np.ones(n_new), clusters.new) / n_new
+        distinct, part = weights, 1.0
+        if clusters is not None and not clusters.distinct:
+            distinct = np.bincount(clusters.labelled, weights).astype(float)
+            part = effective_number(np.ones(n_new), clusters.new) / n_new
         # The effective number is right for means over all rows; where the few rows of one class
         # have most of the weight, it would take each of them for many.
         scale = min(weights.sum() / np.square(distinct).sum(), _MOST_MASS / distinct.max())
@@ -150,44 +104,41 @@ class Candidates:
         used, arrays = np.flatnonzero(np.isfinite(self.log_prior)), chosen_arrays()
         new, labelled = np.zeros((2, len(self.log_prior), N_CELLS))
         place = arrays.zeros((len(self.log_prior), n_new), np.uint8)
-        masses = arrays.put(np.full(n_new, part)), arrays.put(mass)
+        mass_F, mass_H = arrays.put(np.full(n_new, part)), arrays.put(mass)
+        grouped = None if clusters is None else clusters.groups
+        groups_H, groups_F = grouped or (None, None)
         # Several candidates at a time, where rows are few.
         for some in row_blocks(len(used), max(1, _VALUES // (n_new + len(mass)))):
             columns = used[some]
             scores = arrays.joined([self.new[:, columns], self.labelled[:, columns]])
             step = arrays.ranks(-scores.T)
-            F, H = _step_masses(step, masses, groups)
+            of_F, of_H, n_steps = step[:, :n_new], step[:, n_new:], step.shape[1]
+            F = _step_masses(of_F, n_steps, mass_F, groups_F)
+            H = _step_masses(of_H, n_steps, mass_H, groups_H)
             new[columns], labelled[columns] = spread_cells(F, H)
             # The cell in which the middle of a step lies, for each row of F.
             pooled = F + H
             middle = (pooled.cumsum(1) - pooled / 2) / pooled.sum(1)[:, None]
             cell = arrays.cast((middle * N_CELLS).clip(max=N_CELLS - 1), np.uint8)
-            place[columns] = cell.ravel()[_flat(step)[:, :n_new]]
+            place[columns] = cell.ravel()[_flat(of_F, n_steps)]
         return PooledCells(new, labelled, place)
 
 
-def _flat(step: Array) -> Array:
+def _flat(step: Array, n_steps: int) -> Array:
     """Steps (C, n) of several candidates, counted on from one candidate to the next."""
-    n_candidates, n_rows = step.shape
-    return step + arrays_of(step).put(n_rows * np.arange(n_candidates)[:, None])
+    return step + arrays_of(step).put(n_steps * np.arange(len(step))[:, None])
 
 
-def _step_masses(
-    step: Array, masses: tuple[Array, Array], groups: tuple[IntArray, IntArray] | None
-) -> tuple[Array, Array]:
-    """Masses of F and of H at each step (C, n) of the candidates, from masses of the rows."""
-    arrays, flat, n_new = arrays_of(step), _flat(step), len(masses[0])
-    found = []
-    for own, mass, number in zip((slice(n_new), slice(n_new, None)), masses, (1, 0), strict=True):
-        rows = arrays.joined([mass] * len(step))
-        total = arrays.counts(flat[:, own].ravel(), step.shape[0] * step.shape[1], rows)
-        total = total.reshape(step.shape)
-        if groups is not None:
-            places = arrays.host(step[:, own])
-            effect = [design_effect(one, arrays.host(mass), groups[number]) for one in places]
-            total = total / arrays.put(np.array(effect)[:, None])
-        found.append(total)
-    return found[0], found[1]
+def _step_masses(step: Array, n_steps: int, mass: Array, groups: IntArray | None) -> Array:
+    """Mass at each step (C, steps) of the candidates, from steps (C, n) and masses of the rows."""
+    arrays, shape = arrays_of(step), (len(step), n_steps)
+    rows = arrays.joined([mass] * len(step))
+    flat, n_flat = _flat(step, n_steps).ravel(), shape[0] * n_steps
+    total = arrays.xp.bincount(flat, rows, minlength=n_flat).reshape(shape)
+    if groups is None:
+        return total
+    effects = [design_effect(one, arrays.host(mass), groups) for one in arrays.host(step)]
+    return total / arrays.put(np.array(effects)[:, None])
 
 
 def _even_odds(odds: float, step: float) -> float:
@@ -198,40 +149,17 @@ def _even_odds(odds: float, step: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class PlacementPosterior(Frozen):
-    """Posterior of the share ν of H in F.
+    """Posterior of the share ν of H in F; "open" means that F holds something besides H."""
 
-    Parameters
-    ----------
-    share : ndarray of shape (L,)
-        ν at the points of the lattice, rising.
-    probability : ndarray of shape (L,)
-        Posterior probability of the points, given that F holds something besides H; sums to 1.
-    log_bayes_factor : float
-        Logarithm of the Bayes factor for "F holds something besides H" against "F is H".
-    prior_closed : float
-        Prior probability of "F is H".
-    known : ndarray of shape (C, cells)
-        Probability that a row of F in this cell belongs to H, given that F holds something
-        besides H, times the probability of the candidate; sum over candidates.
-    overlap : float, default=1.0
-        How many times over the classes behind H would account for F; above 1 a part of what is
-        not H looks as if it were, and intervals reach further up.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from unseen.mixture.placement import PlacementPosterior
-    >>> share, half = np.array([0.2, 0.4]), np.array([0.5, 0.5])
-    >>> even = PlacementPosterior(share, half, 0.0, prior_closed=0.5, known=np.ones((1, 1)))
-    >>> even.probability_open, even.quantile(0.25).round(3), even.quantile(0.5)
-    (0.5, np.float64(0.3), np.float64(1.0))
-    """
-
-    share: FloatArray
-    probability: FloatArray
-    log_bayes_factor: float
-    prior_closed: float
+    share: FloatArray  # (L,): ν at the points of the lattice, rising
+    probability: FloatArray  # (L,): posterior of the points if open; sums to 1
+    log_bayes_factor: float  # for "open" against "F is H"
+    prior_closed: float  # prior probability of "F is H"
+    # (C, cells): probability that a row of F in this cell belongs to H if open, times the
+    # probability of the candidate; sum over candidates.
     known: FloatArray
+    # How many times over the classes behind H would account for F; above 1 a part of what is not H
+    # looks as if it were, and intervals reach further up.
     overlap: float = 1.0
 
     @property
@@ -269,14 +197,6 @@ def for_intervals(posterior: PlacementPosterior) -> PlacementPosterior:
 
     A prior that favours "F is H" is a rule of caution for the estimate. Taken for knowledge, it
     would make intervals of what was not found shorter than the data allow.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> share, law = np.array([0.2, 0.4, 0.6]), np.array([0.25, 0.5, 0.25])
-    >>> wide = for_intervals(PlacementPosterior(share, law, 0.0, 0.9, np.ones((1, 1))))
-    >>> wide.prior_closed, wide.share.round(4)
-    (0.5, array([0.1466, 0.4   , 0.64  ]))
     """
     prior, u = posterior.prior_closed, 1 - posterior.share
     middle = 1 - posterior.open_quantile(0.5)
@@ -285,9 +205,8 @@ def for_intervals(posterior: PlacementPosterior) -> PlacementPosterior:
     # Where the same rows would do for several classes, what is unseen may be so many times as much.
     higher *= posterior.overlap / (1 + (posterior.overlap - 1) * higher)
     u = np.where(u > middle, higher, u)
-    return replace(
-        posterior, share=1 - u, prior_closed=prior if prior == 1 else min(prior, EVEN_ODDS)
-    )
+    even = prior if prior == 1 else min(prior, 0.5)
+    return replace(posterior, share=1 - u, prior_closed=even)
 
 
 class Placement(MixtureEstimator):
@@ -373,11 +292,8 @@ class Placement(MixtureEstimator):
 
 def _estimate(sketch: RocSketch, posterior: PlacementPosterior) -> MixtureEstimate:
     lower, median, upper = posterior.quantile([0.025, 0.5, 0.975])
-    found = {
-        "lower": float(lower),
-        "upper": float(upper),
-        "probability_open": posterior.probability_open,
-    }
+    found = {"lower": float(lower), "upper": float(upper)}
+    found["probability_open"] = posterior.probability_open
     return clipped_estimate("Placement", sketch, float(median), found)
 
 
@@ -390,23 +306,9 @@ def placement_posterior(
 ) -> PlacementPosterior:
     """Sum the likelihood over candidates, curves and γ.
 
-    Parameters
-    ----------
-    cells : PooledCells
-        Masses of F and H for each candidate score.
-    log_prior : ndarray of shape (C,)
-        Log prior weights of the candidates.
-    prior_closed : float
-        Prior probability that F is H.
-    small_share : float, default=inf
-        Parameter of the prior of the share of the rest; see
-        :func:`~unseen.roc.pooled.share_density`. inf is a uniform prior.
-    weighed : WeighedLattice or None, default=None
-        Curves of this prior to sum over, weighed by the cells; None is a lattice fitted to them.
-
-    Returns
-    -------
-    PlacementPosterior
+    ``log_prior`` (C,) weighs the candidates; ``prior_closed`` is the prior probability that F is H,
+    and ``small_share`` that of :func:`~unseen.roc.pooled.share_density`. The sum is over the curves
+    of ``weighed``, or of a lattice fitted to the cells.
     """
     if weighed is None:
         weighed = fitted_lattice(cells, log_prior, small_share)

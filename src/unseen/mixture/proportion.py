@@ -56,16 +56,7 @@ def mixture_proportion(
     >>> print(mixture_proportion(F, H, BestBin(), random_state=0))
     0.294 of the new rows look like the labelled sample (BestBin)
     """
-    chosen = _checked_method(method)
-    if random_state is not None:
-        chosen.set_params(random_state=random_state)
-    chosen._validate_params()
-    return chosen._keep(H, "H")._estimate(F, "F", "H")
-
-
-def _checked_method(method: MixtureEstimator | None) -> MixtureEstimator:
-    if method is None:
-        return ROCSlope()
+    method = ROCSlope() if method is None else method
     if isinstance(method, CertifiedBound):
         raise TypeError(
             f"method must estimate the share; got {method!r}, which bounds it from above and "
@@ -75,4 +66,8 @@ def _checked_method(method: MixtureEstimator | None) -> MixtureEstimator:
         raise TypeError(
             f"method must be a mixture estimator such as ROCSlope(), or None; got {method!r}."
         )
-    return clone(method)
+    chosen = clone(method)
+    if random_state is not None:
+        chosen.set_params(random_state=random_state)
+    chosen._validate_params()
+    return chosen._keep(H, "H")._estimate(F, "F", "H")

@@ -92,29 +92,7 @@ class ROCSlope(MixtureEstimator):
     ) -> FloatArray:
         """Slopes of Bayesian-bootstrap replicates of the ROC, all fitted in one call.
 
-        Parameters
-        ----------
-        sketch : RocSketch
-            Counts of out-of-fold scores.
-        n_replicates : int, default=1000
-            Number of replicates.
-        random_state : int, RandomState, Generator or None, default=None
-            Seed of the replicates; None is the seed of the estimator.
-
-        Returns
-        -------
-        ndarray of shape (n_replicates,)
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from unseen.mixture.slope import ROCSlope
-        >>> from unseen.roc.sketch import RocSketch
-        >>> rng = np.random.default_rng(0)
-        >>> sketch = RocSketch.from_scores(rng.normal(1, 1, 300), rng.normal(0, 1, 300))
-        >>> slopes = ROCSlope().replicates(sketch, 50, random_state=0)
-        >>> bool(((slopes >= 0) & (slopes <= 1)).all())
-        True
+        None as ``random_state`` is the seed of the estimator.
         """
         self._validate_params()
         seed = self.random_state if random_state is None else random_state

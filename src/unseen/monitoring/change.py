@@ -75,18 +75,14 @@ def class_probabilities(scores: OpenScores) -> ClassProbabilities:
         order = np.argsort(score_new, kind="stable")
         cell = np.interp(labelled[:, candidate], score_new[order], place[candidate][order])
         known_labelled += np.interp(cell, np.arange(len(known)), known)
-    parts = _among_known(scores, mixture)
-    return ClassProbabilities(*parts, 1 - fit.known, 1 - known_labelled, scores.codes)
-
-
-def _among_known(scores: OpenScores, mixture: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Posteriors of the known classes at these shares, of new and of labelled rows."""
-    posteriors = scores.posteriors
-    if posteriors is None:
-        return np.ones((scores.n_new, 1)), np.ones((len(scores.codes), 1))
-    moved = [rows * mixture for rows in (posteriors.ratios, posteriors.labelled_ratios)]
-    known, labelled = (rows / rows.sum(axis=1, keepdims=True) for rows in moved)
-    return known, labelled
+    among, among_labelled = np.ones((scores.n_new, 1)), np.ones((len(scores.codes), 1))
+    if scores.posteriors is not None:
+        ratios = scores.posteriors.ratios, scores.posteriors.labelled_ratios
+        shares = [rows * mixture for rows in ratios]
+        among, among_labelled = [rows / rows.sum(axis=1, keepdims=True) for rows in shares]
+    return ClassProbabilities(
+        among, among_labelled, 1 - fit.known, 1 - known_labelled, scores.codes
+    )
 
 
 def change_p_values(
@@ -128,7 +124,7 @@ def change_p_values(
     unseen = _NoveltyBeyondClasses.of(probabilities)
     values = np.column_stack([directions, unseen.columns])
     n_directions, counts = directions.shape[1], (n_window, len(values) - n_window)
-    found: FloatArray = np.empty((2, 0))
+    found, as_extreme = np.empty((2, 0)), np.zeros((2, 0), dtype=bool)
     for n_more in _batches(n_permutations):
         means = _permuted_means(values, n_window, n_more, rng)
         window, rest = means[..., :n_directions], means[..., n_directions:]
@@ -136,9 +132,10 @@ def change_p_values(
         both = np.stack([any_change, np.abs(unseen.studentised(rest, counts))])
         # The first of every batch is the actual one.
         found = np.append(found, both[:, 1:] if found.size else both, axis=1)
-        if (_as_extreme(found).sum(axis=1) >= _ENOUGH).all():
+        as_extreme = found[:, 1:] >= found[:, :1] * (1 - _ROUNDING)
+        if (as_extreme.sum(axis=1) >= _ENOUGH).all():
             break
-    any_p, unseen_p = map(_p_value, _as_extreme(found))
+    any_p, unseen_p = map(_p_value, as_extreme)
     return any_p, unseen_p
 
 
@@ -152,15 +149,11 @@ def _batches(n_permutations: int) -> Iterator[int]:
 
 @dataclass(frozen=True, eq=False)
 class _NoveltyBeyondClasses:
-    """Novelty with the same mean in every known class, and the parts of its standard error.
+    """Novelty with the same mean in every known class, psi, and the parts of its standard error.
 
-    Parameters
-    ----------
-    columns : ndarray of shape (m, K + 2)
-        For each new row: psi, its square, and the shares of the known classes that the row stands
-        for; the mean of these shares over rows of known classes is the shares of the classes.
-    class_noise : ndarray of shape (K,)
-        Variance of the mean of psi over the labelled rows of each class.
+    ``columns`` (m, K + 2) has of each new row psi, its square, and the shares of the known classes
+    that the row stands for: over rows of known classes their mean is the shares of the classes.
+    ``class_noise`` (K,) is the variance of the mean of psi over the labelled rows of each class.
     """
 
     columns: FloatArray
@@ -181,14 +174,10 @@ class _NoveltyBeyondClasses:
         return cls(columns, np.maximum(spread, 0.0) / counts)
 
     def studentised(self, means: FloatArray, counts: tuple[int, int]) -> FloatArray:
-        """Difference of the means of psi over its standard error, for each permutation.
+        """Difference of the means of psi over its standard error, for each of B permutations.
 
-        Parameters
-        ----------
-        means : ndarray of shape (2, B, K + 2)
-            Means of the columns over the window and over the reference.
-        counts : tuple of int
-            Rows of both.
+        ``means`` (2, B, K + 2) of the columns over the window and over the reference; ``counts`` of
+        the rows of both.
         """
         psi, square, shares = means[..., 0], means[..., 1], means[..., 2:]
         noise = (square - np.square(psi)) / np.reshape(counts, (2, 1))
@@ -226,21 +215,11 @@ def _permuted_means(
     return np.stack([sums / n_window, rest])
 
 
-def _as_extreme(statistics: FloatArray) -> BoolArray:
-    """Which permutations (2, B) are as extreme as the actual one, which comes first and is left."""
-    return statistics[:, 1:] >= statistics[:, :1] * (1 - _ROUNDING)
-
-
 def _p_value(as_extreme: BoolArray) -> float:
     """Part of the permutations, the actual one included, that are as extreme as the actual one.
 
     Where enough are, those up to the last that was needed count: the sequential p-value of Besag
     and Clifford (1991), which is exact as well.
-
-    Examples
-    --------
-    >>> _p_value(np.array([False, True, False, False])), _p_value(np.ones(500, dtype=bool))
-    (0.4, 1.0)
     """
     reached = np.flatnonzero(as_extreme)[_ENOUGH - 1 : _ENOUGH]
     if reached.size:

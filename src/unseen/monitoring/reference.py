@@ -16,7 +16,6 @@ import numpy as np
 from unseen._types import IntArray, Matrix
 from unseen._wording import quoted
 from unseen.monitoring.change import change_p_values, class_probabilities
-from unseen.monitoring.windows import Windows
 from unseen.proportions import ProportionEstimator
 from unseen.records import Estimate
 from unseen.samples import LabelledRows
@@ -24,8 +23,6 @@ from unseen.scores import OpenScorer, Scorer
 from unseen.scores.base import Pool, stack_samples
 from unseen.scores.crossfit import Search
 from unseen.scores.open import OpenPool
-
-__all__ = ["TEST_FOLDS", "Reference", "WindowScorer", "training_reference", "window_reference"]
 
 # A test needs a scorer that is good enough, not the best: in development problems, fewer folds and
 # candidates than an estimate takes found as much.
@@ -39,21 +36,11 @@ _SET_ASIDE = 3
 
 @dataclass(frozen=True, eq=False)
 class WindowScorer:
-    """The new rows of all windows, with what windows share, for estimates and for tests.
+    """The new rows of all windows, with what windows share, for estimates and for tests."""
 
-    Parameters
-    ----------
-    estimator : ProportionEstimator
-        Reads the scores of each window.
-    estimated : Pool
-        Scored by the estimator's scorer, with its folds settled.
-    tested : OpenPool
-        Scored by the tests' scorer.
-    """
-
-    estimator: ProportionEstimator
-    estimated: Pool
-    tested: OpenPool
+    estimator: ProportionEstimator  # reads the scores of each window
+    estimated: Pool  # scored by the estimator's scorer, with its folds settled
+    tested: OpenPool  # scored by the tests' scorer
 
     @classmethod
     def prepare(
@@ -106,14 +93,6 @@ class Reference:
     rows: IntArray
 
 
-def window_reference(
-    scorer: WindowScorer, windows: Windows, places: list[int], confidence: float
-) -> Reference:
-    """All rows of some windows."""
-    rows = np.concatenate([windows.rows[place] for place in places])
-    return Reference(scorer.estimate(rows, confidence), scorer, rows)
-
-
 def training_reference(scorer: WindowScorer) -> Reference:
     """Labelled rows that the tests' scorer takes for new ones.
 
@@ -132,7 +111,15 @@ def training_reference(scorer: WindowScorer) -> Reference:
     rows = stack_samples(pool.rows, sample.rows[aside])[0]
     places = np.arange(pool.rows.shape[0], rows.shape[0])
     rest = WindowScorer.prepare(scorer.estimator, pool.scorer, sample.part(~aside), rows)
-    return Reference(_labels_as_estimate(sample), rest, places)
+    estimate = Estimate(
+        classes=sample.labels,
+        proportions=sample.counts / sample.counts.sum(),
+        unseen=0.0,
+        method="labels of training",
+        n_labelled=dict(zip(sample.labels, sample.counts.tolist(), strict=True)),
+        n_new=0,
+    )
+    return Reference(estimate, rest, places)
 
 
 def _check_enough_to_set_aside(sample: LabelledRows, n_folds: Any) -> None:
@@ -145,14 +132,3 @@ def _check_enough_to_set_aside(sample: LabelledRows, n_folds: Any) -> None:
             f"is set aside for the tests, and n_folds={n_folds} folds need a row of each class; "
             f"{quoted(sample.classes[few[:1]])} has {sample.counts[few[0]]}."
         )
-
-
-def _labels_as_estimate(sample: LabelledRows) -> Estimate:
-    return Estimate(
-        classes=sample.labels,
-        proportions=sample.counts / sample.counts.sum(),
-        unseen=0.0,
-        method="labels of training",
-        n_labelled=dict(zip(sample.labels, sample.counts.tolist(), strict=True)),
-        n_new=0,
-    )

@@ -15,13 +15,7 @@ from unseen._types import FloatArray
 from unseen._wording import count, listed
 from unseen.api import as_numbers, chosen_estimator, needed_columns
 from unseen.intervals import check_interval
-from unseen.monitoring.reference import (
-    TEST_FOLDS,
-    Reference,
-    WindowScorer,
-    training_reference,
-    window_reference,
-)
+from unseen.monitoring.reference import TEST_FOLDS, Reference, WindowScorer, training_reference
 from unseen.monitoring.timeline import Timeline
 from unseen.monitoring.windows import Windows, find_windows, shown_key, windows_of
 from unseen.proportions import ProportionEstimator
@@ -30,12 +24,9 @@ from unseen.samples import check_new, sample_notices
 from unseen.scores import Scorer
 from unseen.scores.base import FOLDS
 
-__all__ = ["monitor"]
-
 _MIN_PERMUTATIONS = 1999
 # The least p-value that permutations can give, adjusted for all windows, is this part of alpha.
 _RESOLUTION = 0.2
-TRAINING = "training"
 
 
 def monitor(
@@ -129,8 +120,8 @@ def monitor(
     notices = (*prepared, *sample_notices(labelled, rows, given=X_new))
     windows = windows_of(by, rows.shape[0])
     # A window that happens to be called so goes first.
-    to_training = isinstance(reference, str) and reference == TRAINING
-    to_training = to_training and TRAINING not in windows.keys
+    to_training = isinstance(reference, str) and reference == "training"
+    to_training = to_training and reference not in windows.keys
     kept = _kept(windows, least_rows, at_least=1 if to_training else 2)
     places = [] if to_training else find_windows(kept, reference)
     # The default chooses its folds by the number of rows: by the largest window, for all.
@@ -139,10 +130,11 @@ def monitor(
     if to_training:
         compared = training_reference(window_scorer)
     else:
-        compared = window_reference(window_scorer, kept, places, confidence)
+        together = np.concatenate([kept.rows[place] for place in places])
+        estimate = window_scorer.estimate(together, confidence)
+        compared = Reference(estimate, window_scorer, together)
     with show_progress(progress):
-        followed = _followed(window_scorer, compared, kept, places, confidence, alpha)
-    estimates, p_values = followed
+        estimates, p_values = _followed(window_scorer, compared, kept, places, confidence, alpha)
     counted = zip(windows.keys, windows.counts, strict=True)
     return Timeline(
         windows=kept.keys,
@@ -199,12 +191,13 @@ def _kept(windows: Windows, least_rows: int, at_least: int) -> Windows:
             f"got {len(enough)} such of {len(windows.keys)}, the largest of "
             f"{count(max(windows.counts))}. Take longer windows."
         )
-    return windows.chosen(enough)
+    keys = tuple(windows.keys[place] for place in enough)
+    return Windows(keys, tuple(windows.rows[place] for place in enough), windows.n_missing)
 
 
 def _as_control(reference: Estimate) -> tuple[Notice, ...]:
     """That the reference is what a control is, where known classes look moved there already."""
-    if reference.drift is None or reference.drift.verdict == "still":
+    if not reference.is_in_doubt:
         return ()
     text = (
         "Known classes have moved, or may have, in the reference already. The p-values ask what is "

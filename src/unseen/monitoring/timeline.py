@@ -1,7 +1,4 @@
-"""The record of shares over windows of time, and of which windows differ from the reference.
-
-A record is frozen, holds no raw rows, and knows how to print itself.
-"""
+"""The record of shares over windows of time, and of which windows differ from the reference."""
 
 from __future__ import annotations
 
@@ -15,19 +12,9 @@ import numpy as np
 
 from unseen._frozen import Frozen, frozen_array
 from unseen._types import BoolArray, FloatArray
-from unseen._wording import (
-    count,
-    html_table,
-    p_value,
-    points,
-    share,
-    starred_p_value,
-    text_table,
-)
+from unseen._wording import count, html_table, p_value, points, share, text_table
 from unseen.monitoring.windows import shown_key
 from unseen.records import Estimate, Notice
-
-__all__ = ["Timeline", "holm"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,17 +46,6 @@ class Timeline(Frozen):
         Facts that a person should know before trusting the numbers.
     seed : int or None
         The ``random_state`` that gives the same record again.
-
-    Attributes
-    ----------
-    reference : int or None
-        Place of the reference among ``windows``; None where it is several windows, or training.
-    differences : ndarray of shape (W, K + 1)
-        Share minus the share in the reference, for each known class and then for unseen.
-    p_values, p_values_unseen : ndarray of shape (W,)
-        P-values adjusted for the number of windows by Holm's method, to be compared with ``alpha``.
-    changed, changed_unseen : ndarray of bool of shape (W,)
-        Windows whose adjusted p-value is at most ``alpha``.
 
     Examples
     --------
@@ -106,14 +82,13 @@ class Timeline(Frozen):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name, kind in (
-            ("in_reference", np.bool_),
-            ("raw_p_values", np.float64),
-            ("raw_p_values_unseen", np.float64),
-        ):
+        arrays = {"in_reference": np.bool_, "raw_p_values": float, "raw_p_values_unseen": float}
+        for name, kind in arrays.items():
             object.__setattr__(self, name, frozen_array(getattr(self, name), kind))
-            _check_length(name, getattr(self, name), len(self.windows))
-        _check_length("estimates", self.estimates, len(self.windows))
+        for name in (*arrays, "estimates"):
+            found, wanted = len(getattr(self, name)), len(self.windows)
+            if found != wanted:
+                raise ValueError(f"{name} must have one value per window, {wanted}; got {found}.")
         kinds = {one.classes for one in (self.reference_estimate, *self.estimates)}
         if len(kinds) > 1:
             raise ValueError(f"estimates must share their classes; got {sorted(kinds, key=str)}.")
@@ -125,33 +100,37 @@ class Timeline(Frozen):
 
     @property
     def reference(self) -> int | None:
-        """Place of the reference among the windows; None where it is not one window."""
+        """Place of the reference among the windows; None where it is several, or training."""
         places = np.flatnonzero(self.in_reference)
         return int(places[0]) if len(places) == 1 else None
 
     @cached_property
     def shares(self) -> FloatArray:
-        """Share of each known class and then of unseen, one row per window."""
-        return frozen_array([_shares(estimate) for estimate in self.estimates], np.float64)
+        """Share of each known class and then of unseen, one row per window: shape (W, K + 1)."""
+        return frozen_array([[*one.proportions, one.unseen] for one in self.estimates], float)
 
     @cached_property
     def differences(self) -> FloatArray:
-        """Shares minus those of the reference."""
-        return frozen_array(self.shares - _shares(self.reference_estimate), np.float64)
+        """Shares minus those of the reference, of shape (W, K + 1)."""
+        reference = self.reference_estimate
+        return frozen_array(self.shares - [*reference.proportions, reference.unseen])
 
     @cached_property
     def p_values(self) -> FloatArray:
-        """P-values of "nothing has changed", adjusted for the number of windows."""
-        return frozen_array(holm(self.raw_p_values), np.float64)
+        """P-values of "nothing has changed", adjusted for the number of windows by Holm's method.
+
+        They are compared with ``alpha``, and of shape (W,), as those of the unseen share are.
+        """
+        return frozen_array(holm(self.raw_p_values))
 
     @cached_property
     def p_values_unseen(self) -> FloatArray:
         """P-values of "the unseen share has not changed", adjusted for the number of windows."""
-        return frozen_array(holm(self.raw_p_values_unseen), np.float64)
+        return frozen_array(holm(self.raw_p_values_unseen))
 
     @property
     def changed(self) -> BoolArray:
-        """Windows in which something has changed."""
+        """Windows in which something has changed: their adjusted p-value is at most ``alpha``."""
         return self.p_values <= self.alpha
 
     @property
@@ -197,16 +176,11 @@ class Timeline(Frozen):
             not estimate.is_in_doubt and share(estimate.unseen) != share(before)
             for estimate in self.estimates
         ]
+        first = int(sure.argmax() if sure.any() else changed.argmax())
+        window, now = _window_name(self.windows[first]), self.estimates[first].unseen
         if sure.any():
-            first = int(sure.argmax())
-            now = self.estimates[first].unseen
-            return (
-                f"The unseen share {'rose' if now > before else 'fell'} in "
-                f"{_window_name(self.windows[first])}, from {share(before)} to {share(now)}; "
-                f"{others}"
-            )
-        first = int(changed.argmax())
-        window = _window_name(self.windows[first])
+            moved = f"{'rose' if now > before else 'fell'} in {window}"
+            return f"The unseen share {moved}, from {share(before)} to {share(now)}; {others}"
         if self.estimates[first].has_moved_far:
             return f"The new rows look different in {window}: moved or new; {others}"
         place = int(abs(self.differences[first]).argmax())
@@ -214,10 +188,8 @@ class Timeline(Frozen):
         if points(move) == points(0.0):
             return f"The new rows look different in {window}, their shares alike; {others}"
         name = [*map(str, self.classes), "unseen"][place]
-        return (
-            f"Shares changed in {window}, most of all that of {name}, "
-            f"{'up' if move > 0 else 'down'} {points(move)}; {others}"
-        )
+        moved = f"{'up' if move > 0 else 'down'} {points(move)}"
+        return f"Shares changed in {window}, most of all that of {name}, {moved}; {others}"
 
     def __len__(self) -> int:
         return len(self.windows)
@@ -231,8 +203,7 @@ class Timeline(Frozen):
     def __str__(self) -> str:
         return text_table(self._table(), self._remarks())
 
-    def __repr__(self) -> str:
-        return str(self)
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         return html_table(self._table(), self._remarks())
@@ -256,9 +227,7 @@ class Timeline(Frozen):
             "changed": self.changed.tolist(),
             "changed_unseen": self.changed_unseen.tolist(),
             "alpha": float(self.alpha),
-            "skipped": [
-                {"window": _plain_key(window), "rows": int(rows)} for window, rows in self.skipped
-            ],
+            "skipped": [{"window": _plain_key(key), "rows": int(n)} for key, n in self.skipped],
             "n_missing": int(self.n_missing),
             "notices": [notice.to_dict() for notice in self.notices],
             "seed": self.seed,
@@ -285,51 +254,30 @@ class Timeline(Frozen):
     def plot(self, **options: Any) -> Any:
         """Draw the shares over the windows; needs matplotlib.
 
-        Parameters
-        ----------
-        **options
-            Passed to :meth:`unseen.plots.TimelineDisplay.plot`, such as ``ax``.
-
-        Returns
-        -------
-        TimelineDisplay
+        ``options``, such as ``ax``, are those of :meth:`unseen.plots.TimelineDisplay.plot`.
         """
         return import_module("unseen.plots").TimelineDisplay.from_timeline(self, **options)
 
     def _table(self) -> list[list[str]]:
-        """Header and rows, as text."""
         header = ["window", "rows", *map(str, self.classes), "unseen"]
-        header += ["p (any change)", "p (unseen)"]
-        rows = [
-            [
-                shown_key(window),
-                str(estimate.n_new),
-                *(f"{share:.3f}" for share in shares),
-                *(
-                    "reference" if is_reference else starred_p_value(p_value, self.alpha)
-                    for p_value in p_values
-                ),
-            ]
-            for window, estimate, shares, is_reference, *p_values in zip(
-                self.windows,
-                self.estimates,
-                self.shares,
-                self.in_reference,
-                self.p_values,
-                self.p_values_unseen,
-                strict=True,
-            )
-        ]
-        return [header, *rows]
+        table = [[*header, "p (any change)", "p (unseen)"]]
+        for place, estimate in enumerate(self.estimates):
+            tested = ["reference"] * 2
+            if not self.in_reference[place]:
+                both = self.p_values[place], self.p_values_unseen[place]
+                # Without a star stands a space, so that a column lines up.
+                tested = [p_value(one) + ("*" if one <= self.alpha else " ") for one in both]
+            shares = [f"{one:.3f}" for one in self.shares[place]]
+            table.append([shown_key(self.windows[place]), str(estimate.n_new), *shares, *tested])
+        return table
 
     def _remarks(self) -> list[str]:
         """The lines under the table."""
         n_tested = int(np.isfinite(self.raw_p_values).sum())
-        windows = "window" if n_tested == 1 else "windows"
         since = "the reference" if self.in_reference.any() else "training"
         remarks = [
             f"{self.estimates[0].method}; * changed since {since} "
-            f"(p at most {self.alpha:g}, adjusted for {n_tested} {windows})"
+            f"(p at most {self.alpha:g}, adjusted for {n_tested} window{'s' * (n_tested != 1)})"
         ]
         if self.skipped:
             named = ", ".join(f"{shown_key(key)} ({rows} rows)" for key, rows in self.skipped)
@@ -344,19 +292,6 @@ def holm(p_values: Sequence[float] | FloatArray) -> FloatArray:
 
     The j-th smallest of m values is multiplied by ``m - j + 1``, and none is let fall below the
     one before it. NaN values are no hypotheses and stay NaN.
-
-    Parameters
-    ----------
-    p_values : array-like of shape (W,)
-
-    Returns
-    -------
-    ndarray of shape (W,)
-
-    Examples
-    --------
-    >>> holm([0.01, float("nan"), 0.04, 0.03])
-    array([0.03,  nan, 0.06, 0.06])
     """
     values = np.asarray(p_values, dtype=np.float64)
     adjusted = np.full(values.shape, np.nan)
@@ -371,15 +306,6 @@ def _window_name(key: Any) -> str:
     """A window within a sentence; a number alone would look like a result."""
     name = shown_key(key)
     return f"window {name}" if name.isdigit() else name
-
-
-def _shares(estimate: Estimate) -> FloatArray:
-    return np.append(estimate.proportions, estimate.unseen)
-
-
-def _check_length(name: str, values: Any, length: int) -> None:
-    if len(values) != length:
-        raise ValueError(f"{name} must have one value per window, {length}; got {len(values)}.")
 
 
 def _plain_numbers(values: Iterable[float]) -> list[float | None]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -15,37 +14,19 @@ from unseen._wording import quoted
 from unseen.samples.labelled import is_missing
 from unseen.tables.groups import natural_order
 
-__all__ = ["Windows", "find_windows", "shown_key", "windows_of"]
-
 
 @dataclass(frozen=True, eq=False)
 class Windows:
-    """Windows in order, and the rows of each.
-
-    Parameters
-    ----------
-    keys : tuple
-        One key per window.
-    rows : tuple of ndarray
-        Places of the rows of each window.
-    n_missing : int
-        Rows without a key.
-    """
+    """Windows in order, and the places of the rows of each."""
 
     keys: tuple[Any, ...]
     rows: tuple[IntArray, ...]
-    n_missing: int = 0
+    n_missing: int = 0  # rows without a key
 
     @property
     def counts(self) -> list[int]:
         """Rows of each window."""
         return [len(rows) for rows in self.rows]
-
-    def chosen(self, places: Iterable[int]) -> Windows:
-        """Some of the windows only."""
-        listed = list(places)
-        keys = tuple(self.keys[place] for place in listed)
-        return Windows(keys, tuple(self.rows[place] for place in listed), self.n_missing)
 
 
 def windows_of(by: Any, n_rows: int) -> Windows:
@@ -53,23 +34,18 @@ def windows_of(by: Any, n_rows: int) -> Windows:
 
     Text is ordered as people do: the numbers in it by their size, and text that says numbers
     throughout by these.
-
-    Parameters
-    ----------
-    by : array-like of shape (n_rows,)
-        One key per row: text, numbers, dates, or anything else that can be sorted.
-    n_rows : int
-        Rows that there should be.
-
-    Examples
-    --------
-    >>> windows = windows_of(["week 10", "week 9", None, "week 10"], 4)
-    >>> windows.keys, windows.counts, windows.n_missing
-    (('week 9', 'week 10'), [1, 2], 1)
     """
-    keys = _listed_keys(by, n_rows)
+    keys = np.asarray(by, dtype=object if isinstance(by, list | tuple) else None)
+    if keys.shape != (n_rows,):
+        raise ValueError(
+            f"by must hold one key per row of X_new, {n_rows}; got shape {keys.shape}."
+        )
+    if keys.dtype.kind in "mM":
+        listed = list(keys)  # tolist would turn nanoseconds into whole numbers
+    else:
+        listed = [key.item() if isinstance(key, np.generic) else key for key in keys.tolist()]
     rows: dict[Any, list[int]] = {}
-    for row, key in enumerate(keys):
+    for row, key in enumerate(listed):
         if not is_missing(key):
             rows.setdefault(key, []).append(row)
     if not rows:
@@ -89,18 +65,7 @@ def windows_of(by: Any, n_rows: int) -> Windows:
 def find_windows(windows: Windows, reference: Any) -> list[int]:
     """Places of the windows that a user names by key, by the text of a key, or by several.
 
-    Parameters
-    ----------
-    windows : Windows
-    reference : key, list of keys, or None
-        None is the first window.
-
-    Examples
-    --------
-    >>> from datetime import date
-    >>> windows = windows_of([date(2024, 5, 1), date(2024, 5, 2)], 2)
-    >>> find_windows(windows, "2024-05-02"), find_windows(windows, None)
-    ([1], [0])
+    None names the first window.
     """
     if reference is None:
         return [0]
@@ -128,25 +93,6 @@ def _place(windows: Windows, key: Any) -> int:
 
 
 def shown_key(key: Any) -> str:
-    """A key as text; a date without a time of day is shown without one.
-
-    Examples
-    --------
-    >>> from datetime import datetime
-    >>> shown_key(datetime(2024, 5, 1)), shown_key(7)
-    ('2024-05-01', '7')
-    """
+    """A key as text; a date without a time of day is shown without one: 2024-05-01."""
     shown = key.isoformat() if isinstance(key, date) else str(key)
     return re.sub(r"T00:00(:00(\.0+)?)?$", "", shown)
-
-
-def _listed_keys(by: Any, n_rows: int) -> list[Any]:
-    keys = np.asarray(by, dtype=object if isinstance(by, list | tuple) else None)
-    if keys.shape != (n_rows,):
-        raise ValueError(
-            f"by must hold one key per row of X_new, {n_rows}; got shape {keys.shape}."
-        )
-    if keys.dtype.kind in "mM":
-        # tolist would turn nanoseconds into whole numbers
-        return list(keys)
-    return [key.item() if isinstance(key, np.generic) else key for key in keys.tolist()]

@@ -22,20 +22,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = [
-    "Display",
-    "frame",
-    "largest",
-    "legend_above",
-    "literal",
-    "matplotlib_defaults",
-    "merge_others",
-    "patch_of_paper",
-    "percent_axis",
-    "spread",
-    "write_beside",
-]
-
 # Inches. So wide a picture keeps its text readable on a phone, 320 px across.
 WIDTH = 4.4
 SMALL = 9
@@ -80,7 +66,8 @@ class Display(ABC):
         """
         with matplotlib_defaults() as matplotlib:
             if ax is None:
-                figure = matplotlib.figure.Figure(figsize=self._size(), layout="constrained")
+                size = WIDTH, self._height()
+                figure = matplotlib.figure.Figure(figsize=size, layout="constrained")
                 figure.set_facecolor(theme.paper)
                 ax = figure.add_subplot()
             self._draw(ax, theme)
@@ -91,9 +78,9 @@ class Display(ABC):
     def _draw(self, ax: Axes, theme: Theme) -> None:
         """Put everything on the axes."""
 
-    def _size(self) -> tuple[float, float]:
-        """Width and height of a new figure, in inches."""
-        return WIDTH, 3.2
+    def _height(self) -> float:
+        """Height of a new figure, in inches."""
+        return 3.2
 
     def _repr_png_(self) -> bytes | None:
         """The picture in a notebook; None where pyplot will show the figure anyway."""
@@ -135,6 +122,14 @@ def frame(ax: Axes, theme: Theme, grid: str | None = None) -> None:
         ax.set_axisbelow(True)
 
 
+def name_rows(ax: Axes, names: Sequence[str], longest: int) -> None:
+    """One row for each name, from the top, with shares along x."""
+    ax.set_yticks(range(len(names)), [literal(name, longest) for name in names])
+    ax.tick_params(axis="y", length=0)
+    ax.set_ylim(len(names) - 0.4, -0.6)
+    percent_axis(ax.xaxis)
+
+
 def percent_axis(axis: Any) -> None:
     """Shares as percentages along an axis."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
@@ -149,76 +144,36 @@ def patch_of_paper(theme: Theme) -> dict[str, Any]:
 
 
 def literal(text: Any, longest: int | None = None) -> str:
-    r"""A name that matplotlib draws as it is: on one line, no mathematics, not too long.
-
-    Examples
-    --------
-    >>> literal("a very long name of a class", 13)
-    'a very… class'
-    >>> print(literal("$5 and\n$6"))
-    \$5 and \$6
-    """
+    """A name that matplotlib draws as it is: on one line, no mathematics, not too long."""
     return shown(text, longest).replace("$", r"\$")
 
 
 def write_beside(ax: Axes, text: str, height: float, **style: Any) -> None:
     """Put text beside the right edge of the axes, level with a value of y."""
-    ax.annotate(
-        text,
-        (1.0, height),
-        (4, 0),
-        xycoords=("axes fraction", "data"),
-        textcoords="offset points",
-        verticalalignment="center",
-        annotation_clip=False,
-        **style,
-    )
+    style |= {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
+    style |= {"verticalalignment": "center", "annotation_clip": False}
+    ax.annotate(text, (1.0, height), (4, 0), **style)
 
 
 def legend_above(ax: Axes, theme: Theme, **options: Any) -> None:
     """A legend without a box, over the upper left corner of the axes."""
-    ax.legend(
-        loc="lower left",
-        bbox_to_anchor=(0, 1),
-        frameon=False,
-        fontsize=SMALL,
-        labelcolor=theme.ink,
-        borderaxespad=0.2,
-        **options,
-    )
+    options |= {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.2}
+    ax.legend(frameon=False, fontsize=SMALL, labelcolor=theme.ink, **options)
 
 
 def largest(values: FloatArray, most: int) -> list[int]:
-    """Places of the largest values, in rising order of place.
-
-    Examples
-    --------
-    >>> largest(np.array([0.1, 0.5, 0.4]), 2)
-    [1, 2]
-    """
+    """Places of the largest values, in rising order of place."""
     return sorted(np.argsort(-values, kind="stable")[:most].tolist())
 
 
 def merge_others(values: FloatArray, kept: list[int]) -> FloatArray:
-    """Values of the classes that are kept, the sum over the other classes, and unseen, the last.
-
-    Examples
-    --------
-    >>> merge_others(np.array([0.1, 0.5, 0.2, 0.2]), [1])
-    array([0.5, 0.3, 0.2])
-    """
+    """Values of the classes that are kept, the sum over the other classes, and unseen, the last."""
     others = np.delete(values[..., :-1], kept, axis=-1).sum(axis=-1, keepdims=True)
     return np.concatenate([values[..., kept], others, values[..., -1:]], axis=-1)
 
 
 def spread(wanted: Sequence[float] | FloatArray, gap: float) -> FloatArray:
-    """Places at least ``gap`` apart, in the same order and, in least squares, nearest the wanted.
-
-    Examples
-    --------
-    >>> spread([0.5, 0.5, 0.9], 0.2)
-    array([0.4, 0.6, 0.9])
-    """
+    """Places at least ``gap`` apart, in the same order, nearest the wanted in least squares."""
     wanted = np.asarray(wanted, dtype=np.float64)
     order = np.argsort(wanted, kind="stable")
     steps = gap * np.arange(len(wanted))

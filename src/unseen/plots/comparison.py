@@ -10,28 +10,18 @@ import numpy as np
 
 from unseen._types import FloatArray
 from unseen._wording import short_share
-from unseen.plots.canvas import (
-    SMALL,
-    WIDTH,
-    Display,
-    frame,
-    largest,
-    literal,
-    merge_others,
-    percent_axis,
-    write_beside,
-)
+from unseen.plots import canvas
+from unseen.plots.canvas import SMALL, Display
 from unseen.plots.theme import LIGHT, Theme
 from unseen.records import Estimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["ComparisonDisplay"]
-
 _LONGEST_NAME = 18
 # Bars are so thin that more segments than this only blur.
 _MOST_CLASSES = 12
+_LETTERS = 36  # across the whole bar
 
 
 @dataclass(eq=False)
@@ -79,16 +69,10 @@ class ComparisonDisplay(Display):
         ax: Axes | None = None,
         theme: Theme = LIGHT,
     ) -> Self:
-        """Draw a comparison.
+        """Draw a comparison, or any estimates with the same classes by their names.
 
-        Parameters
-        ----------
-        comparison : Comparison, or mapping of name to Estimate
-            Estimates with the same classes.
-        truth : mapping of label to share, K + 1 shares, or None, default=None
-            True shares where they are known. The rest of a mapping is unseen.
-        ax, theme
-            As for :meth:`plot`.
+        ``truth`` has the true shares where they are known: K + 1 shares, or a mapping of labels to
+        shares, whose rest is unseen; ``ax`` and ``theme`` are as for :meth:`plot`.
         """
         if not comparison:
             raise ValueError("comparison must hold at least one estimate; got none.")
@@ -106,55 +90,44 @@ class ComparisonDisplay(Display):
             raise ValueError("errors need the truth; got None.")
         return np.asarray(np.abs(self.shares - self.truth).sum(axis=1) / 2)
 
-    def _bars(self) -> tuple[list[str], list[str], FloatArray]:
-        """Names of bars and of their known parts, and the parts."""
-        names, shares = list(self.names), self.shares
-        if self.truth is not None:
-            names, shares = ["truth", *names], np.vstack([self.truth, shares])
-        if len(self.classes) <= _MOST_CLASSES:
-            return names, list(self.classes), shares
-        kept = largest(shares[:, :-1].mean(axis=0), _MOST_CLASSES - 1)
-        others = f"{len(self.classes) - len(kept)} others"
-        return names, [*(self.classes[place] for place in kept), others], merge_others(shares, kept)
-
-    def _size(self) -> tuple[float, float]:
-        return WIDTH, 0.95 + 0.28 * (len(self.names) + (self.truth is not None))
+    def _height(self) -> float:
+        return 0.95 + 0.28 * (len(self.names) + (self.truth is not None))
 
     def _draw(self, ax: Axes, theme: Theme) -> None:
-        names, classes, parts = self._bars()
-        rows = np.arange(len(names))
+        names, classes, parts = list(self.names), list(self.classes), self.shares
+        if self.truth is not None:
+            names, parts = ["truth", *names], np.vstack([self.truth, parts])
+        if len(classes) > _MOST_CLASSES:
+            kept = canvas.largest(parts[:, :-1].mean(axis=0), _MOST_CLASSES - 1)
+            classes = [*(classes[place] for place in kept), f"{len(classes) - len(kept)} others"]
+            parts = canvas.merge_others(parts, kept)
         ends = np.cumsum(parts, axis=1)
-        n_known = len(classes)
-        for place in range(n_known + 1):
-            is_unseen = place == n_known
-            ax.barh(
-                rows,
-                parts[:, place],
-                left=ends[:, place] - parts[:, place],
-                height=0.72,
-                color=theme.unseen if is_unseen else theme.known,
-                # Neighbours differ, in greyscale as well.
-                alpha=0.85 if is_unseen else (0.55, 0.3)[place % 2],
-                edgecolor=theme.paper,
-                linewidth=0.8,
-                hatch="///" if is_unseen else None,
-            )
+        for place in range(parts.shape[1]):
+            # Neighbours differ, in greyscale as well.
+            look: dict[str, Any] = {"color": theme.known, "alpha": (0.55, 0.3)[place % 2]}
+            if place == len(classes):
+                look = {"color": theme.unseen, "alpha": 0.85, "hatch": "///"}
+            look |= {"height": 0.72, "edgecolor": theme.paper, "linewidth": 0.8}
+            part, rows = parts[:, place], range(len(names))
+            ax.barh(rows, part, left=ends[:, place] - part, **look)
         self._write(ax, theme, names)
-        _name_parts(ax, theme, classes, parts[0])
+        # Names of the known classes on the first bar, where they fit.
+        for name, end, width in zip(classes, ends[0, :-1], parts[0, :-1], strict=True):
+            if len(name) <= int(width * _LETTERS):
+                style: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": SMALL - 1}
+                ax.text(end - width / 2, 0, canvas.literal(name), color=theme.ink, **style)
 
     def _write(self, ax: Axes, theme: Theme, names: list[str]) -> None:
-        frame(ax, theme)
-        ax.set_yticks(range(len(names)), [literal(name, _LONGEST_NAME) for name in names])
-        ax.tick_params(axis="y", length=0)
-        ax.set(xlim=(0, 1), ylim=(len(names) - 0.4, -0.6))
+        canvas.frame(ax, theme)
+        canvas.name_rows(ax, names, _LONGEST_NAME)
+        ax.set_xlim(0, 1)
         ax.spines["left"].set_visible(False)
-        percent_axis(ax.xaxis)
         numbers, colour = list(map(short_share, self.shares[:, -1])), theme.unseen
         if self.truth is not None:
             numbers, colour = ["error", *map(short_share, self.errors)], theme.ink
             ax.get_yticklabels()[0].set_fontweight("bold")
         for row, number in enumerate(numbers):
-            write_beside(ax, number, row, color=colour, fontsize=SMALL)
+            canvas.write_beside(ax, number, row, color=colour, fontsize=SMALL)
         ax.set_xlabel("Share of the new rows; unseen is hatched", fontsize=SMALL, color=theme.muted)
 
 
@@ -169,13 +142,3 @@ def _true_shares(truth: Any, classes: tuple[Any, ...]) -> FloatArray:
             f"got shape {shares.shape}."
         )
     return shares
-
-
-def _name_parts(ax: Axes, theme: Theme, classes: list[str], parts: FloatArray) -> None:
-    """Names of the known classes on the first bar, where they fit."""
-    middles = np.cumsum(parts) - parts / 2
-    for name, middle, width in zip(classes, middles[:-1], parts[:-1], strict=True):
-        room = int(width * 36)  # letters across the whole bar
-        if len(name) <= room:
-            style: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": SMALL - 1}
-            ax.text(middle, 0, literal(name), color=theme.ink, **style)

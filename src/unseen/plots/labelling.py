@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from unseen._types import FloatArray
 from unseen.labelling import LabellingValue
-from unseen.plots.canvas import SMALL, Display, frame, literal
+from unseen.plots import canvas
+from unseen.plots.canvas import SMALL, Display
 from unseen.plots.theme import LIGHT, Theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = ["LabellingDisplay"]
 
 
 @dataclass(eq=False)
@@ -48,7 +48,8 @@ class LabellingDisplay(Display):
     def _draw(self, ax: Axes, theme: Theme) -> None:
         value = self.value
         first, last = float(value.sizes.min()), float(value.sizes.max())
-        if np.isfinite(value.worth):
+        has_worth = 0 < value.worth < np.inf  # a place on an axis of logarithms
+        if has_worth:
             first, last = min(first, value.worth), max(last, value.worth)
         rows = np.geomspace(first / 1.3, 1.3 * last, 60)
         alone, together = value.half_width_alone(rows), value.half_width_together(rows)
@@ -56,15 +57,15 @@ class LabellingDisplay(Display):
         ax.axhline(100 * value.half_width, color=theme.muted, linewidth=1.2, linestyle=":")
         ax.plot(rows, 100 * together, color=theme.unseen, linewidth=2.4, label="with this estimate")
         ax.plot(value.sizes, 100 * value.together, "D", color=theme.unseen, markersize=4)
-        if np.isfinite(value.worth):
+        if has_worth:
             ax.plot(value.worth, 100 * value.half_width, "o", color=theme.ink, markersize=6)
         self._write(ax, theme, rows)
 
-    def _write(self, ax: Axes, theme: Theme, rows: np.ndarray) -> None:
+    def _write(self, ax: Axes, theme: Theme, rows: FloatArray) -> None:
         from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
         value = self.value
-        frame(ax, theme, grid="both")
+        canvas.frame(ax, theme, grid="both")
         ax.set_xscale("log")
         ax.xaxis.set_major_locator(LogLocator(10))
         ax.xaxis.set_major_formatter(FuncFormatter(lambda size, _: f"{size:,.0f}"))
@@ -73,19 +74,11 @@ class LabellingDisplay(Display):
         # Few labels say so little that their curve would flatten everything else.
         tallest = min(float(value.half_width_alone(rows[0])), max(4 * value.half_width, 0.02))
         ax.set_ylim(0, 105 * tallest)
-        name = "unseen" if value.label is None else literal(value.label, 14)
+        name = "unseen" if value.label is None else canvas.literal(value.label, 14)
         ax.set_xlabel("New rows labelled by hand")
         ax.set_ylabel(f"± points, {name} share")
         ax.set_title(value.sentence, loc="left", fontsize=10, color=theme.ink)
-        ax.annotate(
-            "this estimate alone",
-            (1.0, 100 * value.half_width),
-            (-4, -6),
-            xycoords=("axes fraction", "data"),
-            textcoords="offset points",
-            color=theme.muted,
-            fontsize=SMALL,
-            ha="right",
-            va="top",
-        )
+        look: dict[str, Any] = {"color": theme.muted, "fontsize": SMALL, "ha": "right", "va": "top"}
+        look |= {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
+        ax.annotate("this estimate alone", (1.0, 100 * value.half_width), (-4, -6), **look)
         ax.legend(frameon=False, fontsize=SMALL, labelcolor=theme.ink, loc="lower left")

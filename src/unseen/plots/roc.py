@@ -13,14 +13,13 @@ import numpy as np
 
 from unseen._types import FloatArray
 from unseen._wording import short_share
-from unseen.plots.canvas import SMALL, Display, frame, literal, percent_axis
+from unseen.plots import canvas
+from unseen.plots.canvas import SMALL, Display
 from unseen.plots.theme import LIGHT, Theme
 from unseen.records import Estimate, RocEvidence
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = ["RocDisplay", "chosen_evidence"]
 
 _LONGEST_NAME = 18
 
@@ -61,14 +60,9 @@ class RocDisplay(Display):
         ax: Axes | None = None,
         theme: Theme = LIGHT,
     ) -> Self:
-        """Draw the ROC behind an estimate.
+        """Draw the ROC behind an estimate that holds it.
 
-        Parameters
-        ----------
-        estimate : Estimate
-            An estimate that holds the ROC.
-        label, zoom, ax, theme
-            As for the class and for :meth:`plot`.
+        ``label`` and ``zoom`` are as for the class, ``ax`` and ``theme`` as for :meth:`plot`.
         """
         if not 0 <= zoom < 1:
             raise ValueError(f"zoom must be at least 0 and below 1; got {zoom}.")
@@ -87,68 +81,45 @@ class RocDisplay(Display):
         pad = 0.05 * max(1.0 - left, 0.02)
         ax.set_xlim(self.zoom - 0.02 * (1 - self.zoom), 1.0 + 0.02 * (1 - self.zoom))
         ax.set_ylim(left - 7 * pad, 1.0 + pad)  # room below for the whole ROC
-        frame(ax, theme, grid="both")
-        percent_axis(ax.xaxis)
-        percent_axis(ax.yaxis)
-        what = "known classes"
+        canvas.frame(ax, theme, grid="both")
+        canvas.percent_axis(ax.xaxis)
+        canvas.percent_axis(ax.yaxis)
+        slope = f"{self.evidence.right_slope:.2f}"
+        # All together are the answer; a class alone is one of several readings.
+        what, title = "known classes", f"The slope {slope} is the share of known classes"
         if self.label is not None:
-            what = f"class {literal(self.label, _LONGEST_NAME)}"
+            what = f"class {canvas.literal(self.label, _LONGEST_NAME)}"
+            title = f"Slope: {slope}, {what}"
         ax.set_xlabel(f"Rows of {what} above the threshold")
         ax.set_ylabel("New rows above it")
-        slope = f"{self.evidence.right_slope:.2f}"
-        is_all = self.label is None  # the answer; a class alone is one of several readings
-        title = f"The slope {slope} is the share of {what}" if is_all else f"Slope: {slope}, {what}"
         ax.set_title(title, loc="left", fontsize=10, color=theme.ink)
         self._draw_whole(ax.inset_axes((0.58, 0.09, 0.38, 0.38)), theme)
 
     def _draw_curves(self, ax: Axes, theme: Theme) -> None:
-        ends = np.array([0.0, 1.0])
-        ax.plot(
-            self.evidence.false_alarm,
-            self.evidence.detection,
-            color=theme.known,
-            linewidth=2,
-            label="ROC",
-        )
-        ax.plot(
-            ends,
-            self.line(ends),
-            color=theme.unseen,
-            linewidth=1.8,
-            linestyle=(0, (5, 2)),
-            label="fitted line",
-        )
+        false_alarm, detection = self.evidence.false_alarm, self.evidence.detection
+        ax.plot(false_alarm, detection, color=theme.known, linewidth=2, label="ROC")
+        ends, dashes = np.array([0.0, 1.0]), (0, (5, 2))
+        look: dict[str, Any] = {"linewidth": 1.8, "linestyle": dashes, "label": "fitted line"}
+        ax.plot(ends, self.line(ends), color=theme.unseen, **look)
 
     def _draw_whole(self, ax: Axes, theme: Theme) -> None:
         """The whole ROC, the left end of the line, and the range of the main view."""
         self._draw_curves(ax, theme)
-        frame(ax, theme)
+        canvas.frame(ax, theme)
         ax.set_facecolor(theme.paper)
         rest = float(self.line(0.0))
         ax.axvspan(self.zoom, 1.0, color=theme.grid, alpha=0.6, zorder=0, linewidth=0)
         ax.plot(0, rest, "D", color=theme.unseen, markersize=5, clip_on=False)
         name = "unseen" if self.label is None else "others"
-        ax.text(
-            0.97,
-            0.05,
-            f"{name} {short_share(min(max(rest, 0.0), 1.0))}",
-            horizontalalignment="right",
-            color=theme.unseen,
-            fontsize=SMALL,
-        )
+        text = f"{name} {short_share(min(max(rest, 0.0), 1.0))}"
+        ax.text(0.97, 0.05, text, ha="right", color=theme.unseen, fontsize=SMALL)
         ax.set(xlim=(0, 1), ylim=(0, 1), xticks=[0, 1], yticks=[0, 1])
         ax.tick_params(labelsize=SMALL - 1)
         ax.set_title("all of it", fontsize=SMALL - 1, color=theme.muted, pad=2)
 
 
 def chosen_evidence(estimate: Estimate, label: Any = None) -> RocEvidence:
-    """The ROC of one known class, or of all together where ``label`` is None.
-
-    Raises
-    ------
-    ValueError
-        When the estimate has no such ROC; the message lists the ROCs that it has.
-    """
+    """The ROC of one known class, or of all together where ``label`` is None."""
     found = estimate.pooled if label is None else estimate.roc.get(label)
     if found is not None:
         return found

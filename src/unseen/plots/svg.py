@@ -22,8 +22,6 @@ from unseen.plots.theme import LIGHT, Theme
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["to_svg"]
-
 _SVG = "http://www.w3.org/2000/svg"
 _NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
 _COLOUR = re.compile(r"#[0-9a-f]{6}\b")

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["DARK", "LIGHT", "Theme"]
-
 
 @dataclass(frozen=True)
 class Theme:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -11,23 +11,12 @@ from unseen._types import BoolArray, FloatArray, IntArray
 from unseen._wording import count
 from unseen.monitoring import Timeline
 from unseen.monitoring.windows import shown_key
-from unseen.plots.canvas import (
-    SMALL,
-    WIDTH,
-    Display,
-    frame,
-    largest,
-    literal,
-    percent_axis,
-    spread,
-    write_beside,
-)
+from unseen.plots import canvas
+from unseen.plots.canvas import SMALL, Display
 from unseen.plots.theme import LIGHT, Theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = ["TimelineDisplay", "reference_name"]
 
 _MOST_CLASSES = 5
 _MOST_WINDOWS = 120
@@ -89,26 +78,23 @@ class TimelineDisplay(Display):
         cls, timeline: Timeline, *, ax: Axes | None = None, theme: Theme = LIGHT
     ) -> Self:
         """Draw a timeline; ``ax`` and ``theme`` are as for :meth:`plot`."""
-        estimates = list(timeline.estimates)
+        estimates, classes = timeline.estimates, timeline.classes
         if not estimates:
             raise ValueError("timeline must hold at least one window; got none.")
-        shares, classes = timeline.shares, timeline.classes
-        absent = np.full((shares.shape[1], 2), np.nan)
+        shares, absent = timeline.shares.copy(), np.full((len(classes) + 1, 2), np.nan)
         intervals = np.array(
             [absent if one.intervals is None else one.intervals for one in estimates]
         )
         far = [one.has_moved_far for one in estimates]
-        shares, intervals[far] = shares.copy(), np.nan
-        shares[far, -1] = np.nan
-        columns = [*largest(shares[:, :-1].mean(axis=0), _MOST_CLASSES), len(classes)]
-        step = -(-len(estimates) // _MOST_WINDOWS)
-        starts = np.arange(0, len(estimates), step)
+        intervals[far], shares[far, -1] = np.nan, np.nan
+        lines = [*canvas.largest(shares[:, :-1].mean(axis=0), _MOST_CLASSES), len(classes)]
+        starts = np.arange(0, len(estimates), -(-len(estimates) // _MOST_WINDOWS))
         changed = timeline.changed | timeline.changed_unseen
         display = cls(
             windows=tuple(shown_key(timeline.windows[place]) for place in starts.tolist()),
-            names=(*(str(classes[place]) for place in columns[:-1]), "unseen"),
-            shares=shares[starts][:, columns],
-            intervals=intervals[starts][:, columns],
+            names=(*(str(classes[place]) for place in lines[:-1]), "unseen"),
+            shares=shares[starts][:, lines],
+            intervals=intervals[starts][:, lines],
             changed=np.logical_or.reduceat(changed, starts),
             in_reference=np.logical_or.reduceat(timeline.in_reference, starts),
             n_classes=len(classes),
@@ -116,87 +102,62 @@ class TimelineDisplay(Display):
         )
         return display.plot(ax, theme=theme)
 
-    def _size(self) -> tuple[float, float]:
-        return WIDTH, 3.4
+    def _height(self) -> float:
+        return 3.4
 
     def _draw(self, ax: Axes, theme: Theme) -> None:
-        places = np.arange(len(self.windows))
-        colours = [*(theme.known, *theme.series)[: len(self.names) - 1], theme.unseen]
+        places, last = np.arange(len(self.windows)), len(self.names) - 1
+        colours = [*(theme.known, *theme.series)[:last], theme.unseen]
         few = len(self.windows) <= 24  # points would blur; a line of one point would not show
         for line, colour in enumerate(colours):
-            is_unseen = line == len(colours) - 1
+            look: dict[str, Any]
+            if line == last:
+                band, marker = 0.25, "D"
+                look = {"linewidth": 2.8, "markersize": 6, "zorder": 3}
+            else:
+                band, marker = 0.12, "o"
+                look = {"linewidth": 1.4, "markersize": 4, "linestyle": _DASHES[line]}
             lower, upper = self.intervals[:, line].T
-            ax.fill_between(
-                places, lower, upper, color=colour, alpha=0.25 if is_unseen else 0.12, linewidth=0
-            )
-            ax.plot(
-                places,
-                self.shares[:, line],
-                color=colour,
-                linewidth=2.8 if is_unseen else 1.4,
-                linestyle="-" if is_unseen else _DASHES[line],
-                marker=("D" if is_unseen else "o") if few else "",
-                markersize=6 if is_unseen else 4,
-                zorder=3 if is_unseen else 2,
-            )
-        self._mark(ax, theme, places)
-        self._write(ax, theme, places, colours)
-
-    def _mark(self, ax: Axes, theme: Theme, places: IntArray) -> None:
-        across = ax.get_xaxis_transform()
+            ax.fill_between(places, lower, upper, color=colour, alpha=band, linewidth=0)
+            shares = self.shares[:, line]
+            ax.plot(places, shares, color=colour, marker=marker if few else "", **look)
         for place in places[self.in_reference]:
             ax.axvline(place, color=theme.muted, linewidth=1, linestyle=":", zorder=1)
         marked = places[self.changed]
-        ax.plot(
-            marked,
-            np.full(len(marked), 1.03),
-            "v",
-            transform=across,
-            color=theme.ink,
-            markersize=6,
-            clip_on=False,
-        )
+        above: dict[str, Any] = {"transform": ax.get_xaxis_transform(), "clip_on": False}
+        ax.plot(marked, np.full(len(marked), 1.03), "v", color=theme.ink, markersize=6, **above)
+        self._write(ax, theme, places, colours)
 
     def _write(self, ax: Axes, theme: Theme, places: IntArray, colours: list[str]) -> None:
-        frame(ax, theme, grid="y")
+        canvas.frame(ax, theme, grid="y")
         top = np.nanmax(np.concatenate([self.shares.ravel(), self.intervals.ravel()]))
         top = max(float(top), 0.02)
         ax.set_ylim(-0.02 * top, 1.04 * top)
         ax.set_xlim(-0.5, len(places) - 0.5)
-        percent_axis(ax.yaxis)
+        canvas.percent_axis(ax.yaxis)
         ticks = places[:: max(1, -(-len(places) // _MOST_TICKS))]
-        names = [literal(self.windows[place], 12) for place in ticks]
-        slanted = sum(map(len, names)) > 34
-        ax.set_xticks(
-            ticks,
-            names,
-            rotation=30 if slanted else 0,
-            ha="right" if slanted else "center",
-            rotation_mode="anchor",
-        )
+        names = [canvas.literal(self.windows[place], 12) for place in ticks]
+        turn, side = (30, "right") if sum(map(len, names)) > 34 else (0, "center")
+        ax.set_xticks(ticks, names, rotation=turn, ha=side, rotation_mode="anchor")
         ax.set_ylabel("Share of the new rows")
-        self._name_lines(ax, colours, 1.02 * top)
         ax.set_xlabel(self._caption(), fontsize=SMALL, color=theme.muted)
-
-    def _name_lines(self, ax: Axes, colours: list[str], height: float) -> None:
-        """Each name beside the end of its line; names keep out of each other's way."""
+        # Each name stands beside the end of its line; names keep out of each other's way.
         drawn = np.flatnonzero(~np.isnan(self.shares).all(axis=0))
-        heights = spread(np.nan_to_num(self.shares[-1, drawn]), 0.085 * height)
-        heights = heights - max(0.0, float(heights.max()) - height)
-        for line, place in zip(drawn, heights, strict=True):
+        heights = canvas.spread(np.nan_to_num(self.shares[-1, drawn]), 0.085 * 1.02 * top)
+        heights = heights - max(0.0, float(heights.max()) - 1.02 * top)
+        for line, height in zip(drawn, heights, strict=True):
+            text = canvas.literal(self.names[line], _LONGEST_NAME)
             weight = "bold" if line == len(self.names) - 1 else "normal"
-            text = literal(self.names[line], _LONGEST_NAME)
-            style = {"color": colours[line], "fontsize": SMALL, "fontweight": weight}
-            write_beside(ax, text, place, **style)
+            look = {"color": colours[line], "fontsize": SMALL, "fontweight": weight}
+            canvas.write_beside(ax, text, height, **look)
 
     def _caption(self) -> str:
-        lines = []
-        dotted = "dotted" if self.in_reference.any() else ""
+        lines, name = [], reference_name(self.in_reference)
         if self.changed.any():
-            name = reference_name(self.in_reference)
-            lines.append(f"▼ changed since {name}" + (f" ({dotted})" if dotted else ""))
-        elif dotted:
-            lines.append(f"{dotted}: {reference_name(self.in_reference)}")
+            dotted = " (dotted)" if self.in_reference.any() else ""
+            lines.append(f"▼ changed since {name}{dotted}")
+        elif self.in_reference.any():
+            lines.append(f"dotted: {name}")
         if self.n_windows > len(self.windows):
             lines.append(f"{len(self.windows)} of {self.n_windows} windows drawn")
         hidden = self.n_classes - len(self.names) + 1
@@ -208,14 +169,6 @@ class TimelineDisplay(Display):
 
 
 def reference_name(in_reference: BoolArray) -> str:
-    """The name, within a sentence, of the rows that windows are compared with.
-
-    Examples
-    --------
-    >>> reference_name(np.array([True, False])), reference_name(np.array([False, False]))
-    ('the reference window', 'training')
-    """
-    n_windows = int(np.sum(in_reference))
-    if n_windows == 0:
-        return "training"
-    return "the reference window" if n_windows == 1 else "the reference windows"
+    """The name, within a sentence, of the rows that windows are compared with."""
+    names = ("training", "the reference window", "the reference windows")
+    return names[min(int(np.sum(in_reference)), 2)]

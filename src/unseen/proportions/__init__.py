@@ -7,44 +7,21 @@ from unseen._names import public_names
 from unseen.proportions.base import ProportionEstimator, Reading
 from unseen.proportions.open_set import OpenSetEstimator
 
-__all__ = [
-    "BiasCorrectedTemperature",
-    "OpenSetEstimator",
-    "ProportionEstimator",
-    "Reading",
-    "Temperature",
-    "all_estimators",
-]
+__all__ = ["OpenSetEstimator", "ProportionEstimator", "Reading", "all_estimators"]
 
 
 def all_estimators(n_classes: int | None = None) -> list[ProportionEstimator]:
-    """Every public proportion estimator, with its default parameters.
-
-    Parameters
-    ----------
-    n_classes : int or None, default=None
-        Keep those that take so many known classes; None keeps all.
-
-    Returns
-    -------
-    list of ProportionEstimator
-
-    Examples
-    --------
-    >>> from unseen.proportions import all_estimators
-    >>> any(type(estimator).__name__ == "BinaryRescaled" for estimator in all_estimators(3))
-    False
-    """
-    listed = sorted(public_names().items())
+    """Every public estimator, with default parameters, that takes so many known classes."""
     kinds = [
         getattr(import_module(module), name)
-        for name, module in listed
+        for name, module in sorted(public_names().items())
         if module.startswith("unseen.proportions.")
     ]
     estimators = [kind() for kind in kinds if not isabstract(kind)]
-    return [one for one in estimators if n_classes is None or _takes(one, n_classes)]
-
-
-def _takes(estimator: ProportionEstimator, n_classes: int) -> bool:
-    fewest, most = estimator.n_classes
-    return fewest <= n_classes and (most is None or n_classes <= most)
+    if n_classes is not None:
+        estimators = [
+            one
+            for one in estimators
+            if one.n_classes[0] <= n_classes <= (one.n_classes[1] or n_classes)
+        ]
+    return estimators

@@ -9,19 +9,20 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from unseen._arrays import rows_sent_once
 from unseen._frozen import Frozen
-from unseen._random import whole_seed
+from unseen._random import generator, whole_seed
 from unseen._sklearn import HasMethods, Interval, fit_context
 from unseen._types import FloatArray, Matrix
 from unseen.diagnostics import Finding
@@ -33,26 +34,10 @@ from unseen.intervals import (
     certified_unseen,
     check_interval,
 )
-from unseen.proportions.confusion import confusion_notices
+from unseen.proportions.overlap import confusion_notices
 from unseen.records import Estimate, Notice, RocEvidence
-from unseen.samples import (
-    LabelledRows,
-    check_labelled,
-    check_n_classes,
-    check_new,
-    sample_notices,
-)
+from unseen.samples import LabelledRows, check_labelled, check_n_classes, check_new, sample_notices
 from unseen.scores import Scorer, Scores
-
-__all__ = [
-    "ProportionEstimator",
-    "Reading",
-    "answer",
-    "append_zero_unseen",
-    "closed_set_notice",
-    "with_findings",
-    "with_seed",
-]
 
 # Parameters that scorers with a classifier have in common.
 CLASSIFIER_CONSTRAINTS: dict[str, list[Any]] = {
@@ -116,15 +101,21 @@ class Reading(Frozen):
 
 
 def append_zero_unseen(shares: FloatArray) -> FloatArray:
-    """Shares of the known classes with the unseen share, 0, as a last column.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> append_zero_unseen(np.array([[0.25, 0.75]]))
-    array([[0.25, 0.75, 0.  ]])
-    """
+    """Shares of the known classes (..., K) with the unseen share, 0, as a last column."""
     return np.concatenate([shares, np.zeros((*shares.shape[:-1], 1))], axis=-1)
+
+
+def closed_reading(
+    shares: FloatArray,
+    draw: Callable[[int, np.random.Generator], FloatArray],
+    **diagnostics: Any,
+) -> Reading:
+    """The reading of a closed-set method: shares (K,), and draws of them (B, K)."""
+
+    def replicates(n_replicates: int, random_state: Any = None) -> FloatArray:
+        return append_zero_unseen(draw(n_replicates, generator(random_state)))
+
+    return Reading(append_zero_unseen(shares), replicates, diagnostics=diagnostics)
 
 
 class ProportionEstimator(BaseEstimator, ABC):
@@ -175,10 +166,6 @@ class ProportionEstimator(BaseEstimator, ABC):
         y : array-like of shape (n_labelled,)
             Labels of the rows of X: text, whole numbers or booleans. One class is enough for
             methods that see the unseen; closed-set methods need two.
-
-        Returns
-        -------
-        self
         """
         self.labelled_ = check_labelled(self, X, y)
         self.classes_ = self.labelled_.classes
@@ -188,15 +175,12 @@ class ProportionEstimator(BaseEstimator, ABC):
     def scores(self, X_new: ArrayLike) -> Scores:
         """Score new rows, out of fold; nearly all the time of an estimate is spent here.
 
+        Scores are a read-only record of the kind that ``reads`` names.
+
         Parameters
         ----------
         X_new : array-like of shape (n_new, n_features)
             New rows, with the columns of X.
-
-        Returns
-        -------
-        Scores
-            A read-only record of the kind that ``reads`` names.
         """
         return self._scored(X_new)[1]
 
@@ -217,10 +201,6 @@ class ProportionEstimator(BaseEstimator, ABC):
             Of the kind that ``reads`` names.
         confidence, interval
             As in :meth:`estimate`.
-
-        Returns
-        -------
-        Estimate
         """
         check_interval(confidence, interval)
         return self.read_and_estimate(scores, confidence, interval)[1]
@@ -274,9 +254,15 @@ class ProportionEstimator(BaseEstimator, ABC):
 
     def _notices(self, scores: Scores, reading: Reading) -> tuple[Notice, ...]:
         """What a person should know: of the rows, of the reading, and of the method."""
-        closed = () if self.sees_unseen else (closed_set_notice(type(self).__name__),)
         confused = confusion_notices(scores, reading.shares)
-        return (*scores.notices, *reading.notices, *confused, *closed)
+        notices = (*scores.notices, *reading.notices, *confused)
+        if self.sees_unseen:
+            return notices
+        text = (
+            f"{type(self).__name__} assumes that every new row belongs to a known class: it "
+            "cannot see unseen classes."
+        )
+        return (*notices, Notice("closed_set", text))
 
     def estimate(
         self,
@@ -312,10 +298,6 @@ class ProportionEstimator(BaseEstimator, ABC):
             Drift that was found before, such as ``estimate.drift`` of the default on the same rows.
             With None, distances between rows tell (docs/drift.md); the default always looks for
             itself.
-
-        Returns
-        -------
-        Estimate
         """
         check_interval(confidence, interval)
         if delta is not None and not 0 < delta < 1:
@@ -324,9 +306,17 @@ class ProportionEstimator(BaseEstimator, ABC):
         estimate = self.read_and_estimate(scores, confidence, interval)[1]
         estimate = self.with_verdict(estimate, rows, drift)
         if diagnose:
-            estimate = with_findings(estimate, self._expensive_findings(scores, rows))
+            numbers, notices = found(self._expensive_findings(scores, rows))
+            estimate = replace(
+                estimate,
+                diagnostics={**estimate.diagnostics, **numbers},
+                notices=(*estimate.notices, *notices),
+            )
         if delta is not None:
-            estimate = replace(estimate, unseen_certified=self._certified(rows, delta, scores.seed))
+            samples = [self.labelled_.of_class(code) for code in range(len(self.classes_))]
+            classifier, seed = getattr(self, "classifier", None), scores.seed
+            bound = certified_unseen(samples, rows, delta, classifier=classifier, random_state=seed)
+            estimate = replace(estimate, unseen_certified=bound)
         return estimate
 
     def _scored(self, X_new: ArrayLike) -> tuple[Matrix, Any]:
@@ -356,40 +346,11 @@ class ProportionEstimator(BaseEstimator, ABC):
         """Checks that need new scores or the rows; none, unless a method says otherwise."""
         return []
 
-    def _certified(self, rows: Matrix, delta: float, seed: int | None) -> float:
-        return certified_unseen(
-            [self.labelled_.of_class(code) for code in range(len(self.classes_))],
-            rows,
-            delta,
-            classifier=getattr(self, "classifier", None),
-            random_state=seed,
-        )
-
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.target_tags.required = True
         return tags
-
-
-def with_findings(estimate: Estimate, findings: Sequence[Finding]) -> Estimate:
-    """An estimate with what checks found: numbers in diagnostics, sentences in notices.
-
-    Examples
-    --------
-    >>> from unseen.records import Estimate
-    >>> from unseen.diagnostics import effective_rows
-    >>> estimate = Estimate(("cat",), [0.5], 0.5, "m", n_labelled={"cat": 20}, n_new=20)
-    >>> checked = with_findings(estimate, [effective_rows("cat", 20, 20)])
-    >>> checked.diagnostics["effective_rows"]["cat"], len(checked.notices)
-    (10.0, 1)
-    """
-    numbers, notices = found(findings)
-    return replace(
-        estimate,
-        diagnostics={**estimate.diagnostics, **numbers},
-        notices=(*estimate.notices, *notices),
-    )
 
 
 def found(findings: Sequence[Finding]) -> tuple[dict[str, Any], tuple[Notice, ...]]:
@@ -417,18 +378,9 @@ def answer(
     return estimator.read_and_estimate(scorer.score(labelled, rows), confidence)[1]
 
 
-def closed_set_notice(method: str) -> Notice:
-    """What a person must know before trusting a method that takes all classes for known."""
-    return Notice(
-        "closed_set",
-        f"{method} assumes that every new row belongs to a known class: it cannot see unseen "
-        "classes.",
-    )
-
-
-def with_seed(method: Any, seed: int | None) -> Any:
-    """A copy of a nested method that draws, where it draws at all, from the seed."""
-    copy = clone(method)
-    if copy.get_params().get("random_state", seed) is None:
-        copy.set_params(random_state=seed)
-    return copy
+def seeded_copy(fitted: ProportionEstimator, argument: str) -> ProportionEstimator:
+    """A copy with one seed for all that it is asked; the argument needs sight of the unseen."""
+    if not fitted.sees_unseen:
+        name = type(fitted).__name__
+        raise ValueError(f"{argument} needs an estimator that sees the unseen; got {name}.")
+    return copy(fitted).set_params(random_state=whole_seed(fitted.random_state))

@@ -8,20 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from unseen._arrays import arrays_of, chosen_arrays, kept_there
+from unseen._arrays import arrays_of, chosen_arrays, kept_there, row_blocks
 from unseen._types import Array, FloatArray, IntArray
 from unseen.scores import Posteriors
 from unseen.scores.posteriors import PosteriorSums
 from unseen.simplex import approximate_mixture_shares, minimise_on_simplex, mixture_shares
-
-__all__ = [
-    "bootstrap_means",
-    "class_bootstrap_means",
-    "class_means",
-    "em_replicates",
-    "shares_by_sums",
-    "sums_replicates",
-]
 
 # Up to so many rows each row draws its own weight. Above, a weighted mean is drawn from the
 # normal law that it then follows: the sum of that many weights has no other shape left.
@@ -50,16 +41,12 @@ def bootstrap_means(
         sizes = np.bincount(groups).astype(float)
         sums = np.zeros((len(sizes), rows.shape[1]))
         np.add.at(sums, groups, rows)
-    n_drawn = len(sums)
-    if n_drawn > EXACT_ROWS:
+    if len(sums) > EXACT_ROWS:
         spread = sums - sizes[:, None] * mean
         return mean + _normal_noise(spread, len(rows), n_replicates, rng)
     means = np.empty((n_replicates, rows.shape[1]))
-    block = max(1, _BLOCK_SIZE // n_drawn)
-    for first in range(0, n_replicates, block):
-        part = slice(first, min(first + block, n_replicates))
-        draw = _row_weights if groups is None else group_weights
-        weights = draw(n_drawn, part.stop - first, rng)
+    for part in row_blocks(n_replicates, max(1, _BLOCK_SIZE // len(sums))):
+        weights = _weights(len(sums), part.stop - part.start, rng, groups is not None)
         means[part] = weights @ sums / (weights @ sizes)[:, None]
     return means
 
@@ -73,40 +60,28 @@ def _normal_noise(
     return np.asarray(rng.standard_normal((n_replicates, spread.shape[1])) @ root.T)
 
 
-def _row_weights(n_rows: int, n_replicates: int, rng: np.random.Generator) -> FloatArray:
-    return rng.standard_exponential((n_replicates, n_rows))
-
-
-def group_weights(n_groups: int, n_replicates: int, rng: np.random.Generator) -> FloatArray:
-    """Bayesian-bootstrap weights of groups, (B, G).
+def _weights(
+    n_drawn: int, n_replicates: int, rng: np.random.Generator, of_groups: bool
+) -> FloatArray:
+    """Bayesian-bootstrap weights of rows, (B, n), or of G groups.
 
     Weights of shape ``(G - 2) / G`` give the mean of G groups the variance ``s^2 / G`` with the
     unbiased ``s^2``. Exponential weights, which serve for rows, give ``(G - 1) / (G + 1)`` of
     this: half of it for three groups.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> weights = group_weights(5, 100_000, np.random.default_rng(0))
-    >>> means = weights @ np.arange(5.0) / weights.sum(axis=1)
-    >>> print(f"{means.var():.2f} {np.arange(5.0).var(ddof=1) / 5:.2f}")
-    0.50 0.50
     """
-    shape = max((n_groups - 2) / n_groups, _LEAST_SHAPE)
+    if not of_groups:
+        return rng.standard_exponential((n_replicates, n_drawn))
+    shape = max((n_drawn - 2) / n_drawn, _LEAST_SHAPE)
     # A weight as small as 0 for all groups would leave no mean.
-    drawn = rng.standard_gamma(shape, (n_replicates, n_groups))
+    drawn = rng.standard_gamma(shape, (n_replicates, n_drawn))
     return np.maximum(drawn, np.finfo(np.float64).tiny)
 
 
-def drawn_groups(numbers: IntArray) -> IntArray | None:
-    """Groups of rows, counted from 0; None where most rows are alone, which are drawn as rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> drawn_groups(np.array([7, 7, 3, 3])), drawn_groups(np.array([7, 7, 3, 4]))
-    (array([1, 1, 0, 0]), None)
-    """
+def drawn_groups(record: Posteriors, sample: int) -> IntArray | None:
+    """Groups of labelled (sample 0) or new (1) rows; None where most rows are drawn alone."""
+    if record.clusters is None:
+        return None
+    numbers = record.clusters.together[sample]
     found, groups = np.unique(numbers, return_inverse=True)
     return groups if 2 * len(found) <= len(numbers) else None
 
@@ -114,20 +89,6 @@ def drawn_groups(numbers: IntArray) -> IntArray | None:
 def class_means(rows: FloatArray, codes: IntArray, n_classes: int) -> FloatArray:
     """Mean row of each class, (K, S)."""
     return np.stack([rows[codes == code].mean(axis=0) for code in range(n_classes)])
-
-
-def class_bootstrap_means(
-    rows: FloatArray,
-    codes: IntArray,
-    n_classes: int,
-    n_replicates: int,
-    rng: np.random.Generator,
-) -> FloatArray:
-    """Means of the rows of each class under Bayesian-bootstrap weights, (B, K, S)."""
-    return np.stack(
-        [bootstrap_means(rows[codes == code], n_replicates, rng) for code in range(n_classes)],
-        axis=1,
-    )
 
 
 def em_replicates(
@@ -141,31 +102,13 @@ def em_replicates(
 
     New rows are weighted in the likelihood. Labelled rows stand behind the class densities:
     by moving those, their weights add a linear term to it (:func:`labelled_noise`). Where the
-    record has groups, these are weighted.
-
-    Parameters
-    ----------
-    record : Posteriors
-    shares : ndarray of shape (K,)
-        Where the likelihood is highest.
-    n_replicates : int
-        Number of replicates, B.
-    rng : Generator
-        Where all randomness comes from.
-    known : ndarray of shape (m,) or None, default=None
-        Probability of each new row to belong to a known class, by which the row counts; None
-        is 1 for all.
-
-    Returns
-    -------
-    ndarray of shape (B, K)
+    record has groups, these are weighted. ``known`` (m,) is the probability of each new row to
+    belong to a known class, by which the row counts; None is 1 for all.
     """
     n_rows = len(record.new)
-    groups = None if record.clusters is None else drawn_groups(record.clusters.together[1])
     if known is None and n_rows > EXACT_ROWS:
-        noise = labelled_noise(record, shares, n_replicates, rng)
-        return _one_step(kept_there(record, "ratios"), shares, noise, n_replicates, rng, groups)
-    ratios = record.ratios
+        return _one_step(record, shares, n_replicates, rng)
+    ratios, groups = record.ratios, drawn_groups(record, 1)
     if known is not None and n_rows > EXACT_ROWS:
         # Of very many rows a part is enough: intervals come out wider, never narrower.
         some = rng.permutation(n_rows)[:EXACT_ROWS]
@@ -174,13 +117,11 @@ def em_replicates(
     noise = labelled_noise(record, shares, n_replicates, rng)
     solver = mixture_shares if len(shares) < _MANY_CLASSES else approximate_mixture_shares
     found = np.empty((n_replicates, len(shares)))
-    block = max(1, _BLOCK_SIZE // max(n_rows, len(shares) ** 2))
-    for first in range(0, n_replicates, block):
-        part = slice(first, min(first + block, n_replicates))
-        if groups is None:
-            weights = _row_weights(n_rows, part.stop - first, rng)
-        else:
-            weights = group_weights(int(groups.max()) + 1, part.stop - first, rng)[:, groups]
+    n_drawn = n_rows if groups is None else int(groups.max()) + 1
+    for part in row_blocks(n_replicates, max(1, _BLOCK_SIZE // max(n_rows, len(shares) ** 2))):
+        weights = _weights(n_drawn, part.stop - part.start, rng, groups is not None)
+        if groups is not None:
+            weights = weights[:, groups]
         if known is not None:
             weights *= known
         weights /= weights.sum(axis=1, keepdims=True)
@@ -200,7 +141,7 @@ def labelled_noise(
     """
     ratios, arrays = kept_there(record, "labelled_ratios"), chosen_arrays()
     slopes = ratios / (ratios @ arrays.put(shares)).clip(min=_MIN_POSTERIOR)[:, None]
-    groups = None if record.clusters is None else drawn_groups(record.clusters.together[0])
+    groups = drawn_groups(record, 0)
     if groups is not None:
         slopes = arrays.host(slopes)
         # A group's weight moves all its classes at once: to first order, one mean over all rows.
@@ -216,18 +157,15 @@ def labelled_noise(
 
 
 def _one_step(
-    ratios: Array,
-    shares: FloatArray,
-    noise: FloatArray,
-    n_replicates: int,
-    rng: np.random.Generator,
-    groups: IntArray | None = None,
+    record: Posteriors, shares: FloatArray, n_replicates: int, rng: np.random.Generator
 ) -> FloatArray:
     """Replicates by one Newton step from the shares found: with many rows all they need."""
+    noise = labelled_noise(record, shares, n_replicates, rng)
+    ratios = kept_there(record, "ratios")
     arrays = arrays_of(ratios)
     slopes = ratios / (ratios @ arrays.put(shares))[:, None]
     curvature = arrays.host(slopes.T @ slopes) / len(slopes)
-    pull = bootstrap_means(slopes, n_replicates, rng, groups) - noise
+    pull = bootstrap_means(slopes, n_replicates, rng, drawn_groups(record, 1)) - noise
     return minimise_on_simplex(np.tile(curvature, (len(pull), 1, 1)), curvature @ shares + pull)
 
 

@@ -6,7 +6,6 @@ of a labelled group that it did not learn from is what it claims where nothing i
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -14,18 +13,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unseen._progress import between, each
-from unseen._random import whole_seed
 from unseen._types import BoolArray, IntArray
 from unseen._wording import listed, named, shown
 from unseen.drift import HeldOut, calibrated, group_tolerance
-from unseen.proportions.base import ProportionEstimator, answer
+from unseen.proportions.base import ProportionEstimator, answer, seeded_copy
 from unseen.records import Estimate, Notice
 from unseen.samples import LabelledRows, check_new, in_one_group
 from unseen.samples.labelled import is_missing
 from unseen.scores.base import FOLDS
-from unseen.scores.between import between_groups
-
-__all__ = ["estimate_with_groups", "held_out_parts"]
+from unseen.scores.hidden import between_groups
 
 # Each part costs an estimate. With ten a new group is worse than all in one case of eleven.
 MOST_PARTS = 10
@@ -41,61 +37,27 @@ def estimate_with_groups(
 ) -> Estimate:
     """Estimate the shares in new rows, less what is claimed of held-out groups.
 
-    Parameters
-    ----------
-    fitted : ProportionEstimator
-        Fitted to the labelled rows; it must see the unseen.
-    X_new : array-like of shape (n_new, n_features)
-        New rows.
-    groups, groups_new : array-like of shape (n_labelled,) and (n_new,)
-        Group of each labelled and of each new row; without ``groups_new`` the new rows are one
-        group. As many groups are held out at a time as the new rows have.
-    confidence : float or None, default=None
-        Level of the intervals.
-
-    Returns
-    -------
-    Estimate
-        With ``held_out``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from unseen import OpenSetEstimator
-    >>> from unseen.proportions.held_out import estimate_with_groups
-    >>> rng = np.random.default_rng(0)
-    >>> person = np.repeat(np.arange(4), 50)
-    >>> X = rng.normal(0, 1, (200, 2)) + rng.normal(0, 1, (5, 2))[person]
-    >>> fitted = OpenSetEstimator(random_state=0).fit(X, ["known"] * 200)
-    >>> found = estimate_with_groups(fitted, rng.normal(0, 1, (50, 2)) + 1.0, person)
-    >>> len(found.held_out.unseen), found.held_out.chance
-    (4, 0.2)
+    As many groups are held out at a time as the new rows have; without ``groups_new`` these are
+    one group. ``held_out`` of the estimate says what was claimed.
     """
-    if not fitted.sees_unseen:
-        name = type(fitted).__name__
-        raise ValueError(f"groups needs an estimator that sees the unseen; got {name}.")
-    labelled = fitted.labelled_
+    estimator, labelled = seeded_copy(fitted, "groups"), fitted.labelled_
     names, group = _checked(groups, "groups", len(labelled.codes), "X")
     if len(names) < 2:
         raise ValueError(f"groups must hold at least two groups; got only {shown(names[0])!r}.")
     rows = check_new(labelled, X_new)
     n_groups_new, group_new = _groups_of_new(groups_new, names, rows.shape[0])
-    seed = whole_seed(fitted.random_state)
-    estimator = copy(fitted).set_params(random_state=seed)
     estimator.labelled_ = replace(labelled, groups=(group, group_new))
-    rng = np.random.RandomState(seed)
+    rng = np.random.RandomState(estimator.random_state)
     parts = held_out_parts(group, n_groups_new, rng)
     first = 1 / (len(parts) + 1)
     with between(0.0, first):
         found = estimator.estimate(X_new, confidence=confidence)
-    claims, n_rows, called = [], [], []
     with between(first, 1.0):
-        for part in each(parts):
-            asked = _asked(estimator, np.isin(group, part), n_groups_new, rng)
-            if asked is not None:
-                claims.append(asked.unseen)
-                n_rows.append(asked.n_new)
-                called.append(listed([shown(names[one]) for one in part]))
+        claims = [
+            (listed([shown(names[one]) for one in part]), claim)
+            for part in each(parts)
+            if (claim := _claim(estimator, np.isin(group, part), n_groups_new, rng)) is not None
+        ]
     if not claims:
         raise ValueError(
             "groups must leave enough rows to hold a group out, at least "
@@ -104,24 +66,22 @@ def estimate_with_groups(
         )
     far = between_groups(rows, labelled.rows, group, rng)
     tolerance, factors = group_tolerance(far.new, far.labelled, labelled.codes, group)
-    by = str(getattr(groups, "name", None) or "")
-    held_out = HeldOut(tuple(called), tuple(n_rows), claims, factors, tolerance, by)  # type: ignore[arg-type]
-    doubts = *_in_one_group(labelled, group, names), *_few_groups(labelled, group)
+    held_out = HeldOut(
+        groups=tuple(name for name, _ in claims),
+        n_rows=tuple(claim.n_new for _, claim in claims),
+        unseen=np.array([claim.unseen for _, claim in claims]),
+        factors=factors,
+        tolerance=tolerance,
+        by=str(getattr(groups, "name", None) or ""),
+    )
+    doubts = _group_notices(labelled, group, names)
     return calibrated(replace(found, notices=(*found.notices, *doubts)), held_out)
 
 
 def held_out_parts(
     group: IntArray, n_groups_new: int, rng: np.random.RandomState
 ) -> list[IntArray]:
-    """Groups to hold out together: as many as the new rows have, and rows enough to be asked about.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> group = np.repeat(np.arange(12), 20)  # of 20 rows: two groups make a part
-    >>> [len(part) for part in held_out_parts(group, 1, np.random.RandomState(0))]
-    [2, 2, 2, 2, 2, 2]
-    """
+    """Groups to hold out together: as many as the new rows have, with rows enough to ask about."""
     sizes = np.bincount(group)
     wanted = max(n_groups_new, int(np.ceil(_FEWEST_ROWS / np.median(sizes))))
     together = min(wanted, len(sizes) // 2)
@@ -130,13 +90,13 @@ def held_out_parts(
     return [order[place * together : (place + 1) * together] for place in range(n_parts)]
 
 
-def _asked(
+def _claim(
     estimator: ProportionEstimator,
     held: BoolArray,
     n_groups_new: int,
     rng: np.random.RandomState,
 ) -> Estimate | None:
-    """The answer for held-out rows of classes that the others know; None where too few are left."""
+    """The answer for held-out rows of classes that the others know; None if too few are left."""
     labelled = estimator.labelled_
     n_classes = len(labelled.classes)
     known = np.bincount(labelled.codes[~held], minlength=n_classes) >= FOLDS
@@ -145,8 +105,7 @@ def _asked(
     known &= np.bincount(labelled.codes[train], minlength=n_classes) >= FOLDS
     test = test[known[labelled.codes[test]]]
     train = train[known[labelled.codes[train]]]
-    fewest, _ = estimator.n_classes
-    if known.sum() < fewest or len(test) < FOLDS:
+    if known.sum() < estimator.n_classes[0] or len(test) < FOLDS:
         return None
     codes, (group, _) = np.cumsum(known) - 1, labelled.groups  # type: ignore[misc]
     rest = replace(
@@ -193,27 +152,22 @@ def _groups_of_new(groups_new: Any, names: NDArray[Any], n_new: int) -> tuple[in
     return len(names_new), np.array(numbers)[group]
 
 
-def _few_groups(labelled: LabelledRows, group: IntArray) -> list[Notice]:
-    """That there are fewer groups than folds, so that models learn from fewer rows."""
-    lone = in_one_group(labelled.codes, group)[labelled.codes]
-    n_groups = len(np.unique(group[~lone]))
-    if lone.all() or n_groups >= FOLDS:
-        return []
-    text = (
-        f"All rows of a group share a fold, so {n_groups} groups make {n_groups} folds instead of "
-        f"{FOLDS}: models that score labelled rows learn from fewer rows than those for new rows."
-    )
-    return [Notice("few_groups", text, "note")]
-
-
-def _in_one_group(labelled: LabelledRows, group: IntArray, names: NDArray[Any]) -> list[Notice]:
-    """Classes that cannot be held out, as no other group has them."""
-    found = []
-    for code in np.flatnonzero(in_one_group(labelled.codes, group)):
+def _group_notices(labelled: LabelledRows, group: IntArray, names: NDArray[Any]) -> list[Notice]:
+    """Classes that cannot be held out, as no other group has them; and fewer groups than folds."""
+    alone, found = in_one_group(labelled.codes, group), []
+    for code in np.flatnonzero(alone):
         label, where = labelled.labels[code], group[labelled.codes == code][0]
         text = (
             f"class {named(label)}: all its labelled rows are of group {shown(names[where])}, so "
             "nothing shows how the class looks in another group, and its rows do not share a fold."
         )
         found.append(Notice("class_in_one_group", text, about=label))
+    n_groups = len(np.unique(group[~alone[labelled.codes]]))
+    if 0 < n_groups < FOLDS:
+        text = (
+            f"All rows of a group share a fold, so {n_groups} groups make {n_groups} folds instead "
+            f"of {FOLDS}: models that score labelled rows learn from fewer rows than those for new "
+            "rows."
+        )
+        found.append(Notice("few_groups", text, "note"))
     return found

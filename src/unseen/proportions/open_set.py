@@ -153,7 +153,7 @@ class OpenSetEstimator(ProportionEstimator):
         Jobs that score at the same time; does not change the result.
     prior_moved : float or None, default=None
         Prior probability, if the new rows are no mixture of the known classes, that the known
-        classes have moved (docs/drift.md); None is 0.38 for several known classes and 0.18 for
+        classes have moved (docs/drift.md); None is 0.42 for several known classes and 0.18 for
         one. 0 takes for granted that no class has moved.
 
     Examples
@@ -272,13 +272,12 @@ class OpenSetEstimator(ProportionEstimator):
         """Whether the shares are those of three hypotheses, or of closed and open alone.
 
         With one class little tells a class that moved from a new one that overlaps it: the verdict
-        and the intervals allow for moved, and the shares follow where the verdict is "moved". With
-        several they do not follow where all rows are rather new.
+        and the intervals allow for moved, and the shares follow where the verdict is "moved".
         """
         if drift is None:
             return False
         several = len(scores.classes) > 1 or self.prior_moved is not None
-        return not drift.rather_new if several else drift.verdict == "moved"
+        return several or drift.verdict == "moved"
 
 
 def _shrunk(

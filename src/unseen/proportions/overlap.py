@@ -1,47 +1,97 @@
-"""Known classes that overlap so much that an unseen class among them would look known.
+"""Known classes that overlap: two that cannot be told apart, and all that would hide a new one.
 
-Taken by itself, class i accounts for the largest share of its distribution that fits into the new
-one, ``nu(P_0, P_i)``: the slope of its ROC, Eq. (4). Where no class lies inside a mixture of the
-others the slopes sum to at most 1, noise apart. A sum far above 1 says that the same new rows would
-do for several classes, as they would for a class that training never saw.
+Of two classes that the columns cannot tell apart, only the sum of their shares is known. And an
+unseen class that lies among known classes which overlap looks known.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from scipy.sparse.csgraph import connected_components
 
 from unseen._types import FloatArray, IntArray
+from unseen._wording import listed, share
 from unseen.records import Notice
 from unseen.roc import BinomialDeviance, Concave, RocSketch
 from unseen.samples.draws import enough_places
 from unseen.scores import OpenScores
 
-__all__ = ["known_overlap", "overlap_notices", "slope_total"]
-
+# Two classes are confused where ten rows tell less than one whose class is known.
+_LEAST_INFORMATION = 0.1
 # Chosen on made problems: below it intervals held the unseen share, above it they often did not.
 _FAR_ABOVE_ONE = 1.5
-_LEAST_DENSITY = 1e-12
+_LEAST_SUM, _LEAST_DENSITY = 1e-300, 1e-12
+
+
+def pair_information(densities: FloatArray, codes: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Worth of a row for telling two classes apart, in rows of known class; and its noise.
+
+    Between classes a and b in equal shares, a row with the class densities r_a and r_b tells as
+    much about the shares as ``E[(2q - 1)^2]`` rows whose class is known, ``q = r_a / (r_a + r_b)``:
+    the Fisher information of the share, as a part of the most that there can be. For calibrated
+    posteriors this is half the difference of the mean of ``2q - 1`` between the two classes, which
+    classifiers that are too sure of themselves cannot raise.
+
+    Densities (n, K) at the labelled rows are out of fold, up to a factor for each row; of very many
+    rows of a class a fixed draw counts. The worth (K, K) is 1 where two classes never overlap and 0
+    where nothing tells them apart; its noise (K, K) are standard errors.
+    """
+    n_classes = densities.shape[1]
+    mean, variance = np.zeros((2, n_classes, n_classes))
+    for label in range(n_classes):
+        places = np.flatnonzero(codes == label)
+        own = densities[places[enough_places(len(places))]]
+        mine = own[:, [label]]
+        lead = (mine - own) / np.maximum(mine + own, _LEAST_SUM)
+        mean[label], variance[label] = lead.mean(axis=0), lead.var(axis=0) / len(own)
+    worth = (mean + mean.T) / 2
+    np.fill_diagonal(worth, 1.0)
+    return worth, np.sqrt(variance + variance.T) / 2
+
+
+def confusion_notices(scores: Any, shares: FloatArray) -> tuple[Notice, ...]:
+    """A notice where classes cannot be told apart, with the shares that belong together.
+
+    Scores without posteriors of the labelled rows have nothing to look at.
+    """
+    posteriors = getattr(scores, "posteriors", scores)
+    if getattr(posteriors, "labelled", None) is None or not hasattr(posteriors, "prior"):
+        return ()
+    worth, noise = pair_information(posteriors.labelled_ratios, posteriors.codes)
+    group = connected_components(worth + noise < _LEAST_INFORMATION, directed=False)[1]
+    members = [np.flatnonzero(group == one) for one in np.unique(group)]
+    together = [one for one in members if len(one) > 1]
+    if not together:
+        return ()
+    sums = [
+        f"{listed([repr(scores.classes[place]) for place in one])} {share(shares[one].sum())}"
+        for one in together
+    ]
+    text = (
+        f"{sum(map(len, together))} of {len(scores.classes)} known classes are confused by these "
+        f"columns. Their shares belong together: {'; '.join(sums)}. How each sum divides is hardly "
+        "known."
+    )
+    return (Notice("confused_classes", text),)
 
 
 def slope_total(scores: OpenScores) -> float:
     """Sum of the slopes of all known classes, read off scores that the default makes anyway.
 
+    Taken by itself, class i accounts for the largest share of its distribution that fits into the
+    new one, ``nu(P_0, P_i)``: the slope of its ROC, Eq. (4). Where no class lies inside a mixture
+    of the others the slopes sum to at most 1, noise apart. A sum far above 1 says that the same new
+    rows would do for several classes, as they would for a class that training never saw.
+
     The log density ratio of the new rows against class i is that against the known classes mixed,
     plus the logarithm of the mixture's density over the class's, which the posteriors know. Of very
-    many rows a fixed draw is read.
-
-    Parameters
-    ----------
-    scores : OpenScores
-        Of at least two known classes.
-
-    Returns
-    -------
-    float
+    many rows a fixed draw is read. One class alone overlaps no other: its sum is 1.
     """
     posteriors, ratios = scores.posteriors, scores.ratios
     if posteriors is None:
-        raise ValueError("scores must be of at least two known classes; got one.")
+        return 1.0
     new = _against_classes(scores, ratios.new, posteriors.ratios, enough_places(scores.n_new))
     sketches, known = [], posteriors.labelled_ratios
     for code, against in enumerate(new.T):
@@ -63,31 +113,13 @@ def _against_classes(
 
 
 def known_overlap(scores: OpenScores) -> float:
-    """How many times over the known classes would account for the new rows, where far above 1.
-
-    Parameters
-    ----------
-    scores : OpenScores
-
-    Returns
-    -------
-    float
-        The sum of the slopes, or 1 where the sum is not far above 1, or there is only one class.
-    """
-    total = 1.0 if scores.posteriors is None else slope_total(scores)
+    """How many times over the known classes account for the new rows; 1 unless far above 1."""
+    total = slope_total(scores)
     return total if total > _FAR_ABOVE_ONE else 1.0
 
 
 def overlap_notices(overlap: float) -> tuple[Notice, ...]:
-    """A notice where the known classes overlap.
-
-    Examples
-    --------
-    >>> overlap_notices(1.0)
-    ()
-    >>> print(overlap_notices(2.5)[0].text[:77])
-    the known classes overlap: taken one by one they would account for 250% of th
-    """
+    """A notice where the known classes overlap."""
     if overlap == 1:
         return ()
     text = (

@@ -15,8 +15,6 @@ from unseen.proportions.bootstrap import EXACT_ROWS
 from unseen.scores import Posteriors
 from unseen.simplex import approximate_mixture_shares
 
-__all__ = ["shrunk_shares"]
-
 # With fewer classes nothing was gained where shares had changed (chosen on development problems).
 _MANY_CLASSES = 10
 # Strengths, in rows a class. The first stands for "shares may be anything", and leaves EM alone.
@@ -27,33 +25,10 @@ _LEAST_SHARE = 1e-12
 def shrunk_shares(
     record: Posteriors, shares: FloatArray, known: FloatArray | None = None
 ) -> FloatArray:
-    """Shares by EM, drawn towards the label shares.
+    """Shares by EM, (K,), drawn towards the label shares; as they are if classes are few.
 
-    Parameters
-    ----------
-    record : Posteriors
-    shares : ndarray of shape (K,)
-        Shares by EM, which are returned where classes are few, or rows are very many.
-    known : ndarray of shape (m,) or None, default=None
-        Probability of each new row to belong to a known class, by which the row counts; None
-        is 1 for all.
-
-    Returns
-    -------
-    ndarray of shape (K,)
-
-    Examples
-    --------
-    Of 12 classes with as many labelled rows each, which the classifier tells apart, new rows hold
-    8 to 12:
-
-    >>> import numpy as np
-    >>> from unseen.scores import Posteriors
-    >>> counts = np.array([8, 9, 9, 10, 10, 10, 10, 10, 10, 11, 11, 12])
-    >>> new = np.eye(12)[np.repeat(np.arange(12), counts)]
-    >>> record = Posteriors(tuple(range(12)), np.arange(12), None, new)
-    >>> (120 * shrunk_shares(record, counts / 120)[[0, -1]]).round(1)
-    array([ 9.8, 10.2])
+    So are they if rows are very many. ``known`` (m,) is the probability of each new row to belong
+    to a known class, by which the row counts; None is 1 for all.
     """
     ratios, n_classes = record.ratios, len(shares)
     if n_classes < _MANY_CLASSES or len(ratios) > EXACT_ROWS:

@@ -1,73 +1,43 @@
 """Classifiers with the label "unseen", and their risk: multiclass anomaly rejection."""
 
-from unseen.rejection.base import RejectionRule
-from unseen.rejection.cells.cells import cell_costs
-from unseen.rejection.cells.partitions import EqualWidthCells, QuantileCells, VoronoiCells
-from unseen.rejection.classifier import RejectionClassifier
-from unseen.rejection.forest import RejectionForest
-from unseen.rejection.histogram import RejectionHistogram
-from unseen.rejection.kernel import RejectionKernel
-from unseen.rejection.learning.losses import Logistic, Square
-from unseen.rejection.learning.sample import FittedRule, OpenSample, OutOfFold
-from unseen.rejection.learning.shares import Shares
-from unseen.rejection.plugin import OneModel, RejectionPlugIn, TwoModels
-from unseen.rejection.regions import Regions, label_regions
-from unseen.rejection.risk.curve import RiskCurve, risk_curve
-from unseen.rejection.risk.estimate import CostSensitive, ErrorRate, MinMax, RiskEstimate, open_risk
-from unseen.rejection.risk.metrics import (
-    known_accuracy,
-    novelty_auc,
-    open_auc,
-    open_macro_f1,
-    unseen_precision,
-    unseen_recall,
-)
-from unseen.rejection.risk.scorer import OpenSetScorer, open_set_risk, open_set_scorer
-from unseen.rejection.risk.sensitivity import Sensitivity, share_sensitivity
-from unseen.rejection.stack import RejectionStack
-from unseen.rejection.threshold import RejectionThreshold
-from unseen.rejection.tree import RejectionTree
-
-__all__ = [
-    "CostSensitive",
-    "EqualWidthCells",
-    "ErrorRate",
-    "FittedRule",
-    "Logistic",
-    "MinMax",
-    "OneModel",
-    "OpenSample",
-    "OpenSetScorer",
-    "OutOfFold",
-    "QuantileCells",
-    "Regions",
-    "RejectionClassifier",
-    "RejectionForest",
-    "RejectionHistogram",
-    "RejectionKernel",
-    "RejectionPlugIn",
-    "RejectionRule",
-    "RejectionStack",
-    "RejectionThreshold",
-    "RejectionTree",
-    "RiskCurve",
-    "RiskEstimate",
-    "Sensitivity",
-    "Shares",
-    "Square",
-    "TwoModels",
-    "VoronoiCells",
-    "cell_costs",
-    "known_accuracy",
-    "label_regions",
-    "novelty_auc",
-    "open_auc",
-    "open_macro_f1",
-    "open_risk",
-    "open_set_risk",
-    "open_set_scorer",
-    "risk_curve",
-    "share_sensitivity",
-    "unseen_precision",
-    "unseen_recall",
-]
+from unseen.rejection.base import RejectionRule as RejectionRule
+from unseen.rejection.cells.cells import cell_costs as cell_costs
+from unseen.rejection.classifier import RejectionClassifier as RejectionClassifier
+from unseen.rejection.forest import RejectionForest as RejectionForest
+from unseen.rejection.histogram import EqualWidthCells as EqualWidthCells
+from unseen.rejection.histogram import QuantileCells as QuantileCells
+from unseen.rejection.histogram import RejectionHistogram as RejectionHistogram
+from unseen.rejection.histogram import VoronoiCells as VoronoiCells
+from unseen.rejection.kernel import RejectionKernel as RejectionKernel
+from unseen.rejection.learning.losses import Logistic as Logistic
+from unseen.rejection.learning.losses import Square as Square
+from unseen.rejection.learning.sample import FittedRule as FittedRule
+from unseen.rejection.learning.sample import OpenSample as OpenSample
+from unseen.rejection.learning.sample import OutOfFold as OutOfFold
+from unseen.rejection.learning.shares import Shares as Shares
+from unseen.rejection.plugin import OneModel as OneModel
+from unseen.rejection.plugin import RejectionPlugIn as RejectionPlugIn
+from unseen.rejection.plugin import TwoModels as TwoModels
+from unseen.rejection.regions import Regions as Regions
+from unseen.rejection.regions import label_regions as label_regions
+from unseen.rejection.risk.estimate import CostSensitive as CostSensitive
+from unseen.rejection.risk.estimate import ErrorRate as ErrorRate
+from unseen.rejection.risk.estimate import MinMax as MinMax
+from unseen.rejection.risk.estimate import RiskEstimate as RiskEstimate
+from unseen.rejection.risk.estimate import open_risk as open_risk
+from unseen.rejection.risk.metrics import known_accuracy as known_accuracy
+from unseen.rejection.risk.metrics import novelty_auc as novelty_auc
+from unseen.rejection.risk.metrics import open_auc as open_auc
+from unseen.rejection.risk.metrics import open_macro_f1 as open_macro_f1
+from unseen.rejection.risk.metrics import unseen_precision as unseen_precision
+from unseen.rejection.risk.metrics import unseen_recall as unseen_recall
+from unseen.rejection.risk.scorer import OpenSetScorer as OpenSetScorer
+from unseen.rejection.risk.scorer import open_set_risk as open_set_risk
+from unseen.rejection.risk.scorer import open_set_scorer as open_set_scorer
+from unseen.rejection.risk.sensitivity import RiskCurve as RiskCurve
+from unseen.rejection.risk.sensitivity import Sensitivity as Sensitivity
+from unseen.rejection.risk.sensitivity import risk_curve as risk_curve
+from unseen.rejection.risk.sensitivity import share_sensitivity as share_sensitivity
+from unseen.rejection.stack import RejectionStack as RejectionStack
+from unseen.rejection.threshold import RejectionThreshold as RejectionThreshold
+from unseen.rejection.tree import RejectionTree as RejectionTree

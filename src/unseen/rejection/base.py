@@ -14,6 +14,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.random import RandomState
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -34,6 +35,7 @@ from unseen.rejection.learning.sample import (
     cross_fit,
     labels_at,
     novelty,
+    rescaled,
     with_unseen,
 )
 from unseen.rejection.learning.shares import (
@@ -53,16 +55,8 @@ from unseen.rejection.risk.estimate import (
     recall_threshold,
     reject_rate_threshold,
 )
-from unseen.samples import (
-    LabelledRows,
-    check_again,
-    check_labelled,
-    check_new,
-    sample_notices,
-)
+from unseen.samples import LabelledRows, check_again, check_labelled, check_new, sample_notices
 from unseen.samples.checks import check_rows, warn
-
-__all__ = ["RejectionRule"]
 
 # Sparse rows with more values than this, zeros included, are not made dense.
 _MOST_DENSE_VALUES = 100_000_000
@@ -120,12 +114,10 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
         self.random_state = random_state
 
     @abstractmethod
-    def _fit_rule(self, sample: OpenSample, rng: np.random.RandomState) -> FittedRule:
+    def _fit_rule(self, sample: OpenSample, rng: RandomState) -> FittedRule:
         """Learn from a sample; the result must not depend on anything else."""
 
-    def _fit_both(
-        self, sample: OpenSample, rng: np.random.RandomState
-    ) -> tuple[FittedRule, OutOfFold]:
+    def _fit_both(self, sample: OpenSample, rng: RandomState) -> tuple[FittedRule, OutOfFold]:
         """The rule of all rows, and the probabilities of all rows out of fold.
 
         A rule that makes one on the way to the other overrides this, to do the work once. Where
@@ -137,11 +129,7 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
     @where_rows_are
     @fit_context(prefer_skip_nested_validation=True)
     def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        X_new: ArrayLike | None = None,
-        proportions: Any = None,
+        self, X: ArrayLike, y: ArrayLike, X_new: ArrayLike | None = None, proportions: Any = None
     ) -> Self:
         """Learn the rule, and score all rows out of fold.
 
@@ -175,13 +163,14 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
         elif proportions is None:
             self.classes_ = labelled.classes
             self.shares_ = Shares(np.bincount(labelled.codes) / len(labelled.codes))
-            sample = OpenSample.closed(labelled.rows, labelled.codes, self.shares_.known)
+            rows, codes = labelled.rows, labelled.codes
+            sample = OpenSample(rows, codes, rows, self.shares_.known, has_new=False)
         else:
             raise ValueError(
                 "proportions must come with X_new, whose shares they are; got None for it."
             )
         with between(0.3, 1.0):
-            self.rule_, self.out_of_fold_ = self._fit_both(sample, np.random.RandomState(seeds[1]))
+            self.rule_, self.out_of_fold_ = self._fit_both(sample, RandomState(seeds[1]))
         # Classes that moved leave negative mass where they were, which says nothing new.
         has_moved = self.shares_.verdict == "moved"
         doubts = () if has_moved else negative_mass(self.out_of_fold_, self.shares_)
@@ -191,7 +180,8 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
         for notice in doubts:
             warn(notice.text)
         self.notices_ = (*notices, *doubts)
-        self._apply_threshold(self._threshold_for(*self._default_aim) if self._open else 0.5)
+        self.threshold_ = self._threshold_for(*self._default_aim) if self._open else 0.5
+        self.risk_ = self._risk_at(self.threshold_)
         return self
 
     def predict_proba(self, X: Matrix) -> FloatArray:
@@ -207,7 +197,7 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
         ndarray of shape (n, K + 1), or (n, K) where nothing can be unseen
         """
         probabilities = self._probabilities(X)
-        return probabilities if self._open else _known_only(probabilities, self.shares_.known)
+        return probabilities if self._open else self._among_known(probabilities)
 
     def novelty_score(self, X: Matrix) -> FloatArray:
         """How much more probable unseen is than the best known class, in [0, 1].
@@ -238,9 +228,8 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
         -------
         ndarray of shape (n,)
         """
-        codes = self._codes(self._probabilities(X), self.threshold_)
-        labels: NDArray[Any] = self.classes_[codes]
-        return labels
+        probabilities = self._probabilities(X)
+        return self.classes_[self._codes(probabilities, self.threshold_)]
 
     def predict_new(self) -> NDArray[Any]:
         """Labels of the new rows of ``fit``, each by a rule that did not learn from the row.
@@ -252,8 +241,7 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
         check_is_fitted(self)
         if not self._open:
             raise ValueError("predict_new needs a fit with X_new; got a fit without.")
-        labels: NDArray[Any] = self.classes_[self._codes(self.out_of_fold_.new, self.threshold_)]
-        return labels
+        return self.classes_[self._codes(self.out_of_fold_.new, self.threshold_)]
 
     def fit_predict_new(
         self, X: ArrayLike, y: ArrayLike, X_new: ArrayLike, proportions: Any = None
@@ -318,7 +306,8 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
         if not self._open:
             raise ValueError("with_threshold needs a fit with X_new; got a fit without.")
         other = copy.copy(self)
-        other._apply_threshold(self._threshold_for(*given.popitem()))
+        other.threshold_ = self._threshold_for(*given.popitem())
+        other.risk_ = self._risk_at(other.threshold_)
         return other
 
     def _threshold_for(self, aim: str, value: Any) -> float:
@@ -334,10 +323,6 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
         find = recall_threshold if aim == "recall" else false_discovery_threshold
         return find(known, self.out_of_fold_.codes, new, self.shares_.known, value)
 
-    def _apply_threshold(self, threshold: float) -> None:
-        self.threshold_ = threshold
-        self.risk_ = self._risk_at(threshold)
-
     def _risk_at(self, threshold: float) -> RiskEstimate:
         rows, shares = self.out_of_fold_, self.shares_
         labels, labels_new = (self._codes(one, threshold) for one in (rows.labelled, rows.new))
@@ -352,7 +337,11 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
     def _codes(self, probabilities: FloatArray, threshold: float) -> IntArray:
         if self._open:
             return labels_at(probabilities, threshold)
-        return _known_only(probabilities, self.shares_.known).argmax(axis=1)
+        return self._among_known(probabilities).argmax(axis=1)
+
+    def _among_known(self, probabilities: FloatArray) -> FloatArray:
+        """Probabilities given that the row is of a known class; the shares where none has any."""
+        return rescaled(probabilities[:, :-1], self.shares_.known)
 
     @where_rows_are
     def _probabilities(self, X: Matrix) -> FloatArray:
@@ -413,10 +402,3 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def _known_only(probabilities: FloatArray, shares: FloatArray) -> FloatArray:
-    """Probabilities of the known classes given that the row is of one; shares where it says 0."""
-    known = probabilities[:, :-1]
-    total = known.sum(axis=1, keepdims=True)
-    return np.where(total > 0, known / np.where(total > 0, total, 1.0), shares)

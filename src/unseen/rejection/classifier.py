@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from joblib import Parallel, delayed
+from numpy.random import RandomState
 from sklearn.base import clone
 
 from unseen._arrays import carried
@@ -24,37 +25,22 @@ from unseen._types import FloatArray
 from unseen.rejection.base import RejectionRule
 from unseen.rejection.kernel import RejectionKernel
 from unseen.rejection.learning.losses import (
-    CalibratedRule,
-    calibrate_by_other_folds,
+    calibrated,
     choose_by_other_folds,
-    fit_calibration,
     row_losses,
     within_one_standard_error,
 )
-from unseen.rejection.learning.sample import FittedRule, OpenSample, OutOfFold, assign_sample_folds
+from unseen.rejection.learning.sample import FittedRule, OpenSample, OutOfFold
 from unseen.rejection.stack import RejectionStack, coarse_forest
-
-__all__ = ["MeanRule", "RejectionClassifier"]
 
 
 @dataclass(frozen=True, eq=False)
 class MeanRule(Frozen):
-    """The mean of some members' probabilities.
-
-    Parameters
-    ----------
-    rules : tuple of FittedRule
-        Fitted rules of the members.
-    names : tuple of str
-        Names of the members.
-    losses : dict
-        Loss of every candidate on rows out of fold, by the names in it: the mean of the risk and
-        half the Brier score.
-    """
+    """The mean of some members' probabilities."""
 
     rules: tuple[FittedRule, ...]
-    names: tuple[str, ...]
-    losses: Mapping[tuple[str, ...], float]
+    names: tuple[str, ...]  # of the members
+    losses: Mapping[tuple[str, ...], float]  # of every candidate out of fold, by the names in it
 
     def probabilities(self, X: Any) -> FloatArray:
         """Probability of each known class and, last, of unseen ones."""
@@ -118,13 +104,18 @@ class RejectionClassifier(RejectionRule):
         super().__init__(unseen_label=unseen_label, n_folds=n_folds, random_state=random_state)
         self.members = members
 
-    def _fit_rule(self, sample: OpenSample, rng: np.random.RandomState) -> MeanRule:
+    def _fit_rule(self, sample: OpenSample, rng: RandomState) -> MeanRule:
         return self._fit_both(sample, rng)[0]
 
-    def _fit_both(
-        self, sample: OpenSample, rng: np.random.RandomState
-    ) -> tuple[MeanRule, OutOfFold]:
-        candidates = candidate_means(self._fit_members(sample, rng), sample, self.n_folds, rng)
+    def _fit_both(self, sample: OpenSample, rng: RandomState) -> tuple[MeanRule, OutOfFold]:
+        members = self._fit_members(sample, rng)
+        first = members[0]
+        found = calibrated(first.rule, first.out_of_fold, sample.shares, self.n_folds, rng)
+        changed = FittedMember(f"calibrated {first.name}", *found)
+        # The favoured first: all members; all, the first one calibrated; one alone.
+        candidates = [members, [changed, *members[1:]]]
+        if len(members) > 1:
+            candidates += [*([member] for member in members), [changed]]
         names = [tuple(member.name for member in members) for members in candidates]
         means = [
             OutOfFold(
@@ -134,19 +125,14 @@ class RejectionClassifier(RejectionRule):
             )
             for members in candidates
         ]
-        losses = [row_losses(mean) for mean in means]
-        best = within_one_standard_error(losses, sample.shares)
-        totals = [each.total(sample.shares) for each in losses]
-        rule = MeanRule(
-            tuple(member.rule for member in candidates[best]),
-            names[best],
-            dict(zip(names, totals, strict=True)),
-        )
-        folds = assign_sample_folds(sample, self.n_folds, rng)
-        pick = within_one_standard_error
+        losses, pick = [row_losses(mean) for mean in means], within_one_standard_error
+        best = pick(losses, sample.shares)
+        totals = {name: loss.total(sample.shares) for name, loss in zip(names, losses, strict=True)}
+        rule = MeanRule(tuple(one.rule for one in candidates[best]), names[best], totals)
+        folds = sample.assign_folds(self.n_folds, rng)
         return rule, choose_by_other_folds(means, losses, folds, sample.shares, pick)
 
-    def _fit_members(self, sample: OpenSample, rng: np.random.RandomState) -> list[FittedMember]:
+    def _fit_members(self, sample: OpenSample, rng: RandomState) -> list[FittedMember]:
         if self.members is None:
             kernel = RejectionKernel(n_folds=self.n_folds)
             members = [RejectionStack(n_folds=self.n_folds), coarse_forest(sample), kernel]
@@ -164,13 +150,13 @@ class RejectionClassifier(RejectionRule):
         with one_blas_thread():
             # Threads, as many as joblib.parallel_config says: members share the sample.
             made = Parallel(require="sharedmem", return_as="generator")(
-                delayed(carried(member._fit_both))(sample, np.random.RandomState(seed))
+                delayed(carried(member._fit_both))(sample, RandomState(seed))
                 for member, seed in zip(members, seeds, strict=True)
             )
             for place, (rule, out_of_fold) in enumerate(each(made, len(members))):
                 kind = kinds[place]
                 number = "" if kinds.count(kind) == 1 else f" {kinds[:place].count(kind) + 1}"
-                fitted.append(FittedMember(kind + number, out_of_fold, rule))
+                fitted.append(FittedMember(kind + number, rule, out_of_fold))
         return fitted
 
 
@@ -179,21 +165,5 @@ class FittedMember:
     """A member that has learnt, with its probabilities of rows out of fold."""
 
     name: str
-    out_of_fold: OutOfFold
     rule: FittedRule
-
-
-def candidate_means(
-    members: list[FittedMember], sample: OpenSample, n_folds: int, rng: np.random.RandomState
-) -> list[list[FittedMember]]:
-    """Members to average, the favoured first: all; all, the first one calibrated; one alone."""
-    first = members[0]
-    calibrated = FittedMember(
-        f"calibrated {first.name}",
-        calibrate_by_other_folds(first.out_of_fold, sample.shares, n_folds, rng),
-        CalibratedRule(first.rule, fit_calibration(first.out_of_fold, sample.shares)),
-    )
-    if len(members) == 1:
-        return [members, [calibrated]]
-    together = [members, [calibrated, *members[1:]]]
-    return [*together, *([member] for member in members), [calibrated]]
+    out_of_fold: OutOfFold

@@ -13,6 +13,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.random import RandomState
 
 from unseen._arrays import row_blocks
 from unseen._sklearn import Interval, StrOptions
@@ -27,11 +28,8 @@ from unseen.rejection.cells.cells import (
 from unseen.rejection.cells.growth import Growth, RankedRows, Trees, grow
 from unseen.rejection.learning.sample import OpenSample, OutOfFold
 
-__all__ = ["ForestRule", "RejectionForest"]
-
-# Rows by trees. A level of growth is some hundred calls of NumPy, so that many trees share them;
-# routing is one short loop, and is fastest in what a processor's cache holds.
-GROWN_AT_ONCE, ROUTED_AT_ONCE = 2**18, 2**15
+# Rows times trees: a level of growth is some hundred calls of NumPy, which many trees share.
+GROWN_AT_ONCE = 2**18
 # Leaves for each cell of a histogram: twice those of a single tree, as averages are less noisy.
 LEAVES = 4.0
 
@@ -43,23 +41,6 @@ class Batch:
     trees: Trees
     table: FloatArray  # probabilities of the labels at each node, unseen last
 
-    def add(self, leaves: IntArray, weight: FloatArray, total: FloatArray) -> None:
-        """Add each tree's probabilities, times a weight of shape (n_trees, n), to the total."""
-        for tree, of_rows in enumerate(leaves.T):
-            total += weight[tree, :, None] * self.table[of_rows]
-
-
-def routed(trees: Trees, X: FloatArray) -> IntArray:
-    """Leaf of each row in each tree: shape (n, n_trees)."""
-    return np.concatenate(
-        [trees.leaves(X[rows]) for rows in row_blocks(len(X), rows_at_once(trees))]
-    )
-
-
-def rows_at_once(trees: Trees) -> int:
-    """Rows to send through the trees together."""
-    return max(1, ROUTED_AT_ONCE // trees.n_trees)
-
 
 @dataclass(frozen=True, eq=False)
 class ForestRule:
@@ -67,15 +48,10 @@ class ForestRule:
 
     batches: tuple[Batch, ...]
 
-    @property
-    def n_trees(self) -> int:
-        """Number of trees."""
-        return sum(batch.trees.n_trees for batch in self.batches)
-
     def probabilities(self, X: Matrix) -> FloatArray:
         """Probability of each known class and, last, of unseen ones: shape (n, K + 1)."""
         total = np.zeros((len(X), self.batches[0].table.shape[1]))
-        for rows in row_blocks(len(X), rows_at_once(self.batches[0].trees)):
+        for rows in row_blocks(len(X)):  # in pieces, which take less memory
             for batch in self.batches:
                 for leaves in batch.trees.leaves(X[rows]).T:
                     total[rows] += batch.table.take(leaves, axis=0)
@@ -141,59 +117,47 @@ class RejectionForest(RejectionRule):
         self.max_features = max_features
         self.negative_cost = negative_cost
 
-    def _fit_rule(self, sample: OpenSample, rng: np.random.RandomState) -> ForestRule:
+    def _fit_rule(self, sample: OpenSample, rng: RandomState) -> ForestRule:
         return ForestRule(tuple(batch for batch, *_ in self._grow(sample, rng)))
 
-    def _fit_both(
-        self, sample: OpenSample, rng: np.random.RandomState
-    ) -> tuple[ForestRule, OutOfFold]:
+    def _fit_both(self, sample: OpenSample, rng: RandomState) -> tuple[ForestRule, OutOfFold]:
         """All trees are the rule; the trees that have not seen a row give its probabilities."""
-        X, prior = sample.rows, np.append(sample.shares, sample.unseen)
-        total, batches = np.zeros((len(X), len(prior))), []
+        total, batches = np.zeros_like(sample.masses), []
         for batch, counts, leaves in self._grow(sample, rng):
-            batch.add(leaves, (counts == 0).astype(np.float64), total)
+            for count, of_tree in zip(counts, leaves.T, strict=True):
+                total += (count == 0)[:, None] * batch.table[of_tree]
             batches.append(batch)
         # A row that every tree has seen has no probabilities out of bag but the shares.
-        total[total.sum(axis=1) == 0] = prior
+        total[total.sum(axis=1) == 0] = sample.prior
         total /= total.sum(axis=1, keepdims=True)
         labelled, new = np.split(total, [len(sample.codes)])
         return ForestRule(tuple(batches)), OutOfFold(labelled, sample.codes, new)
 
     def _grow(
-        self, sample: OpenSample, rng: np.random.RandomState
+        self, sample: OpenSample, rng: RandomState
     ) -> Iterator[tuple[Batch, IntArray, IntArray]]:
         """Batches of trees, how often each tree holds each row, and the leaf of the row there."""
-        X, masses = sample.rows, sample.masses
-        prior, pseudo_mass = np.append(sample.shares, sample.unseen), 1 / effective_size(sample)
-        n_features = X.shape[1]
-        wanted = int(np.sqrt(n_features)) if self.max_features == "sqrt" else self.max_features
-        n_candidates = min(int(wanted), n_features)
+        X, masses, n_features = sample.rows, sample.masses, sample.X.shape[1]
+        wanted = int(np.sqrt(n_features)) if self.max_features == "sqrt" else int(self.max_features)
         min_leaf = smallest_leaf(self.min_leaf, sample, LEAVES)
-        rows, growth = RankedRows.from_rows(X), Growth(min_leaf, n_candidates, self.negative_cost)
+        growth = Growth(min_leaf, min(wanted, n_features), self.negative_cost)
+        rows, pseudo_mass = RankedRows.from_rows(X), 1 / effective_size(sample)
         step = max(1, GROWN_AT_ONCE // len(X))
         for start in range(0, self.n_trees, step):
             counts = bootstrap_counts(sample, min(step, self.n_trees - start), rng)
             trees = grow(rows, masses, counts, growth, rng)
-            leaves, (tree, row) = routed(trees, X), np.nonzero(counts)
+            leaves, (tree, row) = trees.leaves(X), np.nonzero(counts)
             held = masses[row] * counts[tree, row, None]
-            filled = cell_masses(leaves[row, tree], held, len(trees.feature))
-            yield Batch(trees, cell_probabilities(filled, prior, pseudo_mass)), counts, leaves
+            filled = cell_masses(leaves[row, tree], held, trees.n_cells)
+            table = cell_probabilities(filled, sample.prior, pseudo_mass)
+            yield Batch(trees, table), counts, leaves
 
 
-def bootstrap_counts(sample: OpenSample, n_trees: int, rng: np.random.RandomState) -> IntArray:
+def bootstrap_counts(sample: OpenSample, n_trees: int, rng: RandomState) -> IntArray:
     """How often each tree holds each row: a bootstrap of each class and of the new rows.
 
     Every class keeps its number of rows, and so its share. Without new rows, a row and its copy
     are drawn together.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.zeros((3, 1))
-    >>> sample = OpenSample(X, np.array([0, 0, 1]), np.zeros((4, 1)), np.array([0.5, 0.2]))
-    >>> counts = bootstrap_counts(sample, 5, np.random.RandomState(0))
-    >>> counts.shape, counts[:, 2], counts[:, 3:].sum(axis=1)
-    ((5, 7), array([1, 1, 1, 1, 1]), array([4, 4, 4, 4, 4]))
     """
     n_labelled, n_new = len(sample.codes), sample.X_new.shape[0]
     counts = np.zeros((n_trees, n_labelled + n_new), dtype=np.int64)

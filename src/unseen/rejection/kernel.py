@@ -13,6 +13,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.random import RandomState
 from numpy.typing import ArrayLike
 
 from unseen._arrays import arrays_of, row_blocks
@@ -30,17 +31,9 @@ from unseen.rejection.learning.losses import (
     lowest_risk,
     row_losses,
 )
-from unseen.rejection.learning.sample import (
-    Folds,
-    OpenSample,
-    OutOfFold,
-    assign_sample_folds,
-    out_of_fold,
-)
+from unseen.rejection.learning.sample import Folds, OpenSample, OutOfFold, out_of_fold, rescaled
 from unseen.scores.kernel import KernelFactor, PreparedRows, Scale, ShiftedKernel
 from unseen.scores.klr import KernelLogisticRegression
-
-__all__ = ["KernelRule", "RejectionKernel"]
 
 BANDWIDTHS = 2.0 ** np.arange(1, -3, -1)  # times the median distance between landmarks
 RIDGES = 10.0 ** np.arange(-1, -6, -1)
@@ -49,12 +42,9 @@ RIDGES = 10.0 ** np.arange(-1, -6, -1)
 def label_probabilities(loss: Loss, values: FloatArray) -> FloatArray:
     """Probabilities of K classes and of unseen from f_1 ... f_K and the function of "known"."""
     signed = np.column_stack([values[:, :-1], -values[:, -1]])
-    chances = loss.probability(signed)
-    total = chances.sum(axis=1, keepdims=True)
     # Where no label has a chance, the label of the highest function gets it all.
-    highest = (signed == signed.max(axis=1, keepdims=True)).astype(np.float64)
-    chances = np.where(total > 0, chances, highest)
-    return np.asarray(chances / chances.sum(axis=1, keepdims=True))
+    highest = signed == signed.max(axis=1, keepdims=True)
+    return rescaled(loss.probability(signed), highest / highest.sum(axis=1, keepdims=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,19 +178,17 @@ class RejectionKernel(RejectionRule):
         self.rank = rank
         self.standardize = standardize
 
-    def _fit_rule(self, sample: OpenSample, rng: np.random.RandomState) -> KernelRule:
+    def _fit_rule(self, sample: OpenSample, rng: RandomState) -> KernelRule:
         return self._fit_both(sample, rng)[0]
 
-    def _fit_both(
-        self, sample: OpenSample, rng: np.random.RandomState
-    ) -> tuple[KernelRule, OutOfFold]:
+    def _fit_both(self, sample: OpenSample, rng: RandomState) -> tuple[KernelRule, OutOfFold]:
         """Rows out of fold choose the rule, and so are there anyway."""
         loss = Square() if self.loss is None else self.loss
         scaling = KernelLogisticRegression(rank=self.rank, standardize=self.standardize)
         with one_blas_thread():
             everything = sample.rows
             rows = scaling.prepare(everything, np.ones(everything.shape[0]), rng)
-            folds = assign_sample_folds(sample, self.n_folds, rng)
+            folds = sample.assign_folds(self.n_folds, rng)
             found = self._candidates(sample, rows, loss, folds)
             losses = [candidate.losses for candidate in found]
             best = found[lowest_risk(losses, sample.shares)]

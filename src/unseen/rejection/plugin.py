@@ -13,20 +13,15 @@ from itertools import repeat
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
+from numpy.random import RandomState
 
 from unseen._random import one_blas_thread, seeded
 from unseen._sklearn import HasMethods
 from unseen._types import FloatArray, Matrix
 from unseen.rejection.base import RejectionRule
-from unseen.rejection.learning.losses import (
-    CalibratedRule,
-    calibrate_by_other_folds,
-    fit_calibration,
-)
+from unseen.rejection.learning.losses import calibrated
 from unseen.rejection.learning.sample import FittedRule, OpenSample, OutOfFold, as_chosen, cross_fit
 from unseen.scores.klr import KernelLogisticRegression
-
-__all__ = ["OneModel", "PlugInRule", "RejectionPlugIn", "TwoModels", "posterior"]
 
 MIN_PROBABILITY = 1e-12  # a classifier that is sure that a row is not new has no ratio
 
@@ -36,24 +31,14 @@ class DensityRatio(Protocol):
 
     def tasks(self, sample: OpenSample) -> list[tuple[Matrix, Any]]:
         """Rows and codes that each classifier learns."""
-        ...
 
     def ratios(self, answers: list[FloatArray], n_classes: int) -> FloatArray:
         """``P(i | x) / P(new | x)``, up to a common model of both: shape (n, K)."""
-        ...
 
 
 @dataclass(frozen=True)
 class OneModel:
-    """One model of the K classes, with the new sample as one more class.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from unseen.rejection import OneModel
-    >>> OneModel().ratios([np.array([[0.25, 0.25, 0.5]])], 2)
-    array([[0.5, 0.5]])
-    """
+    """One model of the K classes, with the new sample as one more class."""
 
     def tasks(self, sample: OpenSample) -> list[tuple[Matrix, Any]]:
         """All rows."""
@@ -68,15 +53,7 @@ class OneModel:
 
 @dataclass(frozen=True)
 class TwoModels:
-    """A model of known against new rows, times one of the K classes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from unseen.rejection import TwoModels
-    >>> TwoModels().ratios([np.array([[0.5, 0.5]]), np.array([[0.25, 0.75]])], 2)
-    array([[0.25, 0.75]])
-    """
+    """A model of known against new rows, times one of the K classes."""
 
     def tasks(self, sample: OpenSample) -> list[tuple[Matrix, Any]]:
         """All rows, known or not; and, where there are several classes, the known rows."""
@@ -92,15 +69,7 @@ class TwoModels:
 
 
 def posterior(chances: FloatArray) -> FloatArray:
-    """Probabilities of K classes and unseen from the eta_i >= 0, which may sum to more than 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> posterior(np.array([[0.25, 0.25], [1.5, 0.5]]))
-    array([[0.25, 0.25, 0.5 ],
-           [0.75, 0.25, 0.  ]])
-    """
+    """Probabilities of K classes and unseen from the eta_i >= 0, which may sum to more than 1."""
     total = chances.sum(axis=1, keepdims=True)
     known = chances / np.maximum(total, 1.0)
     return np.hstack([known, np.maximum(1.0 - total, 0.0)])
@@ -117,34 +86,33 @@ class PlugInRule:
     def probabilities(self, X: Matrix) -> FloatArray:
         """Probability of each known class and, last, of unseen ones."""
         with one_blas_thread():
-            answers: list[FloatArray] = [
-                np.asarray(model.predict_proba(X)) for model in self.models
-            ]
-        return posterior(
-            np.multiply(self.factor, self.density_ratio.ratios(answers, len(self.factor)))
-        )
+            answers = [np.asarray(model.predict_proba(X)) for model in self.models]
+        return posterior(self.factor * self.density_ratio.ratios(answers, len(self.factor)))
 
-    def refit(self, sample: OpenSample, rng: np.random.RandomState) -> PlugInRule:
+    def refit(self, sample: OpenSample, rng: RandomState) -> PlugInRule:
         """Fit the same rule to other rows, with the settings that its models have chosen."""
         classifiers = [as_chosen(model) for model in self.models]
         return fit_plug_in(sample, self.density_ratio, classifiers, rng)
 
 
 def fit_plug_in(
-    sample: OpenSample,
-    density_ratio: DensityRatio,
-    classifiers: Iterable[Any],
-    rng: np.random.RandomState,
+    sample: OpenSample, density_ratio: DensityRatio, classifiers: Iterable[Any], rng: RandomState
 ) -> PlugInRule:
-    """Fit one of the classifiers to each task; there may be more classifiers than tasks."""
-    tasks = density_ratio.tasks(sample)
+    """Fit one of the classifiers to each task of the density ratio."""
+    models = fit_tasks(density_ratio.tasks(sample), classifiers, rng)
+    counts = np.bincount(sample.codes, minlength=sample.n_classes)
+    return PlugInRule(models, density_ratio, sample.shares * sample.X_new.shape[0] / counts)
+
+
+def fit_tasks(
+    tasks: Iterable[tuple[Matrix, Any]], classifiers: Iterable[Any], rng: RandomState
+) -> list[Any]:
+    """Fit one classifier to the rows and codes of each task; there may be more classifiers."""
     with one_blas_thread():
-        models = [
+        return [
             seeded(classifier, rng.randint(2**31 - 1)).fit(X, codes)
             for (X, codes), classifier in zip(tasks, classifiers, strict=False)
         ]
-    counts = np.bincount(sample.codes, minlength=sample.n_classes)
-    return PlugInRule(models, density_ratio, sample.shares * sample.X_new.shape[0] / counts)
 
 
 class RejectionPlugIn(RejectionRule):
@@ -197,12 +165,10 @@ class RejectionPlugIn(RejectionRule):
         self.density_ratio = density_ratio
         self.calibrate = calibrate
 
-    def _fit_rule(self, sample: OpenSample, rng: np.random.RandomState) -> FittedRule:
+    def _fit_rule(self, sample: OpenSample, rng: RandomState) -> FittedRule:
         return self._fit_both(sample, rng)[0]
 
-    def _fit_both(
-        self, sample: OpenSample, rng: np.random.RandomState
-    ) -> tuple[FittedRule, OutOfFold]:
+    def _fit_both(self, sample: OpenSample, rng: RandomState) -> tuple[FittedRule, OutOfFold]:
         """Settings that the classifier chooses from all rows hold in every fold."""
         density_ratio = OneModel() if self.density_ratio is None else self.density_ratio
         classifier = KernelLogisticRegression() if self.classifier is None else self.classifier
@@ -210,6 +176,4 @@ class RejectionPlugIn(RejectionRule):
         out_of_fold = cross_fit(rule.refit, sample, self.n_folds, rng)
         if not self.calibrate:
             return rule, out_of_fold
-        calibrated = CalibratedRule(rule, fit_calibration(out_of_fold, sample.shares))
-        rows = calibrate_by_other_folds(out_of_fold, sample.shares, self.n_folds, rng)
-        return calibrated, rows
+        return calibrated(rule, out_of_fold, sample.shares, self.n_folds, rng)

@@ -12,8 +12,6 @@ from unseen._frozen import Frozen
 from unseen._types import FloatArray, IntArray
 from unseen.rejection.base import RejectionRule
 
-__all__ = ["Regions", "label_regions"]
-
 _MOST_POINTS = 300
 
 
@@ -21,69 +19,33 @@ _MOST_POINTS = 300
 class Regions(Frozen):
     """Decision regions of a rejection rule over a window of two features.
 
-    Parameters
-    ----------
-    x, y : ndarray of shape (n_across,) and (n_up,)
-        Coordinates of the lattice.
-    codes : ndarray of shape (n_up, n_across)
-        Place in ``names`` of the label at each point of the lattice.
-    names : tuple of str
-        Labels.
-    unseen : int or None
-        Place of the unseen label in ``names``; None where the rule has none.
-    points : ndarray of shape (n, 2)
-        Rows to draw on top; at most 300, evenly spaced among the rows given.
-    point_codes : ndarray of shape (n,) or None
-        Place in ``names`` of the label of each of these rows; -1 for any other label.
+    Codes are places in ``names``.
     """
 
-    x: FloatArray
-    y: FloatArray
-    codes: IntArray
+    x: FloatArray  # coordinates of the lattice across
+    y: FloatArray  # and up
+    codes: IntArray  # of the label at each point of the lattice: (n_up, n_across)
     names: tuple[str, ...]
-    unseen: int | None
-    points: FloatArray
-    point_codes: IntArray | None = None
+    unseen: int | None  # code of the unseen label; None where the rule has none
+    points: FloatArray  # rows to draw on top, evenly spaced among the rows given
+    point_codes: IntArray | None = None  # of the labels of these rows; -1 for any other label
 
 
 def label_regions(
     rule: RejectionRule, X: ArrayLike, labels: ArrayLike | None = None, *, n_across: int = 100
 ) -> Regions:
-    """Label a lattice of points around some rows.
+    """Label a lattice of points around some rows (n, 2), by a rule of two features.
 
-    Parameters
-    ----------
-    rule : RejectionRule
-        A rule that was fitted to two features.
-    X : array-like of shape (n, 2)
-        Rows; the lattice reaches a little beyond them on every side.
-    labels : array-like of shape (n,) or None, default=None
-        Labels of the rows.
-    n_across : int, default=100
-        Points of the lattice in each direction.
-
-    Returns
-    -------
-    Regions
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from unseen.rejection import RejectionTree, label_regions
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal([-4, 0], 1, (200, 2))
-    >>> X_new = np.vstack([rng.normal([-4, 0], 1, (200, 2)), rng.normal([4, 0], 1, (200, 2))])
-    >>> rule = RejectionTree(random_state=0).fit(X, ["left"] * 200, X_new, [0.5])
-    >>> regions = label_regions(rule, X_new, n_across=40)
-    >>> regions.names, regions.unseen
-    (('left', 'unseen'), 1)
+    The lattice has ``n_across`` points in each direction, and reaches a little beyond the rows.
     """
     rows = np.asarray(X, dtype=np.float64)
     if rows.ndim != 2 or rows.shape[1] != 2:
         raise ValueError(f"X must have two columns; got shape {rows.shape}.")
     if n_across < 2:
         raise ValueError(f"n_across must be at least 2; got {n_across}.")
-    x, y = (_stretch(column, n_across) for column in rows.T)
+    low, high = rows.min(axis=0), rows.max(axis=0)
+    margin = np.where(high > low, 0.08 * (high - low), 0.5)
+    x, y = np.linspace(low - margin, high + margin, n_across).T
     lattice = np.stack(np.meshgrid(x, y), axis=-1)
     classes = np.asarray(rule.classes_)
     codes = _codes(classes, rule.predict(lattice.reshape(-1, 2))).reshape(lattice.shape[:2])
@@ -97,13 +59,6 @@ def label_regions(
         rows[kept],
         None if labels is None else _codes(classes, np.asarray(labels)[kept]),
     )
-
-
-def _stretch(column: FloatArray, n_points: int) -> FloatArray:
-    """Even points from a little below the least to a little above the largest."""
-    low, high = float(column.min()), float(column.max())
-    margin = 0.08 * (high - low) or 0.5
-    return np.linspace(low - margin, high + margin, n_points)
 
 
 def _codes(classes: NDArray[Any], labels: NDArray[Any]) -> IntArray:

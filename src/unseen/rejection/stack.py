@@ -10,17 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import repeat
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.random import RandomState
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.neighbors import NearestNeighbors
 
 from unseen._arrays import arrays_of, chosen_arrays
-from unseen._random import one_blas_thread, seeded
+from unseen._random import seeded
 from unseen._sklearn import HasMethods
-from unseen._types import FloatArray, IntArray, Matrix
+from unseen._types import BoolArray, FloatArray, IntArray, Matrix
 from unseen.rejection.base import RejectionRule
 from unseen.rejection.cells.cells import smallest_leaf
 from unseen.rejection.forest import RejectionForest
@@ -30,21 +32,19 @@ from unseen.rejection.learning.sample import (
     OpenSample,
     OutOfFold,
     as_chosen,
-    assign_sample_folds,
     out_of_fold,
 )
+from unseen.rejection.plugin import TwoModels, fit_tasks
 from unseen.scores.base import as_rows, fold_masks
 from unseen.scores.kernel import Standardisation
 from unseen.scores.klr import KernelLogisticRegression, as_posteriors
-
-__all__ = ["RejectionStack", "StackRule", "class_distances"]
 
 MIN_PROBABILITY = 1e-6  # smaller probabilities have the logarithm of this one
 NEIGHBOURS = (1, 3, 8)
 MOST_REFERENCES = 300  # rows of a class; more of them take longer and tell no more
 _ROUNDED = 1e-6  # part of a row's square: distances below it have lost half of their digits
 _SAME = 1e-6  # rounding leaves this part of the usual distance between copies
-# Stacked features tell even noise apart: leaves must be larger than a forest's.
+# Stacked features tell even noise apart: leaves must be larger than a tree's.
 LEAF_FACTOR = 2
 
 
@@ -74,11 +74,9 @@ class Neighbours:
         for model in by_class:
             # A labelled row is no neighbour of its copy among the new rows either: copies would
             # all stand nearer than any labelled row does, and look unseen.
-            nearest = (
-                model.kneighbors(n_neighbors=1)[0] if model.n_samples_fit_ > 1 else np.zeros(1)
-            )
-            limit = _SAME * float(np.median(nearest))
-            copies.append(limit if nearest.min() > limit else 0.0)  # rows may repeat by themselves
+            near = class_distances(model, np.array([1]))
+            limit = _SAME * float(np.median(near))
+            copies.append(limit if near.min() > limit else 0.0)  # rows may repeat by themselves
         return cls(scale, by_class, ranks, copies, references)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -95,12 +93,11 @@ class Neighbours:
         Where X are the ``labelled`` rows themselves, no row is its own neighbour.
         """
         found, rows = [], self.scale(X)
-        parts = zip(self.by_class, self.ranks, self.copies, strict=True)
-        for code, (model, ranks, copy) in enumerate(parts):
+        parts = zip(self.by_class, self.ranks, self.copies, self.references, strict=True)
+        for model, ranks, copy, own in parts:
             if not labelled:
                 found.append(class_distances(model, ranks, rows, copy))
                 continue
-            own = self.references[code]
             distances = np.empty((len(rows), len(ranks)))
             distances[own] = class_distances(model, ranks)
             others = np.delete(np.arange(len(rows)), own)
@@ -117,30 +114,21 @@ def class_distances(
 
     ``rows=None`` measures from each row of the model, without itself. A row that is nearer than
     ``copy`` to a row of the model counts as that row itself.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.neighbors import NearestNeighbors
-    >>> model = NearestNeighbors().fit(np.array([[0.0], [1.0], [5.0]]))
-    >>> class_distances(model, np.array([1, 2]), np.array([[0.0]]))
-    array([[0., 1.]])
-    >>> class_distances(model, np.array([1, 2]))[0]
-    array([1., 5.])
     """
-    if rows is None and model.n_samples_fit_ == 1:
-        return np.zeros((1, len(ranks)))  # a class of one row: nothing else to compare it with
+    last = int(ranks.max())
+    if rows is None:
+        if model.n_samples_fit_ == 1:
+            return np.zeros((1, len(ranks)))  # there is no other row to compare it with
+        return np.asarray(model.kneighbors(n_neighbors=last)[0][:, ranks - 1])
     if copy == 0:
-        return nearest(model, rows, int(ranks.max()))[:, ranks - 1]
-    distances = nearest(model, rows, int(ranks.max()) + 1)
+        return nearest(model, rows, last)[:, ranks - 1]
+    distances = nearest(model, rows, last + 1)
     is_copy = distances[:, :1] < copy
     return np.where(is_copy, distances[:, ranks], distances[:, ranks - 1])
 
 
-def nearest(model: NearestNeighbors, rows: FloatArray | None, n_nearest: int) -> FloatArray:
+def nearest(model: NearestNeighbors, rows: FloatArray, n_nearest: int) -> FloatArray:
     """Distances to the nearest rows of a class, rising."""
-    if rows is None:
-        return np.asarray(model.kneighbors(n_neighbors=n_nearest)[0])
     arrays, size = chosen_arrays(), model.n_samples_fit_
     found, references = np.empty((len(rows), n_nearest)), arrays.put(model._fit_X)
     for part in arrays.parts(len(rows), size):
@@ -160,57 +148,37 @@ def nearest(model: NearestNeighbors, rows: FloatArray | None, n_nearest: int) ->
 class Answers:
     """Fitted models of known against new rows and, where there are several, of the classes."""
 
-    models: list[Any]
-
-    @classmethod
-    def from_sample(
-        cls, sample: OpenSample, classifiers: Sequence[Any], rng: np.random.RandomState
-    ) -> Answers:
-        """Fit the first classifier to known against new rows, the second to the classes."""
-        origin = np.repeat([0, 1], [len(sample.codes), sample.X_new.shape[0]])
-        tasks = [(sample.rows, origin)]
-        if sample.n_classes > 1:
-            tasks.append((sample.X, sample.codes))
-        with one_blas_thread():
-            models = [
-                seeded(classifier, rng.randint(2**31 - 1)).fit(X, codes)
-                for (X, codes), classifier in zip(tasks, classifiers, strict=False)
-            ]
-        return cls(models)
+    models: list[Any]  # of the tasks of TwoModels
 
     def __call__(self, X: Matrix) -> FloatArray:
         """Log-odds of new against known, and log-probability of each known class."""
         return _as_features([model.predict_proba(X) for model in self.models])
 
     def out_of_fold(
-        self, sample: OpenSample, n_folds: int, rng: np.random.RandomState
+        self, sample: OpenSample, n_folds: int, rng: RandomState
     ) -> tuple[FloatArray, FloatArray]:
         """Answers about all rows of the sample, by models that did not learn from the row."""
         classifiers = [as_chosen(model) for model in self.models]
-        folds, folds_new = assign_sample_folds(sample, n_folds, rng)
+        folds, folds_new = sample.assign_folds(n_folds, rng)
         # A class of one row is never held out: its fold would not know the class.
         lonely = np.bincount(sample.codes)[sample.codes] == 1
         folds = np.where(lonely, -1, folds)
         if all(isinstance(model, KernelLogisticRegression) for model in classifiers):
             labelled, new = _by_one_factor(sample, classifiers, (folds, folds_new), rng)
         else:
-            labelled, new = out_of_fold(
-                lambda kept, kept_new: Answers.from_sample(
-                    sample.subset(kept, kept_new), classifiers, rng
-                ),
-                (sample.X, sample.X_new),
-                (folds, folds_new),
-            )
+
+            def learn(kept: BoolArray, kept_new: BoolArray) -> Answers:
+                tasks = TwoModels().tasks(sample.subset(kept, kept_new))
+                return Answers(fit_tasks(tasks, classifiers, rng))
+
+            labelled, new = out_of_fold(learn, (sample.X, sample.X_new), (folds, folds_new))
         if lonely.any():
             labelled[lonely] = self(sample.X)[lonely]
         return labelled, new
 
 
 def _by_one_factor(
-    sample: OpenSample,
-    models: Sequence[KernelLogisticRegression],
-    folds: Folds,
-    rng: np.random.RandomState,
+    sample: OpenSample, models: Sequence[KernelLogisticRegression], folds: Folds, rng: RandomState
 ) -> tuple[FloatArray, FloatArray]:
     """Answers out of fold by models that share, over all folds, the kernel values of the rows."""
     n_labelled, n_new = len(sample.codes), sample.X_new.shape[0]
@@ -235,24 +203,17 @@ def _as_features(chances: Sequence[FloatArray]) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
-class FeatureMaker:
-    """Makes the stacked features of new rows: answers of models, distances in each scale."""
-
-    answers: Answers
-    neighbours: list[Neighbours]
-
-    def __call__(self, X: FloatArray) -> FloatArray:
-        """The row, the models' answers, the distances."""
-        distances = [each.distances(X) for each in self.neighbours]
-        return np.hstack([X, self.answers(X), *distances])
-
-
-@dataclass(frozen=True, eq=False)
 class StackRule:
     """A fitted rule that reads stacked features."""
 
-    features: FeatureMaker
+    answers: Answers
+    neighbours: list[Neighbours]  # in each scale of the features
     rule: FittedRule
+
+    def features(self, X: FloatArray) -> FloatArray:
+        """The row, the models' answers, the distances."""
+        distances = [each.distances(X) for each in self.neighbours]
+        return np.hstack([X, self.answers(X), *distances])
 
     def probabilities(self, X: FloatArray) -> FloatArray:
         """Probability of each known class and, last, of unseen ones."""
@@ -266,7 +227,7 @@ class RejectionStack(RejectionRule):
     ----------
     rule : RejectionRule or None, default=None
         Rule that learns from the features; None is a :class:`RejectionForest` with leaves twice
-        as large as its default.
+        as large as the default of a :class:`RejectionTree`.
     classifier : scikit-learn classifier with ``predict_proba`` or None, default=None
         Gives log-probabilities as features; None is :class:`~unseen.KernelLogisticRegression`.
     n_neighbors : array-like of int, default=(1, 3, 8)
@@ -311,32 +272,33 @@ class RejectionStack(RejectionRule):
         self.classifier = classifier
         self.n_neighbors = n_neighbors
 
-    def _fit_rule(self, sample: OpenSample, rng: np.random.RandomState) -> StackRule:
-        reader, features, stacked = self._prepared(sample, rng)
-        return StackRule(features, reader._fit_rule(stacked, rng))
+    def _fit_rule(self, sample: OpenSample, rng: RandomState) -> StackRule:
+        return self._fit_both(sample, rng)[0]
 
-    def _fit_both(
-        self, sample: OpenSample, rng: np.random.RandomState
-    ) -> tuple[StackRule, OutOfFold]:
-        reader, features, stacked = self._prepared(sample, rng)
-        rule, rows = reader._fit_both(stacked, rng)
-        return StackRule(features, rule), rows
-
-    def _prepared(
-        self, sample: OpenSample, rng: np.random.RandomState
-    ) -> tuple[RejectionRule, FeatureMaker, OpenSample]:
-        """The rule to fit, the features of new rows, and the sample in stacked features."""
+    def _fit_both(self, sample: OpenSample, rng: RandomState) -> tuple[StackRule, OutOfFold]:
         if self.rule is not None:
             self.rule._validate_params()
         reader = coarse_forest(sample) if self.rule is None else clone(self.rule)
+        answers, neighbours, stacked = self._stacked(sample, rng)
+        rule, rows = reader._fit_both(stacked, rng)
+        return StackRule(answers, neighbours, rule), rows
+
+    def _stacked(
+        self, sample: OpenSample, rng: RandomState
+    ) -> tuple[Answers, list[Neighbours], OpenSample]:
+        """What makes the features of other rows, and the sample in stacked features."""
         classifier = KernelLogisticRegression() if self.classifier is None else self.classifier
-        models = Answers.from_sample(sample, [classifier, classifier], rng)
+        models = Answers(fit_tasks(TwoModels().tasks(sample), repeat(classifier), rng))
         ranks = np.unique(np.asarray(self.n_neighbors))
         if ranks.size == 0 or ranks.dtype.kind not in "iu" or ranks[0] < 1:
             raise ValueError(f"n_neighbors must be whole numbers >= 1; got {self.n_neighbors!r}.")
         everything = sample.rows
         scales = Standardisation.of(everything, np.ones(len(everything))).raw_and_standardised
-        references = reference_rows(sample.codes, sample.n_classes, rng)
+        by_class = (np.flatnonzero(sample.codes == code) for code in range(sample.n_classes))
+        references: list[IntArray] = list(by_class)
+        for code, rows in enumerate(references):
+            if len(rows) > MOST_REFERENCES:
+                references[code] = np.sort(rng.choice(rows, MOST_REFERENCES, replace=False))
         neighbours = [Neighbours.from_sample(sample, ranks, one, references) for one in scales]
         answers, answers_new = models.out_of_fold(sample, self.n_folds, rng)
         distances = [each.distances(sample.X, labelled=True) for each in neighbours]
@@ -344,21 +306,9 @@ class RejectionStack(RejectionRule):
         if sample.has_new:
             distances = [each.distances(sample.X_new) for each in neighbours]
             X_new = np.hstack([sample.X_new, answers_new, *distances])
-        stacked = replace(sample, X=X, X_new=X_new)
-        return reader, FeatureMaker(models, neighbours), stacked
-
-
-def reference_rows(codes: IntArray, n_classes: int, rng: np.random.RandomState) -> list[IntArray]:
-    """Rows of each class to measure distances to: all of them, or 300 where there are more."""
-    found = [np.flatnonzero(codes == code) for code in range(n_classes)]
-    return [
-        np.sort(rng.choice(rows, MOST_REFERENCES, replace=False))
-        if len(rows) > MOST_REFERENCES
-        else rows
-        for rows in found
-    ]
+        return models, neighbours, replace(sample, X=X, X_new=X_new)
 
 
 def coarse_forest(sample: OpenSample) -> RejectionForest:
-    """A forest with leaves twice as large as its default for these rows."""
+    """A forest with leaves twice as large as the default of a single tree for these rows."""
     return RejectionForest(min_leaf=LEAF_FACTOR * smallest_leaf("auto", sample))

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.random import RandomState
 from sklearn.base import is_classifier
 from sklearn.ensemble import IsolationForest
 
@@ -23,13 +24,12 @@ from unseen.rejection.learning.sample import (
     Folds,
     OpenSample,
     OutOfFold,
-    assign_sample_folds,
+    as_chosen,
     out_of_fold,
+    rescaled,
     row_masses,
 )
 from unseen.scores.klr import KernelLogisticRegression
-
-__all__ = ["RejectionThreshold", "risk_by_cut"]
 
 # Slopes of the map from score to novelty that are tried, per standard deviation of the scores.
 _SLOPES = 2.0 ** np.arange(-2, 7)
@@ -96,30 +96,25 @@ class RejectionThreshold(RejectionRule):
         self.classifier = classifier
         self.odd_scores = odd_scores
 
-    def _fit_rule(self, sample: OpenSample, rng: np.random.RandomState) -> ThresholdRule:
+    def _fit_rule(self, sample: OpenSample, rng: RandomState) -> ThresholdRule:
         return self._fit_both(sample, rng)[0]
 
-    def _fit_both(
-        self, sample: OpenSample, rng: np.random.RandomState
-    ) -> tuple[ThresholdRule, OutOfFold]:
+    def _fit_both(self, sample: OpenSample, rng: RandomState) -> tuple[ThresholdRule, OutOfFold]:
         """All scores out of fold give the cut of the rule, those of other folds each fold's cut."""
-        folds = assign_sample_folds(sample, self.n_folds, rng)
+        folds = sample.assign_folds(self.n_folds, rng)
         roles = self._roles(sample, rng)
 
         def learn(kept: BoolArray, kept_new: BoolArray) -> Callable[[Matrix], FloatArray]:
-            return self._models(sample.subset(kept, kept_new), roles, rng).score
+            return self._models(sample.subset(kept, kept_new), *roles, rng).score
 
-        scored = out_of_fold(learn, (sample.X, sample.X_new), folds)
-        cut = choose_cut(scored[0], sample.codes, scored[1], sample.shares)
-        rule = ThresholdRule(self._models(sample, roles, rng), cut)
-        return rule, cut_by_other_folds(*scored, sample, folds)
+        known, new = out_of_fold(learn, (sample.X, sample.X_new), folds)
+        cut = choose_cut(known, sample.codes, new, sample.shares)
+        rule = ThresholdRule(self._models(sample, *roles, rng), cut)
+        return rule, cut_by_other_folds(known, new, sample, folds)
 
-    def _models(
-        self, sample: OpenSample, roles: LabellerAndDetector, rng: np.random.RandomState
-    ) -> Models:
+    def _models(self, sample: OpenSample, labeller: Any, detector: Any, rng: RandomState) -> Models:
         present, codes = np.unique(sample.codes, return_inverse=True)
         seed = int(rng.randint(2**31 - 1))
-        labeller, detector = roles
         if len(present) == 1:  # there is nothing to label, and a classifier detects nothing
             labeller = None
             if detector is None or _classifies(detector):
@@ -131,32 +126,27 @@ class RejectionThreshold(RejectionRule):
             target = (codes,) if _classifies(detector) else ()
             detector = seeded(detector, seed).fit(sample.X, *target)
             if not target:
-                scores = _detector_scores(detector, sample.X_new)
-                scale = Scale.from_scores(scores, self._scores_odd_rows_high())
+                # PyOD and scikit-learn have a decision_function, and mean the opposite by it.
+                theirs = type(self.detector).__module__.partition(".")[0] == "pyod"
+                is_high = theirs if self.odd_scores == "auto" else self.odd_scores == "high"
+                scale = Scale.from_scores(_detector_scores(detector, sample.X_new), is_high)
         # Bayes: posteriors of the labelled sample become posteriors of the new sample.
         correction = sample.shares[present] / np.bincount(codes)
         if not correction.any():
             correction = np.ones(len(present))
         return Models(labeller, detector, scale, correction, present, sample.n_classes)
 
-    def _scores_odd_rows_high(self) -> bool:
-        if self.odd_scores == "auto":
-            # Both libraries have a decision_function, and mean the opposite by it.
-            return type(self.detector).__module__.partition(".")[0] == "pyod"
-        return self.odd_scores == "high"
-
-    def _roles(self, sample: OpenSample, rng: np.random.RandomState) -> LabellerAndDetector:
+    def _roles(self, sample: OpenSample, rng: RandomState) -> tuple[Any, Any]:
+        """The model that labels, and the model that detects: None for the labeller itself."""
         if self.classifier is not None:
-            return LabellerAndDetector(self.classifier, self.detector)
+            return self.classifier, self.detector
         if _classifies(self.detector):
-            return LabellerAndDetector(self.detector, None)
+            return self.detector, None
         if sample.n_classes == 1:
-            return LabellerAndDetector(None, self.detector)
-        # Bandwidth and C are chosen once for all folds: two numbers hardly give a row away.
+            return None, self.detector
         seed = int(rng.randint(2**31 - 1))
-        chosen = KernelLogisticRegression(random_state=seed).fit(sample.X, sample.codes)
-        labeller = KernelLogisticRegression(chosen.bandwidth_, chosen.C_)
-        return LabellerAndDetector(labeller, self.detector)
+        model = KernelLogisticRegression(random_state=seed).fit(sample.X, sample.codes)
+        return as_chosen(model), self.detector
 
 
 class Scale(NamedTuple):
@@ -177,14 +167,8 @@ class Scale(NamedTuple):
         return cls(float(centre), unit if odd_is_high else -unit)
 
     def __call__(self, scores: FloatArray) -> FloatArray:
+        """Scores in the common scale."""
         return (scores - self.centre) / self.unit
-
-
-class LabellerAndDetector(NamedTuple):
-    """The model that labels, and the model that detects: None for the labeller itself."""
-
-    labeller: Any
-    detector: Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,11 +192,8 @@ class Models:
             scored[:, 0] = -_probabilities(self.detector, X).max(axis=1)
         else:
             scored[:, 0] = self.scale(_detector_scores(self.detector, X))
-        corrected = raw * self.correction
-        total = corrected.sum(axis=1, keepdims=True)
         # Where all posterior lies on classes of share 0, the classifier's word stands.
-        corrected = np.where(total > 0, corrected / np.where(total > 0, total, 1.0), raw)
-        scored[:, 1 + self.present] = corrected
+        scored[:, 1 + self.present] = rescaled(raw * self.correction, raw)
         return scored
 
     def _raw_posteriors(self, X: Matrix) -> FloatArray:
@@ -294,30 +275,9 @@ def risk_by_cut(
 ) -> tuple[FloatArray, FloatArray]:
     """Estimated risk of "unseen from t on, else the classifier's label", for every cut t.
 
-    Parameters
-    ----------
-    known, codes, right : ndarray of shape (n,)
-        Score of each labelled row, high where odd, its class, and whether the classifier's label is
-        right.
-    new : ndarray of shape (m,)
-        Scores of the new rows.
-    shares : ndarray of shape (K,)
-        Shares of the known classes among the new rows.
-
-    Returns
-    -------
-    cuts, risks : ndarray
-        Cuts between scores, from the cut that rejects all to the cut that rejects nothing.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> cuts, risks = risk_by_cut(
-    ...     np.array([0.0, 1.0]), np.array([0, 0]), np.array([True, True]),
-    ...     np.array([0.0, 1.0, 2.0, 3.0]), np.array([0.5]),
-    ... )
-    >>> cuts, risks
-    (array([-1. ,  0.5,  1.5,  2.5,  4. ]), array([0.5 , 0.25, 0.  , 0.25, 0.5 ]))
+    ``known`` and ``new`` are scores, high where odd, ``right`` says of which labelled rows the
+    classifier's label is right. Cuts stand between scores, from the cut that rejects all to the cut
+    that rejects nothing.
     """
     values, place = np.unique(np.concatenate([known, new]), return_inverse=True)
     mass = row_masses(codes, shares)
@@ -326,8 +286,8 @@ def risk_by_cut(
     kept_known = np.bincount(place[: len(known)], -mass * (1.0 + right), minlength=len(values))
     kept_new = np.bincount(place[len(known) :], minlength=len(values)) / len(new)
     risks = shares.sum() + np.append(0.0, np.cumsum(kept_known + kept_new))
-    ends = values[0] - 1.0, values[-1] + 1.0
-    return np.concatenate([[ends[0]], (values[1:] + values[:-1]) / 2, [ends[1]]]), risks
+    between = (values[1:] + values[:-1]) / 2
+    return np.concatenate([[values[0] - 1.0], between, [values[-1] + 1.0]]), risks
 
 
 def _classifies(model: Any) -> bool:

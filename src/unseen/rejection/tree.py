@@ -12,6 +12,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.random import RandomState
 
 from unseen._sklearn import Interval, StrOptions
 from unseen._types import BoolArray, FloatArray, IntArray
@@ -26,8 +27,6 @@ from unseen.rejection.cells.cells import (
 )
 from unseen.rejection.cells.growth import LEAF, Growth, RankedRows, Trees, grow
 from unseen.rejection.learning.sample import OpenSample
-
-__all__ = ["RejectionTree", "node_masses", "prune"]
 
 
 class RejectionTree(RejectionRule):
@@ -87,7 +86,7 @@ class RejectionTree(RejectionRule):
         self.pruning = pruning
         self.negative_cost = negative_cost
 
-    def _fit_rule(self, sample: OpenSample, rng: np.random.RandomState) -> CellRule:
+    def _fit_rule(self, sample: OpenSample, rng: RandomState) -> CellRule:
         if self.pruning == 0:
             return cell_rule(self._grow(sample, rng), sample)
         grown_from, held_out = hold_out(sample, self.pruning, rng)
@@ -95,16 +94,14 @@ class RejectionTree(RejectionRule):
         trees = prune(trees, node_masses(trees, grown_from), node_masses(trees, held_out))
         return cell_rule(trees, sample)
 
-    def _grow(self, sample: OpenSample, rng: np.random.RandomState) -> Trees:
+    def _grow(self, sample: OpenSample, rng: RandomState) -> Trees:
         X, masses = sample.rows, sample.masses
         counts = np.ones((1, len(X)), dtype=np.int64)
         growth = Growth(smallest_leaf(self.min_leaf, sample), X.shape[1], self.negative_cost)
         return grow(RankedRows.from_rows(X), masses, counts, growth, rng)
 
 
-def hold_out(
-    sample: OpenSample, share: float, rng: np.random.RandomState
-) -> tuple[OpenSample, OpenSample]:
+def hold_out(sample: OpenSample, share: float, rng: RandomState) -> tuple[OpenSample, OpenSample]:
     """Divide every class and the new rows into a part to learn from and one held out.
 
     A class of a single row, or a single new row, is in both parts: either part needs it to price
@@ -137,21 +134,10 @@ def node_masses(trees: Trees, sample: OpenSample) -> FloatArray:
 
 
 def prune(trees: Trees, masses: FloatArray, held_out: FloatArray) -> Trees:
-    """Cut off branches of a tree that do not lower the held-out risk.
+    """The smallest of all trees with the least held-out risk that are left when branches are cut.
 
-    Parameters
-    ----------
-    trees : Trees
-        One tree.
-    masses : ndarray of shape (n_nodes, K + 1)
-        Masses of the nodes, which give the nodes their labels.
-    held_out : ndarray of shape (n_nodes, K + 1)
-        Masses of rows that the tree was not grown from, which price these labels.
-
-    Returns
-    -------
-    Trees
-        The smallest of all pruned trees with the least held-out risk.
+    ``masses`` (n_nodes, K + 1) gives the nodes their labels; ``held_out``, the masses of rows that
+    the tree was not grown from, prices these labels.
     """
     labels = cell_labels(masses)
     cost = cell_costs(held_out)[np.arange(len(labels)), labels]
@@ -162,15 +148,10 @@ def prune(trees: Trees, masses: FloatArray, held_out: FloatArray) -> Trees:
             feature[node] = LEAF
         else:
             subtree[node] = branches
-    return without_lost_nodes(Trees(feature, trees.threshold, trees.left, 1))
-
-
-def without_lost_nodes(trees: Trees) -> Trees:
-    """The nodes of a tree that can still be reached from its root, renumbered."""
-    reached: BoolArray = np.zeros(trees.n_cells, dtype=bool)
-    reached[0] = True
-    for node in np.flatnonzero(trees.feature != LEAF):
+    # Nodes that can still be reached from the root are left, and renumbered.
+    reached: BoolArray = np.arange(len(feature)) == 0
+    for node in np.flatnonzero(feature != LEAF):
         reached[trees.left[node] + np.arange(2)] |= reached[node]
     number = np.cumsum(reached) - 1
-    left = np.where(trees.feature == LEAF, LEAF, number[trees.left])
-    return Trees(trees.feature[reached], trees.threshold[reached], left[reached], 1)
+    left = np.where(feature == LEAF, LEAF, number[trees.left])
+    return Trees(feature[reached], trees.threshold[reached], left[reached], 1)

@@ -16,9 +16,7 @@ from unseen._files import write_then_rename
 from unseen.plots import DARK, LIGHT
 from unseen.plots.timeline import reference_name
 from unseen.report import pictures, sentences, tables
-from unseen.study import Origin, Study
-
-__all__ = ["render", "write_report"]
+from unseen.study import Study
 
 _MOST_FILES = 30
 _LONGEST_COMMAND = 1000
@@ -48,7 +46,9 @@ def render(study: Study) -> str:
     >>> "<h1>About 30% of the new rows come from classes" in page, "<b>" in page
     (True, False)
     """
-    return str(_template().render(**_contents(study)))
+    sheet = (files("unseen.report") / "page.css").read_text(encoding="utf-8")
+    style = sheet.replace("/*light*/", LIGHT.css()).replace("/*dark*/", DARK.css())
+    return str(_template().render(style=style, **_contents(study)))
 
 
 def write_report(study: Study, path: str | Path) -> Path:
@@ -74,12 +74,14 @@ def write_report(study: Study, path: str | Path) -> Path:
 
 
 def _contents(study: Study) -> dict[str, Any]:
-    """Everything that the template names."""
-    estimate, now = study.estimate, study.now
+    """Everything that the template names; nothing for a part that the study lacks."""
+    estimate, now, timeline, explained = study.estimate, study.now, study.timeline, None
+    if study.explanation is not None and study.explanation.groups:
+        explained = study.explanation
     warnings, notes = sentences.warnings_and_notes(study)
-    value = tables.labelling_value(study)
+    value, methods = tables.shown_labelling(study), tables.side_by_side(study)
+    n_methods = len({estimate.method, *(study.baselines or ())})
     return {
-        "style": _style(),
         "data": sentences.data_name(study),
         "sentence": words.shown(study.sentence(), 2 * words.LONGEST_SENTENCE),
         "over_time": study.over_time,
@@ -91,45 +93,40 @@ def _contents(study: Study) -> dict[str, Any]:
         "shares_picture": pictures.shares_picture(now),
         "gap": pictures.gap_picture(study),
         "slopes": pictures.slope_pictures(study),
-        "groups": tables.groups_table(study),
-        "groups_picture": pictures.groups_picture(study),
+        "groups": explained and tables.groups_table(explained),
+        "groups_picture": explained and pictures.groups_picture(explained),
+        "groups_sentence": explained and explained.sentence(),
         "thumbnails": pictures.thumbnails(study),
-        "groups_sentence": study.explanation and study.explanation.sentence(),
-        "history": tables.history_table(study),
-        "history_picture": pictures.history_picture(study),
-        "reference": study.timeline and reference_name(study.timeline.in_reference),
-        "worth": "" if value is None else value.sentence,
-        "labelling": tables.labelling_table(study),
-        "labelling_picture": pictures.labelling_picture(study),
+        "history": timeline and tables.history_table(timeline),
+        "history_picture": timeline and pictures.history_picture(timeline),
+        "reference": timeline and reference_name(timeline.in_reference),
+        "worth": value and value.sentence,
+        "labelling": value and tables.labelling_table(value),
+        "labelling_picture": value and pictures.labelling_picture(value),
         "assumptions": sentences.assumptions(study),
         "warnings": warnings,
         "notes": notes,
         "tolerance": tables.tolerance_table(study),
         "disagreement": sentences.disagreement(study),
-        "baselines": tables.baselines_table(study),
-        "baselines_picture": pictures.baselines_picture(study),
-        "suspects": None if study.suspects is None else tables.suspects_table(study.suspects),
-        "seed": estimate.seed,
-        "versions": [(words.shown(a), words.shown(b)) for a, b in estimate.versions.items()],
-        **_again(study.origin),
+        "baselines": methods and tables.baselines_table(methods, n_methods),
+        "baselines_picture": methods and pictures.baselines_picture(methods),
+        "suspects": study.suspects and tables.suspects_table(study.suspects),
+        **_again(study),
     }
 
 
-def _again(origin: Origin) -> dict[str, Any]:
+def _again(study: Study) -> dict[str, Any]:
     """How to get the same answer again, cut to a size that a page can hold."""
+    origin, estimate = study.origin, study.estimate
     return {
         "made": words.shown(origin.made),
         "command": words.verbatim(origin.command, _LONGEST_COMMAND).strip(),
         "preparation": sentences.at_most(origin.preparation),
         "files": [(words.shown(a, 80), words.shown(b, 64)) for a, b in origin.files[:_MOST_FILES]],
         "n_more_files": max(0, len(origin.files) - _MOST_FILES),
+        "seed": estimate.seed,
+        "versions": [(words.shown(a), words.shown(b)) for a, b in estimate.versions.items()],
     }
-
-
-def _style() -> str:
-    """The style sheet, with the colours of the pictures in both themes."""
-    sheet = (files("unseen.report") / "page.css").read_text(encoding="utf-8")
-    return sheet.replace("/*light*/", LIGHT.css()).replace("/*dark*/", DARK.css())
 
 
 def _template() -> Any:

@@ -1,11 +1,13 @@
-"""The pictures of the page: each an SVG and one sentence that says what to see in it.
+"""The pictures of the page: each an SVG, its numbers for readers who cannot see it, and a caption.
 
-A page must stay small whatever the data. Pictures have a size that hardly depends on the data, and
-only as many ROCs, one per class, are drawn as fit a budget.
+A page must stay small whatever the data. Pictures have a size that hardly depends on the data, only
+as many ROCs, one per class, are drawn as fit a budget, and numbers are cut to what can be listened
+to.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -13,45 +15,22 @@ from typing import Any
 import numpy as np
 
 from unseen import _wording as words
-from unseen.plots import (
-    ComparisonDisplay,
-    Display,
-    GroupsDisplay,
-    LabellingDisplay,
-    RocDisplay,
-    ScoresDisplay,
-    SharesDisplay,
-    TimelineDisplay,
-    to_svg,
-)
+from unseen import plots
+from unseen.labelling import LabellingValue
+from unseen.loop import Explanation
+from unseen.monitoring import Timeline
+from unseen.monitoring.windows import shown_key
+from unseen.plots.canvas import largest
 from unseen.plots.timeline import reference_name
 from unseen.records import Estimate
-from unseen.report.spoken import (
-    spoken_comparison,
-    spoken_labelling,
-    spoken_shares,
-    spoken_timeline,
-)
-from unseen.report.tables import labelling_value, side_by_side
 from unseen.study import Study
 from unseen.study.thumbnails import Thumbnail
-
-__all__ = [
-    "Picture",
-    "Slopes",
-    "baselines_picture",
-    "gap_picture",
-    "groups_picture",
-    "history_picture",
-    "labelling_picture",
-    "shares_picture",
-    "slope_pictures",
-    "thumbnails",
-]
 
 _SLOPES_BYTES = 80_000
 _IN_CAPTION = 40
 _MOST_THUMBNAILS = 80
+_MOST_SPOKEN = 12
+_LONGEST_SPOKEN = 24
 
 
 @dataclass(frozen=True)
@@ -74,9 +53,9 @@ class Slopes:
     note: str = ""
 
 
-def _picture(display: Display, name: str, title: str, caption: str, numbers: str) -> Picture:
+def _picture(display: plots.Display, name: str, title: str, caption: str, numbers: str) -> Picture:
     """A picture whose label has its numbers: the caption is read out anyway."""
-    return Picture(to_svg(display.figure_, title, description=numbers, prefix=name), caption)
+    return Picture(plots.to_svg(display.figure_, title, description=numbers, prefix=name), caption)
 
 
 def shares_picture(study: Study) -> Picture:
@@ -94,13 +73,34 @@ def shares_picture(study: Study) -> Picture:
             "rows alone."
         )
     return _picture(
-        SharesDisplay.from_estimate(estimate, training=study.training_shares),
+        plots.SharesDisplay.from_estimate(estimate, training=study.training_shares),
         "shares",
         "Share of each class among the new rows",
         f"Each dot is a share of the new rows{lines}, and the tick the share in training. "
         f"{reading}",
-        spoken_shares(estimate),
+        _spoken_shares(estimate),
     )
+
+
+def _spoken_shares(estimate: Estimate) -> str:
+    """The unseen share and the largest known ones, such as "Unseen 30.0%, cat 70.0%"."""
+    said = ["Unseen not estimated"]
+    if estimate.sees_unseen:
+        said = [f"Unseen {_unseen(estimate)}{_limits(estimate, -1)}"]
+    for place in largest(estimate.proportions, _MOST_SPOKEN):
+        name = words.shown(estimate.classes[place], _LONGEST_SPOKEN)
+        share = words.share(estimate.proportions[place])
+        said.append(f"{name} {share}{_limits(estimate, place)}")
+    return words.listed(said, _MOST_SPOKEN)
+
+
+def _limits(estimate: Estimate, place: int) -> str:
+    ends = estimate.intervals
+    return "" if ends is None else f" ({words.interval(*ends[place])})"
+
+
+def _unseen(estimate: Estimate) -> str:
+    return "cannot be told" if estimate.has_moved_far else words.share(estimate.unseen)
 
 
 def gap_picture(study: Study) -> Picture | None:
@@ -109,25 +109,23 @@ def gap_picture(study: Study) -> Picture | None:
     if found is None:
         return None
     estimate, label = found
+    whose = "known rows" if label is None else f"rows of {words.named(label, _IN_CAPTION)}"
     if estimate.is_in_doubt:
-        caption = (
-            "Scores of the new rows (line) and of known rows scaled to their share (filled). If no "
-            "known class had moved, the shaded gap between them would be of new classes."
+        whose = "known rows"
+        reading = (
+            ". If no known class had moved, the shaded gap between them would be of new classes."
         )
     elif label is None:
-        caption = (
-            "Scores of the new rows (line) and of known rows scaled to their share (filled): the "
-            "shaded gap between them is what no known class accounts for."
-        )
+        reading = ": the shaded gap between them is what no known class accounts for."
     else:
-        name = words.named(label, _IN_CAPTION)
-        caption = (
-            f"Scores of the new rows (line) and of rows of {name} scaled to their share (filled): "
-            "the shaded gap is all that is not of this class."
-        )
-    title = "Densities of the scores of new and of known rows"
-    display = ScoresDisplay.from_estimate(estimate, label)
-    return _picture(display, "gap", title, caption, spoken_shares(estimate))
+        reading = ": the shaded gap is all that is not of this class."
+    return _picture(
+        plots.ScoresDisplay.from_estimate(estimate, label),
+        "gap",
+        "Densities of the scores of new and of known rows",
+        f"Scores of the new rows (line) and of {whose} scaled to their share (filled){reading}",
+        _spoken_shares(estimate),
+    )
 
 
 def _scored(study: Study) -> tuple[Estimate, Any] | None:
@@ -139,6 +137,11 @@ def _scored(study: Study) -> tuple[Estimate, Any] | None:
         if evidence is not None and evidence.thresholds is not None:
             return estimate, label
     return None
+
+
+def _by_share(estimate: Estimate) -> list[Any]:
+    """The classes, the largest share first."""
+    return [estimate.classes[place] for place in np.argsort(-estimate.proportions, kind="stable")]
 
 
 def slope_pictures(study: Study) -> Slopes:
@@ -156,69 +159,54 @@ def slope_pictures(study: Study) -> Slopes:
         if sum(len(picture.svg.encode()) for picture in drawn) > _SLOPES_BYTES:
             break
         drawn.append(_slope_of_class(slopes, label, estimate))
-    note = _note_on_slopes(study, len(slopes.classes) - len(drawn))
-    return Slopes(together, tuple(drawn), note)
-
-
-def _slope_of_all(estimate: Estimate) -> Picture:
-    display = RocDisplay.from_estimate(estimate)
-    return _picture(
-        display,
-        "slope-all",
-        "Right end of the ROC of all known classes together",
-        "The dashed line has the estimated share of all known classes together, "
-        f"{_slope(display)}, for its slope, and the curve should end along it. Known rows count "
-        "here as often as their classes are estimated to occur.",
-        f"Slope {_slope(display)}",
-    )
-
-
-def _slope_of_class(slopes: Estimate, label: Any, answer: Estimate) -> Picture:
-    display = RocDisplay.from_estimate(slopes, label)
-    name = words.named(label, _IN_CAPTION)
-    caption = f"This slope is the share: {_slope(display)} of the new rows for {name}."
-    if slopes is not answer:
-        caption = (
-            f"{words.shown(slopes.method)} alone would say {_slope(display)} for {name}; this page "
-            f"says {words.share(answer[label])}."
-        )
-    number = slopes.classes.index(label)
-    title = f"Right end of the ROC of {name}"
-    return _picture(display, f"slope-{number}", title, caption, f"Slope {_slope(display)}")
-
-
-def _slope(display: RocDisplay) -> str:
-    return words.share(min(max(display.evidence.right_slope, 0.0), 1.0))
-
-
-def _note_on_slopes(study: Study, n_missing: int) -> str:
-    slopes, sentences = study.slopes, []
-    if slopes is not None and slopes is not study.estimate:
-        sentences.append(
+    notes = []
+    if slopes is not estimate:
+        notes.append(
             f"The slopes of single classes are those of {words.shown(slopes.method)}, which reads "
             "one class at a time; the answer above weighs all classes together, so the two may "
             "differ."
         )
-    if n_missing:
-        sentences.append(
+    if n_missing := len(slopes.classes) - len(drawn):
+        notes.append(
             f"The {words.count(n_missing, 'smaller class')} would make this page too large, and "
             "are not drawn."
         )
-    return " ".join(sentences)
+    return Slopes(together, tuple(drawn), " ".join(notes))
 
 
-def _by_share(estimate: Estimate) -> list[Any]:
-    """The classes, the largest share first."""
-    return [estimate.classes[place] for place in np.argsort(-estimate.proportions, kind="stable")]
+def _slope_of_all(estimate: Estimate) -> Picture:
+    display = plots.RocDisplay.from_estimate(estimate)
+    caption = (
+        "The dashed line has the estimated share of all known classes together, "
+        f"{_slope(display)}, for its slope, and the curve should end along it. Known rows count "
+        "here as often as their classes are estimated to occur."
+    )
+    title = "Right end of the ROC of all known classes together"
+    return _picture(display, "slope-all", title, caption, f"Slope {_slope(display)}")
 
 
-def groups_picture(study: Study) -> Picture | None:
-    """Shares of the groups of unseen rows; None where nothing was explained, or nothing unseen."""
-    explanation = study.explanation
-    if explanation is None or not explanation.groups:
-        return None
+def _slope_of_class(slopes: Estimate, label: Any, answer: Estimate) -> Picture:
+    display = plots.RocDisplay.from_estimate(slopes, label)
+    name, slope = words.named(label, _IN_CAPTION), _slope(display)
+    caption = f"This slope is the share: {slope} of the new rows for {name}."
+    if slopes is not answer:
+        caption = (
+            f"{words.shown(slopes.method)} alone would say {slope} for {name}; this page "
+            f"says {words.share(answer[label])}."
+        )
+    number = slopes.classes.index(label)
+    title = f"Right end of the ROC of {name}"
+    return _picture(display, f"slope-{number}", title, caption, f"Slope {slope}")
+
+
+def _slope(display: plots.RocDisplay) -> str:
+    return words.share(min(max(display.evidence.right_slope, 0.0), 1.0))
+
+
+def groups_picture(explanation: Explanation) -> Picture:
+    """Shares of the groups of unseen rows."""
     return _picture(
-        GroupsDisplay.from_explanation(explanation),
+        plots.GroupsDisplay.from_explanation(explanation),
         "groups",
         "Share of each group of unseen rows",
         "Each mark is the share of a group, the line its interval. A full mark is a clump of its "
@@ -233,19 +221,15 @@ def thumbnails(study: Study) -> list[tuple[int, list[Thumbnail]]]:
     return [(number, list(one)) for number, one in groupby(shown, key=lambda one: one.group)]
 
 
-def history_picture(study: Study) -> Picture | None:
-    """Shares over windows; None without a timeline."""
-    timeline = study.timeline
-    if timeline is None:
-        return None
-    n_changed = int((timeline.changed | timeline.changed_unseen).sum())
+def history_picture(timeline: Timeline) -> Picture:
+    """Shares over windows; the unseen share of the latest is spoken."""
+    changed = timeline.changed | timeline.changed_unseen
     reference = reference_name(timeline.in_reference)
     verdict = f"no window differs clearly from {reference}"
-    if n_changed:
-        differ = "differs" if n_changed == 1 else "differ"
-        verdict = (
-            f"{words.count(n_changed, 'window')} marked ▼ {differ} from {reference} beyond chance"
-        )
+    if changed.any():
+        marked = f"{words.count(int(changed.sum()), 'window')} marked ▼"
+        differ = "differs" if changed.sum() == 1 else "differ"
+        verdict = f"{marked} {differ} from {reference} beyond chance"
     thick = "The thick line is the unseen share, the bands are intervals"
     if not timeline.estimates[0].sees_unseen:
         thick = (
@@ -254,40 +238,46 @@ def history_picture(study: Study) -> Picture | None:
         )
     elif all(one.has_moved_far for one in timeline.estimates):
         thick = "Known classes moved too far to draw an unseen share or an interval"
-    return _picture(
-        TimelineDisplay.from_timeline(timeline),
-        "history",
-        "Shares over time",
-        f"{thick}: {verdict}.",
-        spoken_timeline(timeline),
-    )
+    first = max(0, len(timeline) - _MOST_SPOKEN)
+    which = f" in the latest {_MOST_SPOKEN} windows" if first else ""
+    spoken = [
+        f"{words.shown(shown_key(timeline.windows[place]), _LONGEST_SPOKEN)} "
+        f"{_unseen(timeline.estimates[place])}{' (changed)' if changed[place] else ''}"
+        for place in range(first, len(timeline))
+    ]
+    numbers = f"Unseen share{which}: {', '.join(spoken)}"
+    display = plots.TimelineDisplay.from_timeline(timeline)
+    return _picture(display, "history", "Shares over time", f"{thick}: {verdict}.", numbers)
 
 
-def labelling_picture(study: Study) -> Picture | None:
-    """The value of labels; None where it cannot be said."""
-    value = labelling_value(study)
-    if value is None:
-        return None
+def labelling_picture(value: LabellingValue) -> Picture:
+    """The value of labels; the half-widths with each number of labels are spoken."""
+    spoken = [
+        f"{size:,.0f} labels: ± {words.points(alone)} alone, ± {words.points(both)} together"
+        for size, alone, both in zip(value.sizes, value.labels_alone, value.together, strict=True)
+    ]
     return _picture(
-        LabellingDisplay.from_value(value),
+        plots.LabellingDisplay.from_value(value),
         "labelling",
         "Half-width of the interval of the unseen share against rows labelled by hand",
         "Where the dashed line of labels alone meets the dotted one, so many labels say as much "
         "as this estimate; the thick line is both together.",
-        spoken_labelling(value),
+        "; ".join(spoken[:_MOST_SPOKEN]),
     )
 
 
-def baselines_picture(study: Study) -> Picture | None:
-    """Shares of the new rows by other methods; None without baselines."""
-    found = side_by_side(study)
-    if found is None:
-        return None
+def baselines_picture(found: Mapping[str, Estimate]) -> Picture:
+    """Shares of the new rows by this method and by others."""
+    spoken = [
+        f"{words.shown(name, _LONGEST_SPOKEN)} "
+        f"{words.share(one.unseen) if one.sees_unseen else 'cannot say'}"
+        for name, one in found.items()
+    ]
     return _picture(
-        ComparisonDisplay.from_comparison(found),
+        plots.ComparisonDisplay.from_comparison(found),
         "baselines",
         "Shares by several methods",
         "Each bar shares out the same new rows: the hatched part is unseen, and methods that "
         "cannot see it give it to the known classes.",
-        spoken_comparison(found),
+        f"Unseen share: {', '.join(spoken)}",
     )

@@ -3,26 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import PurePath
 
 from unseen import _wording as words
-from unseen.monitoring import Timeline
 from unseen.monitoring.windows import shown_key
 from unseen.records import Estimate
 from unseen.study import Study
-
-__all__ = [
-    "Assumption",
-    "assumptions",
-    "at_most",
-    "certainty",
-    "data_name",
-    "disagreement",
-    "source",
-    "to_do",
-    "warnings_and_notes",
-]
 
 MOST_MESSAGES = 15
 _MOST_COLUMNS = 3
@@ -32,64 +18,44 @@ _LEAST_DOUBT = 1e-12
 _OVERWHELMING = 1_000_000
 
 
-@dataclass(frozen=True)
-class Assumption:
-    """An assumption in one sentence, ``head``, and what follows if it fails, ``body``."""
-
-    head: str
-    body: str
-
-
-_OPEN = (
-    Assumption(
-        "Known classes look the same in both tables.",
+# Each assumption in one sentence, and what follows if it fails.
+_OPEN = {
+    "Known classes look the same in both tables.": (
         "Only how often each occurs may differ. If the camera, the form or the units have changed "
-        "since training, everything looks new, and the unseen share is far too large.",
+        "since training, everything looks new, and the unseen share is far too large."
     ),
-    Assumption(
-        "No known class hides inside the others (condition (A)).",
+    "No known class hides inside the others (condition (A)).": (
         "If part of a known class could be made by mixing other classes, seen or not, its share is "
-        "an upper bound and the unseen share a lower one.",
+        "an upper bound and the unseen share a lower one."
     ),
-    Assumption(
-        "The columns can tell unseen rows from known ones, at least a little.",
+    "The columns can tell unseen rows from known ones, at least a little.": (
         "A new class that looks exactly like a known one is counted as that class; no method can "
-        "see it in these columns.",
+        "see it in these columns."
     ),
-)
-_MOVED = Assumption(
-    "Known classes look nearly the same in both tables.",
-    "Here they do not, or may not. The default allows for known classes that moved a little; "
-    "where they moved far, the shares are a guess. First see whether a sensor, a unit, the "
-    "preprocessing or the population has changed.",
-)
-_CLOSED = (
-    Assumption(
-        "Nothing is unseen.",
+}
+_MOVED = {
+    "Known classes look nearly the same in both tables.": (
+        "Here they do not, or may not. The default allows for known classes that moved a little; "
+        "where they moved far, the shares are a guess. First see whether a sensor, a unit, the "
+        "preprocessing or the population has changed."
+    ),
+}
+_CLOSED = {
+    "Nothing is unseen.": (
         "This method has no other answer: it counts rows of a new class as the classes that they "
-        "resemble, whose shares are then too large.",
+        "resemble, whose shares are then too large."
     ),
-    Assumption(
-        "Known classes look the same in both tables.",
-        "Only how often each occurs may differ: not the camera, the form or the units.",
+    "Known classes look the same in both tables.": (
+        "Only how often each occurs may differ: not the camera, the form or the units."
     ),
-    Assumption(
-        "No known class is a mixture of the others.",
-        "If one were, different shares would fit the new rows equally well.",
+    "No known class is a mixture of the others.": (
+        "If one were, different shares would fit the new rows equally well."
     ),
-)
+}
 
 
 def certainty(estimate: Estimate) -> list[str]:
-    """How sure the answer is: a probability, a certified bound, the level of the intervals.
-
-    Examples
-    --------
-    >>> rows = {"n_labelled": {"cat": 9, "dog": 9}, "n_new": 9}
-    >>> certainty(Estimate(("cat", "dog"), [0.5, 0.2], 0.3, "made", **rows,
-    ...                    diagnostics={"probability_unseen": 0.95, "bayes_factor": 361}))[0]
-    'That anything is unseen is very likely: its probability was 5% before the data, now about 95%.'
-    """
+    """How sure the answer is: a probability, a certified bound, the level of the intervals."""
     sentences = _probability(estimate)
     if estimate.unseen_certified is not None and estimate.unseen_certified > 0:
         sentences.append(
@@ -134,16 +100,7 @@ def _probability(estimate: Estimate) -> list[str]:
 
 
 def data_name(study: Study) -> str:
-    """The tables that were compared, NEW first; nothing where no file was read.
-
-    Examples
-    --------
-    >>> from unseen.study import Origin
-    >>> made = Estimate(("cat",), [0.7], 0.3, "made", n_labelled={"cat": 9}, n_new=7)
-    >>> files = Origin(files=(("data/train.csv", "5f"), ("new.csv", "a0")))
-    >>> data_name(Study(made, origin=files))
-    'new.csv beside train.csv'
-    """
+    """The tables that were compared, as "new.csv beside train.csv"; nothing without a file."""
     names = [words.shown(PurePath(name).name, _LONGEST_FILE) for name, _ in study.origin.files[:2]]
     return f"{names[1]} beside {names[0]}" if len(names) == 2 else "".join(names)
 
@@ -169,14 +126,7 @@ def disagreement(study: Study) -> str:
 
 
 def source(study: Study) -> str:
-    """Method and rows in one sentence.
-
-    Examples
-    --------
-    >>> rows = {"n_labelled": {"cat": 9}, "n_new": 7}
-    >>> source(Study(Estimate(("cat",), [0.7], 0.3, "made", **rows), n_new=1000))
-    'made, from 7 of 1,000 new rows and 9 labelled rows of 1 known class.'
-    """
+    """Method and rows in one sentence."""
     estimate = study.estimate
     new = _part(estimate.n_new, study.n_new_rows, "new row")
     n_labelled, n_training = sum(estimate.n_labelled.values()), sum(study.training_rows.values())
@@ -190,19 +140,18 @@ def _part(used: int, total: int, noun: str) -> str:
 
 
 def to_do(study: Study) -> list[str]:
-    """What a person should do now, by the verdict on drift and by what was found.
-
-    Examples
-    --------
-    >>> rows = {"n_labelled": {"cat": 9}, "n_new": 7}
-    >>> to_do(Study(Estimate(("cat",), [0.7], 0.3, "made", **rows)))[0]
-    'Look at the rows that fit no known class: `unseen explain` says what they have in common.'
-    """
+    """What a person should do now, by the verdict on drift and by what was found."""
     estimate = study.estimate
     if not estimate.sees_unseen:
         return ["Ask a method that sees unseen classes, unless you know that there are none."]
     if estimate.is_in_doubt:
-        return _when_in_doubt(study)
+        return [
+            _to_rule_out(study),
+            "Compare with rows of the same place that hold nothing new (`--control`), or hold out "
+            "persons, sites or batches (`--group`).",
+            "Let people label some rows (`unseen explain --sheet`) and count by their labels "
+            "(`unseen audit`), which is right whatever moved.",
+        ]
     if estimate.unseen < words.NO_SHARE:
         return [
             "Use the shares: nothing speaks for a new class strongly enough.",
@@ -221,16 +170,6 @@ def to_do(study: Study) -> list[str]:
         "fitted to the labelled rows alone.",
         "Let people label some rows (`unseen explain --sheet`), check the share by their labels "
         "(`unseen audit`), and make a class of what they find (`unseen promote`).",
-    ]
-
-
-def _when_in_doubt(study: Study) -> list[str]:
-    return [
-        _to_rule_out(study),
-        "Compare with rows of the same place that hold nothing new (`--control`), or hold out "
-        "persons, sites or batches (`--group`).",
-        "Let people label some rows (`unseen explain --sheet`) and count by their labels "
-        "(`unseen audit`), which is right whatever moved.",
     ]
 
 
@@ -258,26 +197,25 @@ def _few(columns: Iterable[object]) -> str:
     return words.listed([words.shown(name, 24) for name in columns], _MOST_COLUMNS)
 
 
-def assumptions(study: Study) -> list[Assumption]:
-    """Everything that the numbers take for granted, in plain words."""
+def assumptions(study: Study) -> dict[str, str]:
+    """Everything that the numbers take for granted, in plain words, and what follows without it."""
     estimate = study.estimate
     smallest = min(estimate.classes, key=lambda label: estimate.n_labelled[label])
-    fewest = estimate.n_labelled[smallest]
-    is_rough, is_only = fewest < _ROUGH_ROWS, len(estimate.classes) == 1
-    if is_rough:
+    fewest, is_only = estimate.n_labelled[smallest], len(estimate.classes) == 1
+    if fewest < _ROUGH_ROWS:
         verdict = f"so {'the estimate' if is_only else 'its share'} is rough at best"
     else:
         verdict = "and that is all" if is_only else "and every other class at least as many"
-    enough = Assumption(
-        "Rows are drawn one by one, and there are enough of them.",
-        f"The smallest class, {words.shown(smallest)}, has "
-        f"{words.count(fewest, 'labelled row')}, {verdict}. Copies of rows and rows that come in "
-        "clusters make intervals too short.",
-    )
     others = _OPEN if estimate.sees_unseen else _CLOSED
     if estimate.is_in_doubt:
-        others = (_MOVED, *others[1:])
-    return [*others, enough]
+        others = _MOVED | dict(list(others.items())[1:])
+    return others | {
+        "Rows are drawn one by one, and there are enough of them.": (
+            f"The smallest class, {words.shown(smallest)}, has "
+            f"{words.count(fewest, 'labelled row')}, {verdict}. Copies of rows and rows that come "
+            "in clusters make intervals too short."
+        )
+    }
 
 
 def warnings_and_notes(study: Study) -> tuple[list[str], list[str]]:
@@ -285,31 +223,20 @@ def warnings_and_notes(study: Study) -> tuple[list[str], list[str]]:
     notices = study.all_notices
     severe = dict.fromkeys(one.text for one in notices if one.severity == "warning")
     notes = [one.text for one in notices if one.severity == "note" and one.text not in severe]
-    notes += [] if study.timeline is None else _rows_in_no_window(study.timeline)
+    timeline = study.timeline
+    if timeline is not None and timeline.skipped:
+        keys = [f"{words.shown(shown_key(key), 24)} ({rows})" for key, rows in timeline.skipped]
+        notes.append(f"Windows with too few rows for an estimate: {words.listed(keys)}.")
+    if timeline is not None and timeline.n_missing:
+        rows = words.count(timeline.n_missing, "new row")
+        notes.append(f"Without a date or key, and so in no window: {rows}.")
     return at_most(severe), at_most(notes)
 
 
 def at_most(messages: Iterable[str]) -> list[str]:
-    """Each message once, on one line; messages that the page cannot hold are counted.
-
-    Examples
-    --------
-    >>> at_most(["a", "a", "b"]), at_most(map(str, range(99)))[-1]
-    (['a', 'b'], '84 more are left out here.')
-    """
+    """Each message once, on one line; messages that the page cannot hold are counted."""
     sentences = list(dict.fromkeys(words.shown(one, words.LONGEST_SENTENCE) for one in messages))
     kept = sentences[:MOST_MESSAGES]
     if len(sentences) > len(kept):
         kept.append(f"{len(sentences) - len(kept)} more are left out here.")
     return kept
-
-
-def _rows_in_no_window(timeline: Timeline) -> list[str]:
-    found = []
-    if timeline.skipped:
-        keys = [f"{words.shown(shown_key(key), 24)} ({rows})" for key, rows in timeline.skipped]
-        found.append(f"Windows with too few rows for an estimate: {words.listed(keys)}.")
-    if timeline.n_missing:
-        rows = words.count(timeline.n_missing, "new row")
-        found.append(f"Without a date or key, and so in no window: {rows}.")
-    return found

@@ -6,14 +6,15 @@ columns that are left out.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 
 import numpy as np
 
 from unseen import _wording as words
-from unseen.api import Comparison
 from unseen.labelling import LabellingValue
+from unseen.loop import Explanation
 from unseen.monitoring import Timeline
 from unseen.monitoring.windows import shown_key
 from unseen.plots.canvas import largest
@@ -21,34 +22,13 @@ from unseen.plots.timeline import reference_name
 from unseen.records import Estimate
 from unseen.study import Study, Suspects
 
-__all__ = [
-    "Column",
-    "Row",
-    "Table",
-    "baselines_table",
-    "groups_table",
-    "history_table",
-    "labelling_table",
-    "labelling_value",
-    "shares_table",
-    "side_by_side",
-    "suspects_table",
-    "tolerance_table",
-]
-
 UNSEEN = "Unseen classes"
-_NOT_ESTIMATED = "not estimated"
-_CANNOT_TELL = "cannot tell"
-_NOTHING = "-"
-MOST_CLASSES = 80
-MOST_WINDOWS = 60
-MOST_METHODS = 12
-MOST_SUSPECTS = 100
-_MOST_SHARES = 5
-_MOST_OVER_TIME = 2
+_NOT_ESTIMATED, _CANNOT_TELL, _NOTHING = "not estimated", "cannot tell", "-"
+MOST_CLASSES, MOST_WINDOWS, MOST_METHODS, MOST_SUSPECTS = 80, 60, 12, 100
+# Known classes with a column in the table of methods, and in that of windows.
+_MOST_SHARES, _MOST_OVER_TIME = 5, 2
 _MOST_FIELDS = 10
-_LONGEST_VALUE = 30
-_LONGEST_HEAD = 24
+_LONGEST_VALUE, _LONGEST_HEAD = 30, 24
 _FACTORS = (1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
 # Labels per new row. Widths are rough, and where classes lie apart an estimate is worth all rows.
 _MOST_WORTH = 1.25
@@ -87,30 +67,22 @@ def shares_table(study: Study) -> Table:
     """Share of each class in training and now; the last row is for unseen classes.
 
     The last row is marked where there are any, or may be.
-
-    Examples
-    --------
-    >>> estimate = Estimate(("cat",), [0.7], 0.3, "made", n_labelled={"cat": 9}, n_new=9)
-    >>> for row in shares_table(Study(estimate)).rows:
-    ...     print(*row.cells, sep=" | ")
-    cat | 100.0% | 70.0% | ≈ no clear change
-    Unseen classes | never | 30.0% | ↑ +30.0 points
     """
     estimate, training = study.estimate, study.training_shares
-    kept = largest(estimate.proportions, MOST_CLASSES)
-    known, rows = float(estimate.proportions.sum()), []
+    shares, kept = estimate.proportions, largest(estimate.proportions, MOST_CLASSES)
+    rows = []
     for place in kept:
-        label, now = estimate.classes[place], float(estimate.proportions[place])
+        label = estimate.classes[place]
         then = training.get(label, 0.0)
-        numbers = _numbers(estimate, place, then, now, known)
+        numbers = _numbers(estimate, place, then, float(shares[place]), float(shares.sum()))
         rows.append(Row((words.shown(label), words.share(then), *numbers)))
     columns = [Column("Class", numeric=False), Column("In training"), Column("Now")]
     if estimate.intervals is not None:
         columns.append(_interval_column(estimate))
     columns.append(Column("Change among known rows", numeric=False))
     note = _by_chance(estimate)
-    if hidden := len(estimate.classes) - len(kept):
-        rest = words.share(float(np.delete(estimate.proportions, kept).sum()))
+    if hidden := len(shares) - len(kept):
+        rest = words.share(float(np.delete(shares, kept).sum()))
         note = f"The {hidden} smaller known classes, {rest} together, are not listed. {note}"
     cells = _numbers(estimate, -1, 0.0, float(estimate.unseen))
     if not estimate.sees_unseen:
@@ -155,43 +127,40 @@ def _interval_column(estimate: Estimate) -> Column:
     return Column(words.interval_name(estimate.confidence).capitalize())
 
 
-def history_table(study: Study) -> Table | None:
-    """Shares in each window, and whether they have changed; None without a timeline."""
-    timeline = study.timeline
-    if timeline is None:
-        return None
+def history_table(timeline: Timeline) -> Table:
+    """Shares in each window, and whether they have changed."""
+    estimates, first = timeline.estimates, max(0, len(timeline) - MOST_WINDOWS)
     classes = largest(timeline.shares[:, :-1].mean(axis=0), _MOST_OVER_TIME)
-    with_intervals = all(one.intervals is not None for one in timeline.estimates)
-    columns = [Column("Window", numeric=False), Column(UNSEEN)]
-    if with_intervals:
-        columns.append(_interval_column(timeline.estimates[0]))
+    with_intervals = all(one.intervals is not None for one in estimates)
     since = f"Since {reference_name(timeline.in_reference)}"
-    columns += [Column(since, numeric=False), Column("p"), Column("Rows")]
-    columns += [Column(words.named(timeline.classes[place], _LONGEST_HEAD)) for place in classes]
-    first = max(0, len(timeline) - MOST_WINDOWS)
-    rows = [
-        _window_row(timeline, place, classes, with_intervals)
-        for place in range(first, len(timeline))
-    ]
+    columns = (
+        Column("Window", numeric=False),
+        Column(UNSEEN),
+        *([_interval_column(estimates[0])] if with_intervals else []),
+        Column(since, numeric=False),
+        Column("p"),
+        Column("Rows"),
+        *(Column(words.named(timeline.classes[place], _LONGEST_HEAD)) for place in classes),
+    )
+    changed, rows = timeline.changed | timeline.changed_unseen, []
+    for place, estimate in list(enumerate(estimates))[first:]:
+        cells = [words.shown(shown_key(timeline.windows[place]), _LONGEST_HEAD)]
+        cells += _unseen_cells(estimate, with_intervals)
+        cells += [*timeline.verdict(place), f"{estimate.n_new:,}"]
+        cells += [words.share(float(estimate.proportions[one])) for one in classes]
+        rows.append(Row(tuple(cells), bool(changed[place])))
     note = _left_out(len(rows), len(timeline), "latest", "windows")
     note += _left_out(len(classes), len(timeline.classes), "largest", "known classes")
-    return Table("Shares in each window", tuple(columns), tuple(rows), note.strip())
+    return Table("Shares in each window", columns, tuple(rows), note.strip())
 
 
-def _window_row(timeline: Timeline, place: int, classes: list[int], with_intervals: bool) -> Row:
-    estimate = timeline.estimates[place]
-    cells = [
-        words.shown(shown_key(timeline.windows[place]), _LONGEST_HEAD),
-        _CANNOT_TELL if estimate.has_moved_far else words.share(estimate.unseen),
-    ]
+def _unseen_cells(estimate: Estimate, with_interval: bool) -> list[str]:
+    """The unseen share of a window, and its interval where the table has a column of intervals."""
+    ends = estimate.intervals[-1] if with_interval and estimate.intervals is not None else None
     if not estimate.sees_unseen:
-        cells[1] = _NOT_ESTIMATED
-    if with_intervals and estimate.intervals is not None:
-        ends = words.interval(*estimate.intervals[-1])
-        cells.append(ends if estimate.sees_unseen else _NOTHING)
-    cells += [*timeline.verdict(place), f"{estimate.n_new:,}"]
-    cells += [words.share(float(estimate.proportions[one])) for one in classes]
-    return Row(tuple(cells), bool(timeline.changed[place] or timeline.changed_unseen[place]))
+        return [_NOT_ESTIMATED, *[_NOTHING] * (ends is not None)]
+    share = _CANNOT_TELL if estimate.has_moved_far else words.share(estimate.unseen)
+    return [share] if ends is None else [share, words.interval(*ends)]
 
 
 def tolerance_table(study: Study) -> Table | None:
@@ -210,7 +179,7 @@ def tolerance_table(study: Study) -> Table | None:
     return Table("How much must be new even if known classes changed", columns, rows)
 
 
-def labelling_value(study: Study) -> LabellingValue | None:
+def shown_labelling(study: Study) -> LabellingValue | None:
     """The value of labels; None where it cannot be said.
 
     The value needs an interval of the unseen share with a level and a width. An interval that is
@@ -220,11 +189,8 @@ def labelling_value(study: Study) -> LabellingValue | None:
     return value if value is not None and value.worth <= _MOST_WORTH * study.n_new_rows else None
 
 
-def labelling_table(study: Study) -> Table | None:
+def labelling_table(value: LabellingValue) -> Table:
     """Half-widths of the interval with k labelled rows, alone and with the estimate."""
-    value = labelling_value(study)
-    if value is None:
-        return None
     numbers = zip(value.sizes, value.labels_alone, value.together, strict=True)
     rows = tuple(
         Row((f"{size:,.0f}", f"± {words.points(alone)}", f"± {words.points(together)}"))
@@ -234,44 +200,40 @@ def labelling_table(study: Study) -> Table | None:
     return Table("How well the unseen share would be known", columns, rows)
 
 
-def side_by_side(study: Study) -> Comparison | None:
-    """The answer and then the baselines, at most 12 methods; None without baselines."""
+def side_by_side(study: Study) -> dict[str, Estimate]:
+    """The answer and then the baselines, at most 12 methods; nothing without baselines."""
     if study.baselines is None:
-        return None
-    found = {study.estimate.method: study.estimate}
-    for name, estimate in study.baselines.items():
-        found.setdefault(name, estimate)
-    return Comparison(dict(list(found.items())[:MOST_METHODS]))
+        return {}
+    answer = {study.estimate.method: study.estimate}
+    others = [(name, one) for name, one in study.baselines.items() if name not in answer]
+    return answer | dict(others[: MOST_METHODS - 1])
 
 
-def baselines_table(study: Study) -> Table | None:
-    """One row per estimator: its unseen share and those of the largest classes."""
-    found = side_by_side(study)
-    if found is None or study.baselines is None:
-        return None
+def baselines_table(found: Mapping[str, Estimate], n_methods: int) -> Table:
+    """One row per estimator, the answer first, of ``n_methods``: unseen and the largest classes."""
+    answer, *_ = found.values()
     classes = largest(np.mean([one.proportions for one in found.values()], axis=0), _MOST_SHARES)
-    columns = [Column("Method", numeric=False), Column("Can see unseen", numeric=False)]
-    columns.append(Column(UNSEEN))
-    columns += [Column(words.named(found.classes[place], _LONGEST_HEAD)) for place in classes]
+    columns = [
+        Column("Method", numeric=False),
+        Column("Can see unseen", numeric=False),
+        Column(UNSEEN),
+        *(Column(words.named(answer.classes[place], _LONGEST_HEAD)) for place in classes),
+    ]
     rows = []
     for name, one in found.items():
         shares = [one.unseen, *one.proportions[classes]]
         sees = "yes" if one.sees_unseen else "no"
         rows.append(Row((words.shown(name), sees, *map(words.share, shares))))
-    n_methods = len({study.estimate.method, *study.baselines})
-    note = f"{words.shown(study.estimate.method)} is the method of this page."
-    if study.estimate.is_in_doubt:
+    note = f"{words.shown(answer.method)} is the method of this page."
+    if answer.is_in_doubt:
         note += " A method that takes known classes for unmoved calls moved rows unseen."
-    note += _left_out(len(classes), len(found.classes), "largest", "known classes")
+    note += _left_out(len(classes), len(answer.classes), "largest", "known classes")
     note += _left_out(len(found), n_methods, "first", "methods")
     return Table("Shares of the same rows by each method", tuple(columns), tuple(rows), note)
 
 
-def groups_table(study: Study) -> Table | None:
-    """One row per group of unseen rows; None where nothing was explained, or nothing is unseen."""
-    explanation = study.explanation
-    if explanation is None or not explanation.groups:
-        return None
+def groups_table(explanation: Explanation) -> Table:
+    """One row per group of unseen rows."""
     header, *cells = explanation.table()
     numeric = {"group", "share", "rows", "95% interval"}
     columns = tuple(Column(name.capitalize(), name in numeric) for name in header)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from unseen._arrays import row_blocks
 from unseen._frozen import Frozen
 from unseen._random import generator
 from unseen._types import FloatArray, IntArray
@@ -34,15 +35,7 @@ _BLOCK_SIZE = 250_000
 
 @dataclass(frozen=True, eq=False)
 class RocBootstrap(Frozen):
-    """Replicates of a ROC on a grid of false-alarm rates.
-
-    Parameters
-    ----------
-    false_alarm : ndarray of shape (G,)
-        The grid.
-    replicates : ndarray of shape (B, G)
-        Detection of each replicate on the grid.
-    """
+    """Replicates of a ROC, shape (B, G), on a grid of false-alarm rates, shape (G,)."""
 
     false_alarm: FloatArray
     replicates: FloatArray
@@ -88,21 +81,19 @@ def bootstrap_roc(
     >>> bootstrap.mean.round(1)
     array([0.7, 0.8, 0.9])
     """
-    if n_replicates < 1:
-        raise ValueError(f"n_replicates must be >= 1; got {n_replicates}.")
-    grid = np.asarray(false_alarm, dtype=float)
-    labelled, new = _cells(sketch, max_cells)
-    rng = generator(random_state)
-    replicates = np.empty((n_replicates, grid.size))
-    block = max(1, _BLOCK_SIZE // labelled.size)
-    for first in range(0, n_replicates, block):
-        rows = range(first, min(first + block, n_replicates))
-        curves = cumulative_roc(
-            _gamma_weights(rng, labelled, len(rows)),
-            _gamma_weights(rng, new, len(rows)),
-        )
-        for row, vertices in zip(rows, zip(*curves, strict=True), strict=True):
-            replicates[row] = np.interp(grid, *vertices)
+    grid = _checked_grid(false_alarm, n_replicates)
+    if max_cells is not None and max_cells < 1:
+        raise ValueError(f"max_cells must be >= 1; got {max_cells}.")
+    if max_cells is None and sketch.n_labelled + sketch.n_new > EXACT_ROWS:
+        max_cells = COARSE_CELLS
+    counts = sketch.increments() if max_cells is None else sketch.coarse_increments(max_cells)
+    held = sum(counts) > 0
+    labelled, new = (count[held] for count in counts)
+    rng, replicates = generator(random_state), np.empty((n_replicates, grid.size))
+    for part in row_blocks(n_replicates, max(1, _BLOCK_SIZE // labelled.size)):
+        n_draws = part.stop - part.start
+        weights = _gamma_weights(rng, labelled, n_draws), _gamma_weights(rng, new, n_draws)
+        replicates[part] = _read(*weights, grid)
     return RocBootstrap(grid, replicates)
 
 
@@ -112,38 +103,15 @@ def bootstrap_rocs(
     n_replicates: int = 1000,
     random_state: Any = None,
 ) -> FloatArray:
-    """Draw replicates of the ROCs of several classes against the same new rows.
+    """Replicates (B, K, G) of the ROCs of K classes against the same new rows.
 
-    Within a replicate a new row has one weight for all classes. Above 20,000 rows of F and H in a
-    pair, weights are drawn per cell and for each class by itself: each ROC then has the right
-    law, but the dependence between classes is lost. Shares of one mixture vary against each
+    ``pairs`` holds for each class the scores of the new rows, always in the same order, and of the
+    rows of the class. Within a replicate a new row has one weight for all classes. Above 20,000
+    rows in a pair, weights are drawn per cell and for each class by itself: each ROC then has the
+    right law, but the dependence between classes is lost. Shares of one mixture vary against each
     other, so that their sum then varies too much rather than too little.
-
-    Parameters
-    ----------
-    pairs : sequence of (scores_F, scores_H)
-        For each class, scores of the new rows, always in the same order, and of the
-        rows of the class.
-    false_alarm, n_replicates, random_state
-        See :func:`bootstrap_roc`.
-
-    Returns
-    -------
-    ndarray of shape (B, K, G)
-        Detection of each replicate of each class on the grid.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from unseen.roc.bootstrap import bootstrap_rocs
-    >>> rng = np.random.default_rng(0)
-    >>> pairs = [(rng.normal(1, 1, 50), rng.normal(0, 1, 30)) for _ in range(3)]
-    >>> bootstrap_rocs(pairs, [0.25, 0.75], 10, random_state=0).shape
-    (10, 3, 2)
     """
-    if n_replicates < 1:
-        raise ValueError(f"n_replicates must be >= 1; got {n_replicates}.")
-    grid, rng = np.asarray(false_alarm, dtype=float), generator(random_state)
+    grid, rng = _checked_grid(false_alarm, n_replicates), generator(random_state)
     samples = [
         (check_scores(scores_F, "scores_F"), check_scores(scores_H, "scores_H"))
         for scores_F, scores_H in pairs
@@ -157,16 +125,16 @@ def bootstrap_rocs(
     n_new = sizes.pop()
     if max(n_new + scores_H.size for _, scores_H in samples) > EXACT_ROWS:
         sketches = [RocSketch.from_scores(*pair) for pair in samples]
-        curves = [bootstrap_roc(one, grid, n_replicates, rng) for one in sketches]
-        return np.stack([one.replicates for one in curves], axis=1)
+        alone = [bootstrap_roc(one, grid, n_replicates, rng).replicates for one in sketches]
+        return np.stack(alone, axis=1)
     cells = [_RowCells.from_scores(*pair) for pair in samples]
     replicates = np.empty((n_replicates, len(cells), grid.size))
-    block = max(1, _BLOCK_SIZE // max(one.n_cells for one in cells))
-    for first in range(0, n_replicates, block):
-        part = replicates[first : first + block]
-        weight = rng.standard_exponential((len(part), n_new))
+    n_cells = n_new + max(one.labelled.size for one in cells)
+    for part in row_blocks(n_replicates, max(1, _BLOCK_SIZE // n_cells)):
+        weight = rng.standard_exponential((part.stop - part.start, n_new))
         for label, one in enumerate(cells):
-            part[:, label] = one.curves(weight, grid, rng)
+            labelled = _gamma_weights(rng, one.labelled, len(weight))
+            replicates[part, label] = _read(labelled, one.summed(weight), grid)
     return replicates
 
 
@@ -176,30 +144,7 @@ def bootstrap_slopes(
     n_replicates: int = 1000,
     random_state: Any = None,
 ) -> FloatArray:
-    """Right-end slopes of a model fitted to every replicate of :func:`bootstrap_rocs`.
-
-    Parameters
-    ----------
-    pairs, n_replicates, random_state
-        See :func:`bootstrap_rocs`.
-    model : RocModel
-        The model that is fitted to each replicate.
-
-    Returns
-    -------
-    ndarray of shape (B, K)
-        Slopes of each replicate of each class.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from unseen.roc import Concave
-    >>> from unseen.roc.bootstrap import bootstrap_slopes
-    >>> rng = np.random.default_rng(0)
-    >>> pairs = [(rng.normal(1, 1, 50), rng.normal(0, 1, 30)) for _ in range(2)]
-    >>> bootstrap_slopes(pairs, Concave(), 10, random_state=0).shape
-    (10, 2)
-    """
+    """Right-end slopes (B, K) of a model fitted to every replicate of :func:`bootstrap_rocs`."""
     grid = BinomialDeviance().grid
     curves = bootstrap_rocs(pairs, grid, n_replicates, random_state)
     slopes = [fit_roc(grid, curves[:, label], model).right_slope for label in range(len(pairs))]
@@ -208,16 +153,12 @@ def bootstrap_slopes(
 
 @dataclass(frozen=True, eq=False)
 class _RowCells:
-    """The rows of F and H of one class, sorted into cells by falling score.
+    """The rows of F and H of one class, sorted into cells by falling score."""
 
-    ``order`` sorts the rows of F. ``held`` lists the cells with rows of F, and ``starts`` where
-    each of these cells begins in that order. ``labelled`` counts the rows of H in each cell.
-    """
-
-    order: IntArray
-    starts: IntArray
-    held: IntArray
-    labelled: IntArray
+    order: IntArray  # sorts the rows of F
+    starts: IntArray  # where each cell with rows of F begins in this order
+    held: IntArray  # the cells with rows of F
+    labelled: IntArray  # rows of H in each cell
 
     @classmethod
     def from_scores(cls, scores_F: FloatArray, scores_H: FloatArray) -> _RowCells:
@@ -228,30 +169,17 @@ class _RowCells:
         starts = np.cumsum(new) - new
         return cls(np.argsort(-scores_F), starts[held], held, labelled)
 
-    @property
-    def n_cells(self) -> int:
-        return int(self.labelled.size + self.order.size)
-
-    def curves(self, weight: FloatArray, grid: FloatArray, rng: np.random.Generator) -> FloatArray:
-        """One replicate on the grid per row of weights of the rows of F."""
+    def summed(self, weight: FloatArray) -> FloatArray:
+        """Weights (B, n_F) of the rows of F, summed over the cells."""
         new = np.zeros((len(weight), self.labelled.size))
         new[:, self.held] = np.add.reduceat(weight[:, self.order], self.starts, axis=1)
-        steps = _gamma_weights(rng, self.labelled, len(weight)), new
-        vertices = zip(*cumulative_roc(*steps), strict=True)
-        return np.array([np.interp(grid, *one) for one in vertices])
+        return new
 
 
-def _cells(sketch: RocSketch, max_cells: int | None) -> tuple[IntArray, IntArray]:
-    """Rows of H and F in each cell that holds any."""
-    if max_cells is not None and max_cells < 1:
-        raise ValueError(f"max_cells must be >= 1; got {max_cells}.")
-    if max_cells is None and sketch.n_labelled + sketch.n_new > EXACT_ROWS:
-        max_cells = COARSE_CELLS
-    labelled, new = (
-        sketch.increments() if max_cells is None else sketch.coarse_increments(max_cells)
-    )
-    held = labelled + new > 0
-    return labelled[held], new[held]
+def _checked_grid(false_alarm: ArrayLike, n_replicates: int) -> FloatArray:
+    if n_replicates < 1:
+        raise ValueError(f"n_replicates must be >= 1; got {n_replicates}.")
+    return np.asarray(false_alarm, dtype=float)
 
 
 def _gamma_weights(rng: np.random.Generator, count: IntArray, n_draws: int) -> FloatArray:
@@ -260,3 +188,9 @@ def _gamma_weights(rng: np.random.Generator, count: IntArray, n_draws: int) -> F
     held = np.flatnonzero(count)
     weights[:, held] = rng.standard_gamma(count[held], size=(n_draws, held.size))
     return weights
+
+
+def _read(labelled: FloatArray, new: FloatArray, grid: FloatArray) -> FloatArray:
+    """One ROC on the grid per row of weights of the cells."""
+    vertices = zip(*cumulative_roc(labelled, new), strict=True)
+    return np.array([np.interp(grid, *one) for one in vertices])

@@ -2,24 +2,39 @@
 
 All curves share one grid of false-alarm rates, so that a thousand bootstrap replicates are one
 call. The deviance of every curve at every point of a lattice of starts is one matrix product; from
-the best points damped Newton steps (:mod:`unseen.roc.newton`) go down to the minimum.
+the best points damped Newton steps (Levenberg-Marquardt) go down to the minimum, for all curves at
+once. A curve leaves the batch as soon as its steps are below the tolerance.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from numbers import Integral
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from unseen._arrays import row_blocks
 from unseen._frozen import Frozen
-from unseen._types import FloatArray, IntArray
+from unseen._types import BoolArray, FloatArray, IntArray
 from unseen.roc.models import RocModel
-from unseen.roc.newton import Derivatives, Objective, newton_in_blocks, row_dot
 from unseen.roc.sketch import RocSketch
 
+# Value (b,), gradient (b, p) and curvature (b, p, p) of the objective of b curves.
+Derivatives: TypeAlias = tuple[FloatArray, FloatArray, FloatArray]
+# (parameters, rows of the batch) -> derivatives
+Objective: TypeAlias = Callable[[FloatArray, IntArray], Derivatives]
+
+# Coarser tolerances are not safe: 1e-5 moves a slope by up to .007.
+TOLERANCE = 1e-7
+_MAX_ITERATIONS = 200
+LARGEST_STEP = 2.0
+_LARGEST_DAMPING = 1e10
+_FLOOR = 1e-12
+_ROUNDING = 1e-13
 # A second start must have a slope this far from the first, and not be clearly hopeless.
 _OTHER_SLOPE = 0.15
 _CLEARLY_WORSE = 1.0
@@ -29,21 +44,11 @@ _BLOCK_SIZE = 20_000
 
 @dataclass(frozen=True, eq=False)
 class FittedRoc(Frozen):
-    """Fitted curves, one row each.
+    """Fitted curves, one row each."""
 
-    Parameters
-    ----------
-    parameters : ndarray of shape (B, p)
-        In the order of ``model.names``.
-    right_slope : ndarray of shape (B,)
-        Slope of each curve at its right end: the mixture proportion.
-    deviance : ndarray of shape (B,)
-        The binomial deviance at its minimum.
-    """
-
-    parameters: FloatArray
-    right_slope: FloatArray
-    deviance: FloatArray
+    parameters: FloatArray  # (B, p), in the order of ``model.names``
+    right_slope: FloatArray  # (B,): the mixture proportion
+    deviance: FloatArray  # (B,): the binomial deviance at its minimum
 
 
 @dataclass(frozen=True)
@@ -121,12 +126,12 @@ def fit_roc(
         """B_f, its gradient, and its expected curvature (Fisher scoring)."""
         value, complement, gradient = model.value_and_gradient(alpha, parameters)
         deviance = -2 * (
-            row_dot(hit[rows], np.log(value)) + row_dot(miss[rows], np.log(complement))
+            _row_dot(hit[rows], np.log(value)) + _row_dot(miss[rows], np.log(complement))
         )
         score = 2 * (miss[rows] / complement - hit[rows] / value)
         information = 2 * (hit[rows] + miss[rows]) / (value * complement)
         curvature = np.einsum("pbj,qbj->bpq", gradient * information, gradient)
-        return deviance, row_dot(gradient, score).T, curvature
+        return deviance, _row_dot(gradient, score).T, curvature
 
     value, complement, _ = model.value_and_gradient(alpha, model.starts)
     screened = -2 * (hit @ np.log(value).T + miss @ np.log(complement).T)
@@ -143,11 +148,11 @@ def _fit(
     alike = np.abs(slope - slope[first, np.newaxis]) < _OTHER_SLOPE
     second = np.argmin(np.where(alike, np.inf, screened), axis=1)
     block = max(1, _BLOCK_SIZE // points_per_curve)
-    parameters, deviance = newton_in_blocks(model, objective, model.starts[first], every, block)
+    parameters, deviance = _newton_in_blocks(model, objective, model.starts[first], every, block)
     fallen = screened[every, first] - deviance
     hopeful = screened[every, second] < deviance + np.maximum(10 * fallen, _CLEARLY_WORSE)
     rows = every[hopeful]
-    other = newton_in_blocks(model, objective, model.starts[second[rows]], rows, block)
+    other = _newton_in_blocks(model, objective, model.starts[second[rows]], rows, block)
     # At a tie the larger slope is better, as ν* is the largest share that fits.
     margin = 1e-9 * (1 + np.abs(deviance[rows]))
     larger = model.right_slope(other[0]) > model.right_slope(parameters[rows])
@@ -188,3 +193,134 @@ def _checked_weights(weights: ArrayLike, n_points: int) -> FloatArray:
     if not weight.any():
         raise ValueError(f"weights must not all be 0; got {n_points} zeros.")
     return weight
+
+
+def _newton_in_blocks(
+    model: RocModel, objective: Objective, start: FloatArray, rows: IntArray, block: int
+) -> tuple[FloatArray, FloatArray]:
+    """Parameters (b, p) and values (b,) where the fits of some rows of the batch end.
+
+    A few rows are fitted at a time, so that they stay in the cache.
+    """
+    space = _Coordinates(model)
+    parameters, value = np.empty_like(start), np.empty(rows.size)
+    for part in row_blocks(rows.size, block):
+        place, value[part] = descend(
+            space.inside(space.from_parameters(start[part])),
+            partial(space.derivatives, objective, rows[part]),
+            space.step,
+            space.inside,
+        )
+        parameters[part] = space.to_parameters(place)
+    return parameters, value
+
+
+def descend(
+    place: FloatArray,
+    derivatives: Callable[[FloatArray, IntArray], Derivatives],
+    step: Callable[[FloatArray, FloatArray, FloatArray, FloatArray], FloatArray],
+    inside: Callable[[FloatArray], FloatArray],
+) -> tuple[FloatArray, FloatArray]:
+    """Levenberg-Marquardt steps for all problems at once; finished problems drop out.
+
+    Problems start at ``place``, shape (B, ..., p); the answer is where each ended, and the value
+    there. ``derivatives(place, problems)`` are those of some problems,
+    ``step(place, gradient, curvature, damping)`` is the minimum of the damped quadratic model, and
+    ``inside(place)`` the nearest place within the bounds.
+    """
+    value, gradient, curvature = derivatives(place, np.arange(len(place)))
+    damping, growth = np.full(len(place), 1e-3), np.full(len(place), 2.0)
+    active = np.arange(len(place))
+    for _ in range(_MAX_ITERATIONS):
+        move = step(place[active], gradient[active], curvature[active], damping[active])
+        trial = inside(place[active] + move)
+        new = derivatives(trial, active)
+        bend = np.einsum("...pq,...q->...p", curvature[active], move)
+        tilt = gradient[active] + 0.5 * bend
+        promised = -_row_dot(move.reshape(len(active), -1), tilt.reshape(len(active), -1))
+        negligible = _ROUNDING * (1 + np.abs(value[active]))
+        fall = value[active] - new[0]
+        better = fall > 0
+        taken = active[better]
+        place[taken] = trial[better]
+        value[taken], gradient[taken], curvature[taken] = (part[better] for part in new)
+        # The nearer the fall is to what the quadratic model promised, the less damping.
+        kept_promise = np.clip(fall / np.maximum(promised, negligible), 0.0, 1.0)
+        ease = np.maximum(0.1, 1 - (2 * kept_promise - 1) ** 3)
+        damping[active] *= np.where(better, ease, growth[active])
+        growth[active] = np.where(better, 2.0, 2 * growth[active])
+        longest = np.abs(move).reshape(len(active), -1).max(axis=1)
+        still = (longest < TOLERANCE) | (np.abs(promised) < negligible)
+        active = active[~still & (damping[active] < _LARGEST_DAMPING)]
+        if active.size == 0:
+            break
+    return place, value
+
+
+class _Coordinates:
+    """Parameters as the steps see them: some on the log scale, all inside a box."""
+
+    def __init__(self, model: RocModel) -> None:
+        self.log_scaled = np.array(model.log_scaled)
+        self.bounds = model.bounds
+        self.lower, self.upper = (self.from_parameters(bound) for bound in model.bounds)
+
+    def from_parameters(self, parameters: FloatArray) -> FloatArray:
+        return np.log(parameters, out=np.array(parameters), where=self.log_scaled)
+
+    def to_parameters(self, place: FloatArray) -> FloatArray:
+        parameters = np.exp(place, out=np.array(place), where=self.log_scaled)
+        # The exponential of the logarithm of a bound may lie beyond it by rounding.
+        return np.clip(parameters, *self.bounds)
+
+    def inside(self, place: FloatArray) -> FloatArray:
+        return np.clip(place, self.lower, self.upper)
+
+    def derivatives(
+        self, objective: Objective, rows: IntArray, place: FloatArray, active: IntArray
+    ) -> Derivatives:
+        """Value, gradient and curvature of the active rows by the coordinates (chain rule)."""
+        parameters = self.to_parameters(place)
+        value, gradient, curvature = objective(parameters, rows[active])
+        scale = np.where(self.log_scaled, parameters, 1.0)
+        return value, scale * gradient, scale[:, :, None] * scale[:, None, :] * curvature
+
+    def step(
+        self, place: FloatArray, gradient: FloatArray, curvature: FloatArray, damping: FloatArray
+    ) -> FloatArray:
+        """Damped Newton step; a coordinate that would leave the box goes to its wall instead."""
+        lowest = np.maximum(self.lower - place, -LARGEST_STEP)
+        highest = np.minimum(self.upper - place, LARGEST_STEP)
+        # A raised diagonal can always be inverted.
+        diagonal = np.einsum("bpp->bp", curvature)
+        floor = _FLOOR * (1 + diagonal.max(axis=1, keepdims=True))
+        raised = damping[:, np.newaxis] * diagonal + floor
+        damped = curvature + raised[:, :, np.newaxis] * np.eye(diagonal.shape[1])
+        step = np.zeros_like(place)
+        held = ((lowest >= 0) & (gradient > 0)) | ((highest <= 0) & (gradient < 0))
+        for _ in range(place.shape[1]):
+            newton = _solve_free(damped, gradient, step, held)
+            step = np.clip(newton, lowest, highest)
+            excess = np.abs(newton - step)
+            if not excess.any():
+                break
+            held |= (excess > 0) & (excess == excess.max(axis=1, keepdims=True))
+        return step
+
+
+def _solve_free(
+    matrix: FloatArray, gradient: FloatArray, step: FloatArray, held: BoolArray
+) -> FloatArray:
+    """Newton step over the free coordinates, given the steps of those that are held."""
+    free = ~held
+    kept = np.where(held, step, 0.0)
+    target = -(gradient + np.einsum("bpq,bq->bp", matrix, kept))
+    coupled = free[:, :, None] & free[:, None, :]
+    reduced = np.where(coupled, matrix, np.eye(matrix.shape[1]) * held[:, None, :])
+    solution = np.linalg.solve(reduced, np.where(free, target, 0.0)[:, :, None])[:, :, 0]
+    return np.where(held, kept, solution)
+
+
+def _row_dot(left: FloatArray, right: FloatArray) -> FloatArray:
+    """Sum of products along the last axis."""
+    return np.einsum("...j,...j->...", left, right)

@@ -7,7 +7,6 @@ Newton steps that keep the condition then refine them. docs/theory.md has the eq
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import partial
 
@@ -15,12 +14,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unseen import simplex
+from unseen._arrays import row_blocks
 from unseen._frozen import Frozen
 from unseen._types import FloatArray, IntArray
+from unseen.roc.fit import LARGEST_STEP, descend
 from unseen.roc.models import Concave, Gaussian, RocModel
-from unseen.roc.newton import LARGEST_STEP, descend
-
-__all__ = ["JointFit", "fit_jointly"]
 
 _SLOPES = np.linspace(0.0, 1.0, 101)
 # Numbers per block: the lattice of all curves of a block at once.
@@ -32,21 +30,11 @@ _FLOOR = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class JointFit(Frozen):
-    """Curves fitted together, one problem per row.
+    """Curves fitted together, one problem per row."""
 
-    Parameters
-    ----------
-    slopes : ndarray of shape (B, K)
-        Right-end slopes; they sum to 1, or to at most 1.
-    parameters : ndarray of shape (B, K, p)
-        In the order of ``model.names``.
-    deviance : ndarray of shape (B,)
-        Sum of the binomial deviances of the classes, at its minimum.
-    """
-
-    slopes: FloatArray
-    parameters: FloatArray
-    deviance: FloatArray
+    slopes: FloatArray  # (B, K), at the right end; they sum to 1, or to at most 1
+    parameters: FloatArray  # (B, K, p), in the order of ``model.names``
+    deviance: FloatArray  # (B,), the sum over the classes at its minimum
 
 
 def fit_jointly(
@@ -54,23 +42,8 @@ def fit_jointly(
 ) -> JointFit:
     """Minimise the sum of the binomial deviances over curves whose slopes sum to 1.
 
-    Parameters
-    ----------
-    false_alarm : array-like of shape (G,)
-        Grid shared by all curves, inside (0, 1).
-    detection : array-like of shape (K, G) or (B, K, G)
-        The ROCs of K classes on the grid, for one problem or for each of a batch.
-    model : RocModel
-        ``Gaussian()``, as in the paper, or ``Concave()``.
-    closed : bool, default=True
-        Whether the slopes must sum to 1; else they may sum to less.
-
-    Examples
-    --------
-    >>> alpha = np.linspace(0.01, 0.99, 50)
-    >>> curves = Gaussian().value(alpha, [[0.3, 1.0], [0.7, 2.0]])
-    >>> fit_jointly(alpha, curves, Gaussian()).slopes.round(4)
-    array([[0.3, 0.7]])
+    ``detection`` holds the ROCs of K classes on the grid ``false_alarm``, for one problem (K, G) or
+    for each of a batch (B, K, G). If not ``closed``, the slopes may sum to less than 1.
     """
     alpha, curves = np.asarray(false_alarm, dtype=float), np.asarray(detection, dtype=float)
     curves = curves.reshape(-1, *curves.shape[-2:])
@@ -86,72 +59,48 @@ def fit_jointly(
     return JointFit(shares(places[..., 0]), by_slope.parameters(places), deviance)
 
 
-class _BySlope(ABC):
-    """A ROC model with two parameters, in coordinates (slope at the right end, shape)."""
+class _BySlope:
+    """The Gaussian model by slope at the right end and shape: γ is the slope, Δ the shape."""
 
-    model: RocModel
-    shapes: FloatArray
-    lower: FloatArray
-    upper: FloatArray
-
-    @abstractmethod
-    def parameters(self, places: FloatArray) -> FloatArray:
-        """The model's own parameters (γ, Δ)."""
-
-    @abstractmethod
-    def jacobian(self, places: FloatArray) -> FloatArray:
-        """Derivatives of the parameters (rows) over the coordinates (columns)."""
-
-    def inside(self, places: FloatArray) -> FloatArray:
-        """The nearest places within the bounds."""
-        return np.clip(places, self.lower, self.upper)
-
-    def lattice(self, alpha: FloatArray, slopes: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return f and 1 - f at every slope (first axis) and shape (second)."""
-        places = np.stack(np.meshgrid(slopes, self.shapes, indexing="ij"), axis=-1)
-        parameters = self.parameters(self.inside(places))
-        value, complement, _ = self.model.value_and_gradient(alpha, parameters)
-        return value, complement
-
-
-class _GaussianBySlope(_BySlope):
-    """γ is the slope already, and Δ the shape."""
-
-    def __init__(self, model: Gaussian) -> None:
+    def __init__(self, model: RocModel) -> None:
         self.model = model
         self.shapes = np.array([0.0, 0.06, *np.arange(0.125, 5.0, 0.125), *np.arange(5.0, 10.0)])
         self.lower, self.upper = model.bounds
 
     def parameters(self, places: FloatArray) -> FloatArray:
+        """The model's own parameters (γ, Δ)."""
         return places
 
     def jacobian(self, places: FloatArray) -> FloatArray:
+        """Derivatives of the parameters (rows) over the coordinates (columns)."""
         return np.broadcast_to(np.eye(2), (*places.shape, 2))
 
     def lattice(self, alpha: FloatArray, slopes: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return f and 1 - f, from one g for all slopes: Φ is slow."""
-        proper, missed = super().lattice(alpha, np.zeros(1))
+        """Return f and 1 - f at every slope (first axis) and shape (second)."""
+        # One g for all slopes: Φ is slow.
+        straight = np.column_stack([np.zeros_like(self.shapes), self.shapes])
+        proper, missed, _ = self.model.value_and_gradient(alpha, straight)
         gamma = slopes[:, np.newaxis, np.newaxis]
         return (1 - gamma) * proper + gamma * alpha, (1 - gamma) * missed + gamma * (1 - alpha)
 
+    def inside(self, places: FloatArray) -> FloatArray:
+        """The nearest places within the bounds."""
+        return np.clip(places, self.lower, self.upper)
+
 
 class _ConcaveBySlope(_BySlope):
-    """``Δ = s t`` and ``γ = s (1 - t) / (1 - s t)`` have slope s, whatever t.
+    """The concave model: ``Δ = s t`` and ``γ = s (1 - t) / (1 - s t)`` have slope s, whatever t.
 
     t is the part of the slope that the curve g brings; the diagonal brings the rest. The shape
     is log t.
     """
 
-    def __init__(self, model: Concave) -> None:
+    def __init__(self, model: RocModel) -> None:
         self.model = model
         # At s = t = 1 the curve is the diagonal, as it is at s = 1 with any other t.
         self.lower, self.upper = np.array([1e-6, np.log(1e-6)]), np.array([1.0, np.log(0.999)])
-        self.shapes = np.concatenate(
-            [
-                np.linspace(self.lower[1], -6.0, 12, endpoint=False),
-                np.linspace(-6.0, self.upper[1], 32),
-            ]
-        )
+        small = np.linspace(self.lower[1], -6.0, 12, endpoint=False)
+        self.shapes = np.append(small, np.linspace(-6.0, self.upper[1], 32))
 
     def parameters(self, places: FloatArray) -> FloatArray:
         slope = places[..., 0]
@@ -165,11 +114,17 @@ class _ConcaveBySlope(_BySlope):
         over_shape = np.stack([-slope * (1 - slope) * part / rest, slope * part], axis=-1)
         return np.stack([over_slope, over_shape], axis=-1)
 
+    def lattice(self, alpha: FloatArray, slopes: FloatArray) -> tuple[FloatArray, FloatArray]:
+        places = np.stack(np.meshgrid(slopes, self.shapes, indexing="ij"), axis=-1)
+        parameters = self.parameters(self.inside(places))
+        value, complement, _ = self.model.value_and_gradient(alpha, parameters)
+        return value, complement
+
 
 def by_slope_of(model: RocModel) -> _BySlope:
     """The model in coordinates (slope, shape); raise an error if the model has none."""
     if isinstance(model, Gaussian):
-        return _GaussianBySlope(model)
+        return _BySlope(model)
     if isinstance(model, Concave) and model.mu is not None:
         return _ConcaveBySlope(model)
     raise ValueError(f"model must be Gaussian() or Concave() with a fixed mu; got {model!r}.")
@@ -183,12 +138,9 @@ def _best_places(
     log_odds = (log_value - log_complement).reshape(-1, alpha.size)
     at_zero = -2 * log_complement.sum(axis=-1)
     places = np.empty((*curves.shape[:2], 2))
-    block = max(1, _BLOCK_SIZE // (curves.shape[1] * len(log_odds)))
-    for first in range(0, len(curves), block):
-        part = slice(first, first + block)
-        deviance = at_zero - 2 * (curves[part] @ log_odds.T).reshape(
-            *curves[part].shape[:2], *at_zero.shape
-        )
+    for part in row_blocks(len(curves), max(1, _BLOCK_SIZE // (curves.shape[1] * len(log_odds)))):
+        gain = curves[part] @ log_odds.T
+        deviance = at_zero - 2 * gain.reshape(*gain.shape[:2], *at_zero.shape)
         profile, shapes = _profile(deviance, by_slope.shapes)
         chosen = cheapest_slopes(profile, closed)
         places[part, :, 0] = _SLOPES[chosen]
@@ -213,25 +165,10 @@ def _profile(deviance: FloatArray, shapes: FloatArray) -> tuple[FloatArray, Floa
 
 
 def cheapest_slopes(profile: FloatArray, closed: bool = True) -> IntArray:
-    """Steps of a grid, one per class, that sum to the whole at the least total cost.
+    """Steps (B, K) of a grid, one per class, that sum to the whole at the least total cost.
 
-    Parameters
-    ----------
-    profile : ndarray of shape (B, K, S)
-        Cost of each class at the shares 0, 1/(S-1), ..., 1.
-    closed : bool, default=True
-        Whether the shares must sum to 1; else they may sum to less.
-
-    Returns
-    -------
-    ndarray of shape (B, K)
-        The step chosen for each class.
-
-    Examples
-    --------
-    >>> cost = np.array([[[4.0, 1.0, 3.0], [0.0, 3.0, 9.0]]])
-    >>> cheapest_slopes(cost), cheapest_slopes(cost, closed=False)
-    (array([[2, 0]]), array([[1, 0]]))
+    ``profile`` (B, K, S) is the cost of each class at the shares 0, 1/(S-1), ..., 1. If not
+    ``closed``, the shares may sum to less than 1.
     """
     n_steps = profile.shape[-1]
     total, own = np.ogrid[:n_steps, :n_steps]
@@ -309,27 +246,9 @@ def share_out(
 ) -> FloatArray:
     """Minimise ``sum_i g_i d_i + c_i d_i^2 / 2`` over steps d in a box that sum to a total.
 
+    All arrays have shape (B, K) but the total, (B,); if not ``closed``, the steps may sum to less.
     At the minimum the objective has the same slope -λ in all classes that are inside the box, and
     the sum of the steps falls with λ, which is found by bisection.
-
-    Parameters
-    ----------
-    gradient, curvature, lower, upper : ndarray of shape (B, K)
-        With positive curvature.
-    total : ndarray of shape (B,)
-        The sum of the steps.
-    closed : bool, default=True
-        Whether the steps must sum to the total; else they may sum to less.
-
-    Returns
-    -------
-    ndarray of shape (B, K)
-
-    Examples
-    --------
-    >>> one = np.ones((1, 2))
-    >>> share_out(np.array([[-3.0, -1.0]]), one, 0 * one, 9 * one, np.array([3.0])).round(6)
-    array([[2.5, 0.5]])
     """
 
     def steps(price: FloatArray) -> FloatArray:

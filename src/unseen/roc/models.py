@@ -22,11 +22,12 @@ from unseen._types import FloatArray
 _LARGEST_EXPONENT = 700.0
 _SMALLEST_DELTA = 1e-8
 _NEXT_TO_ZERO = np.finfo(float).tiny
-# Φ⁻¹ takes α within rounding of 0 and 1 to about ±37 and 8: no wider separation can be seen.
-_LARGEST_SEPARATION = 10.0
 _MU_RANGE = (0.01, 100.0)
-_GAMMA = np.array([0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97, 0.993])
-_LOG_HALF_TAU = 0.5 * np.log(2 * np.pi)
+_GAMMA = [0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97, 0.993]
+
+
+def _lattice(*axes: list[float]) -> FloatArray:
+    return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
 
 
 class RocModel(ABC):
@@ -78,7 +79,7 @@ class RocModel(ABC):
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return f, 1 - f and the gradient of f over the parameters."""
         alpha, theta = np.asarray(false_alarm, dtype=float), np.asarray(parameters, dtype=float)
-        gamma = _column(theta, 0)
+        gamma = theta[..., :1]  # meets the points on the last axis
         proper, missed, slopes = self._proper(alpha, theta)
         value = (1 - gamma) * proper + gamma * alpha
         complement = (1 - gamma) * missed + gamma * (1 - alpha)
@@ -137,8 +138,8 @@ class Concave(RocModel):
     @property
     def starts(self) -> FloatArray:
         """A lattice that reaches down to separable data, Δ near 0."""
-        delta = np.array([1e-6, 1e-5, 1e-4, 1e-3, 4e-3, 0.015, 0.04, 0.1, 0.2, 0.35, 0.6, 0.85])
-        mu = np.array([0.1, 0.4, 1.0, 2.0, 4.0, 10.0, 30.0])
+        delta = [1e-6, 1e-5, 1e-4, 1e-3, 4e-3, 0.015, 0.04, 0.1, 0.2, 0.35, 0.6, 0.85]
+        mu = [0.1, 0.4, 1.0, 2.0, 4.0, 10.0, 30.0]
         return _lattice(_GAMMA, delta, mu) if self.mu is None else _lattice(_GAMMA, delta)
 
     def named(self, parameters: ArrayLike) -> dict[str, float]:
@@ -156,8 +157,8 @@ class Concave(RocModel):
         self, false_alarm: FloatArray, parameters: FloatArray
     ) -> tuple[FloatArray, FloatArray, list[FloatArray]]:
         # With L = -log α the curve is g = exp(-s), s = log(1 + Δ (exp(μ L) - 1)) / μ.
-        delta = _column(parameters, 1)
-        mu = _column(parameters, 2) if self.mu is None else np.asarray(self.mu)
+        delta = parameters[..., 1:2]
+        mu = parameters[..., 2:] if self.mu is None else np.asarray(self.mu)
         log_inverse = -np.log(false_alarm)
         power = mu * log_inverse
         clipped = np.minimum(power, _LARGEST_EXPONENT)
@@ -190,26 +191,12 @@ class Gaussian(RocModel):
     np.float64(0.2)
     """
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The paper's names of the free parameters."""
-        return ("gamma", "Delta")
-
-    @property
-    def bounds(self) -> tuple[FloatArray, FloatArray]:
-        """Lowest and highest value of each free parameter."""
-        return np.zeros(2), np.array([1.0, _LARGEST_SEPARATION])
-
-    @property
-    def log_scaled(self) -> tuple[bool, ...]:
-        """Nothing moves on the log scale."""
-        return (False, False)
-
-    @property
-    def starts(self) -> FloatArray:
-        """A lattice that reaches from nearly identical to separable samples."""
-        delta = np.array([0.02, 0.1, 0.25, 0.5, 0.8, 1.2, 1.6, 2.0, 2.5, 3.2, 4.5, 7.0])
-        return _lattice(_GAMMA, delta)
+    names = ("gamma", "Delta")
+    # Φ⁻¹ takes α within rounding of 0 and 1 to about ±37 and 8: no wider separation can be seen.
+    bounds = np.zeros(2), np.array([1.0, 10.0])
+    log_scaled = (False, False)
+    # From nearly identical to separable samples.
+    starts = _lattice(_GAMMA, [0.02, 0.1, 0.25, 0.5, 0.8, 1.2, 1.6, 2.0, 2.5, 3.2, 4.5, 7.0])
 
     def right_slope(self, parameters: ArrayLike) -> FloatArray:
         """Slope at α = 1: γ, or 1 where Δ = 0 makes the curve the diagonal."""
@@ -219,15 +206,6 @@ class Gaussian(RocModel):
     def _proper(
         self, false_alarm: FloatArray, parameters: FloatArray
     ) -> tuple[FloatArray, FloatArray, list[FloatArray]]:
-        shifted = ndtri(false_alarm) + _column(parameters, 1)
-        normal_density = np.exp(-0.5 * shifted**2 - _LOG_HALF_TAU)
+        shifted = ndtri(false_alarm) + parameters[..., 1:]
+        normal_density = np.exp(-0.5 * shifted**2 - 0.5 * np.log(2 * np.pi))
         return ndtr(shifted), ndtr(-shifted), [normal_density]
-
-
-def _column(parameters: FloatArray, index: int) -> FloatArray:
-    """One parameter, shaped to meet the points on the last axis."""
-    return parameters[..., index, np.newaxis]
-
-
-def _lattice(*axes: FloatArray) -> FloatArray:
-    return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))

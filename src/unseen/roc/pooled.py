@@ -7,10 +7,11 @@ docs/theory.md ("The likelihood of a ROC") derives the likelihood and states the
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import count
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -18,23 +19,7 @@ from scipy.special import ndtr, ndtri
 from unseen._arrays import arrays_of, row_blocks
 from unseen._frozen import Frozen, frozen_array
 from unseen._types import Array, FloatArray
-from unseen.roc.lattices import Lattices
 from unseen.roc.models import Concave
-
-__all__ = [
-    "FALSE_ALARMS",
-    "N_CELLS",
-    "CurveFamily",
-    "CurveLattice",
-    "PooledCells",
-    "WeighedLattice",
-    "cell_rates",
-    "coarse_lattice",
-    "fitted_lattice",
-    "log_sums",
-    "spread_cells",
-    "trapezoid",
-]
 
 N_CELLS = 200  # at most 256: the place of a row is one byte
 _EDGES = np.linspace(0, 1, N_CELLS + 1)
@@ -51,64 +36,67 @@ _NEGLIGIBLE, _LITTLE = 1e-6, 1e-4
 _DIGITS = 9
 _LEAST_RATE = 1e-9
 _CURVES = 64
+_MOST_LATTICES = 6  # of a kind; windows of about one length ask for fewer
 # False-alarm rates at which curves are tabled: dense where a good ROC turns.
-FALSE_ALARMS = np.unique(
-    np.concatenate(
-        [
-            [0.0],
-            np.geomspace(1e-9, 1e-2, 80),
-            np.linspace(0.01, 1, 200),
-            1 - np.geomspace(1e-6, 0.01),
-        ]
-    )
-)
+_LEFT, _RIGHT = np.geomspace(1e-9, 1e-2, 80), 1 - np.geomspace(1e-6, 0.01)
+FALSE_ALARMS = np.unique(np.concatenate([[0.0], _LEFT, np.linspace(0.01, 1, 200), _RIGHT]))
+
+
+Lattice = TypeVar("Lattice")
+
+
+class Lattices:
+    """The last few lattices of each kind, kept as long as their owner lives.
+
+    A record of scores owns one for all rounds of a reading; windows of one pool share the pool's.
+    """
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[Any, ...], Any] = {}
+
+    def at(self, make: Callable[..., Lattice], *key: Hashable) -> Lattice:
+        """The lattice ``make(*key)``, made only if it is not among the last few of its kind."""
+        found: Lattice | None = self._kept.pop((make, *key), None)
+        if found is None:
+            found = make(*key)
+        self._kept[make, *key] = found
+        of_kind = [one for one in self._kept if one[0] is make]
+        for oldest in of_kind[:-_MOST_LATTICES]:
+            del self._kept[oldest]
+        return found
 
 
 @dataclass(frozen=True, eq=False)
 class PooledCells(Frozen):
-    """Rows of F and of H in equal cells of the pooled order, high scores first.
+    """Rows of F and of H in equal cells of the pooled order, high scores first."""
 
-    Parameters
-    ----------
-    new, labelled : ndarray of shape (C, cells)
-        Mass of F and of H in each cell, for each candidate score.
-    place : array of shape (C, n_F)
-        The cell in which each row of F stands, on the device of the rows.
-    """
+    new: FloatArray  # (C, cells): mass of F in each cell, for each candidate score
+    labelled: FloatArray  # (C, cells): mass of H
+    place: Array  # (C, n_F): the cell in which each row of F stands, on the device of the rows
 
-    new: FloatArray
-    labelled: FloatArray
-    place: Array
+    @property
+    def n_rows(self) -> float:
+        """Mass of all rows."""
+        return float((self.new + self.labelled).sum(axis=1).max())
 
 
 def spread_cells(new: Array, labelled: Array) -> tuple[FloatArray, FloatArray]:
-    """Spread the masses of steps, by falling score, over equal cells of the pooled order.
+    """Spread the masses (C, steps) of steps, by falling score, over equal cells (C, cells).
 
-    The rows of a step are tied, so that a step across several cells is shared out evenly.
-
-    Parameters
-    ----------
-    new, labelled : array of shape (C, steps)
-        Masses of F and of H for each candidate score; steps of no mass count as none.
-
-    Returns
-    -------
-    new, labelled : ndarray of shape (C, cells)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> F, H = spread_cells(np.array([[1.0, 1.0]]), np.array([[0.0, 2.0]]))
-    >>> F[0, : N_CELLS // 4].sum().round(6), H[0, N_CELLS // 4 :].sum().round(6)
-    (np.float64(1.0), np.float64(2.0))
+    The rows of a step are tied, so that a step across several cells is shared out evenly; steps of
+    no mass count as none.
     """
     arrays, pooled = arrays_of(new), new + labelled
+
+    def sums(mass: Array) -> Array:
+        return arrays.xp.column_stack([arrays.zeros((len(mass),)), mass.cumsum(1)])
+
     # One call for all candidates: each has an interval of the axis to itself.
     place = arrays.put(2.0 * np.arange(len(new))[:, None])
-    edges = arrays.running_sums(pooled) / pooled.sum(1)[:, None] + place
+    edges = (sums(pooled) / pooled.sum(1)[:, None] + place).ravel()
     grid = arrays.put(_EDGES) + place
     F, H = (
-        arrays.host(arrays.interpolated(grid, edges.ravel(), arrays.running_sums(mass).ravel()))
+        arrays.host(arrays.interpolated(grid, edges, sums(mass).ravel()))
         for mass in (new, labelled)
     )
     return np.diff(F), np.diff(H)
@@ -123,34 +111,20 @@ def fitted_lattice(
 ) -> WeighedLattice:
     """A lattice that is fine where the posterior has its mass, with this posterior.
 
-    Parameters
-    ----------
-    cells : PooledCells
-        Masses of F and H for each candidate score.
-    log_prior : ndarray of shape (C,)
-        Log prior weights of the candidates.
-    small_share : float, default=inf
-        See :func:`share_density`.
-    near : CurveLattice or None, default=None
-        A lattice fitted to much the same cells, which is kept where it still holds the mass.
-    lattices : Lattices or None, default=None
-        Where coarse lattices are kept for the next call; None keeps none.
-
-    Returns
-    -------
-    WeighedLattice
+    ``log_prior`` (C,) weighs the candidate scores; ``small_share`` is that of
+    :func:`share_density`. A lattice ``near``, fitted to much the same cells, is kept where it
+    still holds the mass; ``lattices`` keeps coarse lattices for the next call.
     """
     lattice = _whole_lattice(cells, small_share, lattices)
     if near is not None and (near.share, near.prior) == (lattice.share, lattice.prior):
         again = near.weighed(cells, log_prior)
         if near.holds(again.weight.sum(axis=0)):
             return again
-    n_rows = _n_rows(cells)
     for zoom in count():
         most_rows = _COARSE_ROWS * _ZOOM**zoom
         tempered = lattice.weighed(cells, log_prior, most_rows)
         lattice = lattice.zoomed(tempered.weight.sum(axis=0))
-        if most_rows >= n_rows:
+        if most_rows >= cells.n_rows:
             break
     return lattice.weighed(cells, log_prior)
 
@@ -170,7 +144,7 @@ def _whole_lattice(
     cells: PooledCells, small_share: float, lattices: Lattices | None
 ) -> CurveLattice:
     """All of γ and Δ, for the share of F in the cells."""
-    n_rows = _n_rows(cells)
+    n_rows = cells.n_rows
     # Rounded, as sums of equal masses must have equal lattices.
     share = round(float(cells.new.sum(axis=1).max()) / n_rows, _DIGITS)
     low, high = separation_limits(n_rows * share * (1 - share))
@@ -178,8 +152,9 @@ def _whole_lattice(
     return (lattices or Lattices()).at(_everywhere, share, prior)
 
 
-def _n_rows(cells: PooledCells) -> float:
-    return float((cells.new + cells.labelled).sum(axis=1).max())
+def _everywhere(share: float, prior: CurvePrior) -> CurveLattice:
+    separations = np.geomspace(*prior.limits, _COARSE[1])
+    return CurveLattice(np.linspace(0, 1, _COARSE[0]), separations, share, prior)
 
 
 def separation_limits(n_rows: float) -> tuple[float, float]:
@@ -187,13 +162,6 @@ def separation_limits(n_rows: float) -> tuple[float, float]:
 
     ``n_rows`` is the effective number of rows, ``n_F n_H / (n_F + n_H)``. The rest must be visible
     at least a little, or nothing could be said where F and H look alike.
-
-    Examples
-    --------
-    >>> [separation_limits(n_rows)[0] for n_rows in (30, 196, 1e6)]
-    [0.6, 0.84, 1.0]
-    >>> [separation_limits(n_rows)[1] for n_rows in (30, 2000, 32_000)]
-    [4.5, 4.5, 9.0]
     """
     few, many, largest = _SEPARATIONS
     # With very many rows the few that overlap at the largest Δ would be seen, and none are.
@@ -214,14 +182,6 @@ def share_density(share: FloatArray, small_share: float) -> FloatArray:
 
     The density is uniform in log u well above ``small_share``, and uniform in u below; inf makes
     the density uniform everywhere.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> share_density(np.array([0.0, 0.5, 1.0]), np.inf)
-    array([1., 1., 1.])
-    >>> share_density(np.array([0.1, 0.4]), 0.1).round(2)
-    array([2.09, 0.83])
     """
     if np.isinf(small_share):
         return np.ones_like(share)
@@ -244,11 +204,7 @@ class CurveLattice:
     """Curves at all points of a lattice of γ and shapes, read at the edges of the cells."""
 
     def __init__(
-        self,
-        gamma: FloatArray,
-        separations: FloatArray,
-        share: float,
-        prior: CurvePrior,
+        self, gamma: FloatArray, separations: FloatArray, share: float, prior: CurvePrior
     ) -> None:
         self.gamma, self.separations, self.share, self.prior = gamma, separations, share, prior
         concave, concave_slope = _concave_shapes()
@@ -280,19 +236,22 @@ class CurveLattice:
 
     def holds(self, mass: FloatArray) -> bool:
         """Whether all of the mass (L,) is inside, and not at an end that could be further out."""
-        table = mass.reshape(len(self.gamma), -1)
-        by_separation = table[:, : len(self.separations)].sum(axis=0)
-        return _held(self.gamma, table.sum(axis=1), (0.0, 1.0)) and _held(
+        by_gamma, by_separation = self._by_axis(mass)
+        return _held(self.gamma, by_gamma, (0.0, 1.0)) and _held(
             self.separations, by_separation, self.prior.limits
         )
 
     def zoomed(self, mass: FloatArray) -> CurveLattice:
         """A finer lattice over the part of this one that carries the mass (L,)."""
-        table = mass.reshape(len(self.gamma), -1)
-        gamma = np.linspace(*_span(self.gamma, table.sum(axis=1)), _FINE[0])
-        by_separation = table[:, : len(self.separations)].sum(axis=0)
+        by_gamma, by_separation = self._by_axis(mass)
+        gamma = np.linspace(*_span(self.gamma, by_gamma), _FINE[0])
         separations = np.geomspace(*_span(self.separations, by_separation), _FINE[1])
         return CurveLattice(gamma, separations, self.share, self.prior)
+
+    def _by_axis(self, mass: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Mass at each γ, and at each separation of the binormal curves."""
+        table = mass.reshape(len(self.gamma), -1)
+        return table.sum(axis=1), table[:, : len(self.separations)].sum(axis=0)
 
     def weighed(
         self, cells: PooledCells, log_prior: FloatArray, most_rows: float = np.inf
@@ -315,25 +274,11 @@ class CurveLattice:
 
 @dataclass(frozen=True, eq=False)
 class WeighedLattice:
-    """A lattice, and what it says of some cells.
-
-    Parameters
-    ----------
-    lattice : CurveLattice
-    log_bayes_factor : float
-        Of the curves against "F is H".
-    weight : ndarray of shape (C, L)
-        Posterior of candidates and lattice points; sums to 1.
-    """
+    """A lattice, and what it says of some cells."""
 
     lattice: CurveLattice
-    log_bayes_factor: float
-    weight: FloatArray
-
-
-def _everywhere(share: float, prior: CurvePrior) -> CurveLattice:
-    separations = np.geomspace(*prior.limits, _COARSE[1])
-    return CurveLattice(np.linspace(0, 1, _COARSE[0]), separations, share, prior)
+    log_bayes_factor: float  # of the curves against "F is H"
+    weight: FloatArray  # (C, L): posterior of candidates and lattice points; sums to 1
 
 
 def _held(grid: FloatArray, mass: FloatArray, limits: tuple[float, float]) -> bool:
@@ -351,21 +296,10 @@ def _concave_shapes() -> tuple[FloatArray, FloatArray]:
 
 
 def cell_rates(curves: FloatArray, share: float) -> FloatArray:
-    """Mean η in equal cells of the pooled order, from ROC curves at the tabled false alarms.
+    """Probability η that a row is one of F, (B, cells), from ROCs (B, A) at tabled false alarms.
 
-    The mean over a cell is the mass of F in the cell over the mass of the cell: no slope is needed.
-
-    Parameters
-    ----------
-    curves : ndarray of shape (B, A)
-        Detection at each tabled false alarm.
-    share : float
-        Share r of F in the pooled rows.
-
-    Returns
-    -------
-    ndarray of shape (B, cells)
-        The probability that a row in the cell is one of F.
+    F is the share ``share`` of the pooled rows. The mean of η over a cell is the mass of F in the
+    cell over the mass of the cell: no slope is needed.
     """
     rates = []
     for part in row_blocks(len(curves), _CURVES):
@@ -378,10 +312,7 @@ def cell_rates(curves: FloatArray, share: float) -> FloatArray:
 class CurveFamily:
     """Curves of the pooled mass, ``start + t direction`` at the tabled false alarms, for many t.
 
-    Parameters
-    ----------
-    start, direction : ndarray of shape (B, A)
-        Every curve that they make rises from 0 to 1.
+    Both have shape (B, A), and every curve that they make rises from 0 to 1.
     """
 
     def __init__(self, start: FloatArray, direction: FloatArray) -> None:
@@ -408,14 +339,7 @@ class CurveFamily:
 
 
 def log_sums(values: FloatArray, axis: int | tuple[int, ...] | None = None) -> Any:
-    """``log sum exp`` along an axis, without the checks that make SciPy's function slow here.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> log_sums(np.log([[1.0, 2.0], [0.5, 0.5]]), axis=1).round(6)
-    array([1.098612, 0.      ])
-    """
+    """``log sum exp`` along an axis, without the checks that make SciPy's function slow here."""
     largest = values.max(axis=axis, keepdims=True)
     largest = np.where(np.isfinite(largest), largest, 0.0)
     with np.errstate(divide="ignore"):

@@ -76,20 +76,14 @@ class RocSketch(Frozen):
 
     def __add__(self, other: RocSketch) -> RocSketch:
         """Merge the counts of another chunk of F; the scores of H must be the same."""
-        same = np.array_equal(self.edges, other.edges) and np.array_equal(
-            self.edge_labelled, other.edge_labelled
-        )
-        if not same:
+        names = "edges", "edge_labelled"
+        if not all(np.array_equal(getattr(self, one), getattr(other, one)) for one in names):
             raise ValueError(
                 "sketches merge only when they share the scores of H; "
                 f"got {self.n_labelled} and {other.n_labelled} scores that differ."
             )
-        return RocSketch(
-            self.edges,
-            self.edge_labelled,
-            self.edge_new + other.edge_new,
-            self.gap_new + other.gap_new,
-        )
+        new = self.edge_new + other.edge_new, self.gap_new + other.gap_new
+        return RocSketch(self.edges, self.edge_labelled, *new)
 
     @property
     def n_labelled(self) -> int:
@@ -118,9 +112,8 @@ class RocSketch(Frozen):
         labelled, new = self.increments()
         if labelled.size <= max_cells:
             return labelled, new
-        # The spread of a ROC at α is proportional to sqrt(α (1 - α)): runs of equal angle
-        # asin(sqrt(α)) keep the spread at the ends too. A cell belongs to the run it ends in.
-        angle = sum(np.arcsin(np.sqrt(share[1:])) for share in cumulative_roc(labelled, new))
+        # A cell belongs to the run it ends in.
+        angle = _angle(*cumulative_roc(labelled, new))[1:]
         run = np.ceil(angle * max_cells / np.pi - 1e-9).astype(np.int64)
         starts = np.flatnonzero(np.diff(run, prepend=-1))
         return np.add.reduceat(labelled, starts), np.add.reduceat(new, starts)
@@ -138,6 +131,17 @@ def cumulative_roc(labelled: ArrayLike, new: ArrayLike) -> tuple[FloatArray, Flo
     return x, y
 
 
+def _angle(false_alarm: FloatArray, detection: FloatArray) -> FloatArray:
+    """Sum of ``asin(sqrt(share))`` over both axes.
+
+    The spread of a ROC at α is proportional to sqrt(α (1 - α)): runs of vertices of equal angle
+    keep the spread at the ends too.
+    """
+    # Rounding lets a cumulative share pass 1 by an ulp.
+    x, y = (np.arcsin(np.sqrt(np.clip(one, 0.0, 1.0))) for one in (false_alarm, detection))
+    return x + y
+
+
 def scored_evidence(
     scores_F: FloatArray,
     scores_H: FloatArray,
@@ -147,49 +151,25 @@ def scored_evidence(
 ) -> RocEvidence:
     """The ROC of scores for pictures: at most about 200 vertices, with the score at each.
 
-    Parameters
-    ----------
-    scores_F, scores_H : ndarray of shape (m,) and (n,)
-        Scores of the new and of the labelled rows; high where a row looks new.
-    right_slope : float
-        Slope at the right end, the share of H in F.
-    weight_H : ndarray of shape (n,), optional
-        Weights of the labelled rows, such that they are a sample of the known part of F.
-    parameters : mapping, optional
-        Parameters of the fitted curve.
-
-    Returns
-    -------
-    RocEvidence
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> scored = scored_evidence(np.array([0.0, 2.0, 3.0]), np.array([0.0, 1.0]), 0.5)
-    >>> scored.thresholds
-    array([3. , 2.5, 1.5, 0.5, 0. ])
-    >>> scored.detection.round(2)
-    array([0.  , 0.33, 0.67, 0.67, 1.  ])
+    Weights of the labelled rows make them a sample of the known part of F.
     """
     arrays, n_new, n_labelled = chosen_arrays(), len(scores_F), len(scores_H)
     weight = arrays.put(np.ones(n_labelled) if weight_H is None else weight_H)
-    values, place = arrays.steps(-arrays.joined([scores_F, scores_H]))
-    falling = -values
+    scores = arrays.put(arrays.joined([scores_F, scores_H]))
+    values, place = arrays.xp.unique(-scores, return_inverse=True)
+    labelled = arrays.xp.bincount(place[n_new:], weight, minlength=len(values))
+    new = arrays.xp.bincount(place[:n_new], minlength=len(values))
+    falling, labelled, new = map(arrays.host, (-values, labelled, new))
     middles = (falling[1:] + falling[:-1]) / 2
-    vertices = [arrays.joined([falling[:1], middles, falling[-1:]])]
-    for rows, weights in ((place[n_new:], weight), (place[:n_new], None)):
-        sums = arrays.running_sums(arrays.counts(rows, len(values), weights))
-        vertices.append(sums / sums[-1])
-    if len(values) >= _MAX_VERTICES:
-        # Vertices at equal steps of the summed angles are finer towards both ends of either axis.
-        angle = arrays.angles(vertices[1]) + arrays.angles(vertices[2])
-        run = (1e-9 - angle * (_MAX_VERTICES - 2) / np.pi) // 1
-        ends_run = arrays.host(run[1:] != run[:-1])
-        kept = np.unique(np.concatenate([[0], np.flatnonzero(ends_run), [len(values)]]))
-        vertices = [one[kept] for one in vertices]
-    thresholds, *curve = map(arrays.host, vertices)
-    found = *curve, float(right_slope), n_new, n_labelled, dict(parameters or {}), thresholds
-    return RocEvidence(*found)
+    thresholds = np.concatenate([falling[:1], middles, falling[-1:]])
+    x, y = cumulative_roc(labelled, new)
+    if len(falling) >= _MAX_VERTICES:
+        run = (1e-9 - _angle(x, y) * (_MAX_VERTICES - 2) / np.pi) // 1
+        kept = np.unique(np.concatenate([[0], np.flatnonzero(np.diff(run)), [len(falling)]]))
+        x, y, thresholds = x[kept], y[kept], thresholds[kept]
+    return RocEvidence(
+        x, y, float(right_slope), n_new, n_labelled, dict(parameters or {}), thresholds
+    )
 
 
 def concave_hull(false_alarm: ArrayLike, detection: ArrayLike) -> tuple[FloatArray, FloatArray]:
@@ -225,15 +205,7 @@ def concave_hull(false_alarm: ArrayLike, detection: ArrayLike) -> tuple[FloatArr
 
 
 def check_scores(scores: ArrayLike, name: str) -> FloatArray:
-    """Scores as a 1-d array of finite numbers; raise an error that names what is wrong.
-
-    Examples
-    --------
-    >>> check_scores([[0.1, 0.9], [0.8, 0.2]], "scores_F")
-    Traceback (most recent call last):
-        ...
-    ValueError: scores_F must be 1-d, one score a row; got shape (2, 2).
-    """
+    """Scores as a 1-d array of finite numbers; raise an error that names what is wrong."""
     values = np.asarray(scores, dtype=np.float64)
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]

@@ -12,7 +12,7 @@ from collections.abc import Hashable, Iterable
 from datetime import date, timedelta
 from pathlib import Path
 from traceback import walk_stack
-from typing import Any, NamedTuple, NoReturn, TypeAlias
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,30 +21,13 @@ from sklearn.utils import check_array
 from sklearn.utils.sparsefuncs import min_max_axis
 from sklearn.utils.validation import validate_data
 
-from unseen._types import BoolArray, FloatArray
+from unseen._types import BoolArray, FloatArray, Matrix
 from unseen._wording import check_named_once, listed, quoted
 from unseen.records import Notice, UnseenWarning
 from unseen.samples.copies import copy_notices
 from unseen.samples.draws import enough_places
 from unseen.samples.labelled import LabelledRows, check_labels, on_host
 from unseen.samples.oddities import label_notices, sentinel_notices
-
-__all__ = [
-    "check_again",
-    "check_closed_set",
-    "check_fold_rows",
-    "check_folds",
-    "check_labelled",
-    "check_n_classes",
-    "check_new",
-    "check_rows",
-    "check_sample",
-    "sample_notices",
-    "warn",
-]
-
-# A dense array or a CSR matrix; scipy's sparse types differ too much to be named here.
-Rows: TypeAlias = Any
 
 _ROW_CHECKS: dict[str, Any] = {
     "accept_sparse": "csr",
@@ -59,23 +42,8 @@ _LARGEST, _SMALLEST = 1e100, 1e-100
 _PACKAGE = str(Path(__file__).parents[1])
 
 
-class _Called(NamedTuple):
-    """What the user calls the two samples: X and X_new, or H and F."""
-
-    known: str
-    new: str
-
-
-def check_rows(X: Any, name: str, columns: Iterable[str] | None = None) -> Rows:
-    """One sample as a 2-d array of finite numbers (or CSR), or what is wrong with it.
-
-    Examples
-    --------
-    >>> check_rows([[0.0], [float("nan")]], "F")
-    Traceback (most recent call last):
-        ...
-    ValueError: F must be finite; got 1 NaN or infinite values, the first in row 1, column 0. ...
-    """
+def check_rows(X: Any, name: str, columns: Iterable[str] | None = None) -> Matrix:
+    """One sample as a 2-d array of finite numbers (or CSR), or what is wrong with it."""
     check_named_once(name, _columns(X))
     try:
         shape = np.shape(X)
@@ -110,7 +78,7 @@ def check_rows(X: Any, name: str, columns: Iterable[str] | None = None) -> Rows:
     return rows
 
 
-def check_again(estimator: Any, X: Any) -> Rows:
+def check_again(estimator: Any, X: Any) -> Matrix:
     """Rows for a fitted estimator, with the columns that it was fitted to."""
     X = on_host(X, "X")
     rows = check_rows(X, "X", column_names(X))
@@ -131,16 +99,7 @@ def check_sample(estimator: Any, X: Any, name: str = "X") -> LabelledRows:
 
 
 def check_labelled(estimator: Any, X: Any, y: Any) -> LabelledRows:
-    """Check X and y as given to ``fit``; notes the columns on the estimator.
-
-    Raises
-    ------
-    ValueError
-        When X is empty, has NaN or infinite values or text, or when y is missing, has
-        another length, has missing labels, or holds measurements instead of labels.
-    TypeError
-        When X holds dates, or the labels are of kinds that cannot be sorted together.
-    """
+    """Check X and y as given to ``fit``; notes the columns on the estimator."""
     sample = check_sample(estimator, X)
     if y is None:
         name = type(estimator).__name__
@@ -149,48 +108,27 @@ def check_labelled(estimator: Any, X: Any, y: Any) -> LabelledRows:
     return LabelledRows(sample.rows, classes, codes, sample.names)
 
 
-def check_new(labelled: LabelledRows, X_new: Any, name: str = "X_new", known: str = "X") -> Rows:
+def check_new(labelled: LabelledRows, X_new: Any, name: str = "X_new", known: str = "X") -> Matrix:
     """Check new rows against the columns and labels of the labelled ones.
 
-    Parameters
-    ----------
-    labelled : LabelledRows
-        The labelled sample.
-    X_new : array-like of shape (m, d)
-        The sample to check.
-    name, known : str
-        The user's names of this sample and of the labelled one.
-
-    Raises
-    ------
-    ValueError
-        When X_new holds labels, lacks or adds columns, is empty, or is not finite numbers.
+    ``name`` and ``known`` are the user's names of this sample and of the labelled one.
     """
     X_new = on_host(X_new, name)
-    called, width = _Called(known, name), labelled.rows.shape[1]
     names = column_names(X_new)
     if labelled.names is not None and names is not None and names != list(labelled.names):
-        _raise_other_names(list(labelled.names), names, X_new, labelled.classes, called)
+        _raise_other_names(labelled, X_new, names, name, known)
     if getattr(X_new, "ndim", 2) == 1 or (isinstance(X_new, list) and np.ndim(X_new[:1]) == 1):
-        _raise_one_dimension(X_new, width, labelled.classes, called)
+        _raise_one_dimension(labelled, X_new, name, known)
     rows = check_rows(X_new, name, labelled.names)
-    if rows.shape[1] != width:
-        _raise_other_width(rows, width, labelled.classes, called)
+    if rows.shape[1] != labelled.rows.shape[1]:
+        _raise_other_width(labelled, rows, name, known)
     if sparse.issparse(rows) == sparse.issparse(labelled.rows):
         return rows
     return sparse.csr_array(rows) if sparse.issparse(labelled.rows) else rows.toarray()
 
 
 def check_closed_set(classes: NDArray[Any]) -> None:
-    """A closed-set method shares everything out, so one class would always get it all.
-
-    Examples
-    --------
-    >>> check_closed_set(np.array(["cat"]))
-    Traceback (most recent call last):
-        ...
-    ValueError: y must hold at least 2 classes for a closed-set method; got only 'cat'. ...
-    """
+    """A closed-set method shares everything out, so one class would always get it all."""
     if len(classes) < 2:
         raise ValueError(
             "y must hold at least 2 classes for a closed-set method; got only "
@@ -213,7 +151,7 @@ def check_n_classes(method: str, classes: Any, limits: tuple[int, int | None]) -
 
 def check_folds(sample: LabelledRows, n_folds: int) -> None:
     """Every fold must hold a row of each class."""
-    counts = np.bincount(sample.codes, minlength=len(sample.classes))
+    counts = sample.counts
     few = np.flatnonzero(counts < n_folds)
     if few.size:
         named = few[:_NAMED_AT_MOST]
@@ -236,30 +174,12 @@ def check_fold_rows(n_rows: int, name: str, n_folds: int) -> None:
 
 
 def sample_notices(
-    labelled: LabelledRows, rows: Rows, given: Any = None, name: str = "X_new", known: str = "X"
+    labelled: LabelledRows, rows: Matrix, given: Any = None, name: str = "X_new", known: str = "X"
 ) -> tuple[Notice, ...]:
     """Facts that a person should know about two samples that passed every check.
 
-    Parameters
-    ----------
-    labelled : LabelledRows
-        The labelled sample.
-    rows : array or CSR matrix
-        The checked new rows.
-    given : object
-        The new rows as the user gave them, to see whether they had column names.
-    name, known : str
-        The user's names of the new rows and of the labelled ones.
-
-    Raises
-    ------
-    ValueError
-        When every feature is constant, so that nothing tells the classes apart.
-
-    Warns
-    -----
-    UnseenWarning
-        When rows of one sample are found again in the other, or a sample looks oversampled.
+    ``rows`` are the checked new rows, and ``given`` as the user gave them, maybe with column names.
+    Copied rows also raise a Python warning; constant features alone are an error.
     """
     found = []
     if labelled.names is not None and given is not None and column_names(given) is None:
@@ -291,7 +211,7 @@ def sample_notices(
     return (*found, *copies)
 
 
-def _spread(X: Rows, X_new: Rows) -> FloatArray:
+def _spread(X: Matrix, X_new: Matrix) -> FloatArray:
     """Width of each feature over both samples.
 
     A feature may be constant in X and still give away an unseen class in X_new.
@@ -342,10 +262,9 @@ def _check_indices(X: Any) -> None:
         X.check_format(full_check=True)
 
 
-def _check_sizes(rows: Rows, name: str, names: Iterable[str] | None = None) -> None:
+def _check_sizes(rows: Matrix, name: str, names: Iterable[str] | None = None) -> None:
     """Raise where a value is NaN, infinite, or too large for its square."""
-    is_sparse = sparse.issparse(rows)
-    values = rows.data if is_sparse else rows
+    values = rows.data if hasattr(rows, "indptr") else rows
     # Where all is well one pass over the values is enough, or two where numbers are large.
     with np.errstate(all="ignore"):
         # In single precision the limit itself would be infinite.
@@ -366,10 +285,9 @@ def _check_sizes(rows: Rows, name: str, names: Iterable[str] | None = None) -> N
     )
 
 
-def _first_place(rows: Rows, wrong: BoolArray, names: Iterable[str] | None) -> str:
-    is_sparse = sparse.issparse(rows)
-    if is_sparse:
-        place = int(np.flatnonzero(wrong)[0])
+def _first_place(rows: Matrix, wrong: BoolArray, names: Iterable[str] | None) -> str:
+    if hasattr(rows, "indptr"):
+        place = int(wrong.argmax())
         row, column = np.searchsorted(rows.indptr, place, side="right") - 1, rows.indices[place]
     else:
         row, column = np.argwhere(wrong)[0]
@@ -377,52 +295,48 @@ def _first_place(rows: Rows, wrong: BoolArray, names: Iterable[str] | None) -> s
 
 
 def _raise_other_names(
-    names: list[str], new: list[str], X_new: Any, classes: NDArray[Any], called: _Called
+    labelled: LabelledRows, X_new: Any, new: list[str], name: str, known: str
 ) -> NoReturn:
-    lacks = [name for name in names if name not in new]
-    extra = [name for name in new if name not in names]
-    labels = [name for name in extra if _holds_labels(X_new[name], classes)]
+    names = labelled.names or ()
+    lacks = [column for column in names if column not in new]
+    extra = [column for column in new if column not in names]
+    labels = [column for column in extra if _holds_labels(X_new[column], labelled)]
     if labels and not lacks:
         raise ValueError(
-            f"{called.new} must hold features only; its extra column {quoted(labels)} holds class "
+            f"{name} must hold features only; its extra column {quoted(labels)} holds class "
             "labels. Drop it."
         )
-    rule = f"{called.new} must have the columns of {called.known}"
+    rule = f"{name} must have the columns of {known}"
     if lacks or extra:
         found = [f"it lacks {quoted(lacks)}"] if lacks else []
         found += [f"it adds {quoted(extra)}"] if extra else []
         raise ValueError(f"{rule}; {' and '.join(found)}.")
     raise ValueError(
-        f"{rule} in the same order; got {quoted(new)} where {called.known} has {quoted(names)}."
+        f"{rule} in the same order; got {quoted(new)} where {known} has {quoted(names)}."
     )
 
 
-def _raise_one_dimension(
-    X_new: Any, width: int, classes: NDArray[Any], called: _Called
-) -> NoReturn:
-    new, n_values = called.new, len(X_new)
-    rule = f"{new} must be 2-d with the {width} columns of {called.known}; got {n_values} values"
-    if n_values and _holds_labels(X_new, classes):
-        raise ValueError(
-            f"{rule} in 1-d, all of them class labels. {new} takes features, not labels."
-        )
-    raise ValueError(f"{rule} in 1-d.")
+def _raise_one_dimension(labelled: LabelledRows, X_new: Any, name: str, known: str) -> NoReturn:
+    rule = f"{name} must be 2-d with the {labelled.rows.shape[1]} columns of {known}"
+    message = f"{rule}; got {len(X_new)} values in 1-d"
+    if len(X_new) and _holds_labels(X_new, labelled):
+        message += f", all of them class labels. {name} takes features, not labels"
+    raise ValueError(f"{message}.")
 
 
-def _raise_other_width(rows: Rows, width: int, classes: NDArray[Any], called: _Called) -> NoReturn:
-    new_width = rows.shape[1]
-    message = f"{called.new} must have the {width} columns of {called.known}; got {new_width}."
+def _raise_other_width(labelled: LabelledRows, rows: Matrix, name: str, known: str) -> NoReturn:
+    width, new_width = labelled.rows.shape[1], rows.shape[1]
+    message = f"{name} must have the {width} columns of {known}; got {new_width}."
     if new_width == width + 1 and not sparse.issparse(rows):
-        ends = {"last": rows[:, -1], "first": rows[:, 0]}
-        labels = [end for end, column in ends.items() if _holds_labels(column, classes)]
-        if labels:
-            message += f" Its {labels[0]} column holds class labels: drop it."
+        for end, column in (("last", rows[:, -1]), ("first", rows[:, 0])):
+            if _holds_labels(column, labelled):
+                raise ValueError(f"{message} Its {end} column holds class labels: drop it.")
     raise ValueError(message)
 
 
-def _holds_labels(column: Any, classes: NDArray[Any]) -> bool:
+def _holds_labels(column: Any, labelled: LabelledRows) -> bool:
     """Whether every value of a column is the label of a known class."""
-    known = set(classes.tolist())
+    known = set(labelled.labels)
     values = np.asarray(column).tolist()
     return all(isinstance(value, Hashable) and value in known for value in values)
 

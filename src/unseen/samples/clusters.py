@@ -20,16 +20,6 @@ from unseen._types import BoolArray, FloatArray, IntArray, Matrix
 from unseen.samples.copies import are_distinct, row_keys
 from unseen.samples.labelled import LabelledRows
 
-__all__ = [
-    "Clusters",
-    "all_clusters",
-    "design_effect",
-    "effective_number",
-    "first_rows",
-    "group_clusters",
-    "in_one_group",
-]
-
 # A row of which so large a part of all rows are copies is a value that rows often take (of coarse
 # features), and its copies are rows of their own.
 _COMMON, _FEWEST_COMMON = 0.05, 5
@@ -39,32 +29,14 @@ _COMMON, _FEWEST_COMMON = 0.05, 5
 class Clusters(Frozen):
     """A number for each row; rows of one number share a fold, and count as draws of one row.
 
-    Parameters
-    ----------
-    labelled, new : ndarray of shape (n,) and (m,)
-        Numbers of the labelled and of the new rows.
-    groups : tuple of two ndarrays of shape (n,) and (m,), or None, default=None
-        Numbers of rows that share a fold without being draws of one row, labelled and new; None
-        where copies alone share a fold.
-    distinct : bool, default=False
-        Whether no two rows are known to be draws of one row, so that nobody need look for them.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from unseen.samples import Clusters
-    >>> X, X_new = np.arange(30.0)[:, None], np.array([[7.0], [8.5], [8.5]])
-    >>> found = Clusters.of_copies(X, X_new)
-    >>> bool(found.new[0] == found.labelled[7]), bool(found.new[1] == found.new[2])
-    (True, True)
-    >>> effective_number(np.ones(3), found.new)
-    1.8
+    ``groups`` are numbers of rows that share a fold without being draws of one row, labelled (n,)
+    and new (m,); None where copies alone share a fold.
     """
 
-    labelled: IntArray
-    new: IntArray
+    labelled: IntArray  # (n,)
+    new: IntArray  # (m,)
     groups: tuple[IntArray, IntArray] | None = None
-    distinct: bool = False
+    distinct: bool = False  # no two rows are draws of one row, and nobody need look for them
 
     @classmethod
     def of_copies(cls, X: Matrix, X_new: Matrix | None = None) -> Clusters:
@@ -95,15 +67,10 @@ class Clusters(Frozen):
         labelled, new = self.together
         return np.append(new, labelled)
 
-    def part(self, own: Any) -> Clusters:
-        """Some of the labelled rows, and all new ones."""
-        groups = None if self.groups is None else (self.groups[0][own], self.groups[1])
-        return Clusters(self.labelled[own], self.new, groups)
-
-    def window(self, places: IntArray) -> Clusters:
-        """All labelled rows, and some of the new ones."""
-        groups = None if self.groups is None else (self.groups[0], self.groups[1][places])
-        return Clusters(self.labelled, self.new[places], groups)
+    def part(self, own: Any = slice(None), new: Any = slice(None)) -> Clusters:
+        """Some of the labelled rows, and some of the new ones."""
+        groups = None if self.groups is None else (self.groups[0][own], self.groups[1][new])
+        return Clusters(self.labelled[own], self.new[new], groups)
 
     def between(self, own: BoolArray) -> Clusters:
         """Some of the labelled rows, and the other labelled rows as the new ones."""
@@ -111,14 +78,7 @@ class Clusters(Frozen):
         return Clusters(self.labelled[own], self.labelled[~own], (groups[own], groups[~own]))
 
     def as_copies(self, new: NDArray[Any], labelled: NDArray[Any]) -> NDArray[Any]:
-        """Values of new rows, where a labelled copy has one the copy's.
-
-        Examples
-        --------
-        >>> clusters = Clusters(np.array([5]), np.array([4, 5]))
-        >>> clusters.as_copies(np.array([0.9, 0.8]), np.array([0.6]))
-        array([0.9, 0.6])
-        """
+        """Values of new rows, where a labelled copy has one the copy's."""
         if not len(self.new) or self.new.min() > self.labelled.max():
             return new
         numbers, first = np.unique(self.labelled, return_index=True)
@@ -141,16 +101,6 @@ def group_clusters(labelled: LabelledRows, X_new: Matrix) -> Clusters | None:
     Rows of a class that one group alone has share folds with their copies only, or no model could
     know the class. A new row of no group goes with the labelled row that it is a copy of. Copies
     do not join two groups: coarse columns make rows of two persons equal by chance.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rows, codes = np.arange(6.0)[:, None], np.array([0, 0, 0, 0, 1, 1])
-    >>> groups = np.array([0, 1, 0, 1, 1, 1]), np.array([-1, -1])  # group 1 alone has class 1
-    >>> sample = LabelledRows(rows, np.array(["a", "b"]), codes, groups=groups)
-    >>> found = group_clusters(sample, np.array([[2.0], [9.0]]))
-    >>> len(np.unique(found.together[0])), int(found.together[1][0])
-    (4, 0)
     """
     if labelled.groups is None:
         return None
@@ -169,29 +119,12 @@ def all_clusters(labelled: LabelledRows, X_new: Matrix) -> Clusters:
 
 
 def first_rows(numbers: IntArray) -> IntArray:
-    """Place of the first row of each cluster, rising.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> first_rows(np.array([3, 0, 3, 1]))
-    array([0, 1, 3])
-    """
-    places = np.arange(len(numbers))
-    first = np.zeros(int(numbers.max(initial=0)) + 1, dtype=np.intp)
-    first[numbers[::-1]] = places[::-1]
-    return np.flatnonzero(first[numbers] == places)
+    """Place of the first row of each cluster, rising."""
+    return np.sort(np.unique(numbers, return_index=True)[1])
 
 
 def in_one_group(codes: IntArray, groups: IntArray) -> BoolArray:
-    """Whether one group alone has the class, for each class.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> in_one_group(np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1]))
-    array([False,  True])
-    """
+    """Whether one group alone has the class, for each class."""
     n_groups = int(groups.max()) + 1
     return np.asarray(np.bincount(np.unique(codes * n_groups + groups) // n_groups) == 1)
 
@@ -200,12 +133,6 @@ def design_effect(values: NDArray[Any], weight: FloatArray, groups: IntArray) ->
     """How much more a mean varies where whole groups are drawn, than where rows are; at least 1.
 
     With an intraclass correlation r, groups of m rows have the effect ``1 + (m - 1) r``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> design_effect(np.repeat([0.0, 1.0, 5.0], 4), np.ones(12), np.repeat([0, 1, 2], 4))
-    4.0
     """
     apart = weight * (values - np.average(values, weights=weight))
     alone = np.square(apart).sum()

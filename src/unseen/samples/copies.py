@@ -15,15 +15,12 @@ from unseen._arrays import chosen_arrays
 from unseen._types import FloatArray, IntArray, Matrix
 from unseen.records import Notice
 
-__all__ = ["are_distinct", "copy_notices", "row_hashes", "row_keys"]
-
 _BLOCK_ROWS = 4096
 # Together so many columns are mostly fine enough to tell all rows apart.
 _FIRST_COLUMNS = 2
 _SALT, _MIXER = randbits(128), np.uint64(0xFF51AFD7ED558CCD)
 # Rows whose distances are looked at, and values that these may hold together, squared.
 _MOST_ROWS, _MOST_VALUES = 1000, 100_000_000
-
 
 # Those who read files have no argument of these names.
 _SPOKEN = {"X": "labelled rows", "X_new": "new rows", "control": "rows of the control"}
@@ -72,26 +69,22 @@ def copy_notices(X: Matrix, X_new: Matrix, known_name: str, new_name: str) -> li
     new_in_known, known_in_new = _overlap(new, known), _overlap(known, new)
     found = []
     if new_in_known.too_many() and _is_leak(known, new, new_in_known, known_in_new):
-        found.append(
-            Notice(
-                "rows_in_both",
-                f"{new_in_known.found} of {len(new.keys)} {new.name} are also among the "
-                f"{known.name}, value for value. "
-                + _ADVICE.get((known_name, new_name), _USUAL_ADVICE),
-            )
+        advice = _ADVICE.get((known_name, new_name), _USUAL_ADVICE)
+        text = (
+            f"{new_in_known.found} of {len(new.keys)} {new.name} are also among the {known.name}, "
+            f"value for value. {advice}"
         )
+        found.append(Notice("rows_in_both", text))
     for sample, other, overlap in ((known, new, new_in_known), (new, known, known_in_new)):
         too_few = overlap.expected - overlap.found > 3 * np.sqrt(overlap.variance)
         if too_few and _are_copies(sample):
             n_copies = len(sample.keys) - len(np.unique(sample.keys))
-            found.append(
-                Notice(
-                    "copied_rows",
-                    f"{n_copies} of {len(sample.keys)} {sample.name} repeat other ones, value for "
-                    f"value, but few of them are among the {other.name}. Copies share a fold and "
-                    "count as one row; drop them if they are there by mistake.",
-                )
+            text = (
+                f"{n_copies} of {len(sample.keys)} {sample.name} repeat other ones, value for "
+                f"value, but few of them are among the {other.name}. Copies share a fold and "
+                "count as one row; drop them if they are there by mistake."
             )
+            found.append(Notice("copied_rows", text))
     return found
 
 
@@ -152,12 +145,6 @@ def are_distinct(*samples: Matrix) -> bool:
     """Whether the first few columns alone tell all rows of the samples apart.
 
     Sparse rows hold too little there to tell.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> are_distinct(np.eye(3)), are_distinct(np.eye(3), np.array([[0.0, 0.0, 1.0]]))
-    (True, False)
     """
     if any(hasattr(rows, "toarray") for rows in samples):
         return False
@@ -169,8 +156,8 @@ def are_distinct(*samples: Matrix) -> bool:
     # A card is quick at sorting, and needs no keys.
     rows, place = arrays.joined([arrays.put(one, np.float64) for one in first]), 0
     for column in rows.T:
-        values, step = arrays.steps(column)
-        distinct, place = arrays.steps(place * len(values) + step)
+        values, step = arrays.xp.unique(column, return_inverse=True)
+        distinct, place = arrays.xp.unique(place * len(values) + step, return_inverse=True)
     return len(distinct) == len(rows)
 
 
@@ -191,15 +178,7 @@ def row_keys(*samples: Matrix) -> IntArray:
 
 
 def row_hashes(rows: FloatArray, seed: int) -> NDArray[np.uint64]:
-    """A number for each row, equal for equal rows: the sum of mixed bits times drawn odd numbers.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> first, second, third = row_hashes(np.array([[0.0, 1.0], [-0.0, 1.0], [1.0, 0.0]]), seed=0)
-    >>> bool(first == second), bool(first == third)
-    (True, False)
-    """
+    """A number for each row, equal for equal rows: a sum of mixed bits times drawn odd numbers."""
     # Adding 0.0 turns -0.0 into 0.0, which equals it but has other bits.
     bits = (rows + 0.0).view(f"u{rows.itemsize}").astype(np.uint64)
     # Round numbers differ in few bits, and the high ones alone.

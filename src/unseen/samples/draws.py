@@ -13,67 +13,25 @@ from unseen._types import IntArray
 from unseen.records import Notice
 from unseen.samples.labelled import on_host
 
-__all__ = [
-    "MAX_ROWS",
-    "Draw",
-    "count_rows",
-    "draw_by_class",
-    "draw_rows",
-    "enough_places",
-    "flat_labels",
-    "label_codes",
-]
-
 MAX_ROWS = 20_000
 # So many rows show whatever one row in a hundred has.
 _ENOUGH_ROWS = 50_000
 
 
 def draw_rows(n_rows: int, max_rows: int, rng: np.random.Generator) -> IntArray:
-    """Places of at most so many rows, in order.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> len(draw_rows(1000, 50, np.random.default_rng(0)))
-    50
-    """
+    """Places of at most so many rows, in order."""
     return np.sort(rng.choice(n_rows, min(n_rows, max_rows), replace=False))
 
 
 def enough_places(n_rows: int) -> IntArray | slice:
-    """Places of all rows, or of a fixed draw of very many: for checks, and where a part will do.
-
-    Examples
-    --------
-    >>> len(enough_places(60_000)), enough_places(40_000)
-    (50000, slice(None, None, None))
-    """
+    """Places of all rows, or of a fixed draw of very many: for checks, and where a part will do."""
     if n_rows <= _ENOUGH_ROWS:
         return slice(None)
     return draw_rows(n_rows, _ENOUGH_ROWS, np.random.default_rng(0))
 
 
-def flat_labels(y: Any) -> NDArray[Any]:
-    """Labels as one array, from wherever they are.
-
-    Examples
-    --------
-    >>> flat_labels(["a", "b"])
-    array(['a', 'b'], dtype='<U1')
-    """
-    return np.ravel(on_host(y, "y"))
-
-
-def label_codes(labels: NDArray[Any]) -> IntArray:
-    """Class of each row, where labels count as text and classes are in the order of it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> label_codes(np.array([10, 9, 10]))
-    array([0, 1, 0])
-    """
+def _label_codes(labels: NDArray[Any]) -> IntArray:
+    """Class of each row, where labels count as text and classes are in the order of it."""
     if labels.dtype.kind == "O":
         return np.unique(labels.astype(str), return_inverse=True)[1]
     distinct, place = np.unique(labels, return_inverse=True)
@@ -81,15 +39,7 @@ def label_codes(labels: NDArray[Any]) -> IntArray:
 
 
 def draw_by_class(codes: IntArray, max_rows: int, rng: np.random.Generator) -> IntArray:
-    """Places of at most so many labelled rows: small classes whole, equally many of the others.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> codes = np.repeat([0, 1, 2], [10, 500, 900])
-    >>> np.bincount(codes[draw_by_class(codes, 210, np.random.default_rng(0))])
-    array([ 10, 100, 100])
-    """
+    """Places of at most so many labelled rows: small classes whole, equally many of the others."""
     counts = np.sort(np.bincount(codes))
     # Up to each count: what the smaller classes hold, and as many of each of the others.
     taken = np.cumsum(counts) + counts * np.arange(len(counts) - 1, -1, -1)
@@ -111,11 +61,11 @@ class Draw:
 
     def labelled(self, X: Any, y: Any, groups: Any) -> tuple[Any, Any, Any]:
         """Labelled rows, their labels and groups."""
-        labels = flat_labels(y)
+        labels = np.ravel(on_host(y, "y"))
         if self.max_rows is None or len(labels) <= self.max_rows or count_rows(X) != len(labels):
             return X, y, groups
         rng = generator(self.random_state)
-        places = draw_by_class(label_codes(labels), self.max_rows, rng)
+        places = draw_by_class(_label_codes(labels), self.max_rows, rng)
         return self._some("X", places, X, y, groups)
 
     def new(self, name: str, X: Any, groups: Any = None) -> tuple[Any, Any]:

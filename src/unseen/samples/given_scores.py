@@ -12,8 +12,6 @@ from unseen._wording import quoted
 from unseen.samples.checks import check_rows, column_names
 from unseen.simplex import score_features
 
-__all__ = ["scores_as_features"]
-
 
 def scores_as_features(
     scores: ArrayLike,
@@ -21,15 +19,7 @@ def scores_as_features(
     novelty: ArrayLike | None = None,
     novelty_new: ArrayLike | None = None,
 ) -> tuple[FloatArray, FloatArray]:
-    """Features of labelled and of new rows; novelty is scaled to the spread of the scores.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X, X_new = scores_as_features(np.eye(2), np.eye(2), [0.0, 1.0], [5.0, 5.0])
-    >>> X.shape, X_new.shape
-    ((2, 4), (2, 4))
-    """
+    """Features of labelled and of new rows; novelty is scaled to the spread of the scores."""
     rows, rows_new = check_rows(scores, "scores"), check_rows(scores_new, "scores_new")
     if rows.shape[1] != rows_new.shape[1] or rows.shape[1] < 2:
         raise ValueError(

@@ -14,40 +14,19 @@ from sklearn.utils import column_or_1d
 
 from unseen._types import IntArray, Matrix
 
-__all__ = ["LabelledRows", "check_labels", "is_missing", "on_host"]
-
 
 @dataclass(frozen=True, eq=False)
 class LabelledRows:
     """Checked rows of the known classes.
 
-    Parameters
-    ----------
-    rows : array or CSR matrix of shape (n, d)
-        The rows.
-    classes : ndarray of shape (K,)
-        Distinct labels, sorted; empty where the rows are one sample without labels.
-    codes : ndarray of shape (n,)
-        Place of each row's label among ``classes``.
-    names : tuple of str or None, default=None
-        Column names, where the user's table has them.
-    groups : tuple of two ndarrays of shape (n,) and (m,), or None, default=None
-        Group of each labelled row, and of each new row that the labelled ones are asked about;
-        -1 is a new row of no group. None where rows have no groups.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from unseen.samples import LabelledRows
-    >>> sample = LabelledRows(np.zeros((3, 1)), np.array(["a", "b"]), np.array([0, 1, 1]))
-    >>> sample.counts
-    array([1, 2])
+    ``groups`` are those of the labelled rows (n,), and of the new rows (m,) that the labelled ones
+    are asked about, where -1 is a new row of no group. None where rows have no groups.
     """
 
-    rows: Matrix
-    classes: NDArray[Any]
-    codes: IntArray
-    names: tuple[str, ...] | None = None
+    rows: Matrix  # (n, d), dense or CSR
+    classes: NDArray[Any]  # (K,), sorted labels; empty where the rows are a sample without labels
+    codes: IntArray  # (n,), place of each row's label among the classes
+    names: tuple[str, ...] | None = None  # of the columns, where the user's table has them
     groups: tuple[IntArray, IntArray] | None = None
 
     @property

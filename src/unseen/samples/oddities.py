@@ -13,8 +13,6 @@ from unseen._wording import quoted
 from unseen.records import Notice
 from unseen.samples.draws import enough_places
 
-__all__ = ["label_notices", "sentinel_notices"]
-
 # A spike holds so many rows, and so large a part of them.
 _FEWEST_AT_SPIKE, _LEAST_PART = 5, 0.01
 # A column with fewer other values is a code or a category rather than a measurement.
@@ -27,11 +25,6 @@ def label_notices(classes: NDArray[Any]) -> tuple[Notice, ...]:
     """Labels that look alike, probably one class under two names: other capitals, spaces, accents.
 
     A class called "unseen" looks like the rows of no class.
-
-    Examples
-    --------
-    >>> print(label_notices(np.array(["Adelie", "Gentoo", "adelie"]))[0])
-    warning: labels 'Adelie', 'adelie' differ only by capital letters, spaces or the code of ...
     """
     if classes.dtype.kind not in "UO":
         return ()
@@ -40,27 +33,22 @@ def label_notices(classes: NDArray[Any]) -> tuple[Notice, ...]:
         if isinstance(label, str):
             spelt = normalize("NFC", label).casefold()
             alike.setdefault(" ".join(spelt.split()), []).append(label)
-    own = [
-        Notice(
-            "labels_alike",
-            f"a class is called {quoted(labels)}, as rows of no known class are in every table and "
-            "sentence. Give it another name.",
-            about=labels[0],
+    found = []
+    if "unseen" in alike:
+        text = (
+            f"a class is called {quoted(alike['unseen'])}, as rows of no known class are in every "
+            "table and sentence. Give it another name."
         )
-        for labels in (alike.get("unseen"),)
-        if labels
-    ]
-    return *own, *(
-        Notice(
-            "labels_alike",
-            f"labels {quoted(labels)} differ only by capital letters, spaces or the code of an "
-            f"accent, and are taken for {len(labels)} classes. If they are one, give them one "
-            "spelling.",
-            about=labels[0],
-        )
-        for labels in alike.values()
-        if len(labels) > 1
-    )
+        found.append(Notice("labels_alike", text, about=alike["unseen"][0]))
+    for labels in alike.values():
+        if len(labels) > 1:
+            text = (
+                f"labels {quoted(labels)} differ only by capital letters, spaces or the code of an "
+                f"accent, and are taken for {len(labels)} classes. If they are one, give them one "
+                "spelling."
+            )
+            found.append(Notice("labels_alike", text, about=labels[0]))
+    return tuple(found)
 
 
 def sentinel_notices(
@@ -73,21 +61,7 @@ def sentinel_notices(
 
     A value is far where no other lies nearer to it than the other values spread. Sparse rows are
     not looked at: their many zeros are what they are made for. Of very many rows a fixed draw is.
-
-    Parameters
-    ----------
-    rows, rows_new : array or CSR matrix of shape (n, d) and (m, d)
-        Labelled and new rows.
-    names : tuple of str or None, default=None
-        Names of the columns.
-    advice : str
-        What to do about a value that stands for a missing one; ``{value}`` is that value.
-
-    Examples
-    --------
-    >>> rows, new = np.arange(40.0)[:, None], np.append(np.arange(40.0), [-999.0] * 8)[:, None]
-    >>> print(sentinel_notices(rows, new, ("weight",))[0])
-    warning: column 'weight' is -999 in 17% of the new rows and in 0% of the labelled ones, ...
+    ``advice`` is what to do about a value that stands for a missing one, ``{value}`` that value.
     """
     if hasattr(rows, "tocsr"):
         return ()

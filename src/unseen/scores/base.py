@@ -22,35 +22,10 @@ from unseen._arrays import arrays_of, chosen_arrays
 from unseen._frozen import Frozen
 from unseen._types import Array, FloatArray, IntArray, Matrix, ScorePair
 from unseen.records import Notice
-from unseen.samples import (
-    Clusters,
-    LabelledRows,
-    check_fold_rows,
-    check_folds,
-)
+from unseen.samples import Clusters, LabelledRows, check_fold_rows, check_folds
 
 if TYPE_CHECKING:
     from unseen.scores.posteriors import Posteriors, PosteriorScorer
-
-__all__ = [
-    "FOLDS",
-    "LOSS_WEIGHT",
-    "NEGLIGIBLE",
-    "Distances",
-    "Pool",
-    "RatioScores",
-    "Scorer",
-    "Scores",
-    "as_rows",
-    "assign_folds",
-    "fold_masks",
-    "fold_offsets",
-    "folds_by_size",
-    "mean_pair",
-    "stack_samples",
-    "training_log_odds",
-    "training_masks",
-]
 
 FOLDS = 10
 # A discriminator has the prior weight exp(-n (loss - least loss) / 10), times a constant.
@@ -59,21 +34,11 @@ NEGLIGIBLE = 1e-6  # the least prior weight that counts
 
 
 class Scores(Frozen):
-    """Out-of-fold scores of labelled and new rows; arrays are read-only.
+    """Out-of-fold scores of labelled and new rows; arrays are read-only."""
 
-    Attributes
-    ----------
-    classes : tuple
-        Labels of the known classes.
-    seed : int or None
-        Seed that made the scores.
-    notices : tuple of Notice
-        Facts that a person should know about the rows.
-    """
-
-    classes: tuple[Any, ...]
-    seed: int | None
-    notices: tuple[Notice, ...]
+    classes: tuple[Any, ...]  # labels of the known classes
+    seed: int | None  # that made the scores
+    notices: tuple[Notice, ...]  # what a person should know about the rows
 
     @property
     @abstractmethod
@@ -89,12 +54,9 @@ class Scores(Frozen):
 
 @dataclass(frozen=True, eq=False)
 class Distances(Frozen):
-    """Distances to the nearest rows of H, one column for every scale of the features.
+    """Distances to the nearest rows of H, (n_F, S) and (n_H, S), a column for every scale.
 
-    Parameters
-    ----------
-    new, labelled : ndarray of shape (n_F, S) and (n_H, S)
-        Distances of the rows of F and of H; high where a row stands apart from H.
+    High where a row stands apart from H.
     """
 
     new: FloatArray
@@ -109,28 +71,10 @@ class Distances(Frozen):
 class RatioScores(Frozen):
     """Out-of-fold scores of F against H, one column for every candidate discriminator.
 
-    Parameters
-    ----------
-    new, labelled : ndarray of shape (n_F, C) and (n_H, C)
-        Log density ratios of F against H, up to a constant; high where a row looks like F.
-    log_loss : ndarray of shape (C,)
-        Held-out log-loss of each candidate, per unit of weight.
-    distances : Distances or None, default=None
-        How far the rows stand from those of H; None where the classifier is the user's own, who
-        may know better than to compare rows by distance.
-    clusters : Clusters or None, default=None
-        Rows that are copies of each other; None where none are.
-    odds_step : float, default=0.0
-        Of the effective number of rows of H so few are left out that the log-odds of F are a
-        multiple of this step: windows that are much alike then have one lattice of curves.
-        0 leaves none out.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from unseen.scores.base import RatioScores
-    >>> RatioScores(np.zeros((5, 2)), np.zeros((3, 2)), np.array([0.6, 0.5])).best
-    1
+    ``new`` (n_F, C) and ``labelled`` (n_H, C) are log density ratios of F against H, up to a
+    constant: high where a row looks like F. ``log_loss`` (C,) is held out, per unit of weight.
+    ``distances`` are None where the classifier is the user's own, who may know better than to
+    compare rows by distance; ``clusters`` are None where no rows are copies of each other.
     """
 
     new: FloatArray
@@ -138,6 +82,8 @@ class RatioScores(Frozen):
     log_loss: FloatArray
     distances: Distances | None = None
     clusters: Clusters | None = None
+    # Of the effective number of rows of H so few are left out that the log-odds of F are a multiple
+    # of this step: windows that are much alike then have one lattice of curves. 0 leaves none out.
     odds_step: float = 0.0
 
     @property
@@ -159,24 +105,12 @@ class RatioScores(Frozen):
 
 
 class Scorer(ABC):
-    """A way to make scores; subclasses are frozen dataclasses.
+    """A way to make scores; subclasses are frozen dataclasses."""
 
-    Attributes
-    ----------
-    classifier : scikit-learn classifier or None
-        The classifier that tells samples apart; None is kernel logistic regression.
-    n_folds : int or None
-        Folds of the out-of-fold scores; None where a scorer needs none, or chooses by the rows.
-    seed : int
-        Where all randomness comes from.
-    n_jobs : int or None
-        Jobs that run at the same time; the scores do not depend on it.
-    """
-
-    classifier: Any = None
-    n_folds: int | None = None
-    seed: int = 0
-    n_jobs: int | None = None
+    classifier: Any = None  # tells samples apart; None is kernel logistic regression
+    n_folds: int | None = None  # None where a scorer needs no folds, or chooses by the rows
+    seed: int = 0  # where all randomness comes from
+    n_jobs: int | None = None  # fits at the same time; the scores do not depend on it
 
     @abstractmethod
     def score(self, labelled: LabelledRows, X_new: Matrix) -> Scores:
@@ -201,8 +135,7 @@ class Scorer(ABC):
         """A scorer of the known classes that is as like this one as its classifier allows."""
         from unseen.scores.posteriors import PosteriorScorer
 
-        able = hasattr(self.classifier, "predict_proba")
-        classifier = self.classifier if able else None
+        classifier = self.classifier if hasattr(self.classifier, "predict_proba") else None
         return PosteriorScorer(classifier, self.n_folds or FOLDS, self.seed, self.n_jobs)
 
     def pool(self, labelled: LabelledRows, X_new: Matrix, posteriors: Posteriors | None) -> Pool:
@@ -228,19 +161,11 @@ class Scorer(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """New rows of many windows; what windows can share is made once, in subclasses.
-
-    Parameters
-    ----------
-    scorer : Scorer
-    labelled : LabelledRows
-    rows : array or CSR matrix
-        New rows of all windows.
-    """
+    """New rows of many windows; what windows can share is made once, in subclasses."""
 
     scorer: Scorer
     labelled: LabelledRows
-    rows: Matrix
+    rows: Matrix  # new rows of all windows
 
     def window(self, places: IntArray) -> Scores:
         """Scores of some of the new rows."""
@@ -275,13 +200,6 @@ def assign_folds(
 
     Rows of one cluster share a fold. Where clusters are small they count as the first of their
     rows; where rows of a class come by two and more, clusters are dealt by size.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> folds = assign_folds(np.zeros(6, int), 3, 0, np.array([0, 1, 2, 0, 1, 2]))
-    >>> np.bincount(folds), bool(np.all(folds[:3] == folds[3:]))
-    (array([2, 2, 2]), True)
     """
     if clusters is not None and np.bincount(clusters).max() > 1:
         _, first, cluster = np.unique(clusters, return_index=True, return_inverse=True)
@@ -321,31 +239,11 @@ def _stratified_folds(codes: IntArray, n_folds: int, random_state: Any) -> IntAr
 
 
 def folds_by_size(counts: Matrix, n_folds: int, random_state: Any) -> IntArray:
-    """Fold of each cluster, so that every class is spread over the folds as evenly as possible.
+    """Fold of each cluster, of which ``counts`` (clusters, K) are the rows of each class.
 
     From the largest on, a cluster goes to the fold where it adds least to the sum of squares of
-    the shares of the classes in folds, but not to one that would then have all of a class.
-
-    Parameters
-    ----------
-    counts : ndarray or sparse array of shape (G, K)
-        Rows of each class in each cluster.
-    n_folds : int
-        Most folds; no more are made than the most common class has clusters.
-    random_state : int or RandomState
-        Orders clusters of one size.
-
-    Returns
-    -------
-    ndarray of shape (G,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> counts = np.array([[9.0, 0], [5, 0], [4, 0], [0, 2], [0, 2]])
-    >>> folds = folds_by_size(counts, 2, 0)
-    >>> [counts[folds == fold].sum(axis=0).tolist() for fold in (0, 1)]
-    [[9.0, 2.0], [9.0, 2.0]]
+    the shares of the classes in folds, but not to one that would then have all of a class. No more
+    folds are made than the most common class has clusters; chance orders clusters of one size.
     """
     table = sparse.csr_array(counts)
     total, sizes = table.sum(axis=0), table.sum(axis=1)
@@ -389,38 +287,21 @@ def fold_masks(folds: Array) -> Array:
 
 
 def fold_offsets(masks: Array, new: IntArray, weights: FloatArray | None = None) -> Array:
-    """Log-odds of F among the rows that trained the model of each row.
+    """Log-odds of F among the rows that trained the model of each row, (n,).
 
     Folds cannot all hold the same shares of F and H. The log-odds of a model are higher the more of
     F was in its training rows, and then fewer of F are held out: pooled over folds, scores of two
     samples of one law would tend to order them the wrong way round.
-
-    Parameters
-    ----------
-    masks : ndarray of shape (n, folds)
-        1 where a row trains.
-    new : ndarray of shape (n,)
-        1 for rows of F, 0 for rows of H.
-    weights : ndarray of shape (n,), optional
-        Weights of the rows.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> masks = np.array([[0.0, 1], [1, 0], [1, 0], [1, 1]])  # the last row always trains
-    >>> np.exp(fold_offsets(masks, np.array([1, 1, 0, 0])))[:3].round(3)
-    array([0.5, 1. , 1. ])
     """
     odds = arrays_of(masks).put(training_log_odds(masks, new, weights))
     return odds[masks.argmin(1)]
 
 
 def training_log_odds(masks: Array, new: IntArray, weights: FloatArray | None = None) -> FloatArray:
-    """Log-odds of F among the rows that train the model of each fold; see :func:`fold_offsets`."""
+    """Log-odds of F, where ``new`` is 1, among the rows that train the model of each fold.
+
+    ``masks`` (n, folds) are 1 where a row trains.
+    """
     weights = np.ones(len(new)) if weights is None else weights
     arrays = arrays_of(masks)
     trained = arrays.cast(masks == 1, np.float64)

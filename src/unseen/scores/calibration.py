@@ -18,15 +18,6 @@ from scipy.stats import chi2
 from unseen._arrays import chosen_arrays
 from unseen._types import FloatArray, IntArray
 
-__all__ = [
-    "BiasCorrectedTemperature",
-    "Rescaling",
-    "Temperature",
-    "assumed_shares",
-    "log_posteriors",
-    "needed_rescaling",
-]
-
 _LEAST_POSTERIOR = 1e-15
 _INVERSE_TEMPERATURES = (0.01, 100.0)
 # Mean posteriors that stray from the label shares by less are taken for noise. Where classes lie
@@ -38,30 +29,15 @@ _LEVEL = 0.01
 
 @dataclass(frozen=True, eq=False)
 class Rescaling:
-    """Calibrated posteriors: ``softmax(log(p) / temperature + bias)``.
+    """Calibrated posteriors: ``softmax(log(p) / temperature + bias)``."""
 
-    Parameters
-    ----------
-    temperature : float
-        Above 1 it tempers posteriors that are too sure, below 1 it sharpens them.
-    bias : ndarray of shape (K,)
-        Added to the log-posterior of each class; means 0.
-    zero : float, default=1e-15
-        What a smaller posterior is taken for.
-
-    Examples
-    --------
-    >>> Rescaling(2.0, np.zeros(2))(np.array([[0.9, 0.1]])).round(2)
-    array([[0.75, 0.25]])
-    """
-
-    temperature: float
-    bias: FloatArray
-    zero: float = _LEAST_POSTERIOR
+    temperature: float  # above 1 it tempers posteriors that are too sure, below 1 it sharpens them
+    bias: FloatArray  # added to the log-posterior of each class; means 0
+    zero: float = _LEAST_POSTERIOR  # what a smaller posterior is taken for
 
     def __call__(self, posteriors: FloatArray) -> FloatArray:
         """The calibrated posteriors."""
-        logits = log_posteriors(posteriors, self.zero) / self.temperature + self.bias
+        logits = _log_posteriors(posteriors, self.zero) / self.temperature + self.bias
         return np.asarray(softmax(logits, axis=1))
 
 
@@ -109,25 +85,7 @@ def assumed_shares(posteriors: FloatArray, codes: IntArray) -> FloatArray:
     A calibrated classifier takes the label shares for granted, and its mean posteriors stray from
     these by chance alone. Where they stray by more, the shares are those under which the corrected
     posteriors, ``p_k / assumed_k * label_k`` over their sum, have the label shares as means.
-
-    Parameters
-    ----------
-    posteriors : ndarray of shape (n, K)
-        Out-of-fold posteriors of the labelled rows.
-    codes : ndarray of shape (n,)
-        Classes of the labelled rows.
-
-    Returns
-    -------
-    ndarray of shape (K,)
-
-    Examples
-    --------
-    Of 80 rows of class 0 and 20 of class 1, a classifier with balanced classes thinks:
-
-    >>> posteriors = np.repeat([[0.8, 0.2], [0.1, 0.9]], [76, 24], axis=0)
-    >>> assumed_shares(posteriors, np.repeat([0, 1, 0, 1], [75, 1, 5, 19])).round(1)
-    array([0.5, 0.5])
+    ``posteriors`` (n, K) are those of labelled rows, out of fold, and ``codes`` their classes.
     """
     arrays, n_rows = chosen_arrays(), len(codes)
     truth = arrays.put(np.asarray(codes)[:, None] == np.arange(posteriors.shape[1]), np.float64)
@@ -145,46 +103,17 @@ def needed_rescaling(posteriors: FloatArray, codes: IntArray) -> Rescaling | Non
 
     Twice the log-likelihood that a temperature and a bias per class gain has, for calibrated
     posteriors, the chi-squared law with one degree of freedom per class.
-
-    Parameters
-    ----------
-    posteriors : ndarray of shape (n, K)
-        Out-of-fold posteriors of the labelled rows.
-    codes : ndarray of shape (n,)
-        Classes of the labelled rows.
-
-    Returns
-    -------
-    Rescaling or None
-
-    Examples
-    --------
-    A classifier says .9 and is right in 60 of 100 rows:
-
-    >>> sure, codes = np.tile([0.9, 0.1], (100, 1)), np.repeat([0, 1], [60, 40])
-    >>> needed_rescaling(sure, codes)(sure)[0].round(2)
-    array([0.6, 0.4])
-    >>> needed_rescaling(np.tile([0.55, 0.45], (100, 1)), codes) is None
-    True
     """
     rescaling, rows = _least_log_loss(posteriors, codes), np.arange(len(codes))
-    logs = (log_posteriors(values)[rows, codes] for values in (rescaling(posteriors), posteriors))
-    gain = float(next(logs).sum() - next(logs).sum())
-    return rescaling if 2 * gain > chi2.isf(_LEVEL, posteriors.shape[1]) else None
+    after, before = (
+        _log_posteriors(values)[rows, codes].sum() for values in (rescaling(posteriors), posteriors)
+    )
+    return rescaling if 2 * (after - before) > chi2.isf(_LEVEL, posteriors.shape[1]) else None
 
 
-def log_posteriors(posteriors: FloatArray, zero: float = _LEAST_POSTERIOR) -> FloatArray:
+def _log_posteriors(posteriors: FloatArray, zero: float = _LEAST_POSTERIOR) -> FloatArray:
     """Logarithms, which stay finite where a classifier says 0."""
     return np.log(np.maximum(posteriors, zero))
-
-
-def _meant_by_zero(posteriors: FloatArray) -> float:
-    """What a posterior of 0 is taken for: half of the least that is not 0.
-
-    With votes, no vote of a hundred trees then says half a vote, and not that no row of the class
-    could be there.
-    """
-    return max(float(posteriors[posteriors > 0].min()) / 2, _LEAST_POSTERIOR)
 
 
 def _least_log_loss(
@@ -192,8 +121,10 @@ def _least_log_loss(
 ) -> Rescaling:
     """Inverse temperature and biases of the least log-loss: a convex problem."""
     given = np.asarray(posteriors, dtype=np.float64)
-    zero = _meant_by_zero(given)
-    logs = log_posteriors(given, zero)
+    # Half of the least that is not 0: no vote of a hundred trees then says half a vote, and not
+    # that no row of the class could be there.
+    zero = max(float(given[given > 0].min()) / 2, _LEAST_POSTERIOR)
+    logs = _log_posteriors(given, zero)
     n_rows, n_classes = logs.shape
     truth = (np.asarray(codes)[:, None] == np.arange(n_classes)).astype(float)
 

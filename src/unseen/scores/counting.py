@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, Self
+from itertools import product
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -21,11 +22,11 @@ from unseen._types import FloatArray, IntArray, Matrix
 from unseen.roc.sketch import RocSketch
 from unseen.samples import LabelledRows
 from unseen.samples.copies import row_hashes
-from unseen.scores.base import Scorer, Scores, stack_samples, training_log_odds
+from unseen.scores.base import Scorer, stack_samples, training_log_odds
 from unseen.scores.calibration import Rescaling
-from unseen.scores.crossfit import SCORE_LIMITS, KernelCrossFitter, cross_fitter
-from unseen.scores.held_out import held_out
-from unseen.scores.kernel import Scale, ShiftedKernel, dense
+from unseen.scores.crossfit import KernelCrossFitter, cross_fitter
+from unseen.scores.held_out import SCORE_LIMITS, Grid
+from unseen.scores.kernel import PreparedRows, Scale, ShiftedKernel, dense
 from unseen.scores.klr import KernelLogisticRegression
 from unseen.scores.logistic import Problems, solve
 from unseen.scores.pairs import PairScorer, PairScores
@@ -33,8 +34,7 @@ from unseen.scores.posteriors import Posteriors, PosteriorScorer, PosteriorSums
 from unseen.scores.refit import log_odds
 from unseen.simplex import mixture_shares
 
-__all__ = ["Counter", "PairCounter", "PosteriorCounter", "fit_counter", "row_folds"]
-
+_Models: TypeAlias = Callable[[FloatArray], FloatArray]  # log-odds (n, K) of new rows (n, d)
 # Products of one shape, whose rows round alike.
 _BLOCK = 512
 # Below this logarithm the constant of a kernel is so small that subtracting it loses no digits.
@@ -44,65 +44,9 @@ _LEAST_PART = 1e-3
 _MIN_DENSITY = 1e-12
 
 
-class Counter(Protocol):
-    """Scores rows that come in batches, and counts the scores; ``+`` joins counts."""
-
-    @property
-    def drawn(self) -> Scores:
-        """Scores of the labelled rows, and of the new rows that the models were fitted to."""
-        ...
-
-    def without_drawn(self) -> Self:
-        """All that it takes to count, to be sent to other processes."""
-        ...
-
-    def score(self, X: Matrix) -> FloatArray:
-        """Scores of new rows, one column per class."""
-        ...
-
-    def count(self, scores: FloatArray) -> Any:
-        """Counts of scores."""
-        ...
-
-    def scores(self, counts: Any) -> Scores:
-        """The record that estimators read: the drawn rows, and the counts of all rows."""
-        ...
-
-
-def fit_counter(scorer: Scorer, labelled: LabelledRows, X_new: Matrix) -> Counter:
-    """Fit the models of a scorer to labelled rows and to drawn new rows.
-
-    Parameters
-    ----------
-    scorer : PairScorer or PosteriorScorer
-    labelled : LabelledRows
-    X_new : ndarray of shape (m, d)
-        New rows drawn at random.
-
-    Returns
-    -------
-    Counter
-    """
-    if type(scorer) is PairScorer:
-        return _pair_counter(scorer, labelled, X_new)
-    assert isinstance(scorer, PosteriorScorer)
-    return _posterior_counter(scorer, labelled, X_new)
-
-
 def row_folds(X: FloatArray, n_folds: int, seed: int) -> IntArray:
-    """Fold of each row, by its values: equal rows share a fold, wherever they stand.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.random.default_rng(0).normal(size=(6000, 2))
-    >>> folds = row_folds(X, 3, seed=0)
-    >>> bool(np.array_equal(row_folds(X[::-1], 3, seed=0), folds[::-1]))
-    True
-    >>> (np.bincount(folds) / 2000).round(1)
-    array([1., 1., 1.])
-    """
-    # The low bits of a sum of products hang on the low bits of the products alone.
+    """Fold of each row, by its values: equal rows share a fold, wherever they stand."""
+    # The low bits of a sum of products depend on the low bits of the products alone.
     high = row_hashes(np.ascontiguousarray(X, dtype=np.float64), seed) >> np.uint64(33)
     return (high % np.uint64(n_folds)).astype(np.intp)
 
@@ -125,31 +69,19 @@ class PairCounts(Frozen):
 
 @dataclass(frozen=True, eq=False)
 class PairCounter(Frozen):
-    """Scores new rows against each known class, and counts them; see :class:`Counter`.
+    """Scores new rows that come in batches against each known class, and counts the scores."""
 
-    Parameters
-    ----------
-    models : tuple of callable
-        For each fold, log-odds (n, K) of new rows by models fitted without the rows of the fold.
-    seed : int
-        Seed of the folds.
-    sketches : tuple of RocSketch
-        For each class, the scores of its rows, and no new row.
-    drawn : PairScores or None
-        Scores of the rows that the models were fitted to; None where they stayed at home.
-    """
-
-    models: tuple[Callable[[FloatArray], FloatArray], ...]
-    seed: int
-    sketches: tuple[RocSketch, ...]
-    drawn: PairScores = None  # type: ignore[assignment]
+    models: tuple[_Models, ...]  # for each fold, fitted without the rows of the fold
+    seed: int  # of the folds
+    sketches: tuple[RocSketch, ...]  # for each class, the scores of its rows, and no new row
+    drawn: PairScores = None  # type: ignore[assignment]  # of the rows that the models know
 
     def without_drawn(self) -> PairCounter:
-        """All that it takes to count."""
+        """All that it takes to count, to be sent to other processes."""
         return replace(self, drawn=None)  # type: ignore[arg-type]
 
     def score(self, X: Matrix) -> FloatArray:
-        """Scores of new rows, each by the models of its fold."""
+        """Scores (n, K) of new rows, each by the models of its fold."""
         return _scores(self.models, self.seed, X)
 
     def count(self, scores: FloatArray) -> PairCounts:
@@ -158,11 +90,11 @@ class PairCounter(Frozen):
         return PairCounts(tuple(sketch.recounted(column) for sketch, column in pairs))
 
     def scores(self, counts: PairCounts) -> PairScores:
-        """The drawn rows, and the counts of all rows."""
+        """The record that estimators read: the drawn rows, and the counts of all rows."""
         return replace(self.drawn, sketches=counts.sketches)
 
 
-def _scores(models: Any, seed: int, X: Matrix) -> FloatArray:
+def _scores(models: tuple[_Models, ...], seed: int, X: Matrix) -> FloatArray:
     rows = dense(X)
     folds = row_folds(rows, len(models), seed)
     order = np.argsort(folds, kind="stable")
@@ -187,7 +119,7 @@ def _pair_counter(scorer: PairScorer, labelled: LabelledRows, X_new: Matrix) -> 
         _check_folds(label, (mask == 1)[is_new == 0], (mask == 1)[is_new == 1])
     offsets = np.array([training_log_odds(mask, is_new) for mask in masks])
     fitter = cross_fitter(scorer.classifier, scorer.n_jobs)
-    models: tuple[Callable[[FloatArray], FloatArray], ...]
+    models: tuple[_Models, ...]
     if isinstance(fitter, KernelCrossFitter):
         models = _kernel_models(fitter, labelled, X_new, is_new, masks, offsets, scorer.seed)
     else:
@@ -262,13 +194,7 @@ class _KernelModels(Frozen):
 
 
 def _on_grid(rows: FloatArray) -> FloatArray:
-    """Standardised rows, cut off at 128 and rounded so that squared distances are exact.
-
-    Examples
-    --------
-    >>> _on_grid(np.array([[1 / 3, 1000.0]])) * 2**17
-    array([[   43691., 16777216.]])
-    """
+    """Standardised rows, cut off at 128 and rounded so that squared distances are exact."""
     bits = (36 - int(np.ceil(np.log2(rows.shape[1])))) // 2
     return np.rint(np.clip(rows, -128.0, 128.0) * 2.0**bits) / 2.0**bits
 
@@ -284,14 +210,13 @@ def _kernel_models(
 ) -> tuple[_KernelModels, ...]:
     """One factor for all classes and folds; C is chosen for each class on held-out rows."""
     rng = np.random.RandomState(seed)
-    rows, bandwidths = fitter._prepared(dense(labelled.rows), labelled.codes, dense(X_new), rng)
+    rows, bandwidths = fitter.prepared(dense(labelled.rows), labelled.codes, dense(X_new), rng)
     with one_blas_thread():
-        bandwidth, C = _chosen(fitter.classifier, rows, bandwidths, is_new, masks)
+        bandwidth, C = _chosen(fitter, rows, bandwidths, is_new, masks)
         factor = rows.factor(bandwidth)
         arrays, n_folds = rows.arrays, masks[0].shape[1]
         dtype = arrays.precision(factor.design)
-        trained = arrays.put(np.hstack(masks) == 1, dtype)
-        targets = arrays.put(is_new[:, None, None], dtype)
+        trained, targets = arrays.put(np.hstack(masks) == 1), arrays.put(is_new[:, None, None])
         problems = Problems(np.repeat(C, n_folds), np.arange(trained.shape[1]), trained, targets)
         tol, max_iter = SCORE_LIMITS
         solution = solve(factor, problems, tol=tol, max_iter=max_iter).coefficients[..., 0]
@@ -309,22 +234,20 @@ def _kernel_models(
 
 
 def _chosen(
-    classifier: KernelLogisticRegression,
-    rows: Any,
+    fitter: KernelCrossFitter,
+    rows: PreparedRows,
     bandwidths: FloatArray,
     is_new: IntArray,
     masks: list[FloatArray],
 ) -> tuple[float, FloatArray]:
     """The bandwidth of all classes, and the C of each, that held-out rows like best."""
-    by = "roc_auc" if classifier.scoring == "accuracy" else classifier.scoring
-    C_values, found = classifier.C_values(), []
-    for width in bandwidths:
-        scores = [
-            held_out(rows, is_new, width, C_values, mask, by, *SCORE_LIMITS).scores
-            for mask in masks
-        ]
-        found.append(np.array(scores))
-    best = int(np.argmax([scores.max(axis=1).sum() for scores in found]))
+    by, C_values = fitter.pair_scoring, fitter.classifier.C_values()
+    scores = [
+        Grid(rows, is_new, C_values, mask, by, SCORE_LIMITS).held_out(width).scores
+        for width, mask in product(bandwidths, masks)
+    ]
+    found = np.reshape(scores, (len(bandwidths), len(masks), -1))
+    best = int(found.max(axis=2).sum(axis=1).argmax())
     return float(bandwidths[best]), C_values[found[best].argmax(axis=1)]
 
 
@@ -366,25 +289,13 @@ def _refitted_models(
 
 @dataclass(frozen=True, eq=False)
 class PosteriorCounter(Frozen):
-    """Sums over new rows behind the likelihood of the shares; see :class:`Counter`.
+    """Sums over new rows behind the likelihood of the shares; see :class:`PairCounter`."""
 
-    Parameters
-    ----------
-    model : classifier
-        Fitted to all labelled rows; new rows are in no fold.
-    prior, shares : ndarray of shape (K,)
-        Shares that the posteriors take for granted, and those that the drawn rows show.
-    rescaling : Rescaling or None
-        Calibrates the posteriors first.
-    drawn : Posteriors or None
-        Posteriors of the labelled and of the drawn new rows; None where they stayed at home.
-    """
-
-    model: Any
-    prior: FloatArray
-    shares: FloatArray
-    rescaling: Rescaling | None
-    drawn: Posteriors = None  # type: ignore[assignment]
+    model: Any  # a classifier fitted to all labelled rows; new rows are in no fold
+    prior: FloatArray  # (K,), shares that the posteriors take for granted
+    shares: FloatArray  # (K,), shares that the drawn rows show
+    rescaling: Rescaling | None  # calibrates the posteriors first
+    drawn: Posteriors = None  # type: ignore[assignment]  # of labelled and drawn new rows
 
     def without_drawn(self) -> PosteriorCounter:
         """All that it takes to count."""
@@ -405,9 +316,14 @@ class PosteriorCounter(Frozen):
         return replace(self.drawn, sums=counts)
 
 
-def _posterior_counter(
-    scorer: PosteriorScorer, labelled: LabelledRows, X_new: Matrix
-) -> PosteriorCounter:
+Counter: TypeAlias = PairCounter | PosteriorCounter
+
+
+def fit_counter(scorer: Scorer, labelled: LabelledRows, X_new: Matrix) -> Counter:
+    """Fit the models of a pair or posterior scorer to labelled rows and to drawn new rows."""
+    if type(scorer) is PairScorer:
+        return _pair_counter(scorer, labelled, X_new)
+    assert isinstance(scorer, PosteriorScorer)
     drawn = scorer.score(labelled, X_new)
     # The model behind the posteriors of the new rows, which the scorer does not keep.
     classifier = KernelLogisticRegression() if scorer.classifier is None else scorer.classifier

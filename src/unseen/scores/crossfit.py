@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -32,16 +32,12 @@ from unseen.scores.base import (
     fold_offsets,
     mean_pair,
     stack_samples,
-    training_masks,
 )
-from unseen.scores.held_out import SCORE_TOL, HeldOut, held_out, raced
+from unseen.scores.held_out import SCORE_LIMITS, Grid, HeldOut, Race
 from unseen.scores.kernel import PreparedRows, neighbour_distances
 from unseen.scores.klr import BANDWIDTHS, C_VALUES, KernelLogisticRegression, as_posteriors
-from unseen.scores.refit import AnyClassifier
+from unseen.scores.refit import CrossFitter
 
-__all__ = ["CrossFitter", "KernelCrossFitter", "cross_fitter"]
-
-SCORE_LIMITS = SCORE_TOL, 60  # and the most steps
 # Times the median distance. With one known class the bandwidth can only be chosen on the very
 # pair that is then scored; a wider choice there takes twice the time and brings nothing.
 PAIR_BANDWIDTHS = 2.0 ** np.arange(1, -2, -1)
@@ -51,16 +47,9 @@ _MIN_SPREAD = 0.1
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """What discriminators of new rows from labelled ones try, where the user names nothing.
+    """What discriminators of new rows from labelled ones try, where the user names nothing."""
 
-    Parameters
-    ----------
-    widths : ndarray
-        Bandwidths, times the median distance between landmarks.
-    C_values : ndarray
-    """
-
-    widths: FloatArray
+    widths: FloatArray  # bandwidths, times the median distance between landmarks
     C_values: FloatArray
 
 
@@ -69,74 +58,6 @@ WHOLE_SEARCH = Search(BANDWIDTHS, C_VALUES[:-1])
 # Of the candidates of a window of some hundred rows, these four alone give much the same shares.
 # Chosen on development sets.
 WINDOW_SEARCH = Search(np.array([1.0, 0.25]), np.array([0.1, 10.0]))
-
-
-class CrossFitter(Protocol):
-    """Makes out-of-fold scores of three kinds from one classifier.
-
-    Rows of one cluster share a fold; without ``clusters`` equal rows do. ``takes_weights`` says
-    whether :meth:`ratios` can weigh the labelled rows; ``tuned`` whether held-out log-loss chose
-    the settings, so that posteriors are calibrated.
-    """
-
-    @property
-    def takes_weights(self) -> bool:
-        """Whether :meth:`ratios` can weigh the labelled rows."""
-        ...
-
-    @property
-    def tuned(self) -> bool:
-        """Whether held-out log-loss chose the settings."""
-        ...
-
-    def searching(self, search: Search) -> CrossFitter:
-        """A copy that tries other candidates in :meth:`ratios`."""
-        ...
-
-    def posteriors(
-        self,
-        X: Matrix,
-        codes: IntArray,
-        X_new: Matrix,
-        n_folds: int | None,
-        seed: int,
-        clusters: Clusters | None = None,
-    ) -> tuple[FloatArray | None, FloatArray]:
-        """Posteriors of labelled rows out of fold (None without folds), and of new rows."""
-        ...
-
-    def pairs(
-        self,
-        X: Matrix,
-        codes: IntArray,
-        X_new: Matrix,
-        n_folds: int,
-        n_repeats: int,
-        seed: Any,
-        clusters: Clusters | None = None,
-    ) -> list[ScorePair]:
-        """Log-odds of the new rows against each class in turn."""
-        ...
-
-    def ratios(
-        self,
-        X_new: Matrix,
-        X: Matrix,
-        weight: FloatArray | None,
-        codes: IntArray | None,
-        n_folds: int,
-        seed: Any,
-        clusters: Clusters | None = None,
-        distances: Distances | None = None,
-    ) -> RatioScores:
-        """Log density ratios of the new rows against all labelled rows, by every candidate."""
-        ...
-
-    def distances(
-        self, X_new: Matrix, X: Matrix, seed: Any, clusters: Clusters
-    ) -> Distances | None:
-        """Distances to labelled rows, for :meth:`ratios` of any part of the new rows."""
-        ...
 
 
 def cross_fitter(classifier: Any = None, n_jobs: int | None = None) -> CrossFitter:
@@ -157,66 +78,38 @@ def cross_fitter(classifier: Any = None, n_jobs: int | None = None) -> CrossFitt
     --------
     >>> from sklearn.naive_bayes import GaussianNB
     >>> type(cross_fitter(GaussianNB())).__name__
-    'AnyClassifier'
+    'CrossFitter'
     """
     if classifier is None:
         return KernelCrossFitter(KernelLogisticRegression(), n_jobs)
     brings: Callable[[int | None], CrossFitter] | None = getattr(classifier, "cross_fitter", None)
-    return AnyClassifier(classifier, n_jobs) if brings is None else brings(n_jobs)
+    return CrossFitter(classifier, n_jobs) if brings is None else brings(n_jobs)
 
 
 @dataclass(frozen=True, eq=False)
-class KernelCrossFitter:
-    """Out-of-fold scores on shared kernel factors.
-
-    Parameters
-    ----------
-    classifier : KernelLogisticRegression
-    n_jobs : int or None, default=None
-        Classes, or bandwidths, that are fitted at the same time, in threads.
-    search : Search
-        Candidates of :meth:`ratios`.
-    """
+class KernelCrossFitter(CrossFitter):
+    """Out-of-fold scores on shared kernel factors; jobs are classes or bandwidths, in threads."""
 
     classifier: KernelLogisticRegression
-    n_jobs: int | None = None
-    takes_weights: bool = True
-    tuned: bool = True
     search: Search = WHOLE_SEARCH
+    takes_weights: ClassVar[bool] = True
+    tuned: ClassVar[bool] = True
 
     def searching(self, search: Search) -> KernelCrossFitter:
         """A copy that tries other candidates in :meth:`ratios`."""
         return replace(self, search=search)
 
-    def posteriors(
-        self,
-        X: Matrix,
-        codes: IntArray,
-        X_new: Matrix,
-        n_folds: int | None,
-        seed: int,
-        clusters: Clusters | None = None,
+    def _posteriors(
+        self, X: Matrix, codes: IntArray, X_new: Matrix, folds: IntArray | None, seeds: IntArray
     ) -> tuple[FloatArray | None, FloatArray]:
-        """Posteriors of labelled rows out of fold (None without folds), and of new rows.
-
-        Bandwidth and C are chosen once, on all labelled rows.
-        """
-        seeds = np.random.RandomState(seed).randint(2**31 - 1, size=(n_folds or 0) + 2)
+        """Bandwidth and C are chosen once, on all labelled rows."""
         model: KernelLogisticRegression = seeded(self.classifier, seeds[0])
         model._validate_params()
         model.classes_ = np.arange(int(codes.max()) + 1)
-        masks = None
-        if n_folds is not None:
-            clusters = clusters or Clusters.of_copies(X, X_new)
-            together = clusters.together[0]
-            folds = assign_folds(codes, n_folds, int(seeds[1]), together)
-            masks = fold_masks(chosen_arrays().put(folds))
+        masks = None if folds is None else fold_masks(chosen_arrays().put(folds))
         logits = model.fit_checked(as_rows(X), codes, np.ones(len(codes)), masks)
         new = model.posteriors(chosen_arrays().put_rows(as_rows(X_new)))
-        if logits is None or clusters is None:
-            return None, new
-        labelled = as_posteriors(arrays_of(logits), logits)
-        return labelled, clusters.as_copies(new, labelled)
+        return None if logits is None else as_posteriors(arrays_of(logits), logits), new
 
     def pairs(
         self,
@@ -230,23 +123,17 @@ class KernelCrossFitter:
     ) -> list[ScorePair]:
         """Log-odds of the new rows against each class in turn, averaged over repeats."""
         X, X_new, rng = as_rows(X), as_rows(X_new), check_random_state(seed)
-        rows, bandwidths = self._prepared(X, codes, X_new, rng)
-        clusters = clusters or Clusters.of_copies(X, X_new)
-        n_classes = int(codes.max()) + 1
-        repeats = []
-        for _ in range(n_repeats):
-            seeds = rng.randint(2**31 - 1, size=n_classes)
-            with one_blas_thread():
-                # Threads: the rows are shared, and the products release the interpreter.
-                repeats.append(
-                    Parallel(n_jobs=self.n_jobs, require="sharedmem")(
-                        delayed(self._pair)(
-                            *_against_class(rows, codes, code, clusters), bandwidths, n_folds, s
-                        )
-                        for code, s in enumerate(seeds)
-                    )
-                )
-        return [mean_pair(list(pairs)) for pairs in zip(*repeats, strict=True)]
+        rows, bandwidths = self.prepared(X, codes, X_new, rng)
+        clusters, n_classes = clusters or Clusters.of_copies(X, X_new), int(codes.max()) + 1
+        seeds = rng.randint(2**31 - 1, size=(n_repeats, n_classes))
+        with one_blas_thread():
+            # Threads: the rows are shared, and the products release the interpreter.
+            found = Parallel(n_jobs=self.n_jobs, require="sharedmem")(
+                delayed(self._against)(codes == code, rows, clusters, bandwidths, n_folds, one)
+                for drawn in seeds
+                for code, one in enumerate(drawn)
+            )
+        return [mean_pair(found[code::n_classes]) for code in range(n_classes)]
 
     def ratios(
         self,
@@ -287,7 +174,7 @@ class KernelCrossFitter:
                 scales = [scale for rows in every for scale in rows.standardise.for_distances]
                 distances = neighbour_distances(rows_new, rows_old, scales, rng, clusters)
         values, losses = zip(*parts, strict=True)
-        ratios = arrays.beside(list(values))
+        ratios = arrays.xp.column_stack(list(values))
         new, labelled = (
             arrays.sealed(arrays.host(part)) for part in (ratios[:n_new], ratios[n_new:])
         )
@@ -305,32 +192,12 @@ class KernelCrossFitter:
             rng = check_random_state(seed)
             return neighbour_distances(rows_new, rows_old, every, rng, clusters)
 
-    def _candidates(
-        self, every: list[PreparedRows], is_new: IntArray, masks: Array, n_effective: float
-    ) -> list[tuple[Array, FloatArray]]:
-        """Density ratios and losses of those that count; see :func:`_density_ratios`."""
-        given, search = self.classifier, self.search
-        C_values = search.C_values if given.C is None else given.C_values()
-        # A candidate so far behind has no weight that anybody could feel.
-        behind = -np.log(NEGLIGIBLE) / (LOSS_WEIGHT * n_effective)
-        raced_at: list[tuple[PreparedRows, HeldOut]] = []
-        best = -np.inf
-        for place, rows in enumerate(every):
-            widths = search.widths * rows.median
-            widths = widths if given.bandwidth is None else given.bandwidths(rows)
-            cells = rows, is_new, widths, C_values, masks, "neg_log_loss"
-            with between(place / len(every), (place + 1) / len(every)):
-                found = raced(*cells, *SCORE_LIMITS, behind=behind, best=best, n_jobs=self.n_jobs)
-            best = max([best, *(one.scores.max() for one in found)])
-            raced_at += [(rows, one) for one in found]
-        out, offsets = masks == 0, fold_offsets(masks, is_new, every[0].weight)
-        return [
-            _density_ratios(one, rows.arrays, one.scores >= best - behind, out, offsets)
-            for rows, one in raced_at
-            if one.scores.max() >= best - behind
-        ]
+    @property
+    def pair_scoring(self) -> str:
+        """The measure that chooses the settings of a pair: accuracy says nothing of a ROC."""
+        return "roc_auc" if self.classifier.scoring == "accuracy" else self.classifier.scoring
 
-    def _prepared(
+    def prepared(
         self, X: Matrix, codes: IntArray, X_new: Matrix, rng: np.random.RandomState
     ) -> tuple[PreparedRows, FloatArray]:
         """All rows with their landmarks, and the bandwidths to try on each pair."""
@@ -347,39 +214,57 @@ class KernelCrossFitter:
                 bandwidths = np.array([classifier.choose([known], codes, rng)[1]])
         return rows, bandwidths
 
-    def _pair(
+    def _against(
         self,
+        own: BoolArray,
         rows: PreparedRows,
         clusters: Clusters,
         bandwidths: FloatArray,
         n_folds: int,
         seed: int,
     ) -> ScorePair:
-        """Scores at the bandwidth and C that held-out rows like best."""
-        n_new, n_old = len(clusters.new), len(clusters.labelled)
+        """Scores against a class's ``own`` rows, at the bandwidth and C that held-out rows like."""
+        n_new, n_old = len(clusters.new), int(own.sum())
+        members = np.concatenate([np.arange(n_new), n_new + np.flatnonzero(own)])
+        # With the landmarks of all rows.
+        rows = replace(rows, X=rows.X[members], weight=rows.weight[members])
         is_new = np.repeat([1, 0], [n_new, n_old])
-        masks = training_masks(n_folds, is_new, int(seed), clusters.stacked)
-        # Accuracy says nothing of a ROC.
-        by = "roc_auc" if self.classifier.scoring == "accuracy" else self.classifier.scoring
-        C_values, best = self.classifier.C_values(), -np.inf
-        scores: FloatArray = np.empty(0)
-        for bandwidth in bandwidths:
-            found = held_out(rows, is_new, bandwidth, C_values, masks, by, *SCORE_LIMITS)
+        folds = assign_folds(is_new, n_folds, int(seed), clusters.part(own).stacked)
+        masks, C_values = fold_masks(folds), self.classifier.C_values()
+        grid = Grid(rows, is_new, C_values, masks, self.pair_scoring, SCORE_LIMITS)
+        scores, best = np.empty(0), -np.inf
+        for width in bandwidths:
+            found = grid.held_out(width)
             if found.scores.max() > best:
                 best, chosen = found.scores.max(), found.values[:, found.scores.argmax(), 0]
                 scores = rows.arrays.host(chosen).copy()
         scores += np.log(n_new / n_old) - fold_offsets(masks, is_new)
         return scores[:n_new], scores[n_new:]
 
-
-def _against_class(
-    rows: PreparedRows, codes: IntArray, code: int, clusters: Clusters
-) -> tuple[PreparedRows, Clusters]:
-    """The new rows and those of one class, with the landmarks of all, and their clusters."""
-    own, n_new = codes == code, len(clusters.new)
-    members = np.concatenate([np.arange(n_new), n_new + np.flatnonzero(own)])
-    part = replace(rows, X=rows.X[members], weight=rows.weight[members])
-    return part, clusters.part(own)
+    def _candidates(
+        self, every: list[PreparedRows], is_new: IntArray, masks: Array, n_effective: float
+    ) -> list[tuple[Array, FloatArray]]:
+        """Density ratios and losses of those that count; see :func:`_density_ratios`."""
+        given, search = self.classifier, self.search
+        C_values = search.C_values if given.C is None else given.C_values()
+        # A candidate so far behind has no weight that anybody could feel.
+        race = Race(-np.log(NEGLIGIBLE) / (LOSS_WEIGHT * n_effective))
+        raced: list[HeldOut] = []
+        for place, rows in enumerate(every):
+            widths = search.widths * rows.median
+            widths = widths if given.bandwidth is None else given.bandwidths(rows)
+            grid = Grid(rows, is_new, C_values, masks, limits=SCORE_LIMITS)
+            with between(place / len(every), (place + 1) / len(every)):
+                found = grid.raced(widths, race, self.n_jobs)
+            race = race.after(*(one.scores for one in found))
+            raced += found
+        out, offsets = masks == 0, fold_offsets(masks, is_new, every[0].weight)
+        arrays = every[0].arrays
+        return [
+            _density_ratios(one, arrays, one.scores >= race.least, out, offsets)
+            for one in raced
+            if one.scores.max() >= race.least
+        ]
 
 
 def _density_ratios(

@@ -1,17 +1,19 @@
-"""Each known class as if it were unseen: how far its rows stand from those of the others."""
+"""Distances to other classes and to other groups, as if a row's own class or group were not there.
+
+A class that is hidden shows how far an unseen class stands from the known ones. A row lies near the
+rows of its own person, site or batch; new rows come from another group, and have no such
+neighbours: only distances to other groups compare labelled rows with them.
+"""
 
 from __future__ import annotations
-
-from collections.abc import Iterator
 
 import numpy as np
 from sklearn.metrics.pairwise import euclidean_distances
 
-from unseen._types import FloatArray, IntArray, ScorePair
+from unseen._types import FloatArray, IntArray, Matrix, ScorePair
 from unseen.samples import Clusters, LabelledRows, first_rows
-from unseen.scores.kernel import Standardisation
-
-__all__ = ["hidden_classes"]
+from unseen.scores.base import Distances
+from unseen.scores.kernel import Standardisation, dense, neighbour_distances
 
 _NEIGHBOURS = 3
 # Of more rows, or more classes, a part tells as much.
@@ -22,53 +24,30 @@ _FEWEST_ROWS = 5
 def hidden_classes(
     labelled: LabelledRows, clusters: Clusters | None, seed: int
 ) -> tuple[tuple[ScorePair, ...], ...]:
-    """Distances of a class to the others, beside those of the others among themselves.
+    """For each class that is hidden, by scale: distances of its rows, and of all others.
 
-    Parameters
-    ----------
-    labelled : LabelledRows
-    clusters : Clusters or None
-        Rows that are copies of each other.
-    seed : int
-        Draws rows and classes, where there are very many.
-
-    Returns
-    -------
-    tuple
-        For each class that was hidden, by scale: the mean distances to the three nearest rows of
-        other classes, of the hidden rows and of the others. Empty with one known class.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rows = np.arange(20.0)[:, None]
-    >>> sample = LabelledRows(rows, np.array(["a", "b"]), np.repeat([0, 1], 10))
-    >>> hidden, others = hidden_classes(sample, None, 0)[0][0]
-    >>> hidden[:2], others[:2]
-    (array([11., 10.]), array([2.        , 1.33333333]))
+    A distance is the mean over the three nearest rows of other classes than the hidden one. Of very
+    many rows or classes ``seed`` draws some, and of copies one counts. Empty with one known class.
     """
     rng = np.random.RandomState(seed)
-    rows, codes = _distinct_rows(labelled, clusters, rng)
-    counts = np.bincount(codes, minlength=len(labelled.classes))
-    enough = np.flatnonzero((counts >= _FEWEST_ROWS) & (len(codes) - counts > _NEIGHBOURS))
-    if len(counts) < 2 or not len(enough):
-        return ()
-    hidden = np.sort(rng.permutation(enough)[:_MOST_CLASSES])
-    scales = Standardisation.of(rows, np.ones(len(codes))).raw_and_standardised
-    tables = [_nearest_by_class(scale(rows), codes, len(counts)) for scale in scales]
-    return tuple(tuple(_as_if_hidden(tables, codes, code)) for code in hidden)
-
-
-def _distinct_rows(
-    labelled: LabelledRows, clusters: Clusters | None, rng: np.random.RandomState
-) -> tuple[FloatArray, IntArray]:
     places: IntArray = np.arange(len(labelled.codes))
     if clusters is not None and not clusters.distinct:
         places = first_rows(clusters.labelled)
     if len(places) > _MOST_ROWS:
         places = np.sort(rng.choice(places, _MOST_ROWS, replace=False))
-    rows = labelled.rows[places]
-    return np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows), labelled.codes[places]
+    rows, codes = dense(labelled.rows[places]), labelled.codes[places]
+    counts = np.bincount(codes, minlength=len(labelled.classes))
+    enough = np.flatnonzero((counts >= _FEWEST_ROWS) & (len(codes) - counts > _NEIGHBOURS))
+    if len(counts) < 2 or not len(enough):
+        return ()
+    scales = Standardisation.of(rows, np.ones(len(codes))).raw_and_standardised
+    tables = [_nearest_by_class(scale(rows), codes, len(counts)) for scale in scales]
+    found = []
+    for code in np.sort(rng.permutation(enough)[:_MOST_CLASSES]):
+        others = [np.delete(table, code, axis=1).reshape(len(codes), -1) for table in tables]
+        distances = [_nearest(one).mean(axis=1) for one in others]
+        found.append(tuple((far[codes == code], far[codes != code]) for far in distances))
+    return tuple(found)
 
 
 def _nearest_by_class(rows: FloatArray, codes: IntArray, n_classes: int) -> FloatArray:
@@ -82,16 +61,22 @@ def _nearest_by_class(rows: FloatArray, codes: IntArray, n_classes: int) -> Floa
     return found
 
 
-def _as_if_hidden(tables: list[FloatArray], codes: IntArray, code: int) -> Iterator[ScorePair]:
-    """By scale, distances of the hidden rows and of the others to the nearest other rows."""
-    for table in tables:
-        others = np.delete(table, code, axis=1).reshape(len(table), -1)
-        distances = _nearest(others).mean(axis=1)
-        yield distances[codes == code], distances[codes != code]
-
-
 def _nearest(distances: FloatArray) -> FloatArray:
     """The three least values of each row, or all of fewer."""
     if distances.shape[1] <= _NEIGHBOURS:
         return distances
     return np.asarray(np.partition(distances, _NEIGHBOURS - 1, axis=1)[:, :_NEIGHBOURS])
+
+
+def between_groups(
+    X_new: Matrix, X: Matrix, groups: IntArray, rng: np.random.RandomState
+) -> Distances:
+    """Mean distance of each row to the three nearest labelled rows of other groups.
+
+    ``groups`` (n,) of the labelled rows are at least two. One column is in given units, and one
+    with equal spreads. Of more than 1,000 labelled rows ``rng`` draws those to measure from.
+    """
+    scales = Standardisation.of(X, np.ones(X.shape[0])).raw_and_standardised
+    none = np.full(X_new.shape[0], -1)
+    clusters = Clusters(np.arange(X.shape[0]), none, (groups, none))
+    return neighbour_distances(X_new, X, scales, rng, clusters)

@@ -2,7 +2,7 @@
 
 With landmarks Z drawn from the rows, functions ``f(x) = sum_j beta_j k(x, z_j)`` with the penalty
 ``beta' K_ZZ beta`` are the Nyström approximation of the full kernel machine. Kernel values are made
-block by block, by one product and one exponential. See docs/architecture.md, "Numerical design".
+block by block, by one product and one exponential. docs/numerics.md has the design.
 """
 
 from __future__ import annotations
@@ -42,16 +42,13 @@ class Scale(Protocol):
     @classmethod
     def of(cls, X: Matrix, weight: FloatArray) -> Self:
         """The scale for weighted rows."""
-        ...
 
     def __call__(self, X: Matrix) -> Array:
         """Rows on this scale, dense."""
-        ...
 
     @property
     def for_distances(self) -> tuple[Scale, ...]:
         """Scales on which distances are worth taking."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,10 +82,7 @@ class Standardisation(Frozen):
         """Centred only, and centred and scaled: neither is better on all data."""
         return Standardisation(self.centre, np.ones_like(self.scale)), self
 
-    @property
-    def for_distances(self) -> tuple[Standardisation, Standardisation]:
-        """Both, raw and standardised."""
-        return self.raw_and_standardised
+    for_distances = raw_and_standardised
 
     def __call__(self, X: Matrix) -> Array:
         """Standardised rows, dense."""
@@ -141,30 +135,9 @@ def neighbour_distances(
 ) -> Distances:
     """Mean distance of each row to the three nearest rows of H, itself and copies left out.
 
-    Parameters
-    ----------
-    F, H : ndarray or sparse matrix of shape (n, d)
-        New and labelled rows, at least 2 of H.
-    scales : sequence of Scale
-        Scales of the features, one column of distances each.
-    rng : RandomState
-        Draws the rows of H to which distances are taken, where it has more than 1,000.
-    clusters : Clusters or None, default=None
-        No distance is taken between rows of one cluster; None leaves out the row alone.
-
-    Returns
-    -------
-    Distances
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from unseen.scores.kernel import Standardisation, neighbour_distances
-    >>> F, H = np.array([[0.0], [9.0]]), np.array([[0.0], [1.0], [2.0], [3.0]])
-    >>> as_given = Standardisation(np.zeros(1), np.ones(1))
-    >>> found = neighbour_distances(F, H, [as_given], np.random.RandomState(0))
-    >>> found.new[:, 0], found.labelled[:, 0].round(2)
-    (array([1., 7.]), array([2.  , 1.33, 1.33, 2.  ]))
+    There is a column for each scale. H has at least 2 rows; of more than 1,000, ``rng`` draws those
+    to which distances are taken. No distance is taken between rows of one cluster; without
+    ``clusters`` the row alone is left out.
     """
     n_new, n_old = F.shape[0], H.shape[0]
     new, labelled = np.arange(n_old, n_old + n_new), np.arange(n_old)
@@ -202,24 +175,16 @@ def neighbour_distances(
 
 @dataclass(frozen=True, eq=False)
 class ShiftedKernel(Frozen):
-    """Gaussian kernel against landmarks, less a constant that the intercept takes up.
+    """Gaussian kernel ``exp(-|x - z|^2 / (2 bandwidth^2))`` less a constant, against landmarks.
 
     At a wide bandwidth all values are close to 1, and single precision would keep few of the
-    digits in which they differ. Their differences from a typical value have full precision.
-
-    Parameters
-    ----------
-    landmarks : ndarray of shape (r, d)
-        Standardised landmarks.
-    bandwidth : float
-        Standard deviation of the kernel ``exp(-|x - z|^2 / (2 bandwidth^2))``.
-    exponent : float or None
-        Logarithm of the constant; None subtracts nothing.
+    digits in which they differ. Their differences from a typical value have full precision; the
+    intercept takes up the constant.
     """
 
-    landmarks: FloatArray
+    landmarks: FloatArray  # (r, d), standardised
     bandwidth: float
-    exponent: float | None = None
+    exponent: float | None = None  # logarithm of the constant; None subtracts nothing
 
     def fill(self, rows: Array, out: Array) -> Array:
         """Values between rows and landmarks, in the precision of ``out``."""
@@ -230,7 +195,7 @@ class ShiftedKernel(Frozen):
         squares = arrays.contract("ij,ij->i", rows, rows)
         z_squares = np.einsum("ij,ij->i", z, z)
         one = arrays.zeros((len(rows),)) + 1
-        left = arrays.cast(arrays.beside([2 * scale * rows, -scale * squares, one]), dtype)
+        left = arrays.cast(arrays.xp.column_stack([2 * scale * rows, -scale * squares, one]), dtype)
         right = arrays.put(np.column_stack([z, ones, -scale * z_squares - shift]), dtype)
         for part in arrays.parts(len(rows), len(z)):
             arrays.shifted_exp(left[part] @ right.T, self.exponent, out[part])
@@ -252,15 +217,9 @@ class ShiftedKernel(Frozen):
 class KernelFactor(Frozen):
     """Kernel values of all rows at one bandwidth, and the matrix that whitens them.
 
-    Parameters
-    ----------
-    design : array of shape (n, r + 1)
-        Kernel values, and a last column of ones for the intercept; on the device of the rows.
-    whiten : ndarray of shape (r + 1, r + 1)
-        Upper triangular W with ``W' penalty W`` = identity, so that ``design @ W @ w`` has the
-        penalty ``w' w``. Applied to the r coefficients, never to the n rows.
-    kernel : ShiftedKernel
-        The kernel of these values.
+    ``design`` (n, r + 1) holds kernel values, and a last column of ones for the intercept, on the
+    device of the rows. ``whiten`` is an upper triangular W with ``W' penalty W`` = identity, so
+    that ``design @ W @ w`` has the penalty ``w' w``: applied to the r coefficients, never to rows.
     """
 
     design: Array
@@ -268,36 +227,7 @@ class KernelFactor(Frozen):
     kernel: ShiftedKernel
 
 
-def kernel_factor(
-    X: Matrix,
-    standardise: Scale,
-    landmarks: FloatArray,
-    bandwidth: float,
-    typical: float | None = None,
-    arrays: NumpyArrays | None = None,
-) -> KernelFactor:
-    """Factor of the kernel on the rows of X; ``typical`` is a typical distance of landmarks."""
-    arrays = chosen_arrays() if arrays is None else arrays
-    typical = median_bandwidth(landmarks) if typical is None else typical
-    dtype = np.float64 if X.shape[0] * len(landmarks) <= EXACT_CELLS else np.float32
-    # Landmarks with linearly independent kernel functions, and their whitening.
-    between = np.empty((len(landmarks), len(landmarks)))
-    ShiftedKernel(landmarks, bandwidth).fill(landmarks, between)
-    triangle, kept = arrays.whitening(between, RESIDUAL[dtype])
-    whiten = np.zeros((len(kept) + 1, len(kept) + 1))
-    whiten[:-1, :-1] = triangle
-    whiten[-1, -1] = 1.0
-    # Subtract the value at the typical distance, unless this value is negligible.
-    exponent = -0.5 * (typical / bandwidth) ** 2
-    kernel = ShiftedKernel(landmarks[kept], bandwidth, exponent if exponent > -10 else None)
-    design = arrays.design(X.shape[0], len(kept) + 1, dtype)
-    for rows in arrays.blocks(X.shape[0], X.shape[1]):
-        kernel.fill(standardise(arrays.put(dense(X[rows]))), design[rows, :-1])
-    design[:, -1] = 1
-    return KernelFactor(arrays.sealed(design), whiten, kernel)
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PreparedRows:
     """Checked rows with their scale, landmarks, the median distance of these, and the device."""
 
@@ -309,6 +239,21 @@ class PreparedRows:
     arrays: NumpyArrays
 
     def factor(self, bandwidth: float) -> KernelFactor:
-        """Kernel of the rows at one bandwidth."""
-        landmarks = self.standardise, self.landmarks, bandwidth, self.median
-        return kernel_factor(self.X, *landmarks, self.arrays)
+        """Factor of the kernel on the rows."""
+        X, landmarks, arrays = self.X, self.landmarks, self.arrays
+        dtype = np.float64 if X.shape[0] * len(landmarks) <= EXACT_CELLS else np.float32
+        # Landmarks with linearly independent kernel functions, and their whitening.
+        between = np.empty((len(landmarks), len(landmarks)))
+        ShiftedKernel(landmarks, bandwidth).fill(landmarks, between)
+        triangle, kept = arrays.whitening(between, RESIDUAL[dtype])
+        whiten = np.zeros((len(kept) + 1, len(kept) + 1))
+        whiten[:-1, :-1] = triangle
+        whiten[-1, -1] = 1.0
+        # Subtract the value at the typical distance, unless this value is negligible.
+        exponent = -0.5 * (self.median / bandwidth) ** 2
+        kernel = ShiftedKernel(landmarks[kept], bandwidth, exponent if exponent > -10 else None)
+        design = arrays.design(X.shape[0], len(kept) + 1, dtype)
+        for rows in arrays.blocks(X.shape[0], X.shape[1]):
+            kernel.fill(self.standardise(arrays.put(dense(X[rows]))), design[rows, :-1])
+        design[:, -1] = 1
+        return KernelFactor(arrays.sealed(design), whiten, kernel)

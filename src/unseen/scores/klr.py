@@ -21,17 +21,11 @@ from sklearn.utils.validation import check_is_fitted
 from unseen._arrays import NumpyArrays, arrays_of, chosen_arrays, where_rows_are
 from unseen._progress import between
 from unseen._random import one_blas_thread
-from unseen._sklearn import (
-    Interval,
-    KeepsRequests,
-    StrOptions,
-    check_sample_weight,
-    fit_context,
-)
+from unseen._sklearn import Interval, KeepsRequests, StrOptions, check_sample_weight, fit_context
 from unseen._types import Array, FloatArray, IntArray, Matrix
 from unseen.samples import Clusters, check_again, check_labelled
 from unseen.scores.base import training_masks
-from unseen.scores.held_out import SCORE_TOL, SCORINGS, one_hot, out_of_fold_values, scouted
+from unseen.scores.held_out import SCORE_LIMITS, SCORINGS, Grid, Race, one_hot, out_of_fold_values
 from unseen.scores.kernel import (
     PreparedRows,
     Scale,
@@ -187,13 +181,13 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
             arrays, dtype = rows.arrays, rows.arrays.precision(factor.design)
             trains = arrays.zeros((len(codes), 1)) + 1
             if masks is not None:
-                trains = arrays.beside([trains, arrays.put(masks)])
-            tol = np.append(FINAL_TOL[dtype], np.full(trains.shape[1] - 1, SCORE_TOL))
+                trains = arrays.xp.column_stack([trains, arrays.put(masks)])
+            tol = np.append(FINAL_TOL[dtype], np.full(trains.shape[1] - 1, SCORE_LIMITS[0]))
             everything = Problems(
                 np.full(tol.size, C),
                 np.arange(tol.size),
-                arrays.cast(trains * arrays.put(weight)[:, None], dtype),
-                arrays.cast(one_hot(arrays.put(codes), len(self.classes_))[:, None], dtype),
+                trains * arrays.put(weight)[:, None],
+                one_hot(arrays.put(codes), len(self.classes_))[:, None],
             )
             found = solve(factor, everything, tol=tol, max_iter=FINAL_STEPS)
         if not found.decrement[0] <= WARN_TOL**2:
@@ -267,10 +261,9 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
         masks = training_masks(self.cv, codes, rng, together)
         found: list[FloatArray] = []
         for place, rows in enumerate(every):
-            cells = rows, codes, bandwidths[place], C_values, masks, self.scoring
-            top = max((scores.max() for scores in found), default=-np.inf)
+            grid, race = Grid(rows, codes, C_values, masks, self.scoring), Race(_BEHIND)
             with between(place / len(every), (place + 1) / len(every)):
-                found.append(scouted(*cells, behind=_BEHIND, best=top))
+                found.append(grid.scouted(bandwidths[place], race.after(*found)))
         # The first of equals is the smoother one: wide bandwidths and small C come first.
         order = np.argmax(np.nan_to_num(found, nan=-np.inf))
         scale, width, C = np.unravel_index(order, np.shape(found))
@@ -354,17 +347,7 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
         return self.classes_[best]
 
     def cross_fitter(self, n_jobs: int | None = None) -> Any:
-        """The way to score out of fold that shares kernel factors between folds.
-
-        Parameters
-        ----------
-        n_jobs : int or None, default=None
-            Classes, or bandwidths, that are fitted at the same time.
-
-        Returns
-        -------
-        KernelCrossFitter
-        """
+        """The way to score out of fold that shares kernel factors between folds."""
         from unseen.scores.crossfit import KernelCrossFitter
 
         return KernelCrossFitter(self, n_jobs)
@@ -378,7 +361,7 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
 def as_posteriors(arrays: NumpyArrays, values: Array) -> FloatArray:
     """Probability of each class by logits (n, K), or log-odds (n, 1) of the second of two."""
     if values.shape[1] == 1:
-        values = arrays_of(values).beside([0 * values, values])
+        values = arrays_of(values).xp.column_stack([0 * values, values])
     return arrays.posteriors(values)
 
 

@@ -12,7 +12,7 @@ for each problem are NumPy's own.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -32,25 +32,16 @@ STALLED_STEPS, STALLED_BEFORE, STALLED_TOL = 3, 4, 5e-3
 
 
 @dataclass(frozen=True, eq=False)
-class Problems(Frozen):
+class Problems:
     """What each regression fits: its ``C``, and its group of row weights and targets.
 
-    Parameters
-    ----------
-    C : ndarray of shape (problems,)
-        Inverse strength of the penalty.
-    group : ndarray of shape (problems,)
-        Column of ``weights`` and ``targets`` for each problem.
-    weights : array of shape (n, groups)
-        Row weights; zero leaves a row out.
-    targets : array of shape (n, groups, K) or (n, 1, K)
-        Shares of each class in a row; K = 1 is the binary case (share of the second class).
-        A single group of targets serves all problems.
+    A weight of zero leaves a row out. Targets (n, groups, K), or (n, 1, K) for all problems, are
+    shares of each class in a row; K = 1 is the binary case, the share of the second class.
     """
 
-    C: FloatArray
-    group: IntArray
-    weights: Array
+    C: FloatArray  # (problems,), inverse strength of the penalty
+    group: IntArray  # (problems,), column of weights and targets
+    weights: Array  # (n, groups)
     targets: Array
 
 
@@ -58,46 +49,26 @@ class Problems(Frozen):
 class Solution(Frozen):
     """Fits of all problems.
 
-    Parameters
-    ----------
-    coefficients : ndarray of shape (r + 1, problems, K)
-        Weights of the kernel functions, and the intercept last.
-    values : array of shape (n, problems, K)
-        Fitted log-odds (K = 1) or logits of every row, including rows of weight zero.
-    decrement : ndarray of shape (problems,)
-        Newton decrement at the last step, as a share of the null loss: about twice the distance
-        of the objective from its minimum.
-    error : ndarray of shape (problems,)
-        Largest possible difference of a value from the exact fit: the penalty makes the objective
-        rise by half the square of a move in w, and the features of a row have length 1 at most.
+    ``decrement`` is Newton's at the last step, as a share of the null loss: about twice the
+    distance of the objective from its minimum. ``error`` is the largest possible difference of a
+    value from the exact fit: the penalty makes the objective rise by half the square of a move in
+    w, and the features of a row have length 1 at most.
     """
 
-    coefficients: FloatArray
-    values: Array
-    decrement: FloatArray
-    error: FloatArray
+    coefficients: FloatArray  # (r + 1, problems, K), of the kernel functions; the intercept last
+    values: Array  # (n, problems, K): log-odds or logits of every row, also of weight zero
+    decrement: FloatArray  # (problems,)
+    error: FloatArray  # (problems,)
 
 
 @dataclass(frozen=True, eq=False)
 class Progress:
-    """The state of all problems after some steps.
+    """The state of all problems after some steps; ``a`` of them are at work."""
 
-    Parameters
-    ----------
-    active : ndarray of shape (a,)
-        The problems at work.
-    values : array of shape (n, a, K)
-        Their values so far.
-    gain : ndarray of shape (a,)
-        Twice what each of them may still gain, as a mean loss per row.
-    finished : array of shape (n, problems, K)
-        Values of the problems that are done; those of the others are empty.
-    """
-
-    active: IntArray
-    values: Array
-    gain: FloatArray
-    finished: Array
+    active: IntArray  # (a,), the problems at work
+    values: Array  # (n, a, K), their values so far
+    gain: FloatArray  # (a,), twice what each may still gain, as a mean loss per row
+    finished: Array  # (n, problems, K), values of those that are done; of the others empty
 
 
 Watch = Callable[[Progress], BoolArray]
@@ -113,9 +84,9 @@ def solve(
 ) -> Solution:
     """Minimise every problem until its Newton decrement is below ``tol^2`` times its null loss.
 
-    ``tol`` is one number for all problems, or one for each.
-    Single precision may not reach so far: a problem whose decrement has stopped falling is left
-    as it is, and so are the problems that ``watch`` marks as hopeless.
+    ``tol`` is one number for all problems, or one for each. Single precision may not reach so far:
+    a problem whose decrement has stopped falling is left as it is, and so are the problems that
+    ``watch`` marks as hopeless.
     """
     state, square = _Iteration(factor, problems), np.broadcast_to(tol, problems.C.shape) ** 2
     for iteration in range(max_iter):
@@ -143,14 +114,18 @@ class _Iteration:
     """
 
     def __init__(self, factor: KernelFactor, problems: Problems) -> None:
-        self.factor, self.problems = factor, problems
         self.arrays = arrays = arrays_of(factor.design)
-        self.active, self.C = np.arange(problems.C.size), arrays.put(problems.C)
         self.dtype = arrays.precision(factor.design)
+        weights, targets = (
+            arrays.cast(one, self.dtype) for one in (problems.weights, problems.targets)
+        )
+        problems = replace(problems, weights=weights, targets=targets)
+        self.factor, self.problems = factor, problems
+        self.active, self.C = np.arange(problems.C.size), arrays.put(problems.C)
         self.whiten = arrays.put(factor.whiten, self.dtype)
         intercept, null_loss = _null_model(problems)
         trains = (problems.weights != 0).any(1)
-        self.trained, self.idle = (arrays.places(one) for one in (trains, ~trains))
+        self.trained, self.idle = (arrays.xp.where(one)[0] for one in (trains, ~trains))
         self.design, self.targets, self.weights = factor.design, problems.targets, problems.weights
         if len(self.idle):
             self.design = arrays.design(len(self.trained), factor.design.shape[1], self.dtype)
@@ -318,7 +293,7 @@ class _Iteration:
     def _dots(self, *pairs: tuple[Array, Array], beside: Sequence[Array] = ()) -> FloatArray:
         """Inner products of coefficient arrays, problem by problem, and numbers beside them."""
         dots = [self.arrays.contract(_DOT, *pair) for pair in pairs]
-        found: FloatArray = self.arrays.host(self.arrays.beside([*dots, *beside])).T
+        found: FloatArray = self.arrays.host(self.arrays.xp.stack([*dots, *beside]))
         return found
 
     def _variance(self, moved: Array, probabilities: Array) -> Array:
@@ -355,12 +330,12 @@ class _Preconditioner:
         weight = self.arrays.contract("nc,nck->n", weights, spread) / (C.size * spread.shape[2])
         scaled = self.sample * (weight**0.5)[:, None]
         loss = scaled.T @ scaled
-        eps = np.finfo(self.arrays.precision(loss)).eps
+        eps, every = np.finfo(self.arrays.precision(loss)).eps, np.arange(len(loss))
         self.factors = {}
         for strength in np.unique(C):
             hessian = float(strength) * loss
             # The ridge keeps the Hessian definite in spite of rounding.
-            self.arrays.add_to_diagonal(hessian, 1 + 4 * eps * hessian.trace())
+            hessian[every, every] += 1 + 4 * eps * hessian.trace()
             self.factors[strength] = self.arrays.cholesky(hessian)
 
     def __call__(self, C: FloatArray, gradient: Array) -> Array:

@@ -21,15 +21,6 @@ from unseen.scores.part import MovedPart, moved_part
 from unseen.scores.posteriors import Posteriors
 from unseen.scores.stray import StrayValues, some_rows, stray_values
 
-__all__ = [
-    "Departure",
-    "Moves",
-    "class_shifts",
-    "made_moves",
-    "mean_departure",
-    "steady_distances",
-]
-
 # Share of the variance on the leading axes, and the least posterior whose logarithm is taken:
 # chosen on development sets.
 _VARIANCE, _FLOOR = 0.9, 1e-3
@@ -43,48 +34,27 @@ _OUTER, _WIDER, _MOST_TOLD = 0.01, 0.25, 0.95
 
 @dataclass(frozen=True)
 class Departure(Frozen):
-    """How far new rows lie from the classes that they look like.
+    """How far new rows lie from the classes that they look like."""
 
-    Parameters
-    ----------
-    distance : float
-        Root mean square distance, in units of how far known classes lie from each other.
-    separation : float
-        How far known classes lie from their middle, in standard deviations of the columns that tell
-        them apart.
-    """
-
-    distance: float
+    distance: float  # root mean square, in units of how far known classes lie from each other
+    # How far known classes lie from their middle, in standard deviations of the columns that tell
+    # them apart.
     separation: float
 
 
 @dataclass(frozen=True, eq=False)
 class Moves(Frozen):
-    """What tells known classes that moved from classes that are new.
+    """What tells known classes that moved from classes that are new."""
 
-    Parameters
-    ----------
-    distances : Distances or None
-        Distances to the nearest labelled rows on the leading axes, in given units and with equal
-        spreads, and then, where there are several classes, in logits of the classifier.
-    shift, error : ndarray of shape (K, d) or None
-        How far the rows that look like a class lie from its labelled rows, in standard deviations
-        of the column, and the standard error; NaN for a class with few such rows, and None for
-        very wide rows and for sparse rows of many values.
-    names : tuple of str or None
-        Names of the columns, where they have any.
-    stray : StrayValues
-        New rows that hold codes or values in another unit.
-    part : MovedPart
-        New rows that look new, and whether they moved together.
-    departure : Departure or None
-        How far new rows lie from the classes that they look like; see :func:`mean_departure`.
-    """
-
+    # To the nearest labelled rows on the leading axes, in given units and with equal spreads, and
+    # then, where there are several classes, in logits of the classifier.
     distances: Distances | None
+    # (K, d), how far the rows that look like a class lie from its labelled rows, in standard
+    # deviations of the column, and the standard error; NaN for a class with few such rows, and None
+    # for very wide rows and for sparse rows of many values.
     shift: FloatArray | None = None
     error: FloatArray | None = None
-    names: tuple[str, ...] | None = None
+    names: tuple[str, ...] | None = None  # of the columns, where they have any
     stray: StrayValues = field(default_factory=StrayValues)
     part: MovedPart = field(default_factory=MovedPart)
     departure: Departure | None = None
@@ -122,38 +92,19 @@ def steady_distances(
 ) -> Distances | None:
     """Distances to the three nearest labelled rows in scales that small moves hardly change.
 
-    Parameters
-    ----------
-    X_new, X : ndarray or sparse matrix of shape (m, d) and (n, d)
-        New and labelled rows. Very wide rows, and sparse rows of many values, keep the
-        distances ``given``.
-    posteriors : Posteriors or None
-        None where there is one class, or logits are not asked for.
-    given : Distances or None
-        Distances in the scales of the scorer; None for a user's own classifier, of which only the
-        logits are compared.
-    clusters : Clusters or None
-        Rows between which no distance is taken.
-    rng : RandomState
-        Draws the labelled rows to measure from.
-
-    Returns
-    -------
-    Distances or None
-        None where there is nothing to compare.
+    Very wide rows, and sparse rows of many values, keep the distances ``given`` by the scorer.
+    These are None for a user's own classifier, of which only the logits are compared;
+    ``posteriors`` are None where there is one class, or logits are not asked for. None where there
+    is nothing to compare.
     """
-    parts = []
-    if given is not None:
-        pair = dense_pair(X, X_new)
-        if pair is not None:
-            old, new = map(chosen_arrays().put_rows, pair)
-            scales = Standardisation.of(old, np.ones(len(old))).raw_and_standardised
-            parts += [
-                _distances(*_on_leading_axes(scale(new), scale(old)), rng, clusters)
-                for scale in scales
-            ]
-        else:
-            parts.append(given)
+    parts = [] if given is None else [given]
+    pair = None if given is None else dense_pair(X, X_new)
+    if pair is not None:
+        old, new = map(chosen_arrays().put_rows, pair)
+        scales = Standardisation.of(old, np.ones(len(old))).raw_and_standardised
+        parts = [
+            _distances(*_on_leading_axes(scale(new), scale(old)), rng, clusters) for scale in scales
+        ]
     if posteriors is not None:
         new, old = (_logits(kept_there(posteriors, rows)) for rows in ("new", "of_labelled"))
         parts.append(_distances(new, old, rng, clusters))
@@ -180,36 +131,17 @@ def _distances(
 
 
 def _logits(posteriors: Array) -> Array:
-    values = arrays_of(posteriors).log(posteriors.clip(min=_FLOOR))
+    values = arrays_of(posteriors).xp.log(posteriors.clip(min=_FLOOR))
     return values - values.mean(1)[:, None]
 
 
 def class_shifts(
     labelled: LabelledRows, X_new: Matrix, looks_like: IntArray
 ) -> tuple[FloatArray | None, FloatArray | None]:
-    """Shift of each class in each column, in standard deviations, and its standard error.
+    """Shift of each class in each column, in standard deviations, and its standard error, (K, d).
 
-    Parameters
-    ----------
-    labelled : LabelledRows
-    X_new : ndarray or sparse matrix of shape (m, d)
-    looks_like : ndarray of shape (m,)
-        The class that each new row looks like most.
-
-    Returns
-    -------
-    shift, error : ndarray of shape (K, d), or None where rows are too many to be dense
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from unseen.samples import LabelledRows
-    >>> from unseen.scores.moves import class_shifts
-    >>> rows = np.random.default_rng(0).normal(size=(400, 2))
-    >>> sample = LabelledRows(rows, np.array(["a"]), np.zeros(400, dtype=int))
-    >>> shift, error = class_shifts(sample, rows + [0.5, 0.0], np.zeros(400, dtype=int))
-    >>> shift.round(1), error.round(2)
-    (array([[0.5, 0. ]]), array([[0.07, 0.07]]))
+    ``looks_like`` (m,) is the class that each new row looks like most. None for rows too many to
+    be dense.
     """
     pair = dense_pair(labelled.rows, X_new)
     if pair is None:
@@ -234,34 +166,13 @@ def mean_departure(
 ) -> Departure | None:
     """How far new rows lie from the classes that they look like, as classes lie from each other.
 
-    The root of ``sum_kj p_k w_j (m'_kj - m_kj)^2 / sum_kj p_k w_j (m_kj - m_j)^2``: m_kj is the
-    mean of column j over the labelled rows that look like class k, m'_kj over the new rows that do,
-    whose share is p_k; w_j is large for columns that tell classes apart. The part of the squares
-    that noise explains is taken off. One class alone is measured by its own standard deviations.
+    A classifier says what rows look like, out of fold for labelled ones. The distance is the root
+    of ``sum_kj p_k w_j (m'_kj - m_kj)^2 / sum_kj p_k w_j (m_kj - m_j)^2``: m_kj is the mean of
+    column j over the labelled rows that look like class k, m'_kj over the new rows that do, whose
+    share is p_k; w_j is large for columns that tell classes apart. The part of the squares that
+    noise explains is taken off. One class alone is measured by its own standard deviations.
 
-    Parameters
-    ----------
-    X, X_new : ndarray or sparse matrix of shape (n, d) and (m, d)
-        Labelled and new rows.
-    looks_like, looks_like_new : ndarray of shape (n,) and (m,)
-        The class that a classifier gives each row, labelled ones out of fold.
-
-    Returns
-    -------
-    Departure or None
-        None where few rows look like any class, and for rows too many to be dense.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from unseen.scores.moves import mean_departure
-    >>> y, noise = np.repeat([0, 1], 500), np.random.default_rng(0).normal(size=(1000, 1))
-    >>> X = 4 * y[:, None] + noise
-    >>> away = mean_departure(X, X[::-1] + 0.2, y, y[::-1])
-    >>> round(away.distance, 1)  # 0.2 where classes lie 2 from their middle
-    0.1
-    >>> round(away.separation, 1)  # 2 in units of the column, whose deviation is 2.2
-    0.9
+    None where few rows look like any class, and for rows too many to be dense.
     """
     pair = dense_pair(X, X_new)
     if pair is None:

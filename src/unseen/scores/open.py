@@ -17,16 +17,15 @@ from unseen._progress import between
 from unseen._random import one_blas_thread
 from unseen._types import FloatArray, IntArray, Matrix, ScorePair
 from unseen.records import Notice
-from unseen.roc.lattices import Lattices
+from unseen.roc.pooled import Lattices
 from unseen.samples import Clusters, LabelledRows, all_clusters, group_clusters
 from unseen.scores.base import FOLDS, Distances, Pool, RatioScores, Scorer, Scores
-from unseen.scores.crossfit import WINDOW_SEARCH, CrossFitter, Search, cross_fitter
+from unseen.scores.crossfit import WINDOW_SEARCH, Search, cross_fitter
 from unseen.scores.hidden import hidden_classes
 from unseen.scores.moves import Moves, made_moves, steady_distances
 from unseen.scores.posteriors import Posteriors, PosteriorScorer
+from unseen.scores.refit import CrossFitter
 from unseen.simplex import mixture_shares
-
-__all__ = ["OpenSamples", "OpenScorer", "OpenScores", "ratios_at_shares"]
 
 FOLDS_OF_MANY, MANY_ROWS = 5, 5_000
 # A class that EM finds absent keeps so large a part of its weight: a later round may need it.
@@ -99,25 +98,14 @@ class OpenScores(Scores):
 
 @dataclass(frozen=True, eq=False)
 class OpenSamples:
-    """Labelled and new rows, with what is known of them before their density ratios are made.
-
-    Parameters
-    ----------
-    labelled : LabelledRows
-    X_new : array or CSR matrix
-    posteriors : Posteriors or None
-        None where only one class is known.
-    clusters : Clusters or None, default=None
-        Rows between which no distance is taken; None are the groups of the rows.
-    distances : Distances or None, default=None
-        None where they are made with the density ratios.
-    """
+    """Labelled and new rows, with what is known of them before their density ratios are made."""
 
     labelled: LabelledRows
     X_new: Matrix
-    posteriors: Posteriors | None
+    posteriors: Posteriors | None  # None where only one class is known
+    # Rows between which no distance is taken; None are the groups of the rows.
     clusters: Clusters | None = None
-    distances: Distances | None = None
+    distances: Distances | None = None  # None where they are made with the density ratios
 
     def window(self, places: IntArray) -> OpenSamples:
         """The labelled rows and some of the new ones."""
@@ -235,23 +223,12 @@ class OpenPool(Pool):
 
     Density ratios are made window by window: in a pool of all windows, a class that is new in one
     of them would be too rare to be learnt.
-
-    Parameters
-    ----------
-    scorer, labelled, rows
-        As in :class:`~unseen.scores.base.Pool`.
-    samples : OpenSamples
-        The same rows, with posteriors and distances of all new ones.
-    fitter : CrossFitter
-        Makes the density ratios.
-    lattices : Lattices
-        Of all windows.
     """
 
     scorer: OpenScorer
-    samples: OpenSamples
-    fitter: CrossFitter
-    lattices: Lattices = field(default_factory=Lattices, repr=False)
+    samples: OpenSamples  # the same rows, with posteriors and distances of all new ones
+    fitter: CrossFitter  # makes the density ratios
+    lattices: Lattices = field(default_factory=Lattices, repr=False)  # of all windows
 
     @cached_property
     def steady(self) -> Distances | None:
@@ -281,18 +258,9 @@ def _with_moves(
 
 
 def ratios_at_shares(scores: OpenScores, shares: FloatArray) -> RatioScores:
-    """Log density ratios against the known classes mixed in other shares.
+    """Log density ratios against the known classes mixed in other ``shares`` (K,).
 
-    Parameters
-    ----------
-    scores : OpenScores
-    shares : ndarray of shape (K,)
-        The other shares.
-
-    Returns
-    -------
-    RatioScores
-        On the device that the work runs on.
+    They are on the device that the work runs on.
     """
     posteriors, ratios = scores.posteriors, scores.ratios
     if posteriors is None:
@@ -306,7 +274,7 @@ def ratios_at_shares(scores: OpenScores, shares: FloatArray) -> RatioScores:
     moved = []
     for values, densities in zip((new, labelled), known, strict=True):
         before, after = (
-            arrays.log((densities @ arrays.put(mixed)).clip(min=_MIN_RATIO))
+            arrays.xp.log((densities @ arrays.put(mixed)).clip(min=_MIN_RATIO))
             for mixed in (scores.mixture, shares)
         )
         moved.append(values + (before - after)[:, None] * speaks)

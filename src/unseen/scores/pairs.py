@@ -16,8 +16,6 @@ from unseen.samples import Clusters, LabelledRows, group_clusters
 from unseen.scores.base import FOLDS, Scorer, Scores, as_rows
 from unseen.scores.crossfit import cross_fitter
 
-__all__ = ["PairScorer", "PairScores", "TwoClassScorer", "TwoClassScores", "crossfit_scores"]
-
 
 @dataclass(frozen=True, eq=False)
 class PairScores(Scores):
@@ -74,23 +72,10 @@ class PairScores(Scores):
 
 @dataclass(frozen=True, eq=False)
 class TwoClassScores(PairScores):
-    """Pair scores of two classes, and out-of-fold scores of the first against the second.
+    """Pair scores of two classes, and ``between`` them, out of fold.
 
-    Parameters
-    ----------
-    classes, pairs, seed, notices
-        As in :class:`PairScores`, for two classes.
-    between : tuple of (ndarray, ndarray)
-        Scores of the rows of the first class and of the second; high where a row looks like
-        the first.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from unseen.scores import TwoClassScores
-    >>> pair = np.zeros(5), np.ones(2)
-    >>> TwoClassScores(("a", "b"), (pair, pair), between=(np.ones(2), np.zeros(2))).n_new
-    5
+    These are the scores of the rows of the first class and of the second; high where a row looks
+    like the first.
     """
 
     between: ScorePair = (np.empty(0), np.empty(0))
@@ -143,14 +128,10 @@ class PairScorer(Scorer):
 
     def score(self, labelled: LabelledRows, X_new: Matrix) -> PairScores:
         """Score checked rows."""
-        return PairScores(labelled.labels, self._pairs(labelled, X_new), self.seed)
-
-    def _pairs(self, labelled: LabelledRows, X_new: Matrix) -> tuple[ScorePair, ...]:
+        settings = self.n_folds, self.n_repeats, self.seed, group_clusters(labelled, X_new)
         fitter = cross_fitter(self.classifier, self.n_jobs)
-        rows, codes = labelled.rows, labelled.codes
-        clusters = group_clusters(labelled, X_new)
-        settings = self.n_folds, self.n_repeats, self.seed, clusters
-        return tuple(fitter.pairs(rows, codes, X_new, *settings))
+        pairs = fitter.pairs(labelled.rows, labelled.codes, X_new, *settings)
+        return PairScores(labelled.labels, tuple(pairs), self.seed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +151,7 @@ class TwoClassScorer(PairScorer):
             n_jobs=self.n_jobs,
             clusters=None if clusters is None else clusters.between(labelled.codes == 1),
         )
-        pairs = self._pairs(labelled, X_new)
+        pairs = super().score(labelled, X_new).pairs
         return TwoClassScores(labelled.labels, pairs, self.seed, between=between)
 
     def serves(self, other: Scorer) -> bool:

@@ -21,8 +21,6 @@ from unseen.samples import LabelledRows
 from unseen.scores.kernel import Standardisation, dense_pair
 from unseen.scores.stray import some_rows
 
-__all__ = ["MovedPart", "moved_part"]
-
 # Log density ratio from which on a row looks new; rows and classes that are compared. Every
 # constant was chosen on development sets.
 _LOOKS_NEW = 1.0
@@ -42,22 +40,14 @@ _NOISE, _LEAST_NOISE, _BETWEEN_CLASSES = 0.6, 0.02, 0.05
 
 @dataclass(frozen=True, eq=False)
 class MovedPart(Frozen):
-    """New rows that look new, and whether they moved together.
+    """New rows that look new, and whether they moved together."""
 
-    Parameters
-    ----------
-    rows : ndarray of shape (m,)
-        Whether a new row looks new; of very many rows, of :func:`~unseen.scores.stray.some_rows`.
-    log_odds : float, default=0.0
-        For "these rows moved together" against "they are of a new class"; 0 where little or
-        nothing speaks for it.
-    moved : float, default=1.0
-        Part of these rows that moved together; the others may be new.
-    """
-
+    # (m,), whether a new row looks new; of very many rows, of some_rows.
     rows: BoolArray = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    # For "these rows moved together" against "they are of a new class"; 0 where little or nothing
+    # speaks for it.
     log_odds: float = 0.0
-    moved: float = 1.0
+    moved: float = 1.0  # part of these rows that moved together; the others may be new
 
     @property
     def share(self) -> float:
@@ -68,30 +58,8 @@ class MovedPart(Frozen):
 def moved_part(labelled: LabelledRows, X_new: Matrix, log_ratios: FloatArray) -> MovedPart:
     """Rows that look new, laid onto the other new rows.
 
-    Parameters
-    ----------
-    labelled : LabelledRows
-        Nothing is said of one class alone, nor of rows too many to be dense.
-    X_new : ndarray or sparse matrix of shape (m, d)
-    log_ratios : ndarray of shape (m,)
-        Out-of-fold log density ratios of the new rows against the labelled ones.
-
-    Returns
-    -------
-    MovedPart
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from unseen.samples import LabelledRows
-    >>> from unseen.scores.part import moved_part
-    >>> rng, y = np.random.default_rng(0), np.arange(600) % 3
-    >>> X, half = 8 * np.eye(3)[y] + rng.normal(size=(600, 3)), np.arange(300) % 2
-    >>> sample = LabelledRows(X[:300], np.array(list("abc")), y[:300])
-    >>> moved_part(sample, X[300:] + 3 * half[:, None], 2.0 * half).log_odds > 5
-    True
-    >>> moved_part(sample, np.where(half[:, None], 9.0, X[300:]), 2.0 * half).log_odds
-    0.0
+    ``log_ratios`` (m,) are out-of-fold log density ratios of the new rows against the labelled
+    ones. Nothing is said of one class alone, nor of rows too many to be dense.
     """
     pair = dense_pair(labelled.rows, X_new)
     if pair is None or len(labelled.classes) < 2:

@@ -15,18 +15,11 @@ import numpy as np
 from unseen._frozen import Frozen, frozen_array
 from unseen._types import FloatArray, IntArray, Matrix
 from unseen.records import Notice
-from unseen.samples import (
-    Clusters,
-    LabelledRows,
-    check_closed_set,
-    check_folds,
-    group_clusters,
-)
+from unseen.samples import Clusters, LabelledRows, check_closed_set, check_folds, group_clusters
 from unseen.scores.base import FOLDS, Pool, Scorer, Scores
 from unseen.scores.calibration import Rescaling, assumed_shares, needed_rescaling
 from unseen.scores.crossfit import cross_fitter
-
-__all__ = ["PosteriorScorer", "PosteriorSums", "Posteriors", "RawScorer", "RowScores"]
+from unseen.scores.kernel import dense
 
 # A classifier whose prior differs by less from the label shares is nothing to speak of.
 _NAMED_DIFFERENCE = 0.05
@@ -34,28 +27,12 @@ _NAMED_DIFFERENCE = 0.05
 
 @dataclass(frozen=True, eq=False)
 class RowScores(Scores):
-    """A few numbers for every row, labelled and new, from which shares can be read.
+    """A few numbers for every row, labelled and new, from which shares can be read."""
 
-    Parameters
-    ----------
-    classes : tuple
-        Labels of the known classes, at least two.
-    codes : ndarray of shape (n,)
-        Class of each labelled row, as its place among ``classes``.
-    labelled : ndarray of shape (n, S) or None
-        Scores of the labelled rows; None where a method needs those of the new rows only.
-    new : ndarray of shape (m, S)
-        Scores of the new rows.
-    seed : int or None
-        Seed that made the scores.
-    notices : tuple of Notice
-        Facts that a person should know about the rows.
-    """
-
-    classes: tuple[Any, ...]
-    codes: IntArray
-    labelled: FloatArray | None
-    new: FloatArray
+    classes: tuple[Any, ...]  # at least two
+    codes: IntArray  # (n,), class of each labelled row
+    labelled: FloatArray | None  # (n, S), or None where a method needs the new rows only
+    new: FloatArray  # (m, S)
     seed: int | None = None
     notices: tuple[Notice, ...] = ()
 
@@ -69,8 +46,7 @@ class RowScores(Scores):
                     raise ValueError(f"{name} must be finite; got {(~finite).sum()} that are not.")
                 object.__setattr__(self, name, rows)
         object.__setattr__(self, "codes", frozen_array(self.codes, np.intp))
-        if len(self.classes) < 2:
-            check_closed_set(np.asarray(self.classes))
+        check_closed_set(np.asarray(self.classes))
         n_rows, n_columns = self.codes.shape, self.new.shape[1]
         if self.labelled is not None and (self.labelled.shape != (*n_rows, n_columns)):
             raise ValueError(
@@ -103,31 +79,18 @@ class PosteriorSums(Frozen):
 
     They hold gradient and curvature of the likelihood of the shares at ``shares``, and the noise
     of the gradient. ``+`` joins the sums of other rows.
-
-    Parameters
-    ----------
-    shares : ndarray of shape (K,)
-        The shares pi at which the slopes are taken.
-    n_rows : int
-        New rows.
-    slopes, products : ndarray of shape (K,) and (K, K)
-        Sums of ``s_k``, and of ``s_k s_l``.
     """
 
-    shares: FloatArray
+    shares: FloatArray  # (K,), the pi at which the slopes are taken
     n_rows: int
-    slopes: FloatArray
-    products: FloatArray
+    slopes: FloatArray  # (K,), sums of s_k
+    products: FloatArray  # (K, K), sums of s_k s_l
 
     def __add__(self, other: PosteriorSums) -> PosteriorSums:
         if not np.array_equal(self.shares, other.shares):
             raise ValueError("sums add only where the slopes are taken at the same shares.")
-        return PosteriorSums(
-            self.shares,
-            self.n_rows + other.n_rows,
-            self.slopes + other.slopes,
-            self.products + other.products,
-        )
+        sums = self.n_rows + other.n_rows, self.slopes + other.slopes
+        return PosteriorSums(self.shares, *sums, self.products + other.products)
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,12 +99,18 @@ class Posteriors(RowScores):
 
     Parameters
     ----------
-    classes, codes, seed, notices
-        As in :class:`RowScores`.
+    classes : tuple
+        Labels of the known classes, at least two.
+    codes : ndarray of shape (n,)
+        Class of each labelled row, as its place among ``classes``.
     labelled : ndarray of shape (n, K) or None
         Posteriors of the labelled rows, each from a model fitted without the row.
     new : ndarray of shape (m, K)
         Posteriors of the new rows, from a model fitted to all labelled rows.
+    seed : int or None
+        Seed that made the scores.
+    notices : tuple of Notice
+        Facts that a person should know about the rows.
     prior : ndarray of shape (K,) or None
         Shares of the classes that the posteriors take for granted. None means those of
         the labelled rows; give others if the classifier was trained on other shares. The scorer
@@ -224,7 +193,7 @@ class Posteriors(RowScores):
 
     def window(self, places: IntArray) -> Posteriors:
         """Posteriors of some of the new rows."""
-        clusters = None if self.clusters is None else self.clusters.window(places)
+        clusters = None if self.clusters is None else self.clusters.part(new=places)
         return replace(self, new=self.new[places], clusters=clusters)
 
 
@@ -324,19 +293,12 @@ def _prior_notices(prior: FloatArray, labelled: LabelledRows) -> tuple[Notice, .
 
 @dataclass(frozen=True, eq=False)
 class RawScorer(Scorer):
-    """Takes the columns themselves as scores.
-
-    Examples
-    --------
-    >>> from unseen.scores import RawScorer
-    >>> RawScorer(seed=1) == RawScorer(seed=1)
-    True
-    """
+    """Takes the columns themselves as scores."""
 
     seed: int = 0
     n_jobs: int | None = None
 
     def score(self, labelled: LabelledRows, X_new: Matrix) -> RowScores:
         """Score checked rows."""
-        rows, new = (X.toarray() if hasattr(X, "toarray") else X for X in (labelled.rows, X_new))
+        rows, new = dense(labelled.rows), dense(X_new)
         return RowScores(labelled.labels, labelled.codes, rows, new, self.seed)

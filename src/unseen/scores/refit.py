@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -19,32 +19,32 @@ from unseen.scores.base import (
     RatioScores,
     as_rows,
     assign_folds,
+    fold_masks,
     fold_offsets,
     mean_pair,
     stack_samples,
 )
 
-__all__ = ["AnyClassifier", "log_odds"]
+if TYPE_CHECKING:
+    from unseen.scores.crossfit import Search
 
 
 @dataclass(frozen=True, eq=False)
-class AnyClassifier:
-    """Refits a classifier on every fold.
+class CrossFitter:
+    """Makes out-of-fold scores of three kinds from one classifier, refitted on every fold.
 
-    Parameters
-    ----------
-    classifier : scikit-learn classifier
-    n_jobs : int or None, default=None
-        Folds that are fitted at the same time.
+    Rows of one cluster share a fold; without ``clusters`` equal rows do.
     """
 
     classifier: Any
-    n_jobs: int | None = None
-    takes_weights: bool = False
-    tuned: bool = False
+    n_jobs: int | None = None  # fits at the same time
+    # Whether the ratios can weigh labelled rows, and whether held-out log-loss chose the settings,
+    # so that posteriors are calibrated.
+    takes_weights: ClassVar[bool] = False
+    tuned: ClassVar[bool] = False
 
-    def searching(self, search: Any) -> AnyClassifier:
-        """Itself: the classifier is the one candidate."""
+    def searching(self, search: Search) -> CrossFitter:
+        """A copy that tries other candidates in :meth:`ratios`; here the classifier is the one."""
         return self
 
     def posteriors(
@@ -58,14 +58,21 @@ class AnyClassifier:
     ) -> tuple[FloatArray | None, FloatArray]:
         """Posteriors of labelled rows out of fold (None without folds), and of new rows."""
         seeds = np.random.RandomState(seed).randint(2**31 - 1, size=(n_folds or 0) + 2)
-        model = seeded(self.classifier, seeds[0]).fit(X, codes)
-        new = _posteriors(model, X_new)
         if n_folds is None:
-            return None, new
+            return self._posteriors(X, codes, X_new, None, seeds)
         clusters = clusters or Clusters.of_copies(X, X_new)
         folds = assign_folds(codes, n_folds, int(seeds[1]), clusters.together[0])
-        labelled = self._out_of_fold(_posteriors, X, codes, folds, seeds[2:])
+        labelled, new = self._posteriors(X, codes, X_new, folds, seeds)
+        assert labelled is not None
         return labelled, clusters.as_copies(new, labelled)
+
+    def _posteriors(
+        self, X: Matrix, codes: IntArray, X_new: Matrix, folds: IntArray | None, seeds: IntArray
+    ) -> tuple[FloatArray | None, FloatArray]:
+        new = _ask_posteriors(seeded(self.classifier, seeds[0]).fit(X, codes), X_new)
+        if folds is None:
+            return None, new
+        return self._out_of_fold(_ask_posteriors, X, codes, folds, seeds[2:]), new
 
     def pairs(
         self,
@@ -80,13 +87,11 @@ class AnyClassifier:
         """Log-odds of the new rows against each class in turn, averaged over repeats."""
         clusters = clusters or Clusters.of_copies(X, X_new)
         X, X_new, rng = as_rows(X), as_rows(X_new), check_random_state(seed)
-        n_classes = int(codes.max()) + 1
-        drawn = [rng.randint(2**31 - 1, size=n_classes) for _ in range(n_repeats)]
-        found = []
-        for code in range(n_classes):
+        seeds, found = rng.randint(2**31 - 1, size=(n_repeats, int(codes.max()) + 1)), []
+        for code, drawn in enumerate(seeds.T):
             own = codes == code
             together = clusters.part(own).stacked
-            pairs = [self._pair(X[own], X_new, together, n_folds, seeds[code]) for seeds in drawn]
+            pairs = [self._pair(X[own], X_new, together, n_folds, one) for one in drawn]
             found.append(mean_pair(pairs))
         return found
 
@@ -101,14 +106,20 @@ class AnyClassifier:
         clusters: Clusters | None = None,
         distances: Distances | None = None,
     ) -> RatioScores:
-        """Log density ratios of the new rows against all labelled rows: one candidate."""
+        """Log density ratios of the new rows against all labelled rows, by every candidate."""
         one_class = np.zeros(X.shape[0], dtype=np.intp)
         clusters = clusters or Clusters.of_copies(X, X_new)
         new, labelled = self.pairs(X, one_class, X_new, n_folds, 1, seed, clusters)[0]
         return RatioScores(new[:, None], labelled[:, None], np.zeros(1), clusters=clusters)
 
-    def distances(self, X_new: Matrix, X: Matrix, seed: Any, clusters: Clusters) -> None:
-        """None: the user may know better than to compare rows by distance."""
+    def distances(
+        self, X_new: Matrix, X: Matrix, seed: Any, clusters: Clusters
+    ) -> Distances | None:
+        """Distances to labelled rows, for :meth:`ratios` of any part of the new rows.
+
+        None here: the user may know better than to compare rows by distance.
+        """
+        return None
 
     def _pair(
         self, own: Matrix, X_new: Matrix, clusters: IntArray, n_folds: int, seed: int
@@ -119,8 +130,8 @@ class AnyClassifier:
         seeds = rng.randint(2**31 - 1, size=folds.max() + 1)
         scores = self._out_of_fold(log_odds, rows, is_new, folds, seeds)
         if hasattr(self.classifier, "predict_proba"):
-            masks = (folds[:, None] != np.arange(len(seeds))).astype(np.float64)
-            scores += np.log(X_new.shape[0] / own.shape[0]) - fold_offsets(masks, is_new)
+            offsets = fold_offsets(fold_masks(folds), is_new)
+            scores += np.log(X_new.shape[0] / own.shape[0]) - offsets
         return scores[is_new == 1], scores[is_new == 0]
 
     def _out_of_fold(
@@ -146,7 +157,7 @@ def _fit_and_ask(
     return answer
 
 
-def _posteriors(model: Any, X: Matrix) -> FloatArray:
+def _ask_posteriors(model: Any, X: Matrix) -> FloatArray:
     if not hasattr(model, "predict_proba"):
         name = type(model).__name__
         raise TypeError(

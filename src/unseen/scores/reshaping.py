@@ -19,8 +19,6 @@ from unseen._frozen import Frozen
 from unseen._types import Array, BoolArray, FloatArray, IntArray, Matrix
 from unseen.scores.kernel import Scale, Standardisation, dense
 
-__all__ = ["Reshaping", "fitting_scales"]
-
 _LEAST_SKEW = 2.0
 _FEWEST_CODES, _MOST_CODES = 3, 12
 _COMMONEST = 0.75  # a column with a commoner code says little, whatever its scale
@@ -37,35 +35,13 @@ class Reshaping(Frozen):
 
     Every reshaped column is drawn as a curve: by straight lines between ``places`` at ``knots``,
     constant beyond. A code has an axis of its own. All columns have the same spread.
-
-    Parameters
-    ----------
-    scale : Standardisation
-        Centre and scale of the columns.
-    kept : ndarray of int
-        Columns that are scaled only.
-    reshaped : ndarray of int
-        Columns that are reshaped.
-    knots : tuple of ndarray of shape (k,)
-        Rising values of each reshaped column.
-    places : tuple of ndarray of shape (k, axes)
-        Where the values lie.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from unseen.scores.reshaping import Reshaping
-    >>> X = np.exp(np.linspace(-9.0, 9.0, 99))[:, None]
-    >>> scale = Reshaping.of(X, np.ones(99))
-    >>> scale(np.array([[0.0], [1e9]])).round(2).ravel()
-    array([-2.59,  2.59])
     """
 
     scale: Standardisation
-    kept: IntArray
-    reshaped: IntArray
-    knots: tuple[FloatArray, ...]
-    places: tuple[FloatArray, ...]
+    kept: IntArray  # columns that are scaled only
+    reshaped: IntArray  # the other columns
+    knots: tuple[FloatArray, ...]  # (k,), rising values of each reshaped column
+    places: tuple[FloatArray, ...]  # (k, axes), where the values lie
 
     @classmethod
     def of(cls, X: Matrix, weight: FloatArray) -> Self:
@@ -77,13 +53,9 @@ class Reshaping(Frozen):
             (_axes if coded[column] else _normal_scores)(rows[:, column], share)
             for column in reshaped
         ]
-        return cls(
-            Standardisation.of(X, weight),
-            np.flatnonzero(~(skewed | coded)),
-            reshaped,
-            tuple(knots for knots, _ in curves),
-            tuple(places for _, places in curves),
-        )
+        knots, places = (tuple(curve[part] for curve in curves) for part in (0, 1))
+        kept = np.flatnonzero(~(skewed | coded))
+        return cls(Standardisation.of(X, weight), kept, reshaped, knots, places)
 
     @property
     def for_distances(self) -> tuple[Reshaping]:
@@ -99,20 +71,11 @@ class Reshaping(Frozen):
             for column, knots, places in curves
             for place in places.T
         ]
-        return arrays.beside([self.scale(rows)[:, self.kept], *reshaped])
+        return arrays.xp.column_stack([self.scale(rows)[:, self.kept], *reshaped])
 
 
 def fitting_scales(X: Matrix, weight: FloatArray) -> tuple[type[Scale], ...]:
-    """Kinds of scale for these rows: equal spread, and reshaping where many columns call for it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from unseen.scores.reshaping import fitting_scales
-    >>> X = np.random.default_rng(0).normal(size=(500, 2))
-    >>> [[kind.__name__ for kind in fitting_scales(rows, np.ones(500))] for rows in (X, np.exp(X))]
-    [['Standardisation'], ['Standardisation', 'Reshaping']]
-    """
+    """Kinds of scale for these rows: equal spread, and reshaping where many columns call for it."""
     if sparse.issparse(X):
         return (Standardisation,)
     skewed, coded = _shapes(*_some_rows(X, weight))

@@ -17,8 +17,6 @@ from unseen._frozen import Frozen
 from unseen._types import BoolArray, FloatArray, Matrix
 from unseen.scores.kernel import Standardisation, dense_pair
 
-__all__ = ["StrayValues", "some_rows", "stray_values"]
-
 # Every constant was chosen on digits and on hidden classes of many sets, none of which may stray.
 # Rows that share a code are at least so many, and so large a part of all.
 _FEWEST, _LEAST_PART = 5, 0.005
@@ -41,21 +39,13 @@ _MOST_ROWS, _MOST_COMPARED = 5000, 1000
 
 @dataclass(frozen=True, eq=False)
 class StrayValues(Frozen):
-    """New rows with odd values in a few columns, which no new class need explain.
+    """New rows with odd values in a few columns, which no new class need explain."""
 
-    Parameters
-    ----------
-    rows : ndarray of shape (m,)
-        Whether a new row holds such a value; of very many rows, of :func:`some_rows`.
-    columns : tuple of int, default=()
-        Columns of these values.
-    ordinary : bool, default=False
-        Whether these rows look as other new rows do in all other columns; False where too few
-        columns are left to say so.
-    """
-
+    # (m,), whether a new row holds such a value; of very many rows, of some_rows.
     rows: BoolArray = field(default_factory=lambda: np.zeros(0, dtype=bool))
-    columns: tuple[int, ...] = ()
+    columns: tuple[int, ...] = ()  # of these values
+    # Whether these rows look as other new rows do in all other columns; False where too few columns
+    # are left to say so.
     ordinary: bool = False
 
     @property
@@ -70,27 +60,8 @@ def stray_values(X: Matrix, X_new: Matrix) -> StrayValues:
     A code is one value that many new rows share and hardly any labelled row has. Far values lie
     beyond the labelled ones by most of the width of these. Both stray where the rows look, in all
     other columns, as other new rows do; a code that lies apart also where too few columns are left
-    to say so. Of very many rows a part is looked at.
-
-    Parameters
-    ----------
-    X, X_new : ndarray or sparse matrix of shape (n, d) and (m, d)
-        Labelled and new rows; nothing is said of rows too many to be dense.
-
-    Returns
-    -------
-    StrayValues
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from unseen.scores.stray import stray_values
-    >>> X = np.random.default_rng(0).poisson(0.3, size=(400, 6)).astype(float)
-    >>> found = stray_values(X[:200], X[200:] * [1, 1000, 1, 1, 1, 1])
-    >>> round(found.share, 2), found.columns, found.ordinary
-    (0.3, (1,), True)
-    >>> stray_values(X[:200], X[200:]).share
-    0.0
+    to say so. Of very many rows a part is looked at, and nothing is said of rows too many to be
+    dense.
     """
     pair = dense_pair(X, X_new)
     if pair is None:

@@ -1,7 +1,7 @@
 """From two tables to one record: read, estimate, and keep all that a reader wants to know."""
 
 from unseen.study.after import run_audit, run_explanation, run_promotion
-from unseen.study.inputs import Inputs, Progress, Windowing
+from unseen.study.inputs import Inputs, Windowing
 from unseen.study.results import (
     AfterResult,
     Checks,
@@ -23,7 +23,6 @@ __all__ = [
     "MethodComparison",
     "NewRows",
     "Origin",
-    "Progress",
     "Study",
     "Suspects",
     "TableRule",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -10,35 +9,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unseen._types import IntArray
 from unseen._wording import count
-from unseen.loop import (
-    Audit,
-    Column,
-    Explanation,
-    Promotion,
-    Sheet,
-    audit,
-    draw_sheet,
-    explain,
-    promote,
-)
+from unseen.loop import Explanation, audit, draw_sheet, explain, promote
+from unseen.proportions import OpenSetEstimator
 from unseen.records import Estimate, Notice
 from unseen.rejection import RejectionClassifier, RejectionKernel, RejectionStack
+from unseen.study.column_drift import readable
 from unseen.study.inputs import SILENT, Inputs, Progress
 from unseen.study.promoted import write_promoted
-from unseen.study.results import AfterResult, Study, Suspects
+from unseen.study.results import AfterResult, Study
 from unseen.study.rows import NewRows, Training
-from unseen.study.run import origin_of, quiet_warnings, table_estimate
-from unseen.study.sheets import PeopleLabels, read_labels
+from unseen.study.run import origin_of, quiet_warnings, shown_rows, table_estimate
+from unseen.study.sheets import read_labels, write_sheet
 from unseen.study.thumbnails import Thumbnail, check_pillow, data_uri, picture_file
-from unseen.tables import Columns, RowWriter, check_names
-from unseen.tables.beside import LABEL
-from unseen.tables.encodings import NumberEncoding
-from unseen.tables.texts import TextEncoding
+from unseen.tables import RowWriter, check_names
+from unseen.tables.source import LABEL
 
 __all__ = ["run_audit", "run_explanation", "run_promotion"]
-
-_EXAMPLES = ("central", "spread", "borderline")
 
 
 @dataclass(frozen=True)
@@ -55,6 +43,7 @@ class _Explained:
 
 def run_explanation(
     inputs: Inputs,
+    sheet: Path | None = None,
     *,
     n_rows: int = 60,
     text_column: str | None = None,
@@ -64,66 +53,50 @@ def run_explanation(
     confidence: float = 0.95,
     command: str = "",
     progress: Progress = SILENT,
-) -> tuple[Study, Sheet, NewRows]:
-    """Estimate the shares in NEW, group the unseen rows, and draw a sheet of rows to label.
+) -> Study:
+    """Estimate the shares in NEW, group the unseen rows, and write a sheet of rows to label.
 
-    Parameters
-    ----------
-    inputs : Inputs
-        The two tables.
-    n_rows : int, default=60
-        Rows of the sheet.
-    text_column : str or None, default=None
-        Column of NEW whose words are compared between groups; None is the first one of ``text``.
-    image_column : str or None, default=None
-        Column of NEW with paths of pictures, or with pictures as bytes: small ones of the example
-        rows of every group are kept.
-    image_folder : Path or None, default=None
-        Folder of the paths; None is that of NEW. Files outside it are not opened.
-    with_examples : bool, default=False
-        Whether to keep example rows of every group.
-    confidence, command, progress
-        As in :func:`~unseen.study.run_study`.
-
-    Returns
-    -------
-    study : Study
-        With ``explanation``.
-    sheet : Sheet
-    new : NewRows
-        The new rows, to write the sheet from.
+    Words of ``text_column``, by default the first column of text, are compared between groups.
+    ``image_column`` has pictures, or paths within ``image_folder``, by default that of NEW: small
+    pictures of the example rows of every group are kept, and with ``with_examples`` their values.
     """
     if image_column is not None:
         check_pillow()
     text_column = text_column or next(iter(inputs.text), None)
-    found = _explained(inputs, confidence, text_column, progress, image_column=image_column)
-    new, explanation = found.new, found.explanation
-    groups = explanation.group_of_row
-    sheet = draw_sheet(found.rule, n_rows, groups=groups, random_state=inputs.seed)
-    sheet = replace(sheet, guesses=_guesses(found.rule)[sheet.rows])
+    found = _explained(inputs, confidence, progress, None, text_column, image_column)
+    training, new, explanation = found.training, found.new, found.explanation
+    if sheet is not None:
+        groups = explanation.group_of_row
+        drawn = draw_sheet(found.rule, n_rows, groups=groups, random_state=inputs.seed)
+        write_sheet(replace(drawn, guesses=_guesses(found.rule)[drawn.rows]), new, sheet)
     estimate = found.estimate if new.promoted is None else new.promoted.combine(found.estimate)
     shown, not_shown = _thumbnails(explanation, new, image_column, image_folder or inputs.folder)
-    study = Study(
+    suspects = None
+    if with_examples:
+        examples = _examples(explanation)
+        rows = np.array([row for *_, row in examples], dtype=np.intp)
+        names = [f"{number}, {kind}" for number, kind, _ in examples]
+        suspects = shown_rows(new, rows, found.rule.out_of_fold_.novelty[1], group=names)
+    return Study(
         estimate,
-        found.training.counts,
+        training.counts,
         new.n_rows,
         (*found.notes, *not_shown),
         thumbnails=shown,
-        suspects=_examples(explanation, found.rule, new) if with_examples else None,
-        origin=origin_of(found.training, new, command),
+        suspects=suspects,
+        origin=origin_of(training, new, command),
         explanation=replace(explanation, places=new.positions),
     )
-    return study, sheet, new
 
 
 def run_audit(
-    inputs: Inputs, labels: Path, confidence: float = 0.95, progress: Progress = SILENT
+    inputs: Inputs, sheet: Path, confidence: float = 0.95, progress: Progress = SILENT
 ) -> AfterResult:
     """Correct the shares in NEW by labels of people, and compare them with the estimate."""
     training, new = inputs.read(progress, whole=True)
-    given = read_labels(labels, new, [*training.counts])  # a bad sheet costs no minutes of work
-    found = _explained(inputs, confidence, None, progress, (training, new))
-    result: Audit = audit(
+    given = read_labels(sheet, new, [*training.counts])  # a bad sheet costs no minutes of work
+    found = _explained(inputs, confidence, progress, (training, new))
+    result = audit(
         _guesses(found.rule),
         given.rows,
         given.labels,
@@ -136,7 +109,7 @@ def run_audit(
 
 def run_promotion(
     inputs: Inputs,
-    labels: Path,
+    sheet: Path,
     out: Path,
     *,
     spread: bool = False,
@@ -148,12 +121,12 @@ def run_promotion(
         raise ValueError("TRAIN must be a table for promote; got a saved file.")
     training, new = inputs.read(progress, whole=True)
     classes = [*training.counts]
-    given = read_labels(labels, new, classes)
+    given = read_labels(sheet, new, classes)
     explanation = None
     if spread and given.groups:
         # The groups of the sheet come again from the same tables and the same seed.
-        explanation = _explained(inputs, 0.95, None, progress, (training, new)).explanation
-    result: Promotion = promote(
+        explanation = _explained(inputs, 0.95, progress, (training, new)).explanation
+    result = promote(
         given.rows,
         given.labels,
         len(new.X),
@@ -163,22 +136,26 @@ def run_promotion(
         explanation=explanation,
     )
     if given.groups and not spread:
-        result = replace(result, notices=(*result.notices, _not_spread(given)))
+        numbers = ", ".join(map(str, given.groups))
+        text = f"the names of whole groups ({numbers}) are not used"
+        advice = "--spread gives them to their rows"
+        not_spread = Notice("groups_not_spread", f"{text}: {advice}.", "note")
+        result = replace(result, notices=(*result.notices, not_spread))
     write_promoted(result, inputs.train_source, new, inputs.label or LABEL, out)
     if rest is not None:
-        _write_rest(inputs, (new.positions[result.rows]).tolist(), rest)
+        _write_rest(inputs, new.positions[result.rows], rest)
     return AfterResult("promotion", result, (*training.notices, *new.notices))
 
 
 def _explained(
     inputs: Inputs,
     confidence: float,
-    text_column: str | None,
     progress: Progress,
-    tables: tuple[Training, NewRows] | None = None,
-    *,
+    tables: tuple[Training, NewRows] | None,
+    text_column: str | None = None,
     image_column: str | None = None,
 ) -> _Explained:
+    """Estimate, fit a rule and group the unseen rows; ``tables`` are read where they are None."""
     besides = {"--text-column": text_column, "--image-column": image_column}
     named = {option: name for option, name in besides.items() if name is not None}
     for option, name in named.items():
@@ -188,7 +165,7 @@ def _explained(
     if text_column is not None:
         texts = [str(text or "") for text in new.table[text_column].to_pylist()]
     progress.stage("Estimating")
-    estimate, notes = table_estimate(training, new, None, None, confidence, inputs, progress)
+    estimate, notes = table_estimate(training, new, inputs, OpenSetEstimator(), confidence)
     progress.stage("Fitting a rule")
     with quiet_warnings():
         # Two of the three members of the default: nearly as good, in two thirds of the time.
@@ -208,39 +185,12 @@ def _explained(
     return _Explained(training, new, estimate, notes, rule, explanation)
 
 
-def readable(columns: Columns) -> list[Column]:
-    """The encoded columns as people know them: numbers in their units, categories by name.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> table = pa.table({"size": [1.0, 2.0, 4.0] * 4, "colour": ["red", "red", "blue"] * 4})
-    >>> [column.clause(1.0, above=True) for column in readable(Columns().fit(table))][:2]
-    ['size > 3.58', "colour is 'red'"]
-    """
-    found = []
-    for encoding in columns.encodings_:
-        for name in encoding.names:
-            is_number = isinstance(encoding, NumberEncoding) and name == encoding.name
-            if isinstance(encoding, NumberEncoding) and is_number:
-                found.append(Column(name, encoding.mean, encoding.scale))
-            else:
-                _, is_category, category = name.removeprefix(encoding.name).partition("=")
-                direction = isinstance(encoding, TextEncoding)
-                found.append(
-                    Column(encoding.name, category=category)
-                    if is_category
-                    else Column(name, is_direction=direction)
-                )
-    return found
-
-
-def _chosen(explanation: Explanation) -> list[tuple[int, str, int]]:
+def _examples(explanation: Explanation) -> list[tuple[int, str, int]]:
     """Example rows of every group: central ones, ones far apart, and ones at the border."""
     return [
         (group.number, kind, row)
         for group in explanation.groups
-        for kind in _EXAMPLES
+        for kind in ("central", "spread", "borderline")
         for row in getattr(group, kind)
     ]
 
@@ -251,39 +201,19 @@ def _thumbnails(
     """Small pictures of the example rows, and a notice of those that cannot be shown."""
     if column is None:
         return (), []
-    chosen, cells = _chosen(explanation), new.table[column]
-    found = [
-        (group, kind, row, data_uri(picture_file(cells[row].as_py(), folder)))
-        for group, kind, row in chosen
-    ]
-    shown = [
-        Thumbnail(group, kind, int(new.positions[row]) + 1, source)
-        for group, kind, row, source in found
-        if source is not None
-    ]
-    if len(shown) == len(chosen):
+    examples, shown = _examples(explanation), []
+    for group, kind, row in examples:
+        source = data_uri(picture_file(new.table[column][row].as_py(), folder))
+        if source is not None:
+            shown.append(Thumbnail(group, kind, int(new.positions[row]) + 1, source))
+    if len(shown) == len(examples):
         return tuple(shown), []
     text = (
-        f"{len(chosen) - len(shown)} of {count(len(chosen), 'picture')} not shown: column "
+        f"{len(examples) - len(shown)} of {count(len(examples), 'picture')} not shown: column "
         f"{column!r} must hold pictures, or names of picture files in the folder of NEW or of "
         "--image-folder. Nothing is fetched from the network."
     )
     return tuple(shown), [Notice("pictures_not_shown", text, "note", column)]
-
-
-def _examples(explanation: Explanation, rule: Any, new: NewRows) -> Suspects:
-    """The values of the example rows."""
-    chosen = _chosen(explanation)
-    rows = np.array([row for *_, row in chosen], dtype=np.intp)
-    table = new.table.take(rows)
-    cells = [[str(value) for value in column.to_pylist()] for column in table.columns]
-    kinds = [f"{number}, {kind}" for number, kind, _ in chosen]
-    return Suspects(
-        ("group", *table.column_names),
-        tuple(zip(kinds, *cells, strict=True)),
-        tuple((new.positions[rows] + 1).tolist()),
-        tuple(rule.out_of_fold_.novelty[1][rows].tolist()),
-    )
 
 
 def _guesses(rule: Any) -> NDArray[Any]:
@@ -293,19 +223,13 @@ def _guesses(rule: Any) -> NDArray[Any]:
     return labels
 
 
-def _not_spread(given: PeopleLabels) -> Notice:
-    numbers = ", ".join(map(str, given.groups))
-    text = f"the names of whole groups ({numbers}) are not used: --spread gives them to their rows."
-    return Notice("groups_not_spread", text, "note")
-
-
-def _write_rest(inputs: Inputs, taken: Iterable[int], path: Path) -> None:
-    """NEW without the promoted rows."""
+def _write_rest(inputs: Inputs, promoted: IntArray, path: Path) -> None:
+    """Write NEW without the promoted rows, which are given by their places in the file."""
     import pyarrow as pa
 
-    gone, first = np.array(sorted(taken), dtype=np.intp), 0
+    first = 0
     with RowWriter(path) as writer:
         for batch in inputs.new_source.batches():
             places = np.arange(first, first + batch.num_rows)
             first += batch.num_rows
-            writer.write(pa.Table.from_batches([batch]).filter(~np.isin(places, gone)))
+            writer.write(pa.Table.from_batches([batch]).filter(~np.isin(places, promoted)))

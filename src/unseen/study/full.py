@@ -19,10 +19,10 @@ from unseen._progress import each
 from unseen._random import one_blas_thread
 from unseen._types import FloatArray, IntArray
 from unseen.api import chosen_estimator
-from unseen.full import FullPass, all_counted, check_full
+from unseen.full import FullPass, check_full
 from unseen.monitoring import Timeline
 from unseen.proportions import OpenSetEstimator, ProportionEstimator
-from unseen.records import Estimate, Notice
+from unseen.records import Estimate
 from unseen.scores.counting import Counter
 from unseen.study.inputs import Inputs
 from unseen.study.promoted import has_marks
@@ -39,18 +39,10 @@ _MOST_KEYS = 500
 
 @dataclass(frozen=True, eq=False)
 class Counted(Frozen):
-    """Counts of every row of a table, by key.
-
-    Parameters
-    ----------
-    full : FullPass
-        The models that scored the rows.
-    counts : mapping
-        Counts of the rows of each key, in natural order; the key None is that of rows without.
-    """
+    """Counts of every row of a table, by key, and the models that scored the rows."""
 
     full: FullPass
-    counts: Mapping[Any, Any]
+    counts: Mapping[Any, Any]  # in natural order; the key None is that of rows without
 
     def estimate(self, confidence: float | None = None) -> Estimate:
         """The estimate for all rows."""
@@ -59,10 +51,11 @@ class Counted(Frozen):
 
     def timeline(self, confidence: float | None = None) -> Timeline:
         """One estimate per key, beside that for all rows; nothing is tested."""
+        keyed = {key: counts for key, counts in self.counts.items() if key is not None}
         made = {
             key: self.full.estimate(counts, confidence=confidence)
-            for key, counts in self.counts.items()
-            if key is not None and _n_rows(counts) >= FEWEST_ROWS
+            for key, counts in keyed.items()
+            if counts.n_rows >= FEWEST_ROWS
         }
         untested = np.full(len(made), np.nan)
         return Timeline(
@@ -73,16 +66,10 @@ class Counted(Frozen):
             untested,
             untested,
             skipped=tuple(
-                (key, _n_rows(counts))
-                for key, counts in self.counts.items()
-                if key is not None and key not in made
+                (key, int(counts.n_rows)) for key, counts in keyed.items() if key not in made
             ),
-            n_missing=_n_rows(self.counts[None]) if None in self.counts else 0,
+            n_missing=int(self.counts[None].n_rows) if None in self.counts else 0,
         )
-
-    def notice(self, new: NewRows) -> Notice:
-        """Says that every row was counted."""
-        return all_counted(new.name, new.n_rows, len(new.X))
 
 
 def check_full_inputs(inputs: Inputs, estimator: ProportionEstimator) -> None:
@@ -107,25 +94,10 @@ def count_table(
     by: GroupBy | None = None,
     seed: int = 0,
 ) -> Counted:
-    """Fit models to the rows that were drawn, then score and count every row of the table.
+    """Fit models to the ``new`` rows that were drawn, then score and count every row of ``source``.
 
-    Parameters
-    ----------
-    estimator : MPEIncomplete, MPEProjected or SaerensEM
-    training : Training
-        The labelled rows.
-    new : NewRows
-        Rows drawn from the new table.
-    source : Source
-        The new table.
-    by : GroupBy or None, default=None
-        Count the rows of each key by themselves; at most 500 keys.
-    seed : int, default=0
-        Seed of the folds and of the classifier.
-
-    Returns
-    -------
-    Counted
+    ``estimator`` is one that :func:`unseen.full.check_full` takes. The rows of each key are counted
+    by themselves where ``by`` says what their key is; there may be at most 500 keys.
     """
     chosen = chosen_estimator(estimator, seed).fit(training.named(training.X), training.y)
     full = FullPass.fit(chosen, training.named(new.X))
@@ -140,7 +112,9 @@ def count_table(
         for part in each(counted, len(pieces)):
             for key, counts in part.items():
                 total[key] = total[key] + counts if key in total else counts
-            _check_keys(total, by)
+            if by is not None and len(total) > _MOST_KEYS + 1:
+                rule = f"by {by.column!r} must have at most {_MOST_KEYS} distinct values"
+                raise ValueError(f"{rule}; got {len(total)}.")
     ordered = natural_order(key for key in total if key is not None)
     return Counted(full, {key: total[key] for key in (*ordered, None) if key in total})
 
@@ -182,14 +156,3 @@ def _scored(
             scores, keys = [], []
     if scores:
         yield np.concatenate(scores), np.concatenate(keys), [*codes.known, None]
-
-
-def _check_keys(total: Mapping[Any, Any], by: GroupBy | None) -> None:
-    if by is not None and len(total) > _MOST_KEYS + 1:
-        raise ValueError(
-            f"by {by.column!r} must have at most {_MOST_KEYS} distinct values; got {len(total)}."
-        )
-
-
-def _n_rows(counts: Any) -> int:
-    return int(counts.n_rows)

@@ -5,29 +5,30 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from unseen.persist import load
+from unseen.samples.draws import MAX_ROWS
 from unseen.study.promoted import MARKS, has_marks, without_promoted
-from unseen.study.rows import (
-    FEWEST_ROWS,
-    MAX_ROWS,
-    NewRows,
-    Training,
-    read_new,
-    read_training,
+from unseen.study.rows import FEWEST_ROWS, NewRows, Training, read_new, read_training
+from unseen.tables import (
+    Columns,
+    GroupBy,
+    ScoreColumns,
+    Source,
+    WithLabels,
+    check_names,
+    read_sample,
 )
-from unseen.tables import Columns, GroupBy, ScoreColumns, Source, WithLabels, read_sample
 from unseen.tables._arrow import release_unused
-from unseen.tables.beside import LABEL
-from unseen.tables.source import check_names
+from unseen.tables.source import LABEL
 from unseen.tables.texts import TextEncoding
 
 __all__ = ["SILENT", "Inputs", "Progress", "Windowing"]
 
 
-class Progress(Protocol):
-    """Hears what is being done; the command line shows it on a terminal."""
+class Progress:
+    """Hears what is being done, and tells nobody; the command line has one for terminals."""
 
     def stage(self, name: str) -> None:
         """A stage begins, such as ``"Reading train.csv"``."""
@@ -36,13 +37,7 @@ class Progress(Protocol):
         """A share of the stage is done."""
 
 
-class _Silent:
-    def stage(self, name: str) -> None: ...
-
-    def share(self, done: float) -> None: ...
-
-
-SILENT: Progress = _Silent()
+SILENT = Progress()
 # What a saved TRAIN has been told.
 _OF_COLUMNS = ("keep", "features", "unit_rows", "text")
 _OF_BOTH = ("missing", "decimal")
@@ -51,98 +46,38 @@ _SETTLED = ("label", "labels", "drop", *_OF_COLUMNS, *_OF_BOTH, "scores", "novel
 
 @dataclass(frozen=True)
 class Windowing:
-    """Windows of time to estimate for, and what they are compared with.
+    """Windows of time to estimate for, and what they are compared with."""
 
-    Parameters
-    ----------
-    by : str
-        Column of NEW with the window; ``column:unit`` cuts dates.
-    reference : tuple of str
-        Windows to compare with, or ``"training"``; empty is the first window.
-    alpha : float, default=0.05
-        Probability allowed for a false alarm, over all windows together.
-    over_time : bool, default=False
-        Whether the windows are the question, and not an addition to the answer.
-
-    Examples
-    --------
-    >>> from unseen.study import Windowing
-    >>> windows = Windowing("day:week", ("2024-W01",))
-    >>> windows.groups, windows.named_reference
-    (GroupBy(column='day', unit='week'), '2024-W01')
-    """
-
-    by: str
-    reference: tuple[str, ...] = ()
-    alpha: float = 0.05
-    over_time: bool = False
+    by: str  # column of NEW with the window; ``column:unit`` cuts dates
+    reference: tuple[str, ...] = ()  # windows, or "training"; empty is the first window
+    alpha: float = 0.05  # probability of a false alarm, over all windows together
+    over_time: bool = False  # whether the windows are the question, not an addition to the answer
 
     @property
     def groups(self) -> GroupBy:
         """How the rows are grouped."""
         return GroupBy.parse(self.by)
 
-    @property
-    def named_reference(self) -> str | tuple[str, ...] | None:
-        """The reference as :func:`unseen.monitor` takes it."""
-        return self.reference[0] if len(self.reference) == 1 else self.reference or None
-
 
 @dataclass(frozen=True)
 class Inputs:
-    """TRAIN and NEW, found and not yet read.
+    """TRAIN and NEW, found and not yet read; arguments that contradict each other are an error.
 
-    Parameters
-    ----------
-    train, new : str
-        A file, a pattern, a folder, or ``-`` for standard input; TRAIN also a saved ``.skops``.
-    label : str or None
-        Column of TRAIN with the classes; None where TRAIN is a saved file.
-    drop, keep : tuple of str
-        Columns to leave out, and columns to use even if they look like ids or constants.
-    max_rows : int, default=20000
-        Rows used of each table.
-    seed : int, default=0
-        Seed of all randomness.
-    format : str or None
-        Format of both tables, such as ``"csv"``; None goes by the suffix.
-    control : str or None
-        A table of rows of the same place as NEW, believed to hold no new class.
-    labels : str or None
-        File with the labels of TRAIN, where these lie apart.
-    features, unit_rows, missing, decimal, text
-        As in :class:`unseen.tables.Columns`.
-    scores, novelty
-        As in :class:`unseen.tables.ScoreColumns`; empty where TRAIN has features.
-    separator, encoding
-        As in :meth:`unseen.tables.Source.find`, for both tables.
-    group : str or None
-        Column of TRAIN, and perhaps of NEW, with the person, site or batch of each row.
-
-    Raises
-    ------
-    ValueError
-        When the arguments contradict each other.
-
-    Examples
-    --------
-    >>> from unseen.study import Inputs
-    >>> Inputs("train.csv", "new.csv")
-    Traceback (most recent call last):
-        ...
-    ValueError: --label must name the column of TRAIN with the classes.
+    Each is a file, a pattern, a folder, or ``-`` for standard input; TRAIN also a saved ``.skops``,
+    which has its label. Options are those of :class:`unseen.tables.Columns`,
+    :class:`unseen.tables.ScoreColumns` and :meth:`unseen.tables.Source.find`.
     """
 
     train: str
     new: str
-    label: str | None = None
+    label: str | None = None  # column of TRAIN with the classes
     drop: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
-    max_rows: int = MAX_ROWS
-    seed: int = 0
+    max_rows: int = MAX_ROWS  # used of each table
+    seed: int = 0  # of all randomness
     format: str | None = None
-    control: str | None = None
-    labels: str | None = None
+    control: str | None = None  # rows of the same place as NEW, believed to hold no new class
+    labels: str | None = None  # file with the labels of TRAIN, where these lie apart
     features: tuple[str, ...] = ()
     unit_rows: bool = False
     missing: tuple[str, ...] = ()
@@ -152,14 +87,14 @@ class Inputs:
     novelty: str | None = None
     separator: str | None = None
     encoding: str | None = None
-    group: str | None = None
+    group: str | None = None  # column of TRAIN, perhaps of NEW: person, site or batch of a row
 
     def __post_init__(self) -> None:
         if [self.train, self.new, self.control].count("-") > 1:
             raise ValueError("only one of TRAIN, NEW and --control can be standard input.")
         settled = [name for name in _SETTLED if getattr(self, name)]
         if self.is_saved and settled:
-            options = " and ".join(f"--{name.replace('_', '-')}" for name in settled)
+            options = " and ".join(map(_as_option, settled))
             raise ValueError(f"leave out {options}: that was settled when TRAIN was saved.")
         if self.label is None and self.labels is None and not self.is_saved:
             raise ValueError("--label must name the column of TRAIN with the classes.")
@@ -167,7 +102,7 @@ class Inputs:
             raise ValueError("give one of --label, a column, and --labels, a file.")
         barred = [name for name in ("drop", *_OF_COLUMNS) if getattr(self, name)]
         if self.scores and barred:
-            raise ValueError(f"--scores are the only columns: leave out --{barred[0]}.")
+            raise ValueError(f"--scores are the only columns: leave out {_as_option(barred[0])}.")
         if self.train.endswith(".h5ad") and not any("obsm/" in name for name in self.features):
             raise ValueError(
                 "--features must name an embedding of the cells, such as obsm/X_pca: counts of "
@@ -254,16 +189,17 @@ class Inputs:
         self, columns: Columns, windows: tuple[str, ...] = (), *, whole: bool = False
     ) -> NewRows:
         """Read the new table, with the columns of training."""
-        limits = {"max_rows": self.max_rows, "seed": self.seed}
-        given = {"besides": windows, "group": self.group, "whole": whole}
-        return read_new(self.new_source, columns, **given, **limits)  # type: ignore[arg-type]
+        limits = self.max_rows, self.seed
+        return read_new(
+            self.new_source, columns, *limits, besides=windows, group=self.group, whole=whole
+        )
 
     def read_control(self, columns: Columns) -> NewRows | None:
         """Read the table of the control, with the columns of training; None without one."""
         if self.control_source is None:
             return None
         try:
-            return read_new(self.control_source, columns, max_rows=self.max_rows, seed=self.seed)
+            return read_new(self.control_source, columns, self.max_rows, self.seed)
         except ValueError as error:
             raise ValueError(f"--control is read as NEW is: {error}") from error
 
@@ -282,14 +218,14 @@ class Inputs:
             )
         left_out = (*self.drop, *windows, *MARKS)
         columns = self._columns(tuple(name for name in left_out if name in present))
-        limits = {"max_rows": self.max_rows, "seed": self.seed}
         beside = None
         if self.text:
             names = tuple(dict.fromkeys(self.text))
             check_names("--text", names, self.new_source.columns(), self.new)
             drawn = read_sample(self.new_source, self.max_rows, seed=self.seed, columns=names)
             beside = drawn.table
-        return read_training(self.train_source, columns, beside=beside, group=self.group, **limits)
+        limits = self.max_rows, self.seed
+        return read_training(self.train_source, columns, *limits, group=self.group, beside=beside)
 
     def _columns(self, drop: tuple[str, ...]) -> Columns:
         """How the columns are to be encoded, not yet learnt."""
@@ -320,3 +256,7 @@ class Inputs:
                 "save it again with --drop."
             )
         return self.saved
+
+
+def _as_option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"

@@ -33,25 +33,14 @@ def has_marks(source: Source) -> bool:
 def write_promoted(
     promotion: Promotion, train: Source, new: NewRows, label: str, path: Path
 ) -> None:
-    """Write TRAIN with the promoted rows behind, each with its marks.
+    """Write TRAIN with the promoted rows of ``new`` behind, each with its marks.
 
-    Parameters
-    ----------
-    promotion : Promotion
-        The rows, by their places in ``new``.
-    train : Source
-        The labelled table.
-    new : NewRows
-        The new table, whole rows.
-    label : str
-        Column of TRAIN with the classes.
-    path : Path
-        The file to write; the suffix says the format.
+    ``new`` has whole rows; ``label`` is the column of TRAIN with the classes.
     """
     import pyarrow as pa
 
+    schema: Any = None
     with RowWriter(path) as writer:
-        schema: Any = None
         for batch in train.batches():
             table = pa.Table.from_batches([batch])
             for name in MARKS:
@@ -96,31 +85,21 @@ def without_promoted(new: NewRows, train: Source, label: str) -> NewRows:
 
     Rows count as the same where their check is the same too, so that another NEW stays whole.
     """
-    lines = [
-        line
-        for batch in train.batches([label, *MARKS])
-        for line in batch.to_pylist()
-        if cell_text(line, "unseen_row")
-    ]
-    labels = {
-        (whole_number(line, "unseen_row", train.name), cell_text(line, "unseen_check")): key_of(
-            line[label]
-        )
-        for line in lines
-    }
+    labels = {}
+    for batch in train.batches([label, *MARKS]):
+        for line in batch.to_pylist():
+            if cell_text(line, "unseen_row"):
+                number = whole_number(line, "unseen_row", train.name)
+                labels[number, cell_text(line, "unseen_check")] = key_of(line[label])
     keys = zip((new.positions + 1).tolist(), row_checks(new.table), strict=True)
     found = {place: labels[key] for place, key in enumerate(keys) if key in labels}
     if not found:
         return new
     taken = np.array(list(found), dtype=np.intp)
     kept = np.setdiff1d(np.arange(len(new.X)), taken)
-    promotion = Promotion(
-        taken,
-        np.array(list(found.values()), dtype=object),
-        np.full(len(taken), "labelled", dtype=object),
-        np.ones(len(taken)),
-        len(new.X),
-    )
+    names = np.array(list(found.values()), dtype=object)
+    sources = np.full(len(taken), "labelled", dtype=object)
+    promotion = Promotion(taken, names, sources, np.ones(len(taken)), len(new.X))
     text = (
         f"{len(taken)} rows of {new.name} are labelled rows of TRAIN: they are counted, and the "
         "others are estimated."

@@ -6,7 +6,7 @@ Nothing here computes an estimate, and nothing here draws.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -193,7 +193,7 @@ class Study(Frozen):
             "estimate": self.estimate.to_dict(),
             "training_rows": [self.training_rows[label] for label in self.estimate.classes],
             "new_rows": self.n_new_rows,
-            "notices": _plain_notices(self.notices),
+            "notices": [notice.to_dict() for notice in self.notices],
             "baselines": None if self.baselines is None else self.baselines.to_dict(),
             "timeline": None if self.timeline is None else self.timeline.to_dict(),
             "explanation": None if self.explanation is None else self.explanation.to_dict(),
@@ -210,90 +210,51 @@ class Study(Frozen):
 class Classification(Frozen):
     """How many rows got which label, and how far the labels can be trusted.
 
-    Parameters
-    ----------
-    rows : mapping
-        Rows with each label, unseen last.
-    fitted_on_these_rows : bool
-        Whether the rule was fitted on this table; else the numbers below are of another one.
-    unseen : float
-        Estimated unseen share, at even odds that something is unseen.
-    unseen_interval : (float, float)
-        Lower and upper end of the share.
-    novelty_cut : float
-        Rows are called unseen from this novelty on; above 1, none is.
-    error_rate, error_rate_spread : float or None
-        Estimated share of wrong labels, and its standard error; None where the known classes have
-        moved, so that labelled rows say nothing about it.
-    notices : tuple of Notice
-        Facts that a person should know about the tables and the rule.
-    drift : Drift or None
-        Whether the known classes have moved.
+    Where the rule was not fitted on these rows, all but their number is of the rows that it was
+    fitted on. Where the known classes have moved, labelled rows say nothing about errors.
     """
 
-    rows: Mapping[str, int]
+    rows: Mapping[str, int]  # with each label, unseen last
     fitted_on_these_rows: bool
-    unseen: float
+    unseen: float  # estimated share, at even odds that something is unseen
     unseen_interval: tuple[float, float]
-    novelty_cut: float
-    error_rate: float | None
-    error_rate_spread: float | None
+    novelty_cut: float  # rows are called unseen from here on; above 1, none is
+    error_rate: float | None  # estimated share of wrong labels
+    error_rate_spread: float | None  # its standard error
     notices: tuple[Notice, ...] = ()
     drift: Drift | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain types, ready for JSON."""
         low, high = self.unseen_interval
-        return {
-            "format": FORMAT,
-            "kind": "classification",
+        parts = {
             "rows": dict(self.rows),
             "fitted_on_these_rows": self.fitted_on_these_rows,
             "unseen": {"share": self.unseen, "low": low, "high": high},
             "novelty_cut": self.novelty_cut,
             "error_rate": {"estimate": self.error_rate, "standard_error": self.error_rate_spread},
             "drift": None if self.drift is None else self.drift.to_dict(),
-            "notices": _plain_notices(self.notices),
         }
+        return _plain("classification", parts, self.notices)
 
 
 @dataclass(frozen=True, eq=False)
 class MethodComparison(Frozen):
-    """Every estimator on the same tables.
-
-    Parameters
-    ----------
-    estimates : Comparison
-        An estimate by name of the estimator.
-    notices : tuple of Notice
-        Facts that a person should know about the tables.
-    """
+    """Every estimator on the same tables, with notices on the tables."""
 
     estimates: Comparison
     notices: tuple[Notice, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain types, ready for JSON."""
-        return {
-            "format": FORMAT,
-            "kind": "comparison",
-            "estimates": self.estimates.to_dict(),
-            "notices": _plain_notices(self.notices),
-        }
+        return _plain("comparison", {"estimates": self.estimates.to_dict()}, self.notices)
 
 
 @dataclass(frozen=True, eq=False)
 class Checks(Frozen):
-    """Checks of what an estimate takes for granted, and a certified bound.
+    """An estimate with checks of what it takes for granted, and notes on the tables.
 
-    Parameters
-    ----------
-    estimate : Estimate
-        With diagnostics, a certified bound, and the warnings of all checks.
-    delta : float
-        Probability with which the certified bound may fail.
-    notices : tuple of Notice
-        Notes on the tables; warnings are in ``estimate``.
+    The certified bound of the estimate fails with probability ``delta``.
     """
 
     estimate: Estimate
@@ -302,38 +263,25 @@ class Checks(Frozen):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain types, ready for JSON."""
-        return {
-            "format": FORMAT,
-            "kind": "checks",
-            "estimate": self.estimate.to_dict(),
-            "delta": self.delta,
-            "notices": _plain_notices(self.notices),
-        }
+        parts = {"estimate": self.estimate.to_dict(), "delta": self.delta}
+        return _plain("checks", parts, self.notices)
 
 
 @dataclass(frozen=True, eq=False)
 class AfterResult(Frozen):
-    """An audit or a promotion on tables.
+    """An audit or a promotion on tables, with notices on the tables."""
 
-    Parameters
-    ----------
-    kind : {"audit", "promotion"}
-        Whether ``record`` is an audit or a promotion.
-    record : Audit or Promotion
-        The result.
-    notices : tuple of Notice
-        Facts that a person should know about the tables.
-    """
-
-    kind: str
+    kind: str  # "audit" or "promotion"
     record: Any
     notices: tuple[Notice, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain types, ready for JSON."""
-        notices = _plain_notices((*self.record.notices, *self.notices))
-        return {"format": FORMAT, "kind": self.kind, **self.record.to_dict(), "notices": notices}
+        notices = (*self.record.notices, *self.notices)
+        return _plain(self.kind, self.record.to_dict(), notices)
 
 
-def _plain_notices(notices: Iterable[Notice]) -> list[dict[str, Any]]:
-    return [notice.to_dict() for notice in notices]
+def _plain(kind: str, parts: dict[str, Any], notices: tuple[Notice, ...]) -> dict[str, Any]:
+    """The frame that all answers but a study have in JSON."""
+    plain = [notice.to_dict() for notice in notices]
+    return {"format": FORMAT, "kind": kind, **parts, "notices": plain}

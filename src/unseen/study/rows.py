@@ -18,7 +18,6 @@ from unseen._types import BoolArray, FloatArray
 from unseen._wording import count, quoted
 from unseen.loop import Promotion
 from unseen.records import Notice
-from unseen.samples.draws import MAX_ROWS
 from unseen.tables import (
     BadCell,
     Columns,
@@ -33,15 +32,7 @@ from unseen.tables import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = [
-    "MAX_ROWS",
-    "NewRows",
-    "Training",
-    "WindowRows",
-    "read_new",
-    "read_training",
-    "read_windows",
-]
+__all__ = ["NewRows", "Training", "WindowRows", "read_new", "read_training", "read_windows"]
 
 # Rows that a class must have: one in each fold.
 FEWEST_ROWS = 10
@@ -52,14 +43,7 @@ _WINDOW_ROWS, _ALL_WINDOWS = 2_000, 100_000
 
 
 class NamedRows:
-    """Numbers whose columns have names: a table to estimators, and no copy of the numbers.
-
-    Examples
-    --------
-    >>> rows = np.ones((2, 1))
-    >>> np.shares_memory(rows, np.asarray(NamedRows(rows, ["size"])))
-    True
-    """
+    """Numbers whose columns have names: a table to estimators, and no copy of the numbers."""
 
     def __init__(self, X: FloatArray, column_names: list[str]) -> None:
         self.X, self.column_names, self.shape = X, column_names, X.shape
@@ -76,32 +60,16 @@ class NamedRows:
 
 @dataclass(frozen=True, eq=False)
 class Training(Frozen):
-    """Labelled rows as numbers, the encodings of their columns, and their file.
+    """Labelled rows as numbers, the encodings of their columns, and their file or files."""
 
-    Parameters
-    ----------
-    X, y : ndarray of shape (n, d) and (n,)
-        Labelled rows, and their labels.
-    columns : Columns
-        The encodings of the columns.
-    counts : mapping
-        Rows of each class in the whole table.
-    name, sha256 : str
-        The file, or files, and the SHA-256 of their bytes.
-    notices : tuple of Notice
-        Facts that a person should know about the table.
-    groups : ndarray of shape (n,) or None, default=None
-        Group of each row, where a column of groups was named.
-    """
-
-    X: FloatArray
-    y: NDArray[Any]
+    X: FloatArray  # (n, d)
+    y: NDArray[Any]  # (n,)
     columns: Columns
-    counts: Mapping[Any, int]
+    counts: Mapping[Any, int]  # rows of each class in the whole table
     name: str
     sha256: str
     notices: tuple[Notice, ...] = ()
-    groups: NDArray[Any] | None = None
+    groups: NDArray[Any] | None = None  # of each row, where a column of groups was named
 
     def named(self, X: FloatArray) -> NamedRows:
         """Rows with the names of their columns, so that notices can name these."""
@@ -110,62 +78,36 @@ class Training(Frozen):
 
 @dataclass(frozen=True, eq=False)
 class NewRows(Frozen):
-    """New rows as numbers and as they stand in the file, and their file.
+    """New rows as numbers and as they stand in the file, and their file or files."""
 
-    Parameters
-    ----------
-    X : ndarray of shape (m, d)
-        The rows.
-    table : pyarrow.Table
-        The same rows, with all their columns or with those that were asked for.
-    positions : ndarray of shape (m,)
-        Places of these rows in the file, from 0.
-    n_rows : int
-        Rows of the whole table.
-    name, sha256, notices, groups
-        As in :class:`Training`.
-    promoted : Promotion or None
-        Rows of the file that are labelled rows of TRAIN, and therefore not among these.
-    """
-
-    X: FloatArray
-    table: pa.Table
-    positions: NDArray[Any]
-    n_rows: int
+    X: FloatArray  # (m, d)
+    table: pa.Table  # the same rows, with all their columns or with those that were asked for
+    positions: NDArray[Any]  # (m,): places of these rows in the file, from 0
+    n_rows: int  # of the whole table
     name: str
     sha256: str
     notices: tuple[Notice, ...] = ()
     groups: NDArray[Any] | None = None
-    promoted: Promotion | None = None
+    promoted: Promotion | None = None  # rows that are labelled rows of TRAIN, and not among these
 
 
 @dataclass(frozen=True, eq=False)
 class WindowRows(Frozen):
-    """New rows as numbers, with the window of each.
+    """New rows as numbers, with the window of each."""
 
-    Parameters
-    ----------
-    X : ndarray of shape (m, d)
-        The rows.
-    keys : ndarray of shape (m,)
-        The window of each.
-    notices : tuple of Notice
-        Rows without a window, and windows of which a sample was drawn.
-    """
-
-    X: FloatArray
-    keys: NDArray[Any]
-    notices: tuple[Notice, ...] = ()
+    X: FloatArray  # (m, d)
+    keys: NDArray[Any]  # (m,)
+    notices: tuple[Notice, ...] = ()  # on rows without a window, and on windows that were sampled
 
 
 def read_training(
     source: Source,
     columns: Columns,
+    max_rows: int,
+    seed: int,
     *,
-    group: str | None = None,
-    beside: pa.Table | None = None,
-    max_rows: int = MAX_ROWS,
-    seed: int = 0,
+    group: str | None,
+    beside: pa.Table | None,
 ) -> Training:
     """Read a labelled table in bounded memory, and learn how to encode its columns.
 
@@ -178,17 +120,22 @@ def read_training(
     sample = read_labelled(source, label, max_rows, seed)
     assert sample.keys is not None
     kept, small = _usable_rows(sample, source.name)
-    _check_enough(sample.keys[kept], max_rows)
+    y, positions = sample.keys[kept], sample.positions[kept]
+    classes, n_drawn = np.unique(y, return_counts=True)
+    if n_drawn.min() < FEWEST_ROWS:
+        raise ValueError(
+            f"max_rows must leave at least {FEWEST_ROWS} rows of each of {len(classes)} classes; "
+            f"got {max_rows}: raise it (--rows)."
+        )
     if "unseen" in sample.counts:
         raise ValueError(
             f"classes of {source.name} must have other names than 'unseen', which is what rows of "
             f"no class are called here; rename it in column {label!r}."
         )
     table = sample.table.filter(kept)
-    positions = sample.positions[kept]
     with rows_of_file(positions):
-        X, y = columns.fit_transform(table, rows=positions, new=beside), sample.keys[kept]
-    counts = {key: count for key, count in sample.counts.items() if key in sample.keys[kept]}
+        X = columns.fit_transform(table, rows=positions, new=beside)
+    counts = {key: number for key, number in sample.counts.items() if key in classes}
     drawn = _drawn(sample, source.name, "labelled rows")
     notices = [*source.notices, *drawn, *columns.notices_]
     if sample.n_missing:
@@ -197,9 +144,8 @@ def read_training(
             "null). If one of these is the name of a class, rename the class."
         )
         notices.append(Notice("rows_without_label", text))
-    all_notices = (*notices, *small)
-    groups = _groups(table, group)
-    return Training(X, y, columns, counts, source.name, sample.sha256, all_notices, groups)
+    about_file = source.name, sample.sha256, (*notices, *small)
+    return Training(X, y, columns, counts, *about_file, _groups(table, group))
 
 
 def _usable_rows(sample: Sample, name: str) -> tuple[BoolArray, list[Notice]]:
@@ -222,24 +168,14 @@ def _usable_rows(sample: Sample, name: str) -> tuple[BoolArray, list[Notice]]:
     return kept, [Notice("small_classes", text)]
 
 
-def _check_enough(keys: NDArray[Any], max_rows: int) -> None:
-    """Raise where the sample, not the table, has too few rows of a class."""
-    labels, counts = np.unique(keys, return_counts=True)
-    if counts.min() < FEWEST_ROWS:
-        raise ValueError(
-            f"max_rows must leave at least {FEWEST_ROWS} rows of each of {len(labels)} classes; "
-            f"got {max_rows}: raise it (--rows)."
-        )
-
-
 def read_new(
     source: Source,
     columns: Columns,
+    max_rows: int,
+    seed: int = 0,
     *,
     besides: Sequence[str] = (),
     group: str | None = None,
-    max_rows: int = MAX_ROWS,
-    seed: int = 0,
     whole: bool = False,
 ) -> NewRows:
     """Read a new table in bounded memory: at most ``max_rows`` rows, drawn at random.
@@ -255,16 +191,9 @@ def read_new(
     sample = read_sample(source, max_rows, seed=seed, columns=needed)
     with rows_of_file(sample.positions):
         X, notices = columns.transform_new(sample.table, besides, names)
-    return NewRows(
-        X,
-        sample.table,
-        sample.positions,
-        sample.n_rows,
-        source.name,
-        sample.sha256,
-        (*source.notices, *_drawn(sample, source.name, "rows"), *notices),
-        _groups(sample.table, group),
-    )
+    notices = (*source.notices, *_drawn(sample, source.name, "rows"), *notices)
+    about_file = sample.n_rows, source.name, sample.sha256, notices
+    return NewRows(X, sample.table, sample.positions, *about_file, _groups(sample.table, group))
 
 
 def _groups(table: pa.Table, column: str | None) -> NDArray[Any] | None:

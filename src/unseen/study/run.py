@@ -6,7 +6,6 @@ Each ``run_`` function is a command of the command line, which only parses, call
 from __future__ import annotations
 
 import warnings
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -19,10 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from unseen._types import FloatArray, IntArray
 from unseen._version import __version__
 from unseen.api import Comparison, compare
 from unseen.api import estimate as estimate_shares
 from unseen.drift import Drift, with_drift
+from unseen.full import all_counted
 from unseen.monitoring import Timeline, monitor
 from unseen.proportions import OpenSetEstimator, ProportionEstimator
 from unseen.proportions.closed_set.adjusted import AdjustedCount
@@ -36,9 +37,8 @@ from unseen.study.full import Counted, check_full_inputs, count_table
 from unseen.study.inputs import SILENT, Inputs, Progress, Windowing
 from unseen.study.results import Checks, Classification, MethodComparison, Origin, Study, Suspects
 from unseen.study.rows import NewRows, Training, WindowRows, read_windows
-from unseen.study.table_rule import TableRule, fit_rule, label_rows
-from unseen.tables import Columns, KeptBatches, RowWriter
-from unseen.tables.cells import CellWriter
+from unseen.study.table_rule import TableRule, fit_rule, write_labels
+from unseen.tables import Columns, KeptBatches
 
 __all__ = ["run_checks", "run_classification", "run_comparison", "run_study"]
 
@@ -57,32 +57,10 @@ def run_study(
 ) -> tuple[Study, Training]:
     """Estimate the shares in NEW, and gather everything that a reader of the answer asks for.
 
-    Parameters
-    ----------
-    inputs : Inputs
-        The two tables.
-    estimator : proportion estimator or None, default=None
-        None is :class:`~unseen.OpenSetEstimator`.
-    confidence : float, default=0.95
-        Level of the intervals.
-    baselines : bool, default=False
-        Whether to run other estimators on the same rows.
-    n_suspects : int or None, default=None
-        Keep so many rows that look most unseen; None keeps none.
-    windowing : Windowing or None, default=None
-        Also estimate for each of these windows.
-    full : bool, default=False
-        Whether to score and count every row of NEW; see :mod:`unseen.full`.
-    command : str
-        The command that the user typed.
-    progress : Progress
-        Hears what is being done.
-
-    Returns
-    -------
-    study : Study
-    training : Training
-        The labelled rows, ready to be saved.
+    On request: other estimators on the same rows (``baselines``), so many rows that look most
+    unseen (``n_suspects``), and an estimate for each window. ``full`` scores and counts every row
+    of NEW (:mod:`unseen.full`). ``command`` is what the user typed. The labelled rows are returned
+    too, ready to be saved.
     """
     # The column that says when a row came does not say what the row is.
     windows = () if windowing is None else (windowing.groups.column,)
@@ -97,8 +75,7 @@ def run_study(
         by = None if windowing is None else windowing.groups
         with quiet_warnings():
             counted = count_table(chosen, training, new, inputs.new_source, by, inputs.seed)
-    given = training, new, control, chosen, confidence, inputs, progress
-    found, notes = table_estimate(*given, counted)
+    found, notes = table_estimate(training, new, inputs, chosen, confidence, control, counted)
     if new.promoted is not None:
         found = new.promoted.combine(found)
     origin = origin_of(training, new, command, control)
@@ -114,13 +91,9 @@ def run_study(
     elif windowing is not None:
         rows = read_windows(inputs.new_source, windowing.groups, training.columns, inputs.seed)
         progress.stage(f"Windows of {windowing.groups.column}")
-        timeline = _timeline(training, rows, chosen, confidence, windowing, inputs.seed, progress)
-        study = replace(
-            study,
-            timeline=timeline,
-            notices=(*study.notices, *rows.notices),
-            over_time=windowing.over_time,
-        )
+        timeline = _timeline(training, rows, chosen, confidence, windowing, inputs.seed)
+        notices = (*study.notices, *rows.notices)
+        study = replace(study, timeline=timeline, notices=notices, over_time=windowing.over_time)
     return study, training
 
 
@@ -132,44 +105,20 @@ def run_classification(
     *,
     resume: bool = False,
 ) -> tuple[Classification, TableRule]:
-    """Label every row of NEW, and write the rows with their labels.
+    """Label every row of NEW, write the rows with their labels, and return the rule too.
 
-    Parameters
-    ----------
-    inputs : Inputs
-        The two tables; TRAIN may be a saved :class:`TableRule`.
-    out : Path
-        The file to write; the suffix says the format.
-    threshold : dict or None, default=None
-        One argument of ``with_threshold`` of a rejection rule, such as ``{"fdr": 0.1}``.
-    progress : Progress
-        Hears what is being done.
-    resume : bool, default=False
-        Keep labelled rows beside ``out`` until all are there, and go on after those that a stopped
-        run has kept.
-
-    Returns
-    -------
-    classification : Classification
-    rule : TableRule
-        The rule, ready to be saved.
+    TRAIN may be a saved :class:`TableRule`. ``threshold`` is one argument of ``with_threshold`` of
+    a rejection rule, such as ``{"fdr": 0.1}``. With ``resume`` labelled rows are kept beside
+    ``out`` until all are there, and a run goes on after those that a stopped run has kept.
     """
-    if inputs.is_saved and isinstance(inputs.saved, TableRule):
+    is_fitted = inputs.is_saved and isinstance(inputs.saved, TableRule)
+    if is_fitted:
         if inputs.group is not None:
             raise ValueError("--group holds labelled rows out; TRAIN is a rule, which has none.")
-        fitted, rule = False, inputs.saved
-        new = inputs.read_new(rule.columns)
+        rule, new = inputs.saved, inputs.read_new(inputs.saved.columns)
         notices = new.notices
     else:
-        training, new = inputs.read(progress)
-        shares = _shares_with_groups(training, new, inputs, progress)
-        progress.stage("Fitting a rule")
-        with quiet_warnings():
-            fitted, rule = True, fit_rule(training, new, inputs.seed, shares)
-        found = () if shares is None else shares.notices
-        said = *training.notices, *new.notices, *found
-        own = without_constants(rule.rule.notices_)
-        notices = (*said, *(one for one in own if one not in said))
+        rule, new, notices = _fitted_rule(inputs, progress)
     if threshold:
         rule = rule.with_threshold(**threshold)
     progress.stage("Labelling")
@@ -177,10 +126,25 @@ def run_classification(
     if resume:
         # The rule is fitted again: the same seed gives the same rule, or its labels are not kept.
         kept = KeptBatches(out, str(joblib.hash((rule, new.sha256, __version__))))
-    counts = _write_labels(rule, inputs, new, fitted, out, progress, kept)
+    fitted_on = None if is_fitted else new
+    counts = write_labels(rule, inputs, new.n_rows, fitted_on, out, kept, progress)
     if kept is not None:
         kept.remove()
-    return _classification(rule, counts, fitted, notices), rule
+    shares, risk = rule.rule.shares_, rule.rule.risk_
+    # The share is a mean over "something is unseen" and "nothing is"; the interval is not.
+    low, *_, high = sorted([shares.unseen, *shares.limits[-1].tolist()])
+    found = Classification(
+        rows=counts,
+        fitted_on_these_rows=not is_fitted,
+        unseen=shares.unseen,
+        unseen_interval=(low, high),
+        novelty_cut=rule.rule.threshold_,
+        error_rate=None if risk.is_withheld else float(risk.risk),
+        error_rate_spread=None if risk.is_withheld else float(risk.standard_error),
+        notices=notices,
+        drift=_named(shares.estimate.drift, rule.columns),
+    )
+    return found, rule
 
 
 def run_comparison(inputs: Inputs, progress: Progress = SILENT) -> MethodComparison:
@@ -223,18 +187,18 @@ def origin_of(
 def table_estimate(
     training: Training,
     new: NewRows,
-    control: NewRows | None,
-    estimator: ProportionEstimator | None,
-    confidence: float,
     inputs: Inputs,
-    progress: Progress,
+    estimator: ProportionEstimator,
+    confidence: float,
+    control: NewRows | None = None,
     counted: Counted | None = None,
 ) -> tuple[Estimate, tuple[Notice, ...]]:
     """The estimate with all warnings, and the notes on the tables."""
     groups = training.groups if inputs.group is not None else None
+    takes_for_unmoved = estimator.sees_unseen and not isinstance(estimator, OpenSetEstimator)
     with quiet_warnings():
         drift = None
-        if groups is None and control is None and _takes_for_unmoved(estimator):
+        if groups is None and control is None and takes_for_unmoved:
             drift = _drift(training, new, inputs.seed)
         if counted is not None:
             found = counted.estimate(confidence)
@@ -254,31 +218,34 @@ def table_estimate(
             )
     if found.held_out is not None and inputs.group is not None:
         found = replace(found, held_out=replace(found.held_out, by=inputs.group))
-    said = () if counted is None else (counted.notice(new),)
+    said = () if counted is None else (all_counted(new.name, new.n_rows, len(new.X)),)
     severe, notes = _by_severity((*training.notices, *new.notices, *said))
     own = in_units(without_constants(found.notices), training, new)
     notices = (*severe, *column_drift(training, new), *own)
     return replace(found, notices=notices), notes
 
 
-def _shares_with_groups(
-    training: Training, new: NewRows, inputs: Inputs, progress: Progress
-) -> Estimate | None:
-    """The estimate that a rule starts from, less what is claimed of held-out groups, if asked."""
-    if inputs.group is None:
-        return None
-    progress.stage("Holding groups out")
-    asked = default_estimator(np.unique(training.y, return_counts=True)[1], new.X.shape[0])
-    found, _ = table_estimate(training, new, None, asked, 0.95, inputs, progress)
+def _fitted_rule(
+    inputs: Inputs, progress: Progress
+) -> tuple[TableRule, NewRows, tuple[Notice, ...]]:
+    """A rule for both tables, the new rows, and all notices.
+
+    Where groups are named, the rule starts from shares less what is claimed of held-out groups.
+    """
+    training, new = inputs.read(progress)
     of_tables = (*training.notices, *new.notices)
-    return replace(found, notices=tuple(one for one in found.notices if one not in of_tables))
-
-
-def _takes_for_unmoved(estimator: ProportionEstimator | None) -> bool:
-    """Whether a method sees the unseen and takes known classes for unmoved."""
-    if estimator is None or isinstance(estimator, OpenSetEstimator):
-        return False
-    return estimator.sees_unseen
+    shares, said = None, of_tables
+    if inputs.group is not None:
+        progress.stage("Holding groups out")
+        asked = default_estimator(np.unique(training.y, return_counts=True)[1], new.X.shape[0])
+        found, _ = table_estimate(training, new, inputs, asked, 0.95)
+        own = tuple(one for one in found.notices if one not in of_tables)
+        shares, said = replace(found, notices=own), (*of_tables, *own)
+    progress.stage("Fitting a rule")
+    with quiet_warnings():
+        rule = fit_rule(training, new, inputs.seed, shares)
+    of_rule = without_constants(rule.rule.notices_)
+    return rule, new, (*said, *(one for one in of_rule if one not in said))
 
 
 def _drift(training: Training, new: NewRows, seed: int) -> Drift | None:
@@ -299,9 +266,9 @@ def _timeline(
     confidence: float,
     windowing: Windowing,
     seed: int,
-    progress: Progress,
 ) -> Timeline:
-    reference = windowing.named_reference
+    given = windowing.reference
+    reference = given[0] if len(given) == 1 else given or None
     rows = _as_in_table(training, seed) if reference == "training" else slice(None)
     with quiet_warnings():
         timeline = monitor(
@@ -321,16 +288,21 @@ def _timeline(
 def _suspects(training: Training, new: NewRows, n_rows: int, seed: int) -> Suspects:
     """The new rows that look most unseen to a rule that did not learn from them."""
     with quiet_warnings():
-        rule = fit_rule(training, new, seed).rule
-    novelty = rule.out_of_fold_.novelty[1]
-    worst = np.argsort(-novelty, kind="stable")[:n_rows]
-    table = new.table.take(worst)
+        novelty = fit_rule(training, new, seed).rule.out_of_fold_.novelty[1]
+    return shown_rows(new, np.argsort(-novelty, kind="stable")[:n_rows], novelty)
+
+
+def shown_rows(
+    new: NewRows, rows: IntArray, novelty: FloatArray, **first: Iterable[str]
+) -> Suspects:
+    """Some new rows as text, behind columns of our own; ``novelty`` is that of all new rows."""
+    table = new.table.take(rows)
     cells = [[str(value) for value in column.to_pylist()] for column in table.columns]
     return Suspects(
-        columns=tuple(table.column_names),
-        rows=tuple(zip(*cells, strict=True)),
-        numbers=tuple((new.positions[worst] + 1).tolist()),
-        scores=tuple(novelty[worst].tolist()),
+        columns=(*first, *table.column_names),
+        rows=tuple(zip(*first.values(), *cells, strict=True)),
+        numbers=tuple((new.positions[rows] + 1).tolist()),
+        scores=tuple(novelty[rows].tolist()),
     )
 
 
@@ -348,11 +320,10 @@ def without_constants(notices: Iterable[Notice]) -> tuple[Notice, ...]:
     return tuple(notice for notice in notices if notice.code != "constant_columns")
 
 
-def _by_severity(notices: Iterable[Notice]) -> tuple[tuple[Notice, ...], tuple[Notice, ...]]:
+def _by_severity(notices: tuple[Notice, ...]) -> tuple[tuple[Notice, ...], tuple[Notice, ...]]:
     """Warnings, which belong to the estimate, and notes, which belong to the tables."""
-    given = tuple(notices)
-    severe = tuple(notice for notice in given if notice.severity == "warning")
-    return severe, tuple(notice for notice in given if notice.severity == "note")
+    severe = tuple(notice for notice in notices if notice.severity == "warning")
+    return severe, tuple(notice for notice in notices if notice.severity == "note")
 
 
 def _as_in_table(training: Training, seed: int) -> NDArray[Any]:
@@ -379,48 +350,3 @@ def _baselines(training: Training, new: NewRows, chosen: type, seed: int) -> Com
     others = [kind() for kind in fitting if kind is not chosen]
     with quiet_warnings():
         return compare(training.X, training.y, new.X, others, random_state=seed)
-
-
-def _write_labels(
-    rule: TableRule,
-    inputs: Inputs,
-    new: NewRows,
-    fitted: bool,
-    out: Path,
-    progress: Progress,
-    kept: KeptBatches | None,
-) -> dict[str, int]:
-    """Write the labelled rows, and count the rows of each label."""
-    counts: Counter[str] = Counter()
-    batches = label_rows(
-        rule,
-        inputs.new_source,
-        new if fitted else None,
-        lambda n_rows: progress.share(n_rows / new.n_rows),
-        kept,
-    )
-    cells = CellWriter(inputs.new_source.parts[0].path, out) if inputs.writes_cells(out) else None
-    with cells or RowWriter(out) as writer:
-        for rows, labels in batches:
-            writer.write(rule.columns.typed(rows) if writer.keeps_types else rows)
-            counts.update(map(str, labels))
-    return {str(label): counts[str(label)] for label in rule.rule.classes_}
-
-
-def _classification(
-    rule: TableRule, counts: dict[str, int], fitted: bool, notices: tuple[Notice, ...]
-) -> Classification:
-    shares, risk = rule.rule.shares_, rule.rule.risk_
-    # The share is a mean over "something is unseen" and "nothing is"; the interval is not.
-    low, *_, high = sorted([shares.unseen, *shares.limits[-1].tolist()])
-    return Classification(
-        rows=counts,
-        fitted_on_these_rows=fitted,
-        unseen=shares.unseen,
-        unseen_interval=(low, high),
-        novelty_cut=rule.rule.threshold_,
-        error_rate=None if risk.is_withheld else float(risk.risk),
-        error_rate_spread=None if risk.is_withheld else float(risk.standard_error),
-        notices=notices,
-        drift=_named(shares.estimate.drift, rule.columns),
-    )

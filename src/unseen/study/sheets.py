@@ -10,8 +10,9 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,59 +29,27 @@ from unseen.tables import RowWriter, Source
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = [
-    "PeopleLabels",
-    "cell_text",
-    "check_sheet_path",
-    "read_labels",
-    "row_checks",
-    "whole_number",
-    "write_sheet",
-]
+__all__ = ["PeopleLabels", "check_sheet_path", "read_labels", "row_checks", "write_sheet"]
 
-FIELDS = ("draw", "row", "group", "guess", "novelty", "probability", "label", "check")
-_CHECK_LENGTH = 12
-_WHOLE_GROUP = "the whole group"
 # Workbooks are XML, which has no place for these.
 _NO_CELL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
 @dataclass(frozen=True, eq=False)
 class PeopleLabels(Frozen):
-    """Labels of new rows that people gave, in the order of the draw.
+    """Labels of new rows that people gave, in the order of the draw."""
 
-    Parameters
-    ----------
-    rows : ndarray of shape (n,)
-        Places of the rows among the new ones that were read, from 0.
-    labels : tuple
-        A label for each, None where there is none.
-    probabilities : ndarray of shape (n,) or None
-        Probability of each draw; None for a simple random sample.
-    groups : mapping
-        Names of whole groups, by number.
-    """
-
-    rows: IntArray
-    labels: tuple[Any, ...]
-    probabilities: FloatArray | None
-    groups: Mapping[int, Any] = field(default_factory=dict)
+    rows: IntArray  # (n,): places among the new rows that were read, from 0
+    labels: tuple[Any, ...]  # one for each, None where there is none
+    probabilities: FloatArray | None  # (n,): of each draw; None for a simple random sample
+    groups: Mapping[int, Any]  # names of whole groups, by number
 
 
 def row_checks(table: pa.Table) -> list[str]:
-    """A short digest of the values of each row.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> one, two = row_checks(pa.table({"a": ["1", "1"], "b": ["x", None]}))
-    >>> len(one), one == two
-    (12, False)
-    """
-    names = sorted(table.column_names)
-    columns = [table[name].to_pylist() for name in names]
+    """A digest of twelve letters of the values of each row."""
+    columns = [table[name].to_pylist() for name in sorted(table.column_names)]
     return [
-        hashlib.sha256(repr(values).encode("utf-8", "replace")).hexdigest()[:_CHECK_LENGTH]
+        hashlib.sha256(repr(values).encode("utf-8", "replace")).hexdigest()[:12]
         for values in zip(*columns, strict=True)
     ]
 
@@ -94,36 +63,25 @@ def check_sheet_path(path: Path) -> None:
         _openpyxl()
     elif path.suffix != ".json":
         RowWriter(path)
-    if path.is_file() and _has_labels(path):
+    lines: list[dict[str, Any]] = []
+    if path.is_file():
+        with suppress(ValueError, TypeError, OSError):  # no sheet
+            lines = _read_lines(path)
+    if any("row" in line and cell_text(line, "label") for line in lines):
         raise ValueError(
             f"{path} must not be written over: it holds labels. Name another file, or delete it."
         )
 
 
-def _has_labels(path: Path) -> bool:
-    try:
-        lines = _read_lines(path)
-    except (ValueError, TypeError, OSError):  # no sheet
-        return False
-    return any("row" in line and cell_text(line, "label") for line in lines)
-
-
 def write_sheet(sheet: Sheet, new: NewRows, path: Path) -> None:
     """Write a sheet: tasks of Label Studio for .json, else a table for a spreadsheet.
 
-    Parameters
-    ----------
-    sheet : Sheet
-        The rows.
-    new : NewRows
-        The new table; its whole rows stand behind the columns of the sheet.
-    path : Path
-        The file; the suffix says the format.
+    The whole rows of NEW stand behind the columns of the sheet.
     """
     lines = _lines(sheet, new)
     with write_then_rename(path) as draft:
         if path.suffix == ".json":
-            text = json.dumps([_task(line) for line in lines if line["row"]], indent=1, default=str)
+            text = json.dumps([_task(line) for line in lines if line["row"]], indent=1)
             draft.write_text(text + "\n", encoding="utf-8")
         elif path.suffix == ".xlsx":
             _write_xlsx(lines, draft)
@@ -137,23 +95,11 @@ def write_sheet(sheet: Sheet, new: NewRows, path: Path) -> None:
 def read_labels(path: Path, new: NewRows, classes: Sequence[Any]) -> PeopleLabels:
     """Read a filled sheet, or any table with columns ``row`` and ``label``.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    new : NewRows
-        The new table, whole rows.
-    classes : sequence of labels
-        The known classes; their names in the file stand for them.
-
-    Raises
-    ------
-    ValueError
-        When the file has no label, names rows that NEW lacks, or NEW has changed since the draw.
+    The names of known ``classes`` in the file stand for these. It is an error where the file has no
+    label, names rows that NEW lacks, or NEW has changed since the draw.
     """
     lines = _read_lines(path)
-    lacking = [name for name in ("row", "label") if name not in lines[0]]
-    if lacking:
+    if not {"row", "label"} <= set(lines[0]):
         raise ValueError(
             f"{path} must have the columns 'row' and 'label'; it has {quoted(lines[0])}."
         )
@@ -180,42 +126,37 @@ def read_labels(path: Path, new: NewRows, classes: Sequence[Any]) -> PeopleLabel
 def _lines(sheet: Sheet, new: NewRows) -> list[dict[str, str]]:
     """All lines as text, group lines first."""
     table = new.table.take(sheet.rows)
-    values = {name: table[name].to_pylist() for name in table.column_names}
-    called = _beside_ours(table.column_names)
-    checks = row_checks(table)
-    empty = dict.fromkeys(called.values(), "")
-    lines = [
-        {**dict.fromkeys(FIELDS, ""), "group": str(group), "guess": _WHOLE_GROUP, **empty}
-        for group in np.unique(sheet.groups[sheet.groups > 0]).tolist()
+    columns = {
+        "draw": [str(place + 1) for place in range(len(sheet.rows))],
+        "row": [str(position + 1) for position in new.positions[sheet.rows].tolist()],
+        "group": [str(group or "") for group in sheet.groups.tolist()],
+        "guess": [str(guess) for guess in sheet.guesses],
+        "novelty": [f"{novelty:.3f}" for novelty in sheet.novelty],
+        "probability": [repr(float(chance)) for chance in sheet.probabilities],
+        "label": [""] * len(sheet.rows),
+        "check": row_checks(table),
+    }
+    for name, called in _beside(columns, table.column_names).items():
+        # People look at pictures, not at their bytes.
+        columns[called] = [
+            "" if isinstance(cell, bytes | dict | None) else str(cell)
+            for cell in table[name].to_pylist()
+        ]
+    whole = {**dict.fromkeys(columns, ""), "guess": "the whole group"}
+    numbers = np.unique(sheet.groups[sheet.groups > 0]).tolist()
+    rows = zip(*columns.values(), strict=True)
+    return [
+        *({**whole, "group": str(number)} for number in numbers),
+        *(dict(zip(columns, row, strict=True)) for row in rows),
     ]
-    for place, row in enumerate(sheet.rows):
-        group = int(sheet.groups[place])
-        own = (
-            str(place + 1),
-            str(int(new.positions[row]) + 1),
-            str(group) if group else "",
-            str(sheet.guesses[place]),
-            f"{sheet.novelty[place]:.3f}",
-            repr(float(sheet.probabilities[place])),
-            "",
-            checks[place],
-        )
-        cells = {
-            # People look at pictures, not at their bytes.
-            name: "" if isinstance(column[place], bytes | dict | None) else str(column[place])
-            for name, column in values.items()
-        }
-        cells = {called[name]: cell for name, cell in cells.items()}
-        lines.append({**dict(zip(FIELDS, own, strict=True)), **cells})
-    return [{name: line.get(name, "") for name in lines[-1]} for line in lines]
 
 
-def _beside_ours(names: Sequence[str]) -> dict[str, str]:
+def _beside(ours: Collection[str], names: Sequence[str]) -> dict[str, str]:
     """What columns of NEW are called in a sheet: none hides a column of ours, or another one."""
     called = {}
     for name in names:
         own = name
-        while own in FIELDS or (own != name and own in names):
+        while own in ours or (own != name and own in names):
             own = f"new_{own}"
         called[name] = own
     return called

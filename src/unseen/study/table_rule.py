@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from unseen._types import FloatArray
 from unseen.records import Estimate
 from unseen.rejection import RejectionClassifier
 from unseen.rejection.learning.sample import labels_at, novelty
+from unseen.study.inputs import Inputs, Progress
 from unseen.study.rows import NewRows, Training, rows_of_file
-from unseen.tables import Columns, KeptBatches, Source
+from unseen.tables import Columns, KeptBatches, RowWriter
+from unseen.tables.cells import CellWriter
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["TableRule", "fit_rule", "label_rows"]
+__all__ = ["TableRule", "fit_rule", "write_labels"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,30 +48,40 @@ def fit_rule(
     return TableRule(training.columns, rule)
 
 
-def label_rows(
+def write_labels(
     table_rule: TableRule,
-    source: Source,
-    fitted_on: NewRows | None = None,
-    progress: Callable[[int], object] | None = None,
-    kept: KeptBatches | None = None,
-) -> Iterator[tuple[pa.Table, list[Any]]]:
-    """Label all rows of a table: yields rows with added columns, and the labels, batch by batch.
+    inputs: Inputs,
+    n_rows: int,
+    fitted_on: NewRows | None,
+    out: Path,
+    kept: KeptBatches | None,
+    progress: Progress,
+) -> dict[str, int]:
+    """Write all ``n_rows`` rows of NEW with their labels, and count the rows of each label.
 
     Added are ``predicted``, ``novelty`` and one probability per label. A row that the rule was
-    fitted on gets the answer of a rule that did not learn from it. ``progress`` hears the number of
-    rows done. Batches that an earlier run has ``kept`` are not labelled again.
+    fitted on gets the answer of a rule that did not learn from it. Batches that an earlier run has
+    ``kept`` are not labelled again.
     """
-    first, names = 0, _free_names(table_rule.rule.classes_, source.columns())
-    for number, batch in enumerate(source.batches()):
-        table = None if kept is None else kept.find(number)
-        if table is None:
-            table = _labelled(table_rule, batch, first, names, fitted_on)
-            if kept is not None:
-                kept.keep(number, table)
-        first += batch.num_rows
-        yield table, table[names[0]].to_pylist()
-        if progress is not None:
-            progress(first)
+    source, labels = inputs.new_source, table_rule.rule.classes_
+    names = ["predicted", "novelty", *(f"probability_{label}" for label in labels)]
+    while set(names) & set(source.columns()):  # none hides a column of the table
+        names = [f"unseen_{name}" for name in names]
+    counts: Counter[str] = Counter()
+    first = 0
+    cells = CellWriter(source.parts[0].path, out) if inputs.writes_cells(out) else None
+    with cells or RowWriter(out) as writer:
+        for number, batch in enumerate(source.batches()):
+            table = None if kept is None else kept.find(number)
+            if table is None:
+                table = _labelled(table_rule, batch, first, names, fitted_on)
+                if kept is not None:
+                    kept.keep(number, table)
+            first += batch.num_rows
+            writer.write(table_rule.columns.typed(table) if writer.keeps_types else table)
+            counts.update(map(str, table[names[0]].to_pylist()))
+            progress.share(first / n_rows)
+    return {str(label): counts[str(label)] for label in labels}
 
 
 def _labelled(
@@ -90,11 +102,3 @@ def _labelled(
     for name, column in zip(names, added, strict=True):
         table = table.append_column(name, pa.array(column))
     return table
-
-
-def _free_names(labels: NDArray[Any], taken: list[str]) -> list[str]:
-    """Names of the added columns; none hides a column of the table."""
-    names = ["predicted", "novelty", *(f"probability_{label}" for label in labels)]
-    while set(names) & set(taken):
-        names = [f"unseen_{name}" for name in names]
-    return names

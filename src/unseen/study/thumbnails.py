@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import warnings
 from base64 import b64encode
-from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from io import BytesIO
@@ -23,30 +22,16 @@ _FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF", "PPM")
 # Sides that are tried in turn until a picture has few enough bytes: a report may hold 64 of them.
 _PIXELS = (64, 48, 32)
 _MOST_BYTES = 1_200
-_QUALITY = 60
-_GREYS = 255
 
 
 @dataclass(frozen=True)
 class Thumbnail:
-    """A small picture of an example row.
+    """A small picture of an example row."""
 
-    Parameters
-    ----------
-    group : int
-        Number of its group, from 1.
-    kind : str
-        Why the row is shown, such as ``"central"``.
-    number : int
-        Place of the row in its table, from 1.
-    source : str
-        The picture, as a data URI.
-    """
-
-    group: int
-    kind: str
-    number: int
-    source: str
+    group: int  # number of its group, from 1
+    kind: str  # why the row is shown, such as "central"
+    number: int  # place of the row in its table, from 1
+    source: str  # the picture, as a data URI
 
 
 def check_pillow() -> None:
@@ -60,20 +45,8 @@ def check_pillow() -> None:
 def picture_file(cell: Any, folder: Path) -> Path | BytesIO | None:
     """Where the picture of a cell is: its bytes, or a file in the folder; None for anything else.
 
-    Parameters
-    ----------
-    cell : bytes, str, mapping or None
-        A picture, its path, or both under ``bytes`` and ``path``, as collections of pictures have
-        them.
-    folder : Path
-        Paths begin here, and those that lead out of it, by links too, lead nowhere.
-
-    Examples
-    --------
-    >>> picture_file("../secret.png", Path(".")) is None
-    True
-    >>> picture_file("https://example.org/cat.png", Path(".")) is None
-    True
+    A cell is a picture, its path, or both under ``bytes`` and ``path``, as collections of pictures
+    have them. Paths begin in the folder, and those that lead out of it, by links too, lead nowhere.
     """
     if isinstance(cell, dict):
         cell = cell.get("bytes") or cell.get("path")
@@ -90,14 +63,7 @@ def picture_file(cell: Any, folder: Path) -> Path | BytesIO | None:
 
 
 def data_uri(file: Path | BytesIO | None) -> str | None:
-    """A picture of at most 64 pixels as a data URI; None where the file is no picture.
-
-    Examples
-    --------
-    >>> from io import BytesIO
-    >>> data_uri(BytesIO(b"no picture")) is None
-    True
-    """
+    """A picture of at most 64 pixels as a data URI; None where the file is no picture."""
     if file is None:
         return None
     from PIL import Image
@@ -124,7 +90,8 @@ def _shrunk(picture: Any) -> str:
         flat = ImageOps.scale(flat, _PIXELS[0] // max(flat.size), resample=0)
     for pixels in _PIXELS:
         flat.thumbnail((pixels, pixels))
-        kind, content = min(_encoded(flat), key=lambda one: len(one[1]))
+        encoded = [(kind, _encoded(flat, kind)) for kind in ("png", "jpeg")]
+        kind, content = min(encoded, key=lambda one: len(one[1]))
         if len(content) <= _MOST_BYTES:
             break
     return f"data:image/{kind};base64,{b64encode(content).decode()}"
@@ -136,7 +103,7 @@ def _flat(picture: Any) -> Any:
 
     if picture.mode[0] in "IF":  # instruments count in more than 8 bits
         values = np.asarray(picture, dtype=np.float64)
-        shades = (values - values.min()) * (_GREYS / max(float(np.ptp(values)), 1e-300))
+        shades = (values - values.min()) * (255 / max(float(np.ptp(values)), 1e-300))
         return Image.fromarray(shades.astype(np.uint8))
     if picture.mode in ("1", "L"):
         return picture.convert("L")
@@ -144,8 +111,7 @@ def _flat(picture: Any) -> Any:
     return Image.alpha_composite(Image.new("RGBA", above.size, "white"), above).convert("RGB")
 
 
-def _encoded(picture: Any) -> Iterable[tuple[str, bytes]]:
-    for kind in ("png", "jpeg"):
-        content = BytesIO()
-        picture.save(content, kind, optimize=True, quality=_QUALITY)
-        yield kind, content.getvalue()
+def _encoded(picture: Any, kind: str) -> bytes:
+    content = BytesIO()
+    picture.save(content, kind, optimize=True, quality=60)
+    return content.getvalue()

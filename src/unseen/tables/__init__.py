@@ -1,15 +1,13 @@
 """Files in, rows out, in bounded memory; a stated preprocessing; rows written back whole."""
 
-from unseen.tables.beside import WithLabels
 from unseen.tables.columns import Columns
 from unseen.tables.formats import Part
 from unseen.tables.groups import GroupBy
-from unseen.tables.kept import KeptBatches
 from unseen.tables.predictions import ScoreColumns
 from unseen.tables.sampling import Sample, read_groups, read_labelled, read_sample
-from unseen.tables.source import Source, check_names
+from unseen.tables.source import Source, WithLabels, check_names
 from unseen.tables.values import BadCell
-from unseen.tables.write import RowWriter
+from unseen.tables.write import KeptBatches, RowWriter
 
 __all__ = [
     "BadCell",

@@ -14,23 +14,6 @@ from typing import Any, TypeAlias
 
 from unseen._wording import check_named_once
 
-__all__ = [
-    "Array",
-    "Batch",
-    "Table",
-    "arrow",
-    "as_table",
-    "batch_rows",
-    "decoded",
-    "first_line",
-    "is_number",
-    "is_text",
-    "join",
-    "readable",
-    "release_unused",
-    "without_views",
-]
-
 # pyarrow ships no types.
 Array: TypeAlias = Any
 Batch: TypeAlias = Any
@@ -78,9 +61,9 @@ def as_table(data: Any) -> Table:
         raise ValueError(
             f"each column of a table must hold values of one type that pyarrow has; {reason}"
         ) from error
-    kind = type(data).__name__
     raise TypeError(
-        f"table must be a pyarrow, pandas or polars table with named columns; got {kind}."
+        "table must be a pyarrow, pandas or polars table with named columns; "
+        f"got {type(data).__name__}."
     )
 
 
@@ -94,13 +77,11 @@ def without_views(rows: Any) -> Any:
 
 def _without_views(column: Any) -> Any:
     pa = arrow()
-    usual = {"string_view": pa.string(), "binary_view": pa.binary()}
-    if isinstance(column, pa.ChunkedArray) and pa.types.is_dictionary(column.type):
-        return pa.chunked_array([_without_views(chunk) for chunk in column.chunks])
     if pa.types.is_dictionary(column.type):
-        known = _without_views(column.dictionary)
-        return pa.DictionaryArray.from_arrays(column.indices, known)
-    kind = usual.get(str(column.type))
+        if isinstance(column, pa.ChunkedArray):
+            return pa.chunked_array([_without_views(chunk) for chunk in column.chunks])
+        return pa.DictionaryArray.from_arrays(column.indices, _without_views(column.dictionary))
+    kind = {"string_view": pa.string(), "binary_view": pa.binary()}.get(str(column.type))
     return column.cast(kind) if kind else column
 
 
@@ -143,41 +124,12 @@ def join(batches: Sequence[Batch]) -> Table:
     """One table of all rows, each column of the narrowest type that holds them all.
 
     Numbers of several kinds become decimals; text beside anything else makes text.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> ones = pa.RecordBatch.from_pydict({"a": [1]})
-    >>> join([ones, pa.RecordBatch.from_pydict({"a": [0.5]})])["a"].to_pylist()
-    [1.0, 0.5]
     """
     pa = arrow()
-    schemas = {batch.schema for batch in batches}
-    if len(schemas) == 1:
+    if len({batch.schema for batch in batches}) == 1:
         return pa.Table.from_batches(batches)
-    columns = {
-        name: _joined(name, [batch.column(name) for batch in batches])
-        for name in batches[0].schema.names
-    }
-    return pa.table(columns)
-
-
-def decoded(column: Any) -> Any:
-    """The values of a dictionary-encoded column; any other column as it is."""
-    pa = arrow()
-    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
-
-
-def is_number(kind: Any) -> bool:
-    """Whether a type holds numbers, whole or decimal."""
-    types = arrow().types
-    return types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
-
-
-def is_text(kind: Any) -> bool:
-    """Whether a type holds text."""
-    types = arrow().types
-    return types.is_string(kind) or types.is_large_string(kind)
+    names = batches[0].schema.names
+    return pa.table({name: _joined(name, [one.column(name) for one in batches]) for name in names})
 
 
 def _joined(name: str, chunks: list[Any]) -> Any:
@@ -188,10 +140,8 @@ def _joined(name: str, chunks: list[Any]) -> Any:
         kind = _common(kinds)
         return pa.chunked_array([chunk.cast(kind, safe=False) for chunk in chunks], type=kind)
     except pa.ArrowException:
-        kinds_named = " and ".join(sorted(str(kind) for kind in kinds))
-        raise ValueError(
-            f"column {name!r} must be of one type throughout; got {kinds_named}."
-        ) from None
+        named = " and ".join(sorted(map(str, kinds)))
+        raise ValueError(f"column {name!r} must be of one type throughout; got {named}.") from None
 
 
 def _common(kinds: set[Any]) -> Any:
@@ -210,3 +160,21 @@ def _common(kinds: set[Any]) -> Any:
     if all(types.is_timestamp(kind) for kind in kinds):
         return pa.timestamp("us", tz=next(iter(kinds)).tz)
     return pa.string()
+
+
+def decoded(column: Any) -> Any:
+    """The values of a dictionary-encoded column; any other column as it is."""
+    pa = arrow()
+    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+
+
+def is_number(kind: Any) -> bool:
+    """Whether a type holds numbers, whole or decimal."""
+    types = arrow().types
+    return types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
+
+
+def is_text(kind: Any) -> bool:
+    """Whether a type holds text."""
+    types = arrow().types
+    return types.is_string(kind) or types.is_large_string(kind)

@@ -21,45 +21,16 @@ from unseen.tables._arrow import Array, Batch, arrow, batch_rows, first_line
 if TYPE_CHECKING:
     from unseen.tables.formats import Part
 
-__all__ = ["ARRAY_NAME", "Npy", "Npz", "column_of"]
-
-ARRAY_NAME = "X"
-"""The column that the one array of an ``.npy`` file becomes."""
-
-_KINDS = "fiubUS"
-
 
 @dataclass(frozen=True)
 class Npy:
-    """One array, saved by ``numpy.save``."""
+    """One array, saved by ``numpy.save``; it becomes the column X."""
 
     called: ClassVar[str] = "an array that numpy.save wrote"
 
     def names(self, part: Part) -> list[str]:
-        """The one column."""
-        with part.path.open("rb") as stream:
-            _Array.begun(stream, part.name, self.called, part.path.stat().st_size)
-        return [ARRAY_NAME]
-
-    def batches(self, part: Part, columns: Sequence[str]) -> Iterator[Batch]:
-        """Blocks of rows."""
-        with part.path.open("rb") as stream:
-            array = _Array.begun(stream, part.name, self.called, part.path.stat().st_size)
-            rows = batch_rows(array.width)
-            for start in range(0, array.shape[0], rows):
-                block = column_of(array.read(min(rows, array.shape[0] - start)))
-                yield arrow().record_batch([block], names=[ARRAY_NAME])
-
-
-@dataclass(frozen=True)
-class Npz:
-    """Several arrays with as many rows, saved by ``numpy.savez``; each is a column."""
-
-    called: ClassVar[str] = "a file of numpy.savez whose arrays have as many rows"
-
-    def names(self, part: Part) -> list[str]:
         """The names of the arrays."""
-        with self._arrays(part) as arrays:
+        with self._arrays(part, ()) as arrays:
             return list(arrays)
 
     def batches(self, part: Part, columns: Sequence[str]) -> Iterator[Batch]:
@@ -73,8 +44,21 @@ class Npz:
                 yield arrow().record_batch(blocks, names=list(arrays))
 
     @contextmanager
-    def _arrays(self, part: Part, wanted: Sequence[str] = ()) -> Iterator[dict[str, _Array]]:
-        """The wanted arrays, or all, with their headers read."""
+    def _arrays(self, part: Part, wanted: Sequence[str]) -> Iterator[dict[str, _Array]]:
+        """The wanted arrays, or all, with their headers read; each is a column."""
+        with part.path.open("rb") as stream:
+            size = part.path.stat().st_size
+            yield {"X": _Array.begun(stream, part.name, self.called, size)}
+
+
+@dataclass(frozen=True)
+class Npz(Npy):
+    """Several arrays with as many rows, saved by ``numpy.savez``."""
+
+    called: ClassVar[str] = "a file of numpy.savez whose arrays have as many rows"
+
+    @contextmanager
+    def _arrays(self, part: Part, wanted: Sequence[str]) -> Iterator[dict[str, _Array]]:
         with ExitStack() as stack:
             with _whole(part.name, self.called):
                 archive = stack.enter_context(ZipFile(part.path))
@@ -110,7 +94,7 @@ class _Array:
             version = npy.read_magic(stream)
             read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
             shape, by_columns, dtype = read(stream)
-        if dtype.kind not in _KINDS:
+        if dtype.kind not in "fiubUS":
             kind = "Python objects" if dtype.hasobject else str(dtype)
             raise ValueError(
                 f"{name} must hold numbers or text; got {kind}. Save labels as text: "
@@ -159,13 +143,7 @@ def _whole(name: str, called: str) -> Iterator[None]:
 
 
 def column_of(values: NDArray[Any]) -> Array:
-    """Numbers or text as a column; rows of two dimensions become lists of one length.
-
-    Examples
-    --------
-    >>> column_of(np.array([[1, 2], [3, 4]], dtype=np.float32)).to_pylist()
-    [[1.0, 2.0], [3.0, 4.0]]
-    """
+    """Numbers or text as a column; rows of two dimensions become lists of one length."""
     pa = arrow()
     kind = values.dtype.kind
     if kind == "S":

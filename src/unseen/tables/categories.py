@@ -1,13 +1,15 @@
 """How a text column becomes numbers: a column for each common category, and up to three more.
 
-A labelled row is encoded as if the encoding had been learned from the other ones. Else a category
-that one row alone shows would be known in a labelled row and never seen in a new one, and every
-such new row would look new.
+A category is coded 1/sqrt(2) or 0: rows of two categories lie 1 apart, as far as one standard
+deviation of an average number column. A labelled row is encoded as if the encoding had been learned
+from the other ones. Else a category that one row alone shows would be known in a labelled row and
+never seen in a new one, and every such new row would look new.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,76 +18,55 @@ from unseen._types import FloatArray
 from unseen._wording import shown
 from unseen.records import Notice
 from unseen.tables._arrow import Array, arrow
-from unseen.tables.kinds import MANY, Constant, FreeText, Unusable, check_kind, new_gaps
-from unseen.tables.values import as_text, looks_like_dates
+from unseen.tables.encodings import (
+    MANY,
+    Constant,
+    Encoding,
+    FreeText,
+    Unusable,
+    check_kind,
+    new_gaps,
+)
+from unseen.tables.values import as_text
 
-__all__ = ["CATEGORY_SCALE", "CategoryEncoding", "learn_categories", "least_common"]
-
-CATEGORY_SCALE = float(np.sqrt(0.5))
+_SCALE = float(np.sqrt(0.5))
 # Part of a number of rows by which another is nearby.
 _NEARBY = 0.3
 # Values of fewer words are names or codes.
 _WORDS_OF_PROSE = 3
+_DATE_OR_TIME = re.compile(
+    r"\d{4}-\d{1,2}-\d{1,2}([T ].*)?|\d{1,4}[/.]\d{1,2}[/.]\d{2,4}([T ].*)?"
+    r"|\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?"
+)
 
 
 @dataclass(frozen=True)
-class CategoryEncoding:
-    """A text column: one column for each common category, and up to three more.
-
-    Parameters
-    ----------
-    name : str
-        Name of the column.
-    categories : tuple of str
-        The common categories, which have a column each.
-    rare : tuple of str
-        The other categories of the labelled rows.
-    commonest : str
-        The category that replaces a missing value where no labelled row lacks one.
-    was_missing : bool
-        Whether a labelled row lacks a value; missing then has a column.
-    once : tuple of str, default=()
-        Categories of one labelled row, which is encoded as if its category had never been seen.
-    has_rare : bool, default=True
-        Whether rare categories have a column; else they share that of categories never seen.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> colour = CategoryEncoding("colour", ("blue", "red"), (), "red", was_missing=False)
-    >>> colour.names
-    ['colour=blue', 'colour=red', 'colour=never seen']
-    >>> colour.encode(colour.read(pa.chunked_array([["red", "green", None]]))).argmax(axis=1)
-    array([1, 2, 1])
-    """
+class CategoryEncoding(Encoding):
+    """A text column: one column for each common category, and up to three more."""
 
     name: str
-    categories: tuple[str, ...]
-    rare: tuple[str, ...]
-    commonest: str
-    was_missing: bool
-    once: tuple[str, ...] = ()
-    has_rare: bool = True
+    categories: tuple[str, ...]  # the common ones, which have a column each
+    rare: tuple[str, ...]  # the other categories of the labelled rows
+    commonest: str  # which replaces a missing value where no labelled row lacks one
+    was_missing: bool  # whether a labelled row lacks a value; missing then has a column
+    once: tuple[str, ...] = ()  # of one labelled row, where they count as never seen
+    has_rare: bool = True  # whether rare categories have a column, or share that of never seen
 
     @property
     def names(self) -> list[str]:
         """Names of the encoded columns."""
         last = "rare or never seen" if self.rare and not self.has_rare else "never seen"
-        others = ["rare"] * self._n_rare + ["missing"] * self.was_missing + [last]
+        rare = ["rare"] if self.rare and self.has_rare else []
+        others = [*rare, *["missing"] * self.was_missing, last]
         return [f"{self.name}={category}" for category in (*self.categories, *others)]
 
     @property
     def missing_at(self) -> int | None:
-        """Place of the column for missing values among the encoded columns."""
-        return len(self.categories) + self._n_rare if self.was_missing else None
-
-    @property
-    def _n_rare(self) -> int:
-        """Columns of rare categories: one, or none."""
-        return int(bool(self.rare) and self.has_rare)
+        """Place of the column for missing values, which is the last but one."""
+        return len(self.names) - 2 if self.was_missing else None
 
     def read(self, column: Array) -> Array:
-        """The text of a column, null where missing; a ValueError where it holds no text."""
+        """The text of a column, null where missing."""
         try:
             check_kind(column.type)
         except Unusable as reason:
@@ -96,44 +77,40 @@ class CategoryEncoding:
 
     def encode(self, text: Array) -> FloatArray:
         """The encoded columns, side by side."""
-        return self._encode(text, self.rare if self.has_rare else ())
+        return self._encode(text, self.rare)
 
     def encode_labelled(self, text: Array) -> FloatArray:
         """The encoded columns of the rows that the encoding was learned from."""
-        repeated = set(self.rare).difference(self.once) if self.has_rare else set()
-        return self._encode(text, tuple(sorted(repeated)))
+        return self._encode(text, sorted(set(self.rare).difference(self.once)))
 
-    def _encode(self, text: Array, rare: tuple[str, ...]) -> FloatArray:
+    def _encode(self, text: Array, rare: Iterable[str]) -> FloatArray:
         """The encoded columns, where categories but the common and the ``rare`` are never seen."""
-        pa, pc = arrow(), arrow("compute")
         n_categories, width = len(self.categories), len(self.names)
-        known = pa.array([*self.categories, *rare], pa.string())
         filled = text if self.was_missing else text.fill_null(self.commonest)
-        found = pc.index_in(filled, value_set=known).fill_null(-1).to_numpy()
+        known = _strings([*self.categories, *(rare if self.has_rare else ())])
+        found = arrow("compute").index_in(filled, value_set=known).fill_null(-1).to_numpy()
         places = np.where(found < 0, width - 1, np.minimum(found, n_categories))
         if self.was_missing:
             places[text.is_null().to_numpy()] = self.missing_at
         encoded = np.zeros((len(places), width))
-        encoded[np.arange(len(places)), places] = CATEGORY_SCALE
+        encoded[np.arange(len(places)), places] = _SCALE
         return encoded
 
     def departures(self, text: Array) -> list[Notice]:
-        """Notices of values that new rows show in this column and no labelled row does."""
-        pa, pc = arrow(), arrow("compute")
+        """Notices of gaps and of categories that new rows show and no labelled row does."""
         missing = text.is_null().to_numpy()
         found = new_gaps(self.name, missing, self.was_missing, "the most common category")
-        known = pa.array([*self.categories, *self.rare], pa.string())
-        never_seen = ~pc.is_in(text, value_set=known).to_numpy() & ~missing
+        known = _strings([*self.categories, *self.rare])
+        never_seen = ~arrow("compute").is_in(text, value_set=known).to_numpy() & ~missing
         if never_seen.any():
             share, first = never_seen.mean(), text[int(never_seen.argmax())].as_py()
+            said = (
+                f"Column {self.name!r} holds a category that the labelled rows never show in "
+                f"{share:.1%} of the new rows, such as {shown(repr(first))}."
+            )
+            severe = share >= MANY
             found.append(
-                Notice(
-                    "new_category",
-                    f"Column {self.name!r} holds a category that the labelled rows never show in "
-                    f"{share:.1%} of the new rows, such as {shown(repr(first))}.",
-                    "warning" if share >= MANY else "note",
-                    about=self.name,
-                )
+                Notice("new_category", said, "warning" if severe else "note", about=self.name)
             )
         return found
 
@@ -162,8 +139,7 @@ def learn_categories(
         raise Unusable("has no value in the labelled rows")
     ranked = sorted(counts, key=lambda category: (-counts[category], category))
     common = [each for each in ranked[:most_categories] if counts[each] >= rare_below]
-    if not keep or _is_prose(counts, common):
-        _check_categories(counts, common, text.null_count)
+    _check_categories(counts, common, text.null_count, keep)
     fewest = least_common(list(counts.values()), rare_below)
     common = [category for category in common if counts[category] >= fewest]
     rare = tuple(sorted(set(counts).difference(common)))
@@ -175,6 +151,32 @@ def learn_categories(
     )
 
 
+def _check_categories(
+    counts: dict[str, int], common: list[str], n_missing: int, keep: bool
+) -> None:
+    """Refuse constants, dates, prose, ids and texts; with ``keep``, only what is prose."""
+    n_given = sum(counts.values())
+    mostly_rare = 2 * sum(counts[category] for category in common) < n_given
+    n_words = sum(len(each.split()) for each in counts)
+    is_prose = mostly_rare and n_words >= _WORDS_OF_PROSE * len(counts)
+    if keep and not is_prose:
+        return
+    if len(counts) == 1 and not n_missing:
+        raise Constant(next(iter(counts)))
+    if all(_DATE_OR_TIME.fullmatch(word) for word in counts):
+        raise Unusable("holds dates or times")
+    if is_prose:
+        raise FreeText
+    if len(counts) == n_given:
+        raise Unusable("looks like an id: text, no two the same")
+    if mostly_rare:
+        raise Unusable(f"looks like free text: {len(counts)} values, most of them rare")
+
+
+def _strings(words: list[str]) -> Array:
+    return arrow().array(words, arrow().string())
+
+
 def least_common(counts: Sequence[int], rare_below: int) -> int:
     """Fewest rows of a category with a column of its own, so that its rows are not so by chance.
 
@@ -183,11 +185,6 @@ def least_common(counts: Sequence[int], rare_below: int) -> int:
     in a category of c rows or more, by c N_c of them, where N_c categories have c rows. At the
     result the mean of c N_c nearby is at most ``rare_below``, or a quarter of the root of the
     number of rows: less than noise.
-
-    Examples
-    --------
-    >>> least_common([300, 200, 5, 2, 1], 5), least_common([5, 6, 7, 8, 9] * 20 + [400], 5)
-    (5, 13)
     """
     sizes = np.asarray(counts)
     highest = max(np.sqrt(sizes.sum()) / 4, rare_below)
@@ -196,27 +193,3 @@ def least_common(counts: Sequence[int], rare_below: int) -> int:
         if nearby.sum() <= highest * (2 * int(_NEARBY * fewest) + 1):
             return fewest
     return int(sizes.max()) + 1
-
-
-def _check_categories(counts: dict[str, int], common: list[str], n_missing: int) -> None:
-    n_given = sum(counts.values())
-    if len(counts) == 1 and not n_missing:
-        raise Constant(next(iter(counts)))
-    if looks_like_dates(list(counts)):
-        raise Unusable("holds dates or times")
-    if _is_prose(counts, common):
-        raise FreeText
-    if len(counts) == n_given:
-        raise Unusable("looks like an id: text, no two the same")
-    if _mostly_rare(counts, common):
-        raise Unusable(f"looks like free text: {len(counts)} values, most of them rare")
-
-
-def _mostly_rare(counts: dict[str, int], common: list[str]) -> bool:
-    return 2 * sum(counts[category] for category in common) < sum(counts.values())
-
-
-def _is_prose(counts: dict[str, int], common: list[str]) -> bool:
-    """Whether most values are rare and of several words."""
-    n_words = sum(len(each.split()) for each in counts)
-    return _mostly_rare(counts, common) and n_words >= _WORDS_OF_PROSE * len(counts)

@@ -8,22 +8,18 @@ from __future__ import annotations
 
 import warnings
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from unseen._files import write_then_rename
 from unseen.tables._arrow import Table, arrow
 from unseen.tables.arrays import column_of
-from unseen.tables.whole import WholeTable
 
 if TYPE_CHECKING:
     from unseen.tables.formats import Part
-
-__all__ = ["CellWriter", "H5ad"]
 
 _ADDED = ("predicted", "novelty")
 
@@ -37,32 +33,19 @@ def _anndata() -> Any:
         ) from error
 
 
-@dataclass(frozen=True)
-class H5ad(WholeTable):
+def read_cells(part: Part, called: str) -> Table:
     """AnnData in HDF5, as scanpy and scvi-tools write it."""
-
-    called: ClassVar[str] = "an AnnData file (.h5ad)"
-
-    def _table(self, part: Part) -> Table:
-        cells = _read(part.path, part.name, self.called)
-        columns = {f"obs/{name}": _plain(cells.obs[name]) for name in cells.obs.columns}
-        for name, values in cells.obsm.items():
-            array = values.toarray() if hasattr(values, "toarray") else np.asarray(values)
-            if array.ndim == 2 and array.shape[1] and array.dtype.kind in "fiub":
-                columns[f"obsm/{name}"] = column_of(np.ascontiguousarray(array))
-        return arrow().table(columns)
+    cells = _read(part.path, part.name, called)
+    columns = {f"obs/{name}": _plain(cells.obs[name]) for name in cells.obs.columns}
+    for name, values in cells.obsm.items():
+        array = values.toarray() if hasattr(values, "toarray") else np.asarray(values)
+        if array.ndim == 2 and array.shape[1] and array.dtype.kind in "fiub":
+            columns[f"obsm/{name}"] = column_of(np.ascontiguousarray(array))
+    return arrow().table(columns)
 
 
 class CellWriter:
-    """Write labels and novelty into ``obs`` of a copy of a file of cells.
-
-    Parameters
-    ----------
-    source : path
-        The file that the rows come from.
-    path : path
-        The copy to make.
-    """
+    """Write labels and novelty into ``obs`` of a copy, ``path``, of a file of cells, ``source``."""
 
     keeps_types = True
 
@@ -77,12 +60,12 @@ class CellWriter:
 
     def write(self, rows: Table) -> None:
         """Keep the added columns of rows, which come in the order of the file."""
-        self._rows.append(rows.select([*_ADDED]))
+        self._rows.append(rows.select(list(_ADDED)))
 
     def __exit__(self, kind: Any, *error: Any) -> None:
         if kind is None:
             added = arrow().concat_tables(self._rows)
-            cells = _read(self.source, str(self.source), H5ad.called)
+            cells = _read(self.source, str(self.source), "an AnnData file (.h5ad)")
             for name in _ADDED:
                 cells.obs[f"unseen_{name}"] = np.array(added[name].to_pylist())
             with warnings.catch_warnings(), _any_text():

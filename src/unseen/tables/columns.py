@@ -5,8 +5,9 @@ docs/command_line.md says what happens to columns of every kind.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,22 +18,24 @@ from unseen._types import FloatArray
 from unseen._wording import quoted
 from unseen.records import Notice
 from unseen.tables._arrow import Array, Table, arrow, as_table, decoded, is_text
+from unseen.tables.categories import CategoryEncoding, learn_categories
 from unseen.tables.encodings import (
-    CategoryEncoding,
+    Constant,
+    Encoding,
+    FreeText,
     NumberEncoding,
-    learn_encoding,
+    Unusable,
+    check_kind,
+    learn_numbers,
     with_common_scale,
 )
-from unseen.tables.kinds import Constant, FreeText, Unusable
 from unseen.tables.source import check_names, matching_names
 from unseen.tables.texts import TextEncoding, learn_text
-from unseen.tables.untidy import decimal_of, marks_notice, nearly_numbers, notices_on_train
-from unseen.tables.values import DECIMALS, departs, without_marks
+from unseen.tables.untidy import decimals_of, marks_notice, nearly_numbers, notices_on_train
+from unseen.tables.values import DECIMALS, NotANumber, as_text, departs, numbers, without_marks
 from unseen.tables.vectors import VectorEncoding, is_list, learn_vectors
 
-__all__ = ["Columns", "absent_names"]
-
-Encoding: TypeAlias = NumberEncoding | CategoryEncoding | VectorEncoding | TextEncoding
+_PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 
 
 class Columns(TransformerMixin, BaseEstimator):
@@ -131,14 +134,12 @@ class Columns(TransformerMixin, BaseEstimator):
         self.text = text
 
     def fit(self, X: Any, y: Any = None, rows: Any = None, new: Any = None) -> Columns:
-        """Learn the encodings from labelled rows.
+        """Learn the encodings from labelled rows; y is ignored.
 
         Parameters
         ----------
         X : pyarrow, pandas or polars table
             The labelled rows; the label may be among its columns.
-        y : ignored
-            For scikit-learn.
         rows : ndarray of int or None, default=None
             Place of each row in its file, from 0, for notices that name a row; None counts them.
         new : pyarrow, pandas or polars table, or None, default=None
@@ -157,7 +158,7 @@ class Columns(TransformerMixin, BaseEstimator):
         names = [name for name in table.column_names if name != self.label]
         asked = self._asked_for(names, table)
         table = self._without_missing(table, names)
-        decimals = self._decimals(table, names)
+        decimals = (self.decimal,) if self.decimal else decimals_of(table, names)
         prose = set(self.text)
         others = [name for name in names if name not in prose]
         learned = [self._learn(name, table[name], asked, decimals) for name in others]
@@ -170,11 +171,13 @@ class Columns(TransformerMixin, BaseEstimator):
             )
         self.feature_names_in_ = np.array([one.name for one in self.encodings_], dtype=object)
         self.n_features_in_ = len(self.encodings_)
-        self.notices_ = notices_on_train(self)
-        self.notices_ += marks_notice(table, self.encodings_)
         used = {one.name for one in self.encodings_ if not isinstance(one, CategoryEncoding)}
         others = [name for name in others if name not in used]
-        self.notices_ += nearly_numbers(table, others, decimals, rows)
+        self.notices_ = [
+            *notices_on_train(self),
+            *marks_notice(table, self.encodings_),
+            *nearly_numbers(table, others, decimals, rows),
+        ]
         return self
 
     def fit_transform(self, X: Any, y: Any = None, rows: Any = None, new: Any = None) -> FloatArray:
@@ -189,34 +192,14 @@ class Columns(TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> FloatArray:
         """Encode new rows; labelled rows are encoded by :meth:`fit_transform`.
 
-        Parameters
-        ----------
-        X : pyarrow, pandas or polars table
-            Rows with the columns of the labelled rows; others are ignored.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_columns_out)
-
-        Raises
-        ------
-        ValueError
-            When a column is absent, or holds text where the labelled rows have numbers.
+        Columns that the labelled rows lack are ignored. A column that is absent, or holds text
+        where the labelled rows have numbers, is a ValueError.
         """
         table = self._checked(X)
         return _stacked([one.encode(one.read(table[one.name])) for one in self.encodings_])
 
     def looked_at(self, names: Sequence[str]) -> list[str]:
-        """The columns of new rows at whose values :meth:`transform_new` looks, in their order.
-
-        Examples
-        --------
-        >>> import pyarrow as pa
-        >>> from unseen.tables import Columns
-        >>> columns = Columns().fit(pa.table({"size": [1.0, 2.0, 4.0], "site": ["north"] * 3}))
-        >>> columns.looked_at(["day", "site", "size"])
-        ['site', 'size']
-        """
+        """The columns of new rows at whose values :meth:`transform_new` looks, in their order."""
         check_is_fitted(self, "encodings_")
         known = {*self.feature_names_in_, *self.constants_}
         return [name for name in names if name in known]
@@ -238,24 +221,10 @@ class Columns(TransformerMixin, BaseEstimator):
         Returns
         -------
         encoded : ndarray of shape (n_rows, n_columns_out)
-            As :meth:`transform` gives.
+            As :meth:`transform` gives, with its errors; a column without any value is one too.
         notices : tuple of Notice
             Columns ignored, columns that vary though they are constant in training, gaps and
             categories that no labelled row shows.
-
-        Raises
-        ------
-        ValueError
-            When :meth:`transform` would raise, or a column that training uses has no value here.
-
-        Examples
-        --------
-        >>> import pyarrow as pa
-        >>> from unseen.tables import Columns
-        >>> columns = Columns().fit(pa.table({"size": [1.0, 2.0, 4.0]}))
-        >>> encoded, notices = columns.transform_new(pa.table({"size": [1.0], "day": ["Monday"]}))
-        >>> notices[0].code, notices[0].text
-        ('columns_only_in_new', "Ignored columns that only NEW has: 'day'.")
         """
         table = self._checked(X)
         present = table.column_names if names is None else names
@@ -271,14 +240,6 @@ class Columns(TransformerMixin, BaseEstimator):
         """The table with numbers where a number column came as text, as from csv.
 
         Missing and infinite numbers are null.
-
-        Examples
-        --------
-        >>> import pyarrow as pa
-        >>> from unseen.tables import Columns
-        >>> columns = Columns().fit(pa.table({"size": ["1", "2", "4"] * 4}))
-        >>> columns.typed(pa.table({"id": ["007"], "size": ["3"]})).to_pylist()
-        [{'id': '007', 'size': 3.0}]
         """
         table = self._checked(X)
         for encoding in self.encodings_:
@@ -290,24 +251,13 @@ class Columns(TransformerMixin, BaseEstimator):
         return table
 
     def statement(self) -> list[str]:
-        """The treatment of the columns in plain sentences.
-
-        Examples
-        --------
-        >>> import pyarrow as pa
-        >>> from unseen.tables import Columns
-        >>> for sentence in Columns().fit(pa.table({"size": [1.0, 2.0, 4.0]})).statement():
-        ...     print(sentence)
-        1 numeric column: centred, and divided by its standard deviation in the labelled rows.
-        Missing, infinite and huge (over 1e+100) numbers are replaced by the median.
-        """
+        """The treatment of the columns in plain sentences."""
         check_is_fitted(self, "encodings_")
         n_texts = sum(isinstance(one, CategoryEncoding) for one in self.encodings_)
         n_numbers = sum(len(getattr(one, "scales", ())) for one in self.encodings_)
         sentences = NumberEncoding.statement(n_numbers) if n_numbers else []
         if n_texts:
-            limits = self.rare_below, self.most_categories
-            sentences += CategoryEncoding.statement(n_texts, *limits)
+            sentences += CategoryEncoding.statement(n_texts, self.rare_below, self.most_categories)
         own = [one for one in self.encodings_ if isinstance(one, VectorEncoding | TextEncoding)]
         sentences += [one.statement() for one in own]
         flagged = [one.name for one in self.encodings_ if one.was_missing]
@@ -362,13 +312,6 @@ class Columns(TransformerMixin, BaseEstimator):
             table = table.set_column(place, name, without_marks(table[name], self.missing))
         return table
 
-    def _decimals(self, table: Table, names: Iterable[str]) -> tuple[str, ...]:
-        """The decimal marks to try: the one given, or that of the table first."""
-        if self.decimal is not None:
-            return (self.decimal,)
-        first = decimal_of(table, names)
-        return (first, DECIMALS[first])
-
     def _learn_text(self, table: Table, new: Any) -> list[TextEncoding]:
         if self.text and new is None:
             raise ValueError("text is learnt from both tables: fit needs the new rows, new=X_new.")
@@ -376,9 +319,9 @@ class Columns(TransformerMixin, BaseEstimator):
         for name in self.text:
             check_names("text", [name], table.column_names, "TRAIN")
             check_names("text", [name], others.column_names, "NEW")
-        unit = self.unit_rows
         return [
-            learn_text(name, table[name], others[name], unit) for name in dict.fromkeys(self.text)
+            learn_text(name, table[name], others[name], self.unit_rows)
+            for name in dict.fromkeys(self.text)
         ]
 
     def _learn(
@@ -389,22 +332,37 @@ class Columns(TransformerMixin, BaseEstimator):
             reason = "left out as asked" if name in self.drop else "none of the features asked for"
             self.dropped_[name] = f"is {reason}"
             return None
-        keep = name in self.keep
         try:
-            if is_list(column.type):
-                if name not in asked:
-                    raise Unusable("holds lists of numbers: --features uses them")
-                return learn_vectors(name, column, self.unit_rows)
-            rare = self.rare_below, self.most_categories
-            return learn_encoding(name, column, *rare, keep, decimals)
+            if not is_list(column.type):
+                return self._learn_values(name, column, decimals)
+            if name not in asked:
+                raise Unusable("holds lists of numbers: --features uses them")
+            return learn_vectors(name, column, self.unit_rows)
         except Unusable as reason:
-            if keep:
+            if name in self.keep:
                 raise ValueError(f"keep must name columns of use; {name!r} {reason}.") from None
             self.dropped_[name] = str(reason)
             if isinstance(reason, Constant):
                 self.constants_[name] = reason.value
-            self.free_texts_ += [name] * isinstance(reason, FreeText)
+            if isinstance(reason, FreeText):
+                self.free_texts_.append(name)
             return None
+
+    def _learn_values(self, name: str, column: Array, decimals: Sequence[str]) -> Encoding:
+        """The encoding of numbers or of text, which is numbers where a decimal mark suits it."""
+        check_kind(column.type)
+        keep = name in self.keep
+        if _PANDAS_INDEX.fullmatch(name) and not keep:
+            raise Unusable("is the index of a pandas table")
+        # A column that is declared to hold categories does, even where they look like numbers.
+        for mark in () if arrow().types.is_dictionary(column.type) else decimals:
+            try:
+                found = numbers(column, mark)
+            except NotANumber:
+                continue
+            return learn_numbers(name, found, keep, mark)
+        text = as_text(column)
+        return learn_categories(name, text, self.rare_below, self.most_categories, keep)
 
     def _checked(self, X: Any) -> Table:
         """The rows as a pyarrow table that has every column of training."""

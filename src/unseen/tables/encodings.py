@@ -1,80 +1,93 @@
 """How one column becomes numbers: an encoding is learned from labelled rows and applied to any.
 
-A number column is centred and divided by a scale that all number columns share. A text column
-becomes one column for each category, holding 1/sqrt(2) or 0: two rows that differ in category lie
-1 apart, as far as one standard deviation of an average number column. docs/command_line.md says
+Here is what all encodings share, the reasons for which a column is not used, and numbers. A number
+column is centred and divided by a scale that all number columns share. docs/command_line.md says
 what happens to columns of every kind, and why.
 """
 
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
-from unseen._types import FloatArray
+from unseen._types import BoolArray, FloatArray
 from unseen._wording import shown
 from unseen.records import Notice
 from unseen.tables._arrow import Array, arrow
-from unseen.tables.categories import CATEGORY_SCALE, CategoryEncoding, learn_categories
-from unseen.tables.kinds import Constant, Unusable, check_kind, new_gaps
-from unseen.tables.values import LARGEST, BadCell, NotANumber, as_text, numbers
+from unseen.tables.values import LARGEST, BadCell, NotANumber, numbers
 
-__all__ = [
-    "CATEGORY_SCALE",
-    "CategoryEncoding",
-    "Constant",
-    "Encoding",
-    "NumberEncoding",
-    "Unusable",
-    "is_named_like_id",
-    "learn_encoding",
-    "with_common_scale",
-]
-
+# Departures in at least this share of the new rows can move the unseen share.
+MANY = 0.05
 # Fewer numbers than this may be in order by chance.
 _FEWEST_IN_ORDER = 10
 _ID_NAME = re.compile(
     r"|(?i:(.*[\W_])?(id|idx|index|key|uuid|guid|rowid|row|rownum|row_number|unnamed: ?\d+))"
     r"|.*[a-z](Id|ID)"
 )
-_PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 
 
-@dataclass(frozen=True)
-class NumberEncoding:
-    """A number column, and perhaps a 0/1 column that says where it is missing.
+class Unusable(Exception):  # noqa: N818  a reason, not an error
+    """Why a column is not used; the reason continues a sentence that begins with its name."""
 
-    Parameters
-    ----------
-    name : str
-        Name of the column.
-    median, mean : float
-        The median replaces missing values; the mean is subtracted.
-    scale : float
-        Divisor of the numbers; with 0, only the 0/1 column is made.
-    was_missing : bool
-        Whether a labelled row lacks a value.
-    decimal : {".", ","}, default="."
-        The mark before the decimals of numbers that came as text.
 
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> size = NumberEncoding("size", median=2.0, mean=2.0, scale=0.5, was_missing=True)
-    >>> size.names, size.encode(size.read(pa.chunked_array([[3.0, None]]))).tolist()
-    (['size', 'size=missing'], [[2.0, 0.0], [0.0, 1.0]])
+class Constant(Unusable):
+    """A column is not used because it has one ``value`` in all labelled rows."""
+
+    def __init__(self, value: float | str) -> None:
+        super().__init__("has the same value in all labelled rows")
+        self.value = value
+
+
+class FreeText(Unusable):
+    """A column is not used because nobody asked for its text."""
+
+    def __init__(self) -> None:
+        super().__init__("looks like free text: --text uses it")
+
+
+class Encoding(ABC):
+    """The encoding of one column; ``names`` are those of the encoded columns.
+
+    ``read`` takes the values from a table, and raises a ValueError where the column holds other
+    ones than the labelled rows do; ``encode`` makes numbers of them.
     """
 
     name: str
-    median: float
-    mean: float
-    scale: float
+    was_missing: bool  # whether a labelled row lacks a value
+
+    @property
+    def missing_at(self) -> int | None:
+        """Place of the column for missing values among the encoded columns."""
+        return None
+
+    @abstractmethod
+    def encode(self, values: Any) -> FloatArray:
+        """The encoded columns, side by side."""
+
+    def encode_labelled(self, values: Any) -> FloatArray:
+        """Encode labelled rows, each as if learned from the others: one row hardly matters."""
+        return self.encode(values)
+
+    def departures(self, values: Any) -> list[Notice]:
+        """Notices of values that new rows show in this column and no labelled row does."""
+        return []
+
+
+@dataclass(frozen=True)
+class NumberEncoding(Encoding):
+    """A number column, and perhaps a 0/1 column that says where it is missing."""
+
+    name: str
+    median: float  # which replaces missing values
+    mean: float  # which is subtracted
+    scale: float  # which divides; with 0, only the 0/1 column is made
     was_missing: bool
-    decimal: str = "."
+    decimal: str = "."  # the mark before the decimals of numbers that came as text
 
     @property
     def scales(self) -> list[float]:
@@ -93,7 +106,7 @@ class NumberEncoding:
         return len(self.names) - 1 if self.was_missing else None
 
     def read(self, column: Array) -> FloatArray:
-        """The numbers of a column, NaN where missing; a ValueError where it holds others."""
+        """The numbers of a column, NaN where missing."""
         try:
             return numbers(column, self.decimal)
         except NotANumber as error:
@@ -115,12 +128,8 @@ class NumberEncoding:
             blocks.append(missing.astype(np.float64))
         return np.column_stack(blocks)
 
-    def encode_labelled(self, values: FloatArray) -> FloatArray:
-        """Encode as any row: one row hardly changes the mean and the scale."""
-        return self.encode(values)
-
     def departures(self, values: FloatArray) -> list[Notice]:
-        """Notices of values that new rows show in this column and no labelled row does."""
+        """A notice of gaps, where no labelled row has any."""
         return new_gaps(self.name, np.isnan(values), self.was_missing, "the median")
 
     @staticmethod
@@ -140,77 +149,8 @@ class NumberEncoding:
         ]
 
 
-Encoding: TypeAlias = NumberEncoding | CategoryEncoding
-
-
-def learn_encoding(
-    name: str,
-    column: Array,
-    rare_below: int,
-    most_categories: int,
-    keep: bool = False,
-    decimals: Sequence[str] = (".",),
-) -> Encoding:
-    """Learn how to encode a column of labelled rows, or raise ``Unusable``.
-
-    ``rare_below`` and ``most_categories`` are those of :class:`unseen.tables.Columns`; with
-    ``keep``, what looks like a constant, an id, dates or free text is encoded too. Text is read as
-    numbers with the first of the ``decimals`` marks that suits all values.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> size = learn_encoding("size", pa.chunked_array([["1", "3", "", "2"]]), 5, 100)
-    >>> size.median, size.was_missing
-    (2.0, True)
-    """
-    check_kind(column.type)
-    if _PANDAS_INDEX.fullmatch(name) and not keep:
-        raise Unusable("is the index of a pandas table")
-    # A column that is declared to hold categories does, even where they look like numbers.
-    if not arrow().types.is_dictionary(column.type):
-        for mark in decimals:
-            try:
-                found = numbers(column, mark)
-            except NotANumber:
-                continue
-            return replace(_learn_numbers(name, found, keep), decimal=mark)
-    return learn_categories(name, as_text(column), rare_below, most_categories, keep)
-
-
-def with_common_scale(encodings: Sequence[Any]) -> list[Any]:
-    """The encodings, where all number columns have the root mean square of their scales.
-
-    Examples
-    --------
-    >>> columns = [NumberEncoding(name, 0.0, 0.0, scale, False) for name, scale in
-    ...            (("a", 1.0), ("b", 7.0))]
-    >>> [encoding.scale for encoding in with_common_scale(columns)]
-    [5.0, 5.0]
-    """
-    scales = [scale for one in encodings for scale in getattr(one, "scales", ())]
-    if not scales:
-        return list(encodings)
-    widest = max(scales)  # so that no square is too large
-    common = float(widest * np.sqrt(np.mean(np.square(np.array(scales) / widest))))
-    return [
-        replace(one, scale=common) if len(getattr(one, "scales", ())) > 0 else one
-        for one in encodings
-    ]
-
-
-def is_named_like_id(name: str) -> bool:
-    """Whether a column has a name that ids have.
-
-    Examples
-    --------
-    >>> [is_named_like_id(name) for name in ("user_id", "orderId", "", "Unnamed: 0", "grid")]
-    [True, True, True, True, False]
-    """
-    return _ID_NAME.fullmatch(name) is not None
-
-
-def _learn_numbers(name: str, values: FloatArray, keep: bool) -> NumberEncoding:
+def learn_numbers(name: str, values: FloatArray, keep: bool, decimal: str) -> NumberEncoding:
+    """Learn how to encode the numbers of labelled rows, or raise ``Unusable``."""
     given = values[~np.isnan(values)]
     if not len(given):
         raise Unusable("has no value in the labelled rows")
@@ -224,18 +164,64 @@ def _learn_numbers(name: str, values: FloatArray, keep: bool) -> NumberEncoding:
         raise Constant(median)
     if not keep and _numbers_like_ids(name, given):
         raise Unusable("looks like an id: whole numbers, no two the same")
+    mean, scale = float(filled.mean()), deviation
     if is_constant:
-        return NumberEncoding(name, median, median, 1.0 if keep else 0.0, was_missing)
-    return NumberEncoding(name, median, float(filled.mean()), deviation, was_missing)
+        mean, scale = median, 1.0 if keep else 0.0
+    return NumberEncoding(name, median, mean, scale, was_missing, decimal)
 
 
 def _numbers_like_ids(name: str, given: FloatArray) -> bool:
     is_whole = np.all(given == np.floor(given))
     if not is_whole or len(np.unique(given)) < len(given) or len(given) == 1:
         return False
-    if is_named_like_id(name):
-        return True
     steps = np.diff(given)
     is_run = given.max() - given.min() == len(given) - 1
     in_order = bool(np.all(steps > 0) or np.all(steps < 0) or is_run)
-    return in_order and len(given) >= _FEWEST_IN_ORDER
+    return is_named_like_id(name) or (in_order and len(given) >= _FEWEST_IN_ORDER)
+
+
+def is_named_like_id(name: str) -> bool:
+    """Whether a column has a name that ids have, such as user_id, orderId or none at all."""
+    return _ID_NAME.fullmatch(name) is not None
+
+
+def with_common_scale(encodings: Sequence[Any]) -> list[Any]:
+    """The encodings, where all number columns have the root mean square of their scales."""
+    scales = [scale for one in encodings for scale in getattr(one, "scales", ())]
+    if not scales:
+        return list(encodings)
+    widest = max(scales)  # so that no square is too large
+    common = float(widest * np.sqrt(np.mean(np.square(np.array(scales) / widest))))
+    return [
+        replace(one, scale=common) if len(getattr(one, "scales", ())) > 0 else one
+        for one in encodings
+    ]
+
+
+def check_kind(kind: Any) -> None:
+    """Raise ``Unusable`` where values of this type of pyarrow are neither numbers nor text."""
+    types = arrow().types
+    if types.is_temporal(kind):
+        raise Unusable("holds dates or times")
+    is_bytes = types.is_binary(kind) or types.is_large_binary(kind)
+    is_other = isinstance(kind, arrow().BaseExtensionType)  # such as intervals of pandas
+    if types.is_nested(kind) or is_bytes or types.is_fixed_size_binary(kind) or is_other:
+        raise Unusable(f"holds neither numbers nor text, but {kind}")
+
+
+def new_gaps(name: str, missing: BoolArray, was_missing: bool, filler: str) -> list[Notice]:
+    """Missing values where labelled rows have none; a column with nothing else is an error."""
+    if not len(missing):
+        raise ValueError("NEW must have rows; got none.")
+    if missing.all():
+        raise ValueError(
+            f"column {name!r} must have values in NEW as it has in TRAIN; it has none."
+        )
+    if was_missing or not missing.any():
+        return []
+    text = (
+        f"Column {name!r} is missing in {missing.mean():.1%} of the new rows and in none of "
+        f"the labelled ones; they get {filler}."
+    )
+    severe = missing.mean() >= MANY
+    return [Notice("newly_missing", text, "warning" if severe else "note", about=name)]

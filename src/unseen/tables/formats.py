@@ -6,11 +6,13 @@ from a first block may not fit a later one.
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
@@ -20,26 +22,16 @@ from unseen._wording import check_named_once
 from unseen.records import Notice
 from unseen.tables._arrow import Batch, Table, arrow, batch_rows, readable, without_views
 from unseen.tables.arrays import Npy, Npz
-from unseen.tables.cells import H5ad
-from unseen.tables.dialect import (
-    HEAD_BYTES,
-    SEPARATORS,
-    decoded_head,
-    find_encoding,
-    find_separator,
-)
-from unseen.tables.whole import Arff, Excel
+from unseen.tables.cells import read_cells
+from unseen.tables.whole import WholeTable, read_arff, read_excel
 
-__all__ = [
-    "FORMATS",
-    "Format",
-    "Part",
-    "check_name",
-    "format_of_bytes",
-    "format_of_name",
-    "known_suffixes",
-]
-
+SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|"}
+_CALLED = {mark: name for name, mark in SEPARATORS.items()}
+# What texts begin with that say how their letters are written.
+_MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+# The part of a text in which its encoding, its separator and its header are looked for.
+_HEAD_BYTES = 1 << 20
+_LINES_LOOKED_AT = 50
 _BLOCK_BYTES = 2 << 20
 _LINE_BYTES = 32 << 20
 _FIRST_ROWS = 64
@@ -50,9 +42,15 @@ _NO_OBJECT = re.compile(rb"^(?:\xef\xbb\xbf)?[ \t\r]*([^{ \t\r\n\xef].{,30})", r
 _STEPS = np.zeros(256, dtype=np.int8)
 _STEPS[list(b"{[")], _STEPS[list(b"}]")] = 1, -1
 _JSON_TEXT = re.compile(rb'"(?:[^"\\]|\\.)*"')
-_CALLED = {mark: name for name, mark in SEPARATORS.items()}
 _COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
-_COMPRESSED_BEGINS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2"}
+# What files begin with, the format that they are probably in, and their compression.
+_BEGINS = {
+    b"PAR1": ("parquet", None),
+    b"ARROW1": ("feather", None),
+    b"\x1f\x8b": ("csv", "gzip"),
+    b"\x28\xb5\x2f\xfd": ("csv", "zstd"),
+    b"BZh": ("csv", "bz2"),
+}
 
 
 class Format(Protocol):
@@ -87,8 +85,7 @@ class Part:
         """The file with the separator and the encoding of its text, given or found."""
         if not isinstance(self.format, Delimited):
             return self
-        found, notices = self.format.settled(self, separator, encoding)
-        return replace(self, format=found, notices=tuple(notices))
+        return self.format.settled(self, separator, encoding)
 
     def open(self) -> Any:
         """The bytes of the file, decompressed, as a stream."""
@@ -127,17 +124,15 @@ class Delimited:
         mark = _CALLED.get(self.separator, repr(self.separator))
         return f"{mark} separated text in {self.encoding} (--sep and --encoding say otherwise)"
 
-    def settled(
-        self, part: Part, separator: str | None = None, encoding: str | None = None
-    ) -> tuple[Delimited, list[Notice]]:
-        """The format as given, or as the first lines show it, and notices where they do."""
+    def settled(self, part: Part, separator: str | None, encoding: str | None) -> Part:
+        """The file as its format is given, or as its first lines show it, with notices of that."""
         with readable(part.name, self.called), part.open() as stream:
-            head = bytes(stream.read(HEAD_BYTES))
-        written = encoding or find_encoding(head)
+            head = bytes(stream.read(_HEAD_BYTES))
+        written = encoding or _find_encoding(head)
         if b"\x00" in head and not written.startswith("utf-16"):
             raise ValueError(f"{part.name} must be {self.called}; it looks like a binary file.")
         with readable(part.name, f"text in {written}"):
-            text = decoded_head(head, written)
+            text = _decoded_head(head, written)
         found = Delimited(separator or find_separator(text, self.separator), written)
         notices = []
         if separator is None and found.separator != self.separator:
@@ -146,12 +141,12 @@ class Delimited:
         if encoding is None and written != "utf-8":
             said = f"{part.name} is no UTF-8 text: it is read as {written} (--encoding)."
             notices.append(Notice("encoding_found", said, "note"))
-        return found, notices
+        return replace(part, format=found, notices=tuple(notices))
 
     def names(self, part: Part) -> list[str]:
         """The header, which may hold quoted line ends."""
         with part.open() as stream:
-            text = decoded_head(bytes(stream.read(HEAD_BYTES)), self.encoding)
+            text = _decoded_head(bytes(stream.read(_HEAD_BYTES)), self.encoding)
         rows = csv.reader(io.StringIO(text, newline=""), delimiter=self.separator)
         try:
             return next((row for row in rows if row), [])
@@ -189,6 +184,51 @@ class Delimited:
                 ) from error
 
 
+def _find_encoding(head: bytes) -> str:
+    """The encoding of a text: by its first bytes, UTF-8 where it is valid, else that of Windows."""
+    for mark, name in _MARKS.items():
+        if head.startswith(mark):
+            return name
+    for name in ("utf-8", "cp1252"):
+        try:
+            _decoded_head(head, name)
+        except UnicodeDecodeError:
+            continue
+        return name
+    return "latin-1"  # which has a letter for every byte
+
+
+def _decoded_head(head: bytes, encoding: str) -> str:
+    """The first bytes of a text as letters; a letter that the end cuts through is left out."""
+    io.TextIOWrapper(io.BytesIO(), encoding)  # raises LookupError for codes that are none of text
+    decoder = codecs.getincrementaldecoder(encoding)()
+    return decoder.decode(head, final=len(head) < _HEAD_BYTES).removeprefix("\ufeff")
+
+
+def find_separator(text: str, stated: str) -> str:
+    """The mark between the fields of a text: the stated one, unless only another one fits.
+
+    A mark fits where it stands in the header and parts every line into as many fields.
+    """
+    n_fields = {mark: _n_fields(text, mark) for mark in (stated, *SEPARATORS.values())}
+    fitting = [mark for mark, count in n_fields.items() if count > 1]
+    if not fitting or fitting[0] == stated:
+        return stated
+    return max(fitting, key=lambda mark: n_fields[mark])
+
+
+def _n_fields(text: str, mark: str) -> int:
+    """Fields of each line; 0 where lines have unlike numbers of fields."""
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=mark)
+    try:
+        found = [row for row in islice(rows, _LINES_LOOKED_AT) if row]
+    except csv.Error:
+        return 0
+    # The last row may be cut.
+    counts = {len(row) for row in (found[:-1] if len(found) > 2 else found)}
+    return counts.pop() if len(counts) == 1 else 0
+
+
 @dataclass(frozen=True)
 class JsonLines:
     """One JSON object a line."""
@@ -223,6 +263,31 @@ class JsonLines:
             yield _read_json(rest, part.name)
 
 
+def _read_json(block: bytes, name: str) -> Table:
+    _check_json(block, name)
+    found = arrow("json").read_json(io.BytesIO(block))
+    # The parser takes bytes that are no text for text.
+    found.validate(full=True)
+    return found
+
+
+def _check_json(block: bytes, name: str) -> None:
+    """Refuse lines that are no object or too deep, on which pyarrow would end the process."""
+    each_begins = block.startswith(b"{") and block.count(b"\n") == block.count(b"\n{")
+    other = None if each_begins else _NO_OBJECT.search(block)
+    if other is not None:
+        got = other[1].decode("utf-8", "replace")
+        raise ValueError(f"{name} must be {JsonLines.called}; a line begins with {got!r}.")
+    if _depth(block) > _DEEPEST and _depth(_JSON_TEXT.sub(b"", block)) > _DEEPEST:
+        raise ValueError(f"{name} must nest its values at most {_DEEPEST} deep; a line is deeper.")
+
+
+def _depth(block: bytes) -> int:
+    """How deep brackets nest, those within text included."""
+    steps = _STEPS[np.frombuffer(block, np.uint8)]
+    return int(np.cumsum(steps, dtype=np.int32).max(initial=0))
+
+
 @dataclass(frozen=True)
 class Parquet:
     """Parquet, which compresses inside the file; some of its row groups, or all."""
@@ -255,14 +320,12 @@ class Parquet:
             about = file.metadata
             rows = [about.row_group(group).num_rows for group in range(about.num_row_groups)]
         ends = np.cumsum(rows)
+        starts = ends - rows
         run = (ends - 1) // _PIECE_ROWS  # a row group belongs to the run that it ends in
+        runs = [np.flatnonzero(run == one).tolist() for one in np.unique(run)]
         return [
-            replace(
-                part,
-                format=Parquet(tuple(np.flatnonzero(run == one).tolist())),
-                first=int(ends[run < one][-1]) if (run < one).any() else 0,
-            )
-            for one in np.unique(run)
+            replace(part, format=Parquet(tuple(groups)), first=int(starts[groups[0]]))
+            for groups in runs
         ]
 
 
@@ -291,13 +354,12 @@ class Feather:
                 for start in range(0, chosen.num_rows, n_rows):
                     yield chosen.slice(start, n_rows)
 
-    def _reader(self, mapped: Any, columns: Sequence[str] | None = None) -> Any:
-        """A reader of these columns alone: the others are not even decompressed."""
+    def _reader(self, mapped: Any, columns: Sequence[str] = ()) -> Any:
+        """A reader of these columns alone, or of all: others are not even decompressed."""
         ipc = arrow("ipc")
-        is_file = mapped.read(6) == b"ARROW1"
+        opened = ipc.open_file if mapped.read(6) == b"ARROW1" else ipc.open_stream
         mapped.seek(0)
-        opened = ipc.open_file if is_file else ipc.open_stream
-        if columns is None:
+        if not columns:
             return opened(mapped)
         names = list(opened(mapped).schema.names)
         mapped.seek(0)
@@ -307,48 +369,16 @@ class Feather:
 
 FORMATS: dict[str, Format] = {
     "csv": Delimited(","),
-    "tsv": Delimited("\t"),
-    "txt": Delimited("\t"),
-    "jsonl": JsonLines(),
-    "ndjson": JsonLines(),
-    "json": JsonLines(),
-    "parquet": Parquet(),
-    "pq": Parquet(),
-    "feather": Feather(),
-    "arrow": Feather(),
-    "ipc": Feather(),
+    **dict.fromkeys(("tsv", "txt"), Delimited("\t")),
+    **dict.fromkeys(("jsonl", "ndjson", "json"), JsonLines()),
+    **dict.fromkeys(("parquet", "pq"), Parquet()),
+    **dict.fromkeys(("feather", "arrow", "ipc"), Feather()),
     "npy": Npy(),
     "npz": Npz(),
-    "arff": Arff(),
-    "h5ad": H5ad(),
-    "xlsx": Excel(),
-    "xls": Excel(),
+    "arff": WholeTable("an ARFF file of numbers and nominal values", read_arff),
+    "h5ad": WholeTable("an AnnData file (.h5ad)", read_cells),
+    **dict.fromkeys(("xlsx", "xls"), WholeTable("an Excel workbook", read_excel)),
 }
-
-
-def _read_json(block: bytes, name: str) -> Table:
-    _check_json(block, name)
-    found = arrow("json").read_json(io.BytesIO(block))
-    # The parser takes bytes that are no text for text.
-    found.validate(full=True)
-    return found
-
-
-def _check_json(block: bytes, name: str) -> None:
-    """Refuse lines that are no object or too deep, on which pyarrow would end the process."""
-    each_begins = block.startswith(b"{") and block.count(b"\n") == block.count(b"\n{")
-    other = None if each_begins else _NO_OBJECT.search(block)
-    if other is not None:
-        got = other[1].decode("utf-8", "replace")
-        raise ValueError(f"{name} must be {JsonLines.called}; a line begins with {got!r}.")
-    if _depth(block) > _DEEPEST and _depth(_JSON_TEXT.sub(b"", block)) > _DEEPEST:
-        raise ValueError(f"{name} must nest its values at most {_DEEPEST} deep; a line is deeper.")
-
-
-def _depth(block: bytes) -> int:
-    """How deep brackets nest, those within text included."""
-    steps = _STEPS[np.frombuffer(block, np.uint8)]
-    return int(np.cumsum(steps, dtype=np.int32).max(initial=0))
 
 
 def check_name(name: str) -> None:
@@ -366,14 +396,7 @@ def known_suffixes() -> str:
 
 
 def format_of_name(path: Path, name: str) -> tuple[str, str | None]:
-    """The format and compression that a file's suffixes state.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> format_of_name(Path("new.CSV.gz"), "new.CSV.gz")
-    ('csv', 'gzip')
-    """
+    """The format and compression that a file's suffixes state."""
     compression = _COMPRESSIONS.get(path.suffix.lower())
     stem = path.with_suffix("") if compression else path
     suffix = stem.suffix.lower().lstrip(".")
@@ -388,20 +411,12 @@ def format_of_name(path: Path, name: str) -> tuple[str, str | None]:
 
 
 def format_of_bytes(head: bytes, stated: str | None) -> tuple[str, str | None]:
-    """The format of standard input: as stated, or as its first bytes show, else csv.
-
-    Examples
-    --------
-    >>> format_of_bytes(b"PAR1", None), format_of_bytes(b"a,b", None)
-    (('parquet', None), ('csv', None))
-    """
+    """The format of standard input: as stated, or as its first bytes show, else csv."""
     if stated is not None and stated not in FORMATS:
         raise ValueError(f"format must be one of {', '.join(FORMATS)}; got {stated!r}.")
-    compressed = (kind for mark, kind in _COMPRESSED_BEGINS.items() if head.startswith(mark))
-    if head.startswith(b"PAR1"):
-        return stated or "parquet", None
-    if head.startswith(b"ARROW1"):
-        return stated or "feather", None
     if head.lstrip().startswith(b"{"):
         return stated or "jsonl", None
-    return stated or "csv", next(compressed, None)
+    for mark, (kind, compression) in _BEGINS.items():
+        if head.startswith(mark):
+            return stated or kind, compression
+    return stated or "csv", None

@@ -16,15 +16,10 @@ from numpy.typing import NDArray
 from unseen.tables._arrow import Array, arrow, decoded, is_text
 from unseen.tables.values import as_text
 
-__all__ = ["UNITS", "GroupBy", "Key", "KeyCodes", "natural_order"]
-
 Key: TypeAlias = str | int | float | bool
 
 # How a window is named; text order is time order.
 UNITS = {"hour": "%Y-%m-%d %H:00", "day": "%Y-%m-%d", "week": "%G-W%V", "month": "%Y-%m"}
-# The stretch of an ISO date that says which window it is in.
-_HOUR_LETTERS, _DAY_LETTERS = 13, 10
-_HOUR_FORM, _DAY_FORM = r"^\d{4}-\d{2}-\d{2}[T ]\d{2}$", r"^\d{4}-\d{2}-\d{2}$"
 
 
 @dataclass(frozen=True)
@@ -95,23 +90,24 @@ class GroupBy:
         )
 
     def _from_text(self, given: Array) -> Array:
+        """Moments in text, of which only the stretch that says the window is looked at."""
         pa, pc = arrow(), arrow("compute")
-        letters, form = (
-            (_HOUR_LETTERS, _HOUR_FORM) if self.unit == "hour" else (_DAY_LETTERS, _DAY_FORM)
-        )
-        begins = pc.utf8_slice_codeunits(given, 0, letters)
+        n_letters, form = 10, r"^\d{4}-\d{2}-\d{2}$"
+        if self.unit == "hour":
+            n_letters, form = 13, r"^\d{4}-\d{2}-\d{2}[T ]\d{2}$"
+        begins = pc.utf8_slice_codeunits(given, 0, n_letters)
         wrong = given.filter(pc.invert(pc.match_substring_regex(begins, form)))
         if len(wrong):
             raise ValueError(self._rule(repr(wrong[0].as_py())))
-        hours = pc.replace_substring(begins, "T", " ")
         for text in filter(None, begins.unique().to_pylist()):
             try:
                 datetime.fromisoformat(text)
             except ValueError as error:
                 raise ValueError(self._rule(repr(text))) from error
-        if self.unit == "hour":
-            return pc.binary_join_element_wise(hours, ":00", "").cast(pa.timestamp("us"))
-        return begins.cast(pa.date32()).cast(pa.timestamp("us"))
+        if self.unit != "hour":
+            return begins.cast(pa.date32()).cast(pa.timestamp("us"))
+        hours = pc.replace_substring(begins, "T", " ")
+        return pc.binary_join_element_wise(hours, ":00", "").cast(pa.timestamp("us"))
 
     def _rule(self, got: str) -> str:
         example = "2024-01-31 09:30" if self.unit == "hour" else "2024-01-31"
@@ -146,7 +142,10 @@ class KeyCodes:
         self._n_rows += len(values)
         distinct = encoded.dictionary
         distinct = as_text(distinct) if is_text(distinct.type) else distinct
-        numbers = [self._number(value) for value in distinct.to_pylist()]
+        keys = [key_of(value) for value in distinct.to_pylist()]
+        numbers = [
+            -1 if key is None else self.known.setdefault(key, len(self.known)) for key in keys
+        ]
         if len(self.known) > self.most:
             raise ValueError(
                 f"{self.argument} must have at most {self.most} distinct values; found "
@@ -156,20 +155,9 @@ class KeyCodes:
         table = np.array([*numbers, -1], dtype=np.int64)
         return table[encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)]
 
-    def _number(self, value: Any) -> int:
-        key = key_of(value)
-        return -1 if key is None else self.known.setdefault(key, len(self.known))
-
 
 def key_of(value: Any) -> Key | None:
-    """The key that the value of a cell stands for; None where it is missing.
-
-    Examples
-    --------
-    >>> from datetime import date
-    >>> key_of(3.0), key_of(date(2024, 1, 31)), key_of(float("nan"))
-    (3, '2024-01-31', None)
-    """
+    """The key that the value of a cell stands for; None where it is missing."""
     if value is None or value != value:
         return None
     if isinstance(value, Decimal):
@@ -183,25 +171,15 @@ def key_of(value: Any) -> Key | None:
 
 
 def natural_order(keys: Iterable[Key]) -> list[Key]:
-    """Sort keys as a reader would: numbers by size, also within text.
-
-    Examples
-    --------
-    >>> natural_order(["week 10", "week 9"]), natural_order(["10", "-2", "1.5"])
-    (['week 9', 'week 10'], ['-2', '1.5', '10'])
-    """
+    """Sort keys as a reader would: numbers by size, also within text."""
     keys = list(keys)
     try:
-        return sorted(keys, key=lambda key: (_size(key), str(key)))
+        are_numbers = not any(math.isnan(float(key)) for key in keys)
     except (ValueError, OverflowError):
-        return sorted(keys, key=lambda key: (_pieces(str(key)), str(key)))
-
-
-def _size(key: Key) -> float:
-    size = float(key)
-    if math.isnan(size):
-        raise ValueError("NaN has no place in an order")
-    return size
+        are_numbers = False
+    if are_numbers:
+        return sorted(keys, key=lambda key: (float(key), str(key)))
+    return sorted(keys, key=lambda key: (_pieces(str(key)), str(key)))
 
 
 def _pieces(text: str) -> list[tuple[bool, int, str]]:

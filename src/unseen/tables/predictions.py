@@ -14,9 +14,7 @@ from unseen.tables.columns import Columns, absent_names
 from unseen.tables.source import matching_names
 from unseen.tables.values import BadCell, NotANumber, numbers
 
-__all__ = ["SCORES", "ScoreColumns"]
-
-SCORES = "scores"
+_SCORES = "scores"
 
 
 class ScoreColumns(Columns):
@@ -68,11 +66,11 @@ class ScoreColumns(Columns):
         if self.novelty is not None:
             matching_names("novelty", [self.novelty], names, "TRAIN")
         used = [name for name in (self.label, self.novelty) if name is not None]
-        super().fit(self._with_scores(table).select([*used, SCORES]), rows=rows)
+        super().fit(self._with_scores(table).select([*used, _SCORES]), rows=rows)
+        beside = f" and {self.novelty!r}" if self.novelty else ""
         text = (
-            f"Only {len(self.score_names_)} scores"
-            + (f" and {self.novelty!r}" if self.novelty else "")
-            + " are used. A new class whose rows get the scores of a known class stays hidden."
+            f"Only {len(self.score_names_)} scores{beside} are used. A new class whose rows get "
+            "the scores of a known class stays hidden."
         )
         self.notices_.append(Notice("scores_only", text, "note"))
         return self
@@ -90,7 +88,7 @@ class ScoreColumns(Columns):
         return table
 
     def _asked_for(self, names: Sequence[str], table: Table) -> set[str]:
-        return {SCORES, *([] if self.novelty is None else [self.novelty])}
+        return {_SCORES, *([] if self.novelty is None else [self.novelty])}
 
     def _checked(self, X: Any) -> Table:
         table = as_table(X)
@@ -111,7 +109,7 @@ class ScoreColumns(Columns):
             raise BadCell("scores must not be missing", int(wrong.argmax()))
         found = score_features(values)
         lists = pa.FixedSizeListArray.from_arrays(pa.array(found.ravel()), found.shape[1])
-        return table.append_column(SCORES, pa.chunked_array([lists]))
+        return table.append_column(_SCORES, pa.chunked_array([lists]))
 
 
 def _numbers(name: str, table: Table) -> Any:

@@ -16,20 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unseen._frozen import Frozen
+from unseen._types import FloatArray, IntArray
 from unseen.tables._arrow import Batch, Table, arrow, join
 from unseen.tables.groups import GroupBy, Key, KeyCodes, natural_order
 from unseen.tables.source import Source, check_names
 
-__all__ = ["Sample", "read_groups", "read_labelled", "read_sample", "water_level"]
-
-IntArray: TypeAlias = NDArray[np.int64]
 Level: TypeAlias = Callable[[IntArray], int]
 
 _MOST_CLASSES = 1000
 _MOST_GROUPS = 500
 # A group with fewer rows says too little to be followed over time.
 _FEWEST_ROWS_PER_GROUP = 30
-_SLACK_BYTES = 32 << 20
 # What an array takes beside its values: the values of a few rows may weigh less.
 _ARRAY_BYTES = 512
 
@@ -89,13 +86,10 @@ def read_sample(
 
     Examples
     --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
+    >>> from io import BytesIO
     >>> from unseen.tables import Source, read_sample
-    >>> with TemporaryDirectory() as folder:
-    ...     file = Path(folder, "new.csv")
-    ...     _ = file.write_text("number\n" + "".join(f"{i}\n" for i in range(1000)))
-    ...     sample = read_sample(Source.find(file), 4, seed=0)
+    >>> table = Source.find("-", stdin=BytesIO(b"number\n" + b"7\n" * 1000))
+    >>> sample = read_sample(table, 4, seed=0)
     >>> sample.n_rows, len(sample.positions), sample.table.column_names
     (1000, 4, ['number'])
     """
@@ -112,47 +106,37 @@ def read_labelled(source: Source, label: str, n_rows: int, seed: int) -> Sample:
 
     Parameters
     ----------
-    source : Source
-        The table.
+    source, seed
+        As in :func:`read_sample`.
     label : str
-        The column with the classes: text, whole numbers or booleans. Space around text does not
-        count. Rows with none (empty, NA, NaN, null) are left out and counted.
+        The column with the classes, which are the ``keys`` of the sample: text, whole numbers or
+        booleans. Space around text does not count. Rows with none (empty, NA, NaN, null) are left
+        out and counted.
     n_rows : int
         At most so many rows in all.
-    seed : int
-        As in :func:`read_sample`.
-
-    Returns
-    -------
-    Sample
-        Its ``keys`` are the labels; its ``counts`` are those of the whole source.
 
     Examples
     --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
+    >>> from io import BytesIO
     >>> from unseen.tables import Source, read_labelled
-    >>> with TemporaryDirectory() as folder:
-    ...     file = Path(folder, "train.csv")
-    ...     _ = file.write_text("y,x\n" + "a,0\n" * 500 + "b,1\n" * 20 + ",2\n")
-    ...     sample = read_labelled(Source.find(file), "y", 100, seed=0)
+    >>> rows = b"y,x\n" + b"a,0\n" * 500 + b"b,1\n" * 20 + b",2\n"
+    >>> sample = read_labelled(Source.find("-", stdin=BytesIO(rows)), "y", 100, seed=0)
     >>> dict(sample.counts), [int((sample.keys == label).sum()) for label in ("a", "b")]
     ({'a': 500, 'b': 20}, [80, 20])
     >>> sample.n_missing
     1
     """
     _check_positive("n_rows", n_rows)
+    check_names("label", [label], source.columns(), source.name)
     advice = "Is it an id or a number rather than a class?"
     codes = KeyCodes(f"label {label!r}", min(_MOST_CLASSES, n_rows), advice)
-    check_names("label", [label], source.columns(), source.name)
     reservoir = _Reservoir(lambda counts: water_level(counts, n_rows), seed)
-    sample = _read_strata(source, GroupBy(label), codes, reservoir)
-    decimals = [key for key in sample.counts if isinstance(key, float)]
-    if decimals:
-        raise ValueError(
-            f"label {label!r} must hold classes: text, whole numbers or booleans; "
-            f"got {decimals[0]}."
-        )
+    sample = _read_strata(source, GroupBy(label), codes, reservoir, None)
+    for key in sample.counts:
+        if isinstance(key, float):
+            raise ValueError(
+                f"label {label!r} must hold classes: text, whole numbers or booleans; got {key}."
+            )
     return sample
 
 
@@ -169,34 +153,25 @@ def read_groups(
 
     Parameters
     ----------
-    source : Source
-        The table.
+    source, seed
+        As in :func:`read_sample`.
     by : GroupBy
-        How to group the rows; at most 500 groups.
+        How to group the rows; at most 500 groups, which are the ``keys`` of the sample.
     n_rows_per_group : int
         The number of rows to draw of each group; smaller groups are kept whole.
-    seed : int
-        As in :func:`read_sample`.
     n_rows : int or None, default=None
         At most so many rows of all groups together, or 30 of each group where that is more: small
         groups are kept whole, and the large ones share what is left equally. None sets no limit.
     columns : sequence of str or None, default=None
         Read these columns and that of ``by``; None reads all.
 
-    Returns
-    -------
-    Sample
-        Its ``keys`` are the groups; its ``counts`` are in natural order.
-
     Examples
     --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
+    >>> from io import BytesIO
     >>> from unseen.tables import GroupBy, Source, read_groups
-    >>> with TemporaryDirectory() as folder:
-    ...     file = Path(folder, "new.csv")
-    ...     _ = file.write_text("ts,x\n" + "2024-05-01T10:00,0\n" * 30 + "2024-04-30,1\n" * 5)
-    ...     sample = read_groups(Source.find(file), GroupBy("ts", "day"), 10, seed=0)
+    >>> rows = b"ts,x\n" + b"2024-05-01T10:00,0\n" * 30 + b"2024-04-30,1\n" * 5
+    >>> table = Source.find("-", stdin=BytesIO(rows))
+    >>> sample = read_groups(table, GroupBy("ts", "day"), 10, seed=0)
     >>> dict(sample.counts), len(sample.keys)
     ({'2024-04-30': 5, '2024-05-01': 30}, 15)
     """
@@ -212,13 +187,7 @@ def read_groups(
 
 
 def water_level(counts: IntArray, n_rows: int) -> int:
-    """The largest t with sum of min(count, t) at most ``n_rows``; ``n_rows`` if all fit.
-
-    Examples
-    --------
-    >>> water_level(np.array([500, 20, 300]), 100)
-    40
-    """
+    """The largest t with sum of min(count, t) at most ``n_rows``; ``n_rows`` if all fit."""
     ascending = np.sort(np.asarray(counts, dtype=np.int64))
     if ascending.sum() <= n_rows:
         return n_rows
@@ -231,117 +200,14 @@ def water_level(counts: IntArray, n_rows: int) -> int:
 
 
 def group_level(counts: IntArray, n_rows_per_group: int, n_rows: int | None) -> int:
-    """The most rows that a group may keep, given the rows of each group so far.
-
-    Examples
-    --------
-    >>> days = np.full(100, 5_000)
-    >>> [group_level(days, 2_000, n_rows) for n_rows in (None, 50_000, 1_000)]
-    [2000, 500, 30]
-    """
+    """The most rows that a group may keep, given the rows of each group so far."""
     if n_rows is None:
         return n_rows_per_group
     return min(n_rows_per_group, max(_FEWEST_ROWS_PER_GROUP, water_level(counts, n_rows)))
 
 
-@dataclass(frozen=True)
-class _Held:
-    """Rows with what decides on them: random key, group, place in the source."""
-
-    table: Table
-    keys: NDArray[np.float64]
-    strata: IntArray
-    positions: IntArray
-
-    @property
-    def n_bytes(self) -> int:
-        beside = self.keys.nbytes + self.strata.nbytes + self.positions.nbytes
-        return int(self.table.nbytes) + _ARRAY_BYTES * self.table.num_columns + beside
-
-    def only(self, rows: IntArray) -> _Held:
-        table = self.table.take(arrow().array(rows))
-        return _Held(table, self.keys[rows], self.strata[rows], self.positions[rows])
-
-
-class _Reservoir:
-    """The rows that may still be in the sample, while the source is read."""
-
-    def __init__(self, level: Level, seed: int, slack_bytes: int = _SLACK_BYTES) -> None:
-        self.level = level
-        self.slack_bytes = slack_bytes
-        self.n_rows = 0
-        self.counts = np.zeros(0, dtype=np.int64)
-        self._random = np.random.default_rng(seed)
-        # Where a group is full: the largest key that is still in it.
-        self._bounds = np.zeros(0)
-        self._held: list[_Held] = []
-        self._held_bytes = self._settled_bytes = 0
-
-    def add(self, batch: Batch, strata: IntArray) -> None:
-        """Read on; rows of the stratum -1 are left out."""
-        keys = self._random.random(batch.num_rows)
-        positions = np.arange(self.n_rows, self.n_rows + batch.num_rows)
-        self.n_rows += batch.num_rows
-        self._count(strata[strata >= 0])
-        rows = np.flatnonzero(keys < np.append(self._bounds, -np.inf)[strata])
-        if not len(rows):
-            return
-        self._held.append(_Held(batch, keys, strata, positions).only(rows))
-        self._held_bytes += self._held[-1].n_bytes
-        if self._held_bytes > 2 * self._settled_bytes + self.slack_bytes:
-            self._settle()
-
-    def in_order(self) -> _Held:
-        """The sample, when all is read, in the order of the source."""
-        self._settle()
-        (held,) = self._held
-        return held.only(np.argsort(held.positions))
-
-    def _count(self, strata: IntArray) -> None:
-        new = np.bincount(strata, minlength=len(self.counts))
-        n_new = len(new) - len(self.counts)
-        self.counts = np.pad(self.counts, (0, n_new)) + new
-        self._bounds = np.pad(self._bounds, (0, n_new), constant_values=np.inf)
-
-    def _settle(self) -> None:
-        held = _merged(self._held)
-        level = self.level(self.counts)
-        held = held.only(_smallest(held.keys, held.strata, level))
-        largest = np.full(len(self.counts), -np.inf)
-        np.maximum.at(largest, held.strata, held.keys)
-        self._bounds = np.where(self.counts >= level, largest, np.inf)
-        self._held, self._held_bytes = [held], held.n_bytes
-        self._settled_bytes = held.n_bytes
-
-
-def _smallest(keys: NDArray[np.float64], strata: IntArray, level: int) -> IntArray:
-    """The rows whose key is among the ``level`` smallest of their stratum."""
-    order = np.lexsort((keys, strata))
-    sorted_strata = strata[order]
-    begins = np.searchsorted(sorted_strata, sorted_strata)
-    return order[np.arange(len(order)) - begins < level]
-
-
-def _merged(held: list[_Held]) -> _Held:
-    # Not combined: rows are taken column by column, so that no more than one is in memory twice.
-    table = join([batch for each in held for batch in _batches(each.table)])
-    keys, strata, positions = (
-        np.concatenate([getattr(each, name) for each in held])
-        for name in ("keys", "strata", "positions")
-    )
-    return _Held(table, keys, strata, positions)
-
-
-def _batches(rows: Table | Batch) -> list[Batch]:
-    return rows.to_batches() if hasattr(rows, "to_batches") else [rows]
-
-
 def _read_strata(
-    source: Source,
-    by: GroupBy,
-    codes: KeyCodes,
-    reservoir: _Reservoir,
-    columns: Sequence[str] | None = None,
+    source: Source, by: GroupBy, codes: KeyCodes, reservoir: _Reservoir, columns: list[str] | None
 ) -> Sample:
     for batch in source.batches(columns):
         reservoir.add(batch, codes.encode(by.keys(batch.column(by.column))))
@@ -371,3 +237,87 @@ def _read_strata(
 def _check_positive(argument: str, value: int) -> None:
     if value < 1:
         raise ValueError(f"{argument} must be at least 1; got {value}.")
+
+
+@dataclass(frozen=True)
+class _Held:
+    """Rows with what decides on them: random key, group, place in the source."""
+
+    table: Table
+    keys: FloatArray
+    strata: IntArray
+    positions: IntArray
+
+    @property
+    def n_bytes(self) -> int:
+        beside = self.keys.nbytes + self.strata.nbytes + self.positions.nbytes
+        return int(self.table.nbytes) + _ARRAY_BYTES * self.table.num_columns + beside
+
+    def only(self, rows: IntArray) -> _Held:
+        table = self.table.take(arrow().array(rows))
+        return _Held(table, self.keys[rows], self.strata[rows], self.positions[rows])
+
+
+class _Reservoir:
+    """The rows that may still be in the sample, while the source is read.
+
+    ``level`` says of the counts so far how many rows a group may keep. Rows leave memory when
+    they weigh twice what was last kept, and ``slack_bytes`` more.
+    """
+
+    def __init__(self, level: Level, seed: int, slack_bytes: int = 32 << 20) -> None:
+        self.level = level
+        self.slack_bytes = slack_bytes
+        self.n_rows = 0
+        self.counts = np.zeros(0, dtype=np.int64)
+        self._random = np.random.default_rng(seed)
+        # Where a group is full: the largest key that is still in it.
+        self._bounds = np.zeros(0)
+        self._held: list[_Held] = []
+        self._held_bytes = self._settled_bytes = 0
+
+    def add(self, batch: Batch, strata: IntArray) -> None:
+        """Read on; rows of the stratum -1 are left out."""
+        keys = self._random.random(batch.num_rows)
+        positions = np.arange(self.n_rows, self.n_rows + batch.num_rows)
+        self.n_rows += batch.num_rows
+        self._count(strata[strata >= 0])
+        rows = np.flatnonzero(keys < np.append(self._bounds, -np.inf)[strata])
+        if not len(rows):
+            return
+        table = arrow().Table.from_batches([batch])
+        self._held.append(_Held(table, keys, strata, positions).only(rows))
+        self._held_bytes += self._held[-1].n_bytes
+        if self._held_bytes > 2 * self._settled_bytes + self.slack_bytes:
+            self._settle()
+
+    def in_order(self) -> _Held:
+        """The sample, when all is read, in the order of the source."""
+        self._settle()
+        (held,) = self._held
+        return held.only(np.argsort(held.positions))
+
+    def _count(self, strata: IntArray) -> None:
+        new = np.bincount(strata, minlength=len(self.counts))
+        n_new = len(new) - len(self.counts)
+        self.counts = np.pad(self.counts, (0, n_new)) + new
+        self._bounds = np.pad(self._bounds, (0, n_new), constant_values=np.inf)
+
+    def _settle(self) -> None:
+        """Keep only the rows whose key is among the smallest of their group, as many as it may."""
+        # Not combined: rows are taken column by column, so that only one is in memory twice.
+        table = join([batch for each in self._held for batch in each.table.to_batches()])
+        keys, strata, positions = (
+            np.concatenate([getattr(each, name) for each in self._held])
+            for name in ("keys", "strata", "positions")
+        )
+        level = self.level(self.counts)
+        order = np.lexsort((keys, strata))
+        begins = np.searchsorted(strata[order], strata[order])
+        smallest = order[np.arange(len(order)) - begins < level]
+        held = _Held(table, keys, strata, positions).only(smallest)
+        largest = np.full(len(self.counts), -np.inf)
+        np.maximum.at(largest, held.strata, held.keys)
+        self._bounds = np.where(self.counts >= level, largest, np.inf)
+        self._held, self._held_bytes = [held], held.n_bytes
+        self._settled_bytes = held.n_bytes

@@ -1,4 +1,4 @@
-"""Where rows come from: one file, many files joined, or standard input."""
+"""Where rows come from: files, joined or with labels beside them, or standard input."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from typing import IO
 from unseen._files import StrPath
 from unseen._wording import quoted
 from unseen.records import Notice
-from unseen.tables._arrow import Batch
+from unseen.tables._arrow import Array, Batch, arrow, join
 from unseen.tables.formats import (
     FORMATS,
     Part,
@@ -29,8 +29,8 @@ from unseen.tables.formats import (
     known_suffixes,
 )
 
-__all__ = ["Source"]
-
+# The column of labels that come from a file of their own.
+LABEL = "label"
 _CHUNK = 1 << 20
 
 
@@ -106,8 +106,8 @@ class Source:
             given = sys.stdin.buffer if stdin is None else stdin
             return cls._from_stream(given, "standard input", format, separator, encoding)
         if _is_pipe(Path(name)):
-            with open(name, "rb") as given:
-                return cls._from_stream(given, name, format, separator, encoding)
+            with open(name, "rb") as pipe:
+                return cls._from_stream(pipe, name, format, separator, encoding)
         paths = [path for each in named for path in _readable_files(str(each))]
         if not paths:
             raise ValueError("argument must name at least one file; got none.")
@@ -116,22 +116,16 @@ class Source:
 
     @classmethod
     def _from_stream(
-        cls,
-        stream: IO[bytes],
-        name: str,
-        format: str | None,
-        separator: str | None,
-        encoding: str | None,
+        cls, stream: IO[bytes], name: str, format: str | None, *written: str | None
     ) -> Source:
+        """The source of a copy of a stream, ``written`` with a separator and an encoding."""
         handle, copy = tempfile.mkstemp(prefix="unseen-stdin-")
         path = Path(copy)
         try:
             with os.fdopen(handle, "wb") as file:
                 shutil.copyfileobj(stream, file, _CHUNK)
-            _check_file(path, name)
-            with path.open("rb") as file:
-                kind, compression = format_of_bytes(file.read(64), format)
-            part = Part(path, FORMATS[kind], compression, name).settled(separator, encoding)
+            kind, compression = format_of_bytes(_head(path, name), format)
+            part = Part(path, FORMATS[kind], compression, name).settled(*written)
         except BaseException:
             path.unlink()
             raise
@@ -156,20 +150,18 @@ class Source:
         if not names:
             raise ValueError(f"{first.name} must have columns; found none.")
         for part in others:
-            _check_same_columns(first.name, names, part)
+            found = part.names()
+            _check_columns(part.name, found, first.name, names)
+            _check_columns(first.name, names, part.name, found)
         return names
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[Batch]:
-        """Yield the rows of all files in order, batch by batch.
+        """Yield the rows of all files in order, as pyarrow's batches.
 
         Parameters
         ----------
         columns : sequence of str or None, default=None
             Only these columns, in this order; None reads all.
-
-        Yields
-        ------
-        pyarrow.RecordBatch
 
         Raises
         ------
@@ -204,6 +196,62 @@ class Source:
         return digest.hexdigest()
 
 
+class WithLabels(Source):
+    """Rows of one source with the labels of another, in the column ``label``.
+
+    Parameters
+    ----------
+    rows : Source
+        The rows, such as those of ``X.npy``.
+    labels : Source
+        As many labels, in one column, in the order of the rows.
+    """
+
+    def __init__(self, rows: Source, labels: Source) -> None:
+        super().__init__((*rows.parts, *labels.parts), rows.name)
+        self.rows, self.labels = rows, labels
+
+    @cached_property
+    def _names(self) -> list[str]:
+        names, own = self.rows.columns(), self.labels.columns()
+        if len(own) != 1:
+            raise ValueError(
+                f"{self.labels.name} must have one column, the labels; it has {quoted(own)}."
+            )
+        if LABEL in names:
+            raise ValueError(
+                f"{self.name} must have no column {LABEL!r}, as labels come from "
+                f"{self.labels.name}."
+            )
+        return [*names, LABEL]
+
+    @cached_property
+    def _labels(self) -> Array:
+        (column,) = join(list(self.labels.batches())).columns
+        return column.combine_chunks()
+
+    def batches(self, columns: Sequence[str] | None = None) -> Iterator[Batch]:
+        """Yield the rows with their labels, batch by batch."""
+        wanted = self.columns() if columns is None else list(columns)
+        first = 0
+        for batch in self.rows.batches([name for name in wanted if name != LABEL]):
+            labels = self._labels.slice(first, batch.num_rows)
+            first += batch.num_rows
+            self._check_number(first <= len(self._labels), f"at least {first}")
+            added = arrow().RecordBatch.from_arrays(
+                [*batch.columns, labels], names=[*batch.schema.names, LABEL]
+            )
+            yield added.select(wanted)
+        self._check_number(first == len(self._labels), str(first))
+
+    def _check_number(self, is_right: bool, n_rows: str) -> None:
+        if not is_right:
+            raise ValueError(
+                f"{self.labels.name} must have a label for each row of {self.name}; it has "
+                f"{len(self._labels)} for {n_rows} rows."
+            )
+
+
 def check_names(argument: str, names: Sequence[str], columns: Sequence[str], name: str) -> None:
     """Raise unless each name is that of a column."""
     there = set(columns)
@@ -222,13 +270,7 @@ def check_names(argument: str, names: Sequence[str], columns: Sequence[str], nam
 def matching_names(
     argument: str, patterns: Sequence[str], columns: Sequence[str], name: str
 ) -> list[str]:
-    """The columns that names or patterns such as ``"f_*"`` stand for; each must stand for one.
-
-    Examples
-    --------
-    >>> matching_names("features", ["f_*"], ["id", "f_1", "f_2"], "train.csv")
-    ['f_1', 'f_2']
-    """
+    """The columns that names or patterns such as ``"f_*"`` stand for; each must stand for one."""
     found = []
     for pattern in patterns:
         fits = [each for each in columns if each == pattern or fnmatchcase(each, pattern)]
@@ -239,33 +281,28 @@ def matching_names(
 
 
 def _readable_files(argument: str) -> list[Path]:
-    try:
-        return _matching(argument)
-    except PermissionError:
-        raise PermissionError(f"{argument} may not be read: permission denied.") from None
-
-
-def _matching(argument: str) -> list[Path]:
     """The files that an argument names: a file, the files of a folder, or those of a pattern."""
     if not argument:
         raise FileNotFoundError("a file must have a name; got an empty one. Is a variable not set?")
     path = Path(argument)
-    if path.is_dir():
-        found = [file for file in sorted(path.iterdir()) if _is_data(file)]
-        if not found:
+    try:
+        if path.is_dir():
+            if found := [file for file in sorted(path.iterdir()) if _is_data(file)]:
+                return found
             raise FileNotFoundError(
                 f"{argument} must be a folder with files of one format "
                 f"({known_suffixes()}); it has none."
             )
-        return found
-    if path.exists():
-        return [path]
-    if not has_magic(argument):
-        raise FileNotFoundError(f"{argument} does not exist.")
-    matches = [Path(match) for match in sorted(glob(argument, recursive=True))]
-    if files := [match for match in matches if match.is_file()]:
-        return files
-    raise FileNotFoundError(f"{argument} must match at least one file; it matches none.")
+        if path.exists():
+            return [path]
+        if not has_magic(argument):
+            raise FileNotFoundError(f"{argument} does not exist.")
+        matches = [Path(match) for match in sorted(glob(argument, recursive=True))]
+        if files := [match for match in matches if match.is_file()]:
+            return files
+        raise FileNotFoundError(f"{argument} must match at least one file; it matches none.")
+    except PermissionError:
+        raise PermissionError(f"{argument} may not be read: permission denied.") from None
 
 
 def _is_data(file: Path) -> bool:
@@ -282,12 +319,10 @@ def _is_data(file: Path) -> bool:
 def _part(path: Path, format: str | None) -> Part:
     name = str(path)
     check_name(name)
-    _check_file(path, name)
-    if format is None:
-        kind, compression = format_of_name(path, name)
-    else:
-        with path.open("rb") as file:
-            kind, compression = format_of_bytes(file.read(64), format)
+    head = _head(path, name)
+    kind, compression = (
+        format_of_name(path, name) if format is None else format_of_bytes(head, format)
+    )
     return Part(path, FORMATS[kind], compression, name)
 
 
@@ -298,22 +333,22 @@ def _is_pipe(path: Path) -> bool:
         return False
 
 
-def _check_file(path: Path, name: str) -> None:
+def _head(path: Path, name: str) -> bytes:
+    """The first bytes of a file; an error where it has none, or is a pipe."""
     if _is_pipe(path):
         raise ValueError(f"{name} must be given alone: it is a pipe, which is read once.")
     try:
         with path.open("rb") as file:
-            begins = file.read(1)
+            begins = file.read(64)
     except PermissionError:
         raise PermissionError(f"{name} may not be read: permission denied.") from None
     if not begins:
         raise ValueError(f"{name} must have rows; it is empty.")
+    return begins
 
 
-def _check_same_columns(first: str, names: Sequence[str], part: Part) -> None:
-    found = part.names()
-    for name, lacking, having in ((part.name, names, found), (first, found, names)):
-        absent = sorted(set(lacking).difference(having), key=lacking.index)
-        if absent:
-            other = part.name if name == first else first
-            raise ValueError(f"{name} must have the columns of {other}; it lacks {quoted(absent)}.")
+def _check_columns(name: str, columns: list[str], other: str, wanted: list[str]) -> None:
+    there = set(columns)
+    absent = [column for column in wanted if column not in there]
+    if absent:
+        raise ValueError(f"{name} must have the columns of {other}; it lacks {quoted(absent)}.")

@@ -7,7 +7,6 @@ alone, they would suit these better than any others, and everything new would lo
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,56 +14,26 @@ import numpy as np
 
 from unseen._frozen import Frozen
 from unseen._types import FloatArray
-from unseen.records import Notice
 from unseen.tables._arrow import Array, decoded, is_text
+from unseen.tables.encodings import Encoding
 from unseen.tables.values import as_text
-
-__all__ = ["TextEncoding", "learn_text"]
 
 _DIRECTIONS = 200
 _FEWEST_ROWS_OF_A_WORD = 2
 
 
 @dataclass(frozen=True, eq=False)
-class TextEncoding(Frozen):
-    """Text as numbers.
-
-    Parameters
-    ----------
-    name : str
-        Name of the column.
-    words : sklearn.feature_extraction.text.TfidfVectorizer
-        Fitted to the labelled and the new rows.
-    directions : sklearn.decomposition.TruncatedSVD
-        Fitted to the same.
-    mean : ndarray
-        Mean of each direction in the labelled rows, which is subtracted.
-    scale : float
-        Divisor of all directions: the root mean square of their standard deviations in the
-        labelled rows.
-    unit_rows : bool
-        Whether each row is divided by its Euclidean length first.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> known = pa.chunked_array([["a red cat", "a red dog", "blue cat", "blue dog"] * 5])
-    >>> encoding = learn_text("text", known, known)
-    >>> encoding.names
-    ['text~1', 'text~2', 'text~3']
-    >>> encoding.encode(encoding.read(known)).shape
-    (20, 3)
-    """
+class TextEncoding(Encoding, Frozen):
+    """Text as numbers."""
 
     name: str
-    words: Any
-    directions: Any
-    mean: FloatArray
-    scale: float
-    unit_rows: bool = False
+    words: Any  # a TfidfVectorizer, fitted to the labelled and the new rows
+    directions: Any  # a TruncatedSVD, fitted to the same
+    mean: FloatArray  # of each direction in the labelled rows; it is subtracted
+    scale: float  # which divides: root mean square of their deviations in the labelled rows
+    unit_rows: bool = False  # whether each row is divided by its Euclidean length first
 
     was_missing = False
-    missing_at = None
 
     @property
     def names(self) -> list[str]:
@@ -80,14 +49,6 @@ class TextEncoding(Frozen):
         found = _projected(self.words, self.directions, texts, self.unit_rows)
         return (found - self.mean) / self.scale
 
-    def encode_labelled(self, texts: list[str]) -> FloatArray:
-        """The encoded columns of labelled rows: as of new ones."""
-        return self.encode(texts)
-
-    def departures(self, texts: list[str]) -> list[Notice]:
-        """Notices on values that new rows alone show; words are learnt from both tables."""
-        return []
-
     def statement(self) -> str:
         """The treatment of the column in a plain sentence."""
         kept = float(self.directions.explained_variance_ratio_.sum())
@@ -98,7 +59,7 @@ class TextEncoding(Frozen):
         )
 
 
-def learn_text(name: str, known: Array, new: Array, unit_rows: bool = False) -> TextEncoding:
+def learn_text(name: str, known: Array, new: Array, unit_rows: bool) -> TextEncoding:
     """Learn words and directions from both tables, centre and scale from the labelled rows."""
     from sklearn.decomposition import TruncatedSVD
     from sklearn.feature_extraction.text import TfidfVectorizer
@@ -128,7 +89,7 @@ def _texts(name: str, column: Array) -> list[str]:
     return [text or "" for text in as_text(column).to_pylist()]
 
 
-def _projected(words: Any, directions: Any, texts: Sequence[str], unit_rows: bool) -> FloatArray:
+def _projected(words: Any, directions: Any, texts: list[str], unit_rows: bool) -> FloatArray:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         found = np.asarray(directions.transform(words.transform(texts)), dtype=np.float64)

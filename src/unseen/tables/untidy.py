@@ -12,25 +12,16 @@ from unseen.tables._arrow import Array, Table, decoded, is_text
 from unseen.tables.encodings import NumberEncoding, is_named_like_id
 from unseen.tables.values import NotANumber, as_text, mark_in, number_of, numbers
 
-__all__ = ["decimal_of", "marks_notice", "nearly_numbers", "notices_on_train"]
-
 # Where so many values of a text column are numbers, the others are probably mistakes.
 _MOSTLY = 0.9
 _LOOKED_AT_FIRST = 50
 
 
-def decimal_of(table: Table, names: Iterable[str]) -> str:
-    """The decimal mark of a table: a comma where only that makes numbers of a column.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> table = pa.table({"width": ["39,1", "40,5"], "mass": ["3.750", "4.000"]})
-    >>> decimal_of(table, ["width", "mass"]), decimal_of(table, ["mass"])
-    (',', '.')
-    """
+def decimals_of(table: Table, names: Iterable[str]) -> tuple[str, ...]:
+    """Decimal marks to try, a comma first where only that makes numbers of a column of text."""
     texts = (table[name] for name in names if is_text(decoded(table[name]).type))
-    return "," if any(not _reads(one, ".") and _reads(one, ",") for one in texts) else "."
+    with_comma = any(not _reads(one, ".") and _reads(one, ",") for one in texts)
+    return (",", ".") if with_comma else (".", ",")
 
 
 def _reads(column: Array, decimal: str) -> bool:
@@ -42,15 +33,7 @@ def _reads(column: Array, decimal: str) -> bool:
 
 
 def marks_notice(table: Table, encodings: Iterable[object]) -> list[Notice]:
-    """One notice that names the number columns whose text has marks between digits.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> mass = NumberEncoding("mass", 0.0, 0.0, 1.0, False)
-    >>> marks_notice(pa.table({"mass": ["3,750", "4,000"]}), [mass])[0].text
-    "Read as numbers: 'mass' ('3,750' is 3750). --decimal says otherwise."
-    """
+    """One notice that names the number columns whose text has marks between digits."""
     found = []
     for one in encodings:
         if isinstance(one, NumberEncoding):
@@ -69,14 +52,6 @@ def nearly_numbers(
     """A warning for each text column that is numbers but for a few cells, which it names.
 
     ``rows`` holds the place of each row in its file; None takes the table for the file.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> size = ["1.5"] * 19 + ["1.5 cm"]
-    >>> notice = nearly_numbers(pa.table({"size": size}), ["size"], ".", None)[0]
-    >>> print(notice.text[-62:])
-    row 20 holds '1.5 cm'. Correct it, or give --missing '1.5 cm'.
     """
     found = []
     for name in names:
@@ -99,11 +74,10 @@ def _wrong_cells(column: Array, decimal: str) -> list[tuple[int, str]]:
     if not is_text(decoded(column).type):
         return []
     text = as_text(column)
-    first = [word for word in text.slice(0, _LOOKED_AT_FIRST).to_pylist() if word is not None]
+    first = text.slice(0, _LOOKED_AT_FIRST).drop_null().to_pylist()
     if sum(number_of(word, decimal) is None for word in first) > len(first) / 2:
         return []
-    words = text.to_pylist()
-    given = [(place, word) for place, word in enumerate(words) if word is not None]
+    given = [(place, word) for place, word in enumerate(text.to_pylist()) if word is not None]
     wrong = [(place, word) for place, word in given if number_of(word, decimal) is None]
     return wrong if len(wrong) <= (1 - _MOSTLY) * len(given) else []
 
@@ -112,31 +86,20 @@ def notices_on_train(columns: Any) -> list[Notice]:
     """Columns of labelled rows that are left out, and those that are used in spite of a name."""
     by_reason: dict[str, list[str]] = {}
     for name, reason in columns.dropped_.items():
-        if name in columns.free_texts_:
-            continue
-        by_reason.setdefault(reason, []).append(name)
-    notices = [
-        Notice(
-            "columns_not_used",
-            f"Not used: {quoted(names)} ({'each ' * (len(names) > 1)}{reason}).",
-            "note",
-        )
-        for reason, names in by_reason.items()
-    ]
-    notices += [
-        Notice(
-            "free_text_not_used",
+        if name not in columns.free_texts_:
+            by_reason.setdefault(reason, []).append(name)
+    notices = []
+    for reason, names in by_reason.items():
+        text = f"Not used: {quoted(names)} ({'each ' * (len(names) > 1)}{reason})."
+        notices.append(Notice("columns_not_used", text, "note"))
+    for name in columns.free_texts_:
+        text = (
             f"Not used, though a text may say most about a row: {name!r}. --text {shown(name)!r} "
-            "uses it.",
-            about=name,
+            "uses it."
         )
-        for name in columns.free_texts_
-    ]
-    like_ids = [
-        name
-        for name in columns.feature_names_in_
-        if is_named_like_id(name) and name not in columns.keep
-    ]
+        notices.append(Notice("free_text_not_used", text, about=name))
+    used = [name for name in columns.feature_names_in_ if name not in columns.keep]
+    like_ids = [name for name in used if is_named_like_id(name)]
     if like_ids:
         text = f"Used, though named like an id: {quoted(like_ids)}. Leave ids out: --drop."
         notices.append(Notice("named_like_id", text, "note"))

@@ -1,4 +1,4 @@
-"""The values of a column: numbers, text, dates, or missing."""
+"""The values of a column: numbers, text, or missing."""
 
 from __future__ import annotations
 
@@ -9,21 +9,6 @@ import numpy as np
 
 from unseen._types import FloatArray
 from unseen.tables._arrow import Array, arrow, decoded, is_number, is_text
-
-__all__ = [
-    "DECIMALS",
-    "LARGEST",
-    "BadCell",
-    "NotANumber",
-    "as_text",
-    "departs",
-    "looks_like_dates",
-    "mark_in",
-    "number_of",
-    "numbers",
-    "without_marks",
-]
-
 
 # Beyond this size a number is a mark for "none", and squares of it overflow.
 LARGEST = 1e100
@@ -38,8 +23,6 @@ _GROUPED = {
     decimal: re.compile(rf"[+-]?\d{{1,3}}([{re.escape(mark)}{_SPACES}]\d{{3}})+([{decimal}]\d*)?")
     for decimal, mark in DECIMALS.items()
 }
-_DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([T ].*)?|\d{1,4}[/.]\d{1,2}[/.]\d{2,4}([T ].*)?")
-_TIME = re.compile(r"\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?")
 
 
 class BadCell(ValueError):  # noqa: N818  says what is wrong with it
@@ -61,27 +44,9 @@ class NotANumber(ValueError):  # noqa: N818  says what the value is
 
 
 def numbers(column: Array, decimal: str = ".") -> FloatArray:
-    """The numbers of a column, NaN where missing or infinite.
+    """The numbers of a column, NaN where missing or infinite; ``NotANumber`` for any other value.
 
-    Parameters
-    ----------
-    column : pyarrow.ChunkedArray
-        Numbers, booleans, or text that says numbers, perhaps with marks between thousands.
-    decimal : {".", ","}, default="."
-        The mark before the decimals in text.
-
-    Raises
-    ------
-    NotANumber
-        When a value is no number; the error holds the first such value.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> numbers(pa.chunked_array([["1e3", " 4 ", "NA", "inf", "true", "3,750"]])).tolist()
-    [1000.0, 4.0, nan, nan, 1.0, 3750.0]
-    >>> numbers(pa.chunked_array([["3,750", "1.000,5"]]), decimal=",").tolist()
-    [3.75, 1000.5]
+    Text may say numbers, with marks between thousands; ``decimal`` is the mark before decimals.
     """
     pa, types = arrow(), arrow().types
     column = decoded(column)
@@ -96,70 +61,37 @@ def numbers(column: Array, decimal: str = ".") -> FloatArray:
     return np.where(np.abs(values) <= LARGEST, values, np.nan)
 
 
-def as_text(column: Array) -> Array:
-    """A column as text without space around the values, null where missing.
-
-    Classes and windows are read by this rule too, so that missing means the same everywhere.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> as_text(pa.chunked_array([["red ", "NA", None]])).to_pylist()
-    ['red', None, None]
-    """
-    text = decoded(column).cast(arrow().string())
-    return _without(text, _MISSING_WORDS)
-
-
-def looks_like_dates(distinct: list[str]) -> bool:
-    """Whether all texts are written like dates or times of day.
-
-    Examples
-    --------
-    >>> looks_like_dates(["2024-01-31", "31/01/2024"]), looks_like_dates(["3-1", "5-2"])
-    (True, False)
-    """
-    return bool(distinct) and all(
-        _DATE.fullmatch(word) or _TIME.fullmatch(word) for word in distinct
-    )
-
-
-def _without(text: Array, missing: tuple[str, ...]) -> Array:
+def _numbers_in_text(text: Array, decimal: str) -> Array:
     pa, pc = arrow(), arrow("compute")
-    trimmed = pc.utf8_trim_whitespace(text)
-    is_missing = pc.is_in(trimmed, value_set=pa.array(missing, trimmed.type))
-    return pc.if_else(is_missing, pa.scalar(None, trimmed.type), trimmed)
-
-
-def departs(column: Array, value: float | str) -> bool:
-    """Whether a column that was constant has any other value, or none."""
-    if isinstance(value, str):
-        return as_text(column).unique().to_pylist() != [value]
+    given = _without(text, _MISSING_NUMBERS)
     try:
-        return bool((numbers(column) != value).any())
-    except NotANumber:
-        return True
+        if decimal == ".":
+            return given.cast(pa.float64())
+    except pa.ArrowInvalid:
+        pass
+    encoded = given.combine_chunks().dictionary_encode()
+    words = encoded.dictionary.to_pylist()
+    values = [number_of(word, decimal) for word in words]
+    if None in values:
+        # Words are in the order in which they first occur.
+        wrong = words[values.index(None)]
+        raise NotANumber(wrong, pc.index(given, value=wrong).as_py())
+    return pa.chunked_array([pa.array(values, pa.float64()).take(encoded.indices)])
 
 
-def without_marks(column: Array, marks: Sequence[str]) -> Array:
-    """The column with null where a value is one of the marks, as text or as a number.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> without_marks(pa.chunked_array([["7", "-999", "none"]]), ["-999", "none"]).to_pylist()
-    ['7', None, None]
-    >>> without_marks(pa.chunked_array([[7.0, -999.0]]), ["-999"]).to_pylist()
-    [7.0, None]
-    """
-    pa, pc = arrow(), arrow("compute")
-    if is_text(decoded(column).type):
-        return _without(decoded(column), tuple(marks))
-    if not is_number(column.type):
-        return column
-    values = [value for value in map(number_of, marks) if value is not None]
-    wrong = pc.is_in(column.cast(pa.float64(), safe=False), value_set=pa.array(values))
-    return pc.if_else(wrong, pa.scalar(None, column.type), column)
+def number_of(word: str, decimal: str = ".") -> float | None:
+    """The number that a word such as 1,234.5 says; None where it says none."""
+    if _GROUPED[decimal].fullmatch(word):
+        word = re.sub(f"[{re.escape(DECIMALS[decimal])}{_SPACES}]", "", word)
+    elif decimal == "," and "." in word:
+        return None
+    if decimal == ",":
+        word = word.replace(",", ".", 1)
+    try:
+        # float() would take 1_000, which no table means as a number.
+        return float(_TRUTHS.get(word.lower(), "?" if "_" in word else word))
+    except ValueError:
+        return None
 
 
 def mark_in(column: Array, decimal: str) -> str | None:
@@ -175,42 +107,39 @@ def mark_in(column: Array, decimal: str) -> str | None:
     return None if place < 0 else given[place].as_py()
 
 
-def number_of(word: str, decimal: str = ".") -> float | None:
-    """The number that a word says; None where it says none.
+def as_text(column: Array) -> Array:
+    """A column as text without space around the values, null where missing.
 
-    Examples
-    --------
-    >>> [number_of(word) for word in ("1,234.5", "39,1", "1_000")]
-    [1234.5, None, None]
-    >>> [number_of(word, ",") for word in ("1.234,5", "39,1", "3.75")]
-    [1234.5, 39.1, None]
+    Classes and windows are read by this rule too, so that missing means the same everywhere.
     """
-    if _GROUPED[decimal].fullmatch(word):
-        word = re.sub(f"[{re.escape(DECIMALS[decimal])}{_SPACES}]", "", word)
-    elif decimal == "," and "." in word:
-        return None
-    if decimal == ",":
-        word = word.replace(",", ".", 1)
+    return _without(decoded(column).cast(arrow().string()), _MISSING_WORDS)
+
+
+def departs(column: Array, value: float | str) -> bool:
+    """Whether a column that was constant has any other value, or none."""
+    if isinstance(value, str):
+        return as_text(column).unique().to_pylist() != [value]
     try:
-        # float() would take 1_000, which no table means as a number.
-        return float(_TRUTHS.get(word.lower(), "?" if "_" in word else word))
-    except ValueError:
-        return None
+        return bool((numbers(column) != value).any())
+    except NotANumber:
+        return True
 
 
-def _numbers_in_text(text: Array, decimal: str) -> Array:
+def without_marks(column: Array, marks: Sequence[str]) -> Array:
+    """The column with null where a value is one of the marks, as text or as a number."""
     pa, pc = arrow(), arrow("compute")
-    given = _without(text, _MISSING_NUMBERS)
-    try:
-        if decimal == ".":
-            return given.cast(pa.float64())
-    except pa.ArrowInvalid:
-        pass
-    encoded = given.combine_chunks().dictionary_encode()
-    words = encoded.dictionary.to_pylist()
-    values = [number_of(word, decimal) for word in words]
-    wrong = [word for word, value in zip(words, values, strict=True) if value is None]
-    if wrong:
-        # Words are in the order in which they first occur.
-        raise NotANumber(wrong[0], pc.index(given, value=wrong[0]).as_py())
-    return pa.chunked_array([pa.array(values, pa.float64()).take(encoded.indices)])
+    if is_text(decoded(column).type):
+        return _without(decoded(column), tuple(marks))
+    if not is_number(column.type):
+        return column
+    values = [value for value in map(number_of, marks) if value is not None]
+    wrong = pc.is_in(column.cast(pa.float64(), safe=False), value_set=pa.array(values))
+    return pc.if_else(wrong, pa.scalar(None, column.type), column)
+
+
+def _without(text: Array, missing: tuple[str, ...]) -> Array:
+    """Text without space around, null where it is one of the words that mean missing."""
+    pa, pc = arrow(), arrow("compute")
+    trimmed = pc.utf8_trim_whitespace(text)
+    is_missing = pc.is_in(trimmed, value_set=pa.array(missing, trimmed.type))
+    return pc.if_else(is_missing, pa.scalar(None, trimmed.type), trimmed)

@@ -8,53 +8,25 @@ from typing import Any
 import numpy as np
 
 from unseen._frozen import Frozen
-from unseen._types import BoolArray, FloatArray, IntArray
-from unseen.records import Notice
+from unseen._types import FloatArray, IntArray
 from unseen.tables._arrow import Array, arrow, is_number
-from unseen.tables.encodings import Unusable
+from unseen.tables.encodings import Encoding, Unusable
 from unseen.tables.values import LARGEST, BadCell
-
-__all__ = ["VectorEncoding", "is_list", "learn_vectors", "vectors"]
 
 
 @dataclass(frozen=True, eq=False)
-class VectorEncoding(Frozen):
-    """A column of lists of one length.
-
-    Parameters
-    ----------
-    name : str
-        Name of the column.
-    length : int
-        Values of each list.
-    places : ndarray of int
-        The values that are not the same in all labelled rows; the others are left out.
-    mean, scales : ndarray
-        Mean and standard deviation of each of these in the labelled rows; the mean is subtracted.
-    scale : float
-        Divisor of the values.
-    unit_rows : bool
-        Whether each list is divided by its Euclidean length first.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> column = pa.chunked_array([[[1.0, 5.0, 0.0], [3.0, 5.0, 4.0]]])
-    >>> encoding = learn_vectors("embedding", column)
-    >>> encoding.names, encoding.encode(encoding.read(column)).tolist()
-    (['embedding[0]', 'embedding[2]'], [[-1.0, -2.0], [1.0, 2.0]])
-    """
+class VectorEncoding(Encoding, Frozen):
+    """A column of lists of one length."""
 
     name: str
-    length: int
-    places: IntArray
-    mean: FloatArray
-    scales: FloatArray
-    scale: float = 1.0
-    unit_rows: bool = False
+    length: int  # of each list
+    places: IntArray  # values that are not the same in all labelled rows; others are left out
+    mean: FloatArray  # of each place in the labelled rows; it is subtracted
+    scales: FloatArray  # standard deviation of each place in the labelled rows
+    scale: float = 1.0  # which divides the values
+    unit_rows: bool = False  # whether each list is divided by its Euclidean length first
 
     was_missing = False
-    missing_at = None
 
     @property
     def names(self) -> list[str]:
@@ -62,8 +34,8 @@ class VectorEncoding(Frozen):
         return [f"{self.name}[{place}]" for place in self.places]
 
     def read(self, column: Array) -> FloatArray:
-        """The lists of a column as rows of an array; a ValueError where one is no such list."""
-        found = vectors(self.name, column)
+        """The lists of a column as rows of an array."""
+        found = _vectors(self.name, column)
         if found.shape[1] != self.length:
             raise ValueError(
                 f"column {self.name!r} must hold lists of {self.length} numbers in NEW as it does "
@@ -78,23 +50,15 @@ class VectorEncoding(Frozen):
         encoded /= self.scale
         return encoded
 
-    def encode_labelled(self, values: FloatArray) -> FloatArray:
-        """Encode as any row: one row hardly changes the mean and the scale."""
-        return self.encode(values)
-
-    def departures(self, values: FloatArray) -> list[Notice]:
-        """Notices on values that new rows alone show; lists have no gaps and no categories."""
-        return []
-
     def statement(self) -> str:
         """The treatment of the column in a plain sentence."""
         unit = ", each list first divided by its length" if self.unit_rows else ""
         return f"{self.name!r}: {self.length} numeric columns{unit}."
 
 
-def learn_vectors(name: str, column: Array, unit_rows: bool = False) -> VectorEncoding:
+def learn_vectors(name: str, column: Array, unit_rows: bool) -> VectorEncoding:
     """Learn how to encode a column of lists of labelled rows, or raise ``Unusable``."""
-    values = _lengthened(vectors(name, column), unit_rows)
+    values = _lengthened(_vectors(name, column), unit_rows)
     # Column by column, so that sums run as they do for number columns, to the last bit.
     columns = [np.ascontiguousarray(values[:, place]) for place in range(values.shape[1])]
     deviations = np.array([one.std() for one in columns])
@@ -115,12 +79,11 @@ def is_list(kind: Any) -> bool:
     return bool(listed and is_number(kind.value_type))
 
 
-def vectors(name: str, column: Array) -> FloatArray:
+def _vectors(name: str, column: Array) -> FloatArray:
     """The lists of a column as rows of an array, in the precision in which they are stored."""
     if not is_list(column.type):
         raise ValueError(f"column {name!r} must hold lists of numbers; it holds {column.type}.")
-    pc = arrow("compute")
-    lengths = pc.list_value_length(column).fill_null(0).to_numpy()
+    lengths = arrow("compute").list_value_length(column).fill_null(0).to_numpy()
     usual = int(np.bincount(lengths).argmax())
     other = lengths != usual
     if usual == 0 or other.any():
@@ -132,17 +95,13 @@ def vectors(name: str, column: Array) -> FloatArray:
         )
     chunks = [chunk.flatten().to_numpy(zero_copy_only=False) for chunk in column.chunks]
     values = np.concatenate(chunks).reshape(len(column), usual)
-    _check_finite(name, values)
-    return values
-
-
-def _check_finite(name: str, values: FloatArray) -> None:
     high, low = values.max(axis=1).astype(np.float64), values.min(axis=1).astype(np.float64)
-    wrong: BoolArray = ~(np.maximum(high, -low) <= LARGEST)
+    wrong = ~(np.maximum(high, -low) <= LARGEST)
     if wrong.any():
         raise BadCell(
             f"column {name!r} must hold lists of finite numbers; got others", int(wrong.argmax())
         )
+    return values
 
 
 def _lengthened(values: FloatArray, unit_rows: bool) -> FloatArray:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,78 +14,65 @@ from unseen.tables._arrow import Batch, Table, arrow, batch_rows
 if TYPE_CHECKING:
     from unseen.tables.formats import Part
 
-__all__ = ["Arff", "Excel", "WholeTable"]
 
+@dataclass(frozen=True)
+class WholeTable:
+    """A format whose files are read as a whole, by a function that is told what it is called."""
 
-class WholeTable(ABC):
-    """A format whose files are read as a whole."""
+    called: str
+    read: Callable[[Part, str], Table]
 
     def names(self, part: Part) -> list[str]:
         """The columns of the table."""
-        return list(self._table(part).column_names)
+        return list(self.read(part, self.called).column_names)
 
     def batches(self, part: Part, columns: Sequence[str]) -> Iterator[Batch]:
         """The table, cut into batches."""
-        table = self._table(part).select(list(columns))
+        table = self.read(part, self.called).select(list(columns))
         yield from table.to_batches(max_chunksize=batch_rows(len(columns)))
 
-    @abstractmethod
-    def _table(self, part: Part) -> Table:
-        """The whole table of one file."""
 
-
-@dataclass(frozen=True)
-class Arff(WholeTable):
+def read_arff(part: Part, called: str) -> Table:
     """ARFF, the format of Weka and OpenML; numbers and nominal values."""
+    from scipy.io import arff
 
-    called: ClassVar[str] = "an ARFF file of numbers and nominal values"
-
-    def _table(self, part: Part) -> Table:
-        from scipy.io import arff
-
-        try:
-            with part.path.open(encoding="utf-8", errors="surrogateescape") as file:
-                rows, _ = arff.loadarff(file)
-        except (arff.ArffError, NotImplementedError, ValueError, StopIteration) as error:
-            reason = " ".join(str(error).split()) or "it has no such header"
-            raise ValueError(
-                f"{part.name} must be {self.called}; {reason[:200]}. Save it as csv."
-            ) from error
-        names = rows.dtype.names or ()
-        return arrow().table({name: _plain(rows[name]) for name in names})
+    try:
+        with part.path.open(encoding="utf-8", errors="surrogateescape") as file:
+            rows, _ = arff.loadarff(file)
+    except (arff.ArffError, NotImplementedError, ValueError, StopIteration) as error:
+        reason = " ".join(str(error).split()) or "it has no such header"
+        raise ValueError(
+            f"{part.name} must be {called}; {reason[:200]}. Save it as csv."
+        ) from error
+    return arrow().table({name: _nominal(rows[name]) for name in rows.dtype.names or ()})
 
 
-@dataclass(frozen=True)
-class Excel(WholeTable):
-    """The first sheet of an Excel workbook."""
-
-    called: ClassVar[str] = "an Excel workbook"
-
-    def _table(self, part: Part) -> Table:
-        try:
-            import pandas as pd
-
-            with warnings.catch_warnings():
-                # Styles and validations that the reader does not know have no values.
-                warnings.simplefilter("ignore", UserWarning)
-                sheet = pd.read_excel(part.path, dtype=object, keep_default_na=False)
-        except ImportError as error:
-            raise ImportError(
-                f"{part.name} needs pandas and openpyxl to be read, and one is not installed. "
-                'Try: pip install "unseen[excel]"'
-            ) from error
-        except Exception as error:  # a damaged workbook fails in many ways
-            reason = " ".join(str(error).split())[:200].rstrip(".")
-            raise ValueError(f"{part.name} must be {self.called}; {reason}.") from error
-        return arrow().table({str(name): _of_one_type(sheet[name]) for name in sheet.columns})
-
-
-def _plain(column: Any) -> Any:
+def _nominal(column: Any) -> Any:
     """Nominal values, which SciPy gives as bytes, as text; ``?`` is missing."""
     if column.dtype.kind != "S":
         return column
     words = [value.decode("utf-8", "replace") for value in column.tolist()]
     return arrow().array([None if word == "?" else word for word in words])
+
+
+def read_excel(part: Part, called: str) -> Table:
+    """The first sheet of an Excel workbook."""
+    try:
+        import pandas as pd
+
+        with warnings.catch_warnings():
+            # Styles and validations that the reader does not know have no values.
+            warnings.simplefilter("ignore", UserWarning)
+            sheet = pd.read_excel(part.path, dtype=object, keep_default_na=False)
+    except ImportError as error:
+        raise ImportError(
+            f"{part.name} needs pandas and openpyxl to be read, and one is not installed. "
+            'Try: pip install "unseen[excel]"'
+        ) from error
+    except Exception as error:  # a damaged workbook fails in many ways
+        reason = " ".join(str(error).split())[:200].rstrip(".")
+        raise ValueError(f"{part.name} must be {called}; {reason}.") from error
+    return arrow().table({str(name): _of_one_type(sheet[name]) for name in sheet.columns})
 
 
 def _of_one_type(column: Any) -> Any:

@@ -1,13 +1,16 @@
-"""Rows written to a table, batch by batch; the file appears when the last is written."""
+"""Rows written batch by batch: to a file that appears when the last is written, or kept for it."""
 
 from __future__ import annotations
 
 import json
 import math
+import os
+import shutil
+from collections.abc import Callable
 from contextlib import ExitStack
 from datetime import date, time
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from unseen._files import StrPath, write_then_rename
 from unseen.tables._arrow import Batch, Table, arrow, as_table, decoded, first_line
@@ -20,10 +23,6 @@ from unseen.tables.formats import (
     check_name,
     format_of_name,
 )
-
-__all__ = ["RowWriter"]
-
-_WRITTEN = (Delimited, JsonLines, Parquet, Feather)
 
 
 class RowWriter:
@@ -59,19 +58,20 @@ class RowWriter:
         self.path = Path(path)
         check_name(str(path))
         self.n_rows = 0
-        self._kind, self._compression = format_of_name(self.path, str(path))
-        if not isinstance(FORMATS[self._kind], _WRITTEN):
+        kind, self._compression = format_of_name(self.path, str(path))
+        format = FORMATS[kind]
+        if not isinstance(format, Delimited | JsonLines | Parquet | Feather):
             raise ValueError(
-                f"{path} must be csv, tsv, parquet, feather or json lines; .{self._kind} is read "
-                "only."
+                f"{path} must be csv, tsv, parquet, feather or json lines; .{kind} is read only."
             )
+        self._format = format
         self._stack = ExitStack()
         self._schema: Any = None
 
     @property
     def keeps_types(self) -> bool:
         """Whether the format tells numbers from text."""
-        return not isinstance(FORMATS[self._kind], Delimited)
+        return not isinstance(self._format, Delimited)
 
     def __enter__(self) -> RowWriter:
         arrow()
@@ -91,10 +91,8 @@ class RowWriter:
         try:
             if self._schema is None:
                 self._schema = table.schema
-                self._sink = _open_sink(
-                    self._stack, self._draft, self._kind, self._compression, self._schema
-                )
-            self._sink.write(table.select(self._schema.names).cast(self._schema))
+                self._add = self._opened()
+            self._add(table.select(self._schema.names).cast(self._schema))
         except (pa.ArrowException, KeyError) as error:
             place = f"after row {self.n_rows}"
             raise ValueError(
@@ -102,53 +100,36 @@ class RowWriter:
             ) from error
         self.n_rows += table.num_rows
 
+    def _opened(self) -> Callable[[Table], None]:
+        """What writes tables to the draft; it is closed before the draft gets its name."""
+        pa = arrow()
+        if isinstance(self._format, Parquet):
+            sink = arrow("parquet").ParquetWriter(self._draft, self._schema, compression="zstd")
+        elif isinstance(self._format, Feather):
+            options = arrow("ipc").IpcWriteOptions(compression="zstd")
+            sink = pa.ipc.new_file(str(self._draft), self._schema, options=options)
+        else:
+            stream = pa.output_stream(str(self._draft), compression=self._compression)
+            self._stack.enter_context(stream)
+            if isinstance(self._format, JsonLines):
+                return lambda table: stream.write(_json_lines(table))
+            options = arrow("csv").WriteOptions(delimiter=self._format.separator)
+            sink = arrow("csv").CSVWriter(stream, self._schema, write_options=options)
+        self._stack.callback(sink.close)
+        return sink.write
+
     def _refuse_nothing(self, kind: type[BaseException] | None, *_: Any) -> None:
         if kind is None and self._schema is None:
             raise ValueError(f"{self.path} must have rows; none were written.")
 
 
-class _Sink(Protocol):
-    def write(self, table: Table) -> None: ...
-
-    def close(self) -> None: ...
-
-
-class _JsonSink:
+def _json_lines(table: Table) -> bytes:
     """One object a line; NaN and infinity, which JSON lacks, become null, at any depth."""
-
-    def __init__(self, stream: Any) -> None:
-        self._stream = stream
-
-    def write(self, table: Table) -> None:
-        lines = (
-            json.dumps(_json_value(row), ensure_ascii=False, allow_nan=False)
-            for row in table.to_pylist()
-        )
-        self._stream.write("".join(f"{line}\n" for line in lines).encode())
-
-    def close(self) -> None: ...
-
-
-def _open_sink(
-    stack: ExitStack, draft: Path, kind: str, compression: str | None, schema: Any
-) -> _Sink:
-    """The writer of a format; it is closed before the draft gets its name."""
-    pa, format = arrow(), FORMATS[kind]
-    sink: _Sink
-    if isinstance(format, Parquet):
-        sink = arrow("parquet").ParquetWriter(draft, schema, compression="zstd")
-    elif isinstance(format, Feather):
-        options = arrow("ipc").IpcWriteOptions(compression="zstd")
-        sink = pa.ipc.new_file(str(draft), schema, options=options)
-    else:
-        stream = stack.enter_context(pa.output_stream(str(draft), compression=compression))
-        if isinstance(format, Delimited):
-            options = arrow("csv").WriteOptions(delimiter=format.separator)
-            sink = arrow("csv").CSVWriter(stream, schema, write_options=options)
-        else:
-            sink = _JsonSink(stream)
-    stack.callback(sink.close)
-    return sink
+    lines = (
+        json.dumps(_json_value(row), ensure_ascii=False, allow_nan=False)
+        for row in table.to_pylist()
+    )
+    return "".join(f"{line}\n" for line in lines).encode()
 
 
 def _json_value(value: Any) -> Any:
@@ -161,3 +142,47 @@ def _json_value(value: Any) -> Any:
     if value is None or isinstance(value, str | int | float):
         return value
     return value.isoformat() if isinstance(value, date | time) else str(value)
+
+
+class KeptBatches:
+    """Tables by number, in a hidden folder beside a file that is being made of them.
+
+    Each table is on disk, whole, before :meth:`keep` returns, so that a process may be killed at
+    any time. A later run finds the tables by the name of the file and by the ``key``, which says
+    what the tables were made from; tables of another key are thrown away.
+
+    Parameters
+    ----------
+    target : path
+        The file that the tables are for.
+    key : str
+        Equal for equal tables.
+    """
+
+    def __init__(self, target: StrPath, key: str) -> None:
+        target = Path(os.path.realpath(target))
+        self.folder = target.with_name(f".{target.name}.kept")
+        known = self.folder / "key.txt"
+        if not (known.is_file() and known.read_bytes() == key.encode()):
+            self.remove()
+            self.folder.mkdir(mode=0o700)  # the file may be for its owner alone
+            with write_then_rename(known) as draft:
+                draft.write_text(key)
+
+    def find(self, number: int) -> Table | None:
+        """The table of this number; None where it was not kept."""
+        file = self._file(number)
+        return arrow("feather").read_table(file, memory_map=False) if file.exists() else None
+
+    def keep(self, number: int, table: Table) -> None:
+        """Put the table of this number on disk."""
+        with write_then_rename(self._file(number)) as draft:
+            arrow("feather").write_feather(table, draft, compression="lz4")
+
+    def remove(self) -> None:
+        """Throw all tables away."""
+        if self.folder.exists():
+            shutil.rmtree(self.folder)
+
+    def _file(self, number: int) -> Path:
+        return self.folder / f"{number:08d}.feather"

@@ -25,11 +25,11 @@ def test_the_program_is_the_integral() -> None:
     X, codes, X_new = one_dimension(0)
     bandwidth = 0.7
     labelled, new = density_products(X, codes, X_new, bandwidth)
-    program = matching(labelled, codes, new)
+    gram, linear = matching(labelled, codes, new)
     factor = (4 * np.pi * bandwidth**2) ** -0.5
     differences = []
     for shares in np.random.default_rng(1).dirichlet(np.ones(3), size=5):
-        quadratic = factor * (shares @ program.gram @ shares - 2 * program.linear @ shares)
+        quadratic = factor * (shares @ gram @ shares - 2 * linear @ shares)
         integral = l2_distance(shares, X[:, 0], codes, X_new[:, 0], bandwidth)
         differences.append(integral - quadratic)
     # They differ by the integral of the squared density of the new rows, whatever the shares.
@@ -70,9 +70,9 @@ def test_unconstrained_shares_solve_the_normal_equations() -> None:
     X, codes, X_new = one_dimension(3)
     estimator = L2Distance(constrained=False, bandwidth=0.5, random_state=0).fit(X, codes)
     record = estimator.scores(X_new)
-    program = matching(record.labelled, record.codes, record.new)
+    gram, linear = matching(record.labelled, record.codes, record.new)
     free = np.array(estimator.from_scores(record).diagnostics["unconstrained"])
-    assert_allclose(program.gram @ free, program.linear, atol=1e-10)
+    assert_allclose(gram @ free, linear, atol=1e-10)
 
 
 def test_well_separated_classes_are_counted() -> None:

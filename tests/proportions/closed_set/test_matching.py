@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from unseen.proportions.bootstrap import bootstrap_means
-from unseen.proportions.closed_set.matching import matching_replicates
+from unseen.proportions.closed_set.matching import matching, matching_replicates
 from unseen.simplex import minimise_on_simplex
 
 
@@ -27,7 +27,12 @@ def test_replicates_spread_as_resolving_with_weights_does() -> None:
     x_new = rng.normal(0, 1, (200, 2)) + (np.arange(200) < 60)[:, None] * [2.0, 1.0]
     samples = [x[codes == 0], x[codes == 1], x_new]
     means = np.array([sample.mean(axis=0) for sample in samples])
-    found = matching_replicates(x @ means.T, codes, x_new @ means.T, 2000, 0)
+    # The inner product of two points is their product: only means are matched.
+    rows = x @ means.T, codes, x_new @ means.T
+    gram, linear = matching(*rows)
+    assert_allclose(gram, means[:2] @ means[:2].T, atol=1e-12)
+    assert_allclose(linear, means[:2] @ means[2])
+    found = matching_replicates(*rows, 2000, np.random.default_rng(0))
     slow = []
     for _ in range(2000):
         m = np.array([rng.dirichlet(np.ones(len(sample))) @ sample for sample in samples])

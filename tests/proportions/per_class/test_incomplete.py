@@ -1,6 +1,7 @@
 """MPE-Incomplete: Eq. (4), the unseen rest, and one set of scores for many estimators."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -12,13 +13,12 @@ from sklearn.exceptions import NotFittedError
 from sklearn.naive_bayes import GaussianNB
 
 import unseen
+from reference.pair_scores import ODD, gaussian_pairs
 from unseen import BestBin, CertifiedBound, KernelMean, MPEIncomplete, ROCSlope, UnseenWarning
 from unseen.proportions.per_class.incomplete import incomplete_proportions
-from unseen.records import Notice
 from unseen.scores import PairScores
 
-ODD = Notice("constant_columns", "odd rows")
-
+gaussian_scores = partial(gaussian_pairs, n=2000)
 slopes = st.lists(st.floats(0, 1), min_size=1, max_size=6)
 
 
@@ -33,16 +33,6 @@ def test_shares_are_the_slopes_and_the_rest_is_unseen(raw: list[float]) -> None:
         assert_array_equal(proportions, raw)
     else:
         assert rest == pytest.approx(0, abs=1e-12)
-
-
-def gaussian_scores(shares: list[float], n: int = 2000, seed: int = 0) -> PairScores:
-    """Per class: scores of F = (1 - share) N(4, 1) + share N(0, 1), and of H = N(0, 1)."""
-    rng = np.random.default_rng(seed)
-    pairs = tuple(
-        (rng.normal(np.where(np.arange(n) < share * n, 0, 4), 1), rng.normal(0, 1, n))
-        for share in shares
-    )
-    return PairScores(tuple("abcdef"[: len(shares)]), pairs, seed=5, notices=(ODD,))
 
 
 def test_each_share_is_the_mixture_proportion_of_its_class() -> None:

@@ -1,5 +1,7 @@
 """MPE-Joint: the least total deviance over curves whose slopes share out the whole."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,26 +11,16 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import check_grad
 
 from reference.joint_twin import best_on_grid, by_general_solver, deviance
+from reference.pair_scores import ODD, gaussian_pairs
 from unseen import MPEJoint, simplex
-from unseen.records import Notice
 from unseen.roc import BinomialDeviance, Concave, Gaussian, RocSketch, bootstrap_rocs, fit_roc
 from unseen.roc.joint import _derivatives, by_slope_of, cheapest_slopes, fit_jointly, share_out
 from unseen.scores import PairScores
 
-ODD = Notice("constant_columns", "odd rows")
+scores_of = partial(gaussian_pairs, shift=2.5)
 GRID = BinomialDeviance().grid
 MODELS = [Gaussian(), Concave(), Concave(mu=0.5)]
 each_model = pytest.mark.parametrize("model", MODELS, ids=repr)
-
-
-def scores_of(shares: list[float], n: int = 1000, seed: int = 0, shift: float = 2.5) -> PairScores:
-    """Per class: scores of F = (1 - share) N(shift, 1) + share N(0, 1), and of H = N(0, 1)."""
-    rng = np.random.default_rng(seed)
-    pairs = tuple(
-        (rng.normal(np.where(np.arange(n) < share * n, 0, shift), 1), rng.normal(0, 1, n))
-        for share in shares
-    )
-    return PairScores(tuple("abcdef"[: len(shares)]), pairs, seed=5, notices=(ODD,))
 
 
 def rough_curves(seed: int, n_classes: int, n: int = 40) -> np.ndarray:

@@ -1,26 +1,17 @@
 """MPE-Projected: the nearest point of the simplex to the slopes of MPE-Incomplete."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 
 import unseen
+from reference.pair_scores import gaussian_pairs
 from unseen import BestBin, MPEIncomplete, MPEProjected, ROCSlope
-from unseen.records import Notice
-from unseen.scores import PairScores
 
-ODD = Notice("constant_columns", "odd rows")
-
-
-def gaussian_scores(shares: list[float], n: int = 800, seed: int = 0) -> PairScores:
-    """Per class: scores of F = (1 - share) N(4, 1) + share N(0, 1), and of H = N(0, 1)."""
-    rng = np.random.default_rng(seed)
-    pairs = tuple(
-        (rng.normal(np.where(np.arange(n) < share * n, 0, 4), 1), rng.normal(0, 1, n))
-        for share in shares
-    )
-    return PairScores(tuple("abcdef"[: len(shares)]), pairs, seed=5, notices=(ODD,))
+gaussian_scores = partial(gaussian_pairs, n=800)
 
 
 def nearest_by_quadratic_programme(point: np.ndarray) -> np.ndarray:

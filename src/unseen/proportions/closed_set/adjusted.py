@@ -8,20 +8,17 @@ the probabilistic adjusted count (PACC). docs/theory.md, "Closed-set methods", s
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from unseen._random import generator
 from unseen._types import FloatArray
-from unseen.proportions.base import Reading, append_zero_unseen
-from unseen.proportions.bootstrap import bootstrap_means, class_bootstrap_means, class_means
+from unseen.proportions.base import CLASSIFIER_CONSTRAINTS, Reading, closed_reading
+from unseen.proportions.bootstrap import bootstrap_means
 from unseen.proportions.closed_set.base import PosteriorEstimator
 from unseen.proportions.closed_set.count import votes
 from unseen.scores import Posteriors
 from unseen.simplex import minimise_on_simplex
-
-__all__ = ["AdjustedCount", "adjusted_shares"]
 
 
 class AdjustedCount(PosteriorEstimator):
@@ -50,15 +47,13 @@ class AdjustedCount(PosteriorEstimator):
     >>> X = np.vstack([rng.normal(-1, 1, (300, 2)), rng.normal(1, 1, (300, 2))])
     >>> y = ["left"] * 300 + ["right"] * 300
     >>> X_new = np.vstack([rng.normal(-1, 1, (400, 2)), rng.normal(1, 1, (100, 2))])
-    >>> estimate = AdjustedCount(random_state=0).fit(X, y).estimate(X_new)
-    >>> print(f"left {estimate['left']:.1f}")
-    left 0.8
+    >>> round(AdjustedCount(random_state=0).fit(X, y).estimate(X_new)["left"], 1)
+    0.8
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints = CLASSIFIER_CONSTRAINTS | {
         "soft": ["boolean"],
         "constrained": ["boolean"],
-        **PosteriorEstimator._parameter_constraints,
     }
 
     def __init__(
@@ -77,44 +72,24 @@ class AdjustedCount(PosteriorEstimator):
     def read(self, scores: Posteriors) -> Reading:
         """Correct the counts for the error rates."""
         rows, rows_new = votes(scores.of_labelled, self.soft), votes(scores.new, self.soft)
-        codes, n_classes = scores.codes, len(scores.classes)
-        rates = class_means(rows, codes, n_classes).T
+        by_class = [rows[scores.codes == code] for code in range(len(scores.classes))]
+        rates = np.stack([own.mean(axis=0) for own in by_class]).T
 
-        def replicates(n_replicates: int, random_state: Any = None) -> FloatArray:
-            rng = generator(random_state)
-            drawn = class_bootstrap_means(rows, codes, n_classes, n_replicates, rng)
+        def draw(n_replicates: int, rng: np.random.Generator) -> FloatArray:
+            drawn = [bootstrap_means(own, n_replicates, rng) for own in by_class]
             counted = bootstrap_means(rows_new, n_replicates, rng)
-            shares = adjusted_shares(drawn.swapaxes(1, 2), counted, constrained=self.constrained)
-            return append_zero_unseen(shares)
+            drawn_rates = np.stack(drawn, axis=1).swapaxes(1, 2)
+            return adjusted_shares(drawn_rates, counted, self.constrained)
 
-        shares = adjusted_shares(rates, rows_new.mean(axis=0), constrained=self.constrained)
-        condition = {"condition": float(np.linalg.cond(rates))}
-        return Reading(append_zero_unseen(shares), replicates, diagnostics=condition)
+        shares = adjusted_shares(rates, rows_new.mean(axis=0), self.constrained)
+        return closed_reading(shares, draw, condition=float(np.linalg.cond(rates)))
 
 
-def adjusted_shares(
-    rates: FloatArray, counted: FloatArray, *, constrained: bool = True
-) -> FloatArray:
-    """Solve ``q = M pi`` for the shares, for many M and q at once.
+def adjusted_shares(rates: FloatArray, counted: FloatArray, constrained: bool = True) -> FloatArray:
+    """Solve ``q = M pi`` for the shares (..., K): by least squares on the simplex, or clipped.
 
-    Parameters
-    ----------
-    rates : ndarray of shape (..., K, K)
-        ``M_ki``: the rate at which rows of class i are counted for class k.
-    counted : ndarray of shape (..., K)
-        ``q_k``: the share of new rows counted for class k.
-    constrained : bool, default=True
-        Least squares on the simplex; or else the plain solution, clipped.
-
-    Returns
-    -------
-    ndarray of shape (..., K)
-
-    Examples
-    --------
-    >>> rates = np.array([[0.9, 0.2], [0.1, 0.8]])
-    >>> adjusted_shares(rates, np.array([0.55, 0.45])).round(3)
-    array([0.5, 0.5])
+    ``M_ki``, (..., K, K), is the rate at which rows of class i are counted for class k; ``q_k``,
+    (..., K), the share of new rows counted for class k.
     """
     if constrained:
         transposed = np.swapaxes(rates, -1, -2)

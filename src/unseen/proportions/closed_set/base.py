@@ -13,8 +13,6 @@ from unseen.intervals import Calibrated, IntervalMethod
 from unseen.proportions.base import CLASSIFIER_CONSTRAINTS, ProportionEstimator
 from unseen.scores import Posteriors, PosteriorScorer, RowScores, Scorer, Scores
 
-__all__ = ["ClosedSetEstimator", "PosteriorEstimator"]
-
 
 class ClosedSetEstimator(ProportionEstimator):
     """Base of the closed-set estimators: at least two classes, and nothing is unseen."""
@@ -29,13 +27,7 @@ class ClosedSetEstimator(ProportionEstimator):
 
 
 class PosteriorEstimator(ClosedSetEstimator):
-    """Base of the estimators that read shares off a classifier's posteriors.
-
-    Parameters
-    ----------
-    classifier, n_folds, random_state, n_jobs
-        As in :class:`~unseen.SaerensEM`.
-    """
+    """Base of the estimators that read shares off a classifier's posteriors."""
 
     reads: ClassVar[type[Scores]] = Posteriors
 

@@ -6,18 +6,16 @@ The baseline. With error rates above zero it is wrong even with endless data: it
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
-from unseen._random import generator
 from unseen._types import FloatArray
-from unseen.proportions.base import CLASSIFIER_CONSTRAINTS, Reading, append_zero_unseen
+from unseen.proportions.base import CLASSIFIER_CONSTRAINTS, Reading, closed_reading
 from unseen.proportions.bootstrap import bootstrap_means
 from unseen.proportions.closed_set.base import ClosedSetEstimator
 from unseen.scores import Posteriors, PosteriorScorer
-
-__all__ = ["ClassifyAndCount", "votes"]
 
 
 class ClassifyAndCount(ClosedSetEstimator):
@@ -47,9 +45,7 @@ class ClassifyAndCount(ClosedSetEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "soft": ["boolean"],
-        "classifier": CLASSIFIER_CONSTRAINTS["classifier"],
-        "random_state": ["random_state"],
-        "n_jobs": CLASSIFIER_CONSTRAINTS["n_jobs"],
+        **{name: CLASSIFIER_CONSTRAINTS[name] for name in ("classifier", "random_state", "n_jobs")},
     }
 
     def __init__(
@@ -71,21 +67,9 @@ class ClassifyAndCount(ClosedSetEstimator):
     def read(self, scores: Posteriors) -> Reading:
         """Count the new rows of each class."""
         rows = votes(scores.new, self.soft)
-
-        def replicates(n_replicates: int, random_state: Any = None) -> FloatArray:
-            return append_zero_unseen(bootstrap_means(rows, n_replicates, generator(random_state)))
-
-        return Reading(append_zero_unseen(rows.mean(axis=0)), replicates)
+        return closed_reading(rows.mean(axis=0), partial(bootstrap_means, rows))
 
 
 def votes(posteriors: FloatArray, soft: bool) -> FloatArray:
-    """The posteriors themselves, or a 1 for the most probable class of each row.
-
-    Examples
-    --------
-    >>> votes(np.array([[0.2, 0.5, 0.3]]), soft=False)
-    array([[0., 1., 0.]])
-    """
-    if soft:
-        return posteriors
-    return np.eye(posteriors.shape[1])[posteriors.argmax(axis=1)]
+    """The posteriors themselves, or a 1 for the most probable class of each row."""
+    return posteriors if soft else np.eye(posteriors.shape[1])[posteriors.argmax(axis=1)]

@@ -8,21 +8,18 @@ height that EM climbs to. docs/theory.md, "Closed-set methods", derives L.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from unseen._random import generator
 from unseen._sklearn import HasMethods
-from unseen._types import FloatArray
-from unseen.proportions.base import Reading, append_zero_unseen
+from unseen.proportions.base import CLASSIFIER_CONSTRAINTS, Reading, closed_reading
 from unseen.proportions.bootstrap import em_replicates, shares_by_sums, sums_replicates
 from unseen.proportions.closed_set.base import PosteriorEstimator
 from unseen.scores import Posteriors
 from unseen.scores.calibration import BiasCorrectedTemperature, Temperature, assumed_shares
 from unseen.simplex import mixture_shares
-
-__all__ = ["SaerensEM"]
 
 
 class SaerensEM(PosteriorEstimator):
@@ -57,10 +54,7 @@ class SaerensEM(PosteriorEstimator):
     left 0.8, unseen 0.0
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "calibration": [None, HasMethods(["fit"])],
-        **PosteriorEstimator._parameter_constraints,
-    }
+    _parameter_constraints = CLASSIFIER_CONSTRAINTS | {"calibration": [None, HasMethods(["fit"])]}
 
     def __init__(
         self,
@@ -81,15 +75,11 @@ class SaerensEM(PosteriorEstimator):
             labelled, new = rescaling(scores.of_labelled), rescaling(scores.new)
             prior = assumed_shares(labelled, scores.codes)
             record = replace(scores, labelled=labelled, new=new, prior=prior, rescaling=None)
-        shares = mixture_shares(record.ratios, start=record.prior)
-        if record.sums is not None:
+        if record.sums is None:
+            shares = mixture_shares(record.ratios, start=record.prior)
+            draw = partial(em_replicates, record, shares)
+        else:
             shares = shares_by_sums(record.sums)
+            draw = partial(sums_replicates, record, shares)
         height = float(np.log(record.ratios @ shares).mean())
-
-        def replicates(n_replicates: int, random_state: Any = None) -> FloatArray:
-            draw = em_replicates if record.sums is None else sums_replicates
-            return append_zero_unseen(draw(record, shares, n_replicates, generator(random_state)))
-
-        return Reading(
-            append_zero_unseen(shares), replicates, diagnostics={"log_likelihood": height}
-        )
+        return closed_reading(shares, draw, log_likelihood=height)

@@ -8,18 +8,17 @@ are summed. docs/theory.md, "Closed-set methods", has the inner products.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
 from unseen._types import FloatArray, IntArray
-from unseen.proportions.base import Reading, append_zero_unseen
+from unseen.proportions.base import CLASSIFIER_CONSTRAINTS, Reading, closed_reading
 from unseen.proportions.closed_set.base import PosteriorEstimator
 from unseen.proportions.closed_set.matching import matching, matching_replicates
 from unseen.scores import Posteriors, RawScorer, RowScores, Scorer, Scores
 from unseen.simplex import minimise_on_simplex
-
-__all__ = ["HallECDF", "ecdf_products"]
 
 _DECIMALS = 2
 
@@ -44,15 +43,13 @@ class HallECDF(PosteriorEstimator):
     >>> X = np.append(rng.normal(-1, 1, 500), rng.normal(1, 1, 500))[:, None]
     >>> y = ["left"] * 500 + ["right"] * 500
     >>> X_new = np.append(rng.normal(-1, 1, 800), rng.normal(1, 1, 200))[:, None]
-    >>> estimate = HallECDF(raw=True).fit(X, y).estimate(X_new)
-    >>> print(f"left {estimate['left']:.1f}")
-    left 0.8
+    >>> round(HallECDF(raw=True).fit(X, y).estimate(X_new)["left"], 1)
+    0.8
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "raw": ["boolean"],
-        **PosteriorEstimator._parameter_constraints,
-    }
+    reads: ClassVar[type[Scores]] = RowScores
+
+    _parameter_constraints = CLASSIFIER_CONSTRAINTS | {"raw": ["boolean"]}
 
     def __init__(
         self,
@@ -65,23 +62,23 @@ class HallECDF(PosteriorEstimator):
         super().__init__(classifier, n_folds, random_state, n_jobs)
         self.raw = raw
 
-    reads: ClassVar[type[Scores]] = RowScores
-
     def scorer(self, seed: int) -> Scorer:
         """Makes the posteriors, or takes the columns themselves where ``raw`` is True."""
         return RawScorer(seed) if self.raw else super().scorer(seed)
 
     def read(self, scores: RowScores) -> Reading:
         """Bring the mixture of distribution functions nearest to that of the new rows."""
-        labelled, new = _products(scores)
-
-        def replicates(n_replicates: int, random_state: Any = None) -> FloatArray:
-            return append_zero_unseen(
-                matching_replicates(labelled, scores.codes, new, n_replicates, random_state)
-            )
-
-        shares = minimise_on_simplex(*matching(labelled, scores.codes, new))
-        return Reading(append_zero_unseen(shares), replicates)
+        labelled, new = scores.of_labelled, scores.new
+        if isinstance(scores, Posteriors):
+            # Two posteriors are one score: the second column mirrors the first. And the order of
+            # values all but equal to 0 or 1 tells which model made them more than anything else.
+            first = 1 if len(scores.classes) == 2 else 0
+            labelled, new = (np.round(rows[:, first:], _DECIMALS) for rows in (labelled, new))
+        own, other = ecdf_products(labelled, scores.codes, new)
+        rows = own, scores.codes, other
+        return closed_reading(
+            minimise_on_simplex(*matching(*rows)), partial(matching_replicates, *rows)
+        )
 
 
 def ecdf_products(
@@ -89,27 +86,8 @@ def ecdf_products(
 ) -> tuple[FloatArray, FloatArray]:
     """Inner products ``integral_{t >= x} F(t) dm(t)`` of each row with each sample.
 
-    Parameters
-    ----------
-    labelled : ndarray of shape (n, S)
-        Scores of the labelled rows.
-    codes : ndarray of shape (n,)
-        Classes of the labelled rows, 0 to K - 1.
-    new : ndarray of shape (m, S)
-        Scores of the new rows.
-
-    Returns
-    -------
-    labelled : ndarray of shape (n, K + 1)
-        For each labelled row: with each class and, last, with the new rows; summed over scores.
-    new : ndarray of shape (m, K + 1)
-        Inner products of each new row.
-
-    Examples
-    --------
-    >>> new = ecdf_products(np.array([[0.0], [2.0]]), np.array([0, 1]), np.array([[1.0]]))[1]
-    >>> new.round(3)
-    array([[0.667, 0.333, 0.667]])
+    From scores (n, S) and (m, S), with classes 0 to K - 1: for each row the products with each
+    class and, last, with the new rows, (n, K + 1) and (m, K + 1), summed over scores.
     """
     n_rows, n_classes = len(labelled), int(codes.max()) + 1
     samples = np.append(codes, np.full(len(new), n_classes))
@@ -124,13 +102,3 @@ def ecdf_products(
         beyond = np.cumsum((functions * mass)[::-1], axis=0)[::-1]
         products += beyond[place]
     return products[:n_rows], products[n_rows:]
-
-
-def _products(scores: RowScores) -> tuple[FloatArray, FloatArray]:
-    labelled, new = scores.of_labelled, scores.new
-    if isinstance(scores, Posteriors):
-        # Two posteriors are one score: the second column mirrors the first. And the order of
-        # values all but equal to 0 or 1 tells which model made them more than anything else.
-        first = 1 if len(scores.classes) == 2 else 0
-        labelled, new = (np.round(rows[:, first:], _DECIMALS) for rows in (labelled, new))
-    return ecdf_products(labelled, scores.codes, new)

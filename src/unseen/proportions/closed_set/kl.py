@@ -9,6 +9,7 @@ derives the convex problem.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -16,18 +17,16 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from sklearn.metrics.pairwise import rbf_kernel
 
-from unseen._random import generator, one_blas_thread
+from unseen._random import one_blas_thread
 from unseen._sklearn import Interval
 from unseen._types import FloatArray, IntArray, Matrix
-from unseen.proportions.base import Reading, append_zero_unseen
+from unseen.proportions.base import Reading, closed_reading
 from unseen.proportions.closed_set.base import ClosedSetEstimator
 from unseen.proportions.closed_set.matching import gradient_noise
 from unseen.samples import LabelledRows
 from unseen.scores import RowScores, Scorer
 from unseen.scores.kernel import Standardisation, dense, median_bandwidth
 from unseen.simplex import minimise_on_simplex
-
-__all__ = ["KLDivergence", "RatioFit", "fit_density_ratio"]
 
 _SHARE_TOL = 1e-9
 _MAX_STEPS = 100
@@ -56,9 +55,8 @@ class KLDivergence(ClosedSetEstimator):
     >>> X = np.vstack([rng.normal(-1, 1, (300, 2)), rng.normal(1, 1, (300, 2))])
     >>> y = ["left"] * 300 + ["right"] * 300
     >>> X_new = np.vstack([rng.normal(-1, 1, (400, 2)), rng.normal(1, 1, (100, 2))])
-    >>> estimate = KLDivergence(random_state=0).fit(X, y).estimate(X_new)
-    >>> print(f"left {estimate['left']:.1f}")
-    left 0.8
+    >>> round(KLDivergence(random_state=0).fit(X, y).estimate(X_new)["left"], 1)
+    0.8
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -88,28 +86,13 @@ class KLDivergence(ClosedSetEstimator):
         """Fit the density ratio of highest bound on the divergence, and the shares with it."""
         labelled, codes, new = scores.of_labelled, scores.codes, scores.new
         fit = fit_density_ratio(labelled, codes, new, self.penalty / len(codes))
-
-        def replicates(n_replicates: int, random_state: Any = None) -> FloatArray:
-            rng = generator(random_state)
-            return append_zero_unseen(_replicates(fit, scores, n_replicates, rng))
-
         divergence = float((new @ fit.alpha).mean() - fit.heights.max())
-        return Reading(
-            append_zero_unseen(fit.shares), replicates, diagnostics={"divergence": divergence}
-        )
+        return closed_reading(fit.shares, partial(_replicates, fit, scores), divergence=divergence)
 
 
 @dataclass(frozen=True, eq=False)
 class LandmarkScorer(Scorer):
-    """Scores each row by kernel values at landmarks.
-
-    Parameters
-    ----------
-    bandwidth, n_landmarks
-        As in :class:`KLDivergence`.
-    seed : int, default=0
-        Draws the landmarks.
-    """
+    """Scores each row by kernel values at landmarks, which the seed draws."""
 
     bandwidth: float | None = None
     n_landmarks: int = 200
@@ -143,41 +126,21 @@ def _replicates(
     gram = fit.slopes @ response
     tilt = np.exp(labelled @ fit.alpha - fit.heights[codes])
     off_centre = (labelled - fit.slopes[codes]) * tilt[:, None]
-    noise = gradient_noise(
-        np.column_stack([off_centre @ response, tilt]),
-        codes,
-        scores.new @ response,
-        fit.shares,
-        n_replicates,
-        rng,
-    )
+    moves = np.column_stack([off_centre @ response, tilt]), codes, scores.new @ response
+    noise = gradient_noise(*moves, fit.shares, n_replicates, rng)
     linear = gram @ fit.shares + fit.heights + noise
     return minimise_on_simplex(np.tile(gram, (n_replicates, 1, 1)), linear)
 
 
 @dataclass(frozen=True, eq=False)
 class RatioFit:
-    """The ratio with the highest bound on the divergence, and the shares.
+    """The ratio with the highest bound on the divergence, and the shares."""
 
-    Parameters
-    ----------
-    alpha : ndarray of shape (L,)
-        Weights of the kernels in ``log r``.
-    shares : ndarray of shape (K,)
-        The shares.
-    heights : ndarray of shape (K,)
-        ``log E_i[r]`` of each class.
-    slopes : ndarray of shape (K, L)
-        Slopes of the heights in alpha: the mean kernels of each class, weighted by r.
-    curvature : ndarray of shape (L, L)
-        Second derivative of the objective at the shares.
-    """
-
-    alpha: FloatArray
-    shares: FloatArray
-    heights: FloatArray
-    slopes: FloatArray
-    curvature: FloatArray
+    alpha: FloatArray  # (L,), weights of the kernels in ``log r``
+    shares: FloatArray  # (K,)
+    heights: FloatArray  # (K,), ``log E_i[r]`` of each class
+    slopes: FloatArray  # (K, L), of the heights in alpha: mean kernels of each class, weighted by r
+    curvature: FloatArray  # (L, L), second derivative of the objective at the shares
 
 
 def fit_density_ratio(
@@ -186,26 +149,8 @@ def fit_density_ratio(
     """Minimise ``max_i log E_i[r] - E_0[log r] + penalty |alpha|^2 / 2`` over alpha.
 
     Sequential quadratic programming: each step minimises the maximum of the linearised
-    ``log E_i[r]`` with the curvature of their mixture, which is a program in the shares.
-
-    Parameters
-    ----------
-    labelled : ndarray of shape (n, L)
-        Kernels at the labelled rows.
-    codes : ndarray of shape (n,)
-        Classes of the labelled rows, 0 to K - 1.
-    new : ndarray of shape (m, L)
-        Kernels at the new rows.
-    penalty : float
-        Above 0.
-
-    Examples
-    --------
-    Two kernels that tell two classes apart for certain:
-
-    >>> new = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
-    >>> fit_density_ratio(np.eye(2), np.array([0, 1]), new, penalty=1e-6).shares.round(3)
-    array([0.75, 0.25])
+    ``log E_i[r]`` with the curvature of their mixture, which is a program in the shares. Kernels at
+    the labelled rows, whose classes are 0 to K - 1, have the shape (n, L), at the new rows (m, L).
     """
     n_classes = int(codes.max()) + 1
     classes = [labelled[codes == code] for code in range(n_classes)]
@@ -213,8 +158,7 @@ def fit_density_ratio(
     alpha = np.zeros(labelled.shape[1])
     shares = np.full(n_classes, 1 / n_classes)
     for _ in range(_MAX_STEPS):
-        heights, slopes, curvature = _log_means(classes, alpha, shares)
-        curvature[np.diag_indices_from(curvature)] += penalty
+        heights, slopes, curvature = _log_means(classes, alpha, shares, penalty)
         factor = cho_factor(curvature)
         free = cho_solve(factor, mean_new - penalty * alpha)
         response = cho_solve(factor, slopes.T)
@@ -224,15 +168,13 @@ def fit_density_ratio(
         alpha = alpha + length * move
         if length == 1 and np.abs(shares - last).max() < _SHARE_TOL:
             break
-    heights, slopes, curvature = _log_means(classes, alpha, shares)
-    curvature[np.diag_indices_from(curvature)] += penalty
-    return RatioFit(alpha, shares, heights, slopes, curvature)
+    return RatioFit(alpha, shares, *_log_means(classes, alpha, shares, penalty))
 
 
 def _log_means(
-    classes: list[FloatArray], alpha: FloatArray, shares: FloatArray
+    classes: list[FloatArray], alpha: FloatArray, shares: FloatArray, penalty: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """``log E_i[r]``, their slopes, and the mixture of their second derivatives."""
+    """``log E_i[r]``, their slopes, and the second derivative of the objective at the shares."""
     heights, slopes = np.empty(len(classes)), np.empty((len(classes), len(alpha)))
     curvature = np.zeros((len(alpha), len(alpha)))
     for code, kernels in enumerate(classes):
@@ -244,6 +186,7 @@ def _log_means(
         slopes[code] = tilt @ kernels
         spread = (kernels - slopes[code]) * np.sqrt(tilt)[:, None]
         curvature += shares[code] * (spread.T @ spread)
+    curvature[np.diag_indices_from(curvature)] += penalty
     return heights, slopes, curvature
 
 

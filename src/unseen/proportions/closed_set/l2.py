@@ -9,6 +9,7 @@ program of :mod:`unseen.proportions.closed_set.matching`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -16,10 +17,11 @@ import numpy as np
 from sklearn.metrics.pairwise import rbf_kernel
 
 from unseen import simplex
+from unseen._arrays import row_blocks
 from unseen._random import one_blas_thread
 from unseen._sklearn import Interval
 from unseen._types import FloatArray, IntArray, Matrix
-from unseen.proportions.base import Reading, append_zero_unseen
+from unseen.proportions.base import Reading, closed_reading
 from unseen.proportions.closed_set.base import ClosedSetEstimator
 from unseen.proportions.closed_set.matching import matching, matching_replicates
 from unseen.records import Notice
@@ -27,8 +29,6 @@ from unseen.samples import LabelledRows
 from unseen.scores import RowScores, Scorer
 from unseen.scores.kernel import Standardisation, choose_landmarks, dense, median_bandwidth
 from unseen.simplex import minimise_on_simplex
-
-__all__ = ["L2Distance", "density_products"]
 
 # The cost grows with the square of the rows. Up to so many in all, every row is used.
 MAX_ROWS = 20_000
@@ -66,9 +66,8 @@ class L2Distance(ClosedSetEstimator):
     >>> X = np.vstack([rng.normal(-1, 1, (300, 2)), rng.normal(1, 1, (300, 2))])
     >>> y = ["left"] * 300 + ["right"] * 300
     >>> X_new = np.vstack([rng.normal(-1, 1, (400, 2)), rng.normal(1, 1, (100, 2))])
-    >>> estimate = L2Distance(random_state=0).fit(X, y).estimate(X_new)
-    >>> print(f"left {estimate['left']:.1f}")
-    left 0.8
+    >>> round(L2Distance(random_state=0).fit(X, y).estimate(X_new)["left"], 1)
+    0.8
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -97,34 +96,24 @@ class L2Distance(ClosedSetEstimator):
     def read(self, scores: RowScores) -> Reading:
         """Bring the mixture of densities nearest to that of the new rows."""
         rows = scores.of_labelled, scores.codes, scores.new
-        program = matching(*rows)
-        free = np.linalg.lstsq(program.gram, program.linear, rcond=None)[0]
+        gram, linear = matching(*rows)
+        free = np.linalg.lstsq(gram, linear, rcond=None)[0]
+        minimise = minimise_on_simplex if self.constrained else _projected
+        shares = minimise_on_simplex(gram, linear) if self.constrained else simplex.project(free)
+        draw = partial(matching_replicates, *rows, minimise=minimise)
+        return closed_reading(shares, draw, unconstrained=free.tolist())
 
-        def projected(gram: FloatArray, linear: FloatArray) -> FloatArray:
-            return simplex.project(np.linalg.solve(gram, linear[..., None])[..., 0])
 
-        minimise = minimise_on_simplex if self.constrained else projected
-
-        def replicates(n_replicates: int, random_state: Any = None) -> FloatArray:
-            return append_zero_unseen(
-                matching_replicates(*rows, n_replicates, random_state, minimise)
-            )
-
-        shares = minimise_on_simplex(*program) if self.constrained else simplex.project(free)
-        found = {"unconstrained": free.tolist()}
-        return Reading(append_zero_unseen(shares), replicates, diagnostics=found)
+def _projected(gram: FloatArray, linear: FloatArray) -> FloatArray:
+    """The solutions without constraints, moved to the nearest points of the simplex."""
+    return simplex.project(np.linalg.solve(gram, linear[..., None])[..., 0])
 
 
 @dataclass(frozen=True, eq=False)
 class DensityScorer(Scorer):
     """Scores each row by its inner products with each class and, last, with the new rows.
 
-    Parameters
-    ----------
-    bandwidth, leave_one_out
-        As in :class:`L2Distance`.
-    seed : int, default=0
-        Draws rows for the median distance and, where there are very many, the rows to use.
+    The seed draws rows for the median distance and, where there are very many, the rows to use.
     """
 
     bandwidth: float | None = None
@@ -139,7 +128,10 @@ class DensityScorer(Scorer):
         codes = labelled.codes[keep]
         both = np.concatenate([dense(labelled.rows[keep]), dense(X_new[keep_new])])
         both = Standardisation.of(both, np.ones(len(both)))(both)
-        bandwidth = self.bandwidth or half_median(both, rng)
+        bandwidth = self.bandwidth
+        if bandwidth is None:
+            some = choose_landmarks(both, np.ones(len(both)), _MEDIAN_ROWS, rng)
+            bandwidth = median_bandwidth(some) / 2
         rows, new = both[: len(codes)], both[len(codes) :]
         products = density_products(rows, codes, new, bandwidth, leave_one_out=self.leave_one_out)
         return RowScores(labelled.labels, codes, *products, self.seed, notices)
@@ -153,35 +145,11 @@ def density_products(
     *,
     leave_one_out: bool = False,
 ) -> tuple[FloatArray, FloatArray]:
-    """Inner product of the kernel at each row with each sample's density, block by block.
+    """Inner products of the kernel at each row with each sample's density, block by block.
 
-    The common factor ``(4 pi bandwidth^2)^(-d / 2)`` is left out: the shares do not depend on it.
-
-    Parameters
-    ----------
-    labelled : ndarray of shape (n, d)
-        Labelled rows.
-    codes : ndarray of shape (n,)
-        Classes of the labelled rows, 0 to K - 1.
-    new : ndarray of shape (m, d)
-        New rows.
-    bandwidth : float
-        Standard deviation of the density kernels.
-    leave_one_out : bool, default=False
-        Whether a labelled row is left out of its own class.
-
-    Returns
-    -------
-    labelled : ndarray of shape (n, K + 1)
-        For each labelled row: with each class and, last, with the new rows.
-    new : ndarray of shape (m, K + 1)
-        Inner products of each new row.
-
-    Examples
-    --------
-    >>> x, codes, x_new = np.array([[0.0], [2.0]]), np.array([0, 1]), np.array([[0.0]])
-    >>> density_products(x, codes, x_new, bandwidth=1.0)[1].round(3)
-    array([[1.   , 0.368, 1.   ]])
+    From labelled rows (n, d), whose classes are 0 to K - 1, and new rows (m, d): for each row the
+    products with each class and, last, with the new rows, (n, K + 1) and (m, K + 1). The common
+    factor ``(4 pi bandwidth^2)^(-d / 2)`` is left out: the shares do not depend on it.
     """
     n_classes, n_rows = int(codes.max()) + 1, len(labelled) + len(new)
     dtype = np.float64 if n_rows <= _EXACT_ROWS else np.float32
@@ -191,19 +159,12 @@ def density_products(
     share = share.astype(dtype)
     products = np.empty((len(rows), n_classes + 1))
     with one_blas_thread():
-        for start in range(0, len(rows), _BLOCK):
-            block = slice(start, start + _BLOCK)
+        for block in row_blocks(len(rows), _BLOCK):
             products[block] = rbf_kernel(rows[block], rows, gamma=0.25 / bandwidth**2) @ share
     if leave_one_out:
         own, size = products[np.arange(len(codes)), codes], np.bincount(codes)[codes]
         products[np.arange(len(codes)), codes] = (own * size - 1) / np.maximum(size - 1, 1)
     return products[: len(codes)], products[len(codes) :]
-
-
-def half_median(rows: FloatArray, rng: np.random.RandomState) -> float:
-    """Half the median distance between rows."""
-    some = choose_landmarks(rows, np.ones(len(rows)), _MEDIAN_ROWS, rng)
-    return median_bandwidth(some) / 2
 
 
 def _kept(
@@ -213,8 +174,10 @@ def _kept(
     n_rows = len(codes) + n_new
     if n_rows <= MAX_ROWS:
         return np.arange(len(codes)), np.arange(n_new), ()
-    samples = [*(np.flatnonzero(codes == code) for code in range(codes.max() + 1))]
-    samples.append(np.arange(n_new))
+    samples = [
+        *(np.flatnonzero(codes == code) for code in range(codes.max() + 1)),
+        np.arange(n_new),
+    ]
     drawn = [
         np.sort(rng.choice(rows, -(-len(rows) * MAX_ROWS // n_rows), replace=False))
         for rows in samples

@@ -13,14 +13,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from unseen._random import generator
+from unseen._arrays import row_blocks
 from unseen._types import FloatArray, IntArray
-from unseen.proportions.base import Reading, append_zero_unseen
+from unseen.proportions.base import Reading, closed_reading
 from unseen.proportions.closed_set.base import PosteriorEstimator
 from unseen.scores import Posteriors
 from unseen.simplex import minimise_on_simplex
-
-__all__ = ["SORD", "least_distance"]
 
 # Points of all scores together at which distribution functions are taken, and the fewest of one.
 _POINTS, _LEAST_POINTS = 1_000, 20
@@ -48,9 +46,8 @@ class SORD(PosteriorEstimator):
     >>> X = np.vstack([rng.normal(-1, 1, (300, 2)), rng.normal(1, 1, (300, 2))])
     >>> y = ["left"] * 300 + ["right"] * 300
     >>> X_new = np.vstack([rng.normal(-1, 1, (400, 2)), rng.normal(1, 1, (100, 2))])
-    >>> estimate = SORD(random_state=0).fit(X, y).estimate(X_new)
-    >>> print(f"left {estimate['left']:.1f}")
-    left 0.8
+    >>> round(SORD(random_state=0).fit(X, y).estimate(X_new)["left"], 1)
+    0.8
     """
 
     def read(self, scores: Posteriors) -> Reading:
@@ -58,27 +55,28 @@ class SORD(PosteriorEstimator):
         # Two posteriors are one score: the second column mirrors the first.
         first = 1 if len(scores.classes) == 2 else 0
         n_points = max(_POINTS // (len(scores.classes) - first), _LEAST_POINTS)
-        new = _steps(scores.new[:, first:], n_points)
         labelled = _steps(scores.of_labelled[:, first:], n_points)
-        rows = [labelled[scores.codes == code] for code in range(len(scores.classes))]
-        classes = np.stack([_functions(_mean(own), n_points) for own in rows])
-        function = _functions(_mean(new), n_points)
+        samples = [labelled[scores.codes == code] for code in range(len(scores.classes))]
+        samples.append(_steps(scores.new[:, first:], n_points))
+        every = np.stack([_functions(own, n_points) for own in samples])
+        classes, function = every[:-1], every[-1]
         shares = least_distance(classes, function)
 
-        def replicates(n_replicates: int, random_state: Any = None) -> FloatArray:
-            rng = generator(random_state)
+        def draw(n_replicates: int, rng: np.random.Generator) -> FloatArray:
             found = np.empty((n_replicates, len(classes)))
-            block = max(1, _BLOCK_SIZE // max(classes.size, new.shape[0]))
-            for start in range(0, n_replicates, block):
-                size = min(block, n_replicates - start)
-                drawn = [_functions(_drawn_means(own, size, rng), n_points) for own in rows]
-                at = _functions(_drawn_means(new, size, rng), n_points)
+            block = max(1, _BLOCK_SIZE // max(classes.size, len(scores.new)))
+            for part in row_blocks(n_replicates, block):
+                sizes = [(part.stop - part.start, own.shape[0]) for own in samples]
+                *drawn, at = (
+                    _functions(own, n_points, rng.standard_exponential(size))
+                    for own, size in zip(samples, sizes, strict=True)
+                )
                 functions = np.stack(drawn, axis=1), at
-                found[start : start + size] = least_distance(*functions, shares, _STEPS_OF_DRAWS)
-            return append_zero_unseen(found)
+                found[part] = least_distance(*functions, shares, _STEPS_OF_DRAWS)
+            return found
 
         distance = float(np.abs(function - shares @ classes).sum() / n_points)
-        return Reading(append_zero_unseen(shares), replicates, diagnostics={"distance": distance})
+        return closed_reading(shares, draw, distance=distance)
 
 
 def least_distance(
@@ -92,25 +90,8 @@ def least_distance(
     Each step bounds every gap by a parabola that touches it, ``|g| <= g^2 / (2 |g_0|) +
     |g_0| / 2``, and solves the quadratic program: the distance never grows.
 
-    Parameters
-    ----------
-    classes : ndarray of shape (..., K, T)
-        Distribution functions of the known classes at T points.
-    new : ndarray of shape (..., T)
-        Distribution functions of the new rows.
-    start : ndarray of shape (K,), optional
-        Shares to begin with; equal ones when left out.
-    max_steps : int, default=200
-        Steps at most.
-
-    Returns
-    -------
-    ndarray of shape (..., K)
-
-    Examples
-    --------
-    >>> least_distance(np.array([[1.0, 1.0], [0.0, 1.0]]), np.array([0.7, 1.0])).round(3)
-    array([0.7, 0.3])
+    Distribution functions of the known classes at T points have the shape (..., K, T), of the new
+    rows (..., T), the shares (..., K). Without shares to start from, classes begin with equal ones.
     """
     n_classes = classes.shape[-2]
     shares = np.full(n_classes, 1 / n_classes) if start is None else start
@@ -136,17 +117,11 @@ def _steps(scores: FloatArray, n_points: int) -> Any:
     )
 
 
-def _mean(steps: Any) -> FloatArray:
-    return np.asarray(steps.sum(axis=0)) / steps.shape[0]
-
-
-def _drawn_means(steps: Any, n_draws: int, rng: np.random.Generator) -> FloatArray:
-    """Means under Bayesian-bootstrap weights of the rows."""
-    weights = rng.standard_exponential((n_draws, steps.shape[0]))
-    return np.asarray((weights / weights.sum(axis=1, keepdims=True)) @ steps)
-
-
-def _functions(means: FloatArray, n_points: int) -> FloatArray:
-    """Distribution functions of all scores, side by side, from the mass at each point."""
+def _functions(steps: Any, n_points: int, weights: FloatArray | None = None) -> FloatArray:
+    """Distribution functions of all scores, side by side; for each weighting (B, n) of the rows."""
+    if weights is None:
+        means = np.asarray(steps.sum(axis=0)) / steps.shape[0]
+    else:
+        means = np.asarray((weights / weights.sum(axis=1, keepdims=True)) @ steps)
     apart = means.reshape(*means.shape[:-1], -1, n_points)
-    return apart.cumsum(axis=-1).reshape(means.shape)
+    return np.asarray(apart.cumsum(axis=-1).reshape(means.shape))

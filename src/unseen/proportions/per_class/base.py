@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any
+
+from sklearn.base import clone
 
 from unseen._sklearn import Interval
 from unseen.proportions.base import CLASSIFIER_CONSTRAINTS, ProportionEstimator
@@ -12,23 +14,14 @@ from unseen.records import MixtureEstimate, RocEvidence
 from unseen.roc.sketch import scored_evidence
 from unseen.scores import PairScorer, PairScores
 
-__all__ = ["PerClassEstimator", "class_evidence"]
-
 
 class PerClassEstimator(ProportionEstimator):
-    """Base of the estimators that set each known class against the new rows.
-
-    Parameters
-    ----------
-    classifier, n_folds, n_repeats, random_state, n_jobs
-        As in :class:`~unseen.MPEIncomplete`.
-    """
+    """Base of the estimators that set each known class against the new rows."""
 
     reads = PairScores
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **CLASSIFIER_CONSTRAINTS,
-        "n_repeats": [Interval(Integral, 1, None, closed="left")],
+    _parameter_constraints = CLASSIFIER_CONSTRAINTS | {
+        "n_repeats": [Interval(Integral, 1, None, closed="left")]
     }
 
     def __init__(
@@ -59,3 +52,11 @@ def class_evidence(
         for label, pair, mixture in zip(scores.classes, scores.pairs, mixtures, strict=True)
         if mixture.roc is not None
     }
+
+
+def with_seed(method: Any, seed: int | None) -> Any:
+    """A copy of a nested method that draws, where it draws at all, from the seed."""
+    copy = clone(method)
+    if copy.get_params().get("random_state", seed) is None:
+        copy.set_params(random_state=seed)
+    return copy

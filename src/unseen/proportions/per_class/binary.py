@@ -1,17 +1,15 @@
 """Two classes, rescaled: right even where one class hides inside the other (Prop. "binary").
 
-The part of P_2 inside P_1 is itself a mixture proportion, and either of
-
     1 - nu(P_0, P_2) = pi_1 (1 - nu(P_1, P_2)),    1 - nu(P_0, P_1) = pi_2 (1 - nu(P_2, P_1))
 
-gives both shares; they are solved together by least squares. No class may be unseen. A hidden class
-puts kinks into the ROCs, which smooth models cannot follow, so the best bin is the default method.
-docs/theory.md, "Several classes", says why least squares weighs the two equations well.
+Either gives both shares; least squares solves them together (docs/theory.md, "Several classes"). No
+class may be unseen. A hidden class puts kinks into the ROCs, which smooth models cannot follow, so
+the best bin is the default method.
 """
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,13 +19,11 @@ from unseen._random import generator
 from unseen._sklearn import HasMethods
 from unseen._types import FloatArray
 from unseen.mixture.bbe import BestBin
-from unseen.proportions.base import Reading, append_zero_unseen, with_seed
-from unseen.proportions.per_class.base import PerClassEstimator, class_evidence
+from unseen.proportions.base import Reading, append_zero_unseen
+from unseen.proportions.per_class.base import PerClassEstimator, class_evidence, with_seed
 from unseen.proportions.per_class.incomplete import replicate_slopes
 from unseen.records import EstimatesMixture, Notice
 from unseen.scores import TwoClassScorer, TwoClassScores
-
-__all__ = ["BinaryRescaled", "rescaled_proportions"]
 
 # With less of each class outside the other than this, the classes are as good as one.
 _LEAST_DIFFERENCE = 1e-6
@@ -64,9 +60,8 @@ class BinaryRescaled(PerClassEstimator):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "method": [None, HasMethods(["from_scores", "get_params"])],
-        **PerClassEstimator._parameter_constraints,
+    _parameter_constraints = PerClassEstimator._parameter_constraints | {
+        "method": [None, HasMethods(["from_scores", "get_params"])]
     }
 
     def __init__(
@@ -102,23 +97,22 @@ class BinaryRescaled(PerClassEstimator):
             float((1 - whole) / (1 - part)) if part < 1 - _LEAST_DIFFERENCE else None
             for whole, part in zip(nu[1::-1], nu[2:], strict=True)
         ]
-        inside = dict(zip(scores.classes, nu[2:].tolist(), strict=True))
 
         def replicates(n_replicates: int, random_state: Any = None) -> FloatArray:
             rng = generator(scores.seed if random_state is None else random_state)
             # The ROCs between the classes get weights of their own.
             groups = scores.pairs, scores.all_pairs[2:3], scores.all_pairs[3:]
-            whole, first, second = (
-                replicate_slopes(method, pairs, n_replicates, rng) for pairs in groups
-            )
-            shares = rescaled_proportions(whole, np.hstack([first, second]))
-            return append_zero_unseen(shares)
+            whole, *parts = (replicate_slopes(method, one, n_replicates, rng) for one in groups)
+            return append_zero_unseen(rescaled_proportions(whole, np.hstack(parts)))
 
         return Reading(
             shares=append_zero_unseen(rescaled_proportions(nu[:2], nu[2:])),
             replicates=replicates,
             roc=class_evidence(scores, mixtures[:2]),
-            diagnostics={"inside_other": inside, "rescaled": divided},
+            diagnostics={
+                "inside_other": dict(zip(scores.classes, nu[2:].tolist(), strict=True)),
+                "rescaled": divided,
+            },
             notices=() if (nu[2:] < 1 - _LEAST_DIFFERENCE).any() else (_SAME_CLASSES,),
         )
 
@@ -131,33 +125,15 @@ class BinaryRescaled(PerClassEstimator):
 def rescaled_proportions(in_new: ArrayLike, in_other: ArrayLike) -> FloatArray:
     """Shares of two classes that solve the two equations of Prop. "binary" by least squares.
 
-    Parameters
-    ----------
-    in_new : array-like of shape (..., 2)
-        ``nu(P_0, P_1)`` and ``nu(P_0, P_2)``.
-    in_other : array-like of shape (..., 2)
-        ``nu(P_1, P_2)`` and ``nu(P_2, P_1)``.
-
-    Returns
-    -------
-    ndarray of shape (..., 2)
-        Shares that sum to 1; one half each where the classes are the same.
-
-    Examples
-    --------
-    Half of P_1 is P_2, and the new rows are 60% P_1 and 40% P_2, hence 70% P_2:
-
-    >>> rescaled_proportions([0.6, 0.7], [0.5, 0.0])
-    array([0.6, 0.4])
+    ``in_new`` (..., 2) holds ``nu(P_0, P_1)`` and ``nu(P_0, P_2)``, ``in_other`` (..., 2) holds
+    ``nu(P_1, P_2)`` and ``nu(P_2, P_1)``. The shares are one half each where the classes are the
+    same.
     """
     # 1 - nu(P_0, P_2) belongs to pi_1, so the pair of the new rows is turned round.
-    outside_new = 1 - np.asarray(in_new, dtype=float)[..., ::-1]
-    outside_other = 1 - np.asarray(in_other, dtype=float)
-    weight = (outside_other**2).sum(axis=-1)
+    b_1, b_2 = np.moveaxis(1 - np.asarray(in_new, dtype=float)[..., ::-1], -1, 0)
+    a_1, a_2 = np.moveaxis(1 - np.asarray(in_other, dtype=float), -1, 0)
     # Minimises (b_1 - a_1 p)^2 + (b_2 - a_2 (1 - p))^2 over p.
-    a, b = np.moveaxis(outside_other, -1, 0), np.moveaxis(outside_new, -1, 0)
-    first = a[0] * b[0] + a[1] * (a[1] - b[1])
+    weight, first = a_1**2 + a_2**2, a_1 * b_1 + a_2 * (a_2 - b_2)
     differ = weight > _LEAST_DIFFERENCE**2
-    share = np.where(differ, first / np.where(differ, weight, 1.0), 0.5)
-    share = np.clip(share, 0.0, 1.0)
+    share = np.clip(np.where(differ, first / np.where(differ, weight, 1.0), 0.5), 0.0, 1.0)
     return np.stack([share, 1 - share], axis=-1)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -20,14 +20,12 @@ from unseen._sklearn import HasMethods
 from unseen._types import FloatArray, Matrix
 from unseen.diagnostics import Finding, attribution, class_drift, hidden_share, quick_checks
 from unseen.mixture.slope import ROCSlope
-from unseen.proportions.base import Reading, found, with_seed
-from unseen.proportions.per_class.base import PerClassEstimator, class_evidence
+from unseen.proportions.base import Reading, found
+from unseen.proportions.per_class.base import PerClassEstimator, class_evidence, with_seed
 from unseen.records import EstimatesMixture
 from unseen.roc.bootstrap import STRETCH, bootstrap_slopes
 from unseen.scores import PairScores
 from unseen.scores.pairs import crossfit_scores
-
-__all__ = ["MPEIncomplete", "incomplete_proportions"]
 
 
 class MPEIncomplete(PerClassEstimator):
@@ -62,9 +60,8 @@ class MPEIncomplete(PerClassEstimator):
     left 0.7, unseen 0.3
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "method": [None, HasMethods(["from_scores", "get_params"])],
-        **PerClassEstimator._parameter_constraints,
+    _parameter_constraints = PerClassEstimator._parameter_constraints | {
+        "method": [None, HasMethods(["from_scores", "get_params"])]
     }
 
     def __init__(
@@ -104,11 +101,9 @@ class MPEIncomplete(PerClassEstimator):
         )
 
     def _expensive_findings(self, scores: PairScores, rows: Matrix) -> list[Finding]:
-        n_classes, sample = len(scores.classes), self.labelled_
-        findings = []
+        n_classes, sample, findings = len(scores.classes), self.labelled_, []
         for code, (label, pair) in enumerate(zip(scores.classes, scores.pairs, strict=True)):
-            own = sample.of_class(code)
-            weight = attribution(pair)
+            own, weight = sample.of_class(code), attribution(pair)
             findings.append(class_drift(label, own, rows, weight, n_classes, sample.names))
             if n_classes > 1:
                 against = crossfit_scores(
@@ -124,26 +119,9 @@ class MPEIncomplete(PerClassEstimator):
 
 
 def incomplete_proportions(slopes: Sequence[float] | FloatArray) -> tuple[FloatArray, float]:
-    """Shares of the known classes and of unseen ones, from one slope per class, Eq. (4).
+    """Shares of the known classes (K,) and of unseen ones, from one slope per class, Eq. (4).
 
-    Parameters
-    ----------
-    slopes : array-like of shape (K,)
-        The mixture proportion of each class.
-
-    Returns
-    -------
-    proportions : ndarray of shape (K,)
-        The slopes; where they sum to more than 1, the nearest shares that do not.
-    unseen : float
-        ``1 - sum(proportions)``.
-
-    Examples
-    --------
-    >>> incomplete_proportions([0.5, 0.25])
-    (array([0.5 , 0.25]), 0.25)
-    >>> incomplete_proportions([0.75, 0.5])
-    (array([0.625, 0.375]), 0.0)
+    Where the slopes sum to more than 1, the shares are the nearest ones that do not.
     """
     proportions = simplex.project_open(slopes)
     return proportions, max(0.0, 1.0 - float(proportions.sum()))
@@ -158,9 +136,8 @@ def replicate_slopes(
     """Mixture proportions of every class in every bootstrap replicate.
 
     Slopes of a ROC model are fitted in one batch, with shared weights of the new rows
-    (:func:`~unseen.roc.bootstrap_slopes`, which has these parameters). Any other method reads
-    scores that are drawn with replacement, the new rows once for all classes, one replicate after
-    another. The result has the shape (B, K).
+    (:func:`~unseen.roc.bootstrap_slopes`). Any other method reads scores that are drawn with
+    replacement, the new rows once for all classes. The result has the shape (B, K).
     """
     if isinstance(method, ROCSlope):
         return bootstrap_slopes(pairs, method._model(), n_replicates, random_state)
@@ -177,22 +154,18 @@ def replicate_slopes(
 def _replicates(
     method: EstimatesMixture, scores: PairScores, n_replicates: int, random_state: Any
 ) -> FloatArray:
-    rng = generator(scores.seed if random_state is None else random_state)
-    slopes = replicate_slopes(method, scores.pairs, n_replicates, rng)
-    if scores.sketches is not None:
-        counted = [method.replicates(sketch, n_replicates, rng) for sketch in scores.sketches]  # type: ignore[attr-defined]
-        slopes = _counted_replicates(np.column_stack(counted), slopes)
-    proportions = simplex.project_open(slopes)
-    return np.column_stack([proportions, np.maximum(0.0, 1.0 - proportions.sum(axis=1))])
-
-
-def _counted_replicates(counted: FloatArray, drawn: FloatArray) -> FloatArray:
-    """Replicates of slopes by all rows, with the noise of scores that drawn rows were behind.
+    """Shares (B, K + 1); of counted rows, with the noise of scores that drawn rows were behind.
 
     Intervals are stretched for what a bootstrap of given scores misses: other rows would give other
     models. That noise is as large as before, however many rows are counted.
     """
-    rows = 1 / STRETCH**2
-    middle = counted.mean(axis=0)
-    apart = np.sqrt(rows) * (counted - middle) + np.sqrt(1 - rows) * (drawn - drawn.mean(axis=0))
-    return np.clip(middle + apart, 0.0, 1.0)
+    rng = generator(scores.seed if random_state is None else random_state)
+    slopes = replicate_slopes(method, scores.pairs, n_replicates, rng)
+    if scores.sketches is not None:
+        columns = [method.replicates(sketch, n_replicates, rng) for sketch in scores.sketches]  # type: ignore[attr-defined]
+        counted, rows = np.column_stack(columns), 1 / STRETCH**2
+        middle, drawn = counted.mean(axis=0), slopes - slopes.mean(axis=0)
+        apart = np.sqrt(rows) * (counted - middle) + np.sqrt(1 - rows) * drawn
+        slopes = np.clip(middle + apart, 0.0, 1.0)
+    proportions = simplex.project_open(slopes)
+    return np.column_stack([proportions, np.maximum(0.0, 1.0 - proportions.sum(axis=1))])

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,8 +21,6 @@ from unseen.roc.joint import by_slope_of, fit_jointly
 from unseen.roc.models import Concave, Gaussian, RocModel
 from unseen.roc.sketch import RocSketch, scored_evidence
 from unseen.scores import PairScores
-
-__all__ = ["MPEJoint"]
 
 
 class MPEJoint(PerClassEstimator):
@@ -56,11 +54,10 @@ class MPEJoint(PerClassEstimator):
     left 0.7, right 0.3
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints = PerClassEstimator._parameter_constraints | {
         "model": [None, RocModel],
         "closed": ["boolean"],
         "smooth": ["boolean"],
-        **PerClassEstimator._parameter_constraints,
     }
 
     def __init__(
@@ -98,28 +95,25 @@ class MPEJoint(PerClassEstimator):
     def read(self, scores: PairScores) -> Reading:
         """Fit all ROCs at once, under the constraint on the sum of their slopes."""
         model, grid = self._model(), BinomialDeviance().grid
-        sketches = [RocSketch.from_scores(*pair) for pair in scores.pairs]
         if self.smooth:
             curves = bootstrap_rocs(scores.pairs, grid, SMOOTHING_REPLICATES, scores.seed).mean(0)
         else:
-            curves = np.array([np.interp(grid, *sketch.roc()) for sketch in sketches])
+            rocs = [RocSketch.from_scores(*pair).roc() for pair in scores.pairs]
+            curves = np.array([np.interp(grid, *roc) for roc in rocs])
         fitted = fit_jointly(grid, curves, model, self.closed)
 
         def replicates(n_replicates: int, random_state: Any = None) -> FloatArray:
             seed = scores.seed if random_state is None else random_state
             drawn = bootstrap_rocs(scores.pairs, grid, n_replicates, seed)
-            slopes = fit_jointly(grid, drawn, model, self.closed).slopes
-            return np.column_stack([slopes, _unseen(slopes)])
+            return _with_unseen(fit_jointly(grid, drawn, model, self.closed).slopes)
 
-        slopes, parameters = fitted.slopes[0], fitted.parameters[0]
+        fits = zip(scores.pairs, fitted.slopes[0], fitted.parameters[0], strict=True)
         return Reading(
-            shares=np.append(slopes, _unseen(fitted.slopes)[0]),
+            shares=_with_unseen(fitted.slopes)[0],
             replicates=replicates,
             roc={
                 label: scored_evidence(*pair, slope, parameters=model.named(row))
-                for label, pair, slope, row in zip(
-                    scores.classes, scores.pairs, slopes, parameters, strict=True
-                )
+                for label, (pair, slope, row) in zip(scores.classes, fits, strict=True)
             },
             diagnostics={"deviance": float(fitted.deviance[0])},
         )
@@ -130,7 +124,7 @@ class MPEJoint(PerClassEstimator):
         return Gaussian() if self.closed else Concave()
 
 
-def _unseen(slopes: FloatArray) -> FloatArray:
-    rest: FloatArray = 1 - slopes.sum(axis=-1)
-    # What rounding leaves over is nothing.
-    return np.where(rest > 1e-13, rest, 0.0)
+def _with_unseen(slopes: FloatArray) -> FloatArray:
+    """Slopes (B, K) and what they leave, (B, K + 1); what rounding leaves over is nothing."""
+    rest = 1 - slopes.sum(axis=-1)
+    return np.column_stack([slopes, np.where(rest > 1e-13, rest, 0.0)])

@@ -16,8 +16,6 @@ from unseen.proportions.base import Reading, append_zero_unseen
 from unseen.proportions.per_class.incomplete import MPEIncomplete
 from unseen.scores import PairScores
 
-__all__ = ["MPEProjected"]
-
 
 class MPEProjected(MPEIncomplete):
     """Shares by one ROC slope each, Eq. (4), projected on the simplex: nothing is unseen.

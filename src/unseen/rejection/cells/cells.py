@@ -15,19 +15,6 @@ import numpy as np
 from unseen._types import FloatArray, IntArray, Matrix
 from unseen.rejection.learning.sample import OpenSample
 
-__all__ = [
-    "CellRule",
-    "Cells",
-    "cell_costs",
-    "cell_labels",
-    "cell_masses",
-    "cell_probabilities",
-    "cell_rule",
-    "effective_size",
-    "growing_cells",
-    "smallest_leaf",
-]
-
 # Beyond this many features the power d / (d + 2) is nearly 1 and cells would hold a row each.
 FEATURES_COUNTED = 4
 
@@ -38,27 +25,17 @@ class Cells(Protocol):
     @property
     def n_cells(self) -> int:
         """How many cells there are; some may hold no row."""
-        ...
 
     def cell(self, X: Matrix) -> IntArray:
         """Cell of each row, from 0 to n_cells - 1."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
 class CellRule:
-    """A rule that gives all rows of a cell the same probabilities.
-
-    Parameters
-    ----------
-    cells : Cells
-        The partition.
-    table : ndarray of shape (n_cells, K + 1)
-        Probabilities of the labels in each cell, unseen last.
-    """
+    """A rule that gives all rows of a cell the same probabilities."""
 
     cells: Cells
-    table: FloatArray
+    table: FloatArray  # probabilities of the labels in each cell, unseen last: (n_cells, K + 1)
 
     def probabilities(self, X: Matrix) -> FloatArray:
         """Probability of each known class and, last, of unseen ones: shape (n, K + 1)."""
@@ -66,31 +43,15 @@ class CellRule:
 
 
 def cell_masses(cell: IntArray, masses: FloatArray, n_cells: int) -> FloatArray:
-    """Masses a_1 ... a_K and u of each cell: sums of the masses of its rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> cell_masses(np.array([0, 2, 0]), np.array([[0.5, 0], [0.25, 0], [0, 1.0]]), 3)
-    array([[0.5 , 1.  ],
-           [0.  , 0.  ],
-           [0.25, 0.  ]])
-    """
+    """Masses a_1 ... a_K and u of each cell: sums of the masses of its rows."""
     return np.stack([np.bincount(cell, column, n_cells) for column in masses.T], axis=1)
 
 
 def cell_costs(masses: Any) -> FloatArray:
     """Cost of each label in each cell: ``u - a_k`` for class k, ``sum_i a_i`` for unseen.
 
-    Parameters
-    ----------
-    masses : array-like of shape (..., K + 1)
-        Columns a_1 ... a_K and u of each cell.
-
-    Returns
-    -------
-    ndarray of shape (..., K + 1)
-        Unseen last. The label of least cost is the empirical risk minimiser in the cell.
+    ``masses`` holds a_1 ... a_K and u of each cell in its last axis. The label of least cost is the
+    empirical risk minimiser in the cell.
 
     Examples
     --------
@@ -104,36 +65,15 @@ def cell_costs(masses: Any) -> FloatArray:
 
 
 def cell_labels(masses: FloatArray) -> IntArray:
-    """The label of least cost in each cell; K stands for unseen.
-
-    Examples
-    --------
-    >>> cell_labels([[0.2, 0.1, 0.3], [0.2, 0.1, 0.9]])
-    array([0, 2])
-    """
+    """The label of least cost in each cell; K stands for unseen."""
     return cell_costs(masses).argmin(axis=-1)
 
 
 def cell_probabilities(masses: FloatArray, prior: FloatArray, pseudo_mass: float) -> FloatArray:
     """Probability of each label in each cell: masses a_1 ... a_K and max(e, 0) over their sum.
 
-    Parameters
-    ----------
-    masses : ndarray of shape (n_cells, K + 1)
-        Columns a_1 ... a_K and u.
-    prior : ndarray of shape (K + 1,)
-        Probabilities in a cell without rows.
-    pseudo_mass : float
-        Mass added to every cell, evenly over the labels: the most probable label stays.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> masses, prior = np.array([[0.25, 0.75], [0.5, 0.25], [0, 0]]), np.array([0.75, 0.25])
-    >>> cell_probabilities(masses, prior, 0.0)
-    array([[0.33333333, 0.66666667],
-           [1.        , 0.        ],
-           [0.75      , 0.25      ]])
+    The pseudo-mass is added to every cell, evenly over the labels: the most probable label stays. A
+    cell without rows has the prior.
     """
     labels = masses.copy()
     labels[:, -1] = np.maximum(masses[:, -1] - masses[:, :-1].sum(axis=1), 0.0)
@@ -144,22 +84,10 @@ def cell_probabilities(masses: FloatArray, prior: FloatArray, pseudo_mass: float
 
 
 def cell_rule(cells: Cells, sample: OpenSample) -> CellRule:
-    """The rule of least estimated risk on given cells, with its probabilities.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from unseen.rejection.cells.partitions import Axes, Grid
-    >>> X_new = np.array([[0.0], [1.0], [5.0], [6.0]])
-    >>> sample = OpenSample(X_new[:2], np.array([0, 0]), X_new, np.array([0.5]))
-    >>> rule = cell_rule(Grid(Axes(None), (np.array([3.0]),)), sample)
-    >>> rule.probabilities(X_new).argmax(axis=1)
-    array([0, 0, 1, 1])
-    """
+    """The rule of least estimated risk on given cells, with its probabilities."""
     cell = np.concatenate([cells.cell(sample.X), cells.cell(sample.X_new)])
     masses = cell_masses(cell, sample.masses, cells.n_cells)
-    prior = np.append(sample.shares, sample.unseen)
-    return CellRule(cells, cell_probabilities(masses, prior, 1 / effective_size(sample)))
+    return CellRule(cells, cell_probabilities(masses, sample.prior, 1 / effective_size(sample)))
 
 
 def effective_size(sample: OpenSample) -> float:
@@ -167,26 +95,13 @@ def effective_size(sample: OpenSample) -> float:
 
     One over this size bounds the variance of R_hat(f), up to a constant, for every classifier f.
     The size is at most n_0, and at most ``n_i / pi_i^2``: of order n_i where class i has a share.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> codes, shares = np.repeat([0, 1], 25), np.array([0.5, 0.5])
-    >>> effective_size(OpenSample(np.zeros((50, 1)), codes, np.zeros((50, 1)), shares))
-    25.0
     """
     counts = np.bincount(sample.codes, minlength=sample.n_classes)
     return float(1 / (1 / sample.X_new.shape[0] + (sample.shares**2 / counts).sum()))
 
 
 def growing_cells(size: float, n_features: int) -> float:
-    """How many cells to have for samples of this size: ``n^(d / (d + 2))``, d taken at most 4.
-
-    Examples
-    --------
-    >>> [round(growing_cells(size, 2)) for size in (100, 10_000, 1_000_000)]
-    [10, 100, 1000]
-    """
+    """How many cells to have for samples of this size: ``n^(d / (d + 2))``, d taken at most 4."""
     counted = min(n_features, FEATURES_COUNTED)
     return float(size ** (counted / (counted + 2)))
 
@@ -196,13 +111,6 @@ def smallest_leaf(min_leaf: int | str, sample: OpenSample, factor: float = 2.0) 
 
     A number ``min_leaf`` is kept. "auto" allows ``factor`` leaves for each cell of a histogram:
     trees put leaves where they are needed.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.zeros((2000, 4))
-    >>> smallest_leaf("auto", OpenSample(X, np.zeros(2000, dtype=int), X, np.array([1.0])))
-    20
     """
     if not isinstance(min_leaf, str):
         return int(min_leaf)

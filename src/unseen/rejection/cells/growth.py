@@ -1,27 +1,28 @@
 """Growing trees for rejection rules, many at once.
 
-A split should make cells in which one label is clearly best: splits maximise :func:`cell_worth`, a
-strictly convex stand-in for the estimated risk, which ``docs/rejection.md`` derives. All nodes of
-a level, of all trees, are split together: one sort for each level and feature tried, O(n d log n) a
-level for n rows and d features, whatever the number of classes. Large nodes are cut between bins of
-a feature, which are fewer than their rows.
+Splits maximise :func:`cell_worth`, a strictly convex stand-in for the estimated risk, which
+``docs/rejection.md`` derives. All nodes of a level, of all trees, are split together: one sort for
+each level and feature tried, O(n d log n) a level for n rows and d features, whatever the number of
+classes. Large nodes are cut between bins of a feature, which are fewer than their rows.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
+from numpy.random import RandomState
 
+from unseen._arrays import row_blocks
 from unseen._types import BoolArray, FloatArray, IntArray
-
-__all__ = ["Growth", "RankedRows", "Trees", "cell_worth", "grow"]
 
 LEAF = -1
 # A gain below this share of the mass of a node is rounding.
 MIN_GAIN = 1e-10
 BINS = 64  # of each feature, with equally many distinct values
+ROUTED_AT_ONCE = 2**15  # rows times trees: routing is fastest in what a processor's cache holds
 STEPS = 4  # that rows take down a tree before those in leaves are left out
 LARGE = 512  # rows of a node from which on bins are fewer than rows
 
@@ -30,21 +31,12 @@ LARGE = 512  # rows of a node from which on bins are fewer than rows
 class Trees:
     """Binary trees in one list of nodes; rows go left where the feature is at most the threshold.
 
-    Parameters
-    ----------
-    feature : ndarray of shape (n_nodes,)
-        Feature that a node splits, -1 in a leaf.
-    threshold : ndarray of shape (n_nodes,)
-        Threshold of that feature.
-    left : ndarray of shape (n_nodes,)
-        The left child; the right one stands next to it. Children come after their parents.
-    n_trees : int
-        The first ``n_trees`` nodes are the roots.
+    The first ``n_trees`` nodes are the roots, and children come after their parents.
     """
 
-    feature: IntArray
+    feature: IntArray  # that a node splits, -1 in a leaf
     threshold: FloatArray
-    left: IntArray
+    left: IntArray  # the left child; the right one stands next to it
     n_trees: int
 
     @property
@@ -59,25 +51,26 @@ class Trees:
 
     def leaves(self, X: FloatArray) -> IntArray:
         """Leaf of each row in each tree: shape (n, n_trees)."""
-        X = np.ascontiguousarray(X)
-        node: IntArray = np.tile(np.arange(self.n_trees), len(X))
-        flat, offset = X.ravel(), np.repeat(np.arange(len(X)) * X.shape[1], self.n_trees)
         # A leaf leads to itself, so that rows can take several steps before anybody looks.
         inner = self.feature != LEAF
-        feature, threshold = (
-            np.where(inner, self.feature, 0),
-            np.where(inner, self.threshold, np.inf),
-        )
-        left = np.where(inner, self.left, np.arange(self.n_cells))
-        walking = np.flatnonzero(inner[node])
-        while len(walking):
-            here, start = node.take(walking), offset.take(walking)
-            for _ in range(STEPS):
-                value = flat.take(start + feature.take(here))
-                here = left.take(here) + (value > threshold.take(here))
-            node[walking] = here
-            walking = walking[inner.take(here)]
-        return node.reshape(len(X), self.n_trees)
+        feature = np.where(inner, self.feature, 0)
+        threshold = np.where(inner, self.threshold, np.inf)
+        left = np.where(inner, self.left, np.arange(len(inner)))
+        found = np.empty((len(X), self.n_trees), dtype=np.int64)
+        for rows in row_blocks(len(X), max(1, ROUTED_AT_ONCE // self.n_trees)):
+            part = np.ascontiguousarray(X[rows])
+            node = np.tile(np.arange(self.n_trees), len(part))
+            flat, offset = part.ravel(), np.repeat(np.arange(len(part)), self.n_trees)
+            walking = np.flatnonzero(inner[node])
+            while len(walking):
+                here, start = node.take(walking), offset.take(walking) * part.shape[1]
+                for _ in range(STEPS):
+                    value = flat.take(start + feature.take(here))
+                    here = left.take(here) + (value > threshold.take(here))
+                node[walking] = here
+                walking = walking[inner.take(here)]
+            found[rows] = node.reshape(len(part), self.n_trees)
+        return found
 
     def cell(self, X: FloatArray) -> IntArray:
         """Leaf of each row in the first tree."""
@@ -86,33 +79,12 @@ class Trees:
 
 @dataclass(frozen=True, eq=False)
 class RankedRows:
-    """Rows with each feature replaced by ranks, and the values of the ranks.
+    """Rows with each feature replaced by ranks, and the values of the ranks."""
 
-    Parameters
-    ----------
-    ranks : ndarray of shape (d, n)
-        Place of each value among the distinct values of its feature.
-    values : tuple of d ndarrays
-        The distinct values, in order.
-    bins : ndarray of shape (d, n)
-        Place of each value among at most 64 bins of its feature.
-    ends : ndarray of shape (2, d, 64)
-        The least and the largest rank in each bin.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rows = RankedRows.from_rows(np.array([[0.5, 7.0], [2.5, 7.0], [0.5, 8.0]]))
-    >>> rows.ranks.tolist()
-    [[0, 1, 0], [0, 0, 1]]
-    >>> rows.midpoints(np.array([0]), np.array([0]), np.array([1]))
-    array([1.5])
-    """
-
-    ranks: IntArray
-    values: tuple[FloatArray, ...]
-    bins: IntArray
-    ends: IntArray
+    ranks: IntArray  # place of each value among the distinct values of its feature: (d, n)
+    values: tuple[FloatArray, ...]  # the distinct values of each feature, in order
+    bins: IntArray  # place of each value among at most 64 bins of its feature: (d, n)
+    ends: IntArray  # the least and the largest rank in each bin: (2, d, 64)
 
     @classmethod
     def from_rows(cls, X: FloatArray) -> RankedRows:
@@ -168,8 +140,7 @@ class OpenNodes:
         return OpenNodes(self.row[rows], self.column[rows], self.mass[rows], self.size[kept])
 
 
-@dataclass(frozen=True, eq=False)
-class Splits:
+class Splits(NamedTuple):
     """The best split of each node: its gain, feature, and the ranks on both sides of the cut."""
 
     gain: FloatArray
@@ -180,21 +151,11 @@ class Splits:
 
 @dataclass(frozen=True)
 class Growth:
-    """Settings of the growth of trees.
+    """Settings of the growth of trees."""
 
-    Parameters
-    ----------
-    min_leaf : int
-        Smallest number of different rows in a leaf.
-    n_candidates : int
-        Features tried at each node, drawn anew for each node; constant features do not count.
-    negative_cost : float, default=0.75
-        Cost of negative unseen mass in a split.
-    """
-
-    min_leaf: int
-    n_candidates: int
-    negative_cost: float = 0.75
+    min_leaf: int  # different rows that a leaf must hold
+    n_candidates: int  # features tried at each node, drawn anew; constant features do not count
+    negative_cost: float = 0.75  # of negative unseen mass in a split
 
 
 def cell_worth(
@@ -203,13 +164,6 @@ def cell_worth(
     """``(sum_k a_k^2 + e^2) / W``, less the cost of negative unseen mass.
 
     ``squares`` and ``known`` are the sums over known classes of a_k^2 and of a_k, ``new`` is u.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> a = np.array([[0.25, 0.25], [0.5, 0.0]])
-    >>> cell_worth((a**2).sum(axis=1), a.sum(axis=1), np.array([1.0, 0.25]), 0.5)
-    array([0.375, 0.375])
     """
     unseen = new - known
     negative = np.minimum(unseen, 0.0)
@@ -219,37 +173,12 @@ def cell_worth(
 
 
 def grow(
-    rows: RankedRows,
-    masses: FloatArray,
-    counts: IntArray,
-    growth: Growth,
-    rng: np.random.RandomState,
+    rows: RankedRows, masses: FloatArray, counts: IntArray, growth: Growth, rng: RandomState
 ) -> Trees:
     """Grow trees by the splits of largest worth, level by level.
 
-    Parameters
-    ----------
-    rows : RankedRows
-        All n rows, labelled and new.
-    masses : ndarray of shape (n, K + 1)
-        Mass of each row, in the column of its class or, new, in the last.
-    counts : ndarray of shape (n_trees, n)
-        How often each tree holds each row.
-    growth : Growth
-        Size of the leaves, features to try, cost of negative mass.
-    rng : RandomState
-        Draws the features to try.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.array([[1.0], [2.0], [1.0], [2.0], [8.0], [9.0]])
-    >>> masses = np.array([[0.25, 0]] * 2 + [[0, 0.25]] * 4)
-    >>> counts = np.ones((1, 6), dtype=np.int64)
-    >>> rows, rng = RankedRows.from_rows(X), np.random.RandomState(0)
-    >>> trees = grow(rows, masses, counts, Growth(1, 1), rng)
-    >>> trees.n_leaves, trees.threshold[0]
-    (2, np.float64(5.0))
+    Each of n rows has its mass in the column of its class or, new, in the last: (n, K + 1).
+    ``counts`` (n_trees, n) says how often each tree holds each row.
     """
     n_trees = len(counts)
     tree, row = np.nonzero(counts * masses.any(axis=1))
@@ -265,30 +194,19 @@ def grow(
         middle = np.zeros(len(split))
         middle[split] = rows.midpoints(found.feature[split], found.below[split], found.above[split])
         levels.append((found.feature, middle, left))
-        nodes = split_nodes(rows, nodes, found, split)
-        end += len(nodes.size)
+        # The two halves of every node that is split, side by side.
+        inner, n_halves = nodes.only(split), 2 * int(split.sum())
+        ranks = inner.look_up(rows.ranks, found.feature[split])
+        half = 2 * inner.node + (ranks > np.repeat(found.below[split], inner.size))
+        order, size = _sorted_places(half, n_halves), np.bincount(half, minlength=n_halves)
+        nodes = OpenNodes(inner.row[order], inner.column[order], inner.mass[order], size)
+        end += n_halves
     feature, threshold, left = (np.concatenate(parts) for parts in zip(*levels, strict=True))
     return Trees(feature, threshold, left, n_trees)
 
 
-def split_nodes(rows: RankedRows, nodes: OpenNodes, found: Splits, split: BoolArray) -> OpenNodes:
-    """The two halves of every node that is split, side by side."""
-    inner = nodes.only(split)
-    node = inner.node
-    feature, below = found.feature[split], found.below[split]
-    right = inner.look_up(rows.ranks, feature) > np.repeat(below, inner.size)
-    half = 2 * node + right
-    order = _sorted_places(half, 2 * len(feature))
-    sizes = np.bincount(half, minlength=2 * len(feature))
-    return OpenNodes(inner.row[order], inner.column[order], inner.mass[order], sizes)
-
-
 def best_splits(
-    rows: RankedRows,
-    nodes: OpenNodes,
-    n_columns: int,
-    growth: Growth,
-    rng: np.random.RandomState,
+    rows: RankedRows, nodes: OpenNodes, n_columns: int, growth: Growth, rng: RandomState
 ) -> Splits:
     """The best split of each node over candidate features; feature -1 where no split gains."""
     n_nodes, n_features = len(nodes.size), len(rows.ranks)
@@ -301,9 +219,8 @@ def best_splits(
         for place in range(n_features if len(alive) else 0):
             cut, varied = cutter(rows, open_nodes, order[alive, place], n_columns, growth)
             better = cut.gain > found.gain[alive]
-            taken = alive[better]
-            found.gain[taken], found.feature[taken] = cut.gain[better], cut.feature[better]
-            found.below[taken], found.above[taken] = cut.below[better], cut.above[better]
+            for best, new in zip(found, cut, strict=True):
+                best[alive[better]] = new[better]
             tried += varied
             more = tried < growth.n_candidates
             if not more.any():
@@ -315,10 +232,7 @@ def best_splits(
 def _cuts_by_rank(
     rows: RankedRows, nodes: OpenNodes, feature: IntArray, n_columns: int, growth: Growth
 ) -> tuple[Splits, BoolArray]:
-    """The cut of largest gain along one feature of each node, between any two ranks.
-
-    Also says in which nodes the feature varies.
-    """
+    """The best cut along one feature of each node between ranks, and whether the feature varies."""
     node, size = nodes.node, nodes.size
     ranks = nodes.look_up(rows.ranks, feature).astype(np.int64)
     order = order_within(node, ranks)
@@ -341,10 +255,7 @@ def _cuts_by_rank(
 def _cuts_by_bin(
     rows: RankedRows, nodes: OpenNodes, feature: IntArray, n_columns: int, growth: Growth
 ) -> tuple[Splits, BoolArray]:
-    """The cut of largest gain along one feature of each node, between two bins.
-
-    Also says in which nodes rows are in several bins.
-    """
+    """The best cut along one feature of each node between bins, and whether rows are in several."""
     shape, every = (len(nodes.size), BINS, n_columns), np.arange(len(nodes.size))
     cell = (nodes.node * BINS + nodes.look_up(rows.bins, feature)) * n_columns + nodes.column
     count = np.bincount(cell, minlength=np.prod(shape)).reshape(shape).sum(axis=2)

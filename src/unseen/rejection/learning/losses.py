@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from numpy.random import RandomState
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit, logit
 
@@ -25,25 +26,10 @@ from unseen.rejection.learning.sample import (
     OutOfFold,
     labels_at,
     out_of_fold,
+    rescaled,
     row_masses,
 )
 from unseen.scores.base import assign_folds
-
-__all__ = [
-    "CalibratedRule",
-    "Calibration",
-    "Logistic",
-    "Loss",
-    "RowLosses",
-    "Square",
-    "Surrogate",
-    "calibrate_by_other_folds",
-    "choose_by_other_folds",
-    "fit_calibration",
-    "lowest_risk",
-    "row_losses",
-    "within_one_standard_error",
-]
 
 MIN_PROBABILITY = 0.01  # bounds t away from 0 and 1, where a rule is surer than its rows allow
 RIDGE = 1e-3
@@ -51,21 +37,11 @@ RIDGE = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class Surrogate:
-    """The convex problems of all labels: ``E_0[phi(-f)] - c(f)`` for f = rows @ w.
+    """The convex problems of all labels: ``E_0[phi(-f)] - c(f)`` for f = rows @ w."""
 
-    Parameters
-    ----------
-    rows : array of shape (m, r + 1)
-        Features of the new rows, and a last column of ones; on the device of the features.
-    pull : ndarray of shape (r + 1, K + 1)
-        ``c(f) = pull[:, k] @ w``: one column for each class, and their sum.
-    products : array of shape (r + 1, r + 1) or None, default=None
-        ``rows' rows``, where somebody has it.
-    """
-
-    rows: Array
-    pull: FloatArray
-    products: Array | None = None
+    rows: Array  # features of the m new rows, the last one all ones, on their device: (m, r + 1)
+    pull: FloatArray  # c(f) = pull[:, k] @ w, for each class and for their sum: (r + 1, K + 1)
+    products: Array | None = None  # rows' rows, where somebody has it
 
     @classmethod
     def from_features(
@@ -89,23 +65,14 @@ class Loss(Protocol):
 
     def minimisers(self, problem: Surrogate, ridges: FloatArray) -> Iterator[FloatArray]:
         """Coefficients (r + 1, K + 1) for each ridge; ridges are given in descending order."""
-        ...
 
     def probability(self, values: FloatArray) -> FloatArray:
         """Probability of a label where its function has these values."""
-        ...
 
 
 @dataclass(frozen=True)
 class Square:
-    """``phi(z) = (1 - z)^2 / 4``: one linear solve, bounded without a ridge.
-
-    Examples
-    --------
-    >>> from unseen.rejection import Square
-    >>> Square().probability([-1.5, 0.0, 0.5]).tolist()
-    [0.0, 0.5, 0.75]
-    """
+    """``phi(z) = (1 - z)^2 / 4``: one linear solve, bounded without a ridge."""
 
     def minimisers(self, problem: Surrogate, ridges: FloatArray) -> Iterator[FloatArray]:
         """Solve ``(E_0[z z'] / 2 + ridge) w = c - E_0[z] / 2`` for all labels at once."""
@@ -124,24 +91,10 @@ class Square:
 
 @dataclass(frozen=True)
 class Logistic:
-    """``phi(z) = log(1 + exp(-z))``: Newton steps, unbounded without a ridge.
+    """``phi(z) = log(1 + exp(-z))``: Newton steps, unbounded without a ridge."""
 
-    Parameters
-    ----------
-    tol : float, default=1e-6
-        Stop when the Newton decrement of every label is below this.
-    max_iter : int, default=50
-        Largest number of Newton steps.
-
-    Examples
-    --------
-    >>> from unseen.rejection import Logistic
-    >>> float(Logistic().probability(0.0))
-    0.5
-    """
-
-    tol: float = 1e-6
-    max_iter: int = 50
+    tol: float = 1e-6  # steps end when the Newton decrement of every label is below this
+    max_iter: int = 50  # the most steps
 
     def minimisers(self, problem: Surrogate, ridges: FloatArray) -> Iterator[FloatArray]:
         """Newton's method for each label, started at the solution for the ridge before."""
@@ -199,33 +152,15 @@ def _solve(gram: FloatArray, penalty: FloatArray, right: FloatArray) -> FloatArr
 
 @dataclass(frozen=True)
 class Calibration:
-    """A line between the logits of P(known), before and after.
+    """A line between the logits of P(known), before and after."""
 
-    Parameters
-    ----------
-    slope : float
-        Slope of the line; above 0, so that the order of rows stays.
-    constant : float
-        Value of the line at logit 0.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> sharper = Calibration(slope=2.0, constant=0.0)
-    >>> sharper(np.array([[0.25, 0.5, 0.25]])).round(2)
-    array([[0.3, 0.6, 0.1]])
-    """
-
-    slope: float
-    constant: float
+    slope: float  # above 0, so that the order of rows stays
+    constant: float  # the line's value at logit 0
 
     def __call__(self, probabilities: FloatArray) -> FloatArray:
         """Calibrated probabilities of the same rows."""
         known = expit(self.slope * _logit_known(probabilities) + self.constant)[:, None]
-        parts = probabilities[:, :-1]
-        total = parts.sum(axis=1, keepdims=True)
-        n_classes = parts.shape[1]
-        shared = np.where(total > 0, parts / np.where(total > 0, total, 1.0), 1 / n_classes)
+        shared = rescaled(probabilities[:, :-1], 1 / (probabilities.shape[1] - 1))
         return np.hstack([known * shared, 1 - known])
 
 
@@ -241,22 +176,6 @@ def fit_calibration(rows: OutOfFold, shares: FloatArray) -> Calibration:
     return Calibration(float(slope), float(constant)) if slope > 0 else Calibration(1.0, 0.0)
 
 
-def calibrate_by_other_folds(
-    rows: OutOfFold, shares: FloatArray, n_folds: int, rng: np.random.RandomState
-) -> OutOfFold:
-    """Probabilities out of fold, each calibrated by the rows of other folds."""
-    folds = assign_folds(rows.codes, n_folds, rng)
-    folds_new = assign_folds(np.zeros(len(rows.new), dtype=np.int64), n_folds, rng)
-    labelled, new = out_of_fold(
-        lambda kept, kept_new: fit_calibration(
-            OutOfFold(rows.labelled[kept], rows.codes[kept], rows.new[kept_new]), shares
-        ),
-        (rows.labelled, rows.new),
-        (folds, folds_new),
-    )
-    return OutOfFold(labelled, rows.codes, new)
-
-
 @dataclass(frozen=True, eq=False)
 class CalibratedRule:
     """A fitted rule whose probabilities are calibrated."""
@@ -269,6 +188,22 @@ class CalibratedRule:
         return self.calibration(self.rule.probabilities(X))
 
 
+def calibrated(
+    rule: FittedRule, rows: OutOfFold, shares: FloatArray, n_folds: int, rng: RandomState
+) -> tuple[CalibratedRule, OutOfFold]:
+    """A rule with its calibration, and its rows out of fold, each calibrated by other folds."""
+    folds = assign_folds(rows.codes, n_folds, rng)
+    folds_new = assign_folds(np.zeros(len(rows.new), dtype=np.int64), n_folds, rng)
+
+    def learn(kept: BoolArray, kept_new: BoolArray) -> Calibration:
+        rest = OutOfFold(rows.labelled[kept], rows.codes[kept], rows.new[kept_new])
+        return fit_calibration(rest, shares)
+
+    labelled, new = out_of_fold(learn, (rows.labelled, rows.new), (folds, folds_new))
+    found = CalibratedRule(rule, fit_calibration(rows, shares))
+    return found, OutOfFold(labelled, rows.codes, new)
+
+
 def _logit_known(probabilities: FloatArray) -> FloatArray:
     known = np.clip(1 - probabilities[:, -1], MIN_PROBABILITY, 1 - MIN_PROBABILITY)
     return np.asarray(logit(known))
@@ -278,18 +213,11 @@ def _logit_known(probabilities: FloatArray) -> FloatArray:
 class RowLosses:
     """Loss of a rule on each row out of fold, or the difference of two such losses.
 
-    Parameters
-    ----------
-    labelled : ndarray of shape (n,)
-        Losses of the labelled rows; a row of class i counts ``pi_i / n_i`` times.
-    codes : ndarray of shape (n,)
-        Classes of the labelled rows.
-    new : ndarray of shape (m,)
-        Losses of the new rows; each counts 1 / m times.
+    A labelled row of class i counts ``pi_i / n_i`` times, one of m new rows 1 / m times.
     """
 
     labelled: FloatArray
-    codes: IntArray
+    codes: IntArray  # classes of the labelled rows
     new: FloatArray
 
     def total(self, shares: FloatArray) -> float:
@@ -310,16 +238,7 @@ class RowLosses:
 
 
 def row_losses(rows: OutOfFold) -> RowLosses:
-    """Mean of R_hat and half the Brier score, row by row.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> sure = OutOfFold(np.array([[1.0, 0.0]]), np.array([0]), np.array([[1.0, 0.0], [0.0, 1.0]]))
-    >>> losses = row_losses(sure)
-    >>> losses.labelled, losses.new, losses.total(np.array([0.5]))
-    (array([-1.]), array([1., 0.]), 0.0)
-    """
+    """Mean of R_hat and half the Brier score, row by row."""
     known, codes, new = rows.labelled, rows.codes, rows.new
     unseen = known.shape[1] - 1
     label = labels_at(known)
@@ -340,21 +259,7 @@ def lowest_risk(rules: Sequence[RowLosses], shares: FloatArray) -> int:
 def within_one_standard_error(rules: Sequence[RowLosses], shares: FloatArray) -> int:
     """Place of the first rule that the best rule does not beat by more than a standard error.
 
-    Parameters
-    ----------
-    rules : sequence of RowLosses
-        Losses on the same rows, the favoured rule first.
-    shares : ndarray of shape (K,)
-        Shares of the known classes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> codes, nothing = np.zeros(2, dtype=int), np.zeros(2)
-    >>> favoured = RowLosses(nothing, codes, np.array([0.0, 1.0, 0.0, 1.0]))
-    >>> other = RowLosses(nothing, codes, np.array([0.0, 0.0, 0.0, 1.0]))
-    >>> within_one_standard_error([favoured, other], np.array([0.5]))
-    0
+    The favoured rule stands first, and all losses are of the same rows.
     """
     best = rules[lowest_risk(rules, shares)]
     gaps = [
@@ -371,22 +276,9 @@ def choose_by_other_folds(
     shares: FloatArray,
     pick: Callable[[Sequence[RowLosses], FloatArray], int],
 ) -> OutOfFold:
-    """Probabilities of each fold by the candidate that the other folds pick.
+    """Probabilities of each fold by the candidate that the other folds ``pick`` by its losses.
 
     The rows that picked a candidate would make it look better than it is.
-
-    Parameters
-    ----------
-    candidates : sequence of OutOfFold
-        Probabilities of the same rows by several rules.
-    losses : sequence of RowLosses
-        Losses of the candidates.
-    folds : pair of ndarray
-        Fold of each labelled row, and of each new row.
-    shares : ndarray of shape (K,)
-        Shares of the known classes.
-    pick : callable
-        :func:`lowest_risk` or :func:`within_one_standard_error`.
     """
 
     def learn(kept: BoolArray, kept_new: BoolArray) -> Callable[[FloatArray], FloatArray]:

@@ -27,19 +27,7 @@ from unseen.rejection.learning.sample import OutOfFold, novelty
 from unseen.samples import LabelledRows
 from unseen.scores.base import FOLDS
 
-__all__ = [
-    "Shares",
-    "default_estimator",
-    "doubtful_risk",
-    "doubtful_shares",
-    "estimate_shares",
-    "few_rows",
-    "given_shares",
-    "negative_mass",
-]
-
 _CONFIDENCE = 0.95
-_EVEN_ODDS = 0.5
 _ROUNDING = 1e-6
 _REPLICATES = 200
 # Every fold of the default five should hold a row of the class.
@@ -54,31 +42,12 @@ _WIDE = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Shares(Frozen):
-    """Shares of the known classes among the new rows, with their uncertainty.
+    """Shares of the known classes among the new rows, with their uncertainty."""
 
-    Parameters
-    ----------
-    known : ndarray of shape (K,)
-        Share of each known class.
-    covariance : ndarray of shape (K, K) or None
-        Covariance of the errors of the shares; None for shares that are taken as exact.
-    limits : ndarray of shape (K + 1, 2) or None
-        Ends of the interval of each share, unseen last.
-    estimate : Estimate or None
-        Estimate that the shares come from; None for plain numbers.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from unseen.rejection import Shares
-    >>> Shares(np.array([0.5, 0.25])).unseen
-    0.25
-    """
-
-    known: FloatArray
-    covariance: FloatArray | None = None
-    limits: FloatArray | None = None
-    estimate: Estimate | None = None
+    known: FloatArray  # of K classes
+    covariance: FloatArray | None = None  # (K, K), of the errors; None where shares are exact
+    limits: FloatArray | None = None  # (K + 1, 2), ends of each share's interval, unseen last
+    estimate: Estimate | None = None  # that the shares come from; None for plain numbers
 
     @property
     def unseen(self) -> float:
@@ -91,44 +60,25 @@ class Shares(Frozen):
         drift = None if self.estimate is None else self.estimate.drift
         return None if drift is None else drift.verdict
 
-    @property
-    def total(self) -> float:
-        """Sum of the known shares before any projection; above 1 something is wrong."""
-        if self.estimate is None:
-            return float(self.known.sum())
-        return float(self.estimate.diagnostics.get("slope_total", self.known.sum()))
-
 
 def given_shares(proportions: Any, classes: NDArray[Any]) -> Shares:
     """The shares that the user gave, in the order of the classes.
 
-    Parameters
-    ----------
-    proportions : array-like of K or K + 1 shares, mapping from label to share, or Estimate
-        Shares of the known classes; with K + 1 numbers the unseen share is last.
-    classes : ndarray of shape (K,)
-        Known labels, sorted.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> given_shares({"b": 0.25, "a": 0.5}, np.array(["a", "b"])).known
-    array([0.5 , 0.25])
-    >>> given_shares([0.5, 0.25, 0.2], np.array(["a", "b"]))
-    Traceback (most recent call last):
-        ...
-    ValueError: proportions must sum to 1 when the unseen share is given; got a sum of 0.95.
+    K numbers, or K + 1 with the unseen share last; a mapping from label to share; or an Estimate.
     """
+    estimate = proportions if isinstance(proportions, Estimate) else None
+    if estimate is not None:
+        proportions = dict(zip(estimate.classes, estimate.proportions, strict=True))
+    labels = classes.tolist()
     if isinstance(proportions, Mapping):
-        return Shares(_checked(_in_order(dict(proportions), classes), len(classes)))
-    if not isinstance(proportions, Estimate):
-        return Shares(_checked(proportions, len(classes)))
-    estimate = proportions
-    by_label = dict(zip(estimate.classes, estimate.proportions, strict=True))
-    known = _checked(_in_order(by_label, classes), len(classes))
-    if estimate.intervals is None:
+        if set(proportions) != set(labels):
+            named = list(proportions)
+            raise ValueError(f"proportions must name the known classes {labels}; got {named}.")
+        proportions = [proportions[label] for label in labels]
+    known = _checked(proportions, len(labels))
+    if estimate is None or estimate.intervals is None:
         return Shares(known, estimate=estimate)
-    order = [estimate.classes.index(label) for label in classes.tolist()]
+    order = [estimate.classes.index(label) for label in labels]
     limits = estimate.intervals[[*order, -1]]
     covariance = covariance_of_limits(limits, confidence=estimate.confidence or _CONFIDENCE)
     return Shares(known, covariance, limits, estimate)
@@ -140,23 +90,11 @@ def estimate_shares(
     """Shares from checked rows: the only place where a rule asks an estimator.
 
     Replicates say which shares err together; the intervals, which are seldom narrower, how far.
-
-    Parameters
-    ----------
-    estimator : ProportionEstimator or None
-        None is :func:`default_estimator`.
-    labelled : LabelledRows
-        Checked labelled rows.
-    X_new : array or CSR matrix of shape (m, d)
-        Checked new rows.
-    seed : int
-        Seed of the estimate, where the estimator has none of its own.
+    The seed is that of the estimate where the estimator has none of its own.
     """
-    chosen: ProportionEstimator = (
-        default_estimator(np.bincount(labelled.codes), X_new.shape[0])
-        if estimator is None
-        else clone(estimator)
-    )
+    if estimator is None:
+        estimator = default_estimator(np.bincount(labelled.codes), X_new.shape[0])
+    chosen: ProportionEstimator = clone(estimator)
     scorer = chosen.scorer(whole_seed(seed if chosen.random_state is None else chosen.random_state))
     scorer.check(labelled, X_new.shape[0])
     reading, estimate = chosen.read_and_estimate(scorer.score(labelled, X_new), _CONFIDENCE)
@@ -179,16 +117,10 @@ def default_estimator(counts: IntArray, n_new: int) -> OpenSetEstimator:
 
     At even odds that something is unseen where several classes are known, and with no more folds
     than the rows can fill.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> default_estimator(np.array([90, 8]), 400)
-    OpenSetEstimator(n_folds=8, prior_closed=0.5)
     """
     fewest = min(int(counts.min()), n_new)
     return OpenSetEstimator(
-        prior_closed=_EVEN_ODDS if len(counts) > 1 else None,
+        prior_closed=0.5 if len(counts) > 1 else None,
         n_folds=None if fewest >= FOLDS else max(2, fewest),
     )
 
@@ -198,23 +130,8 @@ def covariance_of_limits(
 ) -> FloatArray:
     """Covariance of the known shares whose normal intervals have these ends.
 
-    Parameters
-    ----------
-    limits : ndarray of shape (K + 1, 2)
-        Ends of the interval of each share, unseen last.
-    correlation : ndarray of shape (K, K) or None, default=None
-        Correlation of the known shares. None takes one common value, the one that gives the
-        unseen share, one minus their sum, the width of its own interval.
-    confidence : float, default=0.95
-        Level of the intervals.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> half = 1.96 * np.array([0.03, 0.04, 0.05])
-    >>> covariance_of_limits(0.3 + np.column_stack([-half, half])).round(4)
-    array([[0.0009, 0.    ],
-           [0.    , 0.0016]])
+    Without a correlation (K, K), all pairs have one common value: the value that gives the unseen
+    share, one minus their sum, the width of its own interval, the last of the limits (K + 1, 2).
     """
     deviation = np.ptp(limits, axis=1) / (2 * norm.isf((1 - confidence) / 2))
     sd, sd_sum = deviation[:-1], deviation[-1]
@@ -231,13 +148,6 @@ def _common_correlation(sd: FloatArray, sd_sum: float) -> FloatArray:
     lowest = -1.0 / (n_classes - 1)  # below it no correlation matrix has this pattern
     common = float(np.clip((sd_sum**2 - (sd**2).sum()) / pairs, lowest, 1.0))
     return np.full((n_classes, n_classes), common) + (1 - common) * np.eye(n_classes)
-
-
-def _in_order(by_label: dict[Any, float], classes: NDArray[Any]) -> list[float]:
-    labels = classes.tolist()
-    if set(by_label) != set(labels):
-        raise ValueError(f"proportions must name the known classes {labels}; got {list(by_label)}.")
-    return [by_label[label] for label in labels]
 
 
 def _checked(proportions: Any, n_classes: int) -> FloatArray:
@@ -264,14 +174,7 @@ def _checked(proportions: Any, n_classes: int) -> FloatArray:
 
 
 def few_rows(classes: NDArray[Any], codes: IntArray) -> tuple[Notice, ...]:
-    """A notice for each class with hardly a row.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> print(few_rows(np.array(["a", "b"]), np.array([0, 0, 0, 0, 0, 1]))[0])
-    warning: class 'b' has 1 labelled rows, fewer than 5: its error is hardly known.
-    """
+    """A notice for each class with hardly a row."""
     counts = np.bincount(codes, minlength=len(classes)).tolist()
     return tuple(
         Notice(
@@ -286,14 +189,7 @@ def few_rows(classes: NDArray[Any], codes: IntArray) -> tuple[Notice, ...]:
 
 
 def doubtful_risk(shares: Shares) -> tuple[Notice, ...]:
-    """A notice where the risk is withheld, or takes for granted that no known class has moved.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> doubtful_risk(Shares(np.array([0.5, 0.25])))
-    ()
-    """
+    """A notice where the risk is withheld, or takes for granted that no known class has moved."""
     if shares.verdict == "moved":
         text = (
             "No error rate is stated: labelled rows of classes that have moved do not tell how "
@@ -314,22 +210,15 @@ def doubtful_shares(shares: Shares, classes: NDArray[Any]) -> tuple[Notice, ...]
     """Notices where the known shares sum to more than 1, or an interval is wider than one half.
 
     Estimated shares sum to too much only beyond their noise, which the estimate has judged.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> limits = np.array([[0.3, 0.5], [0.0, 0.7], [0.1, 0.3]])
-    >>> shares = Shares(np.array([0.75, 0.5]), limits=limits)
-    >>> for notice in doubtful_shares(shares, np.array(["a", "b", "unseen"])):
-    ...     print(notice.text[:47])
-    the known shares sum to 1.250, more than 1: not
-    the share of 'b' may be anything from 0% to 70%
     """
-    noted = () if shares.estimate is None else shares.estimate.notices
+    estimate, total = shares.estimate, float(shares.known.sum())
+    noted = () if estimate is None else estimate.notices
     found = []
-    if any(notice.code == "overfull" for notice in noted) or shares.known.sum() > 1 + _ROUNDING:
+    if any(notice.code == "overfull" for notice in noted) or total > 1 + _ROUNDING:
+        if estimate is not None:  # which may have projected the shares
+            total = float(estimate.diagnostics.get("slope_total", total))
         text = (
-            f"the known shares sum to {shares.total:.3f}, more than 1: nothing is left for unseen "
+            f"the known shares sum to {total:.3f}, more than 1: nothing is left for unseen "
             "classes, and some share is too large. Check proportions."
         )
         found.append(Notice("overfull", text))
@@ -350,19 +239,10 @@ def negative_mass(rows: OutOfFold, shares: Shares) -> tuple[Notice, ...]:
     A cell is a known class (the best for its rows) and a fifth of their novelty. A cell is clearly
     negative where e is below 0 by more than the normal quantile at 1% divided by the number of
     cells, times the noise of its counts and of the shares.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> half = np.tile([0.5, 0.5], (400, 1))
-    >>> rows = OutOfFold(half, np.zeros(400, dtype=int), half)
-    >>> negative_mass(rows, Shares(np.array([1.5])))[0].code
-    'negative_mass'
     """
-    codes = rows.codes
     cells = _cells(np.vstack([rows.labelled, rows.new]))
     n_cells = int(cells.max()) + 1
-    samples = np.append(codes, np.full(len(rows.new), len(shares.known)))
+    samples = np.append(rows.codes, np.full(len(rows.new), len(shares.known)))
     counts = np.zeros((len(shares.known) + 1, n_cells))  # of each class and, last, of the new rows
     np.add.at(counts, (samples, cells), 1.0)
     sizes = counts.sum(axis=1, keepdims=True)

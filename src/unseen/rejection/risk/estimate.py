@@ -19,20 +19,6 @@ from numpy.typing import ArrayLike
 from unseen._frozen import Frozen
 from unseen._types import FloatArray, IntArray
 
-__all__ = [
-    "CostSensitive",
-    "ErrorRate",
-    "Linearised",
-    "MinMax",
-    "RiskEstimate",
-    "RiskMeasure",
-    "cost_threshold",
-    "false_discovery_threshold",
-    "open_risk",
-    "recall_threshold",
-    "reject_rate_threshold",
-]
-
 _REJECT_NOTHING = float(np.nextafter(1.0, np.inf))  # no novelty is as high
 
 
@@ -46,46 +32,17 @@ class Linearised(NamedTuple):
 
 
 class RiskMeasure(Protocol):
-    """A function of the rates ``C_i``, ``C_0`` and the shares ``pi``."""
+    """A function of the rates ``C_i`` (K, K + 1), ``C_0`` (K + 1) and the shares ``pi`` (K)."""
 
     def at(self, rates: FloatArray, rates_new: FloatArray, shares: FloatArray) -> Linearised:
-        """Value and derivatives.
-
-        Parameters
-        ----------
-        rates : ndarray of shape (K, K + 1)
-            Rate of each label in each known class, unseen last.
-        rates_new : ndarray of shape (K + 1,)
-            Rate of each label among the new rows.
-        shares : ndarray of shape (K,)
-            Shares of the known classes.
-
-        Returns
-        -------
-        Linearised
-        """
-        ...
+        """Value and derivatives at these rates and shares."""
 
 
 @dataclass(frozen=True, eq=False)
 class CostSensitive:
-    """Mean cost ``sum_i pi_i sum_l L(i, l) C_i(l)`` over known and unseen classes.
+    """Mean cost ``sum_i pi_i sum_l L(i, l) C_i(l)`` over known and unseen classes."""
 
-    Parameters
-    ----------
-    costs : array-like of shape (K + 1, K + 1)
-        Cost L of each label (column) for rows of each class (row), unseen last.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from unseen.rejection import CostSensitive, open_risk
-    >>> costs = CostSensitive([[0, 1], [5, 0]])
-    >>> open_risk([0, 1], [0, 0], [0, 0, 1, 1], [0.5], measure=costs).risk
-    1.5
-    """
-
-    costs: ArrayLike
+    costs: ArrayLike  # L of each label (column) for rows of each class (row), unseen last
 
     def at(self, rates: FloatArray, rates_new: FloatArray, shares: FloatArray) -> Linearised:
         """Value and derivatives at these rates and shares."""
@@ -104,14 +61,7 @@ class CostSensitive:
 
 @dataclass(frozen=True)
 class ErrorRate:
-    """The paper's R(f): probability of a wrong label, with unseen as a label.
-
-    Examples
-    --------
-    >>> from unseen.rejection import ErrorRate, open_risk
-    >>> open_risk([0, 1], [0, 0], [0, 0, 1, 1], [0.5], measure=ErrorRate()).risk
-    0.5
-    """
+    """The paper's R(f): probability of a wrong label, with unseen as a label."""
 
     def at(self, rates: FloatArray, rates_new: FloatArray, shares: FloatArray) -> Linearised:
         """Value and derivatives at these rates and shares."""
@@ -124,12 +74,6 @@ class MinMax:
 
     The standard error is that of the class that is worst here. Where two classes are close the
     largest of their noisy errors is biased up.
-
-    Examples
-    --------
-    >>> from unseen.rejection import MinMax, open_risk
-    >>> open_risk([0, 0, 0, 1], [0, 0, 0, 0], [0, 0, 0, 1], [0.5], measure=MinMax()).risk
-    0.75
     """
 
     def at(self, rates: FloatArray, rates_new: FloatArray, shares: FloatArray) -> Linearised:
@@ -244,32 +188,10 @@ def open_risk(
 ) -> RiskEstimate:
     """R_hat(f) from the labels that f gives to rows it did not learn from.
 
-    Parameters
-    ----------
-    predicted : array-like of shape (n,)
-        Codes that f gives to the labelled rows: 0 to K - 1, and K for unseen.
-    codes : array-like of shape (n,)
-        Classes of the labelled rows, 0 to K - 1, each at least once.
-    predicted_new : array-like of shape (m,)
-        Codes that f gives to the new rows.
-    shares : array-like of shape (K,)
-        Shares of the known classes among the new rows.
-    covariance : ndarray of shape (K, K) or None, default=None
-        Covariance of the errors of the shares; None takes them as exact.
-    measure : RiskMeasure or None, default=None
-        Measure to estimate; None is :class:`ErrorRate`, the paper's risk.
-
-    Returns
-    -------
-    RiskEstimate
-
-    Examples
-    --------
-    Half of the class is called unseen, and a quarter of all new rows known:
-
-    >>> from unseen.rejection import open_risk
-    >>> open_risk([0, 1], [0, 0], [0, 1, 1, 1], [0.5]).risk
-    0.25
+    All labels are codes, 0 to K - 1 and K for unseen: those that f gives to the labelled rows, the
+    true ones of these rows (each class at least once), and those that f gives to the new rows.
+    Without a covariance (K, K) of their errors, the shares count as exact. The default measure is
+    :class:`ErrorRate`, the paper's risk.
     """
     shares = np.asarray(shares, dtype=np.float64)
     measure = ErrorRate() if measure is None else measure
@@ -302,11 +224,6 @@ def cost_threshold(cost: float) -> float:
 
     To say k costs ``cost * p_unseen + (1 - p_unseen - p_k)``, and to say unseen ``1 - p_unseen``:
     unseen costs no more when ``p_k <= cost * p_unseen``.
-
-    Examples
-    --------
-    >>> cost_threshold(1.0), cost_threshold(3.0)
-    (0.5, 0.25)
     """
     if not cost > 0:
         raise ValueError(f"cost must be > 0; got {cost}.")
@@ -314,14 +231,7 @@ def cost_threshold(cost: float) -> float:
 
 
 def reject_rate_threshold(new: FloatArray, rate: float) -> float:
-    """Cut that calls a share ``rate`` of the new rows unseen, or as near to it as ties allow.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> reject_rate_threshold(np.array([0.1, 0.2, 0.7, 0.9]), 0.5)
-    0.7
-    """
+    """Cut that calls a share ``rate`` of the new rows unseen, or as near to it as ties allow."""
     if not 0 <= rate <= 1:
         raise ValueError(f"reject_rate must lie in [0, 1]; got {rate}.")
     if rate == 0:
@@ -335,25 +245,9 @@ def reject_rate_threshold(new: FloatArray, rate: float) -> float:
 def recall_threshold(
     known: FloatArray, codes: IntArray, new: FloatArray, shares: FloatArray, recall: float
 ) -> float:
-    """Largest cut that still finds a share ``recall`` of the unseen rows.
+    """Largest cut that still finds a share ``recall``, in (0, 1], of the unseen rows.
 
-    Parameters
-    ----------
-    known, codes : ndarray of shape (n,)
-        Novelty of the labelled rows out of fold, and their classes.
-    new : ndarray of shape (m,)
-        Novelty of the new rows out of fold.
-    shares : ndarray of shape (K,)
-        Shares of the known classes among the new rows.
-    recall : float
-        Share of the unseen rows to find, in (0, 1].
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> known, new = np.array([0.1, 0.2, 0.3, 0.4]), np.array([0.1, 0.3, 0.8, 0.9])
-    >>> recall_threshold(known, np.zeros(4, dtype=int), new, np.array([0.5]), 1.0)
-    0.8
+    ``known`` and ``new`` are the novelty of labelled and new rows out of fold.
     """
     if not 0 < recall <= 1:
         raise ValueError(f"recall must lie in (0, 1]; got {recall}.")
@@ -373,30 +267,11 @@ def recall_threshold(
 def false_discovery_threshold(
     known: FloatArray, codes: IntArray, new: FloatArray, shares: FloatArray, level: float
 ) -> float:
-    """Smallest cut whose rejected rows hold at most a share ``level`` of known rows.
+    """Smallest cut whose rejected rows hold at most a share ``level``, in (0, 1), of known rows.
 
     The count of known rows above the cut is taken one too high in each class, as for a conformal
     p-value: a cut above all n_i calibration rows still lets 1 / (n_i + 1) of new ones through.
-
-    Parameters
-    ----------
-    known, codes, new, shares
-        See :func:`recall_threshold`.
-    level : float
-        Largest share of known rows among the rejected rows, in (0, 1).
-
-    Raises
-    ------
-    ValueError
-        When no cut reaches the level: small samples cannot certify small levels. The message
-        names the level that the samples can reach.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> known, new = np.linspace(0, 0.5, 99), np.array([0.1, 0.45, 0.8, 0.9])
-    >>> false_discovery_threshold(known, np.zeros(99, dtype=int), new, np.array([0.5]), 0.1)
-    0.45
+    So small samples cannot certify small levels, and the error names the level within reach.
     """
     if not 0 < level < 1:
         raise ValueError(f"fdr must lie strictly between 0 and 1; got {level}.")
@@ -420,12 +295,9 @@ def _rates_from(
     cuts: FloatArray, known: FloatArray, codes: IntArray, new: FloatArray, weights: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """At each cut: P_0(s >= t), and the weighted sum over classes of P_i(s >= t)."""
-    by_known = sum(
-        weight * _at_least(known[codes == label], cuts) for label, weight in enumerate(weights)
-    )
-    return _at_least(new, cuts), np.asarray(by_known)
 
+    def at_least(scores: FloatArray) -> FloatArray:
+        return 1.0 - np.searchsorted(np.sort(scores), cuts) / len(scores)
 
-def _at_least(scores: FloatArray, cuts: FloatArray) -> FloatArray:
-    below = np.searchsorted(np.sort(scores), cuts, side="left")
-    return 1.0 - below / len(scores)
+    by_known = sum(weight * at_least(known[codes == code]) for code, weight in enumerate(weights))
+    return at_least(new), np.asarray(by_known)

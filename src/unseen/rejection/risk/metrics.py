@@ -16,15 +16,6 @@ from sklearn.metrics import f1_score, precision_score, recall_score, roc_auc_sco
 from unseen._types import BoolArray
 from unseen.rejection.learning.sample import with_unseen
 
-__all__ = [
-    "known_accuracy",
-    "novelty_auc",
-    "open_auc",
-    "open_macro_f1",
-    "unseen_precision",
-    "unseen_recall",
-]
-
 
 def open_macro_f1(
     y_true: ArrayLike, y_pred: ArrayLike, *, unseen_label: Any = "auto", known: Any = None
@@ -55,17 +46,12 @@ def open_macro_f1(
 def known_accuracy(
     y_true: ArrayLike, y_pred: ArrayLike, *, unseen_label: Any = "auto", known: Any = None
 ) -> float:
-    """Share of the rows of known classes that get their label; to call one unseen is an error.
+    """Share of the rows of known classes that get their label; NaN where there are no such rows.
 
     Parameters
     ----------
     y_true, y_pred, unseen_label, known
-        See :func:`open_macro_f1`.
-
-    Returns
-    -------
-    float
-        NaN where no row is of a known class.
+        See :func:`open_macro_f1`. To call a row of a known class unseen is an error too.
 
     Examples
     --------

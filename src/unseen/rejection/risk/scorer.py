@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
+from unseen._types import IntArray
 from unseen.proportions import OpenSetEstimator, ProportionEstimator
 from unseen.records import Estimate
-from unseen.rejection.learning.sample import codes_of, with_unseen
+from unseen.rejection.learning.sample import with_unseen
 from unseen.rejection.learning.shares import estimate_shares, given_shares
 from unseen.rejection.risk.estimate import RiskEstimate, RiskMeasure, open_risk
 from unseen.samples import check_labelled, check_labels, check_new
-
-__all__ = ["OpenSetScorer", "open_set_risk", "open_set_scorer"]
 
 
 def open_set_risk(
@@ -79,9 +79,9 @@ def open_set_risk(
         shares = given_shares(proportions, classes)
     everything = with_unseen(classes, unseen_label)
     found = open_risk(
-        codes_of(predicted, everything),
+        _codes(predicted, everything),
         codes,
-        codes_of(classifier.predict(X_new), everything),
+        _codes(classifier.predict(X_new), everything),
         shares.known,
         shares.covariance,
         measure,
@@ -89,18 +89,22 @@ def open_set_risk(
     return found.withheld() if shares.verdict == "moved" else found
 
 
+def _codes(labels: Any, everything: NDArray[Any]) -> IntArray:
+    """Place of each label among the K + 1 labels."""
+    places = {label: place for place, label in enumerate(everything.tolist())}
+    values = np.asarray(labels).ravel().tolist()
+    strange = next((label for label in values if label not in places), None)
+    if strange is not None:
+        raise ValueError(
+            f"classifier must predict labels of y or unseen_label={everything.tolist()[-1]!r}; "
+            f"got {strange!r}."
+        )
+    return np.array([places[label] for label in values], dtype=np.intp)
+
+
 @dataclass(frozen=True, eq=False)
 class OpenSetScorer:
-    """A scikit-learn scorer: minus the risk, so that higher is better; see :func:`open_set_scorer`.
-
-    Examples
-    --------
-    >>> from unseen.rejection import OpenSetScorer
-    >>> OpenSetScorer([[0.0]], None)
-    Traceback (most recent call last):
-        ...
-    ValueError: proportions must be given, so that all candidates are judged by the same shares; ...
-    """
+    """A scikit-learn scorer: minus the risk, so that higher is better; see open_set_scorer."""
 
     X_new: Any
     proportions: Any
@@ -122,23 +126,12 @@ class OpenSetScorer:
         shares = self.proportions
         if isinstance(shares, Estimate):
             shares = replace(shares, drift=None)
-        return -open_set_risk(
-            estimator,
-            X,
-            y,
-            self.X_new,
-            shares,
-            measure=self.measure,
-            unseen_label=self.unseen_label,
-        ).risk
+        asked = {"measure": self.measure, "unseen_label": self.unseen_label}
+        return -open_set_risk(estimator, X, y, self.X_new, shares, **asked).risk
 
 
 def open_set_scorer(
-    X_new: Any,
-    proportions: Any,
-    *,
-    measure: RiskMeasure | None = None,
-    unseen_label: Any = "auto",
+    X_new: Any, proportions: Any, *, measure: RiskMeasure | None = None, unseen_label: Any = "auto"
 ) -> OpenSetScorer:
     """A scorer for ``GridSearchCV`` and other searches, which needs no unseen label.
 

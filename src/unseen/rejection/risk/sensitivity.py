@@ -1,13 +1,8 @@
-"""How much the labels depend on the shares: relabel with the shares at the ends of their intervals.
+"""What a fitted rule would say at other thresholds, and with other shares; nothing is fitted again.
 
 The probability of a known class is ``eta_i(x) = pi_i p_i(x) / p_0(x)``, and the density p_0 of the
-new rows is seen, whatever the shares. So other shares scale each eta_i by their ratio, and
-what is left is unseen:
-
-    eta_i' = eta_i pi_i' / pi_i,        eta_unseen' = max(0, 1 - sum_i eta_i'),
-
-rescaled where the known ones exceed 1. No rule is fitted again; rules that spend their capacity
-by the shares would change a little more than this says.
+new rows is seen, whatever the shares. So other shares scale each eta_i by their ratio, and what is
+left is unseen. Rules that spend their capacity by the shares would change a little more than this.
 """
 
 from __future__ import annotations
@@ -17,45 +12,50 @@ from typing import Any
 
 import numpy as np
 
+from unseen._frozen import Frozen
 from unseen._types import FloatArray
 from unseen._wording import share, text_table
 from unseen.rejection.base import RejectionRule
 from unseen.rejection.learning.sample import labels_at
+from unseen.rejection.plugin import posterior
 
-__all__ = ["Sensitivity", "reshared", "share_sensitivity"]
+
+@dataclass(frozen=True, eq=False)
+class RiskCurve(Frozen):
+    """Risk against the threshold from which a row is called unseen."""
+
+    thresholds: FloatArray  # of the novelty, from 0 (all rows are called unseen) to 1
+    risks: FloatArray  # estimated share of wrong labels among the new rows
+    standard_errors: FloatArray
+    threshold: float  # that the rule uses
+    risk: float  # there
+
+
+def risk_curve(rule: RejectionRule, n_thresholds: int = 81) -> RiskCurve:
+    """The risk of a rule, fitted with new rows, at thresholds that go evenly from 0 to 1."""
+    if len(rule.classes_) == len(rule.shares_.known):
+        raise ValueError("rule must be fitted with X_new; got a fit without.")
+    if n_thresholds < 2:
+        raise ValueError(f"n_thresholds must be at least 2; got {n_thresholds}.")
+    thresholds = np.linspace(0.0, 1.0, n_thresholds)
+    found = [rule._risk_at(threshold) for threshold in thresholds.tolist()]
+    return RiskCurve(
+        thresholds,
+        np.array([one.risk for one in found]),
+        np.array([one.standard_error for one in found]),
+        float(rule.threshold_),
+        float(rule.risk_.risk),
+    )
 
 
 @dataclass(frozen=True, eq=False)
 class Sensitivity:
-    """Share of labels that change when shares move to the ends of their intervals.
+    """Share of labels that change when shares move to the ends of their intervals."""
 
-    Parameters
-    ----------
-    classes : tuple
-        Known labels.
-    changed : ndarray of shape (K, 2)
-        Share of the new rows whose label changes when one class alone moves to its lower
-        (first column) or upper end.
-    changed_together : ndarray of shape (2,)
-        The same when all known classes move at once.
-    rejected : ndarray of shape (3,)
-        Share called unseen at all lower ends, at the estimate, and at all upper ends.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from unseen.rejection.risk.sensitivity import Sensitivity
-    >>> print(Sensitivity(("a",), np.array([[0.02, 0.01]]), np.array([0.02, 0.01]), np.zeros(3)))
-    class  labels changed at the lower end  at the upper end
-    a                                 2.0%              1.0%
-    all                               2.0%              1.0%
-    called unseen: 0.0%, 0.0% and 0.0% at the lower ends, the estimate and the upper ends
-    """
-
-    classes: tuple[Any, ...]
-    changed: FloatArray
-    changed_together: FloatArray
-    rejected: FloatArray
+    classes: tuple[Any, ...]  # known labels
+    changed: FloatArray  # (K, 2), when one class alone moves to its lower or its upper end
+    changed_together: FloatArray  # (2,), when all known classes move at once
+    rejected: FloatArray  # called unseen at all lower ends, at the estimate, at all upper ends
 
     def __str__(self) -> str:
         names = [*map(str, self.classes), "all"]
@@ -85,12 +85,14 @@ def share_sensitivity(rule: RejectionRule, limits: FloatArray | None = None) -> 
     Returns
     -------
     Sensitivity
+        ``changed``: share of the labels that change when one class moves to its lower or upper
+        end; ``changed_together``: when all do; ``rejected``: share called unseen at the lower ends,
+        at the estimate and at the upper ends.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from unseen.rejection.risk.sensitivity import share_sensitivity
-    >>> from unseen.rejection.threshold import RejectionThreshold
+    >>> from unseen.rejection import RejectionThreshold, share_sensitivity
     >>> rng = np.random.default_rng(0)
     >>> y = np.repeat([0, 1], 60)
     >>> X = rng.normal(np.where(y, 4, -4)[:, None], 1)
@@ -99,62 +101,39 @@ def share_sensitivity(rule: RejectionRule, limits: FloatArray | None = None) -> 
     >>> bool(share_sensitivity(rule, [[0.3, 0.4], [0.3, 0.4]]).changed.max() < 0.2)
     True
     """
-    shares = rule.shares_
-    ends = shares.limits if limits is None else np.asarray(limits, dtype=np.float64)
+    known = rule.shares_.known
+    ends = rule.shares_.limits if limits is None else np.asarray(limits, dtype=np.float64)
     if ends is None:
         raise ValueError(
             "limits must be given for a rule that was fitted with plain shares; got None."
         )
-    n_classes = len(shares.known)
+    n_classes = len(known)
     if ends.ndim != 2 or ends.shape[1] != 2 or len(ends) not in (n_classes, n_classes + 1):
         raise ValueError(f"limits must have shape ({n_classes}, 2); got {ends.shape}.")
     ends = ends[:n_classes]
     probabilities, cut = rule.out_of_fold_.new, rule.threshold_
     now = labels_at(probabilities, cut)
 
-    def moved(target: FloatArray) -> Any:
-        return labels_at(reshared(probabilities, shares.known, target), cut)
+    def labels_with(shares: FloatArray) -> Any:
+        return labels_at(reshared(probabilities, known, shares), cut)
 
-    alone = [
-        [
-            np.mean(moved(np.where(np.arange(n_classes) == label, end, shares.known)) != now)
-            for end in ends[label]
-        ]
-        for label in range(n_classes)
-    ]
-    low, high = moved(ends[:, 0]), moved(ends[:, 1])
+    changed = np.zeros((n_classes, 2))
+    for label, end in np.ndindex(n_classes, 2):
+        alone = np.where(np.arange(n_classes) == label, ends[label, end], known)
+        changed[label, end] = np.mean(labels_with(alone) != now)
+    low, high = labels_with(ends[:, 0]), labels_with(ends[:, 1])
     return Sensitivity(
         classes=tuple(rule.classes_[:n_classes].tolist()),
-        changed=np.array(alone),
+        changed=changed,
         changed_together=np.array([np.mean(low != now), np.mean(high != now)]),
         rejected=np.array([np.mean(labels == n_classes) for labels in (low, now, high)]),
     )
 
 
 def reshared(probabilities: FloatArray, shares: FloatArray, target: FloatArray) -> FloatArray:
-    """Probabilities under other shares of the known classes, without a new fit.
+    """Probabilities (n, K + 1) under other shares of the known classes, without a new fit.
 
     A class of share 0 has no probability to scale, and keeps none.
-
-    Parameters
-    ----------
-    probabilities : ndarray of shape (n, K + 1)
-        Rows on the simplex, unseen last.
-    shares, target : ndarray of shape (K,)
-        Shares that they were made with, and the other ones.
-
-    Returns
-    -------
-    ndarray of shape (n, K + 1)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> reshared(np.array([[0.5, 0.5], [1.0, 0.0]]), np.array([0.5]), np.array([0.25]))
-    array([[0.25, 0.75],
-           [0.5 , 0.5 ]])
     """
     ratio = np.divide(target, shares, out=np.zeros(len(shares)), where=shares > 0)
-    known = probabilities[:, :-1] * ratio
-    known = known / np.maximum(known.sum(axis=1, keepdims=True), 1.0)
-    return np.column_stack([known, np.maximum(0.0, 1.0 - known.sum(axis=1))])
+    return posterior(probabilities[:, :-1] * ratio)

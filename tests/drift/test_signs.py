@@ -1,10 +1,9 @@
-"""How far new rows lie from known classes: a new class departs, a class that moved hardly does."""
+"""Signs of known classes that moved: what rows look like, how surely, and how far they lie."""
 
 from __future__ import annotations
 
-from dataclasses import astuple, replace
+from dataclasses import astuple, fields, replace
 from functools import cache
-from itertools import product
 
 import numpy as np
 import pytest
@@ -14,14 +13,23 @@ from scipy.sparse import csr_matrix
 from unseen import OpenSetEstimator
 from unseen._types import FloatArray
 from unseen.drift import Drift, Tolerance, drift_record, moved_reading, weigh_three
-from unseen.drift.departure import departure_likelihood, departure_odds, new_likelihood
 from unseen.drift.hypotheses import PROBABILITY_MOVED
 from unseen.drift.lattice import SHARES
+from unseen.drift.signs import (
+    Signs,
+    departure_likelihood,
+    departure_odds,
+    doubt,
+    new_likelihood,
+    reach,
+    variety,
+)
 from unseen.mixture.placement import PlacementPosterior
 from unseen.proportions.open_set import open_set_fit
 from unseen.proportions.without import without_columns
+from unseen.samples import LabelledRows
 from unseen.scores import OpenScores
-from unseen.scores.moves import Departure, mean_departure
+from unseen.scores.moves import Departure, class_shifts, mean_departure
 
 
 def two_classes(n_rows: int, gap: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -114,6 +122,14 @@ def test_the_separation_does_not_depend_on_the_shares_of_the_new_rows() -> None:
     assert_allclose(found[0], found[1])
 
 
+def test_shifts_are_in_deviations_of_the_column_and_have_standard_errors() -> None:
+    rows, one = 3 * np.random.default_rng(0).normal(size=(400, 2)), np.zeros(400, dtype=int)
+    sample = LabelledRows(rows, np.array(["a"]), one)
+    shift, error = class_shifts(sample, rows + np.array([1.5, 0.0]), one)
+    assert_allclose(shift, [[0.5, 0.0]], atol=0.03)
+    assert_allclose(error, np.full((1, 2), np.sqrt(2 / 400)), rtol=1e-6)
+
+
 def test_under_moved_the_sentence_gives_the_range() -> None:
     limits = Tolerance(np.zeros(0), np.zeros(0))
     moved = Drift("moved", 0.97, limits, 0.98)
@@ -198,16 +214,19 @@ def test_the_farther_new_rows_depart_the_more_is_new_if_classes_moved() -> None:
     means = [one.probability @ SHARES for one in read]
     assert means[0] < means[1] < means[2]
     assert_allclose([one.probability.sum() for one in read], 1.0)
-    assert moved_reading(departed(scores, None), fit).departure == 0.0
+    assert moved_reading(departed(scores, None), fit).signs.departure == 0.0
 
 
 def test_a_large_departure_speaks_against_a_part_and_a_small_one_says_nothing() -> None:
     scores = scores_of(2)
     fit = open_set_fit(scores, 0.9)
     near, far = (moved_reading(departed(scores, x), fit) for x in (0.05, 1.2))
-    assert near.part_departure > 0 > far.part_departure
+    assert near.signs.part_departure > 0 > far.signs.part_departure
     # Only a part is left to weigh against open where moved as a whole is out of the question.
-    readings = [replace(near, departure=-50.0, part_departure=sign) for sign in (2.0, 0.0, -2.0)]
+    readings = [
+        replace(near, signs=replace(near.signs, departure=-99.0, part_departure=sign))
+        for sign in (2.0, 0.0, -2.0)
+    ]
     odds = [logit_moved(weigh_three(fit, one, None).probability) for one in readings]
     assert_allclose(np.diff(odds), [0.0, -2.0], atol=1e-6)
 
@@ -237,40 +256,80 @@ def test_with_one_class_moved_starts_lower() -> None:
         assert own < given if n_classes == 1 else own == given
 
 
-def test_rows_that_all_lie_as_far_as_a_class_may_all_be_new() -> None:
-    cases = list(product((0.3, 1.1), (0.5, 0.97), (0.0, 1.0)))
-
-    def unclear(n_classes: int) -> set[tuple[float, ...]]:
-        return {
-            (distance, unlike, far)
-            for distance, unlike, far in cases
-            if drift_record(departed(scores_of(n_classes), distance), 0.95, far, unlike).verdict
-            == "unclear"
-        }
-
-    assert unclear(2) == {(1.1, 0.97, 0.0)}
-    assert unclear(1) == set(cases)
-
-
 @pytest.mark.parametrize("apart", [1.2, 1.6, 2.0])
-def test_rows_that_left_as_one_are_rather_new(apart: float) -> None:
+def test_rows_that_left_as_one_may_all_be_new(apart: float) -> None:
     rng, y = np.random.default_rng(0), np.arange(300) % 6
     centres = apart * rng.normal(size=(7, 8))
     X = centres[y] + rng.normal(size=(300, 8))
     fitted = OpenSetEstimator(random_state=0).fit(X, y)
     found = fitted.estimate(centres[6] + rng.normal(size=(200, 8)), confidence=0.95)
     assert found.drift.verdict == "unclear"
-    assert found.drift.rather_new
-    assert found.unseen > 0.9
-    assert found.intervals[-1, 0] == 0
+    assert found.intervals[-1].tolist() == pytest.approx([0.0, 1.0], abs=0.02)
 
 
-def test_rows_of_many_classes_or_like_training_are_not_rather_new() -> None:
-    doubtful = Drift("unclear", 0.95, Tolerance(np.zeros(0), np.zeros(0)), 0.98)
-    for n_like, rather in ((0, False), (1, True), (2, True), (3, False)):
-        found = replace(doubtful, displacement={k: 0.5 if k < n_like else None for k in range(6)})
-        assert found.rather_new == rather
-        assert not replace(found, unlike=0.7).rather_new
-        assert not replace(found, verdict="moved").rather_new
-        assert not replace(found, stray=0.5).rather_new
-        assert not replace(found, part=0.5).rather_new
+def test_doubt_is_the_share_of_pairs_of_a_class_in_which_the_labelled_row_is_surer() -> None:
+    rng = np.random.default_rng(0)
+    new, labelled = rng.dirichlet([1, 1, 1], 40), rng.dirichlet([0.3, 0.3, 0.3], 60)
+    new[:5] = labelled[:5]  # ties count half
+    first, second = (
+        np.log(np.sort(rows)[:, -1] / np.sort(rows)[:, -2].clip(1e-6)) for rows in (new, labelled)
+    )
+    surer = (second > first[:, None]) + 0.5 * (second == first[:, None])
+    same = new.argmax(1)[:, None] == labelled.argmax(1)
+    assert_allclose(doubt(new, labelled), ((surer * same).sum(1) / same.sum(1)).mean())
+    assert_allclose(doubt(labelled, labelled), 0.5)
+
+
+def test_doubt_does_not_depend_on_how_common_classes_are() -> None:
+    rng = np.random.default_rng(0)
+    posteriors = rng.dirichlet([0.4, 0.4, 2.0], 300)
+    alike = posteriors.argmax(1) == 2
+    assert doubt(posteriors[alike], posteriors) == 0.5
+    assert doubt(np.eye(3)[[0, 1]], posteriors[alike]) == 0.5  # nothing to compare with
+
+
+def test_rows_that_look_like_all_classes_speak_for_moved_and_like_one_for_new() -> None:
+    even, one = np.arange(60) % 6, np.zeros(60, dtype=int)
+    assert_allclose(variety(even, 6), 0.0, atol=1e-12)
+    assert_allclose(variety(one, 6), -np.log(6))
+    assert_allclose(variety(even % 3, 6), -np.log(2))
+    none = Signs(0.0, 0.0, 0.0, 0.0, n_known=2, evenness=0.0)
+    assert none.log_odds == 0.0  # a new class between two known ones looks like both
+    assert replace(none, n_known=6).log_odds > 0.0
+
+
+def test_classes_that_moved_look_unseen_in_the_proportions_in_which_they_come() -> None:
+    like = np.repeat([0, 1, 2], [60, 30, 10])
+    assert_allclose(reach(like, np.full(100, 0.4)), 0.0, atol=1e-12)
+    known = np.where(like == 1, 0.01, 0.99)  # a new class looks like the second
+    assert reach(like, known) < -0.2
+    assert_allclose(reach(like, 1 - known), -reach(like, known))
+    assert reach(np.zeros(100, dtype=int), known) == 0.0
+
+
+def test_every_sign_raises_the_odds_of_moved() -> None:
+    none = Signs(0.0, 0.0, 0.0, 0.0, n_known=2, evenness=0.0)
+    names = [one.name for one in fields(Signs) if one.name not in ("part_departure", "n_known")]
+    assert len(names) == 7
+    assert all(replace(none, **{name: 1.0}).log_odds > 0 for name in names)
+
+
+def test_one_class_has_three_signs() -> None:
+    alone = moved_reading(scores_of(1), open_set_fit(scores_of(1), 0.5)).signs
+    assert (alone.n_known, alone.variety, alone.reach, alone.sureness) == (1, 0.0, 0.0, 0.0)
+    assert replace(alone, departure=9.0).log_odds == alone.log_odds
+    fit = open_set_fit(scores_of(2), 0.9)
+    several, posteriors = moved_reading(scores_of(2), fit).signs, scores_of(2).posteriors
+    like = posteriors.new.argmax(1)
+    assert_allclose(several.sureness, 0.5 - doubt(posteriors.new, posteriors.of_labelled))
+    assert_allclose(several.variety, variety(like, 2))
+    assert_allclose(several.reach, reach(like, fit.known))
+
+
+def test_rows_that_lie_as_far_as_a_class_may_all_be_new() -> None:
+    """Unless they moved too far to tell, or many rows look like training."""
+    verdicts = [
+        drift_record(departed(scores_of(2), x), 0.95, far, unlike).verdict
+        for x, far, unlike in ((0.7, 0.0, 0.9), (0.9, 0.0, 0.9), (0.9, 1.0, 0.9), (0.9, 0.0, 0.7))
+    ]
+    assert verdicts == ["moved", "unclear", "moved", "moved"]

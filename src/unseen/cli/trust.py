@@ -1,4 +1,4 @@
-"""``unseen diagnose``: checks of what an estimate takes for granted on these tables."""
+"""``unseen compare`` and ``diagnose``: how far to trust the answer."""
 
 from __future__ import annotations
 
@@ -6,18 +6,25 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from unseen.cli.once import OnceCommand
-from unseen.cli.options import given_inputs, json_option, quiet_option, table_options
-from unseen.cli.outputs import Outputs
-from unseen.cli.progress import shown_progress
+from unseen.cli.answer import Outputs, answer
+from unseen.cli.group import OnceCommand
+from unseen.cli.options import json_option, quiet_option, share_option, table_options
+from unseen.cli.screen import (
+    console,
+    plain,
+    print_notices,
+    print_table,
+    shares_of_methods,
+    table_of,
+)
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from unseen.records import Estimate
-    from unseen.study import Checks
+    from unseen.study import Checks, MethodComparison
 
-__all__ = ["diagnose"]
+__all__ = ["compare", "diagnose"]
 
 
 class Check(NamedTuple):
@@ -44,28 +51,36 @@ _CHECKS = {
         "the largest move of a column, in standard deviations; 0 if the class looks as it did.",
     ),
     "hidden_share": Check(
-        "hidden",
-        "hidden",
-        "how much of the other known classes looks like this one; 0 at best.",
+        "hidden", "hidden", "how much of the other known classes looks like this one; 0 at best."
     ),
 }
-
-
 _UNCHECKED = {f"{name}_unchecked": check.fault for name, check in _CHECKS.items()}
 
 
 @click.command(cls=OnceCommand)
 @table_options
-@click.option(
-    "--delta",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.05,
-    show_default=True,
-    help="Probability with which the certified bound may fail.",
-)
 @json_option
 @quiet_option
-def diagnose(delta: float, json_path: str | None, quiet: bool, **given: Any) -> None:
+def compare(json_path: str | None, quiet: bool, **given: Any) -> None:
+    """Estimate the shares in NEW with every method that applies, side by side.
+
+    Closed-set methods assign every new row to a known class: where something is unseen, all of them
+    are wrong, and often agree.
+
+    \b
+    Examples:
+      unseen compare train.csv new.csv --label species
+    """
+    outputs = Outputs(json_path=json_path)
+    answer("run_comparison", given, outputs, _show_comparison, quiet=quiet)
+
+
+@click.command(cls=OnceCommand)
+@table_options
+@share_option("--delta", 0.05, "Probability with which the certified bound may fail.")
+@json_option
+@quiet_option
+def diagnose(json_path: str | None, quiet: bool, **given: Any) -> None:
     """Check the assumptions of an estimate, class by class, and certify a bound.
 
     The checks read the ROC of every class (MPEIncomplete). The certified bound of the unseen share
@@ -76,20 +91,20 @@ def diagnose(delta: float, json_path: str | None, quiet: bool, **given: Any) -> 
     Examples:
       unseen diagnose train.csv new.csv --label species
     """
-    inputs, outputs = given_inputs(given), Outputs(json_path=json_path)
-    outputs.check(inputs)
-    with shown_progress(quiet) as progress:
-        from unseen.study import run_checks
-
-        checks = run_checks(inputs, delta, progress)
-    outputs.write(checks)
-    if not quiet and outputs.leaves_screen_free:
-        _show(checks)
+    answer("run_checks", given, Outputs(json_path=json_path), _show_checks, quiet=quiet)
 
 
-def _show(checks: Checks) -> None:
-    from unseen.cli.screen import console, plain, print_notices, print_table
+def _show_comparison(found: MethodComparison) -> None:
+    screen = console()
+    print_table(shares_of_methods(found.estimates), screen)
+    screen.print(
+        "Methods below the line count unseen rows as known ones: compare these methods with "
+        "each other, not with those above."
+    )
+    print_notices(found.notices, screen)
 
+
+def _show_checks(checks: Checks) -> None:
     found, screen = checks.estimate, console()
     made = {name: check for name, check in _CHECKS.items() if name in found.diagnostics}
     print_table(_table(found, made), screen)
@@ -113,8 +128,6 @@ def _show(checks: Checks) -> None:
 
 def _table(found: Estimate, made: dict[str, Check]) -> Table:
     """One row per class: its verdict, its slope, and the number of each check."""
-    from unseen.cli.screen import plain, table_of
-
     table = table_of("class", ["verdict", "slope", *(check.head for check in made.values())])
     for label in found.classes:
         codes = {one.code for one in found.notices if one.about == label}

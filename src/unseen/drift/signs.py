@@ -1,0 +1,165 @@
+"""Signs that tell known classes that moved from classes that are new, each as log-odds.
+
+Curves of scores say whether the right end bends (:mod:`unseen.drift.moved`). Beside them stand
+what rows look like, how surely, and how far they lie from it. docs/drift.md, "The third
+hypothesis", says why each is a sign, and where its constants come from.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import logit
+from scipy.stats import entropy
+from scipy.stats import t as student
+
+from unseen._arrays import chosen_arrays, kept_there
+from unseen._frozen import Frozen
+from unseen._types import FloatArray, IntArray
+from unseen.mixture.placement import PlacementPosterior
+from unseen.roc.pooled import log_sums
+from unseen.scores.moves import Departure
+from unseen.scores.open import OpenScores
+
+# Weights were fitted together on development problems, each set left out in turn, and rounded. One
+# known class has three signs, with weights of their own.
+_WEIGHTS, _WEIGHTS_ONE = (0.33, 0.15, 0.37, 0.79, 2.4, 2.1, 7.1, 1.05), (0.42, 0.53, 0.3)
+_LARGE_CLASS = 0.05  # part of the new rows from which on a class says how evenly they look unseen
+_LEAST_POSTERIOR, _LEAST_UNSEEN, _TINY = 1e-6, 0.005, 1e-9
+# Departure of a class that is new, and of rounding, both in units of the separation of classes.
+_NEW, _NOISE = 1.1, 0.1
+# Sizes of moves in standard deviations: a usual one, a large one, and how probable the large one is
+# once classes have moved.
+_USUAL, _LARGE, _IS_LARGE = 0.12, 0.5, 0.3
+# Spread of the logarithm of a departure, and the degrees of freedom of its law. The spread is wider
+# where classes lie within so many standard deviations.
+_SPREAD, _FREEDOM, _WELL_APART = 0.5, 3.0, 0.5
+_LEAST_SEPARATION = 0.1
+
+
+@dataclass(frozen=True)
+class Signs(Frozen):
+    """Log-odds of moved against open, sign by sign; 0 where a sign says nothing."""
+
+    discriminators: float  # the right end bends
+    distances: float  # distances see less than discriminators claim
+    departure: float  # rows lie near the classes that they look like
+    part_departure: float  # the same, for "a part of the rows moved"
+    n_known: int  # known classes
+    evenness: float  # every class that rows look like looks unseen
+    variety: float = 0.0  # rows look like all known classes
+    reach: float = 0.0  # rows that look unseen look like as many classes as the others do
+    sureness: float = 0.0  # rows look as surely like a class as labelled ones
+
+    @property
+    def log_odds(self) -> float:
+        """Log Bayes factor of moved against open."""
+        curves = self.discriminators, self.distances, self.evenness
+        if self.n_known == 1:
+            return float(np.dot(_WEIGHTS_ONE, curves))
+        rest = self.departure, self.variety, self.reach, self.sureness
+        # That rows look like both of two known classes is nothing odd; like all of many is.
+        return float(np.dot(_WEIGHTS, (*curves, *rest, np.log(self.n_known / 2))))
+
+
+def signs_of_classes(scores: OpenScores, known: FloatArray) -> dict[str, Any]:
+    """Evenness, variety, reach and sureness, from what the classifier makes of the new rows.
+
+    ``known`` is P(known) of each new row under open. New classes rarely take an equal part of all
+    known ones, look like few of them, and like none for sure; a sensor that moved does neither.
+    """
+    if scores.posteriors is None:
+        like = np.zeros(len(known), dtype=np.intp)
+        return {"n_known": 1, "evenness": evenness(like, known)}
+    arrays = chosen_arrays()
+    new, labelled = (
+        arrays.host(kept_there(scores.posteriors, sample)) for sample in ("new", "of_labelled")
+    )
+    like = new.argmax(1)
+    return {
+        "n_known": new.shape[1],
+        "evenness": evenness(like, known),
+        "variety": variety(like, new.shape[1]),
+        "reach": reach(like, known),
+        "sureness": 0.5 - doubt(new, labelled),
+    }
+
+
+def evenness(looks_like: np.ndarray, known: FloatArray) -> float:
+    """Log-odds of the least share that looks unseen in any class that the classifier assigns."""
+    count = np.bincount(looks_like)
+    # Of many classes none may be large: then the largest speaks.
+    large = count >= min(_LARGE_CLASS * len(looks_like), count.max())
+    least = (np.bincount(looks_like, 1 - known)[large] / count[large]).min()
+    return float(logit(np.clip(least, _LEAST_UNSEEN, 1 - _LEAST_UNSEEN)))
+
+
+def variety(looks_like: np.ndarray, n_known: int) -> float:
+    """Log of the effective number of classes that rows look like, as a part of all."""
+    return float(entropy(np.bincount(looks_like, minlength=n_known)) - np.log(n_known))
+
+
+def reach(looks_like: np.ndarray, known: FloatArray) -> float:
+    """Entropy of the classes that unseen rows look like, above that of the other rows.
+
+    Classes that moved look unseen in the proportions in which they come, whatever these are.
+    """
+    unseen, seen = (entropy(np.bincount(looks_like, part + _TINY)) for part in (1 - known, known))
+    return float(unseen - seen)
+
+
+def doubt(new: FloatArray, labelled: FloatArray) -> float:
+    """Probability that a new row is assigned less surely than a labelled row, out of fold.
+
+    From posteriors (m, K) and (n, K): how sure is the log ratio of the two largest. Rows are
+    compared with those that look like the same class, as shares of classes may have changed.
+    """
+    (like_new, sure_new), (like_labelled, sure_labelled) = map(_assigned, (new, labelled))
+    less = np.full(len(new), 0.5)
+    for label in np.intersect1d(like_new, like_labelled):
+        own, others = like_new == label, np.sort(sure_labelled[like_labelled == label])
+        below = sum(np.searchsorted(others, sure_new[own], side) for side in ("left", "right"))
+        less[own] = 1 - below / (2 * len(others))
+    return float(less.mean())
+
+
+def _assigned(posteriors: FloatArray) -> tuple[IntArray, FloatArray]:
+    """The likeliest class of each row, and how surely: the log ratio to the second."""
+    second, first = np.log(np.partition(posteriors, -2)[:, -2:].clip(_LEAST_POSTERIOR)).T
+    return posteriors.argmax(1), first - second
+
+
+def departure_likelihood(departure: Departure, share: FloatArray, move: float) -> FloatArray:
+    """Log-likelihood of a departure, if a share u of the rows is new and known classes moved.
+
+    ``log(distance + noise)`` is Student about ``log(1.1 u + max(move / separation, noise))``, with
+    the move in standard deviations.
+    """
+    separation = max(departure.separation, _LEAST_SEPARATION)
+    expected = np.log(_NEW * share + max(move / separation, _NOISE))
+    spread = _SPREAD * max(_WELL_APART / separation, 1.0)
+    found = np.log(departure.distance + _NOISE)
+    return np.asarray(student.logpdf((found - expected) / spread, _FREEDOM))
+
+
+def new_likelihood(departure: Departure, share: FloatArray) -> FloatArray:
+    """Log-likelihood of a departure, given that known classes moved, by little or by much."""
+    usual, large = (departure_likelihood(departure, share, move) for move in (_USUAL, _LARGE))
+    return np.logaddexp(np.log1p(-_IS_LARGE) + usual, np.log(_IS_LARGE) + large)
+
+
+def departure_odds(
+    departure: Departure, shares: FloatArray, law: FloatArray, posterior: PlacementPosterior
+) -> float:
+    """Log Bayes factor of a usual move against open, by the departure.
+
+    ``law`` is that of u at ``shares`` under moved, by all other evidence; ``posterior`` that of
+    1 - u under open. Large moves are left out: distances and discriminators tell these from what is
+    new.
+    """
+    with np.errstate(divide="ignore"):
+        moved = log_sums(np.log(law) + departure_likelihood(departure, shares, _USUAL))
+        claimed = departure_likelihood(departure, 1 - posterior.share, 0.0)
+        return float(moved - log_sums(np.log(posterior.probability) + claimed))

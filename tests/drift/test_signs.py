@@ -291,8 +291,9 @@ def test_doubt_does_not_depend_on_how_common_classes_are() -> None:
 def test_rows_that_look_like_all_classes_speak_for_moved_and_like_one_for_new() -> None:
     even, one = np.arange(60) % 6, np.zeros(60, dtype=int)
     assert_allclose(variety(even, 6), 0.0, atol=1e-12)
-    assert_allclose(variety(one, 6), -np.log(6))
-    assert_allclose(variety(even % 3, 6), -np.log(2))
+    assert_allclose(variety(one, 6), -2 / 3 * np.log(6))
+    assert_allclose(variety(even % 3, 6), -2 / 3 * np.log(2))
+    assert variety(one, 2) == variety(even % 2, 2) == 0.0
     none = Signs(0.0, 0.0, 0.0, 0.0, n_known=2, evenness=0.0)
     assert none.log_odds == 0.0  # a new class between two known ones looks like both
     assert replace(none, n_known=6).log_odds > 0.0

@@ -25,7 +25,7 @@ from unseen.scores.open import OpenScores
 
 # Weights were fitted together on development problems, each set left out in turn, and rounded. One
 # known class has three signs, with weights of their own.
-_WEIGHTS, _WEIGHTS_ONE = (0.33, 0.15, 0.37, 0.79, 2.4, 2.1, 7.1, 1.05), (0.42, 0.53, 0.3)
+_WEIGHTS, _WEIGHTS_ONE = (0.32, 0.16, 0.4, 0.8, 4.8, 2.1, 7.1, 1.4), (0.42, 0.53, 0.3)
 _LARGE_CLASS = 0.05  # part of the new rows from which on a class says how evenly they look unseen
 _LEAST_POSTERIOR, _LEAST_UNSEEN, _TINY = 1e-6, 0.005, 1e-9
 # Departure of a class that is new, and of rounding, both in units of the separation of classes.
@@ -97,8 +97,12 @@ def evenness(looks_like: np.ndarray, known: FloatArray) -> float:
 
 
 def variety(looks_like: np.ndarray, n_known: int) -> float:
-    """Log of the effective number of classes that rows look like, as a part of all."""
-    return float(entropy(np.bincount(looks_like, minlength=n_known)) - np.log(n_known))
+    """Log of the effective number of classes that rows look like, as a part of all.
+
+    Rows of a new class may look like one of two known ones, or like both: two classes say nothing.
+    """
+    effective = entropy(np.bincount(looks_like, minlength=n_known))
+    return float((1 - 2 / n_known) * (effective - np.log(n_known)))
 
 
 def reach(looks_like: np.ndarray, known: FloatArray) -> float:

@@ -60,7 +60,7 @@ class Signs(Frozen):
         if self.n_known == 1:
             return float(np.dot(_WEIGHTS_ONE, curves))
         rest = self.departure, self.variety, self.reach, self.sureness
-        # That rows look like both of two known classes is nothing odd; like all of many is.
+        # The more classes there are, the odder it is that a new one looks like all of them.
         return float(np.dot(_WEIGHTS, (*curves, *rest, np.log(self.n_known / 2))))
 
 

@@ -296,7 +296,8 @@ def test_rows_that_look_like_all_classes_speak_for_moved_and_like_one_for_new() 
     assert variety(one, 2) == variety(even % 2, 2) == 0.0
     none = Signs(0.0, 0.0, 0.0, 0.0, n_known=2, evenness=0.0)
     assert none.log_odds == 0.0  # a new class between two known ones looks like both
-    assert replace(none, n_known=6).log_odds > 0.0
+    six, ten, many = (replace(none, n_known=n).log_odds for n in (6, 10, 150))
+    assert 0.0 < six < ten == many
 
 
 def test_classes_that_moved_look_unseen_in_the_proportions_in_which_they_come() -> None:

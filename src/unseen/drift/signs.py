@@ -26,6 +26,7 @@ from unseen.scores.open import OpenScores
 # Weights were fitted together on development problems, each set left out in turn, and rounded. One
 # known class has three signs, with weights of their own.
 _WEIGHTS, _WEIGHTS_ONE = (0.32, 0.16, 0.4, 0.8, 4.8, 2.1, 7.1, 1.4), (0.42, 0.53, 0.3)
+_MOST_CLASSES = 10  # as in development problems: beyond, nobody knows
 _LARGE_CLASS = 0.05  # part of the new rows from which on a class says how evenly they look unseen
 _LEAST_POSTERIOR, _LEAST_UNSEEN, _TINY = 1e-6, 0.005, 1e-9
 # Departure of a class that is new, and of rounding, both in units of the separation of classes.
@@ -61,7 +62,8 @@ class Signs(Frozen):
             return float(np.dot(_WEIGHTS_ONE, curves))
         rest = self.departure, self.variety, self.reach, self.sureness
         # The more classes there are, the odder it is that a new one looks like all of them.
-        return float(np.dot(_WEIGHTS, (*curves, *rest, np.log(self.n_known / 2))))
+        many = np.log(min(self.n_known, _MOST_CLASSES) / 2)
+        return float(np.dot(_WEIGHTS, (*curves, *rest, many)))
 
 
 def signs_of_classes(scores: OpenScores, known: FloatArray) -> dict[str, Any]:

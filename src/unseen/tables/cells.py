@@ -1,47 +1,49 @@
 """Single cells: the embeddings and the annotations of an AnnData file, and labels written back.
 
 Columns are called as in the file: ``obs/cell_type`` holds text, ``obsm/X_pca`` lists of numbers.
-The matrix of genes is no column: counts are no features that distances could compare.
+The matrix of genes is no column: counts are no features that distances could compare. HDF5 runs in
+a process of its own (``_cells.py``): a file on which it crashes or hangs cannot be read, no more.
 """
 
 from __future__ import annotations
 
-import warnings
-from contextlib import AbstractContextManager, ExitStack, nullcontext
-from importlib import import_module
+import atexit
+import os
+import subprocess
+import sys
+import time
+from contextlib import ExitStack
+from multiprocessing.spawn import get_executable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from threading import Lock, Timer
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from unseen._cells import CellsError, answer, receive, send
 from unseen._files import write_then_rename
 from unseen.tables._arrow import Table, arrow
-from unseen.tables.arrays import column_of
 
 if TYPE_CHECKING:
     from unseen.tables.formats import Part
 
 _ADDED = ("predicted", "novelty")
-
-
-def _anndata() -> Any:
-    try:
-        return import_module("anndata")
-    except ImportError as error:
-        raise ImportError(
-            'Files of single cells are read with anndata. Install it: pip install "unseen[anndata]"'
-        ) from error
+# Seconds for each 128 MB of a file that have begun: a hundred times what is usual.
+PATIENCE = 120.0
 
 
 def read_cells(part: Part, called: str) -> Table:
     """AnnData in HDF5, as scanpy and scvi-tools write it."""
-    cells = _read(part.path, part.name, called)
-    columns = {f"obs/{name}": _plain(cells.obs[name]) for name in cells.obs.columns}
-    for name, values in cells.obsm.items():
-        array = values.toarray() if hasattr(values, "toarray") else np.asarray(values)
-        if array.ndim == 2 and array.shape[1] and array.dtype.kind in "fiub":
-            columns[f"obsm/{name}"] = column_of(np.ascontiguousarray(array))
-    return arrow().table(columns)
+    try:
+        return _READER.ask(part.path)
+    except CellsError as error:
+        raise _refused(error, part.name, called) from error
+
+
+def _refused(error: CellsError, name: str, called: str) -> Exception:
+    if error.step == "import":
+        return ImportError(
+            'Files of single cells are read with anndata. Install it: pip install "unseen[anndata]"'
+        )
+    return ValueError(f"{name} must be {called}; {error.reason}.")
 
 
 class CellWriter:
@@ -63,40 +65,85 @@ class CellWriter:
         self._rows.append(rows.select(list(_ADDED)))
 
     def __exit__(self, kind: Any, *error: Any) -> None:
-        if kind is None:
-            added = arrow().concat_tables(self._rows)
-            cells = _read(self.source, str(self.source), "an AnnData file (.h5ad)")
-            for name in _ADDED:
-                cells.obs[f"unseen_{name}"] = np.array(added[name].to_pylist())
-            with warnings.catch_warnings(), _any_text():
-                warnings.simplefilter("ignore")
-                cells.write_h5ad(self._draft)
-        self._stack.__exit__(kind, *error)
+        if kind is not None:
+            self._stack.__exit__(kind, *error)
+            return
+        with self._stack:
+            self._write()
+
+    def _write(self) -> None:
+        added = arrow().concat_tables(self._rows)
+        added = added.rename_columns([f"unseen_{name}" for name in _ADDED])
+        try:
+            _READER.ask(self.source, self._draft, added)
+        except CellsError as error:
+            if error.step != "write":
+                raise _refused(error, str(self.source), "an AnnData file (.h5ad)") from error
+            reason = os.strerror(error.number).lower() if error.number else error.reason
+            raise OSError(f"{self.path} cannot be written: {reason}.") from error
 
 
-def _read(path: Path, name: str, called: str) -> Any:
-    reader = _anndata()
-    try:
-        with warnings.catch_warnings():
-            # Old layouts are read with a warning.
-            warnings.simplefilter("ignore")
-            return reader.read_h5ad(path)
-    except Exception as error:  # HDF5 and anndata raise many kinds
-        reason = " ".join(str(error).split())[:200].rstrip(".")
-        raise ValueError(f"{name} must be {called}; {reason}.") from error
+class _Reader:
+    """The process in which HDF5 runs: started when it is first needed, and again when it died."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._owner = 0
+
+    def ask(self, path: Path, draft: Path | None = None, added: Table = None) -> Table:
+        """The columns of a file of cells, or, where a draft is to get a copy of it, none."""
+        table = arrow().table({}) if added is None else added
+        file, copy = str(path.absolute()), str(draft.absolute()) if draft else None
+        if getattr(sys, "frozen", False) or not get_executable():  # no Python that could be started
+            return answer(file, copy, table)
+        seconds = PATIENCE * (1 + (path.stat().st_size >> 27))
+        with self._lock:
+            head, found = self._asked({"path": file, "draft": copy, "seconds": seconds}, table)
+        if "error" in head:
+            raise CellsError(*head["error"])
+        return found
+
+    def _asked(self, head: dict[str, Any], table: Table) -> tuple[dict[str, Any], Table]:
+        process, end = self._running(), time.monotonic() + head["seconds"]
+        limit = Timer(head["seconds"], process.kill)
+        limit.daemon = True
+        limit.start()
+        try:
+            send(process.stdin, head, table)
+            return receive(process.stdout)
+        except (EOFError, OSError, ValueError) as error:
+            self.stop()
+            late = time.monotonic() >= end
+            reason = f"took more than {head['seconds']:.0f} seconds for" if late else "crashed on"
+            raise CellsError("write" if head["draft"] else "read", f"HDF5 {reason} it") from error
+        except BaseException:  # such as Ctrl-C: what the process would answer is of no use
+            self.stop()
+            raise
+        finally:
+            limit.cancel()
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        # A fork has the object of the process that it comes from, but no right to its pipes.
+        if self._process is None or self._owner != os.getpid() or self._process.poll() is not None:
+            self._owner = os.getpid()
+            # -P: modules of the folder that holds the data must not run.
+            self._process = subprocess.Popen(
+                [get_executable(), "-P", "-m", "unseen._cells"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, sys.path))},
+            )
+        return self._process
+
+    def stop(self) -> None:
+        """End the process, if there is one and it is ours."""
+        process, self._process = self._process, None
+        if process is not None and self._owner == os.getpid():
+            process.kill()
+            process.communicate()
 
 
-def _any_text() -> AbstractContextManager[Any]:
-    """Let anndata write text as pandas holds it since its third release."""
-    settings = getattr(_anndata(), "settings", None)
-    if settings is None or not hasattr(settings, "allow_write_nullable_strings"):
-        return nullcontext()
-    return cast(AbstractContextManager[Any], settings.override(allow_write_nullable_strings=True))
-
-
-def _plain(column: Any) -> Any:
-    """Categories and objects as text; numbers and booleans as they are."""
-    if column.dtype.kind in "fiub":
-        return arrow().array(column)  # gaps of pandas too
-    words = zip(column.astype(object).tolist(), column.isna(), strict=True)
-    return arrow().array([None if is_gap else str(word) for word, is_gap in words])
+_READER = _Reader()
+atexit.register(_READER.stop)

@@ -20,6 +20,7 @@ from unseen.drift.signs import (
     departure_likelihood,
     departure_odds,
     doubt,
+    evenness,
     new_likelihood,
     reach,
     variety,
@@ -333,3 +334,15 @@ def test_rows_that_lie_as_far_as_a_class_may_all_be_new() -> None:
         for x, far, unlike in ((0.7, 0.0, 0.9), (0.9, 0.0, 0.9), (0.9, 1.0, 0.9), (0.9, 0.0, 0.7))
     ]
     assert verdicts == ["moved", "unclear", "moved", "moved"]
+
+
+def test_evenness_is_of_the_class_in_which_least_looks_unseen() -> None:
+    like = np.repeat([0, 1, 2], [60, 38, 2])
+    known = np.where(like == 0, 0.3, 0.6)
+    assert_allclose(evenness(like, known), np.log(0.4 / 0.6))
+    # Two rows of a hundred are too few to say how evenly classes look unseen.
+    assert_allclose(evenness(like, np.where(like == 2, 1.0, known)), np.log(0.4 / 0.6))
+    assert_allclose(evenness(np.arange(100), np.linspace(0, 0.9, 100)), np.log(0.1 / 0.9))
+    # However sure rows are, the odds stay finite.
+    assert_allclose(evenness(like, np.ones(100)), np.log(0.005 / 0.995))
+    assert_allclose(evenness(like, np.zeros(100)), np.log(0.995 / 0.005))

@@ -20,6 +20,7 @@ from unseen.drift.signs import (
     departure_likelihood,
     departure_odds,
     doubt,
+    evenness,
     new_likelihood,
     reach,
     variety,
@@ -309,11 +310,16 @@ def test_classes_that_moved_look_unseen_in_the_proportions_in_which_they_come() 
     assert reach(np.zeros(100, dtype=int), known) == 0.0
 
 
-def test_every_sign_raises_the_odds_of_moved() -> None:
+def test_every_sign_has_the_weight_of_its_own() -> None:
     none = Signs(0.0, 0.0, 0.0, 0.0, n_known=2, evenness=0.0)
-    names = [one.name for one in fields(Signs) if one.name not in ("part_departure", "n_known")]
-    assert len(names) == 7
-    assert all(replace(none, **{name: 1.0}).log_odds > 0 for name in names)
+    weights = {
+        "discriminators": 0.32, "distances": 0.16, "evenness": 0.4, "departure": 0.8,
+        "part_departure": 0.0, "variety": 4.8, "reach": 2.1, "sureness": 7.1,
+    }  # fmt: skip
+    assert {*weights, "n_known"} == {one.name for one in fields(Signs)}
+    for name, weight in weights.items():
+        assert replace(none, **{name: 1.0}).log_odds == pytest.approx(weight)
+    assert replace(none, n_known=4).log_odds == pytest.approx(1.4 * np.log(2))
 
 
 def test_one_class_has_three_signs() -> None:
@@ -335,3 +341,15 @@ def test_rows_that_lie_as_far_as_a_class_may_all_be_new() -> None:
         for x, far, unlike in ((0.7, 0.0, 0.9), (0.9, 0.0, 0.9), (0.9, 1.0, 0.9), (0.9, 0.0, 0.7))
     ]
     assert verdicts == ["moved", "unclear", "moved", "moved"]
+
+
+def test_evenness_is_of_the_class_in_which_least_looks_unseen() -> None:
+    like = np.repeat([0, 1, 2], [60, 38, 2])
+    known = np.where(like == 0, 0.3, 0.6)
+    assert_allclose(evenness(like, known), np.log(0.4 / 0.6))
+    # Two rows of a hundred are too few to say how evenly classes look unseen.
+    assert_allclose(evenness(like, np.where(like == 2, 1.0, known)), np.log(0.4 / 0.6))
+    assert_allclose(evenness(np.arange(100), np.linspace(0, 0.9, 100)), np.log(0.1 / 0.9))
+    # However sure rows are, the odds stay finite.
+    assert_allclose(evenness(like, np.ones(100)), np.log(0.005 / 0.995))
+    assert_allclose(evenness(like, np.zeros(100)), np.log(0.995 / 0.005))

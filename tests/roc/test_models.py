@@ -120,3 +120,12 @@ def test_a_bad_mu_is_named(mu) -> None:
 def test_mu_may_be_any_kind_of_number() -> None:
     for mu in (1, np.float32(1), np.int64(1)):
         assert Concave(mu=mu) == Concave()
+
+
+@each_model
+def test_who_writes_to_an_array_of_a_model_does_not_change_the_model(model: RocModel) -> None:
+    for read in (lambda: model.starts, lambda: model.bounds[0], lambda: model.bounds[1]):
+        before, given = read().copy(), read()
+        if given.flags.writeable:
+            given += 1.0
+        assert_allclose(read(), before)

@@ -32,7 +32,7 @@ from unseen.drift.lattice import (
 from unseen.drift.signs import Signs, departure_odds, new_likelihood, signs_of_classes
 from unseen.mixture.placement import Candidates, PlacementPosterior
 from unseen.roc.pooled import log_sums
-from unseen.scores.base import Distances, RatioScores
+from unseen.scores.base import Distances
 from unseen.scores.moves import Moves
 from unseen.scores.open import OpenScores, ratios_at_shares
 from unseen.scores.part import MovedPart
@@ -152,20 +152,16 @@ def moved_reading(scores: OpenScores, fit: TwoHypotheses) -> MovedReading:
 
 def _columns(scores: OpenScores) -> _Columns:
     ratios, moves = scores.ratios, scores.moves
-    used, log_prior = _discriminators(ratios)
+    # The discriminators that can matter, and their log prior weights.
+    loss = ratios.log_weight
+    used = np.flatnonzero(loss > _LEAST_LOSS)
+    log_prior = loss[used] - log_sums(loss[used])
     own = _pairs(ratios.distances)
     if moves is None:
         return _Columns(used, log_prior, own, [], own)
     steady = _pairs(moves.distances)
     logits = steady[-1:] if scores.posteriors is not None else []
     return _Columns(used, log_prior, steady, logits, own)
-
-
-def _discriminators(ratios: RatioScores) -> tuple[IntArray, FloatArray]:
-    """The discriminators that can matter, and their log prior weights."""
-    loss = ratios.log_weight
-    used = np.flatnonzero(loss > _LEAST_LOSS)
-    return used, loss[used] - log_sums(loss[used])
 
 
 def _pairs(distances: Distances | None) -> list[tuple[Array, Array]]:

@@ -15,7 +15,6 @@ from scipy.special import logit
 from scipy.stats import entropy
 from scipy.stats import t as student
 
-from unseen._arrays import chosen_arrays, kept_there
 from unseen._frozen import Frozen
 from unseen._types import FloatArray, IntArray
 from unseen.mixture.placement import PlacementPosterior
@@ -70,16 +69,14 @@ def signs_of_classes(scores: OpenScores, known: FloatArray) -> dict[str, Any]:
     """Evenness, variety, reach and sureness, from what the classifier makes of the new rows.
 
     ``known`` is P(known) of each new row under open. New classes rarely take an equal part of all
-    known ones, look like few of them, and like none for sure; a sensor that moved does neither.
+    known ones, look like few of them, and like none for sure; after a sensor moved, rows look like
+    all of them, evenly, and as surely as before.
     """
     if scores.posteriors is None:
         like = np.zeros(len(known), dtype=np.intp)
         return {"n_known": 1, "evenness": evenness(like, known)}
-    arrays = chosen_arrays()
-    new, labelled = (
-        arrays.host(kept_there(scores.posteriors, sample)) for sample in ("new", "of_labelled")
-    )
-    like = new.argmax(1)
+    new, labelled = scores.posteriors.new, scores.posteriors.of_labelled
+    like = new.argmax(axis=1)
     return {
         "n_known": new.shape[1],
         "evenness": evenness(like, known),
@@ -89,7 +86,7 @@ def signs_of_classes(scores: OpenScores, known: FloatArray) -> dict[str, Any]:
     }
 
 
-def evenness(looks_like: np.ndarray, known: FloatArray) -> float:
+def evenness(looks_like: IntArray, known: FloatArray) -> float:
     """Log-odds of the least share that looks unseen in any class that the classifier assigns."""
     count = np.bincount(looks_like)
     # Of many classes none may be large: then the largest speaks.
@@ -98,7 +95,7 @@ def evenness(looks_like: np.ndarray, known: FloatArray) -> float:
     return float(logit(np.clip(least, _LEAST_UNSEEN, 1 - _LEAST_UNSEEN)))
 
 
-def variety(looks_like: np.ndarray, n_known: int) -> float:
+def variety(looks_like: IntArray, n_known: int) -> float:
     """Log of the effective number of classes that rows look like, as a part of all.
 
     Rows of a new class may look like one of two known ones, or like both: two classes say nothing.
@@ -107,7 +104,7 @@ def variety(looks_like: np.ndarray, n_known: int) -> float:
     return float((1 - 2 / n_known) * (effective - np.log(n_known)))
 
 
-def reach(looks_like: np.ndarray, known: FloatArray) -> float:
+def reach(looks_like: IntArray, known: FloatArray) -> float:
     """Entropy of the classes that unseen rows look like, above that of the other rows.
 
     Classes that moved look unseen in the proportions in which they come, whatever these are.

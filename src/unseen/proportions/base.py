@@ -222,13 +222,8 @@ class ProportionEstimator(BaseEstimator, ABC):
         reading = self.read(scores)
         limits = None
         if confidence is not None:
-            evidence = IntervalEvidence(
-                shares=reading.shares,
-                replicates=reading.replicates,
-                n_new=scores.n_new,
-                pairs=getattr(scores, "pairs", None),
-                seed=scores.seed,
-            )
+            drawn, pairs = (reading.shares, reading.replicates), getattr(scores, "pairs", None)
+            evidence = IntervalEvidence(*drawn, scores.n_new, pairs, scores.seed)
             limits = (interval or self._default_interval).limits(evidence, confidence)
             if reading.drift is not None and reading.drift.far:
                 # Which class a row looks like says nothing once classes moved so far.

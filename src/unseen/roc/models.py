@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
+from unseen._frozen import frozen_array
 from unseen._types import FloatArray
 
 # Largest x with exp(x) well inside the float range.
@@ -193,10 +194,12 @@ class Gaussian(RocModel):
 
     names = ("gamma", "Delta")
     # Φ⁻¹ takes α within rounding of 0 and 1 to about ±37 and 8: no wider separation can be seen.
-    bounds = np.zeros(2), np.array([1.0, 10.0])
+    bounds = frozen_array(np.zeros(2)), frozen_array([1.0, 10.0])
     log_scaled = (False, False)
     # From nearly identical to separable samples.
-    starts = _lattice(_GAMMA, [0.02, 0.1, 0.25, 0.5, 0.8, 1.2, 1.6, 2.0, 2.5, 3.2, 4.5, 7.0])
+    starts = frozen_array(
+        _lattice(_GAMMA, [0.02, 0.1, 0.25, 0.5, 0.8, 1.2, 1.6, 2.0, 2.5, 3.2, 4.5, 7.0])
+    )
 
     def right_slope(self, parameters: ArrayLike) -> FloatArray:
         """Slope at α = 1: γ, or 1 where Δ = 0 makes the curve the diagonal."""

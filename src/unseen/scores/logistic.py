@@ -12,7 +12,7 @@ for each problem are NumPy's own.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -116,10 +116,8 @@ class _Iteration:
     def __init__(self, factor: KernelFactor, problems: Problems) -> None:
         self.arrays = arrays = arrays_of(factor.design)
         self.dtype = arrays.precision(factor.design)
-        weights, targets = (
-            arrays.cast(one, self.dtype) for one in (problems.weights, problems.targets)
-        )
-        problems = replace(problems, weights=weights, targets=targets)
+        cast = (arrays.cast(one, self.dtype) for one in (problems.weights, problems.targets))
+        problems = Problems(problems.C, problems.group, *cast)
         self.factor, self.problems = factor, problems
         self.active, self.C = np.arange(problems.C.size), arrays.put(problems.C)
         self.whiten = arrays.put(factor.whiten, self.dtype)

@@ -21,6 +21,7 @@ from unseen.tables.arrays import column_of
 if TYPE_CHECKING:
     from unseen.tables.formats import Part
 
+CELLS = "an AnnData file (.h5ad)"
 _ADDED = ("predicted", "novelty")
 
 
@@ -65,7 +66,7 @@ class CellWriter:
     def __exit__(self, kind: Any, *error: Any) -> None:
         if kind is None:
             added = arrow().concat_tables(self._rows)
-            cells = _read(self.source, str(self.source), "an AnnData file (.h5ad)")
+            cells = _read(self.source, str(self.source), CELLS)
             for name in _ADDED:
                 cells.obs[f"unseen_{name}"] = np.array(added[name].to_pylist())
             with warnings.catch_warnings(), _any_text():

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import re
 import sys
 from copy import deepcopy
 from io import BytesIO
@@ -316,6 +317,21 @@ def test_only_estimators_and_records_are_trusted_by_their_name(function, tmp_pat
     with pytest.raises(TypeError, match=rf"path must hold trusted types only; .* holds {function}"):
         load(path)
     assert [file.name for file in tmp_path.iterdir()] == [path.name]
+
+
+def test_trust_is_no_advice_where_a_type_of_ours_is_gone(tmp_path, path) -> None:
+    """A rule of an older version names types that were renamed: no trust brings these back."""
+    for gone, advice in (
+        (
+            "unseen.rejection.stack.FeatureMaker",
+            "lacks a type of its own there: fit and save again.",
+        ),
+        ("os.mkdir", 'unseen.load(path, trusted=["os.mkdir"]).'),
+    ):
+        write_call(path, gone, str(tmp_path / "owned"))
+        with pytest.raises(TypeError, match=re.escape(advice) + "$") as caught:
+            load(path)
+        assert ("trusted=" in str(caught.value)) == (gone == "os.mkdir")
 
 
 def test_rows_of_a_search_build_a_search_and_nothing_else(path) -> None:

@@ -192,11 +192,9 @@ def load(path: str | Path, trusted: Iterable[str | type] = ()) -> Any:
     known |= {name for name in asked_for if name in _TRUSTED_TYPES or _is_ours(name)}
     unknown = sorted(asked_for - known)
     if unknown:
-        names = ", ".join(f'"{name}"' for name in unknown)
         raise TypeError(
             f"path must hold trusted types only; {path} holds {', '.join(unknown)}. Nothing was "
-            "loaded. If you know these types, and who wrote the file: "
-            f"unseen.load(path, trusted=[{names}])."
+            f"loaded. {_advice(unknown)}"
         )
     with _reading(path):
         found = skops.loads(data, trusted=sorted(known))
@@ -318,6 +316,14 @@ def _check_release(header: dict[str, Any], path: str | Path) -> None:
             f"{path} was saved by unseen {saved_by} and is loaded by unseen {__version__}: a "
             "fitted estimator may answer differently, or fail. Fit it again if it does."
         )
+
+
+def _advice(unknown: list[str]) -> str:
+    """What to do about types that are not trusted; trust brings back none that is gone."""
+    if any(name.startswith("unseen.") for name in unknown):
+        return "This version of unseen lacks a type of its own there: fit and save again."
+    names = ", ".join(f'"{name}"' for name in unknown)
+    return f"If you know these types, and who wrote the file: unseen.load(path, trusted=[{names}])."
 
 
 def _is_ours(name: str) -> bool:

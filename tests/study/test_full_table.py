@@ -117,6 +117,17 @@ def test_what_a_full_pass_cannot_answer_is_refused_at_once(folder, given, method
         run_study(inputs, method, full=True)
 
 
+def test_windows_that_are_all_too_small_are_refused(folder, counted, tmp_path) -> None:
+    few = pyarrow.csv.read_csv(folder / "new.csv")[: 5 * (FEWEST_ROWS - 1)]
+    days = few.append_column("day", pa.array(np.arange(len(few)) % 5))
+    pyarrow.csv.write_csv(days, tmp_path / "few.csv")
+    training, new, estimator, _ = counted
+    source = Source.find(tmp_path / "few.csv")
+    found = count_table(estimator, training, new, source, by=GroupBy("day"))
+    with pytest.raises(ValueError, match="a window of 10 rows or more; got none of 5, the largest"):
+        found.timeline()
+
+
 def test_a_bad_cell_is_named_by_its_row_in_the_file(folder, counted, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(formats, "_PIECE_ROWS", 800)
     monkeypatch.setattr(formats, "batch_rows", lambda *given: 300)

@@ -18,6 +18,7 @@ from unseen._frozen import Frozen
 from unseen._progress import each
 from unseen._random import one_blas_thread
 from unseen._types import FloatArray, IntArray
+from unseen._wording import count
 from unseen.api import chosen_estimator
 from unseen.full import FullPass, check_full
 from unseen.monitoring import Timeline
@@ -57,6 +58,12 @@ class Counted(Frozen):
             for key, counts in keyed.items()
             if counts.n_rows >= FEWEST_ROWS
         }
+        if not made:
+            most = max((int(counts.n_rows) for counts in keyed.values()), default=0)
+            raise ValueError(
+                f"by must make a window of {FEWEST_ROWS} rows or more; got none of {len(keyed)}, "
+                f"the largest of {count(most)}."
+            )
         untested = np.full(len(made), np.nan)
         return Timeline(
             tuple(made),

@@ -25,6 +25,7 @@ from unseen.tables._arrow import Table, arrow
 if TYPE_CHECKING:
     from unseen.tables.formats import Part
 
+CELLS = "an AnnData file (.h5ad)"
 _ADDED = ("predicted", "novelty")
 # Seconds for each 128 MB of a file that have begun: a hundred times what is usual.
 PATIENCE = 120.0
@@ -78,7 +79,7 @@ class CellWriter:
             _READER.ask(self.source, self._draft, added)
         except CellsError as error:
             if error.step != "write":
-                raise _refused(error, str(self.source), "an AnnData file (.h5ad)") from error
+                raise _refused(error, str(self.source), CELLS) from error
             reason = os.strerror(error.number).lower() if error.number else error.reason
             raise OSError(f"{self.path} cannot be written: {reason}.") from error
 

@@ -22,7 +22,7 @@ from unseen._wording import check_named_once
 from unseen.records import Notice
 from unseen.tables._arrow import Batch, Table, arrow, batch_rows, readable, without_views
 from unseen.tables.arrays import Npy, Npz
-from unseen.tables.cells import read_cells
+from unseen.tables.cells import CELLS, read_cells
 from unseen.tables.whole import WholeTable, read_arff, read_excel
 
 SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|"}
@@ -376,7 +376,7 @@ FORMATS: dict[str, Format] = {
     "npy": Npy(),
     "npz": Npz(),
     "arff": WholeTable("an ARFF file of numbers and nominal values", read_arff),
-    "h5ad": WholeTable("an AnnData file (.h5ad)", read_cells),
+    "h5ad": WholeTable(CELLS, read_cells),
     **dict.fromkeys(("xlsx", "xls"), WholeTable("an Excel workbook", read_excel)),
 }
 

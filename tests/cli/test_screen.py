@@ -50,7 +50,7 @@ def test_windows_say_what_moved_and_which_were_left_out(capsys) -> None:
     )  # fmt: skip
     show_study(Study(made(0.1), timeline=timeline), [])
     printed = capsys.readouterr().out
-    cells = ["June", "400", "25.0%", "changed, unseen too", "< 0.001", "cat -25.0"]
+    cells = ["June", "400", "25.0%", "changed, unseen too", "< 0.001", "cat: -25.0"]
     assert cells_of(printed, "June") == cells
     assert "Left out, with too few rows for an estimate: 1 window (3 rows)." in printed
     assert printed.startswith("About 10% of the new rows")

@@ -96,17 +96,15 @@ class Audit(Frozen):
     def sentence(self) -> str:
         """The answer about unseen classes, and about the estimate, in plain words."""
         lower, upper = _unseen_interval(self.corrected)
-        labelled = f"{words.count(self.n_told)} labelled"
+        low, share, high = map(words.short_share, (lower, self.corrected.unseen, upper))
+        labelled = words.count(self.n_told)
+        answer = f"{share} of the new rows ({low} to {high}) are new, by the labels of {labelled}"
         if self.corrected.unseen < words.NO_SHARE:
-            answer = f"none of a new class: at most {words.short_share(upper)} of the new rows are"
-        else:
-            ends = f"{words.short_share(lower)} to {words.short_share(upper)}"
-            share = words.short_share(self.corrected.unseen)
-            answer = f"which makes {share} of the new rows ({ends}) new"
+            answer = f"{labelled} labelled, none of a new class: at most {high} of the new rows are"
         if self.compared is None:
-            return f"{labelled}, {answer}."
+            return f"{answer}."
         said = words.short_share(self.compared.unseen)
-        return f"{labelled}, {answer}, where the estimate said {said}. {_ADVICE[self.verdict]}"
+        return f"{answer}; the estimate said {said}. {_ADVICE[self.verdict]}"
 
     def worth_of_more(self) -> str:
         """The width that further labels would bring, in one sentence."""

@@ -49,7 +49,7 @@ class Audit(Frozen):
     n_not_told : int
         Rows of which people could not tell the class; the intervals allow for any answer.
     called_unseen, called_known : (int, int)
-        Labelled rows that the model calls unseen (known), and how many of these people call so too.
+        Labelled rows that the model calls unseen (known), and for how many of these people agree.
     compared : Estimate or None
         The estimate that the labels check.
     after_more : (int, float)
@@ -161,7 +161,7 @@ def audit(
     ----------
     guesses : array-like of shape (m,)
         Any model's label of each new row, such as ``rule.predict_new()``. Good guesses make the
-        intervals short; bad ones cost no validity.
+        intervals short; bad guesses make them wide, not wrong.
     rows : array-like of shape (n,)
         Places of the labelled rows among the new ones, from 0, in the order of the draw.
     labels : sequence of n labels

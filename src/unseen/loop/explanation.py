@@ -35,8 +35,8 @@ class Group:
     distance : float
         Distance to the nearest class, in root mean square distances of its rows to its mean.
     isolation : float
-        Of the nearest neighbours of the group's rows, the share that belongs to the group and not
-        to a known class, were there as many labelled rows as known rows among the new ones.
+        Share of the neighbours of the group's rows that belong to the group and not to a known
+        class, if labelled rows were as many as known rows among the new ones.
     sentence : Sentence or None
         Clauses on columns; None where the group is too small to find any.
     columns : tuple of (int, float)

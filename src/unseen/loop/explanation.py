@@ -124,10 +124,9 @@ class Explanation(Frozen):
 
     def table(self) -> list[list[str]]:
         """Header and rows, as text."""
-        return [
-            ["group", "share", "95% interval", "rows", "what it is", "nearest", "sets it apart"],
-            *(self._cells(group) for group in self.groups),
-        ]
+        of_group = ["group", "share", "95% interval", "rows", "what it is"]
+        header = [*of_group, "nearest class", "sets it apart"]
+        return [header, *(self._cells(group) for group in self.groups)]
 
     def _cells(self, group: Group) -> list[str]:
         said, top = group.sentence, ", ".join(word for word, *_ in group.words)
@@ -139,7 +138,7 @@ class Explanation(Frozen):
             words.interval(group.low, group.high),
             str(group.n_rows),
             group.verdict_text(),
-            f"{words.shown(group.nearest)} at {group.distance:.1f}",
+            f"{words.shown(group.nearest)}, {group.distance:.1f} widths away",
             "; ".join(filter(None, (f"words: {top}" * bool(top), sentence))),
         ]
 

@@ -62,7 +62,7 @@ def estimate(
     X_new : array-like of shape (n_new, n_features)
         New rows, with the columns of X.
     estimator : proportion estimator or None, default=None
-        The method, which is copied and not changed; None is :class:`~unseen.OpenSetEstimator`.
+        The method; it is copied, not changed. None is :class:`~unseen.OpenSetEstimator`.
     groups : array-like of shape (n_labelled,) or None, default=None
         Group of each labelled row: person, site, batch. Up to ten groups are held out in turn; the
         shares that are called unseen there, though nothing is new, are taken off (docs/drift.md).
@@ -70,9 +70,10 @@ def estimate(
         Group of each new row, for ``groups``; None takes the new rows for one group.
     control : array-like of shape (n_control, n_features) or None, default=None
         Rows without labels, of the same instrument or site as X_new, that are believed to hold no
-        new class: known classes should look in X_new as they look there (docs/drift.md).
+        new class: known classes should look alike in both (docs/drift.md).
     drift : Drift or None, default=None
-        Drift that the default found in the same rows, for another estimator; else distances tell.
+        Drift that the default found in the same rows, for another estimator to use. With None,
+        distances between rows tell.
     confidence : float or None, default=0.95
         Level of the intervals; None makes none.
     max_rows : int or None, default=20000
@@ -97,7 +98,7 @@ def estimate(
     Raises
     ------
     TypeError
-        When ``estimator`` does not estimate class proportions, as a mixture estimator does not.
+        When ``estimator`` does not estimate class proportions, such as a mixture estimator.
 
     Examples
     --------
@@ -202,8 +203,8 @@ def estimate_from_scores(
 
     The labelled rows must be held out: rows that the classifier did not learn from. The scores need
     not be calibrated: the estimator takes them for features, and learns from the labelled rows what
-    they mean. Nor do the class shares of the classifier's own training matter. A new class whose
-    rows get the scores of a known class stays hidden (docs/embeddings.md).
+    they mean. The class shares in the classifier's own training do not matter either. A new class
+    whose rows get the scores of a known class stays hidden (docs/embeddings.md).
 
     Parameters
     ----------
@@ -212,7 +213,7 @@ def estimate_from_scores(
     y : array-like of shape (n_labelled,)
         Labels of these rows.
     scores_new : array-like of shape (n_new, K)
-        The same scores of the new rows.
+        Scores of the new rows, by the same classifier.
     novelty, novelty_new : array-like of shape (n_labelled,) and (n_new,), or None, default=None
         Novelty scores of labelled and of new rows, such as energies; the sign does not matter.
     estimator, confidence, random_state
@@ -357,10 +358,11 @@ def compare(
     X, y, X_new
         As in :func:`estimate`.
     estimators : iterable or dict of proportion estimators, or None, default=None
-        The estimators, perhaps under names of your own, which are copied and not changed. None
-        takes every estimator of this library that suits the number of classes.
+        The estimators, perhaps under names of your own; they are copied, not changed. None takes
+        every estimator of this library that suits the number of classes.
     random_state : int, RandomState instance or None, default=None
-        Seed of all estimators. With None they keep their own, and one is drawn for the rest.
+        Seed of all estimators. None keeps the seeds of the estimators, and draws one for estimators
+        that have none.
 
     Returns
     -------

@@ -327,7 +327,7 @@ def certified_unseen(
 
     The share of each known class is at most its certified upper bound
     (:class:`~unseen.CertifiedBound` at ``delta / K``, on split samples); the rest must be unseen.
-    No property of the classes is assumed, but that they did not change, or by at most ``factor``
+    Nothing is assumed of the classes but that they did not change, or changed by at most ``factor``
     (docs/drift.md). The bound is not an estimate: with few rows it is 0.
 
     Parameters

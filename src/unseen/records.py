@@ -195,7 +195,8 @@ class Estimate(Frozen):
     sees_unseen : bool
         Whether the method could have found unseen classes; a closed-set method cannot.
     unseen_certified : float or None
-        A lower bound on the unseen share that holds for all classes, if known ones did not change.
+        A lower bound on the unseen share that holds whatever the classes look like, if the known
+        ones did not change.
     roc : mapping
         The ROC evidence of each class, for plots.
     pooled : RocEvidence or None
@@ -208,7 +209,7 @@ class Estimate(Frozen):
     seed : int or None
         Seed that, as ``random_state``, gives the same estimate again.
     versions : mapping
-        Versions of this library and of those under it.
+        Versions of this library and of the libraries under it.
     drift : Drift or None
         Whether known classes have moved, where the method asks: docs/drift.md.
     control : Control or None
@@ -216,9 +217,9 @@ class Estimate(Frozen):
     held_out : HeldOut or None
         Unseen shares that are claimed of held-out groups of labelled rows, where groups were given.
     detection_limit : float or None
-        The unseen share that would have been found 4 times in 5, of a class as different from the
-        known ones as they are from each other; None with one known class, and where no share would
-        have been found.
+        The smallest unseen share that would have been found 4 times in 5, if the unseen class were
+        as different from the known ones as they are from each other. None with one known class, and
+        where no share would have been found.
 
     Examples
     --------
@@ -294,7 +295,7 @@ class Estimate(Frozen):
         return self.drift is not None and self.drift.far
 
     def sentence(self) -> str:
-        """The answer about unseen classes in one plain sentence, and the rows it was compared with.
+        """The answer about unseen classes in plain words, and what a control or groups add to it.
 
         Examples
         --------

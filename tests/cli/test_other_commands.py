@@ -152,7 +152,7 @@ def test_a_saved_rule_labels_other_tables_without_a_fit(
     folder, other = classified[1], tmp_path / "other.csv"
     result = unseen_command("classify", str(folder / "rule.skops"), "new.csv", "-o", str(other))
     assert result.exit_code == 0, result.output
-    assert "Of the rows that the rule was fitted to:" in result.output
+    assert "For the rows that the rule was fitted to:" in result.output
     assert "note: Ignored columns that only NEW has: 'day'." in result.output
     first = pyarrow.parquet.read_table(folder / "labelled.parquet")["predicted"].to_numpy()
     again = pyarrow.csv.read_csv(other)["predicted"].to_numpy()

@@ -14,6 +14,7 @@ from unseen.cli.screen import (
     show_study,
     unseen_style,
 )
+from unseen.drift import Drift, Tolerance
 from unseen.monitoring import Timeline
 from unseen.records import Estimate, Notice
 from unseen.study import Study
@@ -50,7 +51,7 @@ def test_windows_say_what_moved_and_which_were_left_out(capsys) -> None:
     )  # fmt: skip
     show_study(Study(made(0.1), timeline=timeline), [])
     printed = capsys.readouterr().out
-    cells = ["June", "400", "25.0%", "changed, unseen too", "< 0.001", "cat -25.0"]
+    cells = ["June", "400", "25.0%", "changed, unseen too", "< 0.001", "cat: -25.0"]
     assert cells_of(printed, "June") == cells
     assert "Left out, with too few rows for an estimate: 1 window (3 rows)." in printed
     assert printed.startswith("About 10% of the new rows")
@@ -96,6 +97,13 @@ def test_no_screen_is_too_narrow_for_a_value(width, monkeypatch, capsys) -> None
         f"{share:.1%}" for share in comparison_of(12)["Closed"].proportions
     ]
     assert printed.index("Open") < printed.index("Closed")
+
+
+def test_no_probability_stands_beside_classes_that_may_have_moved(capsys) -> None:
+    drift = Drift("moved", 0.9, Tolerance(np.zeros(0), np.zeros(0)), 0.9)
+    for found, is_told in ((None, True), (drift, False)):
+        show_study(Study(made(0.3, drift=found, diagnostics={"probability_unseen": 0.97})), [])
+        assert ("Probability that anything is unseen" in capsys.readouterr().out) == is_told
 
 
 def test_colours_tell_unseen_shares_from_doubt() -> None:

@@ -135,8 +135,8 @@ def test_people_contradict_an_estimate_that_takes_all_for_new() -> None:
     assert found.verdict == "too high"
     assert found.called_unseen == (30, 0)
     assert found.sentence().startswith(
-        "30 rows labelled, none of a new class: at most 9.3% of the new rows are, where the "
-        "estimate said 99%."
+        "30 rows labelled, none of a new class: at most 9.3% of the new rows are; the estimate "
+        "said 99%."
     )
     assert found.after_more[1] < found.half_width
     assert unseen.audit(["cat"] * 99, [1, 2], ["emu", "emu"], estimate=estimate).verdict == "agrees"

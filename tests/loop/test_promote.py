@@ -1,5 +1,7 @@
 """Promoted rows are marked, leave the new rows, and their shares are not lost."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -73,6 +75,8 @@ def test_combined_shares_are_those_of_all_rows() -> None:
     assert whole["emu"] == pytest.approx(0.9 * 0.3 + 0.1)
     assert whole.intervals[1] == pytest.approx([0.28, 0.46])
     assert whole.n_new == 100
+    assert whole.detection_limit is None
+    assert found.combine(replace(rest, detection_limit=0.2)).detection_limit == pytest.approx(0.18)
     with pytest.raises(ValueError, match="it lacks 'emu'"):
         found.combine(Estimate(("cat",), [1.0], 0.0, "m", {"cat": 9}, 90))
 

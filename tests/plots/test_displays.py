@@ -335,6 +335,17 @@ def test_the_curve_of_labels_crosses_the_estimate_at_its_worth() -> None:
     assert (together.get_ydata() < np.minimum(alone.get_ydata(), level.get_ydata()[0])).all()
 
 
+@pytest.mark.parametrize("half_width", [0.02, 0.05, 0.1, 0.2, 0.3])
+def test_no_line_crosses_the_name_of_the_estimate(half_width) -> None:
+    value = LabellingValue(None, 0.3, half_width, 0.95, np.array([10.0, 20.0, 50.0, 100.0, 200.0]))
+    ax = LabellingDisplay.from_value(value).ax_
+    ax.figure.draw_without_rendering()
+    (name,) = (text for text in ax.texts if text.get_text() == "this estimate alone")
+    room = name.get_window_extent()
+    for line in ax.lines:
+        assert not line.get_transform().transform_path(line.get_path()).intersects_bbox(room, False)
+
+
 def test_an_exact_estimate_is_worth_any_number_of_labels() -> None:
     value = LabellingValue(None, 0.3, 0.0, 0.95, np.array([10.0, 100.0]))
     title = LabellingDisplay.from_value(value).ax_.get_title("left")

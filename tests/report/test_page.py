@@ -30,7 +30,7 @@ from unseen.drift import Drift, Tolerance
 from unseen.loop import Group
 from unseen.records import Estimate, Notice
 from unseen.report import render, write_report
-from unseen.report.pictures import history_picture
+from unseen.report.pictures import gap_picture, history_picture
 from unseen.report.sentences import (
     assumptions,
     at_most,
@@ -249,6 +249,18 @@ def test_methods_that_disagree_are_named() -> None:
     apart = Study(made_estimate("ab", 0.3), baselines=made_baselines("ab", 0.5))
     assert "MPEIncomplete says 51.0%" in disagreement(apart)
     assert disagreement(replace(apart, baselines=made_baselines("ab", 0.3))) == ""
+    drift = Drift("moved", 0.9, Tolerance(np.zeros(0), np.zeros(0)), 0.9)
+    moved = replace(apart, estimate=replace(apart.estimate, drift=drift))
+    assert disagreement(moved).startswith("Other methods assume that no known class has moved")
+
+
+def test_a_gap_that_nothing_unseen_makes_is_chance() -> None:
+    captions = {
+        share: gap_picture(Study(made_estimate("ab", share, slopes=True))).caption
+        for share in (0.0, 0.3)
+    }
+    assert "takes the shaded gap for chance" in captions[0.0]
+    assert "what no known class accounts for" in captions[0.3]
 
 
 def test_every_part_of_a_rich_study_is_there() -> None:
@@ -471,7 +483,7 @@ def test_a_page_on_classes_that_moved_calls_no_share_certain() -> None:
         assert claim not in page
     assert "Known classes look nearly the same in both tables." in page
     assert "moved or new" in page
-    assert "takes known classes for unmoved" in page
+    assert "assumes that no class moved" in page
     assert "cannot tell" in page
 
 

@@ -127,7 +127,7 @@ def _show(found: Classification, files: list[Path]) -> None:
         table.add_row(plain(label), f"{count:,}", f"{count / total:.1%}")
     print_table(table, screen)
     if not found.fitted_on_these_rows:
-        screen.print("Of the rows that the rule was fitted to:")
+        screen.print("For the rows that the rule was fitted to:")
     low, high = found.unseen_interval
     cut = found.novelty_cut
     called = f"rows with a novelty of {cut:.2f} or more" if cut <= 1 else "no row"
@@ -137,8 +137,8 @@ def _show(found: Classification, files: list[Path]) -> None:
     )
     if len(found.rows) > 2:
         screen.print(
-            "A rule takes unseen rows for as likely as not beforehand. `unseen estimate` takes "
-            "them for unlikely, so that its share can be smaller."
+            "A rule starts from even odds that anything is unseen. `unseen estimate` starts from "
+            "low odds, so its share can be smaller."
         )
     screen.print(_error_rate(found))
     print_notices(found.notices, screen)

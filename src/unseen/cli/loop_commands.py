@@ -173,7 +173,7 @@ def _show_audit(result: AfterResult) -> None:
     print_table(table, screen)
     for called, (rows, right) in (("unseen", found.called_unseen), ("known", found.called_known)):
         if rows:
-            screen.print(f"Of {words.count(rows)} called {called}, people agree with {right}.")
+            screen.print(f"People agree with {right} of {words.count(rows)} called {called}.")
     screen.print(found.worth_of_more())
     print_notices((*found.notices, *result.notices), screen)
 

@@ -121,6 +121,7 @@ _COLUMN_OPTIONS = [
     _repeated("--drop", "COLUMN", "Leave out this column"),
     _repeated("--keep", "COLUMN", "Use this column even if it looks like an id or a constant"),
 ]
+_FORMATS = ("csv", "tsv", "parquet", "feather", "jsonl", "npy", "npz", "arff", "xlsx", "h5ad")
 _FILE_OPTIONS = [
     _repeated("--missing", "VALUE", "A value that means missing, such as -999"),
     click.option(
@@ -155,10 +156,10 @@ _FILE_OPTIONS = [
     seed_option("Seed of all random draws."),
     click.option(
         "--format",
-        type=click.Choice(
-            ["csv", "tsv", "parquet", "feather", "jsonl", "npy", "npz", "arff", "xlsx", "h5ad"]
-        ),
-        help="Format of both tables [default: by suffix; standard input is csv]",
+        type=click.Choice(_FORMATS),
+        metavar="NAME",
+        help=f"Format of both tables: {', '.join(_FORMATS)} [default: by suffix; standard input "
+        "is csv]",
     ),
 ]
 

@@ -203,7 +203,7 @@ def _show_shares(study: Study, screen: Console) -> None:
     part = f"{estimate.n_new:,} of " if estimate.n_new < study.n_new_rows else ""
     screen.print(f"{estimate.method}, {part}{words.count(study.n_new_rows, 'new row')}.")
     probability = estimate.diagnostics.get("probability_unseen")
-    if probability is not None and not estimate.has_moved_far:
+    if probability is not None and not estimate.is_in_doubt:
         screen.print(f"Probability that anything is unseen: {words.chance(probability)}.")
 
 
@@ -243,8 +243,8 @@ def _show_windows(timeline: Timeline, screen: Console) -> None:
         table.add_row(plain(shown_key(window)), *map(plain, cells), style=style)
     print_table(table, screen)
     screen.print(
-        f"Changed: since {plain(timeline.reference_name)}, p at most {timeline.alpha:g}, adjusted "
-        "for the number of windows."
+        f"A window has changed since {plain(timeline.reference_name)} where p is at most "
+        f"{timeline.alpha:g}; p is adjusted for the number of windows."
     )
     if timeline.skipped:
         windows = words.count(len(timeline.skipped), "window")
@@ -257,4 +257,5 @@ def _largest_change(timeline: Timeline, place: int) -> str:
         return ""
     moves = timeline.differences[place]
     largest = int(abs(moves).argmax())
-    return f"{[*map(str, timeline.classes), 'unseen'][largest]} {100 * moves[largest]:+.1f}"
+    name = [*map(str, timeline.classes), "unseen"][largest]
+    return f"{name}: {100 * moves[largest]:+.1f}"

@@ -124,7 +124,7 @@ def with_drift(estimate: Estimate, drift: Drift) -> Estimate:
         if drift.probability_moved is None
         else "OpenSetEstimator finds that they have moved, or may have."
     )
-    text = f"{estimate.method} takes known classes for unmoved and calls moved rows unseen; {found}"
+    text = f"{estimate.method} assumes that no class moved and calls moved rows unseen; {found}"
     doubts = tuple(
         notice if notice.code == "stray_values" else replace(notice, text=text)
         for notice in drift.notices

@@ -36,7 +36,7 @@ class Tolerance(Frozen):
     ----------
     alpha, detection : ndarray of shape (J,)
         Upper limits of the known classes in each region, and lower limits of the new rows there.
-        No region at all, where classes have too few rows.
+        Both are empty where classes have too few rows.
     delta : float, default=0.05
         Probability that any of the limits fails.
 
@@ -98,7 +98,7 @@ def rank_above(alpha: FloatArray, n_rows: IntArray, level: float) -> IntArray:
 def certified_tolerance(
     new: ArrayLike, labelled: ArrayLike, codes: ArrayLike, delta: float = 0.05
 ) -> Tolerance:
-    """Limits at regions ``score > t_j`` whose ranks the sizes of the classes fix.
+    """Limits at regions ``score > t_j``, whose ranks depend on the sizes of the classes alone.
 
     t_j is the largest over classes of the score at the rank of the class. Given the labelled
     scores, the count of new rows above t_j is binomial. Half of ``delta`` goes to the labelled

@@ -49,7 +49,7 @@ class Audit(Frozen):
     n_not_told : int
         Rows of which people could not tell the class; the intervals allow for any answer.
     called_unseen, called_known : (int, int)
-        Labelled rows that the model calls unseen (known), and how many of these people call so too.
+        Labelled rows that the model calls unseen (known), and for how many of these people agree.
     compared : Estimate or None
         The estimate that the labels check.
     after_more : (int, float)
@@ -96,17 +96,15 @@ class Audit(Frozen):
     def sentence(self) -> str:
         """The answer about unseen classes, and about the estimate, in plain words."""
         lower, upper = _unseen_interval(self.corrected)
-        labelled = f"{words.count(self.n_told)} labelled"
+        low, share, high = map(words.short_share, (lower, self.corrected.unseen, upper))
+        labelled = words.count(self.n_told)
+        answer = f"{share} of the new rows ({low} to {high}) are new, by the labels of {labelled}"
         if self.corrected.unseen < words.NO_SHARE:
-            answer = f"none of a new class: at most {words.short_share(upper)} of the new rows are"
-        else:
-            ends = f"{words.short_share(lower)} to {words.short_share(upper)}"
-            share = words.short_share(self.corrected.unseen)
-            answer = f"which makes {share} of the new rows ({ends}) new"
+            answer = f"{labelled} labelled, none of a new class: at most {high} of the new rows are"
         if self.compared is None:
-            return f"{labelled}, {answer}."
+            return f"{answer}."
         said = words.short_share(self.compared.unseen)
-        return f"{labelled}, {answer}, where the estimate said {said}. {_ADVICE[self.verdict]}"
+        return f"{answer}; the estimate said {said}. {_ADVICE[self.verdict]}"
 
     def worth_of_more(self) -> str:
         """The width that further labels would bring, in one sentence."""
@@ -163,7 +161,7 @@ def audit(
     ----------
     guesses : array-like of shape (m,)
         Any model's label of each new row, such as ``rule.predict_new()``. Good guesses make the
-        intervals short; bad ones cost no validity.
+        intervals short; bad guesses make them wide, not wrong.
     rows : array-like of shape (n,)
         Places of the labelled rows among the new ones, from 0, in the order of the draw.
     labels : sequence of n labels

@@ -35,8 +35,8 @@ class Group:
     distance : float
         Distance to the nearest class, in root mean square distances of its rows to its mean.
     isolation : float
-        Of the nearest neighbours of the group's rows, the share that belongs to the group and not
-        to a known class, were there as many labelled rows as known rows among the new ones.
+        Share of the neighbours of the group's rows that belong to the group and not to a known
+        class, if labelled rows were as many as known rows among the new ones.
     sentence : Sentence or None
         Clauses on columns; None where the group is too small to find any.
     columns : tuple of (int, float)
@@ -124,10 +124,9 @@ class Explanation(Frozen):
 
     def table(self) -> list[list[str]]:
         """Header and rows, as text."""
-        return [
-            ["group", "share", "95% interval", "rows", "what it is", "nearest", "sets it apart"],
-            *(self._cells(group) for group in self.groups),
-        ]
+        of_group = ["group", "share", "95% interval", "rows", "what it is"]
+        header = [*of_group, "nearest class", "sets it apart"]
+        return [header, *(self._cells(group) for group in self.groups)]
 
     def _cells(self, group: Group) -> list[str]:
         said, top = group.sentence, ", ".join(word for word, *_ in group.words)
@@ -139,7 +138,7 @@ class Explanation(Frozen):
             words.interval(group.low, group.high),
             str(group.n_rows),
             group.verdict_text(),
-            f"{words.shown(group.nearest)} at {group.distance:.1f}",
+            f"{words.shown(group.nearest)}, {group.distance:.1f} widths away",
             "; ".join(filter(None, (f"words: {top}" * bool(top), sentence))),
         ]
 

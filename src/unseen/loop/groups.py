@@ -76,8 +76,8 @@ class KnownWidth:
         """Group the rows of ``X`` (n, d), each with a weight such as its probability of unseen.
 
         ``known`` (m, d) are rows of known classes and ``codes`` (m,) their classes, from 0; ``rng``
-        starts k-means. ``rows_per_class`` may be among ``X``; None is as many as known classes
-        have.
+        starts k-means. ``rows_per_class`` is the number of rows that a class is expected to have
+        among ``X``; None is the median of the known classes.
         """
         of_known = float(np.median(np.bincount(codes)))
         of_new = np.clip(rows_per_class or of_known, len(X) / self.most, len(X))

@@ -107,11 +107,12 @@ class Promotion(Frozen):
                 f"estimate must be of the {self.n_new - len(self.rows)} rows that stayed new; got "
                 f"one of {estimate.n_new} rows."
             )
-        ends = estimate.intervals
+        ends, limit = estimate.intervals, estimate.detection_limit
         if ends is not None:
             ends = part * ends + np.append(counted, 0.0)[:, None]
         return replace(
             estimate,
+            detection_limit=None if limit is None else part * limit,
             proportions=part * estimate.proportions + counted,
             unseen=part * estimate.unseen,
             intervals=ends,

@@ -27,7 +27,7 @@ _UNIFORM = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Sheet(Frozen):
-    """Rows for people to label, in the order of the draw: the first rows alone are a draw too.
+    """Rows for people to label, in the order of the draw: any first part of them is a draw too.
 
     Parameters
     ----------

@@ -154,8 +154,8 @@ class KernelMean(MixtureEstimator):
     variant : {"km1", "km2"}, default="km2"
         The threshold on the slope.
     bandwidth : float or None, default=None
-        Width of the Gaussian kernel; None takes that of five widths around the median distance
-        at which the means of F and H are furthest apart.
+        Width of the Gaussian kernel. None tries five widths around the median distance, and takes
+        the one at which the means of F and H are furthest apart.
     max_rows : int, default=500
         Largest number of rows of each sample, drawn without replacement; the cost is cubic.
     random_state : int, RandomState instance or None, default=None
@@ -196,7 +196,7 @@ class KernelMean(MixtureEstimator):
         return MixtureEstimate(self._proportion(new, self.labelled_.rows), "KernelMean")
 
     def from_sketch(self, sketch: RocSketch) -> MixtureEstimate:
-        """Estimate from scores as the only feature, those of F at the midpoints of their gaps."""
+        """Estimate with scores as the only feature; those of F lie midway in their gaps."""
         self._validate_params()
         scores_F, scores_H = sketch_scores(sketch)
         proportion = self._proportion(scores_F[:, None], scores_H[:, None])

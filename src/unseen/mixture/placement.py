@@ -215,8 +215,8 @@ class Placement(MixtureEstimator):
     Parameters
     ----------
     prior_closed : float, default=0.02
-        Prior probability that F is H, ν = 1; small, as the question how much of F is H expects
-        something else in F.
+        Prior probability that F is H, ν = 1. It is small, because whoever asks how much of F is H
+        expects something else in F.
     classifier, n_folds, random_state
         The classifier that tells F from H, its folds and its seed; None averages over
         the candidates of kernel logistic regression. See
@@ -267,7 +267,7 @@ class Placement(MixtureEstimator):
     def replicates(
         self, sketch: RocSketch, n_replicates: int = 1000, random_state: Any = None
     ) -> FloatArray:
-        """Draws of ν from its posterior; no ``random_state`` is the seed of the estimator."""
+        """Draws of ν from its posterior; None as ``random_state`` is the seed of the estimator."""
         seed = self.random_state if random_state is None else random_state
         return self._posterior(sketch).draws(n_replicates, seed)
 

@@ -28,8 +28,7 @@ def mixture_proportion(
     H : array-like of shape (n_labelled, n_features)
         The component that is known, with the same columns.
     method : MixtureEstimator or None, default=None
-        The estimator of ν, which is cloned and never changed; None is
-        :class:`~unseen.mixture.ROCSlope`.
+        The estimator of ν; it is copied, not changed. None is :class:`~unseen.mixture.ROCSlope`.
     random_state : int, RandomState instance or None, default=None
         Seed of everything random in the method; None leaves the method's own seed.
 
@@ -43,8 +42,8 @@ def mixture_proportion(
         When a sample is empty, not 2-d, not finite, or shorter than the folds, or when the
         columns differ.
     TypeError
-        When a sample holds dates, or when ``method`` is no mixture estimator, as a certified bound
-        is not.
+        When a sample holds dates, or when ``method`` is no mixture estimator, such as a certified
+        bound.
 
     Examples
     --------

@@ -45,8 +45,8 @@ def monitor(
 ) -> Timeline:
     """Estimate the shares in each window of time, and test each against a reference window.
 
-    The estimate of a window is the estimate that :func:`unseen.estimate` makes of its rows alone.
-    The default's may differ a little, because windows share distances and the number of folds, and
+    Each window has the estimate that :func:`unseen.estimate` makes of its rows alone. Estimates of
+    the default may differ a little, because windows share distances and the number of folds, and
     try four discriminators of new rows from labelled ones instead of thirty.
 
     The tests compare the rows of a window with those of the reference
@@ -74,7 +74,7 @@ def monitor(
         third of each class is set aside for the tests, as a sample in which nothing is unseen; the
         rest must have a row for each fold of the estimator.
     estimator : proportion estimator or None, default=None
-        The method, which is copied and not changed; None is :class:`~unseen.OpenSetEstimator`.
+        The method; it is copied, not changed. None is :class:`~unseen.OpenSetEstimator`.
     confidence : float, default=0.95
         Level of the intervals.
     random_state : int, RandomState instance or None, default=None

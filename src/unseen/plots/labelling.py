@@ -78,7 +78,14 @@ class LabellingDisplay(Display):
         ax.set_xlabel("New rows labelled by hand")
         ax.set_ylabel(f"± points, {name} share")
         ax.set_title(value.sentence, loc="left", fontsize=10, color=theme.ink)
-        look: dict[str, Any] = {"color": theme.muted, "fontsize": SMALL, "ha": "right", "va": "top"}
-        look |= {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
-        ax.annotate("this estimate alone", (1.0, 100 * value.half_width), (-4, -6), **look)
+        self._name_the_estimate(ax, theme, rows)
         ax.legend(frameon=False, fontsize=SMALL, labelcolor=theme.ink, loc="lower left")
+
+    def _name_the_estimate(self, ax: Axes, theme: Theme, rows: FloatArray) -> None:
+        """Name the dotted line above it, at the end where the curve of labels is far away."""
+        is_right = self.value.worth < np.sqrt(rows[0] * rows[-1])
+        place = (1.0 if is_right else 0.0, 100 * self.value.half_width)
+        look: dict[str, Any] = {"color": theme.muted, "fontsize": SMALL, "va": "bottom"}
+        look |= {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
+        side, shift = ("right", -4) if is_right else ("left", 4)
+        ax.annotate("this estimate alone", place, (shift, 2), ha=side, **look)

@@ -50,7 +50,7 @@ CLASSIFIER_CONSTRAINTS: dict[str, list[Any]] = {
 
 @dataclass(frozen=True, eq=False)
 class Reading(Frozen):
-    """Shares read off scores; answers for its own replicates, as results of scipy do.
+    """Shares read off scores, and a function that draws their replicates.
 
     Parameters
     ----------
@@ -193,12 +193,12 @@ class ProportionEstimator(BaseEstimator, ABC):
     ) -> Estimate:
         """Estimate the shares from scores that have been made before; needs no ``fit``.
 
-        Only the default has a verdict on drift then: other methods ask the rows for it.
+        Then only the default has a verdict on drift: other methods need the rows for it.
 
         Parameters
         ----------
         scores : Scores
-            Of the kind that ``reads`` names.
+            Scores of the kind that ``reads`` names.
         confidence, interval
             As in :meth:`estimate`.
         """
@@ -326,9 +326,9 @@ class ProportionEstimator(BaseEstimator, ABC):
         return rows, replace(scores, notices=(*notices, *scores.notices))
 
     def with_verdict(self, estimate: Estimate, rows: Matrix, drift: Drift | None) -> Estimate:
-        """The estimate with what was found of drift before, or else with what distances say.
+        """The estimate with the drift that was found before, or else with what distances say.
 
-        For methods that see the unseen and take known classes for unmoved: docs/drift.md.
+        Used by methods that see the unseen and assume that no known class moved: docs/drift.md.
         """
         if not self.sees_unseen or estimate.drift is not None:
             return estimate

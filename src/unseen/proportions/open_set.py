@@ -247,12 +247,12 @@ class OpenSetEstimator(ProportionEstimator):
         )
 
     def with_verdict(self, estimate: Estimate, rows: Matrix, drift: Drift | None) -> Estimate:
-        """The estimate, or the answer without columns that moved or hold stray values, if few.
+        """The estimate, or the answer of the other columns where a few moved or hold stray values.
 
-        The reading has asked for a verdict, or was told that no class has moved. The answer without
-        some columns costs as much as the estimate, and is not asked for under "still". Nor is it
-        told where the other columns would not show a class that is new. Where nothing seems to have
-        moved without them, it is the answer, with intervals that reach towards those of all.
+        The verdict is in the estimate; under "still" nothing more is asked. Else the question is
+        asked again without these columns, which costs another estimate. That answer counts only if
+        the other columns would show a new class. Where nothing seems to have moved in them, they
+        give the shares, with intervals that reach towards those of all columns.
         """
         found, own = estimate.drift, self.labelled_
         if found is None or found.verdict == "still":

@@ -66,8 +66,8 @@ class RejectionForest(RejectionRule):
     n_trees : int, default=100
         Number of trees.
     min_leaf : int or "auto", default="auto"
-        Smallest number of different rows in a leaf; "auto" as in a single tree
-        (:class:`~unseen.rejection.tree.RejectionTree`), but half of that.
+        Smallest number of different rows in a leaf; "auto" is half of that in a single tree
+        (:class:`~unseen.rejection.tree.RejectionTree`).
     max_features : int or "sqrt", default="sqrt"
         Features tried at each node; those that are constant there do not count.
     negative_cost : float, default=0.75

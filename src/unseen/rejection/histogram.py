@@ -35,8 +35,8 @@ ROWS_PER_CENTRE = 32
 class RejectionHistogram(RejectionRule):
     """The rule of least estimated risk over all labellings of the cells of a partition.
 
-    Simple, fast, and the paper's theorem word for word; trees, and above all forests, have cells in
-    better places.
+    This rule is simple and fast, and is the paper's theorem word for word. Trees, and above all
+    forests, put their cells in better places.
 
     Parameters
     ----------

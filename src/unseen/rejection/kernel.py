@@ -125,8 +125,8 @@ class RejectionKernel(RejectionRule):
         Loss of the surrogate; None is :class:`Square`, which needs one linear solve.
     bandwidth : float, array-like of float or None, default=None
         Standard deviation of the Gaussian kernel. Rows out of fold choose between several; None
-        tries 1/4 ... 2 times the median distance between rows. For the logistic loss the bandwidth
-        is chosen with the square loss, and then the ridge anew.
+        tries 1/4 ... 2 times the median distance between rows. For the logistic loss, the square
+        loss chooses the bandwidth, and the ridge is then chosen anew.
     ridge : float, array-like of float or None, default=None
         Strength of the penalty; None tries 1e-5 ... 0.1.
     rank : int or "auto", default="auto"

@@ -115,6 +115,8 @@ def gap_picture(study: Study) -> Picture | None:
         reading = (
             ". If no known class had moved, the shaded gap between them would be of new classes."
         )
+    elif label is None and estimate.sees_unseen and estimate.unseen < words.NO_SHARE:
+        reading = ". Nothing is unseen by this estimate: it takes the shaded gap for chance."
     elif label is None:
         reading = ": the shaded gap between them is what no known class accounts for."
     else:

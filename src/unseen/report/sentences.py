@@ -106,7 +106,7 @@ def data_name(study: Study) -> str:
 
 
 def disagreement(study: Study) -> str:
-    """Methods that see the unseen and put its share outside the interval of the answer."""
+    """Methods that see the unseen and put its share outside the interval of the answer, and why."""
     estimate = study.estimate
     if study.baselines is None or estimate.intervals is None or not estimate.sees_unseen:
         return ""
@@ -118,6 +118,11 @@ def disagreement(study: Study) -> str:
     ]
     if not apart:
         return ""
+    if estimate.is_in_doubt:
+        return (
+            "Other methods assume that no known class has moved, and count moved rows as unseen: "
+            f"{words.listed(apart)}."
+        )
     return (
         f"Methods that see the unseen disagree: this page says {words.share(estimate.unseen)} "
         f"({words.interval(low, high)}), {words.listed(apart)}. Where they disagree, trust neither "

@@ -226,7 +226,7 @@ def baselines_table(found: Mapping[str, Estimate], n_methods: int) -> Table:
         rows.append(Row((words.shown(name), sees, *map(words.share, shares))))
     note = f"{words.shown(answer.method)} is the method of this page."
     if answer.is_in_doubt:
-        note += " A method that takes known classes for unmoved calls moved rows unseen."
+        note += " A method that assumes that no class moved calls moved rows unseen."
     note += _left_out(len(classes), len(answer.classes), "largest", "known classes")
     note += _left_out(len(found), n_methods, "first", "methods")
     return Table("Shares of the same rows by each method", tuple(columns), tuple(rows), note)

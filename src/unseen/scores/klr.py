@@ -74,7 +74,7 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
         least half of the features are heavily skewed or hold codes of categories, and bandwidth is
         None, a scale of ranks and codes (:mod:`unseen.scores.reshaping`) is a candidate too.
     random_state : int, RandomState or None, default=None
-        Draws landmarks and folds.
+        Seed of the landmarks and of the folds.
 
     Attributes
     ----------
@@ -83,9 +83,9 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
     bandwidth_, C_ : float
         What was used in the end.
     cv_scores_ : ndarray of shape (bandwidths, Cs) or None
-        Held-out scores of the candidates on the chosen scale, by 2,000 rows or 40 a class where
-        rows are many; a candidate that fell clearly behind keeps the score it had then. None when
-        there was nothing to choose.
+        Held-out scores of the candidates on the chosen scale. Where rows are many, 2,000 rows or 40
+        a class give these scores, and a candidate that falls clearly behind keeps the score it has
+        then. None when there was nothing to choose.
     landmarks_ : ndarray of shape (r, axes)
         Landmarks that the kernel functions sit on, on the chosen scale: an axis for each feature,
         or for each code of a feature.
@@ -212,7 +212,7 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
         return (Standardisation,)
 
     def scale(self, X: Matrix, weight: FloatArray, kind: type[Scale]) -> Scale:
-        """The scale of rows, of this kind where columns are to be put on a common scale."""
+        """The scale of rows: of this kind, unless columns are to keep their units."""
         if self.standardize:
             return kind.of(X, weight)
         # Distances do not feel the centre, but their rounding does.

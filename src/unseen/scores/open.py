@@ -134,7 +134,7 @@ class OpenScorer(Scorer):
         Folds; None is 10, and 5 from 5,000 rows on, where the rows that a fold leaves out are
         no longer needed.
     seed : int, default=0
-        Where all randomness comes from.
+        Seed of all randomness.
     n_jobs : int or None, default=None
         Fits that run at the same time; the scores do not depend on it.
 

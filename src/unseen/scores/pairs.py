@@ -72,9 +72,9 @@ class PairScores(Scores):
 
 @dataclass(frozen=True, eq=False)
 class TwoClassScores(PairScores):
-    """Pair scores of two classes, and ``between`` them, out of fold.
+    """Out-of-fold pair scores of two classes, and scores ``between`` the two.
 
-    These are the scores of the rows of the first class and of the second; high where a row looks
+    ``between`` holds scores of rows of the first class and of the second, high where a row looks
     like the first.
     """
 
@@ -107,7 +107,7 @@ class PairScorer(Scorer):
     n_folds : int, default=10
         Folds.
     seed : int, default=0
-        Where all randomness comes from.
+        Seed of all randomness.
     n_jobs : int or None, default=None
         Fits that run at the same time; the scores do not depend on it.
     n_repeats : int, default=1
@@ -182,7 +182,7 @@ def crossfit_scores(
     n_folds, n_repeats : int
         Folds, at least 2, and how often they are drawn anew; scores are averaged over repeats.
     random_state : int, RandomState or None
-        Draws folds and whatever the classifier draws.
+        Seed of the folds and of the classifier.
     n_jobs : int or None
         Fits that run at the same time; the scores do not depend on it.
     clusters : Clusters or None

@@ -209,7 +209,7 @@ class PosteriorScorer(Scorer):
     n_folds : int or None, default=10
         Folds behind the posteriors of the labelled rows; None leaves these out.
     seed : int, default=0
-        Where all randomness comes from.
+        Seed of all randomness.
     n_jobs : int or None, default=None
         Fits that run at the same time; the scores do not depend on it.
 

@@ -28,9 +28,9 @@ class SaerensEM(PosteriorEstimator):
     Parameters
     ----------
     calibration : Temperature, BiasCorrectedTemperature or None, default=None
-        How to calibrate the posteriors first, on the out-of-fold ones. None leaves those of
-        kernel logistic regression, tuned by log-loss, and rescales those of another classifier,
-        such as a forest, where labelled rows contradict them.
+        Calibration of the posteriors, learnt from the out-of-fold posteriors of labelled rows. None
+        leaves kernel logistic regression as it is, since log-loss has tuned it, and rescales any
+        other classifier, such as a forest, where labelled rows contradict it.
     classifier : scikit-learn classifier or None, default=None
         The classifier of the known classes, with ``predict_proba``; None is kernel logistic
         regression.

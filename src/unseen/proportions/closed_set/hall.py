@@ -29,9 +29,9 @@ class HallECDF(PosteriorEstimator):
     Parameters
     ----------
     raw : bool, default=False
-        False matches the posteriors of a classifier, to two decimals: one score with two
-        classes, one per class with more. True matches the features as they are, which with
-        one feature is Hall's own method, and with several matches their marginals.
+        False matches the posteriors of a classifier, to two decimals: one score with two classes,
+        one per class with more. True matches the features themselves: with one feature this is
+        Hall's own method, with several it matches their marginals.
     classifier, n_folds, random_state, n_jobs
         As in :class:`~unseen.SaerensEM`. Not used where ``raw`` is True.
 

@@ -45,7 +45,7 @@ class KLDivergence(ClosedSetEstimator):
     n_landmarks : int, default=200
         Rows, drawn at random from all, that a kernel sits on.
     random_state : int, RandomState instance or None, default=None
-        Draws the landmarks.
+        Seed of the draw of landmarks.
 
     Examples
     --------

@@ -56,7 +56,7 @@ class L2Distance(ClosedSetEstimator):
         classes look denser than they are and lose shares to large ones. False gives the L2
         distance between the density estimates to the letter.
     random_state : int, RandomState instance or None, default=None
-        Draws the rows for that median and, above 20,000 rows in all, the rows to be used.
+        Seed of the draw of rows for that median and, above 20,000 rows in all, of the rows to use.
 
     Examples
     --------

@@ -135,9 +135,9 @@ def replicate_slopes(
 ) -> FloatArray:
     """Mixture proportions of every class in every bootstrap replicate.
 
-    Slopes of a ROC model are fitted in one batch, with shared weights of the new rows
-    (:func:`~unseen.roc.bootstrap_slopes`). Any other method reads scores that are drawn with
-    replacement, the new rows once for all classes. The result has the shape (B, K).
+    The slopes of a ROC model are fitted in one batch, with shared weights of the new rows
+    (:func:`~unseen.roc.bootstrap.bootstrap_slopes`). Any other method reads scores that are drawn
+    with replacement, the new rows once for all classes. The result has the shape (B, K).
     """
     if isinstance(method, ROCSlope):
         return bootstrap_slopes(pairs, method._model(), n_replicates, random_state)

@@ -30,11 +30,11 @@ class MPEJoint(PerClassEstimator):
     ----------
     model : RocModel or None, default=None
         The regression model; None is the paper's ``Gaussian()`` where ``closed``, and else
-        ``Concave()``: on the ROC of a class that makes up nearly all rows the Gaussian slope is
-        a lottery, from which only the condition that all slopes sum to 1 saves it.
+        ``Concave()``. On the ROC of a class that makes up nearly all rows the Gaussian slope is
+        nearly arbitrary, unless all slopes must sum to 1.
     closed : bool, default=True
-        True as in the paper: the shares sum to 1, and no class is unseen. False lets them sum
-        to less, and the rest is unseen.
+        True, as in the paper, makes the shares sum to 1: no class is unseen. False lets them sum to
+        less, and the rest is unseen.
     smooth : bool, default=False
         Fit the mean of Bayesian-bootstrap replicates, as the paper's appendix does, instead of
         the empirical ROCs.

@@ -165,7 +165,7 @@ class RiskEstimate(Frozen):
         return bool(np.isnan(self.risk))
 
     def withheld(self) -> RiskEstimate:
-        """A copy without a risk, of which labelled rows of moved classes say nothing."""
+        """A copy without a risk: labelled rows of classes that moved say nothing of it."""
         unknown = np.full_like(self.proportions, np.nan)
         return replace(self, risk=np.nan, standard_error=np.nan, proportions=unknown)
 

@@ -79,8 +79,8 @@ def share_sensitivity(rule: RejectionRule, limits: FloatArray | None = None) -> 
     rule : RejectionRule
         Fitted with new rows.
     limits : ndarray of shape (K, 2) or (K + 1, 2), or None, default=None
-        Lower and upper end of each share. None takes those of the shares that the rule was
-        fitted with, which plain numbers do not have.
+        Lower and upper end of each share. None takes the ends of the estimate that the rule was
+        fitted with; plain numbers have none.
 
     Returns
     -------

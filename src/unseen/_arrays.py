@@ -29,6 +29,8 @@ AT_HAND = 2**17  # numbers of a block that is gone over several times
 UNPACKED, LEAST_UNPACKED = 1_000_000, 128  # multiplications of a small product, and its least rows
 FEW_OUTPUTS = 12
 LARGE_SHIFT = -0.4  # exponents from here on are rounded as much as a difference of exponentials
+# Smaller shares would be subnormal numbers, which a processor multiplies ten times as slowly.
+_LEAST_POWERS = {np.dtype(np.float32): -80.0, np.dtype(np.float64): -700.0}
 _device: ContextVar[str] = ContextVar("unseen_device", default="cpu")
 # Rows on a device, by the identity of those on the host and the name of the device.
 sent_rows: ContextVar[dict[Any, Any] | None] = ContextVar("unseen_sent", default=None)
@@ -253,8 +255,11 @@ class NumpyArrays:
 
     def transposed_product(self, left: Array, design: Array) -> Array:
         """``design.T @ left``."""
+        parts = list(_unpacked(left, design.shape[1]))
+        if len(parts) == 1:
+            return design.T @ left
         total = np.zeros((left.shape[1], design.shape[1]), dtype=design.dtype)
-        for part in _unpacked(left, design.shape[1]):
+        for part in parts:
             total += left[part].T @ design[part]
         return total.T
 
@@ -302,7 +307,9 @@ class NumpyArrays:
 
     def softmax(self, values: Array) -> Array:
         """Shares of the exponentials along the last axis; a fresh array."""
-        powers = np.exp(values - _largest(values)[..., None])
+        powers = values - _largest(values)[..., None]
+        np.maximum(powers, _LEAST_POWERS[powers.dtype], out=powers)
+        np.exp(powers, out=powers)
         # Sums over a short last axis are faster as a product.
         powers /= (powers @ np.ones(values.shape[-1], dtype=values.dtype))[..., None]
         return powers

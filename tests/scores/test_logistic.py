@@ -199,3 +199,21 @@ def test_single_precision_stops_where_rounding_stops_it(moons, monkeypatch):
     on = solve(factor, problems, tol=1e-12, max_iter=200)
     assert n_stopped < 100 < len(steps) - n_stopped
     assert_allclose(stopped.values, on.values, atol=0.02)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_no_share_is_so_small_that_products_with_it_are_slow(dtype):
+    powers = np.linspace(0, -2000, 150).astype(dtype)
+    found = chosen_arrays().softmax(np.tile(powers, (3, 2, 1)))
+    assert found.dtype == dtype
+    assert found.min() >= np.finfo(dtype).tiny
+    exact = np.exp(powers.astype(float)) / np.exp(powers.astype(float)).sum()
+    assert_allclose(found[1, 1], exact, rtol=1e-6, atol=1e-34)
+
+
+@pytest.mark.parametrize("n_columns", [3, 900])
+def test_products_with_a_transposed_design_are_those_of_numpy(n_columns):
+    rng = np.random.default_rng(0)
+    left, design = rng.normal(size=(5000, n_columns)), rng.normal(size=(5000, 40))
+    found = chosen_arrays().transposed_product(left, design)
+    assert_allclose(found, design.T @ left, rtol=0, atol=1e-10)

@@ -7,7 +7,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 from unseen import KernelLogisticRegression
-from unseen.scores.base import fold_offsets, training_masks
+from unseen.scores.base import (
+    StackedRows,
+    fold_offsets,
+    rows_stacked,
+    stack_samples,
+    training_masks,
+)
 from unseen.scores.crossfit import WHOLE_SEARCH, cross_fitter
 from unseen.scores.pairs import crossfit_scores
 
@@ -147,3 +153,17 @@ def test_jobs_and_storage_make_no_difference(n_jobs) -> None:
     again = ratio_scores(*stored, n_folds=4, random_state=0, n_jobs=n_jobs)
     assert_allclose(again.new, first.new, atol=1e-6)
     assert_allclose(again.log_loss, first.log_loss, atol=1e-8)
+
+
+def test_rows_of_two_samples_are_stacked_without_a_copy() -> None:
+    rng = np.random.default_rng(0)
+    F, H = rng.normal(size=(7, 3)), rng.normal(size=(5, 3))
+    (lazy, is_new), (whole, expected) = rows_stacked(F, H), stack_samples(F, H)
+    assert isinstance(lazy, StackedRows)
+    assert lazy.shape == whole.shape
+    assert_array_equal(is_new, expected)
+    for places in (slice(0, 7), slice(7, 12), slice(5, 9), slice(10, 40), np.array([11, 0, 6, 7])):
+        assert_array_equal(lazy[places], whole[places])
+    assert np.shares_memory(lazy[2:6], F)
+    assert np.shares_memory(lazy[8:], H)
+    assert sparse.issparse(rows_stacked(sparse.csr_array(F), sparse.csr_array(H))[0])

@@ -10,7 +10,7 @@ import pyarrow.parquet as pa_parquet
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 from unseen.study import Inputs
 from unseen.tables import Columns, Source, WithLabels
@@ -182,3 +182,15 @@ def test_lists_need_no_name_where_all_other_columns_are_dropped() -> None:
     assert list(Columns(drop=["id"]).fit(table).feature_names_in_) == ["emb"]
     with pytest.raises(ValueError, match="'emb' holds lists of numbers: --features uses them"):
         Columns().fit(table)
+
+
+def test_encoded_lists_lie_row_by_row_whether_a_value_is_left_out_or_not() -> None:
+    constant = X.copy()
+    constant[:, 1] = 1.0
+    for rows in (X, constant):
+        table = pa.table({"emb": list(rows)})
+        encoded = Columns(features=["emb"]).fit_transform(table)
+        assert encoded.flags.c_contiguous
+        varies = rows.astype(float)[:, np.ptp(rows, axis=0) > 0]
+        centred = varies - varies.mean(axis=0)
+        assert_allclose(encoded / encoded.std(), centred / centred.std(), rtol=1e-12, atol=1e-12)

@@ -188,6 +188,44 @@ def stack_samples(X_new: Matrix, X: Matrix) -> tuple[Matrix, IntArray]:
     return chosen_arrays().joined([X_new, X]), is_new
 
 
+@dataclass(frozen=True, eq=False)
+class StackedRows:
+    """Dense rows of two samples, one after the other; copies are made of the rows asked for alone.
+
+    Rows of very many columns would else be in memory twice, for as long as anything is fitted.
+    """
+
+    first: FloatArray  # (n, d)
+    second: FloatArray  # (m, d)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return len(self.first) + len(self.second), self.first.shape[1]
+
+    def __getitem__(self, places: slice | IntArray) -> FloatArray:
+        n_first = len(self.first)
+        if isinstance(places, slice):
+            begin, end, _ = places.indices(self.shape[0])
+            if end <= n_first:
+                return self.first[begin:end]
+            if begin >= n_first:
+                return self.second[begin - n_first : end - n_first]
+            places = np.arange(begin, end)
+        of_first = places < n_first
+        found = np.empty((len(places), self.shape[1]))
+        found[of_first] = self.first[places[of_first]]
+        found[~of_first] = self.second[places[~of_first] - n_first]
+        return found
+
+
+def rows_stacked(X_new: Matrix, X: Matrix) -> tuple[Matrix, IntArray]:
+    """As :func:`stack_samples`, for readers of blocks: dense rows on the host are not copied."""
+    if sparse.issparse(X) or sparse.issparse(X_new) or not chosen_arrays().is_host:
+        return stack_samples(X_new, X)
+    return StackedRows(X_new, X), np.repeat([1, 0], [X_new.shape[0], X.shape[0]])
+
+
 def mean_pair(pairs: list[ScorePair]) -> ScorePair:
     """Scores of new and of labelled rows, averaged over repeats."""
     return np.mean([new for new, _ in pairs], axis=0), np.mean([own for _, own in pairs], axis=0)

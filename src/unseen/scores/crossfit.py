@@ -31,7 +31,7 @@ from unseen.scores.base import (
     fold_masks,
     fold_offsets,
     mean_pair,
-    stack_samples,
+    rows_stacked,
 )
 from unseen.scores.held_out import SCORE_LIMITS, Grid, HeldOut, Race
 from unseen.scores.kernel import PreparedRows, neighbour_distances
@@ -158,7 +158,7 @@ class KernelCrossFitter(CrossFitter):
         arrays, n_new = chosen_arrays(), rows_new.shape[0]
         with one_blas_thread():
             rows_new, rows_old = map(arrays.put_rows, (rows_new, rows_old))
-            stacked, is_new = stack_samples(rows_new, rows_old)
+            stacked, is_new = rows_stacked(rows_new, rows_old)
             weights = np.ones(len(is_new))
             weights[n_new:] = 1.0 if weight is None else weight
             every = [
@@ -183,7 +183,7 @@ class KernelCrossFitter(CrossFitter):
     def distances(self, X_new: Matrix, X: Matrix, seed: Any, clusters: Clusters) -> Distances:
         """Distances to labelled rows, on scales in which both samples count alike."""
         rows_new, rows_old = as_rows(X_new), as_rows(X)
-        stacked, is_new = stack_samples(rows_new, rows_old)
+        stacked, is_new = rows_stacked(rows_new, rows_old)
         weights = np.where(is_new == 1, 1 / rows_new.shape[0], 1 / rows_old.shape[0])
         with one_blas_thread():
             kinds = self.classifier.scales(stacked, weights)
@@ -203,7 +203,7 @@ class KernelCrossFitter(CrossFitter):
         """All rows with their landmarks, and the bandwidths to try on each pair."""
         classifier = self.classifier
         classifier._validate_params()
-        everything, _ = stack_samples(X_new, X)
+        everything, _ = rows_stacked(X_new, X)
         with one_blas_thread():
             rows = classifier.prepare(everything, np.ones(everything.shape[0]), rng)
             bandwidths = classifier.bandwidths(rows)

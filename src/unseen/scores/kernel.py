@@ -87,7 +87,9 @@ class Standardisation(Frozen):
     def __call__(self, X: Matrix) -> Array:
         """Standardised rows, dense."""
         put = arrays_of(X).put
-        return (dense(X) - put(self.centre)) / put(self.scale)
+        found = dense(X) - put(self.centre)
+        found /= put(self.scale)
+        return found
 
 
 def dense(X: Matrix) -> Array:

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from unseen._arrays import arrays_of, chosen_arrays, kept_there
+from unseen._arrays import arrays_of, chosen_arrays, kept_there, row_blocks
 from unseen._frozen import Frozen
 from unseen._types import Array, BoolArray, FloatArray, IntArray, Matrix
 from unseen.samples import Clusters, LabelledRows
 from unseen.scores.base import Distances
-from unseen.scores.kernel import Standardisation, dense_pair, neighbour_distances
+from unseen.scores.kernel import Scale, Standardisation, dense_pair, neighbour_distances
 from unseen.scores.part import MovedPart, moved_part
 from unseen.scores.posteriors import Posteriors
 from unseen.scores.stray import StrayValues, some_rows, stray_values
@@ -102,9 +102,7 @@ def steady_distances(
     if pair is not None:
         old, new = map(chosen_arrays().put_rows, pair)
         scales = Standardisation.of(old, np.ones(len(old))).raw_and_standardised
-        parts = [
-            _distances(*_on_leading_axes(scale(new), scale(old)), rng, clusters) for scale in scales
-        ]
+        parts = [_distances(*_on_leading_axes(new, old, scale), rng, clusters) for scale in scales]
     if posteriors is not None:
         new, old = (_logits(kept_there(posteriors, rows)) for rows in ("new", "of_labelled"))
         parts.append(_distances(new, old, rng, clusters))
@@ -115,12 +113,24 @@ def steady_distances(
     )
 
 
-def _on_leading_axes(new: Array, old: Array) -> tuple[Array, Array]:
-    """New and labelled rows on the axes with most of the labelled rows' variance."""
-    values, axes = np.linalg.eigh(arrays_of(old).host(old.T @ old))
+def _on_leading_axes(new: Array, old: Array, scale: Scale) -> tuple[Array, Array]:
+    """Scaled new and labelled rows on the axes with most of the labelled rows' variance."""
+    arrays, scaled = arrays_of(old), scale(old)
+    values, axes = np.linalg.eigh(arrays.host(scaled.T @ scaled))
     part = np.cumsum(values[::-1]) / max(values.sum(), 1e-300)
     leading = axes[:, ::-1][:, : int(np.searchsorted(part, _VARIANCE)) + 1]
-    return new @ arrays_of(new).put(leading), old @ arrays_of(old).put(leading)
+    on_axes = scaled @ arrays.put(leading)
+    del scaled  # as large as the rows
+    return _projected(new, scale, leading), on_axes
+
+
+def _projected(rows: Array, scale: Scale, axes: FloatArray) -> Array:
+    """Scaled rows on axes, in blocks: of all rows at once a scaled copy would be in memory."""
+    arrays = arrays_of(rows)
+    found, onto = arrays.empty((len(rows), axes.shape[1])), arrays.put(axes)
+    for block in row_blocks(len(rows)):
+        found[block] = scale(rows[block]) @ onto
+    return found
 
 
 def _distances(

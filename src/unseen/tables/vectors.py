@@ -45,7 +45,10 @@ class VectorEncoding(Encoding, Frozen):
 
     def encode(self, values: FloatArray) -> FloatArray:
         """The encoded columns, side by side."""
-        encoded = _lengthened(values, self.unit_rows)[:, self.places]
+        encoded = _lengthened(values, self.unit_rows)
+        if len(self.places) < self.length:  # else one copy of the rows is enough
+            # Row by row in memory, as estimators want it; indexing would turn it round.
+            encoded = np.take(encoded, self.places, axis=1)
         encoded -= self.mean
         encoded /= self.scale
         return encoded
@@ -59,17 +62,16 @@ class VectorEncoding(Encoding, Frozen):
 def learn_vectors(name: str, column: Array, unit_rows: bool) -> VectorEncoding:
     """Learn how to encode a column of lists of labelled rows, or raise ``Unusable``."""
     values = _lengthened(_vectors(name, column), unit_rows)
-    # Column by column, so that sums run as they do for number columns, to the last bit.
-    columns = [np.ascontiguousarray(values[:, place]) for place in range(values.shape[1])]
-    deviations = np.array([one.std() for one in columns])
-    varies = np.array([one.min() < one.max() for one in columns]) & (deviations * LARGEST >= 1)
-    places = np.flatnonzero(varies)
+    # Column by column, so that sums run as they do for number columns, to the last bit; one at a
+    # time, so that the rows are in memory once.
+    columns = map(np.ascontiguousarray, values.T)
+    found = [(one.mean(), one.std(), one.min() < one.max()) for one in columns]
+    means, deviations, varies = (np.array(part) for part in zip(*found, strict=True))
+    places = np.flatnonzero(varies & (deviations * LARGEST >= 1))
     if not len(places):
         raise Unusable("has the same value in all labelled rows")
-    mean = np.array([columns[place].mean() for place in places])
-    return VectorEncoding(
-        name, values.shape[1], places, mean, deviations[places], unit_rows=unit_rows
-    )
+    scales = deviations[places]
+    return VectorEncoding(name, values.shape[1], places, means[places], scales, unit_rows=unit_rows)
 
 
 def is_list(kind: Any) -> bool:

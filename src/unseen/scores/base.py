@@ -220,7 +220,7 @@ class StackedRows:
 
 
 def rows_stacked(X_new: Matrix, X: Matrix) -> tuple[Matrix, IntArray]:
-    """As :func:`stack_samples`, for readers of blocks: dense rows on the host are not copied."""
+    """New rows on top of labelled ones, for readers of blocks: dense rows are not copied."""
     if sparse.issparse(X) or sparse.issparse(X_new) or not chosen_arrays().is_host:
         return stack_samples(X_new, X)
     return StackedRows(X_new, X), np.repeat([1, 0], [X_new.shape[0], X.shape[0]])

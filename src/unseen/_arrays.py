@@ -320,14 +320,15 @@ class NumpyArrays:
 
     def softplus(self, values: Array) -> Array:
         """``log(1 + exp(values))``."""
-        return np.logaddexp(0.0, values)
+        # NumPy's logaddexp takes ten times as long.
+        return np.maximum(values, 0) + np.log1p(np.exp(-np.abs(values)))
 
     def log_losses(self, logits: Array, codes: Array) -> Array:
         """Minus the log-probability of a class for each row, of logits (n, problems, K)."""
-        true = np.take_along_axis(logits, codes[:, None, None], axis=2)
-        largest = logits.max(axis=2, keepdims=True)
-        sums = np.exp(logits - largest).sum(axis=2, dtype=np.float64)
-        return np.log(sums) + (largest - true)[..., 0]
+        true, largest = logits[np.arange(len(codes)), :, codes], _largest(logits)
+        # Sums over a short last axis are faster as a product; ones of double precision.
+        sums = np.exp(logits - largest[..., None]) @ np.ones(logits.shape[2])
+        return np.log(sums) + (largest - true)
 
     def squared_distances(self, rows: Array, references: Array) -> Array:
         """Squares of distances, a column for each reference; rounding may take one below 0."""

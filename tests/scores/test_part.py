@@ -31,23 +31,19 @@ def sides(new: np.ndarray, looks_new: np.ndarray, classes: int = 10) -> float:
 def test_rows_that_lie_alike_are_half_of_the_nearest() -> None:
     rows = np.random.default_rng(0).normal(size=(600, 4))
     # 5 of the 599 others, 299 of them of the own sample; noise of .6 / sqrt(600).
-    one_factor = _Way(by_column=False, moved=1.0)
+    one_factor, by_column = _Way(by_column=False), _Way(by_column=True)
     alike = pytest.approx(299 / 599, abs=0.06)
-    assert one_factor.apart(rows[:300] * 3 + 7, rows[300:], 300) == alike
+    assert one_factor.apart(rows[:300] * 3 + 7, rows[300:], 300)[0] == alike
     two = np.concatenate([rows[:150] - 9, rows[150:300] + 9])
-    assert one_factor.apart(rows[300:], two, 300) > 0.95
-    assert (
-        _Way(by_column=True, moved=1.0).apart(rows[:300] * [1, 3, 9, 27], rows[300:], 300) == alike
-    )
+    assert one_factor.apart(rows[300:], two, 300)[0] > 0.95
+    assert by_column.apart(rows[:300] * [1, 3, 9, 27], rows[300:], 300)[0] == alike
 
 
 def test_rows_that_moved_are_found_beside_rows_of_a_new_class() -> None:
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(600, 4)) + 9 * np.eye(4)[np.arange(600) % 4]
     part = np.concatenate([rows[:200] + 5, rng.normal(size=(80, 4)) + 6])
-    every, most = (
-        _Way(by_column=False, moved=moved).apart(part, rows[300:], 300) for moved in (1, 0.7)
-    )
+    every, most = _Way(by_column=False).apart(part, rows[300:], 300)
     assert every > 0.65
     assert most == pytest.approx(0.5, abs=0.06)
 

@@ -156,7 +156,8 @@ class MovedLattice:
         )
         rate = np.concatenate(parts)
         self.share = share
-        self._log_new, self._log_old = np.log(rate), np.log(1 - rate)
+        rest = 1 - rate
+        self._log_new, self._log_old = np.log(rate, out=rate), np.log(rest, out=rest)
 
     @classmethod
     def of_cells(
@@ -181,10 +182,10 @@ class MovedLattice:
         hidden = log_sums(gain[:, end:].reshape(len(F), n_u, -1), axis=2) - np.log(len(_HIDDEN))
         return LatticeTables(table, points, np.column_stack([np.zeros(len(F)), hidden]))
 
-    def known(self, weight: FloatArray) -> FloatArray:
-        """P(known) of a new row in each cell, averaged over points with weights (U - 1, P)."""
-        weight = weight.ravel() / weight.sum()
-        return np.asarray(weight @ self._known_at_points)
+    def known(self, weights: FloatArray) -> FloatArray:
+        """P(known) of a new row in each cell, averaged over points with weights (S, U - 1, P)."""
+        flat = weights.reshape(len(weights), -1)
+        return np.asarray((flat / flat.sum(axis=1, keepdims=True)) @ self._known_at_points)
 
     @cached_property
     def _known_at_points(self) -> FloatArray:

@@ -298,21 +298,21 @@ def _known_rows(
     is_new = _probability_new(log_new)
     if is_new <= _LEAST_NEW:
         return np.ones(n_new)
-    first, at, points = len(log_prior), strength_of_points(), read.tables.points
-    arrays = chosen_arrays()
-    rows = arrays.zeros((n_new,))
-    for family, part in enumerate(mixing[:-1]):
-        fit = points[first + family] + PRIOR_SHARE[1:, None] + PRIOR_STRENGTH[at]
-        known = read.lattice.known(np.exp(fit - fit.max()))
-        rows += part * arrays.looked_up(known, read.places[first + family])
+    first, at = len(log_prior), strength_of_points()
+    points = read.tables.points + PRIOR_SHARE[1:, None]
     table = read.tables.table[:first] + PRIOR_SHARE[:, None] + PRIOR_MOVE
     trust = log_prior + _EVIDENCE_POWER * log_sums(table, axis=(1, 2))
     trust = np.exp(trust - trust.max())
-    trust[trust <= _LEAST_CANDIDATE] = 0.0
-    for column in np.flatnonzero(trust):
-        fit = points[column] + PRIOR_SHARE[1:, None] + PRIOR_MOVE[at]
-        known = read.lattice.known(np.exp(_TEMPER * (fit - fit.max())))
-        part = mixing[-1] * trust[column] / trust.sum()
+    trusted = np.flatnonzero(trust > _LEAST_CANDIDATE)
+    steady = np.arange(first, first + len(mixing) - 1)
+    fits = np.concatenate(
+        [points[steady] + PRIOR_STRENGTH[at], _TEMPER * (points[trusted] + PRIOR_MOVE[at])]
+    )
+    parts = np.append(mixing[:-1], mixing[-1] * trust[trusted] / trust[trusted].sum())
+    found = read.lattice.known(np.exp(fits - fits.max(axis=(1, 2), keepdims=True)))
+    arrays = chosen_arrays()
+    rows = arrays.zeros((n_new,))
+    for column, part, known in zip([*steady, *trusted], parts, found, strict=True):
         rows += part * arrays.looked_up(known, read.places[column])
     return np.clip(1 - is_new + is_new * arrays.host(rows), _LEAST_SHARE, 1.0)
 

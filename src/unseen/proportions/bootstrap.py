@@ -6,6 +6,8 @@ place, all rows of a group alike.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from unseen._arrays import arrays_of, chosen_arrays, kept_there, row_blocks
@@ -17,7 +19,8 @@ from unseen.simplex import approximate_mixture_shares, minimise_on_simplex, mixt
 # Up to so many rows each row draws its own weight. Above, a weighted mean is drawn from the
 # normal law that it then follows: the sum of that many weights has no other shape left.
 EXACT_ROWS = 20_000
-_BLOCK_SIZE = 2_000_000
+# Weights drawn at a time: so many stay in the cache, and products of fewer replicates are slow.
+_AT_HAND, _LEAST_BLOCK = 2**17, 64
 # From so many classes on a Newton step of a replicate costs far more than accelerated EM.
 _MANY_CLASSES = 20
 _MIN_POSTERIOR = 1e-15
@@ -45,10 +48,15 @@ def bootstrap_means(
         spread = sums - sizes[:, None] * mean
         return mean + _normal_noise(spread, len(rows), n_replicates, rng)
     means = np.empty((n_replicates, rows.shape[1]))
-    for part in row_blocks(n_replicates, max(1, _BLOCK_SIZE // len(sums))):
+    for part in _blocks(n_replicates, len(sums)):
         weights = _weights(len(sums), part.stop - part.start, rng, groups is not None)
         means[part] = weights @ sums / (weights @ sizes)[:, None]
     return means
+
+
+def _blocks(n_replicates: int, n_rows: int) -> Iterator[slice]:
+    """Replicates of weights of so many rows that are worked on at a time."""
+    return row_blocks(n_replicates, max(_LEAST_BLOCK, _AT_HAND // n_rows))
 
 
 def _normal_noise(
@@ -118,7 +126,7 @@ def em_replicates(
     solver = mixture_shares if len(shares) < _MANY_CLASSES else approximate_mixture_shares
     found = np.empty((n_replicates, len(shares)))
     n_drawn = n_rows if groups is None else int(groups.max()) + 1
-    for part in row_blocks(n_replicates, max(1, _BLOCK_SIZE // max(n_rows, len(shares) ** 2))):
+    for part in _blocks(n_replicates, n_rows):
         weights = _weights(n_drawn, part.stop - part.start, rng, groups is not None)
         if groups is not None:
             weights = weights[:, groups]

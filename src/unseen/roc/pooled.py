@@ -224,7 +224,8 @@ class CurveLattice:
     @cached_property
     def log_rates(self) -> tuple[FloatArray, FloatArray]:
         """Log-probabilities of a row of F and of H, (cells, L) each."""
-        return np.log(self.rate).T, np.log(1 - self.rate).T
+        rest = 1 - self.rate
+        return np.log(self.rate).T, np.log(rest, out=rest).T
 
     @cached_property
     def known(self) -> FloatArray:
@@ -322,10 +323,10 @@ class CurveFamily:
 
     def masses(self, t: FloatArray, heights: FloatArray) -> FloatArray:
         """Rise of other curves (B A,), all in a row, over equal cells of mass, (T, B, cells)."""
-        found = np.empty((len(t), len(self._start), N_CELLS))
+        found, mass = np.empty((len(t), len(self._start), N_CELLS)), np.empty_like(self._start)
         for far, one in zip(t, found, strict=True):
-            mass = (self._start + far * self._direction).ravel()
-            at_edges = np.interp(self._edges, mass, heights)
+            np.add(self._start, np.multiply(self._direction, far, out=mass), out=mass)
+            at_edges = np.interp(self._edges, mass.ravel(), heights)
             np.subtract(at_edges[:, 1:], at_edges[:, :-1], out=one)
         return found
 

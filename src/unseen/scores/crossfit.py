@@ -95,6 +95,9 @@ class KernelCrossFitter(CrossFitter):
     takes_weights: ClassVar[bool] = True
     tuned: ClassVar[bool] = True
 
+    def __post_init__(self) -> None:
+        self.classifier._validate_params()
+
     def searching(self, search: Search) -> KernelCrossFitter:
         """A copy that tries other candidates in :meth:`ratios`."""
         return replace(self, search=search)
@@ -104,7 +107,6 @@ class KernelCrossFitter(CrossFitter):
     ) -> tuple[FloatArray | None, FloatArray]:
         """Bandwidth and C are chosen once, on all labelled rows."""
         model: KernelLogisticRegression = seeded(self.classifier, seeds[0])
-        model._validate_params()
         model.classes_ = np.arange(int(codes.max()) + 1)
         masks = None if folds is None else fold_masks(chosen_arrays().put(folds))
         logits = model.fit_checked(as_rows(X), codes, np.ones(len(codes)), masks)
@@ -151,7 +153,6 @@ class KernelCrossFitter(CrossFitter):
         There is a column for every scale, bandwidth and C, with its held-out log-loss; whoever
         reads the scores can average. With ``codes`` the folds hold all classes alike.
         """
-        self.classifier._validate_params()
         rng = check_random_state(seed)
         rows_new, rows_old = as_rows(X_new), as_rows(X)
         clusters = clusters or Clusters.of_copies(rows_old, rows_new)
@@ -202,7 +203,6 @@ class KernelCrossFitter(CrossFitter):
     ) -> tuple[PreparedRows, FloatArray]:
         """All rows with their landmarks, and the bandwidths to try on each pair."""
         classifier = self.classifier
-        classifier._validate_params()
         everything, _ = rows_stacked(X_new, X)
         with one_blas_thread():
             rows = classifier.prepare(everything, np.ones(everything.shape[0]), rng)

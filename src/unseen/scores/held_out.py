@@ -255,7 +255,7 @@ class _Watch:
             for fold in self.folds:
                 own = problems % n_folds == fold.number
                 if own.any():
-                    part = values[fold.rows][:, arrays_of(values).put(columns[own])]
+                    part = values[fold.rows[:, None], arrays_of(values).put(columns[own])]
                     losses = neg_log_loss(part, fold.codes, fold.weight)
                     self.scores.flat[problems[own]] = losses
         judged = [fold.number for fold in self.folds]

@@ -8,8 +8,8 @@ neighbours: only distances to other groups compare labelled rows with them.
 from __future__ import annotations
 
 import numpy as np
-from sklearn.metrics.pairwise import euclidean_distances
 
+from unseen._arrays import arrays_of
 from unseen._types import FloatArray, IntArray, Matrix, ScorePair
 from unseen.samples import Clusters, LabelledRows, first_rows
 from unseen.scores.base import Distances
@@ -52,20 +52,17 @@ def hidden_classes(
 
 def _nearest_by_class(rows: FloatArray, codes: IntArray, n_classes: int) -> FloatArray:
     """Distances of each row to the three nearest other rows of each class, (n, K, 3)."""
-    apart = euclidean_distances(rows)
-    np.fill_diagonal(apart, np.inf)
+    squares = arrays_of(rows).squared_distances(rows, rows)
+    np.fill_diagonal(squares, np.inf)
     found = np.full((len(rows), n_classes, _NEIGHBOURS), np.inf)
-    for code in range(n_classes):
-        nearest = _nearest(apart[:, codes == code])
-        found[:, code, : nearest.shape[1]] = nearest
-    return found
+    for code in np.flatnonzero(np.bincount(codes)):
+        found[:, code] = _nearest(squares[:, codes == code])
+    return np.sqrt(found.clip(min=0.0))
 
 
-def _nearest(distances: FloatArray) -> FloatArray:
-    """The three least values of each row, or all of fewer."""
-    if distances.shape[1] <= _NEIGHBOURS:
-        return distances
-    return np.asarray(np.partition(distances, _NEIGHBOURS - 1, axis=1)[:, :_NEIGHBOURS])
+def _nearest(values: FloatArray) -> FloatArray:
+    """The three least values of each row, inf where there are fewer; the values are overwritten."""
+    return np.asarray(arrays_of(values).smallest(values, _NEIGHBOURS))
 
 
 def between_groups(

@@ -14,7 +14,6 @@ from typing import Protocol, Self
 import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import squareform
-from sklearn.metrics.pairwise import euclidean_distances
 
 from unseen._arrays import NumpyArrays, arrays_of, chosen_arrays
 from unseen._frozen import Frozen
@@ -123,9 +122,10 @@ def choose_landmarks(
 
 def median_bandwidth(landmarks: FloatArray) -> float:
     """Median distance between landmarks; 1 where all of them coincide."""
-    distances = squareform(euclidean_distances(landmarks), checks=False)
-    positive = distances[distances > 0]
-    return float(np.median(positive)) if positive.size else 1.0
+    squares = np.einsum("ij,ij->i", landmarks, landmarks)
+    apart = squareform(-2 * (landmarks @ landmarks.T) + squares[:, None] + squares, checks=False)
+    positive = apart[apart > 0]
+    return float(np.median(np.sqrt(positive))) if positive.size else 1.0
 
 
 def neighbour_distances(
@@ -162,7 +162,7 @@ def neighbour_distances(
     for column, scale in enumerate(scales):
         references = arrays.put(scale(H[chosen]))
         for (rows, numbers, shared), distances in zip(samples, found, strict=True):
-            for block in arrays.blocks(rows.shape[0], len(chosen)):
+            for block in arrays.parts(rows.shape[0], len(chosen)):
                 scaled = scale(arrays.put(dense(rows[block])))
                 apart = arrays.squared_distances(scaled, references)
                 few = np.flatnonzero(shared[block])

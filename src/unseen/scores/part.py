@@ -8,15 +8,13 @@ hidden and laid onto the others say how far. docs/drift.md, "A part of the rows"
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import product
 
 import numpy as np
-from scipy.special import logsumexp
-from scipy.stats import norm
 
 from unseen._arrays import arrays_of
 from unseen._frozen import Frozen
 from unseen._types import BoolArray, FloatArray, IntArray, Matrix
+from unseen.roc.pooled import log_sums
 from unseen.samples import LabelledRows
 from unseen.scores.kernel import Standardisation, dense_pair
 from unseen.scores.stray import some_rows
@@ -27,7 +25,7 @@ _LOOKS_NEW = 1.0
 _FEWEST, _MOST, _FEWEST_OF_CLASS, _MOST_CLASSES = 15, 300, 10, 10
 _NEIGHBOURS = 5
 # Of rows that look new, those that moved: all, or so many, with rows of new classes beside them.
-_MOSTLY = 0.7
+_ALL_OR_MOST = 1.0, 0.7
 # Variance of a column that is rounding alone; columns have a variance of about 1.
 _LEAST_VARIANCE = 1e-9
 # Rows that moved together stay at most so far apart once they are laid back; and log-odds below
@@ -71,53 +69,52 @@ def moved_part(labelled: LabelledRows, X_new: Matrix, log_ratios: FloatArray) ->
     # Of both samples: a column that hardly varies in training would count more than all others.
     scale = Standardisation.of(np.vstack([old, new]), np.ones(len(old) + len(new)))
     old, new = scale(old), scale(new)
-    log_odds, moved = max(
-        (way.log_odds(new[rows], new[~rows], old, codes), way.moved) for way in _WAYS
-    )
+    found = [way.log_odds(new[rows], new[~rows], old, codes) for way in _WAYS]
+    log_odds, moved = max(zip(np.max(found, axis=0).tolist(), _ALL_OR_MOST, strict=True))
     return MovedPart(rows, log_odds, moved) if log_odds > _LEAST_ODDS else MovedPart(rows)
 
 
 @dataclass(frozen=True)
 class _Way:
-    """A way to lay rows onto others: which factor, and how many of the rows moved."""
+    """A way to lay rows onto others: by one factor, or by one for each column."""
 
     by_column: bool
-    moved: float
 
     def log_odds(
         self, part: FloatArray, others: FloatArray, labelled: FloatArray, codes: IntArray
-    ) -> float:
-        """Log-odds of "the part moved together" against "a new class"."""
+    ) -> FloatArray:
+        """Log-odds of "the part moved together" against "a new class": of all of it, and most."""
         n_rows = min(len(part), len(others), _MOST)
         apart = self.apart(part, others, n_rows)
-        if apart > _ALIKE:
-            return 0.0
+        if apart.min() > _ALIKE:
+            return np.zeros(len(apart))
         counts = np.bincount(codes)
         enough = np.flatnonzero(np.minimum(counts, len(codes) - counts) >= _FEWEST_OF_CLASS)
         own = [codes == code for code in some_rows(enough, _MOST_CLASSES)]
+        if not own:
+            return np.zeros(len(apart))
         # Of as many rows as the part: fewer rows lie less clearly apart.
         hidden = np.array([self.apart(labelled[one], labelled[~one], n_rows) for one in own])
         noise = np.hypot(_LEAST_NOISE, _NOISE / np.sqrt(2 * n_rows))
-        of_class = norm.logpdf(apart, hidden.clip(0.5), np.hypot(noise, _BETWEEN_CLASSES))
-        against = logsumexp(of_class) - np.log(len(hidden)) if len(hidden) else np.inf
-        return float(norm.logpdf(apart, 0.5, noise) - against)
+        of_class = _log_normal(apart, hidden.clip(0.5), np.hypot(noise, _BETWEEN_CLASSES))
+        against = log_sums(of_class, axis=0) - np.log(len(hidden))
+        return np.where(apart > _ALIKE, 0.0, _log_normal(apart, 0.5, noise) - against)
 
-    def apart(self, part: FloatArray, others: FloatArray, most: int) -> float:
+    def apart(self, part: FloatArray, others: FloatArray, most: int) -> FloatArray:
         """Share of the nearest rows that are of the own sample, once one is laid onto the other.
 
-        A half if both are alike; 1 if no row of one lies near the other. Where not all rows of the
-        part moved, those that lie among the others are laid on again, and compared alone.
+        A half if both are alike; 1 if no row of one lies near the other. Of all rows of the part;
+        then, as if not all had moved, of those alone that lie among the others, laid on again.
         """
         n_rows = min(len(part), len(others), most)
+        n_moved = int(_ALL_OR_MOST[1] * n_rows)
         # At random: evenly spaced rows of a sorted table may all be of one class.
         rng = np.random.default_rng(0)
         part, others = (rows[rng.permutation(len(rows))[:n_rows]] for rows in (part, others))
         own = _of_own(self._laid(part, others), others)
-        if self.moved < 1:
-            n_moved = int(self.moved * n_rows)
-            among = part[np.argsort(own[:n_rows], kind="stable")[:n_moved]]
-            own = _of_own(self._laid(among, others), others[:n_moved])
-        return float(own.mean())
+        among = part[np.argsort(own[:n_rows], kind="stable")[:n_moved]]
+        again = _of_own(self._laid(among, others), others[:n_moved])
+        return np.array([own.mean(), again.mean()])
 
     def _laid(self, part: FloatArray, others: FloatArray) -> FloatArray:
         """The part with the mean and the spread of the others."""
@@ -128,7 +125,12 @@ class _Way:
         return (part - part.mean(axis=0)) * factor + others.mean(axis=0)
 
 
-_WAYS = [_Way(*way) for way in product((False, True), (1.0, _MOSTLY))]
+_WAYS = _Way(by_column=False), _Way(by_column=True)
+
+
+def _log_normal(value: FloatArray, mean: FloatArray | float, spread: float) -> FloatArray:
+    """Logarithm of the normal density, but for a constant."""
+    return np.asarray(-0.5 * ((value - mean) / spread) ** 2 - np.log(spread))
 
 
 def _of_own(part: FloatArray, others: FloatArray) -> FloatArray:

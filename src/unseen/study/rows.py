@@ -28,6 +28,7 @@ from unseen.tables import (
     read_labelled,
     read_sample,
 )
+from unseen.tables._arrow import release_unused
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -132,9 +133,10 @@ def read_training(
             f"classes of {source.name} must have other names than 'unseen', which is what rows of "
             f"no class are called here; rename it in column {label!r}."
         )
-    table = sample.table.filter(kept)
+    table = sample.table if kept.all() else sample.table.filter(kept)
+    release_unused()
     with rows_of_file(positions):
-        X = columns.fit_transform(table, rows=positions, new=beside)
+        X = _sealed(columns.fit_transform(table, rows=positions, new=beside))
     counts = {key: number for key, number in sample.counts.items() if key in classes}
     drawn = _drawn(sample, source.name, "labelled rows")
     notices = [*source.notices, *drawn, *columns.notices_]
@@ -189,11 +191,19 @@ def read_new(
     if needed is not None and group in names:
         needed = [*needed, group]
     sample = read_sample(source, max_rows, seed=seed, columns=needed)
+    release_unused()
     with rows_of_file(sample.positions):
         X, notices = columns.transform_new(sample.table, besides, names)
     notices = (*source.notices, *_drawn(sample, source.name, "rows"), *notices)
     about_file = sample.n_rows, source.name, sample.sha256, notices
+    X = _sealed(X)
     return NewRows(X, sample.table, sample.positions, *about_file, _groups(sample.table, group))
+
+
+def _sealed(X: FloatArray) -> FloatArray:
+    """The numbers, which nobody writes to any more, so that a record needs no copy of them."""
+    X.flags.writeable = False
+    return X
 
 
 def _groups(table: pa.Table, column: str | None) -> NDArray[Any] | None:

@@ -28,7 +28,7 @@ import pyarrow.feather as pa_feather
 import pyarrow.parquet as pa_parquet
 from click.testing import CliRunner
 
-from reference.bad_inputs import ODD, bad_for, functions, good, outcome
+from reference.bad_inputs import bad_for, functions, good, odd_for, outcome
 from reference.small_tables import table
 from reference.small_tables import write_csv as write_table
 from unseen.cli import main as unseen_main
@@ -66,7 +66,7 @@ def cells_of_functions(odd: bool) -> list[dict[str, Any]]:
     rows: dict[str, dict[str, Any]] = {}
     for name, function in functions().items():
         print(name, flush=True)
-        for kind, changes in (("bad", bad_for(name)), ("odd", ODD if odd else {})):
+        for kind, changes in (("bad", bad_for(name)), ("odd", odd_for(name) if odd else {})):
             for what, change in changes.items():
                 row = rows.setdefault(what, {"input": what, "kind": kind})
                 row[name] = outcome(function, change(*good()))

@@ -135,11 +135,12 @@ def _pair_counter(scorer: PairScorer, labelled: LabelledRows, X_new: Matrix) -> 
 
 
 def _check_folds(label: Any, labelled: Any, new: Any) -> None:
-    for name, trained in ((f"class {label!r}", labelled), ("the new rows", new)):
+    few = f"class {label!r} has"
+    for name, found, trained in (("X", few, labelled), ("X_new", "it has", new)):
         if not trained.any(axis=0).all():
             raise ValueError(
-                f"a full pass needs rows of several values, as equal rows share a fold; {name} "
-                "has too few."
+                f"{name} must hold rows that differ for a full pass, as equal rows share a fold; "
+                f"{found} too few."
             )
 
 

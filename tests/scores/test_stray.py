@@ -36,6 +36,17 @@ def test_codes_in_counts_stray_though_the_column_spans_them() -> None:
     assert found(OLD, coded) == (0.2, (4,), True)
 
 
+def test_a_code_that_is_rare_in_every_column_strays() -> None:
+    rows = np.random.default_rng(1).normal(size=(160, 12))
+    old, new = rows[:100], rows[100:]
+    first = np.arange(20)
+    for shift in (0, 5):
+        new[first, (first + shift) % 12] = -999.0  # at most four in a column, two in a row
+    assert found(old, new) == (20 / 60, tuple(range(12)), True)
+    new[first, (first + 5) % 12] = -np.arange(980.0, 1000.0)  # values of their own are no code
+    assert found(old, new)[1] != tuple(range(12))
+
+
 def test_faults_of_single_cells_stray() -> None:
     rows = RNG.normal(size=(800, 8)) @ RNG.normal(size=(8, 8))
     old, new = rows[:400], rows[400:].copy()

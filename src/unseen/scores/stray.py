@@ -94,7 +94,21 @@ def _cells(old: FloatArray, new: FloatArray) -> tuple[BoolArray, BoolArray]:
     is_shared = (in_order[apart:] == in_order[: len(new) - apart]).any(axis=0)
     for column in np.flatnonzero(is_shared & (high > low)).tolist():
         sure[:, column], likely[:, column] = _codes(old[:, column], new[:, column])
-    return sure, likely | _far(old, new)
+    return sure | _spread_code(old, new), likely | _far(old, new)
+
+
+def _spread_code(old: FloatArray, new: FloatArray) -> BoolArray:
+    """Cells with one value that stands in several columns, beyond the labelled values of each.
+
+    A code may be too rare in every single column to be told there.
+    """
+    gap = _BEYOND * old.std(axis=0)
+    beyond = (new < old.min(axis=0) - gap) | (new > old.max(axis=0) + gap)
+    values, counts = np.unique(new[beyond], return_counts=True)
+    if counts.max(initial=0) < max(_FEWEST, counts.sum() / 2):
+        return np.zeros_like(beyond)
+    found = beyond & (new == values[counts.argmax()])
+    return found & bool(found.any(axis=0).sum() > 1)
 
 
 def _far(old: FloatArray, new: FloatArray) -> BoolArray:

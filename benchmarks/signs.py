@@ -55,7 +55,7 @@ LEAST_PART = 0.02
 RARE, ALL_BUT = 0.25, 0.85
 SIGNS = (
     "discriminators", "distances", "evenness", "departure",
-    "variety", "reach", "sureness", "classes",
+    "variety", "reach", "sureness", "laid", "classes",
 )  # fmt: skip
 Made = Callable[[np.random.Generator, Rows, int, int], Rows]
 

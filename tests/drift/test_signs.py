@@ -21,6 +21,7 @@ from unseen.drift.signs import (
     departure_odds,
     doubt,
     evenness,
+    laid_sign,
     new_likelihood,
     reach,
     variety,
@@ -313,18 +314,19 @@ def test_classes_that_moved_look_unseen_in_the_proportions_in_which_they_come() 
 def test_every_sign_has_the_weight_of_its_own() -> None:
     none = Signs(0.0, 0.0, 0.0, 0.0, n_known=2, evenness=0.0)
     weights = {
-        "discriminators": 0.32, "distances": 0.16, "evenness": 0.4, "departure": 0.8,
-        "part_departure": 0.0, "variety": 4.8, "reach": 2.1, "sureness": 7.1,
+        "discriminators": 0.3, "distances": 0.13, "evenness": 0.41, "departure": 0.77,
+        "part_departure": 0.0, "variety": 4.7, "reach": 1.9, "sureness": 5.5, "laid": 1.35,
     }  # fmt: skip
     assert {*weights, "n_known"} == {one.name for one in fields(Signs)}
     for name, weight in weights.items():
         assert replace(none, **{name: 1.0}).log_odds == pytest.approx(weight)
-    assert replace(none, n_known=4).log_odds == pytest.approx(1.4 * np.log(2))
+    assert replace(none, n_known=4).log_odds == pytest.approx(1.65 * np.log(2))
 
 
 def test_one_class_has_three_signs() -> None:
     alone = moved_reading(scores_of(1), open_set_fit(scores_of(1), 0.5)).signs
-    assert (alone.n_known, alone.variety, alone.reach, alone.sureness) == (1, 0.0, 0.0, 0.0)
+    assert (alone.n_known, alone.variety, alone.reach) == (1, 0.0, 0.0)
+    assert alone.sureness == alone.laid == 0.0
     assert replace(alone, departure=9.0).log_odds == alone.log_odds
     fit = open_set_fit(scores_of(2), 0.9)
     several, posteriors = moved_reading(scores_of(2), fit).signs, scores_of(2).posteriors
@@ -332,6 +334,8 @@ def test_one_class_has_three_signs() -> None:
     assert_allclose(several.sureness, 0.5 - doubt(posteriors.new, posteriors.of_labelled))
     assert_allclose(several.variety, variety(like, 2))
     assert_allclose(several.reach, reach(like, fit.known))
+    u_open = 1 - fit.posterior.open_quantile(0.5)
+    assert several.laid == laid_sign(scores_of(2).moves.laid, u_open) != 0.0
 
 
 def test_rows_that_lie_as_far_as_a_class_may_all_be_new() -> None:

@@ -29,7 +29,7 @@ from unseen.drift.lattice import (
     MovedLattice,
     strength_of_points,
 )
-from unseen.drift.signs import Signs, departure_odds, new_likelihood, signs_of_classes
+from unseen.drift.signs import Signs, departure_odds, laid_sign, new_likelihood, signs_of_classes
 from unseen.mixture.placement import Candidates, PlacementPosterior
 from unseen.roc.pooled import log_sums
 from unseen.scores.base import Distances
@@ -136,8 +136,16 @@ def moved_reading(scores: OpenScores, fit: TwoHypotheses) -> MovedReading:
         float(np.clip(discriminators, *_CLIP_DISCRIMINATORS)),
         float(np.mean(odds)) if odds else 0.0,
     )
+    u_open = 1 - float(fit.posterior.open_quantile(0.5))
+    signs = Signs(
+        *curves,
+        away,
+        away_if_part,
+        **signs_of_classes(scores, fit.known),
+        laid=laid_sign(None if moves is None else moves.laid, u_open),
+    )
     return MovedReading(
-        Signs(*curves, away, away_if_part, **signs_of_classes(scores, fit.known)),
+        signs,
         log_new,
         law,
         far,

@@ -17,15 +17,17 @@ from unseen._frozen import Frozen
 from unseen._types import FloatArray, IntArray
 from unseen.mixture.placement import PlacementPosterior
 from unseen.roc.pooled import log_sums
+from unseen.scores.laid import Laid
 from unseen.scores.moves import Departure
 from unseen.scores.open import OpenScores
 
 # Weights were fitted together on development problems, each set left out in turn, and rounded. One
 # known class has three signs, with weights of their own.
-_WEIGHTS, _WEIGHTS_ONE = (0.32, 0.16, 0.4, 0.8, 4.8, 2.1, 7.1, 1.4), (0.42, 0.53, 0.3)
+_WEIGHTS = (0.3, 0.13, 0.41, 0.77, 4.7, 1.9, 5.5, 1.35, 1.65)
+_WEIGHTS_ONE = (0.42, 0.53, 0.3)
 _MOST_CLASSES = 10  # as in development problems: beyond, nobody knows
 _LARGE_CLASS = 0.05  # part of the new rows from which on a class says how evenly they look unseen
-_LEAST_POSTERIOR, _LEAST_UNSEEN, _TINY = 1e-6, 0.005, 1e-9
+_LEAST_POSTERIOR, _LEAST_UNSEEN, _LEAST_APART, _TINY = 1e-6, 0.005, 0.1, 1e-9
 # Departure of a class that is new, and of rounding, both in units of the separation of classes.
 _NEW, _NOISE = 1.1, 0.1
 # Sizes of moves in standard deviations: a usual one, a large one, and how probable the large one is
@@ -54,6 +56,7 @@ class Signs(Frozen):
     variety: float = 0.0  # rows look like all known classes
     reach: float = 0.0  # rows that look unseen look like as many classes as the others do
     sureness: float = 0.0  # rows look as surely like a class as labelled ones
+    laid: float = 0.0  # rows laid onto labelled ones look like them
 
     @property
     def log_odds(self) -> float:
@@ -61,7 +64,7 @@ class Signs(Frozen):
         curves = self.discriminators, self.distances, self.evenness
         if self.n_known == 1:
             return float(np.dot(_WEIGHTS_ONE, curves))
-        rest = self.departure, self.variety, self.reach, self.sureness
+        rest = self.departure, self.variety, self.reach, self.sureness, self.laid
         # The more classes there are, the odder it is that a new one looks like all of them.
         many = np.log(min(self.n_known, _MOST_CLASSES) / 2)
         return float(np.dot(_WEIGHTS, (*curves, *rest, many)))
@@ -139,6 +142,17 @@ def _assigned(posteriors: FloatArray) -> tuple[IntArray, FloatArray]:
     """The likeliest class of each row, and how surely: the log ratio to the second."""
     second, first = np.log(np.partition(posteriors, -2)[:, -2:].clip(_LEAST_POSTERIOR)).T
     return posteriors.argmax(1), first - second
+
+
+def laid_sign(laid: Laid | None, u_open: float) -> float:
+    """How near new rows come to labelled ones once they are laid onto them: .5 if they are alike.
+
+    -.5 if they stay apart as a share ``u_open`` of a class as different as known ones would.
+    """
+    if laid is None:
+        return 0.0
+    of_class = max(laid.hidden - 0.5, _LEAST_APART) * max(u_open, _LEAST_APART)
+    return float(0.5 - np.sqrt(max(laid.apart - 0.5, 0.0) / of_class))
 
 
 def departure_likelihood(departure: Departure, share: FloatArray, move: float) -> FloatArray:

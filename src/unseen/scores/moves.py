@@ -17,6 +17,7 @@ from unseen._types import Array, BoolArray, FloatArray, IntArray, Matrix
 from unseen.samples import Clusters, LabelledRows
 from unseen.scores.base import Distances
 from unseen.scores.kernel import Scale, Standardisation, dense_pair, neighbour_distances
+from unseen.scores.laid import Laid, laid_rows
 from unseen.scores.part import MovedPart, moved_part
 from unseen.scores.posteriors import Posteriors
 from unseen.scores.stray import StrayValues, some_rows, stray_values
@@ -58,6 +59,7 @@ class Moves(Frozen):
     stray: StrayValues = field(default_factory=StrayValues)
     part: MovedPart = field(default_factory=MovedPart)
     departure: Departure | None = None
+    laid: Laid | None = None  # new rows laid onto labelled ones
 
 
 def made_moves(
@@ -67,6 +69,7 @@ def made_moves(
     closed: FloatArray,
     log_ratios: FloatArray,
     distances: Distances | None,
+    clusters: Clusters | None,
 ) -> Moves:
     """Shifts beside steady distances; a row counts for its likeliest class at shares ``closed``."""
     looks_like, of_labelled = np.zeros(X_new.shape[0], dtype=np.intp), labelled.codes
@@ -79,7 +82,8 @@ def made_moves(
     shifts = class_shifts(labelled, X_new, looks_like)
     stray = stray_values(labelled.rows, X_new)
     part = moved_part(labelled, X_new, log_ratios)
-    return Moves(distances, *shifts, labelled.names, stray, part, away)
+    laid = laid_rows(labelled, X_new, closed, clusters)
+    return Moves(distances, *shifts, labelled.names, stray, part, away, laid)
 
 
 def steady_distances(

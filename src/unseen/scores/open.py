@@ -253,7 +253,7 @@ def _with_moves(
     """Scores with what tells known classes that moved from classes that are new."""
     log_ratios = scores.ratios.new[:, scores.ratios.best]
     known = scores.posteriors, scores.closed
-    moves = made_moves(labelled, X_new, *known, log_ratios, distances)
+    moves = made_moves(labelled, X_new, *known, log_ratios, distances, scores.ratios.clusters)
     return replace(scores, moves=moves)
 
 

@@ -11,23 +11,20 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from unseen._arrays import arrays_of
 from unseen._frozen import Frozen
 from unseen._types import BoolArray, FloatArray, IntArray, Matrix
 from unseen.roc.pooled import log_sums
 from unseen.samples import LabelledRows
 from unseen.scores.kernel import Standardisation, dense_pair
+from unseen.scores.laid import laid_onto, own_neighbours
 from unseen.scores.stray import some_rows
 
 # Log density ratio from which on a row looks new; rows and classes that are compared. Every
 # constant was chosen on development sets.
 _LOOKS_NEW = 1.0
 _FEWEST, _MOST, _FEWEST_OF_CLASS, _MOST_CLASSES = 15, 300, 10, 10
-_NEIGHBOURS = 5
 # Of rows that look new, those that moved: all, or so many, with rows of new classes beside them.
 _ALL_OR_MOST = 1.0, 0.7
-# Variance of a column that is rounding alone; columns have a variance of about 1.
-_LEAST_VARIANCE = 1e-9
 # Rows that moved together stay at most so far apart once they are laid back; and log-odds below
 # which nothing is said.
 _ALIKE, _LEAST_ODDS = 0.6, 2.5
@@ -111,18 +108,10 @@ class _Way:
         # At random: evenly spaced rows of a sorted table may all be of one class.
         rng = np.random.default_rng(0)
         part, others = (rows[rng.permutation(len(rows))[:n_rows]] for rows in (part, others))
-        own = _of_own(self._laid(part, others), others)
+        own = own_neighbours(laid_onto(part, others, self.by_column), others)
         among = part[np.argsort(own[:n_rows], kind="stable")[:n_moved]]
-        again = _of_own(self._laid(among, others), others[:n_moved])
+        again = own_neighbours(laid_onto(among, others, self.by_column), others[:n_moved])
         return np.array([own.mean(), again.mean()])
-
-    def _laid(self, part: FloatArray, others: FloatArray) -> FloatArray:
-        """The part with the mean and the spread of the others."""
-        onto, of = (rows.var(axis=0) for rows in (others, part))
-        if not self.by_column:
-            onto, of = onto.sum(), of.sum()
-        factor = np.sqrt(onto / np.maximum(of, _LEAST_VARIANCE))
-        return (part - part.mean(axis=0)) * factor + others.mean(axis=0)
 
 
 _WAYS = _Way(by_column=False), _Way(by_column=True)
@@ -131,16 +120,3 @@ _WAYS = _Way(by_column=False), _Way(by_column=True)
 def _log_normal(value: FloatArray, mean: FloatArray | float, spread: float) -> FloatArray:
     """Logarithm of the normal density, but for a constant."""
     return np.asarray(-0.5 * ((value - mean) / spread) ** 2 - np.log(spread))
-
-
-def _of_own(part: FloatArray, others: FloatArray) -> FloatArray:
-    """For each row of the part, then of the others: share of its nearest rows of its own sample."""
-    rows = np.vstack([part, others])
-    every, own = np.arange(len(rows)), np.zeros(len(rows))
-    distances, is_part = arrays_of(rows).squared_distances(rows, rows), every < len(part)
-    np.fill_diagonal(distances, np.inf)
-    for _ in range(_NEIGHBOURS):  # one by one: a partial sort takes several times as long
-        nearest = distances.argmin(axis=1)
-        own += is_part[nearest] == is_part
-        distances[every, nearest] = np.inf
-    return own / _NEIGHBOURS

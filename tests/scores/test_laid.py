@@ -1,0 +1,83 @@
+"""Known classes that moved lie on the labelled rows again once they are laid onto them."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from unseen.drift.signs import laid_sign
+from unseen.samples import Clusters, LabelledRows
+from unseen.scores.laid import Laid, laid_onto, laid_rows, own_neighbours
+
+CENTRES = 4 * np.random.default_rng(1).normal(size=(5, 6))
+
+
+def rows_of(codes: np.ndarray, seed: int) -> np.ndarray:
+    return CENTRES[codes] + np.random.default_rng(seed).normal(size=(len(codes), 6))
+
+
+CODES = np.arange(400) % 4
+LABELLED = LabelledRows(rows_of(CODES, 2), np.arange(4), CODES)
+EVEN = np.full(4, 0.25)
+
+
+def laid(X_new: np.ndarray, closed: np.ndarray = EVEN) -> Laid:
+    found = laid_rows(LABELLED, X_new, closed, Clusters.of_copies(LABELLED.rows, X_new))
+    assert found is not None
+    return found
+
+
+def test_laid_rows_have_the_mean_and_the_spread_of_the_others() -> None:
+    rows, others = np.random.default_rng(0).normal(3, [1, 2, 5], (2, 50, 3)) * [[[1]], [[7]]]
+    by_column, one_factor = laid_onto(rows, others), laid_onto(rows, others, by_column=False)
+    for found in (by_column, one_factor):
+        assert_allclose(found.mean(axis=0), others.mean(axis=0))
+    assert_allclose(by_column.std(axis=0), others.std(axis=0))
+    assert_allclose(one_factor.var(axis=0).sum(), others.var(axis=0).sum())
+    assert_allclose(np.ptp(one_factor.std(axis=0) / rows.std(axis=0)), 0, atol=1e-12)
+
+
+def test_neighbours_are_counted_as_a_loop_would() -> None:
+    rng = np.random.default_rng(0)
+    rows, others = rng.normal(size=(20, 3)), rng.normal(size=(30, 3)) + 0.5
+    every, own = np.vstack([rows, others]), np.arange(50) < 20
+    slow = []
+    for place in range(50):
+        far = np.linalg.norm(every - every[place], axis=1)
+        nearest = np.argsort(far)[1:6]
+        slow.append(np.mean(own[nearest] == own[place]))
+    assert_allclose(own_neighbours(rows, others), slow)
+
+
+def test_an_offset_and_gains_are_taken_off_and_a_new_class_is_not() -> None:
+    known = rows_of(CODES, 3)
+    moved = laid(known * [1.3, 0.8, 1, 2, 1, 1] + 0.5)
+    assert moved.apart == pytest.approx(0.5, abs=0.05)
+    assert moved.hidden > 0.75
+    half_new = laid(rows_of(np.where(np.arange(400) % 2, CODES, 4), 3))
+    assert half_new.apart > 0.65
+
+
+def test_labelled_rows_are_drawn_at_the_shares_of_the_classes() -> None:
+    uneven = np.array([0.7, 0.1, 0.1, 0.1])
+    X_new = rows_of(np.repeat(np.arange(4), [140, 20, 20, 20]), 4) + 0.5
+    assert laid(X_new, uneven).apart == pytest.approx(0.5, abs=0.06)
+    assert laid(X_new).apart > laid(X_new, uneven).apart + 0.05
+
+
+def test_copies_count_once() -> None:
+    X_new = rows_of(CODES[:150], 5)
+    assert laid(np.repeat(X_new, 3, axis=0)).apart == pytest.approx(0.5, abs=0.06)
+
+
+def test_nothing_is_said_of_one_class_and_of_few_rows() -> None:
+    one = LabelledRows(LABELLED.rows, np.arange(1), np.zeros(400, dtype=int))
+    assert laid_rows(one, LABELLED.rows, np.ones(1), None) is None
+    assert laid_rows(LABELLED, rows_of(CODES[:10], 6), EVEN, None) is None
+    assert laid_rows(LABELLED, rows_of(CODES, 6), np.array([0.0, 0.0, 0.0, 1.0]), None) is not None
+
+
+def test_the_sign_is_a_half_for_moved_and_minus_a_half_for_a_new_class() -> None:
+    assert laid_sign(Laid(0.5, 0.9), 0.5) == laid_sign(Laid(0.47, 0.9), 0.5) == 0.5
+    assert laid_sign(Laid(0.5 + 0.4 * 0.5, 0.9), 0.5) == pytest.approx(-0.5)
+    assert laid_sign(Laid(0.55, 0.9), 0.2) < laid_sign(Laid(0.55, 0.9), 0.9)
+    assert laid_sign(None, 0.5) == 0.0

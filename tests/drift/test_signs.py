@@ -31,6 +31,7 @@ from unseen.proportions.open_set import open_set_fit
 from unseen.proportions.without import without_columns
 from unseen.samples import LabelledRows
 from unseen.scores import OpenScores
+from unseen.scores.laid import Laid
 from unseen.scores.moves import Departure, class_shifts, mean_departure
 
 
@@ -217,6 +218,17 @@ def test_the_farther_new_rows_depart_the_more_is_new_if_classes_moved() -> None:
     assert means[0] < means[1] < means[2]
     assert_allclose([one.probability.sum() for one in read], 1.0)
     assert moved_reading(departed(scores, None), fit).signs.departure == 0.0
+
+
+def test_the_farther_laid_rows_stay_apart_the_more_is_new_if_classes_moved() -> None:
+    scores = departed(scores_of(2), None)
+    fit = open_set_fit(scores, 0.9)
+    laid = [replace(scores.moves, laid=Laid(x, 0.9)) for x in (0.5, 0.6, 0.85)]
+    read = [moved_reading(replace(scores, moves=moves), fit) for moves in laid]
+    assert read[0].log_new < read[1].log_new < read[2].log_new
+    means = [one.probability @ SHARES for one in read]
+    assert means[0] < means[1] < means[2]
+    assert read[0].signs.laid > read[1].signs.laid > read[2].signs.laid
 
 
 def test_a_large_departure_speaks_against_a_part_and_a_small_one_says_nothing() -> None:

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.stats import t as student_t
 
-from unseen.drift.signs import laid_sign
+from unseen.drift.signs import laid_likelihood, laid_sign
 from unseen.samples import Clusters, LabelledRows
 from unseen.scores.laid import Laid, laid_onto, laid_rows, own_neighbours
 
@@ -81,3 +82,12 @@ def test_the_sign_is_a_half_for_moved_and_minus_a_half_for_a_new_class() -> None
     assert laid_sign(Laid(0.5 + 0.4 * 0.5, 0.9), 0.5) == pytest.approx(-0.5)
     assert laid_sign(Laid(0.55, 0.9), 0.2) < laid_sign(Laid(0.55, 0.9), 0.9)
     assert laid_sign(None, 0.5) == 0.0
+
+
+def test_rows_that_stay_apart_speak_for_new_ones_where_classes_moved() -> None:
+    shares = np.array([0.0, 0.2, 0.8])
+    alike, some, far = (laid_likelihood(Laid(0.5 + x, 0.9), shares) for x in (0.0, 0.1, 0.35))
+    assert [np.argmax(one) for one in (alike, some, far)] == [0, 1, 2]
+    # Student with 3 degrees of freedom, of log(x + .1) about log(u + .15) with a spread of .6.
+    twin = student_t(3).logpdf((np.log(0.25 + 0.1) - np.log(shares + 0.15)) / 0.6)
+    assert_allclose(some, twin)

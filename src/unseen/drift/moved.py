@@ -29,7 +29,14 @@ from unseen.drift.lattice import (
     MovedLattice,
     strength_of_points,
 )
-from unseen.drift.signs import Signs, departure_odds, laid_sign, new_likelihood, signs_of_classes
+from unseen.drift.signs import (
+    Signs,
+    departure_odds,
+    laid_likelihood,
+    laid_sign,
+    new_likelihood,
+    signs_of_classes,
+)
 from unseen.mixture.placement import Candidates, PlacementPosterior
 from unseen.roc.pooled import log_sums
 from unseen.scores.base import Distances
@@ -244,18 +251,20 @@ def _families(
 def _departed(
     moves: Moves | None, fit: TwoHypotheses, log_new: float, law: FloatArray, if_part: FloatArray
 ) -> tuple[tuple[float, float], float, FloatArray]:
-    """Signs of the departure, for moved and for a part; then what it makes of u > 0 under moved."""
-    if moves is None or moves.departure is None:
-        return (0.0, 0.0), log_new, law
-    away, posterior = moves.departure, fit.posterior
-    odds, part_odds = (
-        departure_odds(away, SHARES, one, posterior)
-        for one in (with_nothing(law, log_new), if_part)
-    )
-    likelihood = new_likelihood(away, SHARES)
-    likelihood -= likelihood[0]
-    shown = law * np.exp(likelihood)
-    return (odds, part_odds), log_new + float(np.log(shown.sum())), shown / shown.sum()
+    """Signs of the departure, for moved and for a part; then what rows make of u > 0 under moved.
+
+    By their departure, and by how far they stay apart once they are laid onto labelled rows.
+    """
+    odds, likelihood = (0.0, 0.0), np.zeros(len(SHARES))
+    if moves is not None and moves.departure is not None:
+        away, posterior = moves.departure, fit.posterior
+        whole = departure_odds(away, SHARES, with_nothing(law, log_new), posterior)
+        odds = whole, departure_odds(away, SHARES, if_part, posterior)
+        likelihood += new_likelihood(away, SHARES)
+    if moves is not None and moves.laid is not None:
+        likelihood += laid_likelihood(moves.laid, SHARES)
+    shown = law * np.exp(likelihood - likelihood[0])
+    return odds, log_new + float(np.log(shown.sum())), shown / shown.sum()
 
 
 def _mixed(margins: FloatArray, factors: FloatArray) -> tuple[FloatArray, FloatArray, float]:

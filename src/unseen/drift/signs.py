@@ -37,6 +37,9 @@ _USUAL, _LARGE, _IS_LARGE = 0.12, 0.5, 0.3
 # where classes lie within so many standard deviations.
 _SPREAD, _FREEDOM, _WELL_APART = 0.5, 3.0, 0.5
 _LEAST_SEPARATION = 0.1
+# Of rows laid onto labelled ones: how far moves that no factor takes off keep them apart, and the
+# spread of the logarithm.
+_BENT, _SPREAD_LAID = 0.15, 0.6
 # Logarithm of the largest density of Student's law.
 _LARGEST_DENSITY = float(
     gammaln((_FREEDOM + 1) / 2) - gammaln(_FREEDOM / 2) - 0.5 * np.log(_FREEDOM * np.pi)
@@ -149,10 +152,21 @@ def laid_sign(laid: Laid | None, u_open: float) -> float:
 
     -.5 if they stay apart as a share ``u_open`` of a class as different as known ones would.
     """
-    if laid is None:
-        return 0.0
-    of_class = max(laid.hidden - 0.5, _LEAST_APART) * max(u_open, _LEAST_APART)
-    return float(0.5 - np.sqrt(max(laid.apart - 0.5, 0.0) / of_class))
+    return 0.0 if laid is None else float(0.5 - np.sqrt(apart(laid) / max(u_open, _LEAST_APART)))
+
+
+def apart(laid: Laid) -> float:
+    """How far new rows stay apart once they are laid onto labelled ones: about 1 for new classes.
+
+    0 if both are alike.
+    """
+    return max(laid.apart - 0.5, 0.0) / max(laid.hidden - 0.5, _LEAST_APART)
+
+
+def laid_likelihood(laid: Laid, share: FloatArray) -> FloatArray:
+    """Log-likelihood of how far rows stay apart, if known classes moved and a share u is new."""
+    expected = np.log(share + _BENT)
+    return _student((np.log(apart(laid) + _NOISE) - expected) / _SPREAD_LAID)
 
 
 def departure_likelihood(departure: Departure, share: FloatArray, move: float) -> FloatArray:
@@ -164,10 +178,12 @@ def departure_likelihood(departure: Departure, share: FloatArray, move: float) -
     separation = max(departure.separation, _LEAST_SEPARATION)
     expected = np.log(_NEW * share + max(move / separation, _NOISE))
     spread = _SPREAD * max(_WELL_APART / separation, 1.0)
-    found = np.log(departure.distance + _NOISE)
-    # SciPy's law takes ten times as long to say so.
-    square = ((found - expected) / spread) ** 2
-    return _LARGEST_DENSITY - 0.5 * (_FREEDOM + 1) * np.log1p(square / _FREEDOM)
+    return _student((np.log(departure.distance + _NOISE) - expected) / spread)
+
+
+def _student(values: FloatArray) -> FloatArray:
+    """Logarithm of Student's density; SciPy's law takes ten times as long to say so."""
+    return _LARGEST_DENSITY - 0.5 * (_FREEDOM + 1) * np.log1p(np.square(values) / _FREEDOM)
 
 
 def new_likelihood(departure: Departure, share: FloatArray) -> FloatArray:

@@ -121,6 +121,13 @@ def test_a_crash_of_the_reader_is_an_error_that_names_the_file(folder, reader) -
         read(folder / "ref.h5ad")
 
 
+def test_a_reader_that_cannot_start_is_not_called_a_crash(folder, reader, tmp_path) -> None:
+    reader("pass")
+    (tmp_path / "pyarrow.py").write_text("raise ImportError")
+    with pytest.raises(ValueError, match=r"the process that would read it could not start\."):
+        read(folder / "ref.h5ad")
+
+
 def test_a_reader_that_hangs_is_ended(folder, reader, monkeypatch) -> None:
     reader(SLEEP)
     monkeypatch.setattr(cells, "PATIENCE", 2.0)

@@ -12,7 +12,7 @@ import os
 import subprocess
 import sys
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from multiprocessing.spawn import get_executable
 from pathlib import Path
 from threading import Lock, Timer
@@ -114,10 +114,15 @@ class _Reader:
             send(process.stdin, head, table)
             return receive(process.stdout)
         except (EOFError, OSError, ValueError) as error:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(1)
             self.stop()
-            late = time.monotonic() >= end
-            reason = f"took more than {head['seconds']:.0f} seconds for" if late else "crashed on"
-            raise CellsError("write" if head["draft"] else "read", f"HDF5 {reason} it") from error
+            reason = "HDF5 crashed on it"
+            if time.monotonic() >= end:
+                reason = f"HDF5 took more than {head['seconds']:.0f} seconds for it"
+            elif process.returncode == 1:  # Python itself gave up, such as without pyarrow
+                reason = "the process that would read it could not start"
+            raise CellsError("write" if head["draft"] else "read", reason) from error
         except BaseException:  # such as Ctrl-C: what the process would answer is of no use
             self.stop()
             raise

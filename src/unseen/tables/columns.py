@@ -329,7 +329,7 @@ class Columns(TransformerMixin, BaseEstimator):
     ) -> Encoding | None:
         """The encoding of a column; None, and a reason in ``dropped_``, where it is not used."""
         if name in self.drop or (self.features and name not in asked):
-            reason = "left out as asked" if name in self.drop else "none of the features asked for"
+            reason = "left out" if name in self.drop else "none of the features asked for"
             self.dropped_[name] = f"is {reason}"
             return None
         try:

@@ -27,8 +27,8 @@ from unseen.drift.signs import (
     variety,
 )
 from unseen.mixture.placement import PlacementPosterior
+from unseen.proportions.again import taken_over
 from unseen.proportions.open_set import open_set_fit
-from unseen.proportions.without import without_columns
 from unseen.samples import LabelledRows
 from unseen.scores import OpenScores
 from unseen.scores.laid import Laid
@@ -178,7 +178,7 @@ def test_without_a_column_that_moved_the_other_columns_are_the_answer() -> None:
     assert low[-1] == 0 < 0.25 < high[-1] < 1
     assert [note.code for note in found.notices] == [note.code for note in alone.notices]
     too_far = replace(alone, drift=replace(alone.drift, far=True))
-    told = without_columns(too_far, other, (4,))
+    told = taken_over(too_far, other, replace(too_far.drift, without=without))
     assert not told.drift.far
     assert told.pooled is other.pooled
     assert "Without column 4 nothing seems to have moved, and 2" in found.sentence()

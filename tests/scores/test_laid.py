@@ -88,6 +88,6 @@ def test_rows_that_stay_apart_speak_for_new_ones_where_classes_moved() -> None:
     shares = np.array([0.0, 0.2, 0.8])
     alike, some, far = (laid_likelihood(Laid(0.5 + x, 0.9), shares) for x in (0.0, 0.1, 0.35))
     assert [np.argmax(one) for one in (alike, some, far)] == [0, 1, 2]
-    # Student with 3 degrees of freedom, of log(x + .1) about log(u + .15) with a spread of .6.
-    twin = student_t(3).logpdf((np.log(0.25 + 0.1) - np.log(shares + 0.15)) / 0.6)
+    # Student with 3 degrees of freedom, of log(x + .1) about log(u + .15) with a spread of .4.
+    twin = student_t(3).logpdf((np.log(0.25 + 0.1) - np.log(shares + 0.15)) / 0.4)
     assert_allclose(some, twin)

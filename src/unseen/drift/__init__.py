@@ -1,17 +1,19 @@
 """Moved or new: what is said of unseen classes when known ones may have drifted."""
 
+from unseen.drift.again import LaidBack, Without
 from unseen.drift.alone import drift_by_distances, with_drift
 from unseen.drift.control import Control
 from unseen.drift.held_out import HeldOut, calibrated
 from unseen.drift.hypotheses import ThreeHypotheses, weigh_three
 from unseen.drift.moved import MovedReading, moved_reading
 from unseen.drift.tolerance import Tolerance, certified_tolerance, group_tolerance
-from unseen.drift.verdict import Drift, Without, drift_record, few_columns
+from unseen.drift.verdict import Drift, drift_record, few_columns
 
 __all__ = [
     "Control",
     "Drift",
     "HeldOut",
+    "LaidBack",
     "MovedReading",
     "ThreeHypotheses",
     "Tolerance",

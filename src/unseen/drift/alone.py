@@ -15,11 +15,12 @@ from sklearn.metrics import pairwise_distances_argmin
 
 from unseen._arrays import row_blocks
 from unseen._types import FloatArray, IntArray, Matrix
+from unseen.drift.again import Verdict
 from unseen.drift.hypotheses import OTHER_ANSWER, quantile_of
 from unseen.drift.lattice import PRIOR_STRENGTH, SHARES, MovedLattice
 from unseen.drift.moved import law_by_distances
 from unseen.drift.tolerance import certified_tolerance
-from unseen.drift.verdict import Drift, Verdict, displacement, moved_columns, strays
+from unseen.drift.verdict import Drift, displacement, moved_columns, strays
 from unseen.mixture.placement import Candidates
 from unseen.records import Estimate
 from unseen.roc.pooled import log_sums

@@ -33,9 +33,8 @@ from unseen.drift.signs import (
     Signs,
     departure_odds,
     laid_likelihood,
-    laid_sign,
     new_likelihood,
-    signs_of_classes,
+    signs_of_rows,
 )
 from unseen.mixture.placement import Candidates, PlacementPosterior
 from unseen.roc.pooled import log_sums
@@ -144,15 +143,8 @@ def moved_reading(scores: OpenScores, fit: TwoHypotheses) -> MovedReading:
         float(np.mean(odds)) if odds else 0.0,
     )
     u_open = 1 - float(fit.posterior.open_quantile(0.5))
-    signs = Signs(
-        *curves,
-        away,
-        away_if_part,
-        **signs_of_classes(scores, fit.known),
-        laid=laid_sign(None if moves is None else moves.laid, u_open),
-    )
     return MovedReading(
-        signs,
+        Signs(*curves, away, away_if_part, **signs_of_rows(scores, fit.known, u_open)),
         log_new,
         law,
         far,

@@ -39,7 +39,7 @@ _SPREAD, _FREEDOM, _WELL_APART = 0.5, 3.0, 0.5
 _LEAST_SEPARATION = 0.1
 # Of rows laid onto labelled ones: how far moves that no factor takes off keep them apart, and the
 # spread of the logarithm.
-_BENT, _SPREAD_LAID = 0.15, 0.6
+_BENT, _SPREAD_LAID = 0.15, 0.4
 # Logarithm of the largest density of Student's law.
 _LARGEST_DENSITY = float(
     gammaln((_FREEDOM + 1) / 2) - gammaln(_FREEDOM / 2) - 0.5 * np.log(_FREEDOM * np.pi)
@@ -73,12 +73,12 @@ class Signs(Frozen):
         return float(np.dot(_WEIGHTS, (*curves, *rest, many)))
 
 
-def signs_of_classes(scores: OpenScores, known: FloatArray) -> dict[str, Any]:
-    """Evenness, variety, reach and sureness, from what the classifier makes of the new rows.
+def signs_of_rows(scores: OpenScores, known: FloatArray, u_open: float) -> dict[str, Any]:
+    """Signs by what new rows look like, how surely, and how near they come once they are laid on.
 
-    ``known`` is P(known) of each new row under open. New classes rarely take an equal part of all
-    known ones, look like few of them, and like none for sure; after a sensor moved, rows look like
-    all of them, evenly, and as surely as before.
+    ``known`` is P(known) of each new row under open, ``u_open`` the unseen share. New classes
+    rarely take an equal part of all known ones, look like few of them, and like none for sure;
+    after a sensor moved, rows look like all of them, evenly, and as surely as before.
     """
     if scores.posteriors is None:
         like = np.zeros(len(known), dtype=np.intp)
@@ -91,6 +91,7 @@ def signs_of_classes(scores: OpenScores, known: FloatArray) -> dict[str, Any]:
         "variety": variety(like, new.shape[1]),
         "reach": reach(like, known),
         "sureness": 0.5 - doubt(new, labelled),
+        "laid": laid_sign(None if scores.moves is None else scores.moves.laid, u_open),
     }
 
 

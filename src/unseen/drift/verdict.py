@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from unseen._frozen import Frozen
 from unseen._types import FloatArray
-from unseen._wording import NO_SHARE, listed, short_share, shown
+from unseen._wording import NO_SHARE, short_share
+from unseen.drift.again import LaidBack, Verdict, Without, columns_named
 from unseen.drift.tolerance import Tolerance, certified_tolerance
 from unseen.records import Notice
 from unseen.scores.moves import Moves
@@ -21,16 +22,12 @@ from unseen.scores.open import OpenScores
 
 __all__ = [
     "Drift",
-    "Verdict",
-    "Without",
     "displacement",
     "drift_record",
     "few_columns",
     "moved_columns",
     "strays",
 ]
-
-Verdict = Literal["still", "moved", "unclear"]
 
 # Probabilities of moved above which the verdict is "moved" and "unclear": chosen on development
 # sets, where 2 of 108 problems without drift were called moved.
@@ -43,50 +40,15 @@ _SMALL_MOVE = 0.13
 # may as well mean that all rows are of new classes.
 _AS_A_CLASS = 0.8
 # A column is named from so many standard errors and deviations on.
-_ERRORS, _LEAST_SHIFT, _MOST_COLUMNS, _MOST_NAMED = 4.0, 0.02, 20, 3
+_ERRORS, _LEAST_SHIFT, _MOST_COLUMNS = 4.0, 0.02, 20
 # Columns that moved at least so far as this part of the farthest may be left out, if they are at
 # most so large a part of all, and the farthest moved by so many deviations: a smaller move of a few
 # columns is not what makes rows look unlike training, and another estimate would cost its time.
 _AS_FAR, _FEW, _WORTH_LEAVING_OUT = 0.5, 1 / 3, 0.25
-_LONGEST_NAME = 25  # three names leave the sentence short enough for a headline
 _HARDLY_ANY = 0.8  # share of rows unlike training from which on hardly any is like it
 _FACTORS = (1.0, 2.0, 3.0, 5.0)
 _SAID_FACTOR = 3.0
 _SAID_ODDS = 3.0  # log-odds from which on rows are said to have moved together
-
-
-@dataclass(frozen=True, eq=False)
-class Without(Frozen):
-    """The answer without the few columns that moved most, or that hold stray values.
-
-    Parameters
-    ----------
-    columns : tuple
-        Names or numbers of the columns that were left out.
-    unseen : float
-        The unseen share without them.
-    verdict : {"still", "moved", "unclear"}
-        Whether known classes look as in training without them.
-    proportions : tuple of float
-        Share of each known class without them.
-    """
-
-    columns: tuple[Any, ...]
-    unseen: float
-    verdict: Verdict
-    proportions: tuple[float, ...] = ()
-
-    @property
-    def sentence(self) -> str:
-        """What is said where nothing seems to have moved without the columns; else nothing."""
-        if self.verdict != "still":
-            return ""
-        share = "no row" if self.unseen < NO_SHARE else short_share(self.unseen)
-        them = _named(self.columns)
-        return (
-            f" Without {them} nothing seems to have moved, and {share} looks unseen: the shares "
-            "are those of the other columns."
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,6 +83,9 @@ class Drift(Frozen):
     without : Without or None
         The answer without the few columns in which known classes may have moved; None where no such
         columns were found.
+    laid_back : LaidBack or None
+        The answer once a shift and a factor of each column are taken off; None where the question
+        was not asked again in this way.
 
     Examples
     --------
@@ -147,6 +112,7 @@ class Drift(Frozen):
     stray_columns: tuple[Any, ...] = ()
     part: float = 0.0
     without: Without | None = None
+    laid_back: LaidBack | None = None
 
     def must(self, factor: float = 1.0) -> float:
         """Share that must be unseen, with 95% confidence; 0 where nothing is sure.
@@ -159,6 +125,15 @@ class Drift(Frozen):
     def gamma(self) -> float:
         """Factor up to which something must be unseen; 0 if nothing must be even at factor 1."""
         return self.tolerance.gamma
+
+    @property
+    def answered(self) -> Without | LaidBack | None:
+        """The answer whose shares are those of the estimate; None where these are of all rows.
+
+        Nothing seems to have moved there.
+        """
+        again = self.without, self.laid_back
+        return next((one for one in again if one is not None and one.verdict == "still"), None)
 
     def named(self, names: Sequence[Any]) -> Drift:
         """The record with names of columns in place of their numbers.
@@ -191,18 +166,19 @@ class Drift(Frozen):
         str
         """
         range_ = None if interval is None else tuple(map(short_share, interval))
-        without = "" if self.without is None else self.without.sentence
+        again = "" if self.answered is None else self.answered.sentence
         if self.verdict == "unclear":
             between = "" if range_ is None else f" Between {range_[0]} and {range_[1]} may be new."
             return (
                 f"{self._some()} of the new rows look unlike training. Whether they are of new "
-                f"classes, or known classes have moved, is unclear.{between}{without}"
+                f"classes, or known classes have moved, is unclear.{between}{again}"
             )
-        where = f", mostly in {_named([one for one, _ in self.columns])}" if self.columns else ""
+        farthest = [name for name, _ in self.columns]
+        where = f", mostly in {columns_named(farthest)}" if farthest else ""
         return (
             f"{self._how_many()} in training: the known classes have moved{where}; this is what a "
             "changed sensor, unit, preprocessing or population looks like. "
-            f"{self._what_is_new(range_)}{without}"
+            f"{self._what_is_new(range_)}{again}"
         )
 
     def _how_many(self) -> str:
@@ -235,8 +211,8 @@ class Drift(Frozen):
         if self.stray >= NO_SHARE:
             text = (
                 f"{short_share(self.stray)} of the new rows hold odd values in "
-                f"{_named(self.stray_columns)}: a code for a missing value, a fault or another "
-                "unit looks like a new class."
+                f"{columns_named(self.stray_columns)}: a code for a missing value, a fault or "
+                "another unit looks like a new class."
             )
             return (Notice("stray_values", text), *self._doubts)
         if self.part >= NO_SHARE:
@@ -252,8 +228,8 @@ class Drift(Frozen):
     def _doubts(self) -> tuple[Notice, ...]:
         if self.verdict == "moved":
             shares = "none of their shares can be told" if self.far else "the shares allow for this"
-            if self.without is not None and self.without.verdict == "still":
-                shares = f"the shares are those without {_named(self.without.columns)}"
+            if self.answered is not None:
+                shares = f"the shares are those {self.answered.shares_are}"
             text = (
                 f"The known classes seem to have moved: {shares}, and a rule that was learnt from "
                 "the labelled rows takes moved rows for new ones."
@@ -281,24 +257,9 @@ class Drift(Frozen):
             "stray": self.stray,
             "stray_columns": [str(name) for name in self.stray_columns],
             "part": self.part,
-            "without": None if self.without is None else self._without_as_dict(self.without),
+            "without": None if self.without is None else self.without.to_dict(),
+            "laid_back": None if self.laid_back is None else self.laid_back.to_dict(),
         }
-
-    @staticmethod
-    def _without_as_dict(without: Without) -> dict[str, Any]:
-        named = [str(name) for name in without.columns]
-        return {
-            "columns": named,
-            "unseen": without.unseen,
-            "verdict": without.verdict,
-            "proportions": list(without.proportions),
-        }
-
-
-def _named(columns: Sequence[Any]) -> str:
-    """The first few columns by name or number."""
-    named = listed([shown(str(one), _LONGEST_NAME) for one in columns], _MOST_NAMED)
-    return f"column{'s' * (len(columns) > 1)} {named}"
 
 
 def drift_record(scores: OpenScores, probability_moved: float, far: float, unlike: float) -> Drift:

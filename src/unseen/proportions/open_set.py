@@ -29,7 +29,6 @@ from unseen.drift import (
     MovedReading,
     ThreeHypotheses,
     drift_record,
-    few_columns,
     moved_reading,
     weigh_three,
 )
@@ -42,16 +41,15 @@ from unseen.mixture.placement import (
     for_intervals,
     placement_posterior,
 )
+from unseen.proportions.again import asked_again
 from unseen.proportions.base import (
     CLASSIFIER_CONSTRAINTS,
     ProportionEstimator,
     Reading,
-    answer,
 )
 from unseen.proportions.bootstrap import em_replicates
 from unseen.proportions.overlap import known_overlap, overlap_notices
 from unseen.proportions.shrinking import shrunk_shares
-from unseen.proportions.without import without_columns
 from unseen.records import Estimate
 from unseen.roc.pooled import CurveLattice, WeighedLattice, fitted_lattice
 from unseen.roc.sketch import scored_evidence
@@ -247,26 +245,11 @@ class OpenSetEstimator(ProportionEstimator):
         )
 
     def with_verdict(self, estimate: Estimate, rows: Matrix, drift: Drift | None) -> Estimate:
-        """The estimate, or the answer of the other columns where a few moved or hold stray values.
+        """The estimate, or the answer to the question asked again (``proportions/again.py``).
 
-        The verdict is in the estimate; under "still" nothing more is asked. Else the question is
-        asked again without these columns, which costs another estimate. That answer counts only if
-        the other columns would show a new class. Where nothing seems to have moved in them, they
-        give the shares, with intervals that reach towards those of all columns.
+        The verdict is in the estimate.
         """
-        found, own = estimate.drift, self.labelled_
-        if found is None or found.verdict == "still":
-            return estimate
-        left_out = few_columns(found, rows.shape[1])
-        if not left_out:
-            return estimate
-        names = own.names or range(rows.shape[1])
-        kept = [place for place, name in enumerate(names) if name not in left_out]
-        labelled = replace(own, rows=own.rows[:, kept], names=None)
-        other = answer(self, labelled, rows[:, kept], estimate.confidence)
-        if other.detection_limit is None:
-            return estimate
-        return without_columns(estimate, other, left_out)
+        return asked_again(self, estimate, rows)
 
     def _follows(self, scores: OpenScores, drift: Drift | None) -> bool:
         """Whether the shares are those of three hypotheses, or of closed and open alone.

@@ -1,0 +1,148 @@
+"""The question asked again, of less of what may have moved: its answer counts if nothing has there.
+
+A sensor that was replaced spoils the answer of all columns, so the other columns are asked alone.
+Where all of them moved, the new rows are laid back onto labelled ones. docs/drift.md, "Asked
+again".
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from unseen._types import FloatArray, Matrix
+from unseen.drift import Drift, LaidBack, Without, few_columns
+from unseen.proportions.base import ProportionEstimator, answer
+from unseen.records import Estimate
+from unseen.scores.kernel import dense
+from unseen.scores.laid_back import laid_back
+
+__all__ = ["asked_again", "taken_over"]
+
+_LIKELY = 0.5  # probability of moved above which moved is likelier than not
+
+
+def asked_again(estimator: ProportionEstimator, estimate: Estimate, rows: Matrix) -> Estimate:
+    """The estimate, or the answer to the question asked again, where classes may have moved.
+
+    Under "still" nothing more is asked; each way to ask costs another estimate. The verdict stays
+    that of all columns.
+    """
+    if estimate.drift is None or estimate.drift.verdict == "still":
+        return estimate
+    told = _without_columns(estimator, estimate, rows)
+    if told.drift is None or told.drift.answered is not None:
+        return told
+    return _laid_back(estimator, told, rows)
+
+
+def _without_columns(estimator: ProportionEstimator, estimate: Estimate, rows: Matrix) -> Estimate:
+    """Ask without the columns that hold stray values, or else those that moved most, if few.
+
+    Columns that moved count as such only if the others would have shown the share that all claim.
+    """
+    found, own = estimate.drift, estimator.labelled_
+    left_out = () if found is None else few_columns(found, rows.shape[1])
+    if found is None or not left_out:
+        return estimate
+    names = own.names or range(rows.shape[1])
+    kept = [place for place, name in enumerate(names) if name not in left_out]
+    labelled = replace(own, rows=own.rows[:, kept], names=None)
+    other = answer(estimator, labelled, rows[:, kept], estimate.confidence)
+    if other.drift is None or other.detection_limit is None:
+        return estimate
+    if not found.stray_columns and other.detection_limit > found.unlike:
+        return estimate
+    shares = tuple(other.proportions.tolist())
+    without = Without(left_out, other.unseen, other.drift.verdict, shares)
+    return taken_over(estimate, other, replace(found, without=without))
+
+
+def _laid_back(estimator: ProportionEstimator, estimate: Estimate, rows: Matrix) -> Estimate:
+    """Ask of the rows without a shift and a factor of each column, if several classes likely moved.
+
+    Else rows of a new class might be laid onto known ones.
+    """
+    found, own = estimate.drift, estimator.labelled_
+    if found is None or (found.probability_moved or 0.0) <= _LIKELY or len(own.classes) == 1:
+        return estimate
+    laid = laid_back(own, rows)
+    if laid is None:
+        return estimate
+    other = answer(estimator, replace(own, rows=dense(own.rows)), laid[0], estimate.confidence)
+    if other.drift is None:
+        return estimate
+    shares = tuple(other.proportions.tolist())
+    record = LaidBack(laid[1], other.unseen, other.drift.verdict, shares)
+    return taken_over(estimate, other, replace(found, laid_back=record))
+
+
+def taken_over(estimate: Estimate, other: Estimate, drift: Drift) -> Estimate:
+    """The shares of the other answer if nothing seems to have moved there; else a note of them.
+
+    Parameters
+    ----------
+    estimate : Estimate
+        Of all columns and rows as they are, with a verdict on drift.
+    other : Estimate
+        The question asked again.
+    drift : Drift
+        That of ``estimate``, with a record of the other answer.
+
+    Returns
+    -------
+    Estimate
+        With the verdict of ``estimate``.
+    """
+    if estimate.drift is None or drift.answered is None:
+        return replace(estimate, drift=drift)
+    limits = other.intervals
+    if limits is not None and estimate.intervals is not None:
+        # Under "unclear" all rows may be new, and rows of one class can be laid anywhere.
+        sure = drift.verdict == "moved" or drift.answered is drift.without
+        limits = reaching(limits, estimate.intervals, 0.5 if sure else 1.0)
+    doubts = {notice.code for notice in estimate.drift.notices}
+    drift = replace(drift, far=False)
+    unseen = {"probability_unseen": other.diagnostics["probability_unseen"]}
+    return replace(
+        estimate,
+        proportions=other.proportions,
+        unseen=other.unseen,
+        intervals=limits,
+        roc=other.roc,
+        pooled=other.pooled,
+        diagnostics={**estimate.diagnostics, **unseen},
+        notices=(*(one for one in estimate.notices if one.code not in doubts), *drift.notices),
+        drift=drift,
+        detection_limit=other.detection_limit,
+    )
+
+
+def reaching(limits: FloatArray, doubtful: FloatArray, as_far: float = 0.5) -> FloatArray:
+    """Intervals on the way to those that hold both; 0% unseen stays possible where it was.
+
+    Parameters
+    ----------
+    limits, doubtful : ndarray of shape (K + 1, 2)
+        Ends of the other answer and of all columns, of the unseen share last.
+    as_far : float
+        How far on the way, from 0 to 1.
+
+    Returns
+    -------
+    ndarray of shape (K + 1, 2)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen.proportions.again import reaching
+    >>> reaching(np.array([[0.6, 0.8], [0.2, 0.4]]), np.array([[0.2, 0.7], [0.0, 0.8]]))
+    array([[0.4, 0.8],
+           [0. , 0.6]])
+    """
+    low = np.minimum(limits[:, 0], doubtful[:, 0])
+    both = np.column_stack([low, np.maximum(limits[:, 1], doubtful[:, 1])])
+    found = limits + as_far * (both - limits)
+    found[-1, 0] = low[-1]
+    return found

@@ -121,7 +121,7 @@ def test_consistent_with_estimated_shares() -> None:
     mean_error, mean_stated = [], []
     for n in (40, 320):
         found = []
-        for seed in range(3):
+        for seed in range(6):
             X, codes, X_new = draw(rng, n, 2 * n)
             found.append(
                 open_set_risk(Fixed(), X[:, None], codes, X_new[:, None], random_state=seed)

@@ -14,8 +14,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
 
-__all__ = ["Listener", "between", "each", "report", "show_progress"]
-
 Item = TypeVar("Item")
 Listener = Callable[[float], object]
 

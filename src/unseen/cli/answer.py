@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from unseen.study import Inputs
 
-__all__ = ["Outputs", "answer"]
-
 FAILED = 3  # exit code of a --fail-if that came true
 STANDARD_OUTPUT = "-"
 

@@ -59,8 +59,6 @@ from unseen.scores import OpenScorer, OpenScores
 from unseen.scores.open import ratios_at_shares
 from unseen.simplex import mixture_shares
 
-__all__ = ["OpenSetEstimator", "OpenSetFit", "OpenSetReading", "open_set_fit"]
-
 PRIOR_CLOSED_ONE, PRIOR_CLOSED_MORE = 0.02, 0.9
 SMALL_SHARE = 0.03
 _MIN_RATIO = 1e-12

@@ -26,8 +26,6 @@ from unseen.study.thumbnails import Thumbnail, check_pillow, data_uri, picture_f
 from unseen.tables import RowWriter, check_names
 from unseen.tables.source import LABEL
 
-__all__ = ["run_audit", "run_explanation", "run_promotion"]
-
 
 @dataclass(frozen=True)
 class _Explained:

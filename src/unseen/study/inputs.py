@@ -24,8 +24,6 @@ from unseen.tables._arrow import release_unused
 from unseen.tables.source import LABEL
 from unseen.tables.texts import TextEncoding
 
-__all__ = ["SILENT", "Inputs", "Progress", "Windowing"]
-
 
 class Progress:
     """Hears what is being done, and tells nobody; the command line has one for terminals."""

@@ -19,8 +19,6 @@ from unseen.tables.groups import key_of
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["MARKS", "has_marks", "without_promoted", "write_promoted"]
-
 # Row of NEW from 1, its check, how it came by its label, and its weight.
 MARKS = ("unseen_row", "unseen_check", "unseen_source", "unseen_weight")
 

@@ -33,8 +33,6 @@ from unseen.tables._arrow import release_unused
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["NewRows", "Training", "WindowRows", "read_new", "read_training", "read_windows"]
-
 # Rows that a class must have: one in each fold.
 FEWEST_ROWS = 10
 # Where classes of enough rows hold less of the table, the label is probably no class.

@@ -40,8 +40,6 @@ from unseen.study.rows import NewRows, Training, WindowRows, read_windows
 from unseen.study.table_rule import TableRule, fit_rule, write_labels
 from unseen.tables import Columns, KeptBatches
 
-__all__ = ["run_checks", "run_classification", "run_comparison", "run_study"]
-
 
 def run_study(
     inputs: Inputs,

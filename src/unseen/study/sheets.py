@@ -29,8 +29,6 @@ from unseen.tables import RowWriter, Source
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["PeopleLabels", "check_sheet_path", "read_labels", "row_checks", "write_sheet"]
-
 # Workbooks are XML, which has no place for these.
 _NO_CELL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 

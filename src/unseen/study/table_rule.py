@@ -21,8 +21,6 @@ from unseen.tables.cells import CellWriter
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["TableRule", "fit_rule", "write_labels"]
-
 
 @dataclass(frozen=True, eq=False)
 class TableRule:

@@ -13,6 +13,7 @@ References
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar, Literal
 
@@ -80,6 +81,7 @@ def clopper_pearson_bound(
     return least_ratio(upper_F, lower_H, factor)
 
 
+@dataclass(eq=False, repr=False)
 class CertifiedBound(LabelledSample):
     """Upper bound on ν* with probability at least ``1 - delta``; never an estimate.
 
@@ -117,26 +119,18 @@ class CertifiedBound(LabelledSample):
     True
     """
 
+    delta: float = 0.05
+    form: Form = "clopper-pearson"
+    classifier: Any = None
+    random_state: Any = None
+    factor: float = 1.0
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **LabelledSample._parameter_constraints,
         "delta": [Interval(Real, 0, 1, closed="neither")],
         "form": [StrOptions({"clopper-pearson", "dkw", "vc"})],
         "factor": [Interval(Real, 1, None, closed="left")],
     }
-
-    def __init__(
-        self,
-        delta: float = 0.05,
-        form: Form = "clopper-pearson",
-        classifier: Any = None,
-        random_state: Any = None,
-        factor: float = 1.0,
-    ) -> None:
-        self.factor = factor
-        self.delta = delta
-        self.form = form
-        self.classifier = classifier
-        self.random_state = random_state
 
     def bound(self, X_new: ArrayLike) -> UpperBound:
         """Bound the share of H in the new sample, which has the columns of the labelled one."""

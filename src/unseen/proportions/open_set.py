@@ -127,6 +127,7 @@ class OpenSetReading(Reading):
         return self.fit.expected if self.three is None else self.three.expected
 
 
+@dataclass(eq=False, repr=False)
 class OpenSetEstimator(ProportionEstimator):
     """Shares of the known classes and of unseen ones, by averaging three models.
 
@@ -169,6 +170,13 @@ class OpenSetEstimator(ProportionEstimator):
     True
     """
 
+    prior_closed: float | None = None
+    classifier: Any = None
+    n_folds: int | None = None
+    random_state: Any = None
+    n_jobs: int | None = None
+    prior_moved: float | None = None
+
     reads = OpenScores
 
     _default_interval: ClassVar[IntervalMethod] = Credible()
@@ -179,22 +187,6 @@ class OpenSetEstimator(ProportionEstimator):
         "prior_moved": [None, Interval(Real, 0, 1, closed="left")],
         "n_folds": [None, Interval(Integral, 2, None, closed="left")],
     }
-
-    def __init__(
-        self,
-        prior_closed: float | None = None,
-        classifier: Any = None,
-        n_folds: int | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        prior_moved: float | None = None,
-    ) -> None:
-        self.prior_closed = prior_closed
-        self.classifier = classifier
-        self.n_folds = n_folds
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.prior_moved = prior_moved
 
     def scorer(self, seed: int) -> OpenScorer:
         """Makes posteriors, density ratios and distances."""

@@ -70,24 +70,12 @@ _TOO_FAR = 0.5
 
 @dataclass(frozen=True, eq=False)
 class OpenSetFit(Frozen):
-    """Shares under both hypotheses, and the evidence for each.
+    """Shares under both hypotheses, and the evidence for each."""
 
-    Parameters
-    ----------
-    closed : ndarray of shape (K,)
-        Shares of the known classes if nothing is unseen.
-    known_mixture : ndarray of shape (K,)
-        Shares among the rows of known classes if something is unseen.
-    posterior : PlacementPosterior
-        Posterior of the share nu of all known classes together.
-    known : ndarray of shape (m,)
-        Probability of each new row to belong to a known class, if something is unseen.
-    """
-
-    closed: FloatArray
-    known_mixture: FloatArray
-    posterior: PlacementPosterior
-    known: FloatArray
+    closed: FloatArray  # (K,): shares of the known classes if nothing is unseen
+    known_mixture: FloatArray  # (K,): shares among the rows of known classes if something is
+    posterior: PlacementPosterior  # of the share nu of all known classes together
+    known: FloatArray  # (m,): probability of each new row to be known, if something is unseen
 
     @property
     def shares(self) -> FloatArray:
@@ -106,17 +94,7 @@ class OpenSetFit(Frozen):
 
 @dataclass(frozen=True, eq=False)
 class OpenSetReading(Reading):
-    """A reading with the fit behind it.
-
-    Parameters
-    ----------
-    shares, replicates, roc, pooled, diagnostics, notices
-        As in :class:`~unseen.proportions.base.Reading`.
-    fit : OpenSetFit
-        Shares under closed and open.
-    three : ThreeHypotheses or None
-        Shares under closed, open and moved; None where the shares are of closed and open alone.
-    """
+    """A reading with the fit behind it, and ``three`` where "moved" has a part in the shares."""
 
     fit: OpenSetFit = None  # type: ignore[assignment]
     three: ThreeHypotheses | None = None
@@ -324,22 +302,9 @@ def open_set_fit(
 ) -> OpenSetFit:
     """Evidence at the closed-set shares, then rounds of placement and EM for the open ones.
 
-    Parameters
-    ----------
-    scores : OpenScores
-    prior_closed : float
-        Prior probability that nothing is unseen.
-    n_rounds : int, default=3
-        Rounds of placement and EM; none keeps the closed shares among the known classes.
-    small_share : float or None, default=None
-        Scale of the prior of the unseen share, see :func:`~unseen.roc.pooled.share_density`; inf
-        is a uniform prior. None is .3 for one known class, .03 for several.
-    lattice_of : callable
-        Makes the lattice of curves, as :func:`~unseen.roc.pooled.fitted_lattice` does.
-
-    Returns
-    -------
-    OpenSetFit
+    Without rounds the closed shares stay among the known classes. ``small_share`` is that of
+    :func:`~unseen.roc.pooled.share_density`: None is .3 for one known class, .03 for several.
+    ``lattice_of`` makes the lattice of curves, as :func:`~unseen.roc.pooled.fitted_lattice` does.
     """
     posteriors = scores.posteriors
     if small_share is None:

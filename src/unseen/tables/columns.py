@@ -290,7 +290,7 @@ class Columns(TransformerMixin, BaseEstimator):
     def _asked_for(self, names: Sequence[str], table: Table) -> set[str]:
         """The columns that ``features`` names; where it is empty, lists that stand alone."""
         if self.features:
-            return set(matching_names("features", self.features, names, "TRAIN"))
+            return set(matching_names("features", self.features, names))
         used = [name for name in names if name not in self.drop]
         return set(used) if all(is_list(table[name].type) for name in used) else set()
 

@@ -345,10 +345,10 @@ def _posterior_at_shares(
 
 
 def _posterior_draws(
-    scores: OpenScores, fit: OpenSetFit, n_draws: int, random_state: Any = None
+    scores: OpenScores, fit: OpenSetFit, n_draws: int, random_state: Any
 ) -> FloatArray:
     """Draws of the shares, (B, K + 1): nu from its posterior, the known shares by bootstrap."""
-    rng = generator(scores.seed if random_state is None else random_state)
+    rng = generator(random_state)
     level, wide = even_draws(n_draws, rng), for_intervals(fit.posterior)
     nu, is_open = wide.quantile(level), level < wide.probability_open
     mixture, posteriors = np.ones((n_draws, len(scores.classes))), scores.posteriors
@@ -370,10 +370,10 @@ def _three_draws(
     moved: MovedReading,
     three: ThreeHypotheses,
     n_draws: int,
-    random_state: Any = None,
+    random_state: Any,
 ) -> FloatArray:
     """Draws of the shares, (B, K + 1), each from one of the three hypotheses."""
-    rng = generator(scores.seed if random_state is None else random_state)
+    rng = generator(random_state)
     u, part = three.draws(n_draws, rng)
     mixture, posteriors = np.ones((n_draws, len(scores.classes))), scores.posteriors
     if posteriors is not None:

@@ -95,8 +95,8 @@ class BinaryRescaled(PerClassEstimator):
             for whole, part in zip(nu[1::-1], nu[2:], strict=True)
         ]
 
-        def replicates(n_replicates: int, random_state: Any = None) -> FloatArray:
-            rng = generator(scores.seed if random_state is None else random_state)
+        def replicates(n_replicates: int, random_state: Any) -> FloatArray:
+            rng = generator(random_state)
             # The ROCs between the classes get weights of their own.
             groups = scores.pairs, scores.all_pairs[2:3], scores.all_pairs[3:]
             whole, *parts = (replicate_slopes(method, one, n_replicates, rng) for one in groups)

@@ -155,7 +155,7 @@ def _replicates(
     Intervals are stretched for what a bootstrap of given scores misses: other rows would give other
     models. That noise is as large as before, however many rows are counted.
     """
-    rng = generator(scores.seed if random_state is None else random_state)
+    rng = generator(random_state)
     slopes = replicate_slopes(method, scores.pairs, n_replicates, rng)
     if scores.sketches is not None:
         columns = [method.replicates(sketch, n_replicates, rng) for sketch in scores.sketches]  # type: ignore[attr-defined]

@@ -97,9 +97,8 @@ class MPEJoint(PerClassEstimator):
             curves = np.array([np.interp(grid, *roc) for roc in rocs])
         fitted = fit_jointly(grid, curves, model, self.closed)
 
-        def replicates(n_replicates: int, random_state: Any = None) -> FloatArray:
-            seed = scores.seed if random_state is None else random_state
-            drawn = bootstrap_rocs(scores.pairs, grid, n_replicates, seed)
+        def replicates(n_replicates: int, random_state: Any) -> FloatArray:
+            drawn = bootstrap_rocs(scores.pairs, grid, n_replicates, random_state)
             return _with_unseen(fit_jointly(grid, drawn, model, self.closed).slopes)
 
         fits = zip(scores.pairs, fitted.slopes[0], fitted.parameters[0], strict=True)

@@ -8,6 +8,7 @@ new rows and every threshold come from these scores (``docs/rejection.md``).
 from __future__ import annotations
 
 import copy
+from abc import ABC, abstractmethod
 from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -62,8 +63,8 @@ _MOST_DENSE_VALUES = 100_000_000
 
 
 @dataclass(eq=False, repr=False)
-class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator):
-    """Base of the classifiers with the label "unseen"; a rule adds ``_fit_rule`` or ``_fit_both``.
+class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
+    """Base of the classifiers with the label "unseen"; a rule adds ``_fit_rule``.
 
     Parameters
     ----------
@@ -111,15 +112,15 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator):
         "random_state": ["random_state"],
     }
 
+    @abstractmethod
     def _fit_rule(self, sample: OpenSample, rng: RandomState) -> FittedRule:
         """Learn from a sample; the result must not depend on anything else."""
-        return self._fit_both(sample, rng)[0]
 
     def _fit_both(self, sample: OpenSample, rng: RandomState) -> tuple[FittedRule, OutOfFold]:
         """The rule of all rows, and the probabilities of all rows out of fold.
 
-        A rule that makes one on the way to the other overrides this alone, to do the work once.
-        Where ``sample.has_new`` is False a row must be held out together with its copy.
+        A rule that makes one on the way to the other overrides this, to do the work once. Where
+        ``sample.has_new`` is False a row must be held out together with its copy.
         """
         out_of_fold = cross_fit(self._fit_rule, sample, self.n_folds, rng)
         return self._fit_rule(sample, rng), out_of_fold

@@ -68,11 +68,17 @@ def any_text() -> AbstractContextManager[Any]:
 
 
 def _columns(cells: Any) -> dict[str, Any]:
+    pa = import_module("pyarrow")
+
     columns = {f"obs/{name}": plain(cells.obs[name]) for name in cells.obs.columns}
     for name, values in cells.obsm.items():
         array = values.toarray() if hasattr(values, "toarray") else np.asarray(values)
         if array.ndim == 2 and array.shape[1] and array.dtype.kind in "fiub":
-            columns[f"obsm/{name}"] = _lists(array)
+            # Half precision has no arithmetic in pyarrow, and foreign byte order none at all.
+            half = array.dtype == np.float16
+            wanted = np.dtype(np.float32) if half else array.dtype.newbyteorder("=")
+            flat = pa.array(np.ascontiguousarray(array, dtype=wanted).ravel())
+            columns[f"obsm/{name}"] = pa.FixedSizeListArray.from_arrays(flat, array.shape[1])
     return columns
 
 
@@ -84,15 +90,6 @@ def plain(column: Any) -> Any:
         return pa.array(column)  # gaps of pandas too
     words = zip(column.astype(object).tolist(), column.isna(), strict=True)
     return pa.array([None if is_gap else str(word) for word, is_gap in words])
-
-
-def _lists(array: Any) -> Any:
-    pa = import_module("pyarrow")
-
-    # Half precision has no arithmetic in pyarrow, and foreign byte order none at all.
-    wanted = np.dtype(np.float32) if array.dtype == np.float16 else array.dtype.newbyteorder("=")
-    values = np.ascontiguousarray(array, dtype=wanted)
-    return pa.FixedSizeListArray.from_arrays(pa.array(values.ravel()), values.shape[1])
 
 
 def send(stream: Any, head: dict[str, Any], table: Any) -> None:

@@ -17,8 +17,6 @@ from uuid import uuid4
 
 from unseen._platform import make_file
 
-__all__ = ["StrPath", "check_writable", "write_then_rename"]
-
 StrPath: TypeAlias = str | os.PathLike[str]
 
 # Only writing fails so; other errors within a writer may come from what it reads.

@@ -12,8 +12,6 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
 
-__all__ = ["cache_folder", "make_file", "stopping_cleanly"]
-
 # Windows knows the first two.
 _STOPS = [
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)

@@ -1,4 +1,4 @@
-"""A sign of life: long loops say how far they are, to whoever listens.
+"""A sign of life: long loops say how far they are, and commands what they do, to whoever listens.
 
 No call passes a listener on to the next: a caller who wants to know listens around the call, and
 the loops inside report their part of the work that is left. Without a listener a report costs
@@ -14,12 +14,11 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
 
-__all__ = ["Listener", "between", "each", "report", "show_progress"]
-
 Item = TypeVar("Item")
 Listener = Callable[[float], object]
 
 _listener: ContextVar[Listener | None] = ContextVar("unseen_progress", default=None)
+_of_stages: ContextVar[Callable[[str], object] | None] = ContextVar("unseen_stages", default=None)
 # Seconds after which work is long, and between two lines: on a terminal, and in a log.
 _LONG, _OFTEN, _NOW_AND_THEN = 2.0, 0.2, 30.0
 
@@ -90,6 +89,23 @@ def report(done: float) -> None:
     listener = _listener.get()
     if listener is not None:
         listener(done)
+
+
+@contextmanager
+def hear_stages(listener: Callable[[str], object]) -> Iterator[None]:
+    """Call a function with the name of every stage that begins in a ``with`` block."""
+    token = _of_stages.set(listener)
+    try:
+        yield
+    finally:
+        _of_stages.reset(token)
+
+
+def stage(name: str) -> None:
+    """Say which stage of the work begins, such as ``"Reading train.csv"``."""
+    listener = _of_stages.get()
+    if listener is not None:
+        listener(name)
 
 
 class _Bar:

@@ -7,10 +7,11 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 from threadpoolctl import ThreadpoolController
+
+from unseen._types import FloatArray, IntArray
 
 
 def whole_seed(random_state: Any) -> int:
@@ -27,7 +28,7 @@ def generator(random_state: Any) -> np.random.Generator:
     return np.random.default_rng(check_random_state(random_state).randint(2**31 - 1, size=4))
 
 
-def even_draws(n_draws: int, rng: np.random.Generator) -> NDArray[np.float64]:
+def even_draws(n_draws: int, rng: np.random.Generator) -> FloatArray:
     """Uniform draws, one in each of equal parts, in an order drawn by chance.
 
     Quantiles of a law at such levels have next to no noise.
@@ -38,6 +39,19 @@ def even_draws(n_draws: int, rng: np.random.Generator) -> NDArray[np.float64]:
     [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
     """
     return (rng.permutation(n_draws) + rng.random(n_draws)) / n_draws
+
+
+def water_level(counts: IntArray, n_rows: int) -> int:
+    """The largest t with sum of min(count, t) at most ``n_rows``; ``n_rows`` if all fit."""
+    ascending = np.sort(np.asarray(counts, dtype=np.int64))
+    if ascending.sum() <= n_rows:
+        return n_rows
+    taken, left = 0, len(ascending)
+    for count in ascending:
+        if taken + count * left > n_rows:
+            break
+        taken, left = taken + int(count), left - 1
+    return int((n_rows - taken) // left)
 
 
 def seeded(estimator: Any, seed: int) -> Any:

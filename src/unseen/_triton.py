@@ -10,8 +10,6 @@ import torch
 import triton
 import triton.language as tl
 
-__all__ = ["MOST_COLUMNS", "product", "transposed_product"]
-
 MOST_COLUMNS = 32
 _ROWS, _STEP, _SPLIT = 128, 64, 2048  # rows of a block, steps inside, rows of a partial sum
 _OPTIONS = {"num_warps": 4, "num_stages": 3}  # with these sizes the fastest of many on an H200

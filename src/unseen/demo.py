@@ -18,8 +18,6 @@ from unseen.api import estimate as unseen_shares
 from unseen.records import Estimate
 from unseen.scores.klr import KernelLogisticRegression
 
-__all__ = ["Demo", "total_variation"]
-
 _TRAINING_ROWS = 85
 _NEW_ROWS = {0: 90, 1: 80, 2: 65, 3: 50, 4: 35, 5: 20, 6: 10, 7: 50, 8: 50, 9: 50}
 _HIDDEN = (7, 8, 9)

@@ -33,8 +33,6 @@ from unseen.samples import check_new, sample_notices
 from unseen.samples.draws import count_rows
 from unseen.scores.counting import Counter, fit_counter
 
-__all__ = ["FullPass", "all_counted", "check_full", "estimate_full", "row_pieces"]
-
 _BATCH = 65_536
 
 

@@ -67,14 +67,20 @@ def check_interval(confidence: float | None, interval: Any = None) -> None:
         raise ValueError(f"interval needs a confidence, such as 0.95; got {interval!r} and None.")
 
 
-def check_n_replicates(n_replicates: int) -> None:
-    """Check that there are enough replicates to have quantiles."""
-    if n_replicates < 20:
-        raise ValueError(f"n_replicates must be >= 20 to have quantiles; got {n_replicates}.")
+class FromReplicates:
+    """Base of the methods that take quantiles of replicates, of which there must be enough."""
+
+    n_replicates: int
+
+    def __post_init__(self) -> None:
+        if self.n_replicates < 20:
+            raise ValueError(
+                f"n_replicates must be >= 20 to have quantiles; got {self.n_replicates}."
+            )
 
 
 @dataclass(frozen=True)
-class Percentile:
+class Percentile(FromReplicates):
     """Quantiles of the bootstrap replicates, the new and labelled rows both reweighted.
 
     The quantiles hold the noise of the rows for given scores. They miss that other folds give
@@ -101,16 +107,13 @@ class Percentile:
     n_replicates: int = 500
     simultaneous: bool = False
 
-    def __post_init__(self) -> None:
-        check_n_replicates(self.n_replicates)
-
     def limits(self, evidence: IntervalEvidence, confidence: float) -> FloatArray:
         """Lower and upper limit of each share, unseen last: see :class:`IntervalMethod`."""
         return evidence.drawn(self.n_replicates, confidence, self.simultaneous)[2]
 
 
 @dataclass(frozen=True)
-class Calibrated:
+class Calibrated(FromReplicates):
     """Bootstrap percentiles, stretched for the noise that a bootstrap of given scores misses.
 
     The replicates reweight rows and keep their scores. They miss that other folds give other
@@ -148,7 +151,7 @@ class Calibrated:
     simultaneous: bool = False
 
     def __post_init__(self) -> None:
-        check_n_replicates(self.n_replicates)
+        super().__post_init__()
         if not self.stretch >= 1:
             raise ValueError(f"stretch must be >= 1; got {self.stretch}.")
 
@@ -164,7 +167,7 @@ class Calibrated:
 
 
 @dataclass(frozen=True)
-class Credible:
+class Credible(FromReplicates):
     """Quantiles of draws from a posterior, nowhere narrower than counting noise.
 
     The shares would vary by counting noise even if the class of each new row were known.
@@ -187,9 +190,6 @@ class Credible:
 
     n_replicates: int = 500
 
-    def __post_init__(self) -> None:
-        check_n_replicates(self.n_replicates)
-
     def limits(self, evidence: IntervalEvidence, confidence: float) -> FloatArray:
         """Lower and upper limit of each share, unseen last: see :class:`IntervalMethod`."""
         _, tail, quantiles = evidence.drawn(self.n_replicates, confidence)
@@ -198,7 +198,7 @@ class Credible:
 
 
 @dataclass(frozen=True)
-class RocBand:
+class RocBand(FromReplicates):
     """The paper's intervals: models fitted to the bands of the ROC (appendix).
 
     The lower band of a class is a quantile of its bootstrapped ROC at each false alarm. A model
@@ -233,9 +233,6 @@ class RocBand:
     closed: bool = False
     n_replicates: int = 500
     model: RocModel | None = None
-
-    def __post_init__(self) -> None:
-        check_n_replicates(self.n_replicates)
 
     def limits(self, evidence: IntervalEvidence, confidence: float) -> FloatArray:
         """Lower and upper limit of each share, unseen last: see :class:`IntervalMethod`."""

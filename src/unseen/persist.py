@@ -27,8 +27,6 @@ from unseen._files import check_writable, write_then_rename
 from unseen._version import __version__, library_versions
 from unseen.samples.checks import warn
 
-__all__ = ["load", "save"]
-
 FORMAT = 1  # counts changes of the layout that an older reader would misread
 _HEADER = "unseen.json"
 

@@ -69,22 +69,14 @@ def _finite_points(points: ArrayLike) -> FloatArray:
     return values
 
 
-def minimise_on_plane(
-    gram: FloatArray, linear: FloatArray, support: BoolArray | None = None
-) -> FloatArray:
+def on_support(
+    gram: FloatArray, linear: FloatArray, support: BoolArray
+) -> tuple[FloatArray, FloatArray]:
     """Minimise ``pi' G pi / 2 - h' pi`` over ``sum pi = 1``, for each program.
 
     G has shape (..., K, K) and is not indefinite, h has shape (..., K). Shares off the support are
-    held at 0; the others may have any sign.
+    held at 0, and the others may have any sign; by how much the former pull upwards comes second.
     """
-    support = np.ones(linear.shape, dtype=bool) if support is None else support
-    return _on_support(gram, linear, support)[0]
-
-
-def _on_support(
-    gram: FloatArray, linear: FloatArray, support: BoolArray
-) -> tuple[FloatArray, FloatArray]:
-    """Minimisers that are 0 off the support, and by how much each share off it pulls upwards."""
     n_classes = linear.shape[-1]
     scale = np.trace(gram, axis1=-2, axis2=-1)[..., None, None] / n_classes
     scale = np.where(scale > 0, scale, 1.0)
@@ -123,7 +115,7 @@ def minimise_on_simplex(
         supports |= ~supports.any(axis=1, keepdims=True)
     found, left = np.empty(linears.shape), np.arange(len(linears))
     for _ in range(_PIVOTS):
-        part, pull = _on_support(grams[left], linears[left], supports[left])
+        part, pull = on_support(grams[left], linears[left], supports[left])
         wrong = np.where(supports[left], part < 0, pull > _PULL_TOL)
         found[left] = part
         supports[left] ^= wrong
@@ -133,7 +125,7 @@ def minimise_on_simplex(
             break
     for program in left:
         supports[program] = _support(grams[program], linears[program])
-        found[program] = minimise_on_plane(grams[program], linears[program], supports[program])
+        found[program], _ = on_support(grams[program], linears[program], supports[program])
     found = np.maximum(found, 0.0)
     found /= found.sum(axis=-1, keepdims=True)
     return found.reshape(linear.shape)

@@ -11,6 +11,7 @@ import pytest
 
 import unseen.study
 from unseen import Comparison
+from unseen._progress import hear_stages, show_progress
 from unseen.persist import load, save
 from unseen.records import Estimate, Notice
 from unseen.samples.oddities import sentinel_notices
@@ -190,28 +191,17 @@ def inputs(tmp_path, monkeypatch) -> Inputs:
     return Inputs("train.csv", "new.csv", "kind")
 
 
-class Heard:
-    def __init__(self) -> None:
-        self.stages: list[str] = []
-        self.shares: list[float] = []
-
-    def stage(self, name: str) -> None:
-        self.stages.append(name)
-
-    def share(self, done: float) -> None:
-        self.shares.append(done)
-
-
 def test_headers_are_read_once_and_progress_is_heard(inputs, monkeypatch) -> None:
     read = []
     names = type(inputs.new_source.parts[0]).names
     monkeypatch.setattr(
         "unseen.tables.formats.Part.names", lambda part: [read.append(part.name), names(part)][1]
     )
-    heard = Heard()
-    study, training = run_study(inputs, progress=heard)
+    stages: list[str] = []
+    with hear_stages(stages.append):
+        study, training = run_study(inputs)
     assert read == ["train.csv", "new.csv"]
-    assert heard.stages == [
+    assert stages == [
         "Reading train.csv", "Reading new.csv", "Estimating with OpenSetEstimator",
     ]  # fmt: skip
     assert study.n_new_rows == len(study.estimate.classes) * 20
@@ -231,11 +221,13 @@ def test_columns_are_parsed_once_for_the_estimate(inputs, monkeypatch) -> None:
 
 
 def test_rows_that_were_labelled_are_counted_from_the_labels(inputs) -> None:
-    heard = Heard()
-    found, rule = run_classification(inputs, Path("out.csv"), {"reject_rate": 0.1}, heard)
+    stages: list[str] = []
+    shares: list[float] = []
+    with hear_stages(stages.append), show_progress(shares.append):
+        found, rule = run_classification(inputs, Path("out.csv"), {"reject_rate": 0.1})
     assert sum(found.rows.values()) == 40
-    assert heard.shares == [1.0]
-    assert "Labelling" in heard.stages
+    assert shares[-1] == 1.0
+    assert "Labelling" in stages
     (batch,) = Source.find("out.csv").batches()
     assert {
         label: batch["predicted"].to_pylist().count(label) for label in found.rows

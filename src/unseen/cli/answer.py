@@ -14,16 +14,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unseen._files import check_writable, write_then_rename
-from unseen._progress import show_progress
+from unseen._progress import hear_stages, show_progress
 from unseen.cli.options import given_inputs
 from unseen.cli.screen import plain
 
 if TYPE_CHECKING:
-    import rich.progress
-
     from unseen.study import Inputs
-
-__all__ = ["Outputs", "answer"]
 
 FAILED = 3  # exit code of a --fail-if that came true
 STANDARD_OUTPUT = "-"
@@ -116,10 +112,10 @@ def answer(
     """
     inputs, asked = given_inputs(given)
     outputs.check(inputs, *also_read)
-    with _shown_progress(quiet) as progress:
+    with _shown_progress(quiet):
         from unseen import study
 
-        found = getattr(study, run)(inputs, progress=progress, **asked)
+        found = getattr(study, run)(inputs, **asked)
     record, model = found if isinstance(found, tuple) else (found, None)
     # An unusable condition is an error, and then no file is written.
     failed = fails is not None and fails(record)
@@ -130,25 +126,12 @@ def answer(
         raise click.exceptions.Exit(FAILED)
 
 
-class TerminalProgress:
-    """Shows the current stage, and a bar where the share done is known."""
-
-    def __init__(self, shown: rich.progress.Progress) -> None:
-        self._shown, self._task = shown, shown.add_task("Loading", total=None)
-
-    def stage(self, name: str) -> None:
-        """A stage begins."""
-        self._shown.update(self._task, description=plain(name), total=None)
-        self._shown.refresh()
-
-    def share(self, done: float) -> None:
-        """A share of the stage is done."""
-        self._shown.update(self._task, total=1.0, completed=done)
-
-
 @contextmanager
-def _shown_progress(quiet: bool) -> Iterator[TerminalProgress]:
-    """Show progress on standard error if it is a terminal, on as many cores as the user allows."""
+def _shown_progress(quiet: bool) -> Iterator[None]:
+    """Show the stage on standard error if it is a terminal, and a bar where the share is known.
+
+    Work inside runs on as many cores as the user allows.
+    """
     import joblib
     from rich import progress as bars
     from rich.console import Console
@@ -164,10 +147,18 @@ def _shown_progress(quiet: bool) -> Iterator[TerminalProgress]:
         *times,
     )
     with bars.Progress(*columns, console=console, disable=silent, transient=True) as shown:
-        progress = TerminalProgress(shown)
+        task = shown.add_task("Loading", total=None)
+
+        def begin(stage: str) -> None:
+            shown.update(task, description=plain(stage), total=None)
+            shown.refresh()
+
+        def go_on(done: float) -> None:
+            shown.update(task, total=1.0, completed=done)
+
         jobs = click.get_current_context().find_root().params.get("jobs")
-        with show_progress(progress.share), joblib.parallel_config(n_jobs=jobs or -1):
-            yield progress
+        with hear_stages(begin), show_progress(go_on), joblib.parallel_config(n_jobs=jobs or -1):
+            yield
 
 
 def _write_json(record: dict[str, Any], path: str) -> None:

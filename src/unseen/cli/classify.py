@@ -23,8 +23,6 @@ from unseen.cli.screen import console, plain, print_files, print_notices, print_
 if TYPE_CHECKING:
     from unseen.study import Classification
 
-__all__ = ["classify"]
-
 
 @click.command(cls=OnceCommand)
 @table_options

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from unseen.demo import Demo
 
-__all__ = ["demo"]
-
 
 @click.command(cls=OnceCommand)
 @seed_option("Which draw of the digits to show.")

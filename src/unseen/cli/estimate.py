@@ -30,8 +30,6 @@ from unseen.cli.screen import show_study
 if TYPE_CHECKING:
     from unseen.study import Study
 
-__all__ = ["estimate", "monitor"]
-
 
 @click.command(cls=OnceCommand)
 @table_options

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from unseen.drift import Drift
     from unseen.records import Estimate
 
-__all__ = ["Condition", "any_holds", "fail_if_option"]
-
 _SAID_FACTOR = 3.0  # of the sentence on classes that moved
 _COMPARISONS = {
     ">": operator.gt,

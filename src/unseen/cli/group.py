@@ -12,8 +12,6 @@ import click
 from unseen._platform import stopping_cleanly
 from unseen._wording import verbatim
 
-__all__ = ["CommandGroup", "OnceCommand"]
-
 _EXPECTED = (ValueError, TypeError, OSError, ImportError, MemoryError)
 # Task; then command, what it does, the end of an example; None for a command without tables.
 _TASKS = (

@@ -33,8 +33,6 @@ from unseen.cli.screen import (
 if TYPE_CHECKING:
     from unseen.study import AfterResult
 
-__all__ = ["audit", "explain", "promote"]
-
 labels_option = click.option(
     "--labels",
     "sheet",

@@ -15,8 +15,6 @@ from unseen.cli.screen import console, plain, print_table, table_of
 if TYPE_CHECKING:
     from unseen.proportions import ProportionEstimator
 
-__all__ = ["method_option", "methods"]
-
 # ", Eq. (4)" means nothing without the paper.
 _OF_THE_PAPER = re.compile(r",? \(?(?:Eq|Prop)\. [^)]*\)+")
 

@@ -15,21 +15,6 @@ import click
 if TYPE_CHECKING:
     from unseen.study import Inputs
 
-__all__ = [
-    "command_line",
-    "confidence_option",
-    "file_name",
-    "given_inputs",
-    "group_option",
-    "json_option",
-    "output_path",
-    "quiet_option",
-    "report_option",
-    "seed_option",
-    "share_option",
-    "table_options",
-]
-
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")

@@ -20,18 +20,6 @@ if TYPE_CHECKING:
     from unseen.records import Estimate, Notice
     from unseen.study import Study
 
-__all__ = [
-    "console",
-    "plain",
-    "print_files",
-    "print_notices",
-    "print_table",
-    "shares_of_methods",
-    "show_study",
-    "table_of",
-    "unseen_style",
-]
-
 _WIDTH_OF_PIPES = 500
 _LEAST_TEXT = 16
 _CELL_MARGIN = 3  # a blank on each side, and a line

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from unseen.records import Estimate
     from unseen.study import Checks, MethodComparison
 
-__all__ = ["compare", "diagnose"]
-
 
 class Check(NamedTuple):
     """The head of a column, what fails where the check fires, and how to read the number."""

@@ -33,6 +33,7 @@ from unseen.rejection.base import RejectionRule
 from unseen.rejection.learning.shares import Shares
 from unseen.samples.checks import check_labelled, check_new
 from unseen.samples.labelled import is_missing
+from unseen.scores.kernel import dense
 
 _CONFIDENCE = 0.95
 _RESAMPLES = 30
@@ -149,7 +150,7 @@ class _Rows:
     @classmethod
     def checked(cls, rule: RejectionRule, X: Any, y: Any, X_new: Any) -> _Rows:
         labelled = check_labelled(BaseEstimator(), X, y)
-        known, new = _dense(labelled.rows), _dense(check_new(labelled, X_new))
+        known, new = dense(labelled.rows), dense(check_new(labelled, X_new))
         if all((rows == known[0]).all() for rows in (known, new)):
             raise ValueError("X and X_new must vary in at least one feature; got one row in all.")
         fitted = rule.out_of_fold_
@@ -174,10 +175,6 @@ def unseen_weights(probabilities: FloatArray, share: float) -> FloatArray:
     odds = logit(np.clip(probabilities, _TINY, 1 - _TINY))
     shift = brentq(lambda size: expit(odds + size).mean() - share, -60, 60)
     return np.asarray(expit(odds + shift))
-
-
-def _dense(rows: Any) -> FloatArray:
-    return np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, dtype=np.float64)
 
 
 def _named(X: Any, columns: Sequence[Column | str] | None, n_columns: int) -> tuple[Column, ...]:

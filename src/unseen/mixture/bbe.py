@@ -12,6 +12,7 @@ References
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -41,6 +42,7 @@ def best_bin(labelled: IntArray, new: IntArray, delta: float, gamma: float) -> t
     return float(share_F[best] / share_H[best]), float(share_H[best])
 
 
+@dataclass(eq=False, repr=False)
 class BestBin(MixtureEstimator):
     """Estimate ν by the best bin of low scores (BBE).
 
@@ -65,23 +67,17 @@ class BestBin(MixtureEstimator):
     0.295 of the new rows look like the labelled sample (BestBin)
     """
 
+    delta: float = 0.1
+    gamma: float = 0.01
+    classifier: Any = None
+    n_folds: int = 10
+    random_state: Any = None
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **MixtureEstimator._parameter_constraints,
         "delta": [Interval(Real, 0, 1, closed="neither")],
         "gamma": [Interval(Real, 0, None, closed="left")],
     }
-
-    def __init__(
-        self,
-        delta: float = 0.1,
-        gamma: float = 0.01,
-        classifier: Any = None,
-        n_folds: int = 10,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(classifier, n_folds, random_state)
-        self.delta = delta
-        self.gamma = gamma
 
     def from_sketch(self, sketch: RocSketch) -> MixtureEstimate:
         """Estimate from the counts behind a ROC; needs no ``fit``."""

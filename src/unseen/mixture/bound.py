@@ -13,6 +13,7 @@ References
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar, Literal
 
@@ -80,6 +81,7 @@ def clopper_pearson_bound(
     return least_ratio(upper_F, lower_H, factor)
 
 
+@dataclass(eq=False, repr=False)
 class CertifiedBound(LabelledSample):
     """Upper bound on ν* with probability at least ``1 - delta``; never an estimate.
 
@@ -117,6 +119,12 @@ class CertifiedBound(LabelledSample):
     True
     """
 
+    delta: float = 0.05
+    form: Form = "clopper-pearson"
+    classifier: Any = None
+    random_state: Any = None
+    factor: float = 1.0
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **LabelledSample._parameter_constraints,
         "delta": [Interval(Real, 0, 1, closed="neither")],
@@ -124,23 +132,16 @@ class CertifiedBound(LabelledSample):
         "factor": [Interval(Real, 1, None, closed="left")],
     }
 
-    def __init__(
-        self,
-        delta: float = 0.05,
-        form: Form = "clopper-pearson",
-        classifier: Any = None,
-        random_state: Any = None,
-        factor: float = 1.0,
-    ) -> None:
-        self.factor = factor
-        self.delta = delta
-        self.form = form
-        self.classifier = classifier
-        self.random_state = random_state
-
     def bound(self, X_new: ArrayLike) -> UpperBound:
         """Bound the share of H in the new sample, which has the columns of the labelled one."""
-        return self.from_sketch(self._held_out_sketch(self._checked_new(X_new)))
+        new, rng = self._checked_new(X_new), check_random_state(self.random_state)
+        learn_F, count_F = _halves(new, "X_new", rng)
+        learn_H, count_H = _halves(self.labelled_.rows, "X", rng)
+        rows, is_F = stack_samples(learn_F, learn_H)
+        chosen = KernelLogisticRegression() if self.classifier is None else self.classifier
+        classifier = seeded(chosen, rng.randint(2**31 - 1)).fit(rows, is_F)
+        scores = log_odds(classifier, count_F), log_odds(classifier, count_H)
+        return self.from_sketch(RocSketch.from_scores(*scores))
 
     def from_sketch(self, sketch: RocSketch) -> UpperBound:
         """Bound from the counts of scores of one classifier, fitted on other rows.
@@ -160,16 +161,6 @@ class CertifiedBound(LabelledSample):
             bound = least_ratio(upper_F, lower_H, self.factor)
         upper = min(1.0, bound)
         return UpperBound(upper, self.delta, self.form, vacuous=upper >= 1.0)
-
-    def _held_out_sketch(self, new: Any) -> RocSketch:
-        """Learn on one half of both samples, score the other half."""
-        rng = check_random_state(self.random_state)
-        learn_F, count_F = _halves(new, "X_new", rng)
-        learn_H, count_H = _halves(self.labelled_.rows, "X", rng)
-        rows, is_F = stack_samples(learn_F, learn_H)
-        chosen = KernelLogisticRegression() if self.classifier is None else self.classifier
-        classifier = seeded(chosen, rng.randint(2**31 - 1)).fit(rows, is_F)
-        return RocSketch.from_scores(log_odds(classifier, count_F), log_odds(classifier, count_H))
 
 
 def _halves(sample: Any, name: str, rng: np.random.RandomState) -> list[Any]:

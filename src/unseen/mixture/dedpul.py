@@ -12,6 +12,7 @@ References
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -90,6 +91,7 @@ def largest_prior(ratio: FloatArray, tolerance: float, least_cover: float = 0.0)
     return 1 / float(np.interp(1 - tolerance, share, np.concatenate([[0.0], rising])))
 
 
+@dataclass(eq=False, repr=False)
 class DensityRatio(MixtureEstimator):
     """Estimate ν from the ratio of smoothed score densities (after DEDPUL).
 
@@ -116,23 +118,17 @@ class DensityRatio(MixtureEstimator):
     0.299 of the new rows look like the labelled sample (DensityRatio)
     """
 
+    bandwidth: float | None = None
+    tolerance: float | None = None
+    classifier: Any = None
+    n_folds: int = 10
+    random_state: Any = None
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **MixtureEstimator._parameter_constraints,
         "bandwidth": [None, Interval(Real, 0, None, closed="neither")],
         "tolerance": [None, Interval(Real, 0, 1, closed="left")],
     }
-
-    def __init__(
-        self,
-        bandwidth: float | None = None,
-        tolerance: float | None = None,
-        classifier: Any = None,
-        n_folds: int = 10,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(classifier, n_folds, random_state)
-        self.bandwidth = bandwidth
-        self.tolerance = tolerance
 
     def from_sketch(self, sketch: RocSketch) -> MixtureEstimate:
         """Estimate from the counts behind a ROC; needs no ``fit``."""

@@ -13,6 +13,7 @@ References
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
@@ -144,6 +145,7 @@ def kernel_mean_proportion(F: Any, H: Any, variant: str, bandwidth: float | None
     return (low + high) / 2
 
 
+@dataclass(eq=False, repr=False)
 class KernelMean(MixtureEstimator):
     """Estimate ν by the distance of kernel means to a convex hull (KM1, KM2); a reference.
 
@@ -172,24 +174,17 @@ class KernelMean(MixtureEstimator):
     0.287 of the new rows look like the labelled sample (KernelMean)
     """
 
+    variant: Literal["km1", "km2"] = "km2"
+    bandwidth: float | None = None
+    max_rows: int = 500
+    random_state: Any = None
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "variant": [StrOptions({"km1", "km2"})],
         "bandwidth": [None, Interval(Real, 0, None, closed="neither")],
         "max_rows": [Interval(Integral, 2, None, closed="left")],
         "random_state": ["random_state"],
     }
-
-    def __init__(
-        self,
-        variant: Literal["km1", "km2"] = "km2",
-        bandwidth: float | None = None,
-        max_rows: int = 500,
-        random_state: Any = None,
-    ) -> None:
-        self.variant = variant
-        self.bandwidth = bandwidth
-        self.max_rows = max_rows
-        self.random_state = random_state
 
     def _from_rows(self, new: Any) -> MixtureEstimate:
         """Estimate from the rows themselves; there is no ROC to show."""

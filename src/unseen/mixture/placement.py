@@ -209,6 +209,7 @@ def for_intervals(posterior: PlacementPosterior) -> PlacementPosterior:
     return replace(posterior, share=1 - u, prior_closed=even)
 
 
+@dataclass(eq=False, repr=False)
 class Placement(MixtureEstimator):
     """Estimate ν by the posterior median of the placement likelihood.
 
@@ -237,20 +238,15 @@ class Placement(MixtureEstimator):
     True
     """
 
+    prior_closed: float = 0.02
+    classifier: Any = None
+    n_folds: int = 10
+    random_state: Any = None
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **MixtureEstimator._parameter_constraints,
         "prior_closed": [Interval(Real, 0, 1, closed="both")],
     }
-
-    def __init__(
-        self,
-        prior_closed: float = 0.02,
-        classifier: Any = None,
-        n_folds: int = 10,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(classifier, n_folds, random_state)
-        self.prior_closed = prior_closed
 
     def posterior(self, scores_F: ArrayLike, scores_H: ArrayLike) -> PlacementPosterior:
         """Posterior of ν from out-of-fold scores; see :meth:`from_scores`. Needs no ``fit``."""

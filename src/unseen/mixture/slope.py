@@ -6,6 +6,7 @@ slope of the model at false alarm 1 is the estimate. See docs/theory.md, "The sl
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from unseen._types import FloatArray
@@ -19,6 +20,7 @@ from unseen.roc.sketch import RocSketch
 SMOOTHING_REPLICATES = 500
 
 
+@dataclass(eq=False, repr=False)
 class ROCSlope(MixtureEstimator):
     """Mixture proportion as the right-end slope of a model fitted to the ROC (Sec. 6.1).
 
@@ -56,23 +58,17 @@ class ROCSlope(MixtureEstimator):
     True
     """
 
+    model: RocModel | None = None
+    smooth: bool = False
+    classifier: Any = None
+    n_folds: int = 10
+    random_state: Any = None
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **MixtureEstimator._parameter_constraints,
         "model": [None, RocModel],
         "smooth": ["boolean"],
     }
-
-    def __init__(
-        self,
-        model: RocModel | None = None,
-        smooth: bool = False,
-        classifier: Any = None,
-        n_folds: int = 10,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(classifier, n_folds, random_state)
-        self.model = model
-        self.smooth = smooth
 
     def from_sketch(self, sketch: RocSketch) -> MixtureEstimate:
         """Estimate from the counts behind a ROC; ``roc.parameters`` holds the fitted ones."""

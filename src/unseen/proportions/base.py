@@ -112,7 +112,7 @@ def closed_reading(
 ) -> Reading:
     """The reading of a closed-set method: shares (K,), and draws of them (B, K)."""
 
-    def replicates(n_replicates: int, random_state: Any = None) -> FloatArray:
+    def replicates(n_replicates: int, random_state: Any) -> FloatArray:
         return append_zero_unseen(draw(n_replicates, generator(random_state)))
 
     return Reading(append_zero_unseen(shares), replicates, diagnostics=diagnostics)

@@ -57,8 +57,6 @@ from unseen.scores import OpenScorer, OpenScores
 from unseen.scores.open import ratios_at_shares
 from unseen.simplex import mixture_shares
 
-__all__ = ["OpenSetEstimator", "OpenSetFit", "OpenSetReading", "open_set_fit"]
-
 PRIOR_CLOSED_ONE, PRIOR_CLOSED_MORE = 0.02, 0.9
 SMALL_SHARE = 0.03
 _MIN_RATIO = 1e-12
@@ -70,24 +68,12 @@ _TOO_FAR = 0.5
 
 @dataclass(frozen=True, eq=False)
 class OpenSetFit(Frozen):
-    """Shares under both hypotheses, and the evidence for each.
+    """Shares under both hypotheses, and the evidence for each."""
 
-    Parameters
-    ----------
-    closed : ndarray of shape (K,)
-        Shares of the known classes if nothing is unseen.
-    known_mixture : ndarray of shape (K,)
-        Shares among the rows of known classes if something is unseen.
-    posterior : PlacementPosterior
-        Posterior of the share nu of all known classes together.
-    known : ndarray of shape (m,)
-        Probability of each new row to belong to a known class, if something is unseen.
-    """
-
-    closed: FloatArray
-    known_mixture: FloatArray
-    posterior: PlacementPosterior
-    known: FloatArray
+    closed: FloatArray  # (K,): shares of the known classes if nothing is unseen
+    known_mixture: FloatArray  # (K,): shares among the rows of known classes if something is
+    posterior: PlacementPosterior  # of the share nu of all known classes together
+    known: FloatArray  # (m,): probability of each new row to be known, if something is unseen
 
     @property
     def shares(self) -> FloatArray:
@@ -106,17 +92,7 @@ class OpenSetFit(Frozen):
 
 @dataclass(frozen=True, eq=False)
 class OpenSetReading(Reading):
-    """A reading with the fit behind it.
-
-    Parameters
-    ----------
-    shares, replicates, roc, pooled, diagnostics, notices
-        As in :class:`~unseen.proportions.base.Reading`.
-    fit : OpenSetFit
-        Shares under closed and open.
-    three : ThreeHypotheses or None
-        Shares under closed, open and moved; None where the shares are of closed and open alone.
-    """
+    """A reading with the fit behind it, and ``three`` where "moved" has a part in the shares."""
 
     fit: OpenSetFit = None  # type: ignore[assignment]
     three: ThreeHypotheses | None = None
@@ -127,6 +103,7 @@ class OpenSetReading(Reading):
         return self.fit.expected if self.three is None else self.three.expected
 
 
+@dataclass(eq=False, repr=False)
 class OpenSetEstimator(ProportionEstimator):
     """Shares of the known classes and of unseen ones, by averaging three models.
 
@@ -169,6 +146,13 @@ class OpenSetEstimator(ProportionEstimator):
     True
     """
 
+    prior_closed: float | None = None
+    classifier: Any = None
+    n_folds: int | None = None
+    random_state: Any = None
+    n_jobs: int | None = None
+    prior_moved: float | None = None
+
     reads = OpenScores
 
     _default_interval: ClassVar[IntervalMethod] = Credible()
@@ -179,22 +163,6 @@ class OpenSetEstimator(ProportionEstimator):
         "prior_moved": [None, Interval(Real, 0, 1, closed="left")],
         "n_folds": [None, Interval(Integral, 2, None, closed="left")],
     }
-
-    def __init__(
-        self,
-        prior_closed: float | None = None,
-        classifier: Any = None,
-        n_folds: int | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        prior_moved: float | None = None,
-    ) -> None:
-        self.prior_closed = prior_closed
-        self.classifier = classifier
-        self.n_folds = n_folds
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.prior_moved = prior_moved
 
     def scorer(self, seed: int) -> OpenScorer:
         """Makes posteriors, density ratios and distances."""
@@ -317,22 +285,9 @@ def open_set_fit(
 ) -> OpenSetFit:
     """Evidence at the closed-set shares, then rounds of placement and EM for the open ones.
 
-    Parameters
-    ----------
-    scores : OpenScores
-    prior_closed : float
-        Prior probability that nothing is unseen.
-    n_rounds : int, default=3
-        Rounds of placement and EM; none keeps the closed shares among the known classes.
-    small_share : float or None, default=None
-        Scale of the prior of the unseen share, see :func:`~unseen.roc.pooled.share_density`; inf
-        is a uniform prior. None is .3 for one known class, .03 for several.
-    lattice_of : callable
-        Makes the lattice of curves, as :func:`~unseen.roc.pooled.fitted_lattice` does.
-
-    Returns
-    -------
-    OpenSetFit
+    Without rounds the closed shares stay among the known classes. ``small_share`` is that of
+    :func:`~unseen.roc.pooled.share_density`: None is .3 for one known class, .03 for several.
+    ``lattice_of`` makes the lattice of curves, as :func:`~unseen.roc.pooled.fitted_lattice` does.
     """
     posteriors = scores.posteriors
     if small_share is None:
@@ -373,10 +328,10 @@ def _posterior_at_shares(
 
 
 def _posterior_draws(
-    scores: OpenScores, fit: OpenSetFit, n_draws: int, random_state: Any = None
+    scores: OpenScores, fit: OpenSetFit, n_draws: int, random_state: Any
 ) -> FloatArray:
     """Draws of the shares, (B, K + 1): nu from its posterior, the known shares by bootstrap."""
-    rng = generator(scores.seed if random_state is None else random_state)
+    rng = generator(random_state)
     level, wide = even_draws(n_draws, rng), for_intervals(fit.posterior)
     nu, is_open = wide.quantile(level), level < wide.probability_open
     mixture, posteriors = np.ones((n_draws, len(scores.classes))), scores.posteriors
@@ -398,10 +353,10 @@ def _three_draws(
     moved: MovedReading,
     three: ThreeHypotheses,
     n_draws: int,
-    random_state: Any = None,
+    random_state: Any,
 ) -> FloatArray:
     """Draws of the shares, (B, K + 1), each from one of the three hypotheses."""
-    rng = generator(scores.seed if random_state is None else random_state)
+    rng = generator(random_state)
     u, part = three.draws(n_draws, rng)
     mixture, posteriors = np.ones((n_draws, len(scores.classes))), scores.posteriors
     if posteriors is not None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -62,6 +62,7 @@ from unseen.samples.checks import check_rows, warn
 _MOST_DENSE_VALUES = 100_000_000
 
 
+@dataclass(eq=False, repr=False)
 class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
     """Base of the classifiers with the label "unseen"; a rule adds ``_fit_rule``.
 
@@ -95,6 +96,11 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
         Number of columns of X.
     """
 
+    _: KW_ONLY
+    unseen_label: Any = "auto"
+    n_folds: int = 5
+    random_state: Any = None
+
     # The aim of the cut after fit, as for with_threshold: the most probable label.
     _default_aim: ClassVar[tuple[str, Any]] = ("cost", 1.0)
     # Rules whose arithmetic needs dense rows set this to False.
@@ -105,13 +111,6 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
         "n_folds": [Interval(Integral, 2, None, closed="left")],
         "random_state": ["random_state"],
     }
-
-    def __init__(
-        self, *, unseen_label: Any = "auto", n_folds: int = 5, random_state: Any = None
-    ) -> None:
-        self.unseen_label = unseen_label
-        self.n_folds = n_folds
-        self.random_state = random_state
 
     @abstractmethod
     def _fit_rule(self, sample: OpenSample, rng: RandomState) -> FittedRule:

@@ -47,6 +47,7 @@ class MeanRule(Frozen):
         return np.mean([rule.probabilities(X) for rule in self.rules], axis=0)
 
 
+@dataclass(eq=False, repr=False)
 class RejectionClassifier(RejectionRule):
     """Label rows with the known classes or "unseen": the rule to start with.
 
@@ -86,23 +87,14 @@ class RejectionClassifier(RejectionRule):
     array(['left', 'unseen', 'right'], dtype='<U6')
     """
 
+    members: Sequence[RejectionRule] | None = None
+
     _default_aim: ClassVar[tuple[str, Any]] = ("reject_rate", "estimated")
     _accepts_sparse: ClassVar[bool] = False
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "members": [None, list, tuple],
         **RejectionRule._parameter_constraints,
     }
-
-    def __init__(
-        self,
-        members: Sequence[RejectionRule] | None = None,
-        *,
-        unseen_label: Any = "auto",
-        n_folds: int = 5,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(unseen_label=unseen_label, n_folds=n_folds, random_state=random_state)
-        self.members = members
 
     def _fit_rule(self, sample: OpenSample, rng: RandomState) -> MeanRule:
         return self._fit_both(sample, rng)[0]

@@ -8,7 +8,7 @@ seen a given row; the mean of their probabilities is the row's probability out o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -58,6 +58,7 @@ class ForestRule:
         return total / total.sum(axis=1, keepdims=True)
 
 
+@dataclass(eq=False, repr=False)
 class RejectionForest(RejectionRule):
     """A random forest with the label "unseen".
 
@@ -89,6 +90,12 @@ class RejectionForest(RejectionRule):
     array(['left', 'unseen', 'right'], dtype='<U6')
     """
 
+    n_trees: int = 100
+    min_leaf: int | str = "auto"
+    max_features: int | str = "sqrt"
+    negative_cost: float = 0.75
+    n_folds: int = field(default=0, init=False)  # no parameter: bags need no folds
+
     _accepts_sparse: ClassVar[bool] = False
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_trees": [Interval(Integral, 1, None, closed="left")],
@@ -98,24 +105,6 @@ class RejectionForest(RejectionRule):
         "unseen_label": RejectionRule._parameter_constraints["unseen_label"],
         "random_state": RejectionRule._parameter_constraints["random_state"],
     }
-
-    def __init__(
-        self,
-        n_trees: int = 100,
-        min_leaf: int | str = "auto",
-        max_features: int | str = "sqrt",
-        negative_cost: float = 0.75,
-        *,
-        unseen_label: Any = "auto",
-        random_state: Any = None,
-    ) -> None:
-        # No call of the base: a forest has no n_folds.
-        self.unseen_label = unseen_label
-        self.random_state = random_state
-        self.n_trees = n_trees
-        self.min_leaf = min_leaf
-        self.max_features = max_features
-        self.negative_cost = negative_cost
 
     def _fit_rule(self, sample: OpenSample, rng: RandomState) -> ForestRule:
         return ForestRule(tuple(batch for batch, *_ in self._grow(sample, rng)))

@@ -32,6 +32,7 @@ LLOYD_STEPS = 5
 ROWS_PER_CENTRE = 32
 
 
+@dataclass(eq=False, repr=False)
 class RejectionHistogram(RejectionRule):
     """The rule of least estimated risk over all labellings of the cells of a partition.
 
@@ -64,25 +65,15 @@ class RejectionHistogram(RejectionRule):
     array(['left', 'unseen', 'right'], dtype='<U6')
     """
 
+    partition: Partition | None = None
+    n_cells: int | str = "auto"
+
     _accepts_sparse: ClassVar[bool] = False
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "partition": [None, HasMethods("fit")],
         "n_cells": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         **RejectionRule._parameter_constraints,
     }
-
-    def __init__(
-        self,
-        partition: Partition | None = None,
-        n_cells: int | str = "auto",
-        *,
-        unseen_label: Any = "auto",
-        n_folds: int = 5,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(unseen_label=unseen_label, n_folds=n_folds, random_state=random_state)
-        self.partition = partition
-        self.n_cells = n_cells
 
     def _fit_rule(self, sample: OpenSample, rng: RandomState) -> CellRule:
         n_features = sample.X.shape[1]

@@ -8,7 +8,7 @@ problems are in :mod:`unseen.rejection.learning.losses`, derived in ``docs/rejec
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -116,6 +116,7 @@ def candidates_at(
     return found
 
 
+@dataclass(eq=False, repr=False)
 class RejectionKernel(RejectionRule):
     """Kernel functions that minimise a convex surrogate of the risk.
 
@@ -150,6 +151,13 @@ class RejectionKernel(RejectionRule):
     array(['left', 'unseen', 'right'], dtype='<U6')
     """
 
+    loss: Loss | None = None
+    bandwidth: float | ArrayLike | None = None
+    ridge: float | ArrayLike | None = None
+    _: KW_ONLY
+    rank: int | str = "auto"
+    standardize: bool = True
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "loss": [HasMethods(["minimisers", "probability"]), None],
         "bandwidth": [Interval(Real, 0, None, closed="neither"), "array-like", None],
@@ -158,25 +166,6 @@ class RejectionKernel(RejectionRule):
         "standardize": ["boolean"],
         **RejectionRule._parameter_constraints,
     }
-
-    def __init__(
-        self,
-        loss: Loss | None = None,
-        bandwidth: float | ArrayLike | None = None,
-        ridge: float | ArrayLike | None = None,
-        *,
-        rank: int | str = "auto",
-        standardize: bool = True,
-        unseen_label: Any = "auto",
-        n_folds: int = 5,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(unseen_label=unseen_label, n_folds=n_folds, random_state=random_state)
-        self.loss = loss
-        self.bandwidth = bandwidth
-        self.ridge = ridge
-        self.rank = rank
-        self.standardize = standardize
 
     def _fit_rule(self, sample: OpenSample, rng: RandomState) -> KernelRule:
         return self._fit_both(sample, rng)[0]

@@ -8,7 +8,7 @@ classifiers that tell the samples apart (``docs/rejection.md``).
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from itertools import repeat
 from typing import Any, ClassVar, Protocol
 
@@ -115,6 +115,7 @@ def fit_tasks(
         ]
 
 
+@dataclass(eq=False, repr=False)
 class RejectionPlugIn(RejectionRule):
     """Bayes' rule with shares, and ratios of densities from a classifier, plugged in.
 
@@ -143,27 +144,17 @@ class RejectionPlugIn(RejectionRule):
     array(['left', 'unseen', 'right'], dtype='<U6')
     """
 
+    classifier: Any = None
+    density_ratio: DensityRatio | None = None
+    _: KW_ONLY
+    calibrate: bool = True
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "classifier": [None, HasMethods(["fit", "predict_proba"])],
         "density_ratio": [None, HasMethods(["tasks", "ratios"])],
         "calibrate": ["boolean"],
         **RejectionRule._parameter_constraints,
     }
-
-    def __init__(
-        self,
-        classifier: Any = None,
-        density_ratio: DensityRatio | None = None,
-        *,
-        calibrate: bool = True,
-        unseen_label: Any = "auto",
-        n_folds: int = 5,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(unseen_label=unseen_label, n_folds=n_folds, random_state=random_state)
-        self.classifier = classifier
-        self.density_ratio = density_ratio
-        self.calibrate = calibrate
 
     def _fit_rule(self, sample: OpenSample, rng: RandomState) -> FittedRule:
         return self._fit_both(sample, rng)[0]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from unseen._frozen import Frozen
 from unseen._types import FloatArray, IntArray
 from unseen.rejection.base import RejectionRule
+from unseen.rejection.learning.sample import places_of
 
 _MOST_POINTS = 300
 
@@ -48,7 +48,7 @@ def label_regions(
     x, y = np.linspace(low - margin, high + margin, n_across).T
     lattice = np.stack(np.meshgrid(x, y), axis=-1)
     classes = np.asarray(rule.classes_)
-    codes = _codes(classes, rule.predict(lattice.reshape(-1, 2))).reshape(lattice.shape[:2])
+    codes = places_of(rule.predict(lattice.reshape(-1, 2)), classes).reshape(lattice.shape[:2])
     kept = np.unique(np.linspace(0, len(rows) - 1, min(len(rows), _MOST_POINTS)).astype(int))
     return Regions(
         x,
@@ -57,13 +57,5 @@ def label_regions(
         tuple(map(str, classes.tolist())),
         len(classes) - 1 if len(classes) > len(rule.shares_.known) else None,
         rows[kept],
-        None if labels is None else _codes(classes, np.asarray(labels)[kept]),
+        None if labels is None else places_of(np.asarray(labels)[kept], classes),
     )
-
-
-def _codes(classes: NDArray[Any], labels: NDArray[Any]) -> IntArray:
-    """Place of each label among the classes; -1 for any other label."""
-    codes = np.full(len(labels), -1)
-    for code, label in enumerate(classes):
-        codes[labels == label] = code
-    return codes

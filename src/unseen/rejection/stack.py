@@ -220,6 +220,7 @@ class StackRule:
         return self.rule.probabilities(self.features(X))
 
 
+@dataclass(eq=False, repr=False)
 class RejectionStack(RejectionRule):
     """Any rule, on features that classifiers and neighbours add to the rows.
 
@@ -249,6 +250,10 @@ class RejectionStack(RejectionRule):
     array(['left', 'unseen', 'right'], dtype='<U6')
     """
 
+    rule: RejectionRule | None = None
+    classifier: Any = None
+    n_neighbors: ArrayLike = NEIGHBOURS
+
     _accepts_sparse: ClassVar[bool] = False
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "rule": [None, RejectionRule],
@@ -256,21 +261,6 @@ class RejectionStack(RejectionRule):
         "n_neighbors": ["array-like"],
         **RejectionRule._parameter_constraints,
     }
-
-    def __init__(
-        self,
-        rule: RejectionRule | None = None,
-        classifier: Any = None,
-        n_neighbors: ArrayLike = NEIGHBOURS,
-        *,
-        unseen_label: Any = "auto",
-        n_folds: int = 5,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(unseen_label=unseen_label, n_folds=n_folds, random_state=random_state)
-        self.rule = rule
-        self.classifier = classifier
-        self.n_neighbors = n_neighbors
 
     def _fit_rule(self, sample: OpenSample, rng: RandomState) -> StackRule:
         return self._fit_both(sample, rng)[0]

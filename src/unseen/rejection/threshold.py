@@ -8,7 +8,7 @@ once by cumulative sums over rows out of fold (``docs/rejection.md``).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -35,6 +35,7 @@ from unseen.scores.klr import KernelLogisticRegression
 _SLOPES = 2.0 ** np.arange(-2, 7)
 
 
+@dataclass(eq=False, repr=False)
 class RejectionThreshold(RejectionRule):
     """Turn a detector or a closed-set classifier into a rule with the label "unseen".
 
@@ -74,27 +75,17 @@ class RejectionThreshold(RejectionRule):
     array(['left', 'unseen'], dtype='<U6')
     """
 
+    detector: Any = None
+    classifier: Any = None
+    _: KW_ONLY
+    odd_scores: str = "auto"
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "detector": [None, HasMethods(["fit", "get_params"])],
         "classifier": [None, HasMethods(["fit", "predict", "get_params"])],
         "odd_scores": [StrOptions({"auto", "low", "high"})],
         **RejectionRule._parameter_constraints,
     }
-
-    def __init__(
-        self,
-        detector: Any = None,
-        classifier: Any = None,
-        *,
-        odd_scores: str = "auto",
-        unseen_label: Any = "auto",
-        n_folds: int = 5,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(unseen_label=unseen_label, n_folds=n_folds, random_state=random_state)
-        self.detector = detector
-        self.classifier = classifier
-        self.odd_scores = odd_scores
 
     def _fit_rule(self, sample: OpenSample, rng: RandomState) -> ThresholdRule:
         return self._fit_both(sample, rng)[0]

@@ -8,6 +8,7 @@ behind the default size of the leaves.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -29,6 +30,7 @@ from unseen.rejection.cells.growth import LEAF, Growth, RankedRows, Trees, grow
 from unseen.rejection.learning.sample import OpenSample
 
 
+@dataclass(eq=False, repr=False)
 class RejectionTree(RejectionRule):
     """A classification tree with the label "unseen": greedy splits, exact labels, honest pruning.
 
@@ -63,6 +65,10 @@ class RejectionTree(RejectionRule):
     3
     """
 
+    min_leaf: int | str = "auto"
+    pruning: float = 0.3
+    negative_cost: float = 0.75
+
     _accepts_sparse: ClassVar[bool] = False
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "min_leaf": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
@@ -70,21 +76,6 @@ class RejectionTree(RejectionRule):
         "negative_cost": [Interval(Real, 0, 1, closed="both")],
         **RejectionRule._parameter_constraints,
     }
-
-    def __init__(
-        self,
-        min_leaf: int | str = "auto",
-        pruning: float = 0.3,
-        negative_cost: float = 0.75,
-        *,
-        unseen_label: Any = "auto",
-        n_folds: int = 5,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(unseen_label=unseen_label, n_folds=n_folds, random_state=random_state)
-        self.min_leaf = min_leaf
-        self.pruning = pruning
-        self.negative_cost = negative_cost
 
     def _fit_rule(self, sample: OpenSample, rng: RandomState) -> CellRule:
         if self.pruning == 0:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unseen._random import generator
+from unseen._random import generator, water_level
 from unseen._sklearn import some_rows
 from unseen._types import IntArray
 from unseen.records import Notice
@@ -40,15 +40,9 @@ def _label_codes(labels: NDArray[Any]) -> IntArray:
 
 def draw_by_class(codes: IntArray, max_rows: int, rng: np.random.Generator) -> IntArray:
     """Places of at most so many labelled rows: small classes whole, equally many of the others."""
-    counts = np.sort(np.bincount(codes))
-    # Up to each count: what the smaller classes hold, and as many of each of the others.
-    taken = np.cumsum(counts) + counts * np.arange(len(counts) - 1, -1, -1)
-    whole = int(np.searchsorted(taken, max_rows, side="right"))
-    most = len(codes)
-    if whole < len(counts):
-        most = (max_rows - int(counts[:whole].sum())) // (len(counts) - whole)
-    order = rng.permutation(len(codes))
-    parts = [order[codes[order] == code][:most] for code in range(int(codes.max()) + 1)]
+    counts, order = np.bincount(codes), rng.permutation(len(codes))
+    most = water_level(counts, max_rows)
+    parts = [order[codes[order] == code][:most] for code in range(len(counts))]
     return np.sort(np.concatenate(parts))
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unseen._progress import stage
 from unseen._types import IntArray
 from unseen._wording import count
 from unseen.loop import Explanation, audit, draw_sheet, explain, promote
@@ -16,7 +17,7 @@ from unseen.proportions import OpenSetEstimator
 from unseen.records import Estimate, Notice
 from unseen.rejection import RejectionClassifier, RejectionKernel, RejectionStack
 from unseen.study.column_drift import readable
-from unseen.study.inputs import SILENT, Inputs, Progress
+from unseen.study.inputs import Inputs
 from unseen.study.promoted import write_promoted
 from unseen.study.results import AfterResult, Study
 from unseen.study.rows import NewRows, Training
@@ -25,8 +26,6 @@ from unseen.study.sheets import read_labels, write_sheet
 from unseen.study.thumbnails import Thumbnail, check_pillow, data_uri, picture_file
 from unseen.tables import RowWriter, check_names
 from unseen.tables.source import LABEL
-
-__all__ = ["run_audit", "run_explanation", "run_promotion"]
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,6 @@ def run_explanation(
     with_examples: bool = False,
     confidence: float = 0.95,
     command: str = "",
-    progress: Progress = SILENT,
 ) -> Study:
     """Estimate the shares in NEW, group the unseen rows, and write a sheet of rows to label.
 
@@ -63,7 +61,7 @@ def run_explanation(
     if image_column is not None:
         check_pillow()
     text_column = text_column or next(iter(inputs.text), None)
-    found = _explained(inputs, confidence, progress, None, text_column, image_column)
+    found = _explained(inputs, confidence, None, text_column, image_column)
     training, new, explanation = found.training, found.new, found.explanation
     if sheet is not None:
         groups = explanation.group_of_row
@@ -89,13 +87,11 @@ def run_explanation(
     )
 
 
-def run_audit(
-    inputs: Inputs, sheet: Path, confidence: float = 0.95, progress: Progress = SILENT
-) -> AfterResult:
+def run_audit(inputs: Inputs, sheet: Path, confidence: float = 0.95) -> AfterResult:
     """Correct the shares in NEW by labels of people, and compare them with the estimate."""
-    training, new = inputs.read(progress, whole=True)
+    training, new = inputs.read(whole=True)
     given = read_labels(sheet, new, [*training.counts])  # a bad sheet costs no minutes of work
-    found = _explained(inputs, confidence, progress, (training, new))
+    found = _explained(inputs, confidence, (training, new))
     result = audit(
         _guesses(found.rule),
         given.rows,
@@ -114,18 +110,17 @@ def run_promotion(
     *,
     spread: bool = False,
     rest: Path | None = None,
-    progress: Progress = SILENT,
 ) -> AfterResult:
     """Write TRAIN with the rows that people named; whole groups too with ``spread``."""
     if inputs.is_saved:
         raise ValueError("TRAIN must be a table for promote; got a saved file.")
-    training, new = inputs.read(progress, whole=True)
+    training, new = inputs.read(whole=True)
     classes = [*training.counts]
     given = read_labels(sheet, new, classes)
     explanation = None
     if spread and given.groups:
         # The groups of the sheet come again from the same tables and the same seed.
-        explanation = _explained(inputs, 0.95, progress, (training, new)).explanation
+        explanation = _explained(inputs, 0.95, (training, new)).explanation
     result = promote(
         given.rows,
         given.labels,
@@ -150,7 +145,6 @@ def run_promotion(
 def _explained(
     inputs: Inputs,
     confidence: float,
-    progress: Progress,
     tables: tuple[Training, NewRows] | None,
     text_column: str | None = None,
     image_column: str | None = None,
@@ -160,19 +154,19 @@ def _explained(
     named = {option: name for option, name in besides.items() if name is not None}
     for option, name in named.items():
         check_names(option, [name], inputs.new_source.columns(), inputs.new)
-    training, new = tables or inputs.read(progress, tuple(named.values()), whole=True)
+    training, new = tables or inputs.read(tuple(named.values()), whole=True)
     texts = None
     if text_column is not None:
         texts = [str(text or "") for text in new.table[text_column].to_pylist()]
-    progress.stage("Estimating")
+    stage("Estimating")
     estimate, notes = table_estimate(training, new, inputs, OpenSetEstimator(), confidence)
-    progress.stage("Fitting a rule")
+    stage("Fitting a rule")
     with quiet_warnings():
         # Two of the three members of the default: nearly as good, in two thirds of the time.
         members = [RejectionStack(), RejectionKernel()]
         rule = RejectionClassifier(members, random_state=inputs.seed)
         rule.fit(training.X, training.y, new.X, estimate)
-        progress.stage("Grouping the unseen rows")
+        stage("Grouping the unseen rows")
         explanation = explain(
             rule,
             training.X,
@@ -225,11 +219,9 @@ def _guesses(rule: Any) -> NDArray[Any]:
 
 def _write_rest(inputs: Inputs, promoted: IntArray, path: Path) -> None:
     """Write NEW without the promoted rows, which are given by their places in the file."""
-    import pyarrow as pa
-
     first = 0
     with RowWriter(path) as writer:
         for batch in inputs.new_source.batches():
             places = np.arange(first, first + batch.num_rows)
             first += batch.num_rows
-            writer.write(pa.Table.from_batches([batch]).filter(~np.isin(places, promoted)))
+            writer.write(batch.filter(~np.isin(places, promoted)))

@@ -17,8 +17,6 @@ from unseen.tables import Columns
 from unseen.tables.encodings import NumberEncoding
 from unseen.tables.texts import TextEncoding
 
-__all__ = ["column_drift", "in_units", "readable"]
-
 # More new rows than this outside the range of training are rarely all of a new class.
 _MANY_OUTSIDE = 0.5
 _LARGE_CHANGE = 0.1

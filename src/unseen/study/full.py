@@ -31,8 +31,6 @@ from unseen.study.rows import FEWEST_ROWS, NewRows, Training, rows_of_file
 from unseen.tables import Columns, GroupBy, Part, Source
 from unseen.tables.groups import KeyCodes, natural_order
 
-__all__ = ["Counted", "check_full_inputs", "count_table"]
-
 # Rows whose scores wait to be counted together.
 _WAITING = 1 << 18
 _MOST_KEYS = 500

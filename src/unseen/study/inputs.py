@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from unseen._progress import stage
 from unseen.persist import load
 from unseen.samples.draws import MAX_ROWS
 from unseen.study.promoted import MARKS, has_marks, without_promoted
@@ -24,20 +25,6 @@ from unseen.tables._arrow import release_unused
 from unseen.tables.source import LABEL
 from unseen.tables.texts import TextEncoding
 
-__all__ = ["SILENT", "Inputs", "Progress", "Windowing"]
-
-
-class Progress:
-    """Hears what is being done, and tells nobody; the command line has one for terminals."""
-
-    def stage(self, name: str) -> None:
-        """A stage begins, such as ``"Reading train.csv"``."""
-
-    def share(self, done: float) -> None:
-        """A share of the stage is done."""
-
-
-SILENT = Progress()
 # What a saved TRAIN has been told.
 _OF_COLUMNS = ("keep", "features", "unit_rows", "text")
 _OF_BOTH = ("missing", "decimal")
@@ -162,17 +149,17 @@ class Inputs:
         return {path.resolve() for path in (*paths, *([Path(self.train)] * self.is_saved))}
 
     def read(
-        self, progress: Progress = SILENT, windows: tuple[str, ...] = (), *, whole: bool = False
+        self, windows: tuple[str, ...] = (), *, whole: bool = False
     ) -> tuple[Training, NewRows]:
         """Read both tables; columns that name windows are not used.
 
         Columns of NEW that are not used are read only where the ``whole`` rows are to be shown.
         """
         windows += () if self.group is None else (self.group,)
-        progress.stage(f"Reading {self.train}")
+        stage(f"Reading {self.train}")
         training = self._load_training(windows) if self.is_saved else self._read_training(windows)
         release_unused()
-        progress.stage(f"Reading {self.new}")
+        stage(f"Reading {self.new}")
         is_marked = not self.is_saved and has_marks(self.train_source)
         new = self.read_new(training.columns, windows, whole=whole or is_marked)
         if is_marked:

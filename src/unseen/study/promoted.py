@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,13 +13,8 @@ from unseen.records import Notice
 from unseen.study.rows import NewRows
 from unseen.study.sheets import cell_text, row_checks, whole_number
 from unseen.tables import RowWriter, Source
-from unseen.tables._arrow import first_line
+from unseen.tables._arrow import Table, arrow, first_line
 from unseen.tables.groups import key_of
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-__all__ = ["MARKS", "has_marks", "without_promoted", "write_promoted"]
 
 # Row of NEW from 1, its check, how it came by its label, and its weight.
 MARKS = ("unseen_row", "unseen_check", "unseen_source", "unseen_weight")
@@ -37,9 +32,7 @@ def write_promoted(
 
     ``new`` has whole rows; ``label`` is the column of TRAIN with the classes.
     """
-    import pyarrow as pa
-
-    schema: Any = None
+    pa, schema = arrow(), None
     with RowWriter(path) as writer:
         for batch in train.batches():
             table = pa.Table.from_batches([batch])
@@ -51,10 +44,8 @@ def write_promoted(
         writer.write(_marked(promotion, new, label, schema))
 
 
-def _marked(promotion: Promotion, new: NewRows, label: str, schema: Any) -> pa.Table:
-    import pyarrow as pa
-
-    rows = new.table.take(promotion.rows)
+def _marked(promotion: Promotion, new: NewRows, label: str, schema: Any) -> Table:
+    pa, rows = arrow(), new.table.take(promotion.rows)
     own = {
         label: [str(one) for one in promotion.labels],
         "unseen_row": [str(int(new.positions[row]) + 1) for row in promotion.rows],

@@ -19,16 +19,6 @@ from unseen.monitoring import Timeline
 from unseen.records import Estimate, Notice
 from unseen.study.thumbnails import Thumbnail
 
-__all__ = [
-    "AfterResult",
-    "Checks",
-    "Classification",
-    "MethodComparison",
-    "Origin",
-    "Study",
-    "Suspects",
-]
-
 FORMAT = 2
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,12 +28,7 @@ from unseen.tables import (
     read_labelled,
     read_sample,
 )
-from unseen.tables._arrow import release_unused
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-__all__ = ["NewRows", "Training", "WindowRows", "read_new", "read_training", "read_windows"]
+from unseen.tables._arrow import Table, release_unused
 
 # Rows that a class must have: one in each fold.
 FEWEST_ROWS = 10
@@ -82,7 +77,7 @@ class NewRows(Frozen):
     """New rows as numbers and as they stand in the file, and their file or files."""
 
     X: FloatArray  # (m, d)
-    table: pa.Table  # the same rows, with all their columns or with those that were asked for
+    table: Table  # the same rows, with all their columns or with those that were asked for
     positions: NDArray[Any]  # (m,): places of these rows in the file, from 0
     n_rows: int  # of the whole table
     name: str
@@ -108,7 +103,7 @@ def read_training(
     seed: int,
     *,
     group: str | None,
-    beside: pa.Table | None,
+    beside: Table | None,
 ) -> Training:
     """Read a labelled table in bounded memory, and learn how to encode its columns.
 
@@ -206,7 +201,7 @@ def _sealed(X: FloatArray) -> FloatArray:
     return X
 
 
-def _groups(table: pa.Table, column: str | None) -> NDArray[Any] | None:
+def _groups(table: Table, column: str | None) -> NDArray[Any] | None:
     """Group of each row, None where it is missing; None where no such column is there."""
     if column is None or column not in table.column_names:
         return None

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from unseen._progress import stage
 from unseen._types import FloatArray, IntArray
 from unseen._version import __version__
 from unseen.api import Comparison, compare
@@ -34,13 +35,11 @@ from unseen.records import Estimate, Notice, UnseenWarning
 from unseen.rejection.learning.shares import default_estimator
 from unseen.study.column_drift import column_drift, in_units
 from unseen.study.full import Counted, check_full_inputs, count_table
-from unseen.study.inputs import SILENT, Inputs, Progress, Windowing
+from unseen.study.inputs import Inputs, Windowing
 from unseen.study.results import Checks, Classification, MethodComparison, Origin, Study, Suspects
 from unseen.study.rows import NewRows, Training, WindowRows, read_windows
 from unseen.study.table_rule import TableRule, fit_rule, write_labels
 from unseen.tables import Columns, KeptBatches
-
-__all__ = ["run_checks", "run_classification", "run_comparison", "run_study"]
 
 
 def run_study(
@@ -53,7 +52,6 @@ def run_study(
     windowing: Windowing | None = None,
     full: bool = False,
     command: str = "",
-    progress: Progress = SILENT,
 ) -> tuple[Study, Training]:
     """Estimate the shares in NEW, and gather everything that a reader of the answer asks for.
 
@@ -67,9 +65,9 @@ def run_study(
     chosen = OpenSetEstimator() if estimator is None else estimator
     if full:
         check_full_inputs(inputs, chosen)
-    training, new = inputs.read(progress, windows, whole=n_suspects is not None)
+    training, new = inputs.read(windows, whole=n_suspects is not None)
     control = inputs.read_control(training.columns)
-    progress.stage(f"Estimating with {type(chosen).__name__}")
+    stage(f"Estimating with {type(chosen).__name__}")
     counted = None
     if full:
         by = None if windowing is None else windowing.groups
@@ -81,16 +79,16 @@ def run_study(
     origin = origin_of(training, new, command, control)
     study = Study(found, training.counts, new.n_rows, notes, origin=origin)
     if baselines:
-        progress.stage("Running other estimators for comparison")
+        stage("Running other estimators for comparison")
         study = replace(study, baselines=_baselines(training, new, type(chosen), inputs.seed))
     if n_suspects is not None:
-        progress.stage("Looking for the rows that look most unseen")
+        stage("Looking for the rows that look most unseen")
         study = replace(study, suspects=_suspects(training, new, n_suspects, inputs.seed))
     if windowing is not None and counted is not None:
         study = replace(study, timeline=counted.timeline(confidence))
     elif windowing is not None:
         rows = read_windows(inputs.new_source, windowing.groups, training.columns, inputs.seed)
-        progress.stage(f"Windows of {windowing.groups.column}")
+        stage(f"Windows of {windowing.groups.column}")
         timeline = _timeline(training, rows, chosen, confidence, windowing, inputs.seed)
         notices = (*study.notices, *rows.notices)
         study = replace(study, timeline=timeline, notices=notices, over_time=windowing.over_time)
@@ -101,7 +99,6 @@ def run_classification(
     inputs: Inputs,
     out: Path,
     threshold: dict[str, Any] | None = None,
-    progress: Progress = SILENT,
     *,
     resume: bool = False,
 ) -> tuple[Classification, TableRule]:
@@ -118,16 +115,16 @@ def run_classification(
         rule, new = inputs.saved, inputs.read_new(inputs.saved.columns)
         notices = new.notices
     else:
-        rule, new, notices = _fitted_rule(inputs, progress)
+        rule, new, notices = _fitted_rule(inputs)
     if threshold:
         rule = rule.with_threshold(**threshold)
-    progress.stage("Labelling")
+    stage("Labelling")
     kept = None
     if resume:
         # The rule is fitted again: the same seed gives the same rule, or its labels are not kept.
         kept = KeptBatches(out, str(joblib.hash((rule, new.sha256, __version__))))
     fitted_on = None if is_fitted else new
-    counts = write_labels(rule, inputs, new.n_rows, fitted_on, out, kept, progress)
+    counts = write_labels(rule, inputs, new.n_rows, fitted_on, out, kept)
     if kept is not None:
         kept.remove()
     shares, risk = rule.rule.shares_, rule.rule.risk_
@@ -147,10 +144,10 @@ def run_classification(
     return found, rule
 
 
-def run_comparison(inputs: Inputs, progress: Progress = SILENT) -> MethodComparison:
+def run_comparison(inputs: Inputs) -> MethodComparison:
     """Estimate the shares in NEW with every method that applies."""
-    training, new = inputs.read(progress)
-    progress.stage("Estimating with every method")
+    training, new = inputs.read()
+    stage("Estimating with every method")
     with quiet_warnings():
         found = compare(training.X, training.y, new.X, random_state=inputs.seed)
     drift = next((one.drift for one in found.values() if one.drift is not None), None)
@@ -158,10 +155,10 @@ def run_comparison(inputs: Inputs, progress: Progress = SILENT) -> MethodCompari
     return MethodComparison(found, (*training.notices, *new.notices, *moved))
 
 
-def run_checks(inputs: Inputs, delta: float = 0.05, progress: Progress = SILENT) -> Checks:
+def run_checks(inputs: Inputs, delta: float = 0.05) -> Checks:
     """Check what an estimate takes for granted, and certify a bound that fails with ``delta``."""
-    training, new = inputs.read(progress)
-    progress.stage("Checking")
+    training, new = inputs.read()
+    stage("Checking")
     with quiet_warnings():
         fitted = MPEIncomplete(random_state=inputs.seed)
         fitted.fit(training.named(training.X), training.y)
@@ -225,23 +222,21 @@ def table_estimate(
     return replace(found, notices=notices), notes
 
 
-def _fitted_rule(
-    inputs: Inputs, progress: Progress
-) -> tuple[TableRule, NewRows, tuple[Notice, ...]]:
+def _fitted_rule(inputs: Inputs) -> tuple[TableRule, NewRows, tuple[Notice, ...]]:
     """A rule for both tables, the new rows, and all notices.
 
     Where groups are named, the rule starts from shares less what is claimed of held-out groups.
     """
-    training, new = inputs.read(progress)
+    training, new = inputs.read()
     of_tables = (*training.notices, *new.notices)
     shares, said = None, of_tables
     if inputs.group is not None:
-        progress.stage("Holding groups out")
+        stage("Holding groups out")
         asked = default_estimator(np.unique(training.y, return_counts=True)[1], new.X.shape[0])
         found, _ = table_estimate(training, new, inputs, asked, 0.95)
         own = tuple(one for one in found.notices if one not in of_tables)
         shares, said = replace(found, notices=own), (*of_tables, *own)
-    progress.stage("Fitting a rule")
+    stage("Fitting a rule")
     with quiet_warnings():
         rule = fit_rule(training, new, inputs.seed, shares)
     of_rule = without_constants(rule.rule.notices_)

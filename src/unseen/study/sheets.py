@@ -14,7 +14,7 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -25,11 +25,7 @@ from unseen._wording import quoted
 from unseen.loop import Sheet
 from unseen.study.rows import NewRows
 from unseen.tables import RowWriter, Source
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-__all__ = ["PeopleLabels", "check_sheet_path", "read_labels", "row_checks", "write_sheet"]
+from unseen.tables._arrow import Table, arrow
 
 # Workbooks are XML, which has no place for these.
 _NO_CELL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
@@ -45,7 +41,7 @@ class PeopleLabels(Frozen):
     groups: Mapping[int, Any]  # names of whole groups, by number
 
 
-def row_checks(table: pa.Table) -> list[str]:
+def row_checks(table: Table) -> list[str]:
     """A digest of twelve letters of the values of each row."""
     columns = [table[name].to_pylist() for name in sorted(table.column_names)]
     return [
@@ -86,10 +82,9 @@ def write_sheet(sheet: Sheet, new: NewRows, path: Path) -> None:
         elif path.suffix == ".xlsx":
             _write_xlsx(lines, draft)
         else:
-            import pyarrow as pa
-
+            columns = {name: [line[name] for line in lines] for name in lines[0]}
             with RowWriter(draft) as writer:
-                writer.write(pa.table({name: [line[name] for line in lines] for name in lines[0]}))
+                writer.write(arrow().table(columns))
 
 
 def read_labels(path: Path, new: NewRows, classes: Sequence[Any]) -> PeopleLabels:

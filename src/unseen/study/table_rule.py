@@ -5,23 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from unseen._progress import report
 from unseen._types import FloatArray
 from unseen.records import Estimate
 from unseen.rejection import RejectionClassifier
 from unseen.rejection.learning.sample import labels_at, novelty
-from unseen.study.inputs import Inputs, Progress
+from unseen.study.inputs import Inputs
 from unseen.study.rows import NewRows, Training, rows_of_file
 from unseen.tables import Columns, KeptBatches, RowWriter
+from unseen.tables._arrow import Table, arrow
 from unseen.tables.cells import CellWriter
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-__all__ = ["TableRule", "fit_rule", "write_labels"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +52,6 @@ def write_labels(
     fitted_on: NewRows | None,
     out: Path,
     kept: KeptBatches | None,
-    progress: Progress,
 ) -> dict[str, int]:
     """Write all ``n_rows`` rows of NEW with their labels, and count the rows of each label.
 
@@ -80,17 +76,15 @@ def write_labels(
             first += batch.num_rows
             writer.write(table_rule.columns.typed(table) if writer.keeps_types else table)
             counts.update(map(str, table[names[0]].to_pylist()))
-            progress.share(first / n_rows)
+            report(first / n_rows)
     return {str(label): counts[str(label)] for label in labels}
 
 
 def _labelled(
     table_rule: TableRule, batch: Any, first: int, names: list[str], fitted_on: NewRows | None
-) -> pa.Table:
+) -> Table:
     """A batch with its labels; ``first`` is the place of its first row in the table."""
-    import pyarrow as pa
-
-    rule, table = table_rule.rule, pa.Table.from_batches([batch])
+    rule, table = table_rule.rule, arrow().Table.from_batches([batch])
     with rows_of_file(np.arange(first, first + batch.num_rows)):
         probabilities = table_rule.probabilities(table)
     if fitted_on is not None:
@@ -100,5 +94,5 @@ def _labelled(
     labels = rule.classes_[labels_at(probabilities, rule.threshold_)]
     added = [labels, novelty(probabilities), *probabilities.T]
     for name, column in zip(names, added, strict=True):
-        table = table.append_column(name, pa.array(column))
+        table = table.append_column(name, arrow().array(column))
     return table

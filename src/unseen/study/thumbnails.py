@@ -16,8 +16,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Thumbnail", "check_pillow", "data_uri", "picture_file"]
-
 _FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF", "PPM")
 # Sides that are tried in turn until a picture has few enough bytes: a report may hold 64 of them.
 _PIXELS = (64, 48, 32)

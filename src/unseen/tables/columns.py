@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,7 @@ from unseen.tables.vectors import VectorEncoding, is_list, learn_vectors
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 
 
+@dataclass(eq=False, repr=False)
 class Columns(TransformerMixin, BaseEstimator):
     """Turn a table with columns of any kind into numbers.
 
@@ -109,29 +111,16 @@ class Columns(TransformerMixin, BaseEstimator):
            [0.  , 1.  , 0.  , 0.  , 0.71]])
     """
 
-    def __init__(
-        self,
-        label: str | None = None,
-        keep: Sequence[str] = (),
-        drop: Sequence[str] = (),
-        rare_below: int = 5,
-        most_categories: int = 100,
-        features: Sequence[str] = (),
-        unit_rows: bool = False,
-        missing: Sequence[str] = (),
-        decimal: str | None = None,
-        text: Sequence[str] = (),
-    ) -> None:
-        self.label = label
-        self.keep = keep
-        self.drop = drop
-        self.rare_below = rare_below
-        self.most_categories = most_categories
-        self.features = features
-        self.unit_rows = unit_rows
-        self.missing = missing
-        self.decimal = decimal
-        self.text = text
+    label: str | None = None
+    keep: Sequence[str] = ()
+    drop: Sequence[str] = ()
+    rare_below: int = 5
+    most_categories: int = 100
+    features: Sequence[str] = ()
+    unit_rows: bool = False
+    missing: Sequence[str] = ()
+    decimal: str | None = None
+    text: Sequence[str] = ()
 
     def fit(self, X: Any, y: Any = None, rows: Any = None, new: Any = None) -> Columns:
         """Learn the encodings from labelled rows; y is ignored.
@@ -301,7 +290,7 @@ class Columns(TransformerMixin, BaseEstimator):
     def _asked_for(self, names: Sequence[str], table: Table) -> set[str]:
         """The columns that ``features`` names; where it is empty, lists that stand alone."""
         if self.features:
-            return set(matching_names("features", self.features, names, "TRAIN"))
+            return set(matching_names("features", self.features, names))
         used = [name for name in names if name not in self.drop]
         return set(used) if all(is_list(table[name].type) for name in used) else set()
 

@@ -264,15 +264,7 @@ class JsonLines:
 
 
 def _read_json(block: bytes, name: str) -> Table:
-    _check_json(block, name)
-    found = arrow("json").read_json(io.BytesIO(block))
-    # The parser takes bytes that are no text for text.
-    found.validate(full=True)
-    return found
-
-
-def _check_json(block: bytes, name: str) -> None:
-    """Refuse lines that are no object or too deep, on which pyarrow would end the process."""
+    """Parse a block; pyarrow would end the process where a line is no object, or too deep."""
     each_begins = block.startswith(b"{") and block.count(b"\n") == block.count(b"\n{")
     other = None if each_begins else _NO_OBJECT.search(block)
     if other is not None:
@@ -280,6 +272,10 @@ def _check_json(block: bytes, name: str) -> None:
         raise ValueError(f"{name} must be {JsonLines.called}; a line begins with {got!r}.")
     if _depth(block) > _DEEPEST and _depth(_JSON_TEXT.sub(b"", block)) > _DEEPEST:
         raise ValueError(f"{name} must nest its values at most {_DEEPEST} deep; a line is deeper.")
+    found = arrow("json").read_json(io.BytesIO(block))
+    # The parser takes bytes that are no text for text.
+    found.validate(full=True)
+    return found
 
 
 def _depth(block: bytes) -> int:

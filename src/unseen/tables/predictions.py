@@ -58,13 +58,13 @@ class ScoreColumns(Columns):
         """Learn centre and scale from labelled rows that the classifier did not learn from."""
         table = as_table(X)
         names = [name for name in table.column_names if name != self.label]
-        self.score_names_ = matching_names("scores", self.scores, names, "TRAIN")
+        self.score_names_ = matching_names("scores", self.scores, names)
         if len(self.score_names_) < 2:
             raise ValueError(
                 f"scores must name the columns of at least two classes; got {self.score_names_}."
             )
         if self.novelty is not None:
-            matching_names("novelty", [self.novelty], names, "TRAIN")
+            matching_names("novelty", [self.novelty], names)
         used = [name for name in (self.label, self.novelty) if name is not None]
         super().fit(self._with_scores(table).select([*used, _SCORES]), rows=rows)
         beside = f" and {self.novelty!r}" if self.novelty else ""

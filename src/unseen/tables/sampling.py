@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unseen._frozen import Frozen
+from unseen._random import water_level
 from unseen._types import FloatArray, IntArray
 from unseen.tables._arrow import Batch, Table, arrow, join
 from unseen.tables.groups import GroupBy, Key, KeyCodes, natural_order
@@ -184,19 +185,6 @@ def read_groups(
     reservoir = _Reservoir(lambda counts: group_level(counts, n_rows_per_group, n_rows), seed)
     wanted = None if columns is None else list(dict.fromkeys([*columns, by.column]))
     return _read_strata(source, by, codes, reservoir, wanted)
-
-
-def water_level(counts: IntArray, n_rows: int) -> int:
-    """The largest t with sum of min(count, t) at most ``n_rows``; ``n_rows`` if all fit."""
-    ascending = np.sort(np.asarray(counts, dtype=np.int64))
-    if ascending.sum() <= n_rows:
-        return n_rows
-    taken, left = 0, len(ascending)
-    for count in ascending:
-        if taken + count * left > n_rows:
-            break
-        taken, left = taken + int(count), left - 1
-    return int((n_rows - taken) // left)
 
 
 def group_level(counts: IntArray, n_rows_per_group: int, n_rows: int | None) -> int:

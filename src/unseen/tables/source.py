@@ -267,15 +267,13 @@ def check_names(argument: str, names: Sequence[str], columns: Sequence[str], nam
         )
 
 
-def matching_names(
-    argument: str, patterns: Sequence[str], columns: Sequence[str], name: str
-) -> list[str]:
-    """The columns that names or patterns such as ``"f_*"`` stand for; each must stand for one."""
+def matching_names(argument: str, patterns: Sequence[str], columns: Sequence[str]) -> list[str]:
+    """The columns of TRAIN that names or patterns such as ``"f_*"`` stand for, one or more each."""
     found = []
     for pattern in patterns:
         fits = [each for each in columns if each == pattern or fnmatchcase(each, pattern)]
         if not fits:
-            check_names(argument, [pattern], columns, name)
+            check_names(argument, [pattern], columns, "TRAIN")
         found += fits
     return list(dict.fromkeys(found))
 

@@ -8,6 +8,7 @@ the probabilistic adjusted count (PACC). docs/theory.md, "Closed-set methods", s
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from unseen.scores import Posteriors
 from unseen.simplex import minimise_on_simplex
 
 
+@dataclass(eq=False, repr=False)
 class AdjustedCount(PosteriorEstimator):
     """Shares of the known classes from counts corrected for the classifier's error rates.
 
@@ -51,23 +53,17 @@ class AdjustedCount(PosteriorEstimator):
     0.8
     """
 
+    soft: bool = True
+    constrained: bool = True
+    classifier: Any = None
+    n_folds: int = 10
+    random_state: Any = None
+    n_jobs: int | None = None
+
     _parameter_constraints = CLASSIFIER_CONSTRAINTS | {
         "soft": ["boolean"],
         "constrained": ["boolean"],
     }
-
-    def __init__(
-        self,
-        soft: bool = True,
-        constrained: bool = True,
-        classifier: Any = None,
-        n_folds: int = 10,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        super().__init__(classifier, n_folds, random_state, n_jobs)
-        self.soft = soft
-        self.constrained = constrained
 
     def read(self, scores: Posteriors) -> Reading:
         """Correct the counts for the error rates."""

@@ -6,6 +6,7 @@ The baseline. With error rates above zero it is wrong even with endless data: it
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
@@ -18,6 +19,7 @@ from unseen.proportions.closed_set.base import ClosedSetEstimator
 from unseen.scores import Posteriors, PosteriorScorer
 
 
+@dataclass(eq=False, repr=False)
 class ClassifyAndCount(ClosedSetEstimator):
     """Shares of the classes among a classifier's predictions on the new rows.
 
@@ -41,24 +43,17 @@ class ClassifyAndCount(ClosedSetEstimator):
     0.8
     """
 
+    soft: bool = False
+    classifier: Any = None
+    random_state: Any = None
+    n_jobs: int | None = None
+
     reads = Posteriors
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "soft": ["boolean"],
         **{name: CLASSIFIER_CONSTRAINTS[name] for name in ("classifier", "random_state", "n_jobs")},
     }
-
-    def __init__(
-        self,
-        soft: bool = False,
-        classifier: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.classifier = classifier
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.soft = soft
 
     def scorer(self, seed: int) -> PosteriorScorer:
         """Makes the posteriors of the new rows; those of the labelled rows play no part."""

@@ -7,7 +7,7 @@ height that EM climbs to. docs/theory.md, "Closed-set methods", derives L.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -22,6 +22,7 @@ from unseen.scores.calibration import BiasCorrectedTemperature, Temperature, ass
 from unseen.simplex import mixture_shares
 
 
+@dataclass(eq=False, repr=False)
 class SaerensEM(PosteriorEstimator):
     """Shares of the known classes by maximum likelihood on a classifier's posteriors.
 
@@ -54,18 +55,13 @@ class SaerensEM(PosteriorEstimator):
     left 0.8, unseen 0.0
     """
 
-    _parameter_constraints = CLASSIFIER_CONSTRAINTS | {"calibration": [None, HasMethods(["fit"])]}
+    calibration: Temperature | BiasCorrectedTemperature | None = None
+    classifier: Any = None
+    n_folds: int = 10
+    random_state: Any = None
+    n_jobs: int | None = None
 
-    def __init__(
-        self,
-        calibration: Temperature | BiasCorrectedTemperature | None = None,
-        classifier: Any = None,
-        n_folds: int = 10,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        super().__init__(classifier, n_folds, random_state, n_jobs)
-        self.calibration = calibration
+    _parameter_constraints = CLASSIFIER_CONSTRAINTS | {"calibration": [None, HasMethods(["fit"])]}
 
     def read(self, scores: Posteriors) -> Reading:
         """Climb the likelihood of the shares."""

@@ -8,6 +8,7 @@ are summed. docs/theory.md, "Closed-set methods", has the inner products.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
@@ -23,6 +24,7 @@ from unseen.simplex import minimise_on_simplex
 _DECIMALS = 2
 
 
+@dataclass(eq=False, repr=False)
 class HallECDF(PosteriorEstimator):
     """Shares of the known classes by matching distribution functions of a score.
 
@@ -47,20 +49,15 @@ class HallECDF(PosteriorEstimator):
     0.8
     """
 
+    raw: bool = False
+    classifier: Any = None
+    n_folds: int = 10
+    random_state: Any = None
+    n_jobs: int | None = None
+
     reads: ClassVar[type[Scores]] = RowScores
 
     _parameter_constraints = CLASSIFIER_CONSTRAINTS | {"raw": ["boolean"]}
-
-    def __init__(
-        self,
-        raw: bool = False,
-        classifier: Any = None,
-        n_folds: int = 10,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        super().__init__(classifier, n_folds, random_state, n_jobs)
-        self.raw = raw
 
     def scorer(self, seed: int) -> Scorer:
         """Makes the posteriors, or takes the columns themselves where ``raw`` is True."""

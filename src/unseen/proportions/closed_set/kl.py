@@ -32,6 +32,7 @@ _SHARE_TOL = 1e-9
 _MAX_STEPS = 100
 
 
+@dataclass(eq=False, repr=False)
 class KLDivergence(ClosedSetEstimator):
     """Shares of the known classes by the least Kullback-Leibler divergence to the new rows.
 
@@ -59,24 +60,17 @@ class KLDivergence(ClosedSetEstimator):
     0.8
     """
 
+    bandwidth: float | None = None
+    penalty: float = 10.0
+    n_landmarks: int = 200
+    random_state: Any = None
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "bandwidth": [Interval(Real, 0, None, closed="neither"), None],
         "penalty": [Interval(Real, 0, None, closed="neither")],
         "n_landmarks": [Interval(Integral, 2, None, closed="left")],
         "random_state": ["random_state"],
     }
-
-    def __init__(
-        self,
-        bandwidth: float | None = None,
-        penalty: float = 10.0,
-        n_landmarks: int = 200,
-        random_state: Any = None,
-    ) -> None:
-        self.bandwidth = bandwidth
-        self.penalty = penalty
-        self.n_landmarks = n_landmarks
-        self.random_state = random_state
 
     def scorer(self, seed: int) -> LandmarkScorer:
         """Makes kernel values at landmarks."""

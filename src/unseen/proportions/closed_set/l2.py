@@ -39,6 +39,7 @@ _EXACT_ROWS = 4_000
 _BLOCK = 512
 
 
+@dataclass(eq=False, repr=False)
 class L2Distance(ClosedSetEstimator):
     """Shares of the known classes by matching kernel densities of the features in L2.
 
@@ -70,24 +71,17 @@ class L2Distance(ClosedSetEstimator):
     0.8
     """
 
+    constrained: bool = True
+    bandwidth: float | None = None
+    leave_one_out: bool = True
+    random_state: Any = None
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "constrained": ["boolean"],
         "bandwidth": [Interval(Real, 0, None, closed="neither"), None],
         "leave_one_out": ["boolean"],
         "random_state": ["random_state"],
     }
-
-    def __init__(
-        self,
-        constrained: bool = True,
-        bandwidth: float | None = None,
-        leave_one_out: bool = True,
-        random_state: Any = None,
-    ) -> None:
-        self.leave_one_out = leave_one_out
-        self.constrained = constrained
-        self.bandwidth = bandwidth
-        self.random_state = random_state
 
     def scorer(self, seed: int) -> DensityScorer:
         """Makes inner products of kernel densities."""

@@ -18,25 +18,16 @@ from unseen.scores import PairScorer, PairScores
 class PerClassEstimator(ProportionEstimator):
     """Base of the estimators that set each known class against the new rows."""
 
+    classifier: Any
+    n_folds: int
+    n_repeats: int
+    n_jobs: int | None
+
     reads = PairScores
 
     _parameter_constraints = CLASSIFIER_CONSTRAINTS | {
         "n_repeats": [Interval(Integral, 1, None, closed="left")]
     }
-
-    def __init__(
-        self,
-        classifier: Any = None,
-        n_folds: int = 10,
-        n_repeats: int = 1,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.classifier = classifier
-        self.n_folds = n_folds
-        self.n_repeats = n_repeats
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def scorer(self, seed: int) -> PairScorer:
         """Scores the new rows against each known class."""

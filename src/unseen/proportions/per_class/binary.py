@@ -9,6 +9,7 @@ the best bin is the default method.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ _SAME_CLASSES = Notice(
 )
 
 
+@dataclass(eq=False, repr=False)
 class BinaryRescaled(PerClassEstimator):
     """Shares of two classes from three samples, also without condition (A) (Prop. "binary").
 
@@ -60,21 +62,16 @@ class BinaryRescaled(PerClassEstimator):
     True
     """
 
+    method: EstimatesMixture | None = None
+    classifier: Any = None
+    n_folds: int = 10
+    n_repeats: int = 1
+    random_state: Any = None
+    n_jobs: int | None = None
+
     _parameter_constraints = PerClassEstimator._parameter_constraints | {
         "method": [None, HasMethods(["from_scores", "get_params"])]
     }
-
-    def __init__(
-        self,
-        method: EstimatesMixture | None = None,
-        classifier: Any = None,
-        n_folds: int = 10,
-        n_repeats: int = 1,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        super().__init__(classifier, n_folds, n_repeats, random_state, n_jobs)
-        self.method = method
 
     reads = TwoClassScores
     sees_unseen = False
@@ -98,8 +95,8 @@ class BinaryRescaled(PerClassEstimator):
             for whole, part in zip(nu[1::-1], nu[2:], strict=True)
         ]
 
-        def replicates(n_replicates: int, random_state: Any = None) -> FloatArray:
-            rng = generator(scores.seed if random_state is None else random_state)
+        def replicates(n_replicates: int, random_state: Any) -> FloatArray:
+            rng = generator(random_state)
             # The ROCs between the classes get weights of their own.
             groups = scores.pairs, scores.all_pairs[2:3], scores.all_pairs[3:]
             whole, *parts = (replicate_slopes(method, one, n_replicates, rng) for one in groups)

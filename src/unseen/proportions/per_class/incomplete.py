@@ -8,7 +8,7 @@ other classes. The unseen share is the rest, ``1 - sum_i pi_i``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -28,6 +28,7 @@ from unseen.scores import PairScores
 from unseen.scores.pairs import crossfit_scores
 
 
+@dataclass(eq=False, repr=False)
 class MPEIncomplete(PerClassEstimator):
     """Shares of the known classes by one ROC slope each, Eq. (4); what is left is unseen.
 
@@ -60,21 +61,16 @@ class MPEIncomplete(PerClassEstimator):
     left 0.7, unseen 0.3
     """
 
+    method: EstimatesMixture | None = None
+    classifier: Any = None
+    n_folds: int = 10
+    n_repeats: int = 1
+    random_state: Any = None
+    n_jobs: int | None = None
+
     _parameter_constraints = PerClassEstimator._parameter_constraints | {
         "method": [None, HasMethods(["from_scores", "get_params"])]
     }
-
-    def __init__(
-        self,
-        method: EstimatesMixture | None = None,
-        classifier: Any = None,
-        n_folds: int = 10,
-        n_repeats: int = 1,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        super().__init__(classifier, n_folds, n_repeats, random_state, n_jobs)
-        self.method = method
 
     def read(self, scores: PairScores) -> Reading:
         """Read one mixture proportion per class, Eq. (4); the rest is unseen."""
@@ -159,7 +155,7 @@ def _replicates(
     Intervals are stretched for what a bootstrap of given scores misses: other rows would give other
     models. That noise is as large as before, however many rows are counted.
     """
-    rng = generator(scores.seed if random_state is None else random_state)
+    rng = generator(random_state)
     slopes = replicate_slopes(method, scores.pairs, n_replicates, rng)
     if scores.sketches is not None:
         columns = [method.replicates(sketch, n_replicates, rng) for sketch in scores.sketches]  # type: ignore[attr-defined]

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -23,6 +24,7 @@ from unseen.roc.sketch import RocSketch, scored_evidence
 from unseen.scores import PairScores
 
 
+@dataclass(eq=False, repr=False)
 class MPEJoint(PerClassEstimator):
     """Shares of the known classes from all their ROCs at once (MPE-Joint).
 
@@ -54,27 +56,20 @@ class MPEJoint(PerClassEstimator):
     left 0.7, right 0.3
     """
 
+    model: RocModel | None = None
+    closed: bool = True
+    smooth: bool = False
+    classifier: Any = None
+    n_folds: int = 10
+    n_repeats: int = 1
+    random_state: Any = None
+    n_jobs: int | None = None
+
     _parameter_constraints = PerClassEstimator._parameter_constraints | {
         "model": [None, RocModel],
         "closed": ["boolean"],
         "smooth": ["boolean"],
     }
-
-    def __init__(
-        self,
-        model: RocModel | None = None,
-        closed: bool = True,
-        smooth: bool = False,
-        classifier: Any = None,
-        n_folds: int = 10,
-        n_repeats: int = 1,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        super().__init__(classifier, n_folds, n_repeats, random_state, n_jobs)
-        self.model = model
-        self.closed = closed
-        self.smooth = smooth
 
     @property
     def sees_unseen(self) -> bool:  # type: ignore[override]
@@ -102,9 +97,8 @@ class MPEJoint(PerClassEstimator):
             curves = np.array([np.interp(grid, *roc) for roc in rocs])
         fitted = fit_jointly(grid, curves, model, self.closed)
 
-        def replicates(n_replicates: int, random_state: Any = None) -> FloatArray:
-            seed = scores.seed if random_state is None else random_state
-            drawn = bootstrap_rocs(scores.pairs, grid, n_replicates, seed)
+        def replicates(n_replicates: int, random_state: Any) -> FloatArray:
+            drawn = bootstrap_rocs(scores.pairs, grid, n_replicates, random_state)
             return _with_unseen(fit_jointly(grid, drawn, model, self.closed).slopes)
 
         fits = zip(scores.pairs, fitted.slopes[0], fitted.parameters[0], strict=True)

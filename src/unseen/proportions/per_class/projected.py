@@ -45,7 +45,7 @@ class MPEProjected(MPEIncomplete):
         """The shares of MPE-Incomplete, projected on the simplex."""
         reading = super().read(scores)
 
-        def replicates(n_replicates: int, random_state: Any = None) -> FloatArray:
+        def replicates(n_replicates: int, random_state: Any) -> FloatArray:
             # A projection on the open set, then on the simplex, is one on the simplex.
             open_shares = reading.replicates(n_replicates, random_state)[:, :-1]
             return append_zero_unseen(simplex.project(open_shares))

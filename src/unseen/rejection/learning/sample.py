@@ -115,6 +115,12 @@ def with_unseen(classes: NDArray[Any], unseen_label: Any = "auto") -> NDArray[An
     return np.concatenate([classes, np.array([unseen_label], dtype=kind)])
 
 
+def places_of(labels: Any, classes: NDArray[Any]) -> IntArray:
+    """Place of each label among the classes; -1 for any other label."""
+    places = {label: place for place, label in enumerate(classes.tolist())}
+    return np.array([places.get(label, -1) for label in np.ravel(labels).tolist()], dtype=np.intp)
+
+
 def novelty(probabilities: FloatArray) -> FloatArray:
     """Probability of unseen, the last column, against the best known class: in [0, 1]."""
     unseen = probabilities[:, -1]

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from unseen._types import IntArray
 from unseen.proportions import OpenSetEstimator, ProportionEstimator
 from unseen.records import Estimate
-from unseen.rejection.learning.sample import with_unseen
+from unseen.rejection.learning.sample import places_of, with_unseen
 from unseen.rejection.learning.shares import estimate_shares, given_shares
 from unseen.rejection.risk.estimate import RiskEstimate, RiskMeasure, open_risk
 from unseen.samples import check_labelled, check_labels, check_new
@@ -91,15 +91,14 @@ def open_set_risk(
 
 def _codes(labels: Any, everything: NDArray[Any]) -> IntArray:
     """Place of each label among the K + 1 labels."""
-    places = {label: place for place, label in enumerate(everything.tolist())}
-    values = np.asarray(labels).ravel().tolist()
-    strange = next((label for label in values if label not in places), None)
-    if strange is not None:
+    places = places_of(labels, everything)
+    if (places < 0).any():
+        strange = np.ravel(labels).tolist()[places.argmin()]
         raise ValueError(
             f"classifier must predict labels of y or unseen_label={everything.tolist()[-1]!r}; "
             f"got {strange!r}."
         )
-    return np.array([places[label] for label in values], dtype=np.intp)
+    return places
 
 
 @dataclass(frozen=True, eq=False)

@@ -56,6 +56,10 @@ def test_rows_that_stayed_stay() -> None:
     assert shift < 0.1
 
 
+def test_nothing_is_asked_again_where_hardly_anything_is_taken_off() -> None:
+    assert laid_back(LABELLED, X) is None
+
+
 def test_units_make_no_difference() -> None:
     unit, zero = np.array([1, 10, 0.1, 1000, 3.0]), np.array([0, 5, -2, 100, 7.0])
     moved = STAYED * GAIN + OFFSET

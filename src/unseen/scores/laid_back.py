@@ -26,13 +26,14 @@ _NEAR, _STEEP, _FEWEST = 1.5, 6, 5
 _MOST_AT_ONCE = 1.15  # factor of one round
 _CLEAR = 4.0  # of squares, so many squared errors are noise
 _LEAST_VARIANCE = 1e-6
+_LEAST_MOVE = 0.03  # in deviations: with less taken off the answer would be the same
 
 
 def laid_back(labelled: LabelledRows, X_new: Matrix) -> tuple[FloatArray, float] | None:
     """New rows laid back onto the labelled rows, and by how many deviations, over columns.
 
-    Columns that are constant in the labelled rows stay as they are. None where hardly any row lies
-    near a labelled one, and for rows too many to be dense.
+    Columns that are constant in the labelled rows stay as they are. None where hardly anything is
+    to be taken off or no row lies near a labelled one, and for rows too many to be dense.
     """
     pair = dense_pair(labelled.rows, X_new)
     if pair is None or min(map(len, pair)) <= _NEIGHBOURS:
@@ -50,6 +51,8 @@ def laid_back(labelled: LabelledRows, X_new: Matrix) -> tuple[FloatArray, float]
     if fitted is None:
         return None
     shift, factor = fitted
+    if np.mean(np.square(shift) + np.square(np.log(factor))) < _LEAST_MOVE**2:
+        return None
     found = np.array(new)
     centre, spread = scale.centre[varies], scale.scale[varies]
     found[:, varies] = ((new[:, varies] - centre) / spread - shift) / factor * spread + centre

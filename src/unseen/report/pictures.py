@@ -272,7 +272,7 @@ def baselines_picture(found: Mapping[str, Estimate]) -> Picture:
     """Shares of the new rows by this method and by others."""
     spoken = [
         f"{words.shown(name, _LONGEST_SPOKEN)} "
-        f"{words.share(one.unseen) if one.sees_unseen else 'cannot say'}"
+        f"{_unseen(one) if one.sees_unseen else 'cannot say'}"
         for name, one in found.items()
     ]
     return _picture(

@@ -221,9 +221,10 @@ def baselines_table(found: Mapping[str, Estimate], n_methods: int) -> Table:
     ]
     rows = []
     for name, one in found.items():
-        shares = [one.unseen, *one.proportions[classes]]
         sees = "yes" if one.sees_unseen else "no"
-        rows.append(Row((words.shown(name), sees, *map(words.share, shares))))
+        unseen = _CANNOT_TELL if one.has_moved_far else words.share(one.unseen)
+        shares = map(words.share, one.proportions[classes])
+        rows.append(Row((words.shown(name), sees, unseen, *shares)))
     note = f"{words.shown(answer.method)} is the method of this page."
     if answer.is_in_doubt:
         note += " A method that assumes that no class moved calls moved rows unseen."

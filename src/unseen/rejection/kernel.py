@@ -117,7 +117,7 @@ def candidates_at(
 
 
 class RejectionKernel(RejectionRule):
-    """Kernel functions that minimise a convex surrogate of the risk.
+    """A rule of kernel functions that minimise a convex surrogate of the risk.
 
     Parameters
     ----------

@@ -116,7 +116,7 @@ def fit_tasks(
 
 
 class RejectionPlugIn(RejectionRule):
-    """Bayes' rule with shares, and ratios of densities from a classifier, plugged in.
+    """Bayes' rule, with the shares and a classifier's ratios of densities plugged in.
 
     Parameters
     ----------

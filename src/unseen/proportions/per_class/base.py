@@ -39,7 +39,7 @@ class PerClassEstimator(ProportionEstimator):
         self.n_jobs = n_jobs
 
     def scorer(self, seed: int) -> PairScorer:
-        """Scores the new rows against each known class."""
+        """The scorer of the new rows against each known class."""
         return PairScorer(self.classifier, self.n_folds, seed, self.n_jobs, self.n_repeats)
 
 

@@ -121,7 +121,7 @@ def _contents(study: Study) -> dict[str, Any]:
         "disagreement": sentences.disagreement(study),
         "baselines": methods and tables.baselines_table(methods, n_methods),
         "baselines_picture": methods and pictures.baselines_picture(methods),
-        "suspects": study.suspects and tables.suspects_table(study.suspects),
+        "suspects": study.suspects and tables.suspects_table(study.suspects, bool(explained)),
         **_again(study),
     }
 

@@ -245,8 +245,8 @@ def groups_table(explanation: Explanation) -> Table:
     return Table("Groups of the unseen rows", columns, rows)
 
 
-def suspects_table(suspects: Suspects) -> Table:
-    """The rows that look most unseen, with their values."""
+def suspects_table(suspects: Suspects, are_grouped: bool) -> Table:
+    """The rows that look most unseen, or examples of each group, with their values."""
     fields = suspects.columns[:_MOST_FIELDS]
     columns = [Column("Row"), Column("Novelty score")]
     columns += [Column(words.shown(name, _LONGEST_VALUE), numeric=False) for name in fields]
@@ -262,7 +262,8 @@ def suspects_table(suspects: Suspects) -> Table:
         rows.append(row)
     note = _left_out(len(rows), len(ranked), "first", "rows")
     note += _left_out(len(fields), len(suspects.columns), "first", "columns")
-    return Table("Highest novelty scores first", tuple(columns), tuple(rows), note.strip())
+    title = "The largest group first" if are_grouped else "Highest novelty scores first"
+    return Table(title, tuple(columns), tuple(rows), note.strip())
 
 
 def _left_out(kept: int, total: int, which: str, what: str) -> str:

@@ -274,7 +274,7 @@ def check_names(argument: str, names: Sequence[str], columns: Sequence[str], nam
     >>> check_names("--drop", ["size"], ["size", "colour"], "train.csv")
     >>> check_names("--drop", ["sise"], ["size", "colour"], "train.csv")
     Traceback (most recent call last):
-    ValueError: --drop must name columns of train.csv; it has no 'sise'. Did you mean 'size'?
+    ValueError: --drop must name a column of train.csv; it has no 'sise'. Did you mean 'size'?
     """
     there = set(columns)
     missing = [each for each in names if each not in there]
@@ -284,8 +284,9 @@ def check_names(argument: str, names: Sequence[str], columns: Sequence[str], nam
         advice = f"Did you mean {like[close[0]]!r}?" if close else f"It has {shown}."
         if argument.endswith("label") and Path(missing[0]).is_file():
             advice = f"Labels in a file of their own: --labels {missing[0]}."
+        rule = "a column" if len(names) == 1 else "columns"
         raise ValueError(
-            f"{argument} must name columns of {name}; it has no {quoted(missing)}. {advice}"
+            f"{argument} must name {rule} of {name}; it has no {quoted(missing)}. {advice}"
         )
 
 

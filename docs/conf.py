@@ -37,7 +37,7 @@ copybutton_prompt_text = r"\$ |>>> |\.\.\. "
 copybutton_prompt_is_regexp = True
 copybutton_exclude = ".linenos, .gp, .go"
 autodoc_typehints = "none"
-autodoc_default_options = {"members": True, "inherited-members": False}
+autodoc_default_options = {"members": True}
 napoleon_google_docstring = False
 napoleon_use_param = False
 napoleon_use_rtype = False
@@ -180,8 +180,10 @@ def is_worth_a_link(text: str, name: str) -> bool:
     return name[0].isupper() or text.startswith("unseen.")
 
 
-# What the converter of docutils lacks or draws below the letter, and what says the same.
+# What the converter of docutils lacks, misreads or draws below the letter, and what says the same.
 MATHS = (
+    (r"(\\[td]?frac)(\d)(\d)", r"\1{\2}{\3}"),
+    (r"(?<!\d)\.(?=\d)", "0."),
     (r"\\dots\b", r"\\ldots"),
     (r"\\[bB]ig(?![a-z])", ""),
     (r"\\tag\{(\w+)\}", r"\\qquad (\1)"),
@@ -195,11 +197,22 @@ def write_maths(translator: Any, node: Any) -> None:
     from docutils import nodes
     from docutils.utils.math.latex2mathml import tex2mathml
 
-    tex = node.astext()
+    tex, is_block = readable_maths(node.astext()), isinstance(node, nodes.math_block)
+    translator.body.append(tex2mathml(tex, as_block=is_block))
+    raise nodes.SkipNode
+
+
+def readable_maths(tex: str) -> str:
+    r"""A formula in words that the converter knows.
+
+    Examples
+    --------
+    >>> readable_maths(r"\tfrac12 + .1")
+    '\\tfrac{1}{2} + 0.1'
+    """
     for lacking, same in MATHS:
         tex = re.sub(lacking, same, tex)
-    translator.body.append(tex2mathml(tex, as_block=isinstance(node, nodes.math_block)))
-    raise nodes.SkipNode
+    return tex
 
 
 # Their code makes its own data, and runs from top to bottom.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import runpy
 import shlex
 import subprocess
 import sys
@@ -214,6 +215,12 @@ def test_every_public_name_has_its_place_on_the_page_of_the_interface() -> None:
     page = (DOCS / "api.md").read_text(encoding="utf-8")
     placed = re.findall(r"^\.\. auto\w+:: (?:[\w.]+\.)?(\w+)$", page, re.MULTILINE)
     assert {*public_names()} <= {*placed}
+
+
+def test_a_formula_keeps_its_fractions_and_decimals() -> None:
+    readable = runpy.run_path(str(DOCS / "conf.py"))["readable_maths"]
+    shown = readable(r"\tfrac12 - \frac{1}{m} + .1 u^{1.5}")
+    assert shown == r"\tfrac{1}{2} - \frac{1}{m} + 0.1 u^{1.5}"
 
 
 def test_every_extra_is_on_the_page_of_installation() -> None:

@@ -222,7 +222,7 @@ def sure() -> Iterator[Claim]:
                 (brier(power, found), pvariance(map(float, found)),
                  brier(fitted(foretold(), found), found)))  # fmt: skip
     least = min(held_and_width(part)[0] for part in settings().values())
-    yield Claim(FAQ, "On {} made and bundled problems with something unseen they now hold the "
+    yield Claim(FAQ, "On {} made and bundled problems with something unseen they hold the "
                 "unseen share in {}, and in {} or more of every row of the",
                 (len(opened), held_and_width(opened)[0], least))  # fmt: skip
     bags = table("bags")

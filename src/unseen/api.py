@@ -65,15 +65,16 @@ def estimate(
         The method; it is copied, not changed. None is :class:`~unseen.OpenSetEstimator`.
     groups : array-like of shape (n_labelled,) or None, default=None
         Group of each labelled row: person, site, batch. Up to ten groups are held out in turn; the
-        shares that are called unseen there, though nothing is new, are taken off (docs/drift.md).
+        share that is called unseen there, though nothing is new, is taken off the answer
+        (docs/drift.md).
     groups_new : array-like of shape (n_new,) or None, default=None
         Group of each new row, for ``groups``; None takes the new rows for one group.
     control : array-like of shape (n_control, n_features) or None, default=None
         Rows without labels, of the same instrument or site as X_new, that are believed to hold no
         new class: known classes should look alike in both (docs/drift.md).
     drift : Drift or None, default=None
-        Drift that the default found in the same rows, for another estimator to use. With None,
-        distances between rows tell.
+        Drift that the default found in the same rows, for another estimator to use. None looks at
+        the distances between rows instead.
     confidence : float or None, default=0.95
         Level of the intervals; None makes none.
     max_rows : int or None, default=20000
@@ -230,11 +231,11 @@ def estimate_from_scores(
     >>> rng = np.random.default_rng(0)
     >>> y = np.repeat([0, 1], 200)
     >>> logits = rng.normal(np.where(y == 0, 3, -3), 1)
-    >>> chances = 1 / (1 + np.exp(-np.append(logits[:300:2], rng.normal(0, 0.3, 150))))
-    >>> held_out = 1 / (1 + np.exp(-logits[1::2]))
-    >>> both = (np.column_stack([one, 1 - one]) for one in (held_out, chances))
-    >>> scores, scores_new = both
-    >>> found = unseen.estimate_from_scores(scores, y[1::2], scores_new, random_state=0)
+    >>> held_out, new = logits[1::2], np.append(logits[:300:2], rng.normal(0, 0.3, 150))
+    >>> def probabilities(logits):
+    ...     return 1 / (1 + np.exp(np.column_stack([-logits, logits])))
+    >>> found = unseen.estimate_from_scores(
+    ...     probabilities(held_out), y[1::2], probabilities(new), random_state=0)
     >>> print(f"{found.unseen:.1f}")
     0.5
     """

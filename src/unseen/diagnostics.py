@@ -364,6 +364,13 @@ def quick_checks(
     ``pairs`` are the scores of the new rows and of the rows of each class, ``roc`` is the ROC
     evidence of each class. If the concave model was fitted to each class on its own, the fits and
     the sum of the slopes are checked too, with a small bootstrap.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> pair = rng.normal(0, 1, 500), rng.normal(0, 1, 20)
+    >>> [finding.name for finding in quick_checks(["a"], [pair], {}) if finding.fires]
+    ['effective_rows']
     """
     findings = []
     for label, pair in zip(classes, pairs, strict=True):

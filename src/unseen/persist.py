@@ -178,7 +178,18 @@ def load(path: str | Path, trusted: Iterable[str | type] = ()) -> Any:
 
     See Also
     --------
-    save : Has an example.
+    save : Says what a file may hold.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from unseen import OpenSetEstimator
+    >>> from unseen.persist import load, save
+    >>> with TemporaryDirectory() as folder:
+    ...     save(OpenSetEstimator(n_folds=5), Path(folder) / "settings.skops")
+    ...     load(Path(folder) / "settings.skops")
+    OpenSetEstimator(n_folds=5)
     """
     skops = _skops()
     known = _type_names(trusted)

@@ -25,7 +25,20 @@ if TYPE_CHECKING:
 
 
 class UnseenWarning(UserWarning):
-    """The data look wrong in a way that the user must know about, such as a leak."""
+    """Warns that the data look wrong in a way that the user must know about, such as a leak.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import numpy as np
+    >>> import unseen
+    >>> X, y = np.random.default_rng(0).normal(size=(60, 2)), ["left", "right"] * 30
+    >>> with warnings.catch_warnings(record=True) as seen:
+    ...     warnings.simplefilter("always", unseen.UnseenWarning)
+    ...     estimate = unseen.estimate(X, y, X, random_state=0)
+    >>> seen[0].category.__name__
+    'UnseenWarning'
+    """
 
 
 @dataclass(frozen=True)
@@ -84,6 +97,13 @@ class RocEvidence(Frozen):
     thresholds : ndarray or None
         The score at each vertex, falling: between two neighbours lie the scores of the rows that
         are counted between these vertices. None where the scores were not kept.
+
+    Examples
+    --------
+    >>> from unseen.records import RocEvidence
+    >>> evidence = RocEvidence([0.0, 0.0, 1.0], [0.0, 0.3, 1.0], 0.7, n_new=400, n_labelled=170)
+    >>> evidence.right_slope
+    0.7
     """
 
     false_alarm: FloatArray
@@ -376,7 +396,10 @@ class Estimate(Frozen):
         return pd.DataFrame(columns)
 
     def plot(self, **options: Any) -> Any:
-        """Draw the shares with their intervals, with the options of SharesDisplay."""
+        """Draw the shares with their intervals; needs matplotlib.
+
+        ``options``, such as ``ax``, are those of :meth:`unseen.plots.SharesDisplay.from_estimate`.
+        """
         return _above("plots").SharesDisplay.from_estimate(self, **options)
 
     def report(self, path: str | PathLike[str]) -> None:

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from datetime import date
 from importlib.resources import files
 from pathlib import Path
@@ -90,6 +91,9 @@ def test_explain_says_what_the_unseen_rows_are(folder) -> None:
     assert "What the unseen rows are" in page
     assert "a clump of its own" in page
     assert "1, central" in page
+    examples = page.partition("The largest group first")[2].partition("</thead>")[0]
+    head = re.findall(r"<bdi>([^<]*)</bdi>", examples)
+    assert head[:4] == ["Row", "Novelty score", "group", "width"]
 
 
 def test_pictures_of_the_folder_are_shown_and_no_others(folder) -> None:

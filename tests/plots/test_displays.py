@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
 
 from unseen import Explanation
+from unseen.drift import Drift, Tolerance
 from unseen.labelling import LabellingValue, labelling_value
 from unseen.loop import Group
 from unseen.monitoring import Timeline
@@ -374,6 +375,18 @@ def test_bars_of_many_classes_still_fill_the_whole(made) -> None:
     widths = [part[0].get_width() for part in display.ax_.containers]
     assert len(widths) == 13
     assert_allclose(sum(widths), 1.0)
+
+
+def test_no_share_is_written_beside_a_method_that_cannot_tell(made) -> None:
+    far = Drift("moved", 0.99, Tolerance(np.zeros(0), np.zeros(0)), 0.98, far=True)
+    estimates = {"far": replace(made(["a", "b"], unseen=0.0), drift=far), "near": made(["a", "b"])}
+    display = ComparisonDisplay.from_comparison(estimates)
+    assert [text.get_text() for text in display.ax_.texts if text.get_color() == LIGHT.unseen] == [
+        "cannot tell",
+        "30%",
+    ]
+    widths = [[bar.get_width() for bar in part] for part in display.ax_.containers]
+    assert_allclose(np.sum(widths, axis=0), 1.0)
 
 
 def test_truth_of_the_wrong_length_is_refused(made) -> None:

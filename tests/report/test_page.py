@@ -30,7 +30,7 @@ from unseen.drift import Drift, Tolerance
 from unseen.loop import Group
 from unseen.records import Estimate, Notice
 from unseen.report import render, write_report
-from unseen.report.pictures import gap_picture, history_picture
+from unseen.report.pictures import baselines_picture, gap_picture, history_picture
 from unseen.report.sentences import (
     assumptions,
     at_most,
@@ -478,7 +478,10 @@ def test_a_page_on_classes_that_moved_calls_no_share_certain() -> None:
     rich = example_studies.rich()
     study = replace(rich, estimate=replace(rich.estimate, drift=drift), timeline=None)
     page = render(study)
+    found = side_by_side(study)
     assert study.labelling is None
+    assert baselines_table(found, len(found)).rows[0].cells[2] == "cannot tell"
+    assert f"Unseen share: {study.estimate.method} cannot be told" in baselines_picture(found).svg
     for claim in ("What labels would buy", "The slope is the share", "almost certain", "favour"):
         assert claim not in page
     assert "Known classes look nearly the same in both tables." in page

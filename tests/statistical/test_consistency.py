@@ -153,7 +153,7 @@ def hidden_records() -> dict[int, list[TwoClassScores]]:
 
 
 def test_rescaling_is_right_where_one_class_hides_inside_the_other(hidden_records) -> None:
-    """Prop. "binary" needs no more than two classes that differ."""
+    """Prop. 3 needs no more than two classes that differ."""
     errors = errors_by_size(BinaryRescaled(), hidden_records, BINARY_TRUTH)
     assert (np.diff(errors) < 0).all()
     assert -0.65 < rate(errors) < -0.35

@@ -218,7 +218,7 @@ def test_errors_of_labels_and_groups(tmp_path):
     file = tmp_path / "t.csv"
     file.write_text("id,x,none\n" + "".join(f"r{i},{i}.5,\n" for i in range(2000)))
     source = Source.find(file)
-    with pytest.raises(ValueError, match=r"label must name columns of .*; it has no 'z'\. It has"):
+    with pytest.raises(ValueError, match=r"label must name a column of .*; it has no 'z'\. It has"):
         read_labelled(source, "z", 100, 0)
     with pytest.raises(ValueError, match=r"label 'id' must have at most 1000 distinct values; f"):
         read_labelled(source, "id", 5000, 0)

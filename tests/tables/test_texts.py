@@ -42,7 +42,7 @@ def test_text_becomes_columns_in_which_topics_differ(tmp_path):
 def test_text_needs_both_tables_and_is_hinted_at():
     with pytest.raises(ValueError, match="fit needs the new rows"):
         Columns(label="topic", text=["message"]).fit(TRAIN)
-    with pytest.raises(ValueError, match=r"text must name columns of NEW; it has no 'message'"):
+    with pytest.raises(ValueError, match=r"text must name a column of NEW; it has no 'message'"):
         Columns(label="topic", text=["message"]).fit(TRAIN, new=pa.table({"a": [1]}))
     for words, found in (([str(1 / i) for i in range(2, 9)], "none"), (["ant"] * 7, "one")):
         table = pa.table({"topic": ["a"] * 7, "message": words})

@@ -73,6 +73,7 @@ def classify(
     """Label every row of NEW with a class of TRAIN or with "unseen".
 
     All columns of NEW are kept. A label, a novelty score and a probability per label are added.
+    At most one of --reject-rate, --recall, --fdr and --cost moves the cut between known and unseen.
 
     \b
     Examples:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.command(cls=OnceCommand)
 @seed_option("Which draw of the digits to show.")
 def demo(seed: int) -> None:
-    """Handwritten digits, three of which training never saw."""
+    """Estimate shares of handwritten digits, three of which training never saw."""
     from unseen.demo import Demo
 
     record = Demo.run(seed)

@@ -117,7 +117,7 @@ def estimate(
     "Probability of a false alarm that each of the two tests may have, over all windows together.",
 )
 @click.option(
-    "--fail-if-changed", is_flag=True, help="Exit with 3 when either test of any window says so."
+    "--fail-if-changed", is_flag=True, help="Exit with 3 when either test finds a change."
 )
 @method_option
 @confidence_option

@@ -29,10 +29,8 @@ _VERDICT = re.compile(
 )
 _MUST = re.compile(r"unseen\.must(\((?P<factor>[^()]*)\))?")
 _RULE = (
-    'must look like "unseen.low > 0.05": unseen or a class, perhaps .low or .high for an end of '
-    "its interval, one of > >= < <=, and a share such as 0.05 or 5%; or like "
-    '"unseen.must > 0.02" or "unseen.must(5) > 0.02", with a factor of at least 1 in brackets; or '
-    'like "drift.verdict == moved", with == or != and still, moved or unclear'
+    'must look like "unseen.low > 0.05" (or a class, .high, and >= < <=), "unseen.must(5) > 2%" '
+    '(a factor of at least 1) or "drift.verdict == moved" (or !=, and still or unclear)'
 )
 
 

@@ -109,7 +109,7 @@ def explain(
 @json_option
 @quiet_option
 def audit(sheet: Path, json_path: str | None, quiet: bool, **given: Any) -> None:
-    """Correct the shares in NEW by labels that people gave: right whatever drifted.
+    """Correct the shares in NEW by labels that people gave; right whatever drifted.
 
     \b
     Examples:
@@ -126,7 +126,7 @@ def audit(sheet: Path, json_path: str | None, quiet: bool, **given: Any) -> None
 @click.option(
     "--out", "-o", type=output_path, required=True, help="Where TRAIN with the named rows goes."
 )
-@click.option("--spread", is_flag=True, help="Give the name of a whole group to its sure rows.")
+@click.option("--spread", is_flag=True, help="Name all rows of a named group that are surely new.")
 @click.option("--rest", type=output_path, help="Also write NEW without the promoted rows.")
 @json_option
 @quiet_option

@@ -29,8 +29,9 @@ class Control:
     Examples
     --------
     >>> from unseen.drift import Control
-    >>> print(Control(200, 0.4, (0.3, 0.5), "moved").sentence())
-    The comparison is with the control, of which training alone would call 40% (30% to 50%) unseen.
+    >>> print(Control(200, 0.4, (0.3, 0.5), "moved").sentence())  # doctest: +NORMALIZE_WHITESPACE
+    Known classes are taken as they look in the control, of which training alone would call 40%
+    (30% to 50%) unseen.
     """
 
     n_rows: int
@@ -45,8 +46,8 @@ class Control:
         )
         share = "none" if self.unseen < NO_SHARE else short_share(self.unseen)
         return (
-            "The comparison is with the control, of which training alone would call "
-            f"{share}{ends} unseen."
+            "Known classes are taken as they look in the control, of which training alone would "
+            f"call {share}{ends} unseen."
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -98,11 +98,12 @@ def rank_above(alpha: FloatArray, n_rows: IntArray, level: float) -> IntArray:
 def certified_tolerance(
     new: ArrayLike, labelled: ArrayLike, codes: ArrayLike, delta: float = 0.05
 ) -> Tolerance:
-    """Limits at regions ``score > t_j``, whose ranks depend on the sizes of the classes alone.
+    """Certified limits of how many known and how many new rows lie above thresholds of a score.
 
-    t_j is the largest over classes of the score at the rank of the class. Given the labelled
-    scores, the count of new rows above t_j is binomial. Half of ``delta`` goes to the labelled
-    limits, shared by classes and regions, and half to the new ones.
+    Threshold t_j is the largest, over the classes, of the score at a rank that depends on the size
+    of the class alone. Given the labelled scores, the count of new rows above t_j is binomial.
+    Half of ``delta`` goes to the labelled limits, shared by classes and regions, and half to the
+    new ones.
 
     Parameters
     ----------

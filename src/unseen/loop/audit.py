@@ -53,7 +53,7 @@ class Audit(Frozen):
     compared : Estimate or None
         The estimate that the labels check.
     after_more : (int, float)
-        A number of further labels, and the half-width of the unseen share to expect from them.
+        A number of further labels, and the half-width of the interval to expect from them.
     notices : tuple of Notice
         Facts that a person should know before trusting the numbers.
 
@@ -78,7 +78,7 @@ class Audit(Frozen):
 
     @property
     def verdict(self) -> Verdict:
-        """Whether the compared estimate of the unseen share can stand beside the labels."""
+        """Whether the unseen share of the compared estimate agrees with the labels."""
         if self.compared is None:
             return "not compared"
         lower, upper = _unseen_interval(self.corrected)

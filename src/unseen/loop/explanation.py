@@ -28,15 +28,17 @@ class Group:
     n_rows : int
         Rows of the group that are more probably unseen than not.
     verdict : str
-        The kind of group, by its neighbours: a clump of its own; the rim of a class or between two,
-        where most neighbours are known rows; scattered; or looks moved, where known classes moved.
+        The kind of group, by its neighbours: "a clump of its own"; "the rim of" a class or
+        "between" two, where most neighbours are known rows; "scattered"; or "looks moved", where
+        known classes moved.
     nearest, second : label
         The two known classes nearest to the group; the same label where one class is known.
     distance : float
-        Distance to the nearest class, in root mean square distances of its rows to its mean.
+        Distance to the nearest class, where 1 is the root mean square distance of its rows to its
+        mean.
     isolation : float
         Share of the neighbours of the group's rows that belong to the group and not to a known
-        class, if labelled rows were as many as known rows among the new ones.
+        class. Labelled rows count as if they were as many as the known rows among the new ones.
     sentence : Sentence or None
         Clauses on columns; None where the group is too small to find any.
     columns : tuple of (int, float)
@@ -46,6 +48,14 @@ class Group:
     words : tuple of (str, float, float)
         Words that are more common in the group, each with the share of rows that hold it, in the
         group and among rows called known.
+
+    Examples
+    --------
+    >>> from unseen.loop import Group
+    >>> group = Group(1, 0.3, 0.2, 0.4, 30, "between", "cat", "dog", 2.5, 0.9, None,
+    ...               (), (), (), ())
+    >>> group.verdict_text()
+    'between cat and dog'
     """
 
     number: int
@@ -86,7 +96,7 @@ class Explanation(Frozen):
     unseen : float
         Share of the unseen rows.
     n_groups : (int, int)
-        Least and most groups that known classes allow for.
+        Smallest and largest number of groups that would be about as wide as known classes.
     group_of_row : ndarray of shape (m,)
         Group of each new row that is more probably unseen than not; 0 for all others.
     weights : ndarray of shape (m,)
@@ -98,7 +108,13 @@ class Explanation(Frozen):
 
     Examples
     --------
-    See :func:`explain`.
+    >>> import numpy as np
+    >>> from unseen.loop import Explanation, Group
+    >>> group = Group(1, 0.3, 0.2, 0.4, 30, "a clump of its own", "cat", "dog", 2.5, 0.9, None,
+    ...               (), (), (), ())
+    >>> found = Explanation((group,), 0.3, (1, 1), np.ones(100), np.full(100, 0.3), ())
+    >>> print(found.sentence())
+    The unseen rows, 30% of the new ones, form 1 group.
     """
 
     groups: tuple[Group, ...]

@@ -46,9 +46,9 @@ class KnownWidth:
     Parameters
     ----------
     between : float, default=0.5
-        Where a group turns into two, on the way from one known class (0) to two (1).
+        The width at which a group is split, on a scale from one known class (0) to two (1).
     most : int, default=8
-        Most groups.
+        Largest number of groups.
 
     Examples
     --------

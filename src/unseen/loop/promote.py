@@ -52,6 +52,17 @@ class Promotion(Frozen):
         New rows before the promotion.
     notices : tuple of Notice
         Names with too few rows, and groups in which people found other classes too.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen import promote
+    >>> found = promote(range(12), ["emu"] * 10 + ["cat", "?"], 100, known=["cat"])
+    >>> found.counts, len(found.rest)
+    ({'cat': 1, 'emu': 10}, 89)
+    >>> X, y, rest = found.apply(np.zeros((5, 2)), ["cat"] * 5, np.ones((100, 2)))
+    >>> X.shape, y[-1], rest.shape
+    ((16, 2), np.str_('cat'), (89, 2))
     """
 
     rows: IntArray

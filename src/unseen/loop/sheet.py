@@ -43,6 +43,18 @@ class Sheet(Frozen):
         The model's novelty score of each row.
     n_new : int
         All new rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen import RejectionThreshold, draw_sheet
+    >>> rng = np.random.RandomState(0)
+    >>> X, y = rng.normal(size=(100, 1)), np.repeat("cat", 100)
+    >>> X_new = np.concatenate([rng.normal(size=(150, 1)), rng.normal(5, 1, size=(50, 1))])
+    >>> rule = RejectionThreshold(random_state=0).fit(X, y, X_new, [0.75])
+    >>> sheet = draw_sheet(rule, 40, random_state=0)
+    >>> len(sheet), bool(sheet.probabilities.min() >= 0.5 * 40 / sheet.n_new)
+    (40, True)
     """
 
     rows: IntArray

@@ -147,14 +147,14 @@ def kernel_mean_proportion(F: Any, H: Any, variant: str, bandwidth: float | None
 
 @dataclass(eq=False, repr=False)
 class KernelMean(MixtureEstimator):
-    """Estimate ν by the distance of kernel means to a convex hull (KM1, KM2); a reference.
+    """Estimate ν by the distance of kernel means to a convex hull (KM1, KM2), for comparison.
 
     The estimate uses the rows instead of scores: features should have comparable scales.
 
     Parameters
     ----------
     variant : {"km1", "km2"}, default="km2"
-        The threshold on the slope.
+        The rule that sets the threshold on the slope.
     bandwidth : float or None, default=None
         Width of the Gaussian kernel. None tries five widths around the median distance, and takes
         the one at which the means of F and H are furthest apart.

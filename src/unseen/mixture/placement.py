@@ -263,7 +263,7 @@ class Placement(MixtureEstimator):
     def replicates(
         self, sketch: RocSketch, n_replicates: int = 1000, random_state: Any = None
     ) -> FloatArray:
-        """Draws of ν from its posterior; None as ``random_state`` is the seed of the estimator."""
+        """Draws of ν from its posterior; ``random_state=None`` takes the seed of the estimator."""
         seed = self.random_state if random_state is None else random_state
         return self._posterior(sketch).draws(n_replicates, seed)
 

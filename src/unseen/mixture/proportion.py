@@ -42,8 +42,8 @@ def mixture_proportion(
         When a sample is empty, not 2-d, not finite, or shorter than the folds, or when the
         columns differ.
     TypeError
-        When a sample holds dates, or when ``method`` is no mixture estimator, such as a certified
-        bound.
+        When a sample holds dates, or when ``method`` is not a mixture estimator; a certified bound
+        is none.
 
     Examples
     --------

@@ -88,7 +88,7 @@ class ROCSlope(MixtureEstimator):
     ) -> FloatArray:
         """Slopes of Bayesian-bootstrap replicates of the ROC, all fitted in one call.
 
-        None as ``random_state`` is the seed of the estimator.
+        ``random_state=None`` takes the seed of the estimator.
         """
         self._validate_params()
         seed = self.random_state if random_state is None else random_state

@@ -43,6 +43,14 @@ class ClassProbabilities:
         Probability that the row belongs to no known class.
     codes : ndarray of shape (n,)
         Class of each labelled row, as its place among the classes.
+
+    Examples
+    --------
+    >>> known = np.array([[0.9, 0.1], [0.5, 0.5]])
+    >>> rows = ClassProbabilities(known, known, np.array([0.0, 0.8]), np.zeros(2), np.array([0, 1]))
+    >>> rows.new.round(2)
+    array([[0.9, 0.1, 0. ],
+           [0.1, 0.1, 0.8]])
     """
 
     among_known: FloatArray

@@ -219,7 +219,7 @@ def _of_windows(keys: Sequence[Any], estimates: Sequence[Estimate]) -> tuple[Not
     if not more:
         return tuple(common)
     text = (
-        "Some windows have notices of their own, which --json and the estimates of the timeline "
-        f"hold: {listed(more)}."
+        f"Some windows have notices of their own: {listed(more)}. Read these in --json, or in the "
+        "estimates of the timeline."
     )
     return (*common, Notice("notices_in_windows", text))

@@ -100,7 +100,7 @@ class Timeline(Frozen):
 
     @property
     def reference(self) -> int | None:
-        """Place of the reference among the windows; None where it is several, or training."""
+        """Place of the reference among the windows; None for several windows or labelled rows."""
         places = np.flatnonzero(self.in_reference)
         return int(places[0]) if len(places) == 1 else None
 

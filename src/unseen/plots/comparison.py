@@ -39,7 +39,7 @@ class ComparisonDisplay(Display):
     classes : tuple of str
         Known classes, from the left.
     shares : ndarray of shape (n, K + 1)
-        Shares by each estimator, unseen last.
+        Shares by each estimator, unseen last: NaN where the estimator cannot tell it.
     truth : ndarray of shape (K + 1,) or None
         True shares.
 
@@ -78,7 +78,8 @@ class ComparisonDisplay(Display):
             raise ValueError("comparison must hold at least one estimate; got none.")
         estimates = list(comparison.values())
         classes = estimates[0].classes
-        shares = np.array([[*one.proportions, one.unseen] for one in estimates])
+        unseen = [np.nan if one.has_moved_far else one.unseen for one in estimates]
+        shares = np.column_stack([[one.proportions for one in estimates], unseen])
         true = None if truth is None else _true_shares(truth, classes)
         display = cls(tuple(map(str, comparison)), tuple(map(str, classes)), shares, true)
         return display.plot(ax, theme=theme)
@@ -101,6 +102,7 @@ class ComparisonDisplay(Display):
             kept = canvas.largest(parts[:, :-1].mean(axis=0), _MOST_CLASSES - 1)
             classes = [*(classes[place] for place in kept), f"{len(classes) - len(kept)} others"]
             parts = canvas.merge_others(parts, kept)
+        parts = np.nan_to_num(parts)
         ends = np.cumsum(parts, axis=1)
         for place in range(parts.shape[1]):
             # Neighbours differ, in greyscale as well.
@@ -122,13 +124,17 @@ class ComparisonDisplay(Display):
         canvas.name_rows(ax, names, _LONGEST_NAME)
         ax.set_xlim(0, 1)
         ax.spines["left"].set_visible(False)
-        numbers, colour = list(map(short_share, self.shares[:, -1])), theme.unseen
+        numbers, colour = list(map(_written, self.shares[:, -1])), theme.unseen
         if self.truth is not None:
-            numbers, colour = ["error", *map(short_share, self.errors)], theme.ink
+            numbers, colour = ["error", *map(_written, self.errors)], theme.ink
             ax.get_yticklabels()[0].set_fontweight("bold")
         for row, number in enumerate(numbers):
             canvas.write_beside(ax, number, row, color=colour, fontsize=SMALL)
         ax.set_xlabel("Share of the new rows; unseen is hatched", fontsize=SMALL, color=theme.muted)
+
+
+def _written(value: float) -> str:
+    return "cannot tell" if np.isnan(value) else short_share(value)
 
 
 def _true_shares(truth: Any, classes: tuple[Any, ...]) -> FloatArray:

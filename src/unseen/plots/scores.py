@@ -36,7 +36,7 @@ class ScoresDisplay(Display):
     Parameters
     ----------
     edges : ndarray of shape (b + 1,)
-        Ends of the bins, on the squeezed axis.
+        Ends of the bins, on an axis that draws the tails of the scores in.
     new, known : ndarray of shape (b,)
         Mass of the new rows and of the known rows in each bin; both sum to 1.
     share : float

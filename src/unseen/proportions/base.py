@@ -134,6 +134,14 @@ class ProportionEstimator(BaseEstimator, ABC):
         Columns of X.
     feature_names_in_ : ndarray of str
         Names of these columns, where X had names.
+
+    Examples
+    --------
+    >>> from unseen import OpenSetEstimator, ProportionEstimator, SaerensEM
+    >>> isinstance(SaerensEM(), ProportionEstimator)
+    True
+    >>> OpenSetEstimator().sees_unseen, SaerensEM().sees_unseen
+    (True, False)
     """
 
     reads: ClassVar[type[Scores]]
@@ -291,8 +299,8 @@ class ProportionEstimator(BaseEstimator, ABC):
             Also run the expensive checks of :mod:`unseen.diagnostics`, where the method has any.
         drift : Drift or None, default=None
             Drift that was found before, such as ``estimate.drift`` of the default on the same rows.
-            With None, distances between rows tell (docs/drift.md); the default always looks for
-            itself.
+            None looks at the distances between rows instead (docs/drift.md); the default always
+            looks for itself.
         """
         check_interval(confidence, interval)
         if delta is not None and not 0 < delta < 1:

@@ -107,7 +107,7 @@ class OpenSetReading(Reading):
 class OpenSetEstimator(ProportionEstimator):
     """Shares of the known classes and of unseen ones, by averaging three models.
 
-    The estimator is as sharp as closed-set EM where nothing is unseen, and finds unseen classes
+    The estimator is as accurate as closed-set EM where nothing is unseen, and finds unseen classes
     where there are some. Known classes may have moved a little (``Estimate.drift``). One known
     class is enough.
 
@@ -120,8 +120,8 @@ class OpenSetEstimator(ProportionEstimator):
         The classifier that tells the known classes apart, and new rows from labelled ones; None is
         kernel logistic regression.
     n_folds : int or None, default=None
-        Folds of the out-of-fold scores; None is 10, and 5 from 5,000 rows on, where the rows that a
-        fold leaves out are no longer needed (``benchmarks/default.py folds``).
+        Folds of the out-of-fold scores; None is 10, and 5 from 5,000 rows on, where a model loses
+        little by the rows that a fold leaves out (``benchmarks/default.py folds``).
     random_state : int, RandomState instance or None, default=None
         Seed of the folds and of the classifier.
     n_jobs : int or None, default=None
@@ -165,7 +165,7 @@ class OpenSetEstimator(ProportionEstimator):
     }
 
     def scorer(self, seed: int) -> OpenScorer:
-        """Makes posteriors, density ratios and distances."""
+        """The scorer that makes posteriors, density ratios and distances."""
         return OpenScorer(self.classifier, self.n_folds, seed, self.n_jobs)
 
     def read(self, scores: OpenScores) -> OpenSetReading:

@@ -118,7 +118,7 @@ def candidates_at(
 
 @dataclass(eq=False, repr=False)
 class RejectionKernel(RejectionRule):
-    """Kernel functions that minimise a convex surrogate of the risk.
+    """A rule of kernel functions that minimise a convex surrogate of the risk.
 
     Parameters
     ----------

@@ -117,7 +117,7 @@ def fit_tasks(
 
 @dataclass(eq=False, repr=False)
 class RejectionPlugIn(RejectionRule):
-    """Bayes' rule with shares, and ratios of densities from a classifier, plugged in.
+    """Bayes' rule, with the shares and a classifier's ratios of densities plugged in.
 
     Parameters
     ----------

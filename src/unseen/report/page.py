@@ -65,6 +65,17 @@ def write_report(study: Study, path: str | Path) -> Path:
     -------
     Path
         The name of the file.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from unseen.records import Estimate
+    >>> from unseen.report import write_report
+    >>> from unseen.study import Study
+    >>> estimate = Estimate(("cat",), [0.7], 0.3, "made", n_labelled={"cat": 80}, n_new=400)
+    >>> with TemporaryDirectory() as folder:
+    ...     write_report(Study(estimate), f"{folder}/report.html").name
+    'report.html'
     """
     path = Path(path)
     page = render(study).encode("utf-8")
@@ -110,7 +121,7 @@ def _contents(study: Study) -> dict[str, Any]:
         "disagreement": sentences.disagreement(study),
         "baselines": methods and tables.baselines_table(methods, n_methods),
         "baselines_picture": methods and pictures.baselines_picture(methods),
-        "suspects": study.suspects and tables.suspects_table(study.suspects),
+        "suspects": study.suspects and tables.suspects_table(study.suspects, bool(explained)),
         **_again(study),
     }
 

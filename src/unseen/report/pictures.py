@@ -271,8 +271,7 @@ def labelling_picture(value: LabellingValue) -> Picture:
 def baselines_picture(found: Mapping[str, Estimate]) -> Picture:
     """Shares of the new rows by this method and by others."""
     spoken = [
-        f"{words.shown(name, _LONGEST_SPOKEN)} "
-        f"{words.share(one.unseen) if one.sees_unseen else 'cannot say'}"
+        f"{words.shown(name, _LONGEST_SPOKEN)} {_unseen(one) if one.sees_unseen else 'cannot say'}"
         for name, one in found.items()
     ]
     return _picture(

@@ -221,9 +221,10 @@ def baselines_table(found: Mapping[str, Estimate], n_methods: int) -> Table:
     ]
     rows = []
     for name, one in found.items():
-        shares = [one.unseen, *one.proportions[classes]]
         sees = "yes" if one.sees_unseen else "no"
-        rows.append(Row((words.shown(name), sees, *map(words.share, shares))))
+        unseen = _CANNOT_TELL if one.has_moved_far else words.share(one.unseen)
+        shares = map(words.share, one.proportions[classes])
+        rows.append(Row((words.shown(name), sees, unseen, *shares)))
     note = f"{words.shown(answer.method)} is the method of this page."
     if answer.is_in_doubt:
         note += " A method that assumes that no class moved calls moved rows unseen."
@@ -244,8 +245,8 @@ def groups_table(explanation: Explanation) -> Table:
     return Table("Groups of the unseen rows", columns, rows)
 
 
-def suspects_table(suspects: Suspects) -> Table:
-    """The rows that look most unseen, with their values."""
+def suspects_table(suspects: Suspects, are_grouped: bool) -> Table:
+    """The rows that look most unseen, or examples of each group, with their values."""
     fields = suspects.columns[:_MOST_FIELDS]
     columns = [Column("Row"), Column("Novelty score")]
     columns += [Column(words.shown(name, _LONGEST_VALUE), numeric=False) for name in fields]
@@ -261,7 +262,8 @@ def suspects_table(suspects: Suspects) -> Table:
         rows.append(row)
     note = _left_out(len(rows), len(ranked), "first", "rows")
     note += _left_out(len(fields), len(suspects.columns), "first", "columns")
-    return Table("Highest novelty scores first", tuple(columns), tuple(rows), note.strip())
+    title = "The largest group first" if are_grouped else "Highest novelty scores first"
+    return Table(title, tuple(columns), tuple(rows), note.strip())
 
 
 def _left_out(kept: int, total: int, which: str, what: str) -> str:

@@ -67,7 +67,7 @@ def bootstrap_roc(
         Seed of the weights.
     max_cells : int, optional
         Cells to which the sketch is summed first. By default every cell stays up to 20,000
-        rows, and 2,000 are left above.
+        rows; from more rows, 2,000 cells are made.
 
     Examples
     --------

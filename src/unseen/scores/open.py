@@ -131,8 +131,8 @@ class OpenScorer(Scorer):
         The classifier that tells the known classes apart, and new rows from labelled ones; None is
         kernel logistic regression.
     n_folds : int or None, default=None
-        Folds; None is 10, and 5 from 5,000 rows on, where the rows that a fold leaves out are
-        no longer needed.
+        Folds; None is 10, and 5 from 5,000 rows on, where a model loses little by the
+        rows that a fold leaves out.
     seed : int, default=0
         Seed of all randomness.
     n_jobs : int or None, default=None

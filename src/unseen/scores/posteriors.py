@@ -233,7 +233,7 @@ class PosteriorScorer(Scorer):
     def score(
         self, labelled: LabelledRows, X_new: Matrix, clusters: Clusters | None = None
     ) -> Posteriors:
-        """Score checked rows, whose clusters somebody may have found before."""
+        """Score checked rows; ``clusters`` are those found before, where there are any."""
         fitter = cross_fitter(self.classifier, self.n_jobs)
         rows, codes = labelled.rows, labelled.codes
         clusters = clusters or group_clusters(labelled, X_new)

@@ -74,7 +74,8 @@ def run_explanation(
         examples = _examples(explanation)
         rows = np.array([row for *_, row in examples], dtype=np.intp)
         names = [f"{number}, {kind}" for number, kind, _ in examples]
-        suspects = shown_rows(new, rows, found.rule.out_of_fold_.novelty[1], group=names)
+        novelty, telling = found.rule.out_of_fold_.novelty[1], _telling(explanation)
+        suspects = shown_rows(new, rows, novelty, telling, group=names)
     return Study(
         estimate,
         training.counts,
@@ -187,6 +188,14 @@ def _examples(explanation: Explanation) -> list[tuple[int, str, int]]:
         for kind in ("central", "spread", "borderline")
         for row in getattr(group, kind)
     ]
+
+
+def _telling(explanation: Explanation) -> list[str]:
+    """Names of the columns in the sentences of the groups, then of others that set groups apart."""
+    sentences = [group.sentence for group in explanation.groups if group.sentence]
+    said = [clause.column for sentence in sentences for clause in sentence.clauses]
+    apart = [place for group in explanation.groups for place, _ in group.columns]
+    return [explanation.columns[place].name for place in (*said, *apart)]
 
 
 def _thumbnails(

@@ -36,6 +36,12 @@ class Origin:
         Time of the answer, in UTC.
     preparation : tuple of str
         The treatment of the columns, one sentence each.
+
+    Examples
+    --------
+    >>> from unseen.study import Origin
+    >>> Origin("unseen demo", made="2026-01-31 06:00 UTC").command
+    'unseen demo'
     """
 
     command: str = ""
@@ -58,6 +64,12 @@ class Suspects:
         Place of each row in the new table, from 1.
     scores : tuple of float
         Novelty score of each row.
+
+    Examples
+    --------
+    >>> from unseen.study import Suspects
+    >>> Suspects(("size",), (("9.5",), ("8.1",)), (17, 3), (0.99, 0.92)).numbers
+    (17, 3)
     """
 
     columns: tuple[str, ...]

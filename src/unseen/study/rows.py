@@ -121,7 +121,7 @@ def read_training(
     if n_drawn.min() < FEWEST_ROWS:
         raise ValueError(
             f"max_rows must leave at least {FEWEST_ROWS} rows of each of {len(classes)} classes; "
-            f"got {max_rows}: raise it (--rows)."
+            f"got {max_rows}. Raise it (--rows)."
         )
     if "unseen" in sample.counts:
         raise ValueError(
@@ -155,8 +155,8 @@ def _usable_rows(sample: Sample, name: str) -> tuple[BoolArray, list[Notice]]:
     shown = quoted(small)
     if kept.mean() < _SMALLEST_PART:
         raise ValueError(
-            f"classes of {name} must have at least {FEWEST_ROWS} rows each; {shown} have "
-            "fewer. Is the label a number or an id rather than a class?"
+            f"classes of {name} must have at least {FEWEST_ROWS} rows each; too small: {shown}. "
+            "Is the label a number or an id rather than a class?"
         )
     text = (
         f"Classes of fewer than {FEWEST_ROWS} rows cannot be learnt, and are left out of TRAIN: "

@@ -288,10 +288,19 @@ def _suspects(training: Training, new: NewRows, n_rows: int, seed: int) -> Suspe
 
 
 def shown_rows(
-    new: NewRows, rows: IntArray, novelty: FloatArray, **first: Iterable[str]
+    new: NewRows,
+    rows: IntArray,
+    novelty: FloatArray,
+    telling: Iterable[str] = (),
+    **first: Iterable[str],
 ) -> Suspects:
-    """Some new rows as text, behind columns of our own; ``novelty`` is that of all new rows."""
-    table = new.table.take(rows)
+    """Some new rows as text, behind columns of our own; ``novelty`` is that of all new rows.
+
+    The columns of ``telling`` that the table has come before its others.
+    """
+    names = new.table.column_names
+    ahead = dict.fromkeys(name for name in telling if name in names)
+    table = new.table.take(rows).select([*(ahead | dict.fromkeys(names))])
     cells = [[str(value) for value in column.to_pylist()] for column in table.columns]
     return Suspects(
         columns=(*first, *table.column_names),

@@ -205,6 +205,19 @@ class WithLabels(Source):
         The rows, such as those of ``X.npy``.
     labels : Source
         As many labels, in one column, in the order of the rows.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import numpy as np
+    >>> from unseen.tables import Source, WithLabels
+    >>> with TemporaryDirectory() as folder:
+    ...     np.save(Path(folder, "X.npy"), np.zeros((3, 2)))
+    ...     np.save(Path(folder, "y.npy"), np.array([0, 1, 1]))
+    ...     both = WithLabels(Source.find(f"{folder}/X.npy"), Source.find(f"{folder}/y.npy"))
+    ...     print(both.columns())
+    ['X', 'label']
     """
 
     def __init__(self, rows: Source, labels: Source) -> None:
@@ -253,7 +266,16 @@ class WithLabels(Source):
 
 
 def check_names(argument: str, names: Sequence[str], columns: Sequence[str], name: str) -> None:
-    """Raise unless each name is that of a column."""
+    """Raise ``ValueError`` unless each name is that of a column.
+
+    Examples
+    --------
+    >>> from unseen.tables import check_names
+    >>> check_names("--drop", ["size"], ["size", "colour"], "train.csv")
+    >>> check_names("--drop", ["sise"], ["size", "colour"], "train.csv")
+    Traceback (most recent call last):
+    ValueError: --drop must name a column of train.csv; it has no 'sise'. Did you mean 'size'?
+    """
     there = set(columns)
     missing = [each for each in names if each not in there]
     if missing:
@@ -262,8 +284,9 @@ def check_names(argument: str, names: Sequence[str], columns: Sequence[str], nam
         advice = f"Did you mean {like[close[0]]!r}?" if close else f"It has {shown}."
         if argument.endswith("label") and Path(missing[0]).is_file():
             advice = f"Labels in a file of their own: --labels {missing[0]}."
+        rule = "a column" if len(names) == 1 else "columns"
         raise ValueError(
-            f"{argument} must name columns of {name}; it has no {quoted(missing)}. {advice}"
+            f"{argument} must name {rule} of {name}; it has no {quoted(missing)}. {advice}"
         )
 
 

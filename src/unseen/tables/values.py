@@ -26,7 +26,14 @@ _GROUPED = {
 
 
 class BadCell(ValueError):  # noqa: N818  says what is wrong with it
-    """A cell that breaks a rule, in the row at ``place`` of its column."""
+    """Raised for a cell that breaks a rule, in the row at ``place`` of its column.
+
+    Examples
+    --------
+    >>> from unseen.tables import BadCell
+    >>> print(BadCell("'when' must hold dates; got 'soon'", 4))
+    'when' must hold dates; got 'soon', in row 5.
+    """
 
     def __init__(self, text: str, place: int) -> None:
         super().__init__(f"{text}, in row {place + 1}.")

@@ -157,6 +157,17 @@ class KeptBatches:
         The file that the tables are for.
     key : str
         Equal for equal tables.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> import pyarrow as pa
+    >>> from unseen.tables import KeptBatches
+    >>> with TemporaryDirectory() as folder:
+    ...     KeptBatches(f"{folder}/out.csv", "new.csv, seed 0").keep(0, pa.table({"x": [1, 2]}))
+    ...     again = KeptBatches(f"{folder}/out.csv", "new.csv, seed 0")
+    ...     again.find(0).num_rows, again.find(1)
+    (2, None)
     """
 
     def __init__(self, target: StrPath, key: str) -> None:

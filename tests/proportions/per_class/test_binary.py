@@ -1,4 +1,4 @@
-"""BinaryRescaled: Prop. "binary" in closed form, and the record that it needs."""
+"""BinaryRescaled: Prop. 3 in closed form, and the record that it needs."""
 
 import numpy as np
 import pytest

@@ -46,5 +46,5 @@ class PosteriorEstimator(ClosedSetEstimator):
         self.n_jobs = n_jobs
 
     def scorer(self, seed: int) -> Scorer:
-        """Makes the posteriors of the known classes."""
+        """The scorer that makes the posteriors of the known classes."""
         return PosteriorScorer(self.classifier, self.n_folds, seed, self.n_jobs)

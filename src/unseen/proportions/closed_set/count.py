@@ -56,7 +56,7 @@ class ClassifyAndCount(ClosedSetEstimator):
     }
 
     def scorer(self, seed: int) -> PosteriorScorer:
-        """Makes the posteriors of the new rows; those of the labelled rows play no part."""
+        """The scorer that makes the posteriors of the new rows; only these are counted."""
         return PosteriorScorer(self.classifier, None, seed, self.n_jobs)
 
     def read(self, scores: Posteriors) -> Reading:

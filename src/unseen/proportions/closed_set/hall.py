@@ -60,7 +60,7 @@ class HallECDF(PosteriorEstimator):
     _parameter_constraints = CLASSIFIER_CONSTRAINTS | {"raw": ["boolean"]}
 
     def scorer(self, seed: int) -> Scorer:
-        """Makes the posteriors, or takes the columns themselves where ``raw`` is True."""
+        """The scorer that makes posteriors or, where ``raw`` is True, keeps the columns."""
         return RawScorer(seed) if self.raw else super().scorer(seed)
 
     def read(self, scores: RowScores) -> Reading:

@@ -73,7 +73,7 @@ class KLDivergence(ClosedSetEstimator):
     }
 
     def scorer(self, seed: int) -> LandmarkScorer:
-        """Makes kernel values at landmarks."""
+        """The scorer that makes kernel values at landmarks."""
         return LandmarkScorer(self.bandwidth, self.n_landmarks, seed)
 
     def read(self, scores: RowScores) -> Reading:

@@ -84,7 +84,7 @@ class L2Distance(ClosedSetEstimator):
     }
 
     def scorer(self, seed: int) -> DensityScorer:
-        """Makes inner products of kernel densities."""
+        """The scorer that makes inner products of kernel densities."""
         return DensityScorer(self.bandwidth, self.leave_one_out, seed)
 
     def read(self, scores: RowScores) -> Reading:

@@ -30,7 +30,7 @@ class PerClassEstimator(ProportionEstimator):
     }
 
     def scorer(self, seed: int) -> PairScorer:
-        """Scores the new rows against each known class."""
+        """The scorer of the new rows against each known class."""
         return PairScorer(self.classifier, self.n_folds, seed, self.n_jobs, self.n_repeats)
 
 

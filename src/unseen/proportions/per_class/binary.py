@@ -1,4 +1,4 @@
-"""Two classes, rescaled: right even where one class hides inside the other (Prop. "binary").
+"""Two classes, rescaled: right even where one class hides inside the other (Prop. 3).
 
     1 - nu(P_0, P_2) = pi_1 (1 - nu(P_1, P_2)),    1 - nu(P_0, P_1) = pi_2 (1 - nu(P_2, P_1))
 
@@ -35,7 +35,7 @@ _SAME_CLASSES = Notice(
 
 @dataclass(eq=False, repr=False)
 class BinaryRescaled(PerClassEstimator):
-    """Shares of two classes from three samples, also without condition (A) (Prop. "binary").
+    """Shares of two classes from three samples, also where condition (A) fails (Prop. 3).
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class BinaryRescaled(PerClassEstimator):
     n_classes = (2, 2)
 
     def scorer(self, seed: int) -> TwoClassScorer:
-        """Scores the new rows against each class, and the classes against each other."""
+        """The scorer of the new rows against each class, and of the classes against each other."""
         return TwoClassScorer(self.classifier, self.n_folds, seed, self.n_jobs, self.n_repeats)
 
     def read(self, scores: TwoClassScores) -> Reading:
@@ -120,7 +120,7 @@ class BinaryRescaled(PerClassEstimator):
 
 
 def rescaled_proportions(in_new: ArrayLike, in_other: ArrayLike) -> FloatArray:
-    """Shares of two classes that solve the two equations of Prop. "binary" by least squares.
+    """Shares of two classes that solve the two equations of Prop. 3 by least squares.
 
     ``in_new`` (..., 2) holds ``nu(P_0, P_1)`` and ``nu(P_0, P_2)``, ``in_other`` (..., 2) holds
     ``nu(P_1, P_2)`` and ``nu(P_2, P_1)``. The shares are one half each where the classes are the

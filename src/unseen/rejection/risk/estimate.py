@@ -1,7 +1,7 @@
 """The risk of a fixed classifier with the label "unseen", from labelled and new rows alone.
 
 ``C_i(l) = P_i(f = l)`` are the rates at which class i gets label l, ``C_0(l)`` the rates of the new
-rows. The risk, Eq. (RMul), and other measures are smooth functions of these rates and of the
+rows. The risk, Eq. (5), and other measures are smooth functions of these rates and of the
 shares; the delta method carries the noise of both to the standard error. Cuts of the novelty that
 meet an aim come from the same identity: above t the mass of unseen classes is
 ``P_0(s >= t) - sum_i pi_i P_i(s >= t)``. Rows that the classifier learnt from have no place here
@@ -145,7 +145,7 @@ class RiskEstimate(Frozen):
 
     @property
     def unseen_part(self) -> float:
-        """Mass of unseen rows that are called known, pi_M R_M, by Eq. (RMhatul)."""
+        """Mass of unseen rows that are called known, pi_M R_M, by Eq. (6)."""
         return float(self.masses[-1, :-1].sum())
 
     @property

@@ -44,7 +44,8 @@ def open_set_risk(
     proportions : None, shares, mapping, Estimate or proportion estimator, default=None
         Shares of the known classes in X_new, as for the rejection rules. None estimates them.
     measure : RiskMeasure or None, default=None
-        Measure to estimate: ``ErrorRate()`` (None), ``CostSensitive(costs)`` or ``MinMax()``.
+        Measure to estimate: ``ErrorRate()``, ``CostSensitive(costs)`` or ``MinMax()``; None is the
+        first.
     unseen_label : label, default="auto"
         Label that the classifier gives to rows of unseen classes; "auto" is "unseen" for text
         labels, -1 for numbers.

@@ -20,6 +20,8 @@ from unseen.scores.logistic import Problems, Progress, solve
 
 # What a fold of n rows may err by, in the mean log-probability of a candidate against another's.
 _SCOUT_ERROR = 0.5
+# Heats of a race start at these places among the bandwidths, nearest to the typical distance first.
+_HEATS = 1, 3, 5
 # The tolerance and the most steps that rank candidates; the winner is fitted to the end.
 GRID_LIMITS = 2e-2, 30
 # All folds share a preconditioner, through which a fit that stops early keeps a trace of the rows
@@ -81,6 +83,10 @@ class Race:
     def least(self) -> float:
         """The least score of a candidate that is not given up."""
         return self.best - self.behind
+
+    def is_lost(self, scores: FloatArray) -> bool:
+        """Whether all candidates with these scores are given up."""
+        return bool(scores.max() < self.least)
 
     def after(self, *scores: FloatArray) -> Race:
         """The race once other candidates have these scores."""
@@ -151,23 +157,28 @@ class Grid:
     ) -> list[HeldOut]:
         """Held-out answers at every bandwidth; a C that falls too far behind is given up.
 
-        Bandwidths start in three heats, and race against the best of the heats before: a race
-        against fits that run at the same time would depend on the number of jobs. Jobs are threads,
-        which share the rows; the products release the interpreter. ``keep`` says what is kept of
-        the answers at a bandwidth.
+        Bandwidths, widest first, start in four heats, and race against the best of the heats
+        before: a race against fits that run at the same time would depend on the number of jobs.
+        Where every C is given up, bandwidths further out are not tried, and have the same answers.
+        Jobs are threads, which share the rows; the products release the interpreter. ``keep`` says
+        what is kept of the answers at a bandwidth.
         """
         found: dict[int, HeldOut] = {}
+        order = _best_first(bandwidths, self.rows.median)
         masks, codes, weight = map(self.rows.arrays.put, (self.masks, self.codes, self.rows.weight))
         there = replace(self, rows=replace(self.rows, weight=weight), codes=codes, masks=masks)
 
         def run(bandwidth: float, race: Race) -> HeldOut:
             return keep(there.held_out(bandwidth, race))
 
-        for heat in each(np.split(_best_first(bandwidths, self.rows.median), [1, 3])):
+        for heat in each(np.split(order, _HEATS)):
+            inner = {place: found.get(place + np.sign(order[0] - place)) for place in heat.tolist()}
+            lost = {place: one for place, one in inner.items() if one and race.is_lost(one.scores)}
+            tried = [place for place in inner if place not in lost]
             parts = Parallel(n_jobs=n_jobs, require="sharedmem")(
-                delayed(run)(bandwidths[place], race) for place in heat
+                delayed(run)(bandwidths[place], race) for place in tried
             )
-            found |= dict(zip(heat.tolist(), parts, strict=True))
+            found |= lost | dict(zip(tried, parts, strict=True))
             race = race.after(*(part.scores for part in parts))
         return [found[place] for place in range(len(bandwidths))]
 

@@ -25,7 +25,7 @@ from unseen.scores.kernel import KernelFactor
 _DOT = "rck,rck->c"
 SAMPLE = 4  # rows per coefficient behind the preconditioner
 REFRESH = (5, 12, 30, 60)  # iterations at which the problems still at work get a new one
-WATCHED = (4, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50)  # iterations at which hopeless ones may leave
+WATCHED = (1, 2, 3, 4, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50)  # iterations at which hopeless ones may leave
 # A decrement has stalled when its least value of three steps is not below half of that of the four
 # steps before, and it is so small that rounding may be the reason.
 STALLED_STEPS, STALLED_BEFORE, STALLED_TOL = 3, 4, 5e-3

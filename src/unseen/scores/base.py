@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 FOLDS = 10
 # A discriminator has the prior weight exp(-n (loss - least loss) / 10), times a constant.
 LOSS_WEIGHT = 0.1
-NEGLIGIBLE = 1e-6  # the least prior weight that counts
+NEGLIGIBLE = 1e-4  # the least prior weight that counts
 
 
 class Scores(Frozen):

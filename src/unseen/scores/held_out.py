@@ -40,7 +40,8 @@ def neg_log_loss(values: FloatArray, codes: IntArray, weight: FloatArray) -> Flo
     """Mean log-probability of the true class, for each problem."""
     arrays = arrays_of(values)
     if values.shape[2] == 1:
-        sign = 1.0 - 2.0 * (codes > 0)
+        # In the precision of the values: in single precision a race is judged in half the time.
+        sign = arrays.cast(1.0 - 2.0 * (codes > 0), arrays.precision(values))
         losses = arrays.softplus(sign[:, None] * values[..., 0])
     else:
         losses = arrays.log_losses(values, codes)
@@ -83,10 +84,6 @@ class Race:
     def least(self) -> float:
         """The least score of a candidate that is not given up."""
         return self.best - self.behind
-
-    def is_lost(self, scores: FloatArray) -> bool:
-        """Whether all candidates with these scores are given up."""
-        return bool(scores.max() < self.least)
 
     def after(self, *scores: FloatArray) -> Race:
         """The race once other candidates have these scores."""
@@ -159,7 +156,7 @@ class Grid:
 
         Bandwidths, widest first, start in four heats, and race against the best of the heats
         before: a race against fits that run at the same time would depend on the number of jobs.
-        Where every C is given up, bandwidths further out are not tried, and have the same answers.
+        Where every C was given up, bandwidths further out are not tried, and have the same answers.
         Jobs are threads, which share the rows; the products release the interpreter. ``keep`` says
         what is kept of the answers at a bandwidth.
         """
@@ -172,15 +169,20 @@ class Grid:
             return keep(there.held_out(bandwidth, race))
 
         for heat in each(np.split(order, _HEATS)):
-            inner = {place: found.get(place + np.sign(order[0] - place)) for place in heat.tolist()}
-            lost = {place: one for place, one in inner.items() if one and race.is_lost(one.scores)}
-            tried = [place for place in inner if place not in lost]
+            for place in heat:
+                inner = found.get(place + np.sign(order[0] - place))
+                if inner is not None and self._are_given_up(inner, race):
+                    found[place] = inner
+            tried = [place for place in heat if place not in found]
             parts = Parallel(n_jobs=n_jobs, require="sharedmem")(
                 delayed(run)(bandwidths[place], race) for place in tried
             )
-            found |= lost | dict(zip(tried, parts, strict=True))
+            found |= dict(zip(tried, parts, strict=True))
             race = race.after(*(part.scores for part in parts))
         return [found[place] for place in range(len(bandwidths))]
+
+    def _are_given_up(self, found: HeldOut, race: Race) -> bool:
+        return self.scoring == "neg_log_loss" and bool(found.scores.max() < race.least)
 
     def scouted(self, bandwidths: FloatArray, race: Race) -> FloatArray:
         """Mean held-out scores of bandwidths and Cs, (bandwidths, Cs), as :meth:`raced` has them.

@@ -25,7 +25,8 @@ from unseen.scores.kernel import KernelFactor
 _DOT = "rck,rck->c"
 SAMPLE = 4  # rows per coefficient behind the preconditioner
 REFRESH = (5, 12, 30, 60)  # iterations at which the problems still at work get a new one
-WATCHED = (1, 2, 3, 4, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50)  # iterations at which hopeless ones may leave
+# Iterations at which hopeless ones may leave.
+WATCHED = (1, 2, 3, 4, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50)
 # A decrement has stalled when its least value of three steps is not below half of that of the four
 # steps before, and it is so small that rounding may be the reason.
 STALLED_STEPS, STALLED_BEFORE, STALLED_TOL = 3, 4, 5e-3
@@ -125,6 +126,7 @@ class _Iteration:
         trains = (problems.weights != 0).any(1)
         self.trained, self.idle = (arrays.xp.where(one)[0] for one in (trains, ~trains))
         self.design, self.targets, self.weights = factor.design, problems.targets, problems.weights
+        self.idle_design = factor.design[self.idle]  # a copy, which every look at them needs
         if len(self.idle):
             self.design = arrays.design(len(self.trained), factor.design.shape[1], self.dtype)
             self.design[:] = factor.design[self.trained]
@@ -175,7 +177,7 @@ class _Iteration:
         found = self.arrays.empty((len(self.factor.design), *values.shape[1:]), self.dtype)
         found[self.trained] = values
         w = self.arrays.cast(self.w[:, which].reshape(len(self.w), -1), self.dtype)
-        idle = self.factor.design[self.idle] @ (self.whiten @ w)
+        idle = self.idle_design @ (self.whiten @ w)
         found[self.idle] = idle.reshape(-1, *values.shape[1:])
         return found
 

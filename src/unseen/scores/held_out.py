@@ -16,7 +16,7 @@ from unseen._arrays import arrays_of
 from unseen._progress import each
 from unseen._types import Array, BoolArray, FloatArray, IntArray
 from unseen.scores.kernel import PreparedRows
-from unseen.scores.logistic import Problems, Progress, solve
+from unseen.scores.logistic import WATCHED, Problems, Progress, solve
 
 # What a fold of n rows may err by, in the mean log-probability of a candidate against another's.
 _SCOUT_ERROR = 0.5
@@ -79,15 +79,22 @@ class Race:
 
     behind: float
     best: float = -np.inf  # of the candidates so far, at other bandwidths
+    # From the first step on; fits of several classes may still gain much more there than they show.
+    early: bool = False
 
     @property
     def least(self) -> float:
         """The least score of a candidate that is not given up."""
         return self.best - self.behind
 
+    @property
+    def watched(self) -> tuple[int, ...]:
+        """Iterations at which a C may be given up."""
+        return (1, 2, 3, *WATCHED) if self.early else WATCHED
+
     def after(self, *scores: FloatArray) -> Race:
         """The race once other candidates have these scores."""
-        return Race(self.behind, max([self.best, *(one.max() for one in scores)]))
+        return replace(self, best=max([self.best, *(one.max() for one in scores)]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,11 +141,11 @@ class Grid:
         out, shape = (masks == 0) & (weight > 0)[:, None], (self.C_values.size, n_folds)
         places = [arrays.xp.where(held)[0] for held in out.T]
         folds = [_Fold(n, one, codes[one], weight[one]) for n, one in enumerate(places) if len(one)]
-        watch = None
+        watch, watched = None, WATCHED
         if race is not None and self.scoring == "neg_log_loss":
-            watch = _Watch(race, folds, shape)
+            watch, watched = _Watch(race, folds, shape), race.watched
         tol, max_iter = self.limits
-        found = solve(factor, cells, tol=tol, max_iter=max_iter, watch=watch)
+        found = solve(factor, cells, tol=tol, max_iter=max_iter, watch=watch, watched=watched)
         values = out_of_fold_values(found.values.reshape(len(codes), *shape, -1), out)
         score = SCORINGS[self.scoring]
         scores = [score(values[fold.rows], fold.codes, fold.weight) for fold in folds]

@@ -24,6 +24,8 @@ from unseen._types import Array, FloatArray, IntArray
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 BLOCK = 4096  # rows whose kernel values stay in the cache between two passes over them
+MOST_IN_FOURS = 36  # columns
+SHORT_BLOCK = 512  # rows of a design whose product is written as fast as the design is read
 LEAST_BLOCK, AT_WORK = 256, 2**19  # rows, and numbers, where a row has very many numbers
 AT_HAND = 2**17  # numbers of a block that is gone over several times
 UNPACKED, LEAST_UNPACKED = 1_000_000, 128  # multiplications of a small product, and its least rows
@@ -250,18 +252,21 @@ class NumpyArrays:
 
     def product(self, design: Array, right: Array, out: Array) -> None:
         """``design @ right``, into ``out``."""
-        for part in _unpacked(out, design.shape[1]):
-            np.matmul(design[part], right, out=out[part])
+        n_columns, right = right.shape[1], _in_fours(right)
+        for part in _unpacked(out, design.shape[1], SHORT_BLOCK):
+            if right.shape[1] == n_columns:
+                np.matmul(design[part], right, out=out[part])
+            else:
+                out[part] = (right.T @ design[part].T)[:n_columns].T
 
     def transposed_product(self, left: Array, design: Array) -> Array:
         """``design.T @ left``."""
-        parts = list(_unpacked(left, design.shape[1]))
-        if len(parts) == 1:
-            return design.T @ left
-        total = np.zeros((left.shape[1], design.shape[1]), dtype=design.dtype)
-        for part in parts:
+        n_columns, left = left.shape[1], _in_fours(left)
+        parts = list(_unpacked(left, design.shape[1], BLOCK))
+        total = left[parts[0]].T @ design[parts[0]]
+        for part in parts[1:]:
             total += left[part].T @ design[part]
-        return total.T
+        return total[:n_columns].T
 
     def whitening(self, kernel: FloatArray, tol: float) -> tuple[FloatArray, IntArray]:
         """Upper triangular W with ``W' kernel W`` = identity, and the rows of the kernel it is for.
@@ -404,10 +409,20 @@ def single_expm1(half: FloatArray, rest: FloatArray, factor: float) -> FloatArra
     return half
 
 
-def _unpacked(rows: FloatArray, rank: int) -> Iterator[slice]:
+def _in_fours(columns: FloatArray) -> FloatArray:
+    """A few columns, with zeros up to a multiple of four, which BLAS takes at a time."""
+    n_rows, n_columns = columns.shape
+    if not 3 <= n_columns <= MOST_IN_FOURS or n_columns % 4 == 0:
+        return columns
+    found = np.zeros((n_rows, -(-n_columns // 4) * 4), dtype=columns.dtype)
+    found[:, :n_columns] = columns
+    return found
+
+
+def _unpacked(rows: FloatArray, rank: int, size_of_many: int) -> Iterator[slice]:
     """Blocks of rows so small that BLAS multiplies them by a design of this rank without packing.
 
     With few columns packing costs as much as the product itself; with many, no block is so small.
     """
     size = UNPACKED // (rank * rows.shape[1])
-    return row_blocks(len(rows), size if size >= LEAST_UNPACKED else BLOCK)
+    return row_blocks(len(rows), size if size >= LEAST_UNPACKED else size_of_many)

@@ -51,14 +51,15 @@ def test_rates_are_the_probability_of_F_at_a_pooled_rank(model, theta, share) ->
     assert_allclose(rates.mean(), share, rtol=1e-8)
 
 
-def test_odds_come_in_steps_where_a_few_rows_are_left_out() -> None:
+@pytest.mark.parametrize("step", [0.01, 0.05])
+def test_odds_come_in_steps_where_a_few_rows_are_left_out(step: float) -> None:
     weight = np.array([1.0, 1, 4, 0.5])
     scores = RatioScores(np.zeros((3, 1)), np.arange(4.0)[:, None], np.zeros(1))
     whole = Candidates.from_ratios(scores).cells(weight)
-    even = Candidates.from_ratios(replace(scores, odds_step=0.05)).cells(weight)
-    steps = np.log(even.new.sum() / even.labelled.sum()) / 0.05
+    even = Candidates.from_ratios(replace(scores, odds_step=step)).cells(weight)
+    steps = np.log(even.new.sum() / even.labelled.sum()) / step
     assert_allclose(steps, np.round(steps), atol=1e-6)
-    assert np.exp(-0.05) < even.labelled.sum() / whole.labelled.sum() < 1
+    assert np.exp(-step) < even.labelled.sum() / whole.labelled.sum() < 1
     assert_allclose(even.new.sum(), whole.new.sum())
 
 

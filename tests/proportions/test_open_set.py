@@ -10,6 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from unseen import SaerensEM
 from unseen.intervals import Credible, Percentile
 from unseen.proportions.open_set import OpenSetEstimator, open_set_fit
+from unseen.roc.pooled import CurveLattice
 from unseen.scores import OpenScores, Posteriors
 from unseen.scores.base import RatioScores
 from unseen.scores.open import ratios_at_shares
@@ -102,6 +103,32 @@ def test_with_exact_scores_all_shares_are_found() -> None:
         errors.append(shares - np.array([700, 200, 300]) / 1200)
     assert np.abs(errors).mean() < 0.015
     assert np.abs(np.mean(errors, axis=0)).max() < 0.015
+
+
+def test_rounds_share_lattices_where_few_labelled_rows_are_left_out(monkeypatch) -> None:
+    made, of_one = [], CurveLattice.__init__
+
+    def counted(self, *args):
+        made.append(args)
+        of_one(self, *args)
+
+    monkeypatch.setattr(CurveLattice, "__init__", counted)
+    shares, counts = [], []
+    for step in (0.0, 0.01):
+        scores = exact_scores((1500, 1500), (700, 200), 300)
+        scores = replace(scores, ratios=replace(scores.ratios, odds_step=step))
+        shares.append(open_set_fit(scores, 0.95).shares)
+        counts.append(len(made))
+    without, with_steps = counts[0], counts[1] - counts[0]
+    assert with_steps < without
+    assert_allclose(shares[1], shares[0], atol=1e-3)
+
+
+def test_the_estimate_leaves_out_a_hundredth_of_the_labelled_rows_at_most() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2)) + np.repeat([[0], [3]], 30, axis=0)
+    estimator = OpenSetEstimator(random_state=0).fit(X, np.repeat([0, 1], 30))
+    assert 0 < estimator.scores(rng.normal(size=(40, 2))).ratios.odds_step <= 0.01
 
 
 def test_wrong_shares_among_the_known_are_put_right() -> None:

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from unseen import KernelLogisticRegression
 from unseen.scores.base import training_masks
-from unseen.scores.held_out import GRID_LIMITS, Grid, Race, _best_first
+from unseen.scores.held_out import GRID_LIMITS, Grid, Race, _best_first, neg_log_loss
 
 C_VALUES = 10.0 ** np.arange(-2, 4)
 
@@ -52,6 +52,53 @@ def test_a_fold_that_scouts_keeps_the_scores_of_those_that_may_win(grid):
     assert_allclose(found[near], full[near], atol=3e-3)  # as far as a grid is solved
     assert found.argmax() == full.argmax()
     assert (found[full < full.max() - 0.15] < found.max() - 0.05).all()
+
+
+def bandwidths_tried(grid, race, monkeypatch):
+    """Times the typical distance, in order; and the answers."""
+    widths, tried = grid.rows.median * 2.0 ** np.arange(2, -4, -1), []
+    of_one = Grid.held_out
+
+    def held_out(self, bandwidth, race):
+        tried.append(bandwidth / grid.rows.median)
+        return of_one(self, bandwidth, race)
+
+    monkeypatch.setattr(Grid, "held_out", held_out)
+    return tried, grid.raced(widths, race)
+
+
+def test_no_bandwidth_is_tried_beyond_one_that_fell_behind(grid, monkeypatch):
+    tried, found = bandwidths_tried(grid, Race(0.05), monkeypatch)
+    # Three overlapping blobs are not told apart at an eighth of their distance.
+    assert tried == [1.0, 2.0, 0.5, 4.0, 0.25]
+    best = max(one.scores.max() for one in found)
+    assert found[-2].scores.max() < best - 0.05
+    assert_array_equal(found[-1].scores, found[-2].scores)
+    alone = grid.held_out(grid.rows.median / 8, Race(np.inf))
+    assert alone.scores.max() < best - 0.05
+
+
+def test_a_hopeless_race_ends_with_the_first_bandwidth(grid, monkeypatch):
+    tried, found = bandwidths_tried(grid, Race(0.01, best=0.0), monkeypatch)
+    assert tried == [1.0]
+    assert len(found) == 6
+
+
+def test_other_scores_than_the_loss_give_up_no_bandwidth(grid, monkeypatch):
+    by_area = replace(grid, scoring="roc_auc")
+    tried, _ = bandwidths_tried(by_area, Race(0.01, best=1.0), monkeypatch)
+    assert len(tried) == 6
+
+
+def test_the_loss_in_single_precision_is_that_in_double():
+    rng = np.random.default_rng(0)
+    codes, weight = rng.integers(2, size=2000), rng.random(2000)
+    values = 5 * rng.normal(size=(2000, 3, 1))
+    values[:3, :, 0] = [[200.0], [-200.0], [0.0]]
+    exact = neg_log_loss(values, codes, weight)
+    found = neg_log_loss(values.astype(np.float32), codes, weight)
+    assert found.dtype == np.float64
+    assert_allclose(found, exact, rtol=1e-6)
 
 
 def test_the_race_begins_near_the_typical_distance():

@@ -211,9 +211,27 @@ def test_no_share_is_so_small_that_products_with_it_are_slow(dtype):
     assert_allclose(found[1, 1], exact, rtol=1e-6, atol=1e-34)
 
 
-@pytest.mark.parametrize("n_columns", [3, 900])
-def test_products_with_a_transposed_design_are_those_of_numpy(n_columns):
+@pytest.mark.parametrize("n_columns", [1, 2, 3, 4, 5, 10, 15, 36, 37, 900])
+def test_products_with_a_design_are_those_of_numpy(n_columns):
     rng = np.random.default_rng(0)
     left, design = rng.normal(size=(5000, n_columns)), rng.normal(size=(5000, 40))
     found = chosen_arrays().transposed_product(left, design)
     assert_allclose(found, design.T @ left, rtol=0, atol=1e-10)
+    right, out = rng.normal(size=(40, n_columns)), np.full((5000, n_columns), np.nan)
+    chosen_arrays().product(design, right, out)
+    assert_allclose(out, design @ right, rtol=0, atol=1e-11)
+
+
+def test_hopeless_problems_leave_when_they_are_watched(moons):
+    X, y = moons
+    factor = kernel_factor(X, IDENTITY, X[::3], 0.5)
+    ones = np.ones((len(y), 1))
+    problems = Problems(np.array([1.0, 10.0]), np.zeros(2, int), ones, y[:, None, None])
+    last = solve(factor, problems, tol=1e-9, max_iter=100)
+    for at, watched in ((1, [1, 4]), (4, logistic.WATCHED)):
+        watch = {"watch": lambda progress: progress.active == 1, "watched": watched}
+        found = solve(factor, problems, tol=1e-9, max_iter=100, **watch)
+        until = solve(factor, problems, tol=1e-9, max_iter=at)
+        assert_allclose(found.values[:, 1], until.values[:, 1], atol=1e-12)
+        assert_allclose(found.values[:, 0], last.values[:, 0], atol=1e-6)
+        assert np.abs(found.values[:, 1] - last.values[:, 1]).max() > 1e-3

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 FOLDS = 10
 # A discriminator has the prior weight exp(-n (loss - least loss) / 10), times a constant.
 LOSS_WEIGHT = 0.1
-NEGLIGIBLE = 1e-6  # the least prior weight that counts
+NEGLIGIBLE = 1e-4  # the least prior weight that counts
 
 
 class Scores(Frozen):
@@ -83,7 +83,8 @@ class RatioScores(Frozen):
     distances: Distances | None = None
     clusters: Clusters | None = None
     # Of the effective number of rows of H so few are left out that the log-odds of F are a multiple
-    # of this step: windows that are much alike then have one lattice of curves. 0 leaves none out.
+    # of this step: rounds and windows that are much alike then have one lattice of curves. 0 leaves
+    # none out.
     odds_step: float = 0.0
 
     @property

@@ -248,7 +248,7 @@ class KernelCrossFitter(CrossFitter):
         given, search = self.classifier, self.search
         C_values = search.C_values if given.C is None else given.C_values()
         # A candidate so far behind has no weight that anybody could feel.
-        race = Race(-np.log(NEGLIGIBLE) / (LOSS_WEIGHT * n_effective))
+        race = Race(-np.log(NEGLIGIBLE) / (LOSS_WEIGHT * n_effective), early=True)
         raced: list[HeldOut] = []
         for place, rows in enumerate(every):
             widths = search.widths * rows.median

@@ -16,10 +16,12 @@ from unseen._arrays import arrays_of
 from unseen._progress import each
 from unseen._types import Array, BoolArray, FloatArray, IntArray
 from unseen.scores.kernel import PreparedRows
-from unseen.scores.logistic import Problems, Progress, solve
+from unseen.scores.logistic import WATCHED, Problems, Progress, solve
 
 # What a fold of n rows may err by, in the mean log-probability of a candidate against another's.
 _SCOUT_ERROR = 0.5
+# Heats of a race start at these places among the bandwidths, nearest to the typical distance first.
+_HEATS = 1, 3, 5
 # The tolerance and the most steps that rank candidates; the winner is fitted to the end.
 GRID_LIMITS = 2e-2, 30
 # All folds share a preconditioner, through which a fit that stops early keeps a trace of the rows
@@ -38,7 +40,8 @@ def neg_log_loss(values: FloatArray, codes: IntArray, weight: FloatArray) -> Flo
     """Mean log-probability of the true class, for each problem."""
     arrays = arrays_of(values)
     if values.shape[2] == 1:
-        sign = 1.0 - 2.0 * (codes > 0)
+        # In the precision of the values: in single precision a race is judged in half the time.
+        sign = arrays.cast(1.0 - 2.0 * (codes > 0), arrays.precision(values))
         losses = arrays.softplus(sign[:, None] * values[..., 0])
     else:
         losses = arrays.log_losses(values, codes)
@@ -76,15 +79,22 @@ class Race:
 
     behind: float
     best: float = -np.inf  # of the candidates so far, at other bandwidths
+    # From the first step on; fits of several classes may still gain much more there than they show.
+    early: bool = False
 
     @property
     def least(self) -> float:
         """The least score of a candidate that is not given up."""
         return self.best - self.behind
 
+    @property
+    def watched(self) -> tuple[int, ...]:
+        """Iterations at which a C may be given up."""
+        return (1, 2, 3, *WATCHED) if self.early else WATCHED
+
     def after(self, *scores: FloatArray) -> Race:
         """The race once other candidates have these scores."""
-        return Race(self.behind, max([self.best, *(one.max() for one in scores)]))
+        return replace(self, best=max([self.best, *(one.max() for one in scores)]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,11 +141,11 @@ class Grid:
         out, shape = (masks == 0) & (weight > 0)[:, None], (self.C_values.size, n_folds)
         places = [arrays.xp.where(held)[0] for held in out.T]
         folds = [_Fold(n, one, codes[one], weight[one]) for n, one in enumerate(places) if len(one)]
-        watch = None
+        watch, watched = None, WATCHED
         if race is not None and self.scoring == "neg_log_loss":
-            watch = _Watch(race, folds, shape)
+            watch, watched = _Watch(race, folds, shape), race.watched
         tol, max_iter = self.limits
-        found = solve(factor, cells, tol=tol, max_iter=max_iter, watch=watch)
+        found = solve(factor, cells, tol=tol, max_iter=max_iter, watch=watch, watched=watched)
         values = out_of_fold_values(found.values.reshape(len(codes), *shape, -1), out)
         score = SCORINGS[self.scoring]
         scores = [score(values[fold.rows], fold.codes, fold.weight) for fold in folds]
@@ -151,25 +161,35 @@ class Grid:
     ) -> list[HeldOut]:
         """Held-out answers at every bandwidth; a C that falls too far behind is given up.
 
-        Bandwidths start in three heats, and race against the best of the heats before: a race
-        against fits that run at the same time would depend on the number of jobs. Jobs are threads,
-        which share the rows; the products release the interpreter. ``keep`` says what is kept of
-        the answers at a bandwidth.
+        Bandwidths, widest first, start in four heats, and race against the best of the heats
+        before: a race against fits that run at the same time would depend on the number of jobs.
+        Where every C was given up, bandwidths further out are not tried, and have the same answers.
+        Jobs are threads, which share the rows; the products release the interpreter. ``keep`` says
+        what is kept of the answers at a bandwidth.
         """
         found: dict[int, HeldOut] = {}
+        order = _best_first(bandwidths, self.rows.median)
         masks, codes, weight = map(self.rows.arrays.put, (self.masks, self.codes, self.rows.weight))
         there = replace(self, rows=replace(self.rows, weight=weight), codes=codes, masks=masks)
 
         def run(bandwidth: float, race: Race) -> HeldOut:
             return keep(there.held_out(bandwidth, race))
 
-        for heat in each(np.split(_best_first(bandwidths, self.rows.median), [1, 3])):
+        for heat in each(np.split(order, _HEATS)):
+            for place in heat:
+                inner = found.get(place + np.sign(order[0] - place))
+                if inner is not None and self._are_given_up(inner, race):
+                    found[place] = inner
+            tried = [place for place in heat if place not in found]
             parts = Parallel(n_jobs=n_jobs, require="sharedmem")(
-                delayed(run)(bandwidths[place], race) for place in heat
+                delayed(run)(bandwidths[place], race) for place in tried
             )
-            found |= dict(zip(heat.tolist(), parts, strict=True))
+            found |= dict(zip(tried, parts, strict=True))
             race = race.after(*(part.scores for part in parts))
         return [found[place] for place in range(len(bandwidths))]
+
+    def _are_given_up(self, found: HeldOut, race: Race) -> bool:
+        return self.scoring == "neg_log_loss" and bool(found.scores.max() < race.least)
 
     def scouted(self, bandwidths: FloatArray, race: Race) -> FloatArray:
         """Mean held-out scores of bandwidths and Cs, (bandwidths, Cs), as :meth:`raced` has them.

@@ -25,7 +25,8 @@ from unseen.scores.kernel import KernelFactor
 _DOT = "rck,rck->c"
 SAMPLE = 4  # rows per coefficient behind the preconditioner
 REFRESH = (5, 12, 30, 60)  # iterations at which the problems still at work get a new one
-WATCHED = (4, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50)  # iterations at which hopeless ones may leave
+# Iterations at which hopeless ones may leave.
+WATCHED: tuple[int, ...] = (4, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50)
 # A decrement has stalled when its least value of three steps is not below half of that of the four
 # steps before, and it is so small that rounding may be the reason.
 STALLED_STEPS, STALLED_BEFORE, STALLED_TOL = 3, 4, 5e-3
@@ -81,12 +82,13 @@ def solve(
     tol: float | FloatArray,
     max_iter: int,
     watch: Watch | None = None,
+    watched: Sequence[int] = WATCHED,
 ) -> Solution:
     """Minimise every problem until its Newton decrement is below ``tol^2`` times its null loss.
 
     ``tol`` is one number for all problems, or one for each. Single precision may not reach so far:
     a problem whose decrement has stopped falling is left as it is, and so are the problems that
-    ``watch`` marks as hopeless.
+    ``watch`` marks as hopeless at the iterations ``watched``.
     """
     state, square = _Iteration(factor, problems), np.broadcast_to(tol, problems.C.shape) ** 2
     for iteration in range(max_iter):
@@ -94,7 +96,7 @@ def solve(
         enough = square[state.active] * state.scale
         done = state.decrement <= (enough if iteration else 0.0)
         done |= state.stalled()
-        if watch is not None and iteration in WATCHED:
+        if watch is not None and iteration in watched:
             done |= watch(state.progress())
         state.leave(done)
         if state.active.size == 0:
@@ -125,6 +127,7 @@ class _Iteration:
         trains = (problems.weights != 0).any(1)
         self.trained, self.idle = (arrays.xp.where(one)[0] for one in (trains, ~trains))
         self.design, self.targets, self.weights = factor.design, problems.targets, problems.weights
+        self.idle_design = factor.design[self.idle]  # a copy, which every look at them needs
         if len(self.idle):
             self.design = arrays.design(len(self.trained), factor.design.shape[1], self.dtype)
             self.design[:] = factor.design[self.trained]
@@ -175,7 +178,7 @@ class _Iteration:
         found = self.arrays.empty((len(self.factor.design), *values.shape[1:]), self.dtype)
         found[self.trained] = values
         w = self.arrays.cast(self.w[:, which].reshape(len(self.w), -1), self.dtype)
-        idle = self.factor.design[self.idle] @ (self.whiten @ w)
+        idle = self.idle_design @ (self.whiten @ w)
         found[self.idle] = idle.reshape(-1, *values.shape[1:])
         return found
 

@@ -31,7 +31,8 @@ FOLDS_OF_MANY, MANY_ROWS = 5, 5_000
 # A class that EM finds absent keeps so large a part of its weight: a later round may need it.
 _MIN_PART = 0.01
 _MIN_RATIO = 1e-12
-_ODDS_STEP = 0.05  # at most a twentieth of the rows of H
+# At most a hundredth of the rows of H, and of windows a twentieth; see RatioScores.
+_ODDS_STEP, _ODDS_STEP_OF_WINDOWS = 0.01, 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,7 +194,7 @@ class OpenScorer(Scorer):
                 weight = (mixture / present)[codes]
         clusters = samples.clusters or group_clusters(labelled, X_new)
         part = weight, codes, n_folds, self.seed, clusters, samples.distances
-        ratios = fitter.ratios(X_new, labelled.rows, *part)
+        ratios = replace(fitter.ratios(X_new, labelled.rows, *part), odds_step=_ODDS_STEP)
         notices = () if posteriors is None else posteriors.notices
         found = ratios, closed, mixture, self.seed, notices
         return OpenScores(labelled.labels, codes, posteriors, *found)
@@ -243,7 +244,7 @@ class OpenPool(Pool):
     def still(self, places: IntArray) -> OpenScores:
         """Scores of some of the new rows, without what tells whether known classes moved."""
         scores = self.scorer.still(self.fitter, self.samples.window(places))
-        even = replace(scores.ratios, odds_step=_ODDS_STEP)
+        even = replace(scores.ratios, odds_step=_ODDS_STEP_OF_WINDOWS)
         return replace(scores, ratios=even, lattices=self.lattices)
 
 

@@ -42,11 +42,25 @@ _PART, _CLIP_PART, _ORDINARY = -5.7, 5.0, 2.0
 # Part of the u of open by which the u of distances must differ to speak against open, from where on
 # they begin and are heard in full: a smaller difference would not change the answer. Chosen there.
 _SAME_ANSWER, OTHER_ANSWER = 0.2, 0.4
+_PIECES = 8  # points around each of SHARES over which its mass is spread: an answer lies between
 # Rows that are left look new at most so often as all rows, or those explained matter to nobody.
 _LEFT = 0.8
 # Probability that the scores are blind to what is new, for intervals alone; and the probability of
 # "nothing is new" if they are blind, if classes moved too far to tell, and if rows are explained.
 _BLIND, _NONE_IF_BLIND, _NONE_IF_FAR, _NONE_IF_EXPLAINED = 0.1, 0.5, 0.6, 0.25
+
+
+def _fine_shares() -> tuple[FloatArray, IntArray]:
+    """Points of u, several evenly spaced ones around each of ``SHARES`` above 0; and its place."""
+    middle = (SHARES[1:] + SHARES[:-1]) / 2
+    ends = np.append(middle, 1.0)
+    inside = (np.arange(_PIECES) + 0.5) / _PIECES
+    points = middle[:, None] + (ends[1:] - middle)[:, None] * inside
+    place = np.repeat(np.arange(1, len(SHARES)), _PIECES)
+    return np.append(0.0, points), np.append(0, place)
+
+
+_FINE, _CELL = _fine_shares()
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +175,7 @@ def weigh_three(
         np.array([fit.closed, fit.known_mixture, reading.known_mixture]),
         *_joined(probability, posterior, law),
         *_joined(even, wider, wide),
-        np.repeat([0, 1, 2], [1, len(posterior.share), len(SHARES)]),
+        np.repeat([0, 1, 2], [1, len(posterior.share), len(_FINE)]),
     )
 
 
@@ -170,8 +184,9 @@ def _joined(
 ) -> tuple[FloatArray, FloatArray]:
     """Points of u under closed, open and moved, and their weights."""
     closed, opened, is_moved = probability
-    points = np.concatenate([[0.0], 1 - posterior.share, SHARES])
-    return points, np.concatenate([[closed], opened * posterior.probability, is_moved * moved])
+    points = np.concatenate([[0.0], 1 - posterior.share, _FINE])
+    fine = (is_moved * moved / np.bincount(_CELL))[_CELL]
+    return points, np.concatenate([[closed], opened * posterior.probability, fine])
 
 
 def _probabilities(prior_closed: float, log_bayes_factor: float, odds: float) -> FloatArray:

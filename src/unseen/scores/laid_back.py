@@ -26,7 +26,7 @@ _NEAR, _STEEP, _FEWEST = 1.5, 6, 5
 _MOST_AT_ONCE = 1.15  # factor of one round
 _CLEAR = 4.0  # of squares, so many squared errors are noise
 _LEAST_VARIANCE = 1e-6
-_LEAST_MOVE = 0.03  # in deviations: with less taken off the answer would be the same
+_LEAST_MOVE = 0.08  # in deviations: with less taken off the answer would be the same
 
 
 def laid_back(labelled: LabelledRows, X_new: Matrix) -> tuple[FloatArray, float] | None:

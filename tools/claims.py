@@ -43,6 +43,8 @@ STATED = {
         r"They count from 2\.5 on", r"log-odds below 2\.5 are",
         r"above \.8\) and the rows depart by \.8",
         r"of moved against open is \.42\.", r"and a prior of \.18\.",
+        r"`probability_moved` is above \.5, several", r"with a spread of \.4\.",
+        r"at most \.15 in one round", r"taken off \(\.08 deviations",
     ),
     "docs/reproduction.md": (r"1\.3 core-hours", r"the paper's printed \.10 .*? it is \.08"),
     "docs/scale.md": (r"\.0035 at most", r"and \.15 µs for each class", r"takes \.15 µs a row",

@@ -316,7 +316,7 @@ def timed(n_rows: int) -> dict[str, object]:
     posteriors, ratios, closed = scores[0].posteriors, scores[0].ratios, scores[0].closed
     given = posteriors, ratios.distances, ratios.clusters, np.random.RandomState(0)
     moves = cpu_seconds(lambda: steady_distances(X_new, X[known], *given), 2)
-    seen = ratios.new[:, ratios.best], scores[0].moves.distances
+    seen = ratios.new[:, ratios.best], scores[0].moves.distances, ratios.clusters
     moves += cpu_seconds(lambda: made_moves(sample, X_new, posteriors, closed, *seen), 2)
     three, two = OpenSetEstimator(), OpenSetEstimator(prior_moved=0.0)
     extra = moves + cpu_seconds(lambda: three.from_scores(scores[0], confidence=0.95), 2)

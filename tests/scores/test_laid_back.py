@@ -50,13 +50,8 @@ def test_rows_that_all_lie_far_off_are_laid_back() -> None:
     assert error(laid_back(LABELLED, moved)[0], STAYED) < 0.22
 
 
-def test_rows_that_stayed_stay() -> None:
-    found, shift = laid_back(LABELLED, STAYED)
-    assert error(found, STAYED) < 0.1
-    assert shift < 0.1
-
-
-def test_nothing_is_asked_again_where_hardly_anything_is_taken_off() -> None:
+def test_rows_that_stayed_are_not_asked_about_again() -> None:
+    assert laid_back(LABELLED, STAYED) is None
     assert laid_back(LABELLED, X) is None
 
 

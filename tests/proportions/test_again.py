@@ -47,7 +47,7 @@ def test_where_classes_moved_the_rows_laid_back_are_the_answer(moved) -> None:
 
 def test_sentences_and_notices_say_whose_shares_they_are(moved) -> None:
     found = moved[2]
-    assert "Once a shift and a factor of each column are taken off" in found.sentence()
+    assert "Once a shift and a factor are taken off each column" in found.sentence()
     (told,) = (one.text for one in found.drift.notices if one.code == "moved")
     assert "the shares are those of the rows once a shift and a factor" in told
     assert found.to_dict()["drift"]["laid_back"]["shift"] == found.drift.laid_back.shift

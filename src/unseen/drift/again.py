@@ -80,14 +80,14 @@ class LaidBack(Frozen):
     def sentence(self) -> str:
         """What is said where these are the shares of the estimate."""
         return (
-            " Once a shift and a factor of each column are taken off, the other rows look as in "
-            f"training, and {_look_unseen(self.unseen)}: the shares are those of these rows."
+            " Once a shift and a factor are taken off each column, nothing seems to have moved, "
+            f"and {_look_unseen(self.unseen)}: the shares are those of the rows so corrected."
         )
 
     @property
     def shares_are(self) -> str:
         """Which shares these are, after "the shares are those"."""
-        return "of the rows once a shift and a factor of each column are taken off"
+        return "of the rows once a shift and a factor are taken off each column"
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain types, ready for JSON."""

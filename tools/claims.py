@@ -427,6 +427,8 @@ def monitor() -> Iterator[Claim]:
 def inputs() -> Iterator[Claim]:
     """Single cells, scores of classifiers, queries."""
     asked = record("inputs_text")
+    # The page says so in words.
+    assert {one["verdict"] for one in asked.values() if isinstance(one, dict)} == {"moved"}
     many, few = (asked[f"{rows} rows an intent"] for rows in (100, 20))
     yield Claim("docs/case_queries.md", "among the {} test queries they are {}.",
                 (asked["new_rows"], asked["truth"]))  # fmt: skip

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from unseen import OpenSetEstimator
 from unseen.drift import LaidBack, Without
-from unseen.proportions.again import reaching, taken_over
+from unseen.proportions.again import asked_again, reaching, taken_over
 
 CENTRES = 2.5 * np.random.default_rng(5).normal(size=(5, 8))
 FACTOR, SHIFT = np.linspace(0.8, 1.3, 8), np.linspace(-0.8, 0.8, 8)
@@ -60,12 +60,24 @@ def test_sparse_rows_are_laid_back_too(moved) -> None:
     assert_allclose(again.unseen, found.unseen, atol=0.02)
 
 
-def test_one_class_and_rows_that_stayed_are_asked_once() -> None:
+def test_rows_that_stayed_are_asked_once() -> None:
     stayed = OpenSetEstimator(random_state=0).fit(X, y).estimate(rows_of([50] * 4, 2)[0])
     assert stayed.drift.verdict == "still"
     assert stayed.drift.laid_back is None
+
+
+def test_rows_of_several_classes_are_laid_back_where_moved_is_the_likelier(moved) -> None:
+    estimator, X_new, _ = moved
     one = OpenSetEstimator(random_state=0).fit(X[:80], y[:80])
-    assert one.estimate(rows_of([80], 3)[0] + 0.1).drift.laid_back is None
+    for fitted, probability, asked in (
+        (estimator, 0.6, True),
+        (estimator, 0.4, False),
+        (one, 0.9, False),
+    ):
+        alone = fitted.from_scores(fitted.scores(X_new))
+        drift = replace(alone.drift, verdict="unclear", columns=(), probability_moved=probability)
+        told = asked_again(fitted, replace(alone, drift=drift), X_new)
+        assert (told.drift.laid_back is not None) == asked
 
 
 def test_an_answer_that_moved_too_is_only_noted(moved) -> None:
@@ -84,6 +96,21 @@ def test_the_answer_of_other_columns_goes_first() -> None:
     doubted = replace(without, verdict="unclear")
     assert replace(stayed, without=doubted, laid_back=laid).answered is laid
     assert stayed.answered is None
+
+
+def test_columns_that_moved_are_left_out_if_the_others_would_show_the_share() -> None:
+    rng = np.random.default_rng(0)
+    centres = 5 * rng.normal(size=(4, 9))
+    known, labels = centres[np.repeat([0, 1, 2], 60)], np.repeat([0, 1, 2], 60)
+    labelled = known + rng.normal(size=(180, 9))
+    X_new = centres[np.repeat([0, 1, 2, 3], 50)] + rng.normal(size=(200, 9))
+    X_new[:, 4] += labelled[:, 4].std()
+    fitted = OpenSetEstimator(random_state=0).fit(labelled, labels)
+    alone = fitted.from_scores(fitted.scores(X_new))
+    for unlike, stray, asked in ((0.9, (), True), (0.001, (), False), (0.001, (4,), True)):
+        drift = replace(alone.drift, unlike=unlike, stray_columns=stray, probability_moved=0.4)
+        told = asked_again(fitted, replace(alone, drift=drift), X_new)
+        assert (told.drift.without is not None) == asked
 
 
 def test_intervals_go_halfway() -> None:

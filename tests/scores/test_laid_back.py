@@ -37,6 +37,14 @@ def test_shifts_and_factors_are_taken_off() -> None:
     assert shift == pytest.approx(np.sqrt(np.mean((OFFSET / UNIT) ** 2)), rel=0.6)
 
 
+def test_classes_may_come_in_other_proportions() -> None:
+    errors = []
+    for seed in (3, 4, 5):
+        stayed = rows_of([10, 280, 10], seed)
+        errors.append(error(laid_back(LABELLED, stayed * GAIN + OFFSET)[0], stayed))
+    assert np.mean(errors) < 0.26
+
+
 def test_rows_of_a_new_class_hardly_count() -> None:
     with_new = np.vstack([STAYED, rows_of([0, 0, 0, 75], 4)])
     found, _ = laid_back(LABELLED, with_new * GAIN + OFFSET)

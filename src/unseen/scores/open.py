@@ -64,6 +64,17 @@ class OpenScores(Scores):
         Distances of known classes as if each were unseen (:mod:`unseen.scores.hidden`).
     lattices : Lattices
         Where readings keep what the next reading of such scores may ask for again.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen import OpenSetEstimator
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = rng.normal([[-4]] * 50 + [[4]] * 50), ["left"] * 50 + ["right"] * 50
+    >>> X_new = rng.normal([[-4]] * 45 + [[4]] * 15)
+    >>> scores = OpenSetEstimator(random_state=0).fit(X, y).scores(X_new)
+    >>> scores.classes, scores.n_new, scores.closed.round(2).tolist()
+    (('left', 'right'), 60, [0.75, 0.25])
     """
 
     classes: tuple[Any, ...]

@@ -25,7 +25,14 @@ from unseen.rejection.learning.losses import (
 from unseen.rejection.learning.sample import OpenSample, OutOfFold, labels_at
 from unseen.rejection.plugin import TwoModels, fit_tasks
 from unseen.rejection.risk.estimate import open_risk
-from unseen.rejection.stack import Answers, Neighbours, RejectionStack, StackRule, coarse_forest
+from unseen.rejection.stack import (
+    Answers,
+    Neighbours,
+    RejectionStack,
+    StackRule,
+    coarse_forest,
+    steady,
+)
 from unseen.scores.kernel import Standardisation
 
 QUICK = KernelLogisticRegression(1.0, 1.0, rank=40)
@@ -145,7 +152,30 @@ def test_units_that_carry_the_signal_are_not_scaled_away():
     answers, neighbours, stacked = stack._stacked(sample, np.random.RandomState(0))
     rule = StackRule(answers, neighbours, rule=None)
     for features in (stacked.X_new, rule.features(X_new)):
-        assert_allclose(features[:, -4:], np.hstack([given, equal]))
+        assert_allclose(features[:, -4:], np.hstack([given, equal]), rtol=1e-6)
+
+
+class Wobbly(LogisticRegression):
+    """Probabilities as another processor would round them."""
+
+    def predict_proba(self, X):
+        noise = np.random.RandomState(0).normal(size=(len(X), len(self.classes_)))
+        return super().predict_proba(X) * (1 + 1e-12 * noise)
+
+
+def test_labels_of_a_stack_do_not_depend_on_rounding():
+    rng = np.random.RandomState(0)
+    # Whole numbers: many rows have the same features, and the same answers but for rounding.
+    X, codes = rng.poisson(3, size=(300, 2)) + 3.0 * np.repeat([0, 1], 150)[:, None], [0, 1]
+    X_new, codes = rng.poisson(4, size=(300, 2)).astype(float), np.repeat(codes, 150)
+    first, second = (
+        RejectionStack(classifier=kind(), random_state=0).fit(X, codes, X_new, [0.4, 0.4])
+        for kind in (LogisticRegression, Wobbly)
+    )
+    assert_allclose(first.out_of_fold_.new, second.out_of_fold_.new, atol=1e-9)
+    values = np.sqrt(np.arange(1000.0)) - 15
+    assert_array_equal(steady(values), steady(values * (1 + 1e-12)))
+    assert_allclose(steady(values), values, rtol=1e-6)
 
 
 def test_leaves_of_stacked_features_are_twice_those_of_a_tree():

@@ -158,6 +158,33 @@ def test_sorting_falls_back_where_numbers_are_too_long():
     assert_array_equal(order_within(node + 2**20, ranks), expected)  # 70 bits
 
 
+def test_places_of_32_bits_are_sorted_as_those_of_64():
+    rng = np.random.RandomState(0)
+    node, ranks = np.sort(rng.randint(64, size=5000)), rng.randint(5000, size=5000)
+    narrow = order_within(node.astype(np.int32), ranks.astype(np.int32))
+    assert_array_equal(narrow, order_within(node, ranks))
+
+
+def test_rounding_of_masses_chooses_no_cut():
+    # Two features order the rows alike, and many cuts are equally good.
+    sample = blobs(2, n=200, n_features=2)
+    X = np.hstack([sample.rows, 2 * sample.rows])
+    noise = 1 + 1e-15 * np.random.RandomState(0).normal(size=(len(X), 1))
+    first, second = (
+        grow(
+            RankedRows.from_rows(X),
+            masses,
+            np.ones((1, len(X)), dtype=int),
+            Growth(3, 4),
+            np.random.RandomState(0),
+        )
+        for masses in (sample.masses, sample.masses * noise)
+    )
+    assert_array_equal(first.feature, second.feature)
+    assert_array_equal(first.threshold, second.threshold)
+    assert first.n_leaves > 9
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_no_labelling_of_the_leaves_has_less_estimated_risk(seed):
     sample = blobs(seed)

@@ -38,7 +38,8 @@ def normal_scores(sketch: RocSketch) -> tuple[FloatArray, FloatArray]:
 
     The order of the rows of F inside a gap does not matter, so that a sketch is enough.
     """
-    labelled, new = (counts[::-1] for counts in sketch.increments())
+    # Counts have 64 bits everywhere, and repeats as many as a place: 32 in a browser.
+    labelled, new = (counts[::-1].astype(np.intp) for counts in sketch.increments())
     # A gap of k rows of F is k atoms of one row; an edge is one atom, whoever is tied there.
     is_edge = np.arange(labelled.size) % 2 == 1
     atoms = np.where(is_edge, 1, new)

@@ -44,6 +44,7 @@ NEIGHBOURS = (1, 3, 8)
 MOST_REFERENCES = 300  # rows of a class; more of them take longer and tell no more
 _ROUNDED = 1e-6  # part of a row's square: distances below it have lost half of their digits
 _SAME = 1e-6  # rounding leaves this part of the usual distance between copies
+_KEPT_BITS = 20  # of a feature: a millionth of its value
 # Stacked features tell even noise apart: leaves must be larger than a tree's.
 LEAF_FACTOR = 2
 
@@ -202,6 +203,16 @@ def _as_features(chances: Sequence[FloatArray]) -> FloatArray:
     return np.hstack([np.log(origin[:, 1:] / origin[:, :1]), *logs])
 
 
+def steady(features: FloatArray) -> FloatArray:
+    """Features to six digits.
+
+    Processors round sums differently, and a forest would cut between values that are equal but
+    for that: the same rows would have other labels elsewhere.
+    """
+    part, exponent = np.frexp(features)
+    return np.ldexp(np.rint(part * 2.0**_KEPT_BITS), exponent - _KEPT_BITS)
+
+
 @dataclass(frozen=True, eq=False)
 class StackRule:
     """A fitted rule that reads stacked features."""
@@ -213,7 +224,7 @@ class StackRule:
     def features(self, X: FloatArray) -> FloatArray:
         """The row, the models' answers, the distances."""
         distances = [each.distances(X) for each in self.neighbours]
-        return np.hstack([X, self.answers(X), *distances])
+        return np.hstack([X, steady(self.answers(X)), *map(steady, distances)])
 
     def probabilities(self, X: FloatArray) -> FloatArray:
         """Probability of each known class and, last, of unseen ones."""
@@ -292,10 +303,10 @@ class RejectionStack(RejectionRule):
         neighbours = [Neighbours.from_sample(sample, ranks, one, references) for one in scales]
         answers, answers_new = models.out_of_fold(sample, self.n_folds, rng)
         distances = [each.distances(sample.X, labelled=True) for each in neighbours]
-        X = X_new = np.hstack([sample.X, answers, *distances])
+        X = X_new = np.hstack([sample.X, steady(answers), *map(steady, distances)])
         if sample.has_new:
             distances = [each.distances(sample.X_new) for each in neighbours]
-            X_new = np.hstack([sample.X_new, answers_new, *distances])
+            X_new = np.hstack([sample.X_new, steady(answers_new), *map(steady, distances)])
         return models, neighbours, replace(sample, X=X, X_new=X_new)
 
 

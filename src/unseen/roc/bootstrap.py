@@ -166,7 +166,8 @@ class _RowCells:
         used = labelled + new > 0
         labelled, new = labelled[used], new[used]
         held = np.flatnonzero(new)
-        starts = np.cumsum(new) - new
+        # Counts have 64 bits everywhere, places 32 in a browser.
+        starts = (np.cumsum(new) - new).astype(np.intp)
         return cls(np.argsort(-scores_F), starts[held], held, labelled)
 
     def summed(self, weight: FloatArray) -> FloatArray:

@@ -19,8 +19,8 @@ from unseen._arrays import row_blocks
 from unseen._types import BoolArray, FloatArray, IntArray
 
 LEAF = -1
-# A gain below this share of the mass of a node is rounding.
-MIN_GAIN = 1e-10
+# Of gains in units of the mass of a node: what is beyond is rounding, and must not choose a cut.
+GAIN_DIGITS = 10
 BINS = 64  # of each feature, with equally many distinct values
 ROUTED_AT_ONCE = 2**15  # rows times trees: routing is fastest in what a processor's cache holds
 STEPS = 4  # that rows take down a tree before those in leaves are left out
@@ -241,7 +241,8 @@ def _cuts_by_rank(
     start = end - size
     # In units of the mass of the node, so that rounding is the same in small nodes and large.
     mass = mass / np.repeat(np.add.reduceat(mass, start), size)
-    gain = gain_in_worth(node, start, column, mass, n_columns, growth.negative_cost) - MIN_GAIN
+    gain = gain_in_worth(node, start, column, mass, n_columns, growth.negative_cost)
+    gain = gain.round(GAIN_DIGITS)
     n_left = np.arange(1, len(node) + 1) - np.repeat(start, size)
     n_right = np.repeat(size, size) - n_left
     following = np.append(place[1:], 0)
@@ -267,7 +268,7 @@ def _cuts_by_bin(
         cell_worth((known**2).sum(axis=2), known.sum(axis=2), new, growth.negative_cost)
         for known, new in parts
     )
-    gain = on_left + on_right - in_node - MIN_GAIN
+    gain = (on_left + on_right - in_node).round(GAIN_DIGITS)
     n_left = count.cumsum(axis=1)
     n_right = nodes.size[:, None] - n_left
     gain[np.minimum(n_left, n_right) < growth.min_leaf] = 0.0
@@ -324,7 +325,9 @@ def order_within(node: IntArray, ranks: IntArray) -> IntArray:
     bits_rank, bits_place = int(ranks.max()).bit_length(), len(node).bit_length()
     if int(node.max()).bit_length() + bits_rank + bits_place > 63:
         return np.lexsort((ranks, node))
-    keys = (node << (bits_rank + bits_place)) | (ranks << bits_place) | np.arange(len(node))
+    # Places are numbers of 32 bits in a browser, where the node would be shifted out of them.
+    high, middle = node.astype(np.int64), ranks.astype(np.int64)
+    keys = (high << (bits_rank + bits_place)) | (middle << bits_place) | np.arange(len(node))
     keys.sort()
     return keys & ((1 << bits_place) - 1)
 

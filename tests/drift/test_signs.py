@@ -12,6 +12,7 @@ from scipy.sparse import csr_matrix
 
 from unseen import OpenSetEstimator
 from unseen._types import FloatArray
+from unseen.datasets import load_dataset
 from unseen.drift import Drift, Tolerance, drift_record, moved_reading, weigh_three
 from unseen.drift.hypotheses import PROBABILITY_MOVED
 from unseen.drift.lattice import SHARES
@@ -33,6 +34,7 @@ from unseen.samples import LabelledRows
 from unseen.scores import OpenScores
 from unseen.scores.laid import Laid
 from unseen.scores.moves import Departure, class_shifts, mean_departure
+from unseen.scores.stray import StrayValues
 
 
 def two_classes(n_rows: int, gap: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -357,6 +359,47 @@ def test_rows_that_lie_as_far_as_a_class_may_all_be_new() -> None:
         for x, far, unlike in ((0.7, 0.0, 0.9), (0.9, 0.0, 0.9), (0.9, 1.0, 0.9), (0.9, 0.0, 0.7))
     ]
     assert verdicts == ["moved", "unclear", "moved", "moved"]
+
+
+def test_unsure_rows_far_off_are_taken_for_a_class_where_moved_is_not_sure() -> None:
+    def taken(x=1.2, probability=0.5, far=0.0, unlike=0.9, sureness=-0.2, n_classes=2) -> bool:
+        scores = departed(scores_of(n_classes), x)
+        return drift_record(scores, probability, far, unlike, sureness).as_class
+
+    assert taken()
+    assert not taken(x=1.0)
+    assert not taken(sureness=0.0)
+    assert not taken(unlike=0.7)
+    assert not taken(far=1.0)
+    assert not taken(probability=0.9)  # moved is sure
+    assert not taken(probability=0.1)  # still: nothing moved, and nothing is unclear
+    assert not taken(n_classes=1)
+    assert not taken(x=None)
+    moves = departed(scores_of(2), 1.2).moves
+    stray = StrayValues(np.ones(200, dtype=bool), (1,), 1.0)
+    strays = replace(scores_of(2), moves=replace(moves, stray=stray))
+    assert not drift_record(strays, 0.5, 0.0, 0.9, -0.2).as_class
+
+
+def test_a_sample_of_new_rows_alone_is_found_and_left_in_doubt() -> None:
+    """99% of the rows are of the third class of dna, between the known two: not laid onto them."""
+    data, rng = load_dataset("dna"), np.random.default_rng(0)
+    rows = {label: rng.permutation(np.flatnonzero(data.y == label)) for label in set(data.y)}
+    hidden = data.unobserved
+    first, second = (rows[label] for label in rows if label != hidden)
+    old = np.concatenate([first[:200], second[:200]])
+    new = np.concatenate([rows[hidden][:396], first[200:202], second[200:202]])
+    estimator = OpenSetEstimator(random_state=0).fit(data.X[old], data.y[old])
+    found = estimator.estimate(data.X[new], confidence=0.95)
+    assert found.drift.verdict == "unclear"
+    assert found.drift.as_class
+    assert found.drift.laid_back is None
+    assert found.unseen == found.drift.unlike
+    assert_allclose(found.unseen, 0.99, atol=0.03)
+    assert_allclose(found.intervals[-1], [0.0, 1.0], atol=0.02)
+    (told,) = found.drift.notices
+    assert (told.code, found.to_dict()["drift"]["as_class"]) == ("moved_unclear", True)
+    assert "take them for new" in told.text
 
 
 def test_evenness_is_of_the_class_in_which_least_looks_unseen() -> None:

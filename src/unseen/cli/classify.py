@@ -95,11 +95,14 @@ def classify(
 
 def _error_rate(found: Classification) -> str:
     if found.error_rate is None or found.error_rate_spread is None:
-        return "Estimated error rate: not stated, as the known classes have moved."
-    is_unclear = found.drift is not None and found.drift.verdict == "unclear"
+        why = {
+            "moved": "the known classes have moved",
+            "unclear": "it is unclear whether known classes have moved",
+        }.get(found.drift.verdict if found.drift else "", "the unseen share is hardly known")
+        return f"Estimated error rate: not stated, as {why}."
     return (
-        f"Estimated error rate{', if no known class has moved' * is_unclear}: "
-        f"{max(found.error_rate, 0.0):.3f}, standard error {found.error_rate_spread:.3f}."
+        f"Estimated error rate: {max(found.error_rate, 0.0):.3f}, "
+        f"standard error {found.error_rate_spread:.3f}."
     )
 
 

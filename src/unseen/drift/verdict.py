@@ -39,6 +39,9 @@ _SMALL_MOVE = 0.13
 # Departure, in units of how far classes lie apart, from which on hardly any row being like training
 # may as well mean that all rows are of new classes.
 _AS_A_CLASS = 0.8
+# Where moved is not sure, rows are taken for a class of their own if they depart as far as rows do
+# that are all new, and look so unsure (``drift/signs.py``).
+_AS_ALL_NEW, _UNSURE = 1.1, -0.1
 # A column is named from so many standard errors and deviations on.
 _ERRORS, _LEAST_SHIFT, _MOST_COLUMNS = 4.0, 0.02, 20
 # Columns that moved at least so far as this part of the farthest may be left out, if they are at
@@ -86,6 +89,9 @@ class Drift(Frozen):
     laid_back : LaidBack or None
         The answer once a shift and a factor of each column are taken off; None where the question
         was not asked again in this way.
+    as_class : bool, default=False
+        Whether, under "unclear", hardly any row looks like training, and rows lie as far off and
+        look as unsure as those of another class: the shares are then those if no class moved.
 
     Examples
     --------
@@ -113,6 +119,7 @@ class Drift(Frozen):
     part: float = 0.0
     without: Without | None = None
     laid_back: LaidBack | None = None
+    as_class: bool = False
 
     def must(self, factor: float = 1.0) -> float:
         """Share that must be unseen, with 95% confidence; 0 where nothing is sure.
@@ -236,9 +243,14 @@ class Drift(Frozen):
             )
             return (Notice("moved", text),)
         if self.verdict == "unclear":
+            taken = (
+                "The shares take them for new ones, as they lie as far off as another class and "
+                "look like a known one less surely than labelled rows do. "
+            )
             text = (
                 "Rows look unlike training, and it is unclear whether they are of new classes or "
-                "known classes have moved. A batch that is known to hold nothing new would tell."
+                f"known classes have moved. {taken if self.as_class else ''}"
+                "A batch that is known to hold nothing new would tell."
             )
             return (Notice("moved_unclear", text),)
         return ()
@@ -259,14 +271,17 @@ class Drift(Frozen):
             "part": self.part,
             "without": None if self.without is None else self.without.to_dict(),
             "laid_back": None if self.laid_back is None else self.laid_back.to_dict(),
+            "as_class": self.as_class,
         }
 
 
-def drift_record(scores: OpenScores, probability_moved: float, far: float, unlike: float) -> Drift:
+def drift_record(
+    scores: OpenScores, probability_moved: float, far: float, unlike: float, sureness: float = 0.0
+) -> Drift:
     """What the default found about drift.
 
     ``far``, from 0 to 1, says whether classes moved too far to tell; ``unlike`` is the unseen
-    share, if no class moved.
+    share, if no class moved; ``sureness`` is the sign of that name.
     """
     verdict: Verdict = "still"
     if probability_moved > _UNCLEAR:
@@ -277,7 +292,8 @@ def drift_record(scores: OpenScores, probability_moved: float, far: float, unlik
     if distances is not None:
         new, labelled = distances.new[:, 0], distances.labelled[:, 0]
         tolerance = certified_tolerance(new, labelled, scores.codes)
-    moved = verdict == "moved"
+    moved, part, stray = verdict == "moved", _part(scores.moves), strays(scores.moves)
+    unsure = sureness <= _UNSURE and _as_classes(scores, far, unlike, _AS_ALL_NEW)
     return Drift(
         verdict,
         float(probability_moved),
@@ -286,8 +302,9 @@ def drift_record(scores: OpenScores, probability_moved: float, far: float, unlik
         far=moved and far > _FAR,
         columns=moved_columns(scores.moves),
         displacement=displacement(scores.moves, scores.classes),
-        part=_part(scores.moves),
-        **strays(scores.moves),
+        part=part,
+        as_class=unsure and _UNCLEAR < probability_moved <= _MOVED and not (part or stray),
+        **stray,
     )
 
 
@@ -301,11 +318,18 @@ def _can_have_moved(scores: OpenScores, far: float, unlike: float) -> bool:
 
     Where several classes moved too far to tell, the verdict says so.
     """
+    if len(scores.classes) > 1:
+        return not _as_classes(scores, far, unlike, _AS_A_CLASS)
     away = None if scores.moves is None else scores.moves.departure
-    if len(scores.classes) == 1:
-        return away is not None and away.distance < _SMALL_MOVE
-    as_classes = away is not None and away.distance >= _AS_A_CLASS
-    return far > _FAR or unlike < _HARDLY_ANY or not as_classes
+    return away is not None and away.distance < _SMALL_MOVE
+
+
+def _as_classes(scores: OpenScores, far: float, unlike: float, distance: float) -> bool:
+    """Whether hardly any row looks like training, and rows lie as far off as other classes."""
+    away = None if scores.moves is None else scores.moves.departure
+    if len(scores.classes) == 1 or away is None:
+        return False
+    return far <= _FAR and unlike >= _HARDLY_ANY and away.distance >= distance
 
 
 def strays(moves: Moves | None) -> dict[str, Any]:

@@ -28,12 +28,12 @@ def asked_again(estimator: ProportionEstimator, estimate: Estimate, rows: Matrix
     """The estimate, or the answer to the question asked again, where classes may have moved.
 
     Under "still" nothing more is asked; each way to ask costs another estimate. The verdict stays
-    that of all columns.
+    that of all columns. Rows that are taken for a new class could be laid anywhere.
     """
     if estimate.drift is None or estimate.drift.verdict == "still":
         return estimate
     told = _without_columns(estimator, estimate, rows)
-    if told.drift is None or told.drift.answered is not None:
+    if told.drift is None or told.drift.answered is not None or told.drift.as_class:
         return told
     return _laid_back(estimator, told, rows)
 

@@ -186,7 +186,8 @@ class OpenSetEstimator(ProportionEstimator):
                     moved = moved_reading(scores, fit)
                     three = weigh_three(fit, moved, self.prior_moved)
                 seen = (three.probability_moved, moved.far) if three and moved else (0.0, 0.0)
-                drift = drift_record(scores, *seen, fit.shares[-1])
+                sureness = moved.signs.sureness if moved else 0.0
+                drift = drift_record(scores, *seen, fit.shares[-1], sureness)
             fit, three = _shrunk(scores, fit, three)
         follows = three is not None and self._follows(scores, drift)
         shares = three.shares if three is not None and follows else fit.shares
@@ -223,9 +224,10 @@ class OpenSetEstimator(ProportionEstimator):
         """Whether the shares are those of three hypotheses, or of closed and open alone.
 
         With one class little tells a class that moved from a new one that overlaps it: the verdict
-        and the intervals allow for moved, and the shares follow where the verdict is "moved".
+        and the intervals allow for moved, and the shares follow where the verdict is "moved". Rows
+        that lie as far off, and look as unsure, as those of a new class are taken for one.
         """
-        if drift is None:
+        if drift is None or drift.as_class:
             return False
         several = len(scores.classes) > 1 or self.prior_moved is not None
         return several or drift.verdict == "moved"

@@ -89,7 +89,7 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
         Rows of at least this novelty are called unseen; one half, unless a rule says otherwise.
     risk_ : RiskEstimate
         Risk of the labels out of fold at ``threshold_``; withheld, and NaN, where the known
-        classes have moved (docs/drift.md).
+        classes may have moved (docs/drift.md), or hardly anything is known of the unseen share.
     notices_ : tuple of Notice
         Facts that a person should know before trusting the labels.
     n_features_in_ : int
@@ -326,7 +326,7 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
         rows, shares = self.out_of_fold_, self.shares_
         labels, labels_new = (self._codes(one, threshold) for one in (rows.labelled, rows.new))
         found = open_risk(labels, rows.codes, labels_new, shares.known, shares.covariance)
-        return found.withheld() if shares.verdict == "moved" else found
+        return found if shares.tell_risk else found.withheld()
 
     @property
     def _open(self) -> bool:

@@ -60,6 +60,15 @@ class Shares(Frozen):
         drift = None if self.estimate is None else self.estimate.drift
         return None if drift is None else drift.verdict
 
+    @property
+    def tell_risk(self) -> bool:
+        """Whether labelled rows tell how often labels of new rows are wrong.
+
+        Rows of classes that may have moved do not, and errors are no better known than the shares.
+        """
+        wide = self.limits is not None and float(np.ptp(self.limits[-1])) > _WIDE
+        return not wide and self.verdict in (None, "still")
+
 
 def given_shares(proportions: Any, classes: NDArray[Any]) -> Shares:
     """The shares that the user gave, in the order of the classes.
@@ -189,21 +198,18 @@ def few_rows(classes: NDArray[Any], codes: IntArray) -> tuple[Notice, ...]:
 
 
 def doubtful_risk(shares: Shares) -> tuple[Notice, ...]:
-    """A notice where the risk is withheld, or takes for granted that no known class has moved."""
-    if shares.verdict == "moved":
-        text = (
-            "No error rate is stated: labelled rows of classes that have moved do not tell how "
-            "often rows of these classes are labelled wrongly now. For the same reason aims such "
-            "as recall and fdr may be missed."
-        )
-        return (Notice("risk_withheld", text),)
-    if shares.verdict == "unclear":
-        text = (
-            "The error rate assumes that no known class has moved, which is unclear: if the "
-            "classes have moved, rows called unseen are mostly of known classes."
-        )
-        return (Notice("risk_if_still", text),)
-    return ()
+    """A notice where the risk is withheld, and why."""
+    if shares.tell_risk:
+        return ()
+    why = {
+        "moved": "labelled rows of classes that have moved do not tell how often rows of these "
+        "classes are labelled wrongly now. For the same reason aims such as recall and fdr may be "
+        "missed.",
+        "unclear": "it is unclear whether known classes have moved, and if they have, rows called "
+        "unseen are mostly of known classes. Aims such as recall and fdr may be missed.",
+    }
+    text = why.get(shares.verdict or "", "too little is known of the unseen share.")
+    return (Notice("risk_withheld", f"No error rate is stated: {text}"),)
 
 
 def doubtful_shares(shares: Shares, classes: NDArray[Any]) -> tuple[Notice, ...]:

@@ -165,13 +165,13 @@ class RiskEstimate(Frozen):
         return bool(np.isnan(self.risk))
 
     def withheld(self) -> RiskEstimate:
-        """A copy without a risk: labelled rows of classes that moved say nothing of it."""
+        """A copy without a risk, for shares that do not tell it."""
         unknown = np.full_like(self.proportions, np.nan)
         return replace(self, risk=np.nan, standard_error=np.nan, proportions=unknown)
 
     def __str__(self) -> str:
         if self.is_withheld:
-            return "risk withheld: the known classes have moved"
+            return "risk withheld: known classes may have moved, or the shares are hardly known"
         return (
             f"risk {self.risk:.3f} with standard error {self.standard_error:.3f} "
             f"({type(self.measure).__name__})"

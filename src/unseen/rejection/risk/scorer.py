@@ -55,7 +55,8 @@ def open_set_risk(
     Returns
     -------
     RiskEstimate
-        Withheld, and NaN, where the estimate of the shares finds that the known classes have moved.
+        Withheld, and NaN, where the known classes may have moved by the estimate of the shares, or
+        where the interval of the unseen share is wider than one half.
 
     Examples
     --------
@@ -87,7 +88,7 @@ def open_set_risk(
         shares.covariance,
         measure,
     )
-    return found.withheld() if shares.verdict == "moved" else found
+    return found if shares.tell_risk else found.withheld()
 
 
 def _codes(labels: Any, everything: NDArray[Any]) -> IntArray:
@@ -121,11 +122,11 @@ class OpenSetScorer:
     def __call__(self, estimator: Any, X: Any, y: Any) -> float:
         """Minus the risk on held-out labelled rows and on X_new.
 
-        Candidates are compared at the same shares even where the known classes have moved.
+        Candidates are compared at the same shares, however doubtful these are.
         """
         shares = self.proportions
         if isinstance(shares, Estimate):
-            shares = replace(shares, drift=None)
+            shares = replace(shares, drift=None, intervals=None)
         asked = {"measure": self.measure, "unseen_label": self.unseen_label}
         return -open_set_risk(estimator, X, y, self.X_new, shares, **asked).risk
 

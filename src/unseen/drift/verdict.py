@@ -293,7 +293,7 @@ def drift_record(
         new, labelled = distances.new[:, 0], distances.labelled[:, 0]
         tolerance = certified_tolerance(new, labelled, scores.codes)
     moved, part, stray = verdict == "moved", _part(scores.moves), strays(scores.moves)
-    unsure = sureness <= _UNSURE and _as_classes(scores, far, unlike, _AS_ALL_NEW)
+    unsure = float(sureness) <= _UNSURE and _as_classes(scores, far, unlike, _AS_ALL_NEW)
     return Drift(
         verdict,
         float(probability_moved),
@@ -329,7 +329,7 @@ def _as_classes(scores: OpenScores, far: float, unlike: float, distance: float) 
     away = None if scores.moves is None else scores.moves.departure
     if len(scores.classes) == 1 or away is None:
         return False
-    return far <= _FAR and unlike >= _HARDLY_ANY and away.distance >= distance
+    return bool(far <= _FAR and unlike >= _HARDLY_ANY and away.distance >= distance)
 
 
 def strays(moves: Moves | None) -> dict[str, Any]:

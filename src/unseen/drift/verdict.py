@@ -293,7 +293,8 @@ def drift_record(
         new, labelled = distances.new[:, 0], distances.labelled[:, 0]
         tolerance = certified_tolerance(new, labelled, scores.codes)
     moved, part, stray = verdict == "moved", _part(scores.moves), strays(scores.moves)
-    unsure = float(sureness) <= _UNSURE and _as_classes(scores, far, unlike, _AS_ALL_NEW)
+    unsure = sureness <= _UNSURE and _UNCLEAR < probability_moved <= _MOVED
+    as_class = unsure and _as_classes(scores, far, unlike, _AS_ALL_NEW) and not (part or stray)
     return Drift(
         verdict,
         float(probability_moved),
@@ -303,7 +304,7 @@ def drift_record(
         columns=moved_columns(scores.moves),
         displacement=displacement(scores.moves, scores.classes),
         part=part,
-        as_class=unsure and _UNCLEAR < probability_moved <= _MOVED and not (part or stray),
+        as_class=bool(as_class),
         **stray,
     )
 
@@ -329,7 +330,7 @@ def _as_classes(scores: OpenScores, far: float, unlike: float, distance: float) 
     away = None if scores.moves is None else scores.moves.departure
     if len(scores.classes) == 1 or away is None:
         return False
-    return bool(far <= _FAR and unlike >= _HARDLY_ANY and away.distance >= distance)
+    return far <= _FAR and unlike >= _HARDLY_ANY and away.distance >= distance
 
 
 def strays(moves: Moves | None) -> dict[str, Any]:

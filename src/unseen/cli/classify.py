@@ -97,6 +97,7 @@ def _error_rate(found: Classification) -> str:
     if found.error_rate is None or found.error_rate_spread is None:
         return "Estimated error rate: not stated, as the known classes have moved."
     is_unclear = found.drift is not None and found.drift.verdict == "unclear"
+    is_unclear |= any(one.code == "column_out_of_range" for one in found.notices)
     return (
         f"Estimated error rate{', if no known class has moved' * is_unclear}: "
         f"{max(found.error_rate, 0.0):.3f}, standard error {found.error_rate_spread:.3f}."

@@ -20,7 +20,7 @@ from unseen.labelling import LabellingValue
 from unseen.loop import Explanation
 from unseen.monitoring import Timeline
 from unseen.monitoring.windows import shown_key
-from unseen.plots.canvas import largest
+from unseen.plots.canvas import ranked
 from unseen.plots.timeline import reference_name
 from unseen.records import Estimate
 from unseen.study import Study
@@ -87,7 +87,7 @@ def _spoken_shares(estimate: Estimate) -> str:
     said = ["Unseen not estimated"]
     if estimate.sees_unseen:
         said = [f"Unseen {_unseen(estimate)}{_limits(estimate, -1)}"]
-    for place in largest(estimate.proportions, _MOST_SPOKEN):
+    for place in ranked(estimate.proportions, _MOST_SPOKEN):
         name = words.shown(estimate.classes[place], _LONGEST_SPOKEN)
         share = words.share(estimate.proportions[place])
         said.append(f"{name} {share}{_limits(estimate, place)}")
@@ -110,7 +110,7 @@ def gap_picture(study: Study) -> Picture | None:
         return None
     estimate, label = found
     whose = "known rows" if label is None else f"rows of {words.named(label, _IN_CAPTION)}"
-    if estimate.is_in_doubt:
+    if estimate.may_be_moved:
         whose = "known rows"
         reading = (
             ". If no known class had moved, the shaded gap between them would be of new classes."
@@ -149,7 +149,7 @@ def _by_share(estimate: Estimate) -> list[Any]:
 def slope_pictures(study: Study) -> Slopes:
     """The ROC of all known classes together, and of each class, the largest first."""
     estimate, slopes = study.estimate, study.slopes
-    if estimate.is_in_doubt:
+    if estimate.may_be_moved:
         return Slopes(None)  # a slope is a share only where no known class has moved
     together = None
     if estimate.pooled is not None and len(estimate.classes) > 1:
@@ -232,11 +232,11 @@ def history_picture(timeline: Timeline) -> Picture:
         marked = f"{words.count(int(changed.sum()), 'window')} marked ▼"
         differ = "differs" if changed.sum() == 1 else "differ"
         verdict = f"{marked} {differ} from {reference} beyond chance"
-    thick = "The thick line is the unseen share, the bands are intervals"
+    thick = "The thick line is the unseen share, and bands are intervals"
     if not timeline.estimates[0].sees_unseen:
         thick = (
             "The thick line is the unseen share, which is not estimated and stands at 0 whatever "
-            "the data, the bands are intervals"
+            "the data, and bands are intervals"
         )
     elif all(one.has_moved_far for one in timeline.estimates):
         thick = "Known classes moved too far to draw an unseen share or an interval"

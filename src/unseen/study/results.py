@@ -182,7 +182,7 @@ class Study(Frozen):
 
         None too where known classes may have moved: the value takes the estimate for unbiased.
         """
-        if self.estimate.confidence is None or self.estimate.is_in_doubt:
+        if self.estimate.confidence is None or self.estimate.may_be_moved:
             return None
         return labelling_value(self.estimate)
 

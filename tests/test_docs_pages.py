@@ -238,6 +238,22 @@ def _write_tables(folder: Path, names: dict) -> None:
     new.assign(date=weeks.strftime("%Y-%m-%d")).to_csv(folder / "new.csv", index=False)
 
 
+def test_pages_that_run_in_a_browser_need_what_is_loaded_there() -> None:
+    settings = runpy.run_path(str(DOCS / "conf.py"))
+    worker = (DOCS / "_static" / "run_worker.js").read_text(encoding="utf-8")
+    loaded = re.findall(r'loadPackage\(\["(.*)"\]', worker)[0].split('", "')
+    there = {*loaded, "sklearn", "unseen", "joblib"}
+    assert settings["IN_BROWSER"]
+    for name in settings["IN_BROWSER"]:
+        page = (DOCS / f"{name}.md").read_text(encoding="utf-8")
+        code = "".join(code for kind, code in BLOCK.findall(page) if kind == "python")
+        imported = re.findall(r"^(?:import|from) (\w+)", code, re.MULTILINE)
+        assert {*imported} <= there, name
+        source = [page]
+        settings["offer_to_run"](None, name, source)
+        assert source[0].index("# ") < source[0].index(settings["PYODIDE"])
+
+
 def test_the_notebook_of_a_page_has_all_its_code_and_what_it_prints() -> None:
     page = (DOCS / "tutorial.md").read_text(encoding="utf-8")
     cells = [cell for cell in notebook(page)["cells"] if cell["cell_type"] == "code"]

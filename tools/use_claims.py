@@ -13,6 +13,7 @@ from committed import ROOT, average, cell, record, rows, table
 from figures import Claim
 
 COMPARISON, GPU, SCALE = "docs/comparison.md", "docs/gpu.md", "docs/scale.md"
+INSTALL = "docs/install.md"
 LOOP, MONITOR, EMBEDDINGS = "docs/loop.md", "docs/monitor.md", "docs/embeddings.md"
 
 DRIFTS = ("columns moved by .1 sd", "gain of 5%")
@@ -291,4 +292,15 @@ def scale() -> Iterator[Claim]:
                 (60 * hours[0], hours[1]))  # fmt: skip
 
 
-SOURCES = (head_to_head, loop, monitor, inputs, card, scale)
+def browser() -> Iterator[Claim]:
+    """Pages run in a browser."""
+    found = record("pyodide")
+    for name, page in found["pages"].items():
+        assert page["state"] == "done", "the page says that it runs"
+        right = page["outputs"] - len(page["differing"])
+        yield Claim(INSTALL, f"]({name}.md) | {{}} of {{}} | {{}} | {{}} |",
+                    (right, page["outputs"], page["run_s"], page["plain_s"]))  # fmt: skip
+    yield Claim(INSTALL, "loads {} MB from", (found["megabytes"],))
+
+
+SOURCES = (head_to_head, loop, monitor, inputs, card, scale, browser)

@@ -1,4 +1,4 @@
-"""Checks whether the data speak against an estimate.
+"""Checks whether the data contradict an estimate.
 
 The data cannot prove that a class's share is the slope of its ROC, but they can refute it. Each
 check returns a :class:`Finding`: a number, its limit, and a sentence if the number is beyond it.

@@ -316,7 +316,7 @@ class Estimate(Frozen):
 
     @property
     def may_be_moved(self) -> bool:
-        """Whether rows that look unseen may be known rows that moved: in doubt, or out of range."""
+        """Whether unseen rows may be known ones that moved: by the verdict, or out of range."""
         out = any(notice.code == "column_out_of_range" for notice in self.notices)
         return self.is_in_doubt or (out and self.unseen >= NO_SHARE)
 

@@ -184,7 +184,7 @@ def merge_others(values: FloatArray, kept: list[int]) -> FloatArray:
 
 
 def spread(wanted: Sequence[float] | FloatArray, gap: float) -> FloatArray:
-    """Places at least ``gap`` apart, in the same order, nearest the wanted in least squares."""
+    """Places at least ``gap`` apart, in the same order, as near the wanted ones as possible."""
     wanted = np.asarray(wanted, dtype=np.float64)
     order = np.argsort(wanted, kind="stable")
     steps = gap * np.arange(len(wanted))

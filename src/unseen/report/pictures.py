@@ -224,7 +224,7 @@ def thumbnails(study: Study) -> list[tuple[int, list[Thumbnail]]]:
 
 
 def history_picture(timeline: Timeline) -> Picture:
-    """Shares over windows; the unseen share of the latest is spoken."""
+    """Shares over windows; the unseen shares of the latest windows are read aloud."""
     changed = timeline.changed | timeline.changed_unseen
     reference = reference_name(timeline.in_reference)
     verdict = f"no window differs clearly from {reference}"
@@ -253,7 +253,7 @@ def history_picture(timeline: Timeline) -> Picture:
 
 
 def labelling_picture(value: LabellingValue) -> Picture:
-    """The value of labels; the half-widths with each number of labels are spoken."""
+    """The value of labels; the half-widths with each number of labels are read aloud."""
     spoken = [
         f"{size:,.0f} labels: ± {words.points(alone)} alone, ± {words.points(both)} together"
         for size, alone, both in zip(value.sizes, value.labels_alone, value.together, strict=True)

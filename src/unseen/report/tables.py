@@ -39,7 +39,7 @@ _CELL_BYTES = 20
 
 @dataclass(frozen=True)
 class Column:
-    """The name of a column, and whether it holds numbers, which stand right."""
+    """The name of a column, and whether it holds numbers, which are set to the right."""
 
     name: str
     numeric: bool = True
@@ -182,7 +182,7 @@ def tolerance_table(study: Study) -> Table | None:
 
 
 def shown_labelling(study: Study) -> LabellingValue | None:
-    """The value of labels; None where it cannot be said.
+    """The value of labels; None where the value is not known.
 
     The value needs an interval of the unseen share with a level and a width. An interval that is
     far narrower than labels of all new rows could make it owes its width to the prior.

@@ -107,7 +107,7 @@ class Study(Frozen):
     thumbnails : tuple of Thumbnail
         Small pictures of example rows of the groups.
     over_time : bool
-        Whether the question is how the shares change: the timeline and its latest window then
+        True if the question is how the shares change: the timeline and its latest window then
         come before the estimate, which is of all windows together.
 
     Examples

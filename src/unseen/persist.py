@@ -290,7 +290,7 @@ def _reading(path: str | Path) -> Iterator[None]:
     except Exception as error:
         reason = " ".join(str(error).split())[:200].rstrip(".")
         raise ValueError(
-            f"path must be a file that unseen.save wrote; {path} is none, or is damaged "
+            f"path must be a file that unseen.save wrote; {path} is not, or is damaged "
             f"({type(error).__name__}: {reason})."
         ) from error
 

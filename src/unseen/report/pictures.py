@@ -262,8 +262,8 @@ def labelling_picture(value: LabellingValue) -> Picture:
         plots.LabellingDisplay.from_value(value),
         "labelling",
         "Half-width of the interval of the unseen share against rows labelled by hand",
-        "Where the dashed line of labels alone meets the dotted one, so many labels say as much "
-        "as this estimate; the thick line is both together.",
+        "Where the dashed line of labels alone meets the dotted one, that many labels say as much "
+        "as this estimate; the thick line has both together.",
         "; ".join(spoken[:_MOST_SPOKEN]),
     )
 

@@ -175,7 +175,7 @@ def to_do(study: Study) -> list[str]:
         ]
     if estimate.unseen < words.NO_SHARE:
         return [
-            "Use the shares: nothing speaks for a new class strongly enough.",
+            "Use the shares: nothing points clearly to a new class.",
             "If an interval is too wide for your decision, bring more rows, or let people label "
             "some of the new ones: `unseen audit`.",
         ]

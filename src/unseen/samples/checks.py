@@ -203,7 +203,7 @@ def sample_notices(
         columns = listed([_column_label(int(column), labelled.names) for column in constant])
         text = (
             f"{constant.size} of {n_columns} features are constant over {known} and {name} and "
-            f"carry nothing: {columns}."
+            f"carry no information: {columns}."
         )
         found.append(Notice("constant_columns", text))
     found += label_notices(labelled.classes)

@@ -7,6 +7,7 @@ from importlib import import_module
 from inspect import getdoc, isclass
 from pathlib import Path
 from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
 from notebooks import notebook
@@ -30,6 +31,8 @@ myst_heading_anchors = 3
 html_theme = "furo"
 html_math_renderer = "mathml"
 html_title = "unseen"
+html_static_path = ["_static"]
+html_css_files = ["run.css"]
 html_show_copyright = False
 html_copy_source = False
 html_show_sourcelink = False
@@ -229,6 +232,32 @@ def link_notebook(app: Any, page: str, source: list[str]) -> None:
         source[0] += f"\n---\n\n{link}, with what its code printed.\n"
 
 
+# Their code needs no more than the library and what it needs.
+IN_BROWSER = ("drift", "embeddings", "label_new_batch", "loop", "monitor")
+PYODIDE = "https://cdn.jsdelivr.net/pyodide/v314.0.3/full/"
+
+
+def offer_to_run(app: Any, page: str, source: list[str]) -> None:
+    """Offer to run the code of a page in the browser, below its title."""
+    if page in IN_BROWSER:
+        title, rest = source[0].split("\n", 1)
+        source[0] = f"""{title}
+
+<div class="run-page" data-pyodide="{PYODIDE}" hidden><button type="button">Run the code of this
+page in your browser</button> <span role="status">Loads some 40 MB from cdn.jsdelivr.net; what you
+type stays here.</span></div><script type="module" src="_static/run.js"></script>
+{rest}"""
+
+
+def pack_library(app: Any, error: Exception | None) -> None:
+    """Put the library beside the pages, for those that run in a browser."""
+    package = Path(__file__).parents[1] / "src" / "unseen"
+    with ZipFile(Path(app.outdir) / "_static" / "unseen.zip", "w", ZIP_DEFLATED) as packed:
+        for file in sorted(package.rglob("*")):
+            if file.is_file() and "__pycache__" not in file.parts:
+                packed.write(file, file.relative_to(package.parent))
+
+
 def write_notebooks(app: Any, error: Exception | None) -> None:
     """Write the notebooks beside the pages."""
     folder = Path(app.outdir) / "notebooks"
@@ -282,8 +311,10 @@ def setup(app: Any) -> None:
     app.connect("builder-inited", write_api)
     app.connect("source-read", list_api)
     app.connect("source-read", link_notebook)
+    app.connect("source-read", offer_to_run)
     # Before Sphinx collects the pictures of a page.
     app.connect("doctree-read", show_dark_pictures, priority=100)
     app.connect("doctree-read", link_names)
     app.connect("build-finished", write_notebooks)
+    app.connect("build-finished", pack_library)
     app.connect("build-finished", make_accessible)

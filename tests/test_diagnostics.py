@@ -181,8 +181,8 @@ def test_twin_classes_overfill() -> None:
     assert "more than 1 beyond noise" in found
 
 
-def test_few_rows_are_said_to_be_few() -> None:
-    assert "are few" in messages(normal(0, 40), ["a"] * 40, normal(0, 50))
+def test_few_rows_are_told() -> None:
+    assert "with 40 labelled and 50 new rows" in messages(normal(0, 40), ["a"] * 40, normal(0, 50))
 
 
 def test_a_corner_in_the_roc_is_a_misfit() -> None:

@@ -27,8 +27,8 @@ from reference.chromium_pipe import browser_page  # noqa: E402
 
 # Name, width of the window, colour scheme, and the part of the page: from, to.
 PICTURES = (
-    ("report_top", 820, "light", (20, 1195)),
-    ("report_top_dark", 820, "dark", (20, 1195)),
+    ("report_top", 820, "light", (20, 1105)),
+    ("report_top_dark", 820, "dark", (20, 1105)),
     ("report_phone", 360, "dark", (0, 1800)),
 )
 COLOURS = 64

@@ -1,4 +1,4 @@
-"""A sign of life: long loops say how far they are, and commands what they do, to whoever listens.
+"""Progress: long loops report how far they are, and commands which stage they are in.
 
 No call passes a listener on to the next: a caller who wants to know listens around the call, and
 the loops inside report their part of the work that is left. Without a listener a report costs

@@ -1,4 +1,4 @@
-"""Where randomness comes from, and one BLAS thread inside so that work can be spread outside."""
+"""Seeds and random generators, and a context in which BLAS uses one thread."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from unseen._types import FloatArray, IntArray
 
 
 def whole_seed(random_state: Any) -> int:
-    """One whole number for a whole run, so that a record can say how to repeat the run."""
+    """A whole number that seeds a whole run; a record can say how to repeat the run by it."""
     if isinstance(random_state, Integral):
         return int(random_state)
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))

@@ -19,6 +19,12 @@ LONGEST_SENTENCE = 300
 NO_SHARE = 0.0005
 # Above this probability of anything unseen, or this upper end, "no sign" would be too much said.
 _SIGN, _MUCH = 0.2, 0.25
+_NEVER_SEEN = "come from classes that training never saw"
+_UNLIKE = "look unlike training"
+_WHY_UNLIKE = (
+    " They are of new classes, or columns have changed: in some columns most new rows lie outside "
+    "the range of training."
+)
 _MOST_LISTED = 5
 # Marks of direction and their ends; a name with letters of both directions needs none of them.
 _TURNS = frozenset("\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -58,11 +64,13 @@ def unseen_sentence(
     ends: Sequence[float] | None,
     probability: float | None = None,
     limit: float | None = None,
+    is_out_of_range: bool = False,
 ) -> str:
     """The answer about unseen classes, by the probability that there are any and by the interval.
 
     ``ends`` is the interval of the unseen share, ``probability`` that anything is unseen, ``limit``
-    the share that would have been found.
+    the share that would have been found. In a column that ``is_out_of_range`` most new rows have
+    values that training lacks: a changed unit does that, and the answer does not name new classes.
 
     >>> unseen_sentence(0.0, (0.0, 0.07), 0.04, 0.13)  # doctest: +NORMALIZE_WHITESPACE
     'No sign of new classes: at most 7%; a class as different as yours are from each other would
@@ -70,20 +78,17 @@ def unseen_sentence(
     >>> unseen_sentence(0.0, (0.0, 0.42), 0.3)
     'Cannot tell: between 0% and 42% of the new rows are of new classes.'
     """
-    never_seen = "classes that training never saw"
     if unseen < NO_SHARE:
         return _no_unseen_sentence(ends, probability or 0.0, limit)
+    rows, (what, why) = f"{short_share(unseen)} of the new rows", (_NEVER_SEEN, "")
+    if is_out_of_range:
+        what, why = _UNLIKE, _WHY_UNLIKE
     if ends is None:
-        return f"About {short_share(unseen)} of the new rows come from {never_seen}."
+        return f"About {rows} {what}.{why}"
     lower, upper = map(short_share, ends)
     if ends[0] < NO_SHARE:
-        return (
-            f"Perhaps {short_share(unseen)} of the new rows come from {never_seen}; any share from "
-            f"none to {upper} is possible."
-        )
-    return (
-        f"About {short_share(unseen)} of the new rows ({lower} to {upper}) come from {never_seen}."
-    )
+        return f"Perhaps {rows} {what}; any share from none to {upper} is possible.{why}"
+    return f"About {rows} ({lower} to {upper}) {what}.{why}"
 
 
 def _no_unseen_sentence(

@@ -53,8 +53,8 @@ class Demo:
         """Whether the interval of the unseen share, as the screen rounds it, holds the truth."""
         limits = self.estimate.intervals
         assert limits is not None
-        lower, upper = np.round(limits[-1], 3)
-        return bool(lower <= self.truth[-1] <= upper)
+        lower, upper, truth = np.round([*limits[-1], self.truth[-1]], 3)
+        return bool(lower <= truth <= upper)
 
     @property
     def errors(self) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""Checks whether the data speak against an estimate.
+"""Checks whether the data contradict an estimate.
 
 The data cannot prove that a class's share is the slope of its ROC, but they can refute it. Each
 check returns a :class:`Finding`: a number, its limit, and a sentence if the number is beyond it.
@@ -213,8 +213,8 @@ def effective_rows(label: Any, n_labelled: int, n_new: int) -> Finding:
     """
     value = n_labelled * n_new / (n_labelled + n_new)
     sentence = (
-        f"class {label!r}: {n_labelled} labelled and {n_new} new rows are few; "
-        "its share may be off by a fifth or more."
+        f"class {label!r}: with {n_labelled} labelled and {n_new} new rows its share may be off by "
+        "a fifth or more."
     )
     message = sentence if value < _FEWEST_ROWS else None
     return Finding("effective_rows", value, float(_FEWEST_ROWS), message, label)

@@ -1,4 +1,4 @@
-"""The precision that labelling k more rows by hand would bring.
+"""The precision that k more rows labelled by hand would bring.
 
 With Jeffreys' prior, k labels of randomly drawn new rows leave a share with a Beta distribution of
 variance v_k; labels and estimate are combined by inverse variance. The estimate is worth the k at

@@ -1,4 +1,4 @@
-"""Save anything of this library to a file, and load it without running what the file says.
+"""Save anything of this library to a file, and load it without running code from the file.
 
 A pickle is a program: to load it is to run it. A skops file is a zip of arrays and of a JSON
 description that names the types to fill, so that the types are read, and refused, before anything
@@ -153,7 +153,7 @@ def load(path: str | Path, trusted: Iterable[str | type] = ()) -> Any:
     trusted : iterable of str or type, default=()
         More types to trust, such as a classifier of your own: the class, or its name with its
         module. The types that skops trusts of NumPy, SciPy and scikit-learn, and the estimators
-        and records of this library, are trusted always.
+        and records of this library, are always trusted.
 
     Returns
     -------
@@ -290,7 +290,7 @@ def _reading(path: str | Path) -> Iterator[None]:
     except Exception as error:
         reason = " ".join(str(error).split())[:200].rstrip(".")
         raise ValueError(
-            f"path must be a file that unseen.save wrote; {path} is none, or is damaged "
+            f"path must be a file that unseen.save wrote; {path} is not, or is damaged "
             f"({type(error).__name__}: {reason})."
         ) from error
 

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from unseen._frozen import Frozen, frozen_array, plain
 from unseen._types import FloatArray
 from unseen._version import library_versions
-from unseen._wording import html_table, text_table, unseen_sentence
+from unseen._wording import NO_SHARE, html_table, text_table, unseen_sentence
 
 if TYPE_CHECKING:
     from unseen.drift import Control, Drift, HeldOut
@@ -314,6 +314,12 @@ class Estimate(Frozen):
         """Whether the known classes have moved too far to tell whether anything is unseen."""
         return self.drift is not None and self.drift.far
 
+    @property
+    def may_be_moved(self) -> bool:
+        """Whether unseen rows may be known ones that moved: by the verdict, or out of range."""
+        out = any(notice.code == "column_out_of_range" for notice in self.notices)
+        return self.is_in_doubt or (out and self.unseen >= NO_SHARE)
+
     def sentence(self) -> str:
         """The answer about unseen classes in plain words, and what a control or groups add to it.
 
@@ -337,7 +343,8 @@ class Estimate(Frozen):
         if self.drift is not None and self.is_in_doubt:
             return self.drift.sentence(ends)
         probability = self.diagnostics.get("probability_unseen")
-        return unseen_sentence(self.unseen, ends, probability, self.detection_limit)
+        limit = self.detection_limit
+        return unseen_sentence(self.unseen, ends, probability, limit, self.may_be_moved)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain types, ready for JSON; ``format`` counts changes of layout."""

@@ -2,6 +2,7 @@
 
 import re
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from click.testing import CliRunner
 import unseen
 from reference.small_tables import cells_of
 from unseen.cli import main
-from unseen.demo import digit_samples, total_variation
+from unseen.demo import Demo, digit_samples, total_variation
 
 CALL = "from unseen.cli import main; main()"
 
@@ -74,6 +75,16 @@ def test_demo_finds_the_hidden_digits(printed: str) -> None:
     assert [float(told[place].rstrip("%")) for place in (1, 4)] == pytest.approx(
         [100 * ours, 100 * closed], abs=0.5
     )
+
+
+def test_the_demo_judges_what_it_prints() -> None:
+    shares = np.array([0.3, 0.1, 0.1, 0.1, 0.1, 0.1, 0.2])
+    record = Demo.run(0)
+    for truth in (0.3 - 1e-16, 0.3 + 1e-16):
+        ends = replace(
+            record.estimate, intervals=[*record.estimate.intervals[:-1], [0.30033, 0.45]]
+        )
+        assert replace(record, estimate=ends, truth=np.append(shares * 0.7, truth)).holds
 
 
 def test_demo_takes_a_few_seconds(demo: tuple[str, float]) -> None:

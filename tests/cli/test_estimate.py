@@ -179,6 +179,11 @@ def test_a_column_that_drifted_is_named(unseen_command, tables, tmp_path) -> Non
     assert "warning: Outside the range that TRAIN shows: 'length' (100% of the new rows)" in output
     assert "less often than in TRAIN: 'colour' (34% of the new rows, " in output
     assert "If a column drifted and no class is new, drop it" in output
+    assert "training never saw" not in output
+    for command, *more in (["classify", "-o", str(tmp_path / "o.csv")], ["compare"], ["diagnose"]):
+        output = unseen_command(command, *files, "--label", "kind", *more).output
+        assert "warning: Outside the range that TRAIN shows: 'length'" in output
+        assert "training never saw" not in output
 
 
 def test_format_offers_every_format_that_can_be_read() -> None:

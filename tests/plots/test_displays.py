@@ -33,7 +33,7 @@ from unseen.plots import (
 )
 from unseen.plots.canvas import largest, literal, merge_others, spread
 from unseen.plots.scores import binned_masses, squeezed
-from unseen.records import RocEvidence
+from unseen.records import Estimate, RocEvidence
 from unseen.rejection import RejectionTree, label_regions, risk_curve
 from unseen.rejection.learning.sample import labels_at
 from unseen.rejection.risk.estimate import open_risk
@@ -262,7 +262,8 @@ def test_lines_and_bands_of_a_timeline_are_the_shares(made) -> None:
     unseen = display.ax_.lines[3]
     assert unseen.get_color() == LIGHT.unseen
     assert_allclose(unseen.get_xydata()[:, 1], np.linspace(0, 0.5, 6))
-    band = display.ax_.collections[3].get_paths()[0].vertices
+    assert len(display.ax_.collections) == 1
+    band = display.ax_.collections[-1].get_paths()[0].vertices
     ends = [estimate.intervals[-1] for estimate in record.estimates]
     assert {*np.ravel(ends).round(9)} <= {*band[:, 1].round(9)}
     marks = display.ax_.lines[-1]
@@ -277,7 +278,30 @@ def test_of_many_windows_some_are_drawn_and_no_change_is_lost(made) -> None:
     assert display.names == ("c0", "c1", "c2", "c3", "c4", "unseen")
     caption = display.ax_.get_xlabel()
     assert "112 of 1000 windows drawn" in caption
-    assert "4 smaller classes not drawn" in caption
+    assert "4 classes that changed less not drawn" in caption
+
+
+def test_a_class_that_changed_is_drawn_before_one_that_is_large() -> None:
+    names, still = tuple("abcdefg"), np.array([0.2, 0.2, 0.2, 0.2, 0.15, 0.04, 0.01])
+    moved = still + np.array([-0.03, 0.0, 0.0, 0.0, 0.0, -0.02, 0.05])
+    given = {"n_labelled": dict.fromkeys(names, 9), "n_new": 9}
+    one, two = (Estimate(names, shares, 0.0, "m", **given) for shares in (still, moved))
+    p_values = [float("nan"), 0.01]
+    record = Timeline(("May", "June"), (one, two), [True, False], one, p_values, p_values)
+    assert {"a", "f", "g"} <= {*TimelineDisplay.from_timeline(record).names}
+
+
+def test_the_largest_share_is_on_top_and_a_class_that_vanished_is_drawn(made) -> None:
+    names = tuple(f"c{place}" for place in range(40))
+    now = np.full(40, 0.7 / 39)
+    now[[3, 9]] = 0.0, now[0] * 2
+    given = {"n_labelled": dict.fromkeys(names, 9), "n_new": 9}
+    estimate = Estimate(names, now, 0.3 - now.sum() + 0.7, "m", **given)
+    training = dict.fromkeys(names, 0.01) | {"c3": 0.6}
+    display = SharesDisplay.from_estimate(estimate, training)
+    assert display.names[0] == "c9"
+    assert display.names[-3:] == ("c3", "11 others", "unseen")
+    assert_allclose(display.training[-3], 0.6)
 
 
 def test_a_change_of_the_unseen_share_alone_is_marked_too(made) -> None:
@@ -375,6 +399,15 @@ def test_bars_of_many_classes_still_fill_the_whole(made) -> None:
     widths = [part[0].get_width() for part in display.ax_.containers]
     assert len(widths) == 13
     assert_allclose(sum(widths), 1.0)
+
+
+def test_bars_name_all_classes_on_the_first_bar_or_below(made) -> None:
+    for classes, is_below in ((["a", "b"], False), (["sparrow", "kingfisher", "wren"], True)):
+        ax = ComparisonDisplay.from_comparison({"one": made(classes)}).ax_
+        on_bar = {text.get_text() for text in ax.texts if text.get_color() == LIGHT.ink}
+        assert on_bar == (set() if is_below else {*classes})
+        below = f"from the left: {', '.join(classes)}"
+        assert (below in " ".join(ax.get_xlabel().split())) == is_below
 
 
 def test_no_share_is_written_beside_a_method_that_cannot_tell(made) -> None:

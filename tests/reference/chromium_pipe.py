@@ -27,16 +27,22 @@ _FLAGS = (
     "--no-first-run",
     "--disable-extensions",
     "--disable-background-networking",
-    "--host-resolver-rules=MAP * ~NOTFOUND",
-    "--proxy-server=127.0.0.1:9",
 )
+_OFFLINE = ("--host-resolver-rules=MAP * ~NOTFOUND", "--proxy-server=127.0.0.1:9")
 _SECONDS = 60.0
 
 
 def chromium_starts(folder: Path) -> bool:
     """Whether the browser can show an empty page here; nothing of ours takes part in that."""
     assert CHROMIUM is not None
-    command = [CHROMIUM, *_FLAGS, f"--user-data-dir={folder}", "--dump-dom", "about:blank"]
+    command = [
+        CHROMIUM,
+        *_FLAGS,
+        *_OFFLINE,
+        f"--user-data-dir={folder}",
+        "--dump-dom",
+        "about:blank",
+    ]
     try:
         shown = subprocess.run(command, capture_output=True, timeout=_SECONDS, check=False)
     except subprocess.TimeoutExpired:
@@ -75,8 +81,12 @@ class Page:
 
     def open(self, file: Path) -> None:
         """Open a file, and wait until all of it is loaded."""
+        self.open_address(file.as_uri())
+
+    def open_address(self, address: str) -> None:
+        """Open an address, and wait until all of it is loaded."""
         self.events.clear()
-        self.call("Page.navigate", url=file.as_uri())
+        self.call("Page.navigate", url=address)
         self.wait_for("Page.loadEventFired")
 
     def wait_for(self, method: str) -> None:
@@ -131,14 +141,15 @@ class Page:
 
 
 @contextmanager
-def browser_page(folder: Path) -> Iterator[Page]:
-    """A page of a new browser that can reach no network; the browser ends with the block."""
+def browser_page(folder: Path, *, offline: bool = True) -> Iterator[Page]:
+    """A page of a new browser that reaches no network, or this machine; it ends with the block."""
     assert CHROMIUM is not None
     commands_out, commands_in = os.pipe()
     answers_out, answers_in = os.pipe()
     # Numbers 3 and 4 are fixed by the protocol; the shell puts the pipes there.
     redirect = f'exec "$@" 3<&{commands_out} 4>&{answers_in}'
-    browser = [CHROMIUM, *_FLAGS, "--remote-debugging-pipe", f"--user-data-dir={folder}"]
+    flags = (*_FLAGS, *(_OFFLINE if offline else ()))
+    browser = [CHROMIUM, *flags, "--remote-debugging-pipe", f"--user-data-dir={folder}"]
     process = subprocess.Popen(
         ["bash", "-c", redirect, "bash", *browser],
         pass_fds=(commands_out, answers_in),

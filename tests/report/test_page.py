@@ -165,6 +165,9 @@ def test_the_answer_comes_first() -> None:
     assert "450 of 12,345 new rows and 825 of 1,000 labelled rows" in outline.texts["header"][0]
     first = outline.texts["table"][0]
     assert first.index("ant") < first.index("gnat") < first.index("Unseen classes")
+    assert outline.texts["h2"][:2] == ["What to do now", "Then and now"]
+    page = page_of("rich")
+    assert page.index("</nav>") < page.index("<svg") < page.index("<table")
     marked = [one for one in outline.of("tr") if one.get("class") == "marked"]
     assert marked
 
@@ -173,7 +176,8 @@ def test_over_time_the_change_comes_first_and_the_latest_window_is_now() -> None
     study = replace(example_studies.rich(), over_time=True, baselines=None)
     outline = Outline(render(study))
     assert outline.texts["h1"] == [study.timeline.sentence()]
-    assert outline.texts["h2"][:3] == ["What to do now", "Over time", "The latest window"]
+    heads = [head for head in outline.texts["h2"] if not head.startswith("Warnings")]
+    assert heads[:3] == ["What to do now", "Over time", "The latest window"]
     now = study.timeline.estimates[-1]
     assert f"{now.unseen:.1%}" in outline.texts["table"][1]
     assert (
@@ -267,7 +271,7 @@ def test_every_part_of_a_rich_study_is_there() -> None:
     page, text = page_of("rich"), outline_of("rich").texts["body"][0]
     for section in (
         "What to do now", "Then and now", "Why we think so", "Over time", "What labels would buy",
-        "What this takes for granted", "Warnings and notices", "Other methods",
+        "What this takes for granted", "Notes", "Other methods",
         "Rows most likely unseen", "How to get this again", "How to read this page",
     ):  # fmt: skip
         assert section in text
@@ -283,10 +287,10 @@ def test_every_part_of_a_rich_study_is_there() -> None:
 def test_a_minimal_study_says_what_is_missing() -> None:
     text = outline_of("minimal").texts["body"][0]
     assert "No intervals were asked for" in text
-    assert "None." in text
     assert "a second run differs a little" in text
     assert "holds no rows of your data" in text
-    for absent in ("Over time", "Other methods", "What labels would buy", "Rows most likely"):
+    for absent in ("Over time", "Other methods", "What labels would buy", "Rows most likely",
+                   "Warnings", "Notes"):  # fmt: skip
         assert absent not in text
 
 
@@ -500,9 +504,38 @@ def test_what_to_do_follows_the_verdict_and_warnings_are_counted_on_top() -> Non
     for name, (share, drift) in cases.items():
         known = [0.7 - share, 0.3]
         page = render(Study(Estimate(("cat", "dog"), known, share, "made", drift=drift, **given)))
-        assert "Warnings (1)" in page
+        assert page.index("Warnings (1)") < page.index("beware") < page.index("<nav")
         assert [case for case, text in said.items() if text in page] == [name]
         assert ("cannot tell" in page[page.index("<svg") :]) == (name == "far")
+
+
+def test_columns_out_of_range_come_before_the_claim_that_classes_are_new() -> None:
+    outside = Notice("column_out_of_range", "Outside the range that TRAIN shows: 'x'.")
+    changes = {"diagnostics": believed(0.999, 0.1), "detection_limit": 0.04}
+    calm, wandered = (
+        Study(made_estimate("ab", 0.6, notices=notices, **changes)) for notices in ((), (outside,))
+    )
+    assert "come from classes that training never saw" in calm.sentence()
+    assert "would show from a share of 4% on" in " ".join(certainty(calm.estimate))
+    assert "look unlike training. They are of new classes, or columns have" in wandered.sentence()
+    assert certainty(wandered.estimate) == [
+        "Intervals should hold the true share 95 times in 100, if no column changed."
+    ]
+    assert to_do(calm)[0].startswith("Look at the rows")
+    assert to_do(wandered)[0].startswith("See whether a sensor, a unit")
+    assert (calm.labelling is None, wandered.labelling is None) == (False, True)
+    nothing = Study(made_estimate("ab", 0.0, notices=(outside,), **changes))
+    assert to_do(nothing)[0].startswith("Use the shares")
+
+
+def test_shares_come_largest_first_and_a_class_that_vanished_is_listed() -> None:
+    names = [f"c{place}" for place in range(90)]
+    now = np.full(90, 0.7 / 89)
+    now[[5, 7]] = 0.0005, 2 * now[0] - 0.0005
+    training = dict.fromkeys(names, 10) | {"c5": 1000}
+    estimate = Estimate(tuple(names), now, 0.3, "made", n_labelled=training, n_new=4000)
+    listed = [row.cells[0] for row in shares_table(Study(estimate)).rows]
+    assert (listed[0], listed[-2], len(listed)) == ("c7", "c5", 81)
 
 
 def test_the_first_thing_to_do_names_the_sign_of_drift_that_was_found() -> None:

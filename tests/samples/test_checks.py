@@ -408,7 +408,8 @@ def test_constant_features_are_listed(kind) -> None:
     (notice,) = sample_notices(labelled(kind(rows), Y), kind(rows[:, [1, 0, 2, 3]]))
     assert notice.code == "constant_columns"
     assert notice.text == (
-        "2 of 4 features are constant over X and X_new and carry nothing: column 2, column 3."
+        "2 of 4 features are constant over X and X_new and carry no information: "
+        "column 2, column 3."
     )
 
 

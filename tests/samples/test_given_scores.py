@@ -30,7 +30,7 @@ def test_columns_in_another_order_are_refused_as_they_are_of_features() -> None:
         (np.zeros(30), None, "novelty and novelty_new must be given both"),
         (np.zeros(30), np.zeros(9), r"novelty_new must be one number for each of 30 rows; got \(9"),
         (SCORES, NEW, r"novelty must be one number for each of 30 rows; got \(30, 2\)"),
-        (np.zeros(30), np.full(30, np.inf), "novelty_new must be finite; got 30 values else"),
+        (np.zeros(30), np.full(30, np.inf), "novelty_new must be finite; 30 values are not"),
     ],
 )
 def test_a_novelty_is_one_finite_number_for_each_row(novelty, novelty_new, words) -> None:

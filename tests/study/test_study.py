@@ -110,7 +110,7 @@ def test_results_are_read_only_and_keep_their_comparison() -> None:
 
 
 def test_constant_columns_are_known_by_their_code() -> None:
-    sentence = "1 of 2 features are constant over X and X_new and carry nothing: feature 1."
+    sentence = "1 of 2 features are constant over X and X_new and carry no information: feature 1."
     kept = (Notice("few_rows", f"class {sentence!r}: few."), Notice("misfit", sentence))
     assert without_constants((kept[0], Notice("constant_columns", "?"), kept[1])) == kept
 

@@ -100,9 +100,10 @@ def _error_rate(found: Classification) -> str:
             "unclear": "it is unclear whether known classes have moved",
         }.get(found.drift.verdict if found.drift else "", "the unseen share is hardly known")
         return f"Estimated error rate: not stated, as {why}."
+    out_of_range = any(one.code == "column_out_of_range" for one in found.notices)
     return (
-        f"Estimated error rate: {max(found.error_rate, 0.0):.3f}, "
-        f"standard error {found.error_rate_spread:.3f}."
+        f"Estimated error rate{', if no known class has moved' * out_of_range}: "
+        f"{max(found.error_rate, 0.0):.3f}, standard error {found.error_rate_spread:.3f}."
     )
 
 

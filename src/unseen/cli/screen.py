@@ -171,7 +171,7 @@ def shares_of_methods(comparison: Comparison) -> Table:
 
 def unseen_style(estimate: Estimate) -> str:
     """The style of the unseen share: red where something is unseen, yellow where that is open."""
-    if estimate.is_in_doubt:
+    if estimate.may_be_moved:
         return "bold yellow"
     return "bold red" if estimate.unseen >= words.NO_SHARE else "bold"
 
@@ -191,7 +191,7 @@ def _show_shares(study: Study, screen: Console) -> None:
     part = f"{estimate.n_new:,} of " if estimate.n_new < study.n_new_rows else ""
     screen.print(f"{estimate.method}, {part}{words.count(study.n_new_rows, 'new row')}.")
     probability = estimate.diagnostics.get("probability_unseen")
-    if probability is not None and not estimate.is_in_doubt:
+    if probability is not None and not estimate.may_be_moved:
         screen.print(f"Probability that anything is unseen: {words.chance(probability)}.")
 
 

@@ -115,7 +115,7 @@ def _show_checks(checks: Checks) -> None:
         screen.print(f"{check.head.capitalize()}: {check.legend}")
     screen.print(f"\nSum of the slopes: {found.diagnostics['slope_total']:.3f}.")
     screen.print(_certified(found.unseen_certified or 0.0, checks.delta))
-    if found.is_in_doubt:
+    if found.may_be_moved:
         screen.print(f"[bold]{plain(found.sentence())}[/bold]")
     # The table has them, class by class.
     others = [one for one in found.notices if one.code not in _UNCHECKED]

@@ -1,4 +1,4 @@
-"""Moved or new: what is said of unseen classes when known ones may have drifted."""
+"""Moved or new: what can be said of unseen classes where known ones may have drifted."""
 
 from unseen.drift.again import LaidBack, Without
 from unseen.drift.alone import drift_by_distances, with_drift

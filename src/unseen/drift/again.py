@@ -1,4 +1,4 @@
-"""What the same question gives when it is asked again, with less of what may have moved."""
+"""Answers to the question asked again: without columns that moved, or with a shift taken off."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Without(Frozen):
 
     @property
     def sentence(self) -> str:
-        """What is said where these are the shares of the estimate."""
+        """The sentence for an estimate that has these shares."""
         return (
             f" Without {columns_named(self.columns)} nothing seems to have moved, and "
             f"{_look_unseen(self.unseen)}: the shares are those of the other columns."
@@ -78,7 +78,7 @@ class LaidBack(Frozen):
 
     @property
     def sentence(self) -> str:
-        """What is said where these are the shares of the estimate."""
+        """The sentence for an estimate that has these shares."""
         return (
             " Once a shift and a factor are taken off each column, nothing seems to have moved, "
             f"and {_look_unseen(self.unseen)}: the shares are those of the rows so corrected."

@@ -1,4 +1,4 @@
-"""Drift for methods that take known classes for unmoved: whether distances see what they claim.
+"""Drift for methods that assume unmoved classes: whether distances support what they claim.
 
 Discriminators, and every ROC made of them, call moved rows unseen; distances to labelled rows
 hardly see small moves. Where a method claims a share that distances do not confirm even if they

@@ -1,4 +1,4 @@
-"""What scores say if known classes may have moved, and about whether they have.
+"""Whether scores say that known classes moved, and what is unseen if they did.
 
 Discriminators see every move and distances hardly see small ones, but both see what is new as a
 second bump of the ROC. Each family of scores has a Bayes factor for u > 0 under *moved*; their mean

@@ -1,4 +1,4 @@
-"""The record of what drift was found: a verdict, how much must be new, and what moved.
+"""The record of drift: a verdict, how much must be new, and what moved.
 
 docs/drift.md says what a verdict means and what it does not.
 """
@@ -212,7 +212,7 @@ class Drift(Frozen):
 
     @property
     def notices(self) -> tuple[Notice, ...]:
-        """What a person must know; nothing where the verdict is "still"."""
+        """Notices for people; none where the verdict is "still"."""
         if self.verdict == "still":
             return ()
         if self.stray >= NO_SHARE:

@@ -37,7 +37,7 @@ class Column:
     name : str
         Name of the column.
     offset, scale : float
-        From numbers that models read to values of the column.
+        They turn a number that models read into a value of the column.
     category : str or None
         The category of a 0/1 column.
     is_direction : bool
@@ -63,7 +63,7 @@ class Column:
         return self.name if self.category is None else f"{self.name}={self.category}"
 
     def clause(self, threshold: float, above: bool) -> str:
-        """The clause that a number is above a threshold, or is not."""
+        """A clause in words: the column is above a threshold, or is not."""
         if self.category is not None:
             return f"{self.name} {'is' if above else 'is not'} {self.category!r}"
         value = self.offset + self.scale * threshold
@@ -72,7 +72,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Clause:
-    """Whether a column, named by its place, is above a threshold, or is not."""
+    """A condition: a column, named by its place, is above a threshold, or is not."""
 
     column: int
     threshold: float

@@ -41,7 +41,7 @@ class Grouping:
 
 @dataclass(frozen=True)
 class KnownWidth:
-    """k-means with the smallest k whose groups are as wide and as whole as known classes.
+    """k-means, with the smallest k whose groups are about as wide and as whole as known classes.
 
     Parameters
     ----------

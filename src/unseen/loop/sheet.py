@@ -1,4 +1,4 @@
-"""Rows to put before people, and the probability with which each is drawn.
+"""Rows for people to label, and the probability with which each is drawn.
 
 Half of the sheet is a uniform draw, so that its labels weigh at least half as much as those of a
 uniform sample whatever the model; the other half goes where labels tell most: to rows of which the
@@ -27,7 +27,7 @@ _UNIFORM = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Sheet(Frozen):
-    """Rows for people to label, in the order of the draw: any first part of them is a draw too.
+    """Rows for people to label, in the order of the draw: the first ones alone are a draw too.
 
     Parameters
     ----------

@@ -51,7 +51,7 @@ class BestBin(MixtureEstimator):
     delta : float, default=0.1
         Probability of error behind the penalty on small bins.
     gamma : float, default=0.01
-        Weight of this penalty beyond one.
+        The penalty is multiplied by ``1 + gamma``.
     classifier, n_folds, random_state
         The classifier that tells F from H, its folds and its seed; see
         :class:`~unseen.mixture.base.MixtureEstimator`.

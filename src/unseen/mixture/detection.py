@@ -1,4 +1,4 @@
-"""What the data would have shown: the probability of finding an unseen class, by its share.
+"""The probability that the data would have shown an unseen class, by its share.
 
 Each known class is hidden in turn. The ROC g of its distances from the other classes says how
 visible a class is that differs from the known ones as they do from each other. A share u of such a

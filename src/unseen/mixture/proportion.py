@@ -1,4 +1,4 @@
-"""One call: from two samples to the share of one in the other."""
+"""The share of one sample in another, in one call."""
 
 from __future__ import annotations
 

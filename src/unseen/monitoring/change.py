@@ -32,7 +32,7 @@ _ENOUGH = 100  # permutations as extreme as what happened
 
 @dataclass(frozen=True, eq=False)
 class ClassProbabilities:
-    """To which class each row belongs, as far as scores can tell.
+    """Probabilities that each row belongs to each class, and to none, by its scores.
 
     Parameters
     ----------

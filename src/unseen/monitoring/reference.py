@@ -60,7 +60,7 @@ class WindowScorer:
 
     @property
     def seed(self) -> int:
-        """Where all randomness comes from."""
+        """The seed of all randomness."""
         return self.tested.scorer.seed
 
     def estimate(self, places: IntArray, confidence: float) -> Estimate:

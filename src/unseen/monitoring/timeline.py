@@ -140,7 +140,7 @@ class Timeline(Frozen):
 
     @property
     def reference_name(self) -> str:
-        """The rows that windows are compared with, within a sentence."""
+        """The name, within a sentence, of the rows that windows are compared with."""
         if self.reference is not None:
             return _window_name(self.windows[self.reference])
         return "the reference windows" if self.in_reference.any() else "training"

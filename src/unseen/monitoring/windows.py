@@ -1,4 +1,4 @@
-"""Which rows make a window: one key per row, equal keys together, keys in order."""
+"""Rows with equal keys make a window; windows come in the order of their keys."""
 
 from __future__ import annotations
 

@@ -166,14 +166,25 @@ def largest(values: FloatArray, most: int) -> list[int]:
     return sorted(np.argsort(-values, kind="stable")[:most].tolist())
 
 
+def ranked(now: FloatArray, most: int, then: FloatArray | None = None) -> list[int]:
+    """Places of the values that are largest now or were then, by falling value now.
+
+    >>> ranked(np.array([0.1, 0.0, 0.6, 0.3]), 3, then=np.array([0.1, 0.5, 0.2, 0.2]))
+    [2, 3, 1]
+    """
+    peaks = now if then is None else np.maximum(now, then)
+    return sorted(largest(peaks, most), key=lambda place: -now[place])
+
+
 def merge_others(values: FloatArray, kept: list[int]) -> FloatArray:
-    """Values of the classes that are kept, the sum over the other classes, and unseen, the last."""
-    others = np.delete(values[..., :-1], kept, axis=-1).sum(axis=-1, keepdims=True)
-    return np.concatenate([values[..., kept], others, values[..., -1:]], axis=-1)
+    """Values of the classes that are kept, the sum over other classes, if any, and unseen, last."""
+    others = np.delete(values[..., :-1], kept, axis=-1)
+    merged = others.sum(axis=-1, keepdims=True)[..., : others.shape[-1]]
+    return np.concatenate([values[..., kept], merged, values[..., -1:]], axis=-1)
 
 
 def spread(wanted: Sequence[float] | FloatArray, gap: float) -> FloatArray:
-    """Places at least ``gap`` apart, in the same order, nearest the wanted in least squares."""
+    """Places at least ``gap`` apart, in the same order, as near the wanted ones as possible."""
     wanted = np.asarray(wanted, dtype=np.float64)
     order = np.argsort(wanted, kind="stable")
     steps = gap * np.arange(len(wanted))

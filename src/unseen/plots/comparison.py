@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from textwrap import fill
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -22,6 +23,7 @@ _LONGEST_NAME = 18
 # Bars are so thin that more segments than this only blur.
 _MOST_CLASSES = 12
 _LETTERS = 36  # across the whole bar
+_LETTERS_BELOW, _LONGEST_CLASS = 54, 14
 
 
 @dataclass(eq=False)
@@ -92,7 +94,7 @@ class ComparisonDisplay(Display):
         return np.asarray(np.abs(self.shares - self.truth).sum(axis=1) / 2)
 
     def _height(self) -> float:
-        return 0.95 + 0.28 * (len(self.names) + (self.truth is not None))
+        return 1.1 + 0.28 * (len(self.names) + (self.truth is not None))
 
     def _draw(self, ax: Axes, theme: Theme) -> None:
         names, classes, parts = list(self.names), list(self.classes), self.shares
@@ -113,11 +115,7 @@ class ComparisonDisplay(Display):
             part, rows = parts[:, place], range(len(names))
             ax.barh(rows, part, left=ends[:, place] - part, **look)
         self._write(ax, theme, names)
-        # Names of the known classes on the first bar, where they fit.
-        for name, end, width in zip(classes, ends[0, :-1], parts[0, :-1], strict=True):
-            if len(name) <= int(width * _LETTERS):
-                style: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": SMALL - 1}
-                ax.text(end - width / 2, 0, canvas.literal(name), color=theme.ink, **style)
+        _name_classes(ax, theme, classes, parts[0, :-1], ends[0, :-1])
 
     def _write(self, ax: Axes, theme: Theme, names: list[str]) -> None:
         canvas.frame(ax, theme)
@@ -131,6 +129,20 @@ class ComparisonDisplay(Display):
         for row, number in enumerate(numbers):
             canvas.write_beside(ax, number, row, color=colour, fontsize=SMALL)
         ax.set_xlabel("Share of the new rows; unseen is hatched", fontsize=SMALL, color=theme.muted)
+
+
+def _name_classes(
+    ax: Axes, theme: Theme, classes: list[str], widths: FloatArray, ends: FloatArray
+) -> None:
+    """Name the known classes on the first bar where all of them fit, else below the bars."""
+    style: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": SMALL - 1}
+    if np.all(widths * _LETTERS >= [len(name) for name in classes]):
+        for name, place in zip(classes, ends - widths / 2, strict=True):
+            ax.text(place, 0, canvas.literal(name), color=theme.ink, **style)
+        return
+    short = ", ".join(canvas.literal(name, _LONGEST_CLASS) for name in classes)
+    below = fill(f"from the left: {short}", _LETTERS_BELOW)
+    ax.set_xlabel(f"{ax.get_xlabel()}\n{below}", fontsize=SMALL, color=theme.muted)
 
 
 def _written(value: float) -> str:

@@ -72,7 +72,7 @@ class ScoresDisplay(Display):
         ``label``, ``ax`` and ``theme`` are as for :meth:`from_evidence`.
         """
         evidence = chosen_evidence(estimate, label)
-        return cls.from_evidence(evidence, label, estimate.is_in_doubt, ax=ax, theme=theme)
+        return cls.from_evidence(evidence, label, estimate.may_be_moved, ax=ax, theme=theme)
 
     @classmethod
     def from_evidence(

@@ -29,8 +29,9 @@ _LONGEST_GROUP = 30
 class SharesDisplay(Display):
     """Share of each known class and of unseen ones, with intervals, then and now.
 
-    Above 30 known classes the 29 largest are kept; the others share one row, which has no interval
-    because intervals do not add up.
+    The largest share comes first. Above 30 known classes the 29 that are largest now or were in
+    training are kept; the others share one row, which has no interval because intervals do not
+    add up.
 
     Parameters
     ----------
@@ -81,16 +82,16 @@ class SharesDisplay(Display):
         shares = np.append(estimate.proportions, unseen)
         if training is not None:
             then = np.array([*(training.get(label, 0.0) for label in classes), 0.0])
-        names = [*map(str, classes)]
-        if len(classes) > _MOST_ROWS:
-            kept = canvas.largest(shares[:-1], _MOST_ROWS - 1)
-            names = [*(names[place] for place in kept), f"{len(classes) - len(kept)} others"]
-            shares = canvas.merge_others(shares, kept)
-            then = None if then is None else canvas.merge_others(then, kept)
-            if intervals is not None:
-                intervals = np.vstack([intervals[kept], [[np.nan, np.nan]], intervals[-1:]])
-        found = cls((*names, "unseen"), shares, intervals, then, estimate.confidence)
-        return found.plot(ax, theme=theme)
+        most = len(classes) if len(classes) <= _MOST_ROWS else _MOST_ROWS - 1
+        kept = canvas.ranked(shares[:-1], most, None if then is None else then[:-1])
+        others = [f"{len(classes) - most} others"] * (most < len(classes))
+        names = *(str(classes[place]) for place in kept), *others, "unseen"
+        shares = canvas.merge_others(shares, kept)
+        then = None if then is None else canvas.merge_others(then, kept)
+        if intervals is not None:
+            no_interval = np.full((len(others), 2), np.nan)
+            intervals = np.vstack([intervals[kept], no_interval, intervals[-1:]])
+        return cls(names, shares, intervals, then, estimate.confidence).plot(ax, theme=theme)
 
     def _height(self) -> float:
         return 0.95 + 0.27 * len(self.names)

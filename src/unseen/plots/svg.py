@@ -1,4 +1,4 @@
-"""A figure as one small SVG, ready to stand inside an HTML page.
+"""A figure as one small SVG, to be put into an HTML page.
 
 Matplotlib's SVG is made to stand alone. Here its header, date and style sheet go, names (ids) get a
 prefix so that two pictures of a page do not clash, and the theme's colours become CSS variables, so

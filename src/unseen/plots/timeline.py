@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _MOST_CLASSES = 5
+# Bands of more known classes than these hide each other.
+_MOST_BANDS = 2
 _MOST_WINDOWS = 120
 _MOST_TICKS = 6
 _LONGEST_NAME = 14
@@ -27,10 +29,11 @@ _DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1.5)), (0, (5, 1.5, 1.5, 1.5)), (0, (8,
 
 @dataclass(eq=False)
 class TimelineDisplay(Display):
-    """Shares over windows: unseen as a thick line, the largest known classes as thin ones.
+    """Shares over windows: unseen as a thick line, known classes as thin ones.
 
-    At most five known classes are drawn, the largest on average. Above 120 windows only every
-    second, third ... is drawn; a mark of change then stands for all windows up to the next one.
+    At most five known classes are drawn, those whose share changed most; where there are more than
+    two, unseen alone has a band. Above 120 windows only every second, third ... is drawn; a mark
+    of change then stands for all windows up to the next.
 
     Parameters
     ----------
@@ -87,7 +90,7 @@ class TimelineDisplay(Display):
         )
         far = [one.has_moved_far for one in estimates]
         intervals[far], shares[far, -1] = np.nan, np.nan
-        lines = [*canvas.largest(shares[:, :-1].mean(axis=0), _MOST_CLASSES), len(classes)]
+        lines = [*canvas.largest(np.ptp(shares[:, :-1], axis=0), _MOST_CLASSES), len(classes)]
         starts = np.arange(0, len(estimates), -(-len(estimates) // _MOST_WINDOWS))
         changed = timeline.changed | timeline.changed_unseen
         display = cls(
@@ -117,8 +120,9 @@ class TimelineDisplay(Display):
             else:
                 band, marker = 0.12, "o"
                 look = {"linewidth": 1.4, "markersize": 4, "linestyle": _DASHES[line]}
-            lower, upper = self.intervals[:, line].T
-            ax.fill_between(places, lower, upper, color=colour, alpha=band, linewidth=0)
+            if line == last or last <= _MOST_BANDS:
+                lower, upper = self.intervals[:, line].T
+                ax.fill_between(places, lower, upper, color=colour, alpha=band, linewidth=0)
             shares = self.shares[:, line]
             ax.plot(places, shares, color=colour, marker=marker if few else "", **look)
         for place in places[self.in_reference]:
@@ -162,7 +166,7 @@ class TimelineDisplay(Display):
             lines.append(f"{len(self.windows)} of {self.n_windows} windows drawn")
         hidden = self.n_classes - len(self.names) + 1
         if hidden > 0:
-            lines.append(f"{count(hidden, 'smaller class')} not drawn")
+            lines.append(f"{count(hidden, 'class')} that changed less not drawn")
         if np.isnan(self.shares[:, -1]).any():
             lines.append("no unseen share: known classes moved too far to tell")
         return "\n".join(lines)

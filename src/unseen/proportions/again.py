@@ -1,4 +1,4 @@
-"""The question asked again, of less of what may have moved: its answer counts if nothing has there.
+"""Ask again without what may have moved; the new answer counts if nothing moved there.
 
 A sensor that was replaced spoils the answer of all columns, so the other columns are asked alone.
 Where all of them moved, the new rows are laid back onto labelled ones. docs/drift.md, "Asked
@@ -81,7 +81,7 @@ def _laid_back(estimator: ProportionEstimator, estimate: Estimate, rows: Matrix)
 
 
 def taken_over(estimate: Estimate, other: Estimate, drift: Drift) -> Estimate:
-    """The shares of the other answer if nothing seems to have moved there; else a note of them.
+    """The estimate, with the shares of the other answer if nothing moved there, or a note of them.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def taken_over(estimate: Estimate, other: Estimate, drift: Drift) -> Estimate:
 
 
 def reaching(limits: FloatArray, doubtful: FloatArray, as_far: float = 0.5) -> FloatArray:
-    """Intervals on the way to those that hold both; 0% unseen stays possible where it was.
+    """Intervals halfway to those that hold both answers; 0% unseen stays possible where it was.
 
     Parameters
     ----------

@@ -161,7 +161,7 @@ class ProportionEstimator(BaseEstimator, ABC):
 
     @abstractmethod
     def read(self, scores: Any) -> Reading:
-        """Read the shares off scores; the one thing that a method writes."""
+        """Read the shares off scores; the only step that each method writes itself."""
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
@@ -382,7 +382,7 @@ def answer(
 
 
 def seeded_copy(fitted: ProportionEstimator, argument: str) -> ProportionEstimator:
-    """A copy with one seed for all that it is asked; the argument needs sight of the unseen."""
+    """A copy with one seed for all questions; raise where the method cannot see unseen classes."""
     if not fitted.sees_unseen:
         name = type(fitted).__name__
         raise ValueError(f"{argument} needs an estimator that sees the unseen; got {name}.")

@@ -36,7 +36,7 @@ def estimate_against_control(
     control: ArrayLike,
     confidence: float | None = None,
 ) -> Estimate:
-    """Estimate the shares in new rows, the known classes as they look in the control.
+    """Estimate the shares in new rows, with known classes as they look in the control.
 
     ``control`` of the estimate says what training alone would claim of the control.
     """

@@ -1,4 +1,4 @@
-"""Labelled rows in groups: hold groups out, and ask the same question where nothing is new.
+"""Labelled rows in groups: hold groups out, and ask of each, where nothing is new, what is unseen.
 
 New rows come from another person, site or batch than the labelled ones. What the estimator claims
 of a labelled group that it did not learn from is what it claims where nothing is new.

@@ -1,4 +1,4 @@
-"""The default: closed-set EM where nothing is unseen, the placement likelihood where something is.
+"""The default: closed-set EM if nothing is unseen, the placement likelihood if something is.
 
     closed   P_0 = sum_i rho_i P_i                                  prior ``prior_closed``
     open     P_0 = nu sum_i rho_i P_i + (1 - nu) P_unseen           prior ``1 - prior_closed``

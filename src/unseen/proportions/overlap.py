@@ -1,4 +1,4 @@
-"""Known classes that overlap: two that cannot be told apart, and all that would hide a new one.
+"""Known classes that overlap: pairs that cannot be told apart, and overlaps that hide new ones.
 
 Of two classes that the columns cannot tell apart, only the sum of their shares is known. And an
 unseen class that lies among known classes which overlap looks known.
@@ -113,7 +113,7 @@ def _against_classes(
 
 
 def known_overlap(scores: OpenScores) -> float:
-    """How many times over the known classes account for the new rows; 1 unless far above 1."""
+    """By what factor the known classes account for more than all new rows; 1 unless far above 1."""
     total = slope_total(scores)
     return total if total > _FAR_ABOVE_ONE else 1.0
 

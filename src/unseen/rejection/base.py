@@ -199,7 +199,7 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
         return probabilities if self._open else self._among_known(probabilities)
 
     def novelty_score(self, X: Matrix) -> FloatArray:
-        """How much more probable unseen is than the best known class, in [0, 1].
+        """Novelty of each row, in [0, 1]: how much likelier unseen is than the best known class.
 
         Parameters
         ----------

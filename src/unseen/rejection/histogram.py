@@ -193,7 +193,7 @@ class VoronoiCells:
 
 
 def leading_axes(X: FloatArray, max_axes: int) -> FloatArray:
-    """The features or, where there are too many, the leading principal axes of standardised ones.
+    """The features or, where they are too many, leading principal axes of standardised ones.
 
     Directions stand in columns.
     """

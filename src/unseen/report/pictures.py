@@ -20,7 +20,7 @@ from unseen.labelling import LabellingValue
 from unseen.loop import Explanation
 from unseen.monitoring import Timeline
 from unseen.monitoring.windows import shown_key
-from unseen.plots.canvas import largest
+from unseen.plots.canvas import ranked
 from unseen.plots.timeline import reference_name
 from unseen.records import Estimate
 from unseen.study import Study
@@ -87,7 +87,7 @@ def _spoken_shares(estimate: Estimate) -> str:
     said = ["Unseen not estimated"]
     if estimate.sees_unseen:
         said = [f"Unseen {_unseen(estimate)}{_limits(estimate, -1)}"]
-    for place in largest(estimate.proportions, _MOST_SPOKEN):
+    for place in ranked(estimate.proportions, _MOST_SPOKEN):
         name = words.shown(estimate.classes[place], _LONGEST_SPOKEN)
         share = words.share(estimate.proportions[place])
         said.append(f"{name} {share}{_limits(estimate, place)}")
@@ -110,7 +110,7 @@ def gap_picture(study: Study) -> Picture | None:
         return None
     estimate, label = found
     whose = "known rows" if label is None else f"rows of {words.named(label, _IN_CAPTION)}"
-    if estimate.is_in_doubt:
+    if estimate.may_be_moved:
         whose = "known rows"
         reading = (
             ". If no known class had moved, the shaded gap between them would be of new classes."
@@ -149,7 +149,7 @@ def _by_share(estimate: Estimate) -> list[Any]:
 def slope_pictures(study: Study) -> Slopes:
     """The ROC of all known classes together, and of each class, the largest first."""
     estimate, slopes = study.estimate, study.slopes
-    if estimate.is_in_doubt:
+    if estimate.may_be_moved:
         return Slopes(None)  # a slope is a share only where no known class has moved
     together = None
     if estimate.pooled is not None and len(estimate.classes) > 1:
@@ -224,7 +224,7 @@ def thumbnails(study: Study) -> list[tuple[int, list[Thumbnail]]]:
 
 
 def history_picture(timeline: Timeline) -> Picture:
-    """Shares over windows; the unseen share of the latest is spoken."""
+    """Shares over windows; the unseen shares of the latest windows are read aloud."""
     changed = timeline.changed | timeline.changed_unseen
     reference = reference_name(timeline.in_reference)
     verdict = f"no window differs clearly from {reference}"
@@ -232,11 +232,11 @@ def history_picture(timeline: Timeline) -> Picture:
         marked = f"{words.count(int(changed.sum()), 'window')} marked ▼"
         differ = "differs" if changed.sum() == 1 else "differ"
         verdict = f"{marked} {differ} from {reference} beyond chance"
-    thick = "The thick line is the unseen share, the bands are intervals"
+    thick = "The thick line is the unseen share, and bands are intervals"
     if not timeline.estimates[0].sees_unseen:
         thick = (
             "The thick line is the unseen share, which is not estimated and stands at 0 whatever "
-            "the data, the bands are intervals"
+            "the data, and bands are intervals"
         )
     elif all(one.has_moved_far for one in timeline.estimates):
         thick = "Known classes moved too far to draw an unseen share or an interval"
@@ -253,7 +253,7 @@ def history_picture(timeline: Timeline) -> Picture:
 
 
 def labelling_picture(value: LabellingValue) -> Picture:
-    """The value of labels; the half-widths with each number of labels are spoken."""
+    """The value of labels; the half-widths with each number of labels are read aloud."""
     spoken = [
         f"{size:,.0f} labels: ± {words.points(alone)} alone, ± {words.points(both)} together"
         for size, alone, both in zip(value.sizes, value.labels_alone, value.together, strict=True)
@@ -262,8 +262,8 @@ def labelling_picture(value: LabellingValue) -> Picture:
         plots.LabellingDisplay.from_value(value),
         "labelling",
         "Half-width of the interval of the unseen share against rows labelled by hand",
-        "Where the dashed line of labels alone meets the dotted one, so many labels say as much "
-        "as this estimate; the thick line is both together.",
+        "Where the dashed line of labels alone meets the dotted one, that many labels say as much "
+        "as this estimate; the thick line has both together.",
         "; ".join(spoken[:_MOST_SPOKEN]),
     )
 

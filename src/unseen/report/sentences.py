@@ -69,8 +69,24 @@ def certainty(estimate: Estimate) -> list[str]:
     elif estimate.confidence is not None:
         level = f"{100 * estimate.confidence:g} times in 100"
         only = "" if estimate.sees_unseen else ", if nothing is unseen"
+        if estimate.may_be_moved and not estimate.is_in_doubt:
+            only = ", if no column changed"
         sentences.append(f"Intervals should hold the true share {level}{only}.")
-    return sentences
+    return [*sentences, *_detection(estimate)]
+
+
+def _detection(estimate: Estimate) -> list[str]:
+    """The smallest share that these rows would have shown; where nothing is new, the title says it.
+
+    The share takes the known classes for unmoved.
+    """
+    limit = estimate.detection_limit
+    if limit is None or estimate.unseen < words.NO_SHARE or estimate.may_be_moved:
+        return []
+    return [
+        "A new class as different as yours are from each other would show from a share of "
+        f"{words.short_share(limit)} on."
+    ]
 
 
 def _probability(estimate: Estimate) -> list[str]:
@@ -81,7 +97,7 @@ def _probability(estimate: Estimate) -> list[str]:
     """
     probability = estimate.diagnostics.get("probability_unseen")
     factor = estimate.diagnostics.get("bayes_factor")
-    if probability is None or factor is None or len(estimate.classes) == 1 or estimate.is_in_doubt:
+    if probability is None or factor is None or len(estimate.classes) == 1 or estimate.may_be_moved:
         return []
     if _LEAST_DOUBT < probability < 1 - _LEAST_DOUBT and 0 < factor < float("inf"):
         # Bayes' rule backwards: the odds before the data are the odds after over the factor.
@@ -159,9 +175,16 @@ def to_do(study: Study) -> list[str]:
         ]
     if estimate.unseen < words.NO_SHARE:
         return [
-            "Use the shares: nothing speaks for a new class strongly enough.",
+            "Use the shares: nothing points clearly to a new class.",
             "If an interval is too wide for your decision, bring more rows, or let people label "
             "some of the new ones: `unseen audit`.",
+        ]
+    if estimate.may_be_moved:
+        return [
+            _to_rule_out(study),
+            "Leave out columns that changed (`--drop`), and see whether the answer stays.",
+            "Let people label some rows (`unseen explain --sheet`) and count by their labels "
+            "(`unseen audit`), which is right whatever moved.",
         ]
     look = "Look at the groups of unseen rows below, and at what sets each apart."
     if study.explanation is None:

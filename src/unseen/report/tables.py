@@ -17,7 +17,7 @@ from unseen.labelling import LabellingValue
 from unseen.loop import Explanation
 from unseen.monitoring import Timeline
 from unseen.monitoring.windows import shown_key
-from unseen.plots.canvas import largest
+from unseen.plots.canvas import largest, ranked
 from unseen.plots.timeline import reference_name
 from unseen.records import Estimate
 from unseen.study import Study, Suspects
@@ -39,7 +39,7 @@ _CELL_BYTES = 20
 
 @dataclass(frozen=True)
 class Column:
-    """The name of a column, and whether it holds numbers, which stand right."""
+    """The name of a column, and whether it holds numbers, which are set to the right."""
 
     name: str
     numeric: bool = True
@@ -64,12 +64,13 @@ class Table:
 
 
 def shares_table(study: Study) -> Table:
-    """Share of each class in training and now; the last row is for unseen classes.
+    """Share of each class in training and now, the largest first; the last row is for unseen ones.
 
     The last row is marked where there are any, or may be.
     """
     estimate, training = study.estimate, study.training_shares
-    shares, kept = estimate.proportions, largest(estimate.proportions, MOST_CLASSES)
+    before = np.array([training.get(label, 0.0) for label in estimate.classes])
+    shares, kept = estimate.proportions, ranked(estimate.proportions, MOST_CLASSES, before)
     rows = []
     for place in kept:
         label = estimate.classes[place]
@@ -130,7 +131,7 @@ def _interval_column(estimate: Estimate) -> Column:
 def history_table(timeline: Timeline) -> Table:
     """Shares in each window, and whether they have changed."""
     estimates, first = timeline.estimates, max(0, len(timeline) - MOST_WINDOWS)
-    classes = largest(timeline.shares[:, :-1].mean(axis=0), _MOST_OVER_TIME)
+    classes = largest(np.ptp(timeline.shares[:, :-1], axis=0), _MOST_OVER_TIME)
     with_intervals = all(one.intervals is not None for one in estimates)
     since = f"Since {reference_name(timeline.in_reference)}"
     columns = (
@@ -150,7 +151,8 @@ def history_table(timeline: Timeline) -> Table:
         cells += [words.share(float(estimate.proportions[one])) for one in classes]
         rows.append(Row(tuple(cells), bool(changed[place])))
     note = _left_out(len(rows), len(timeline), "latest", "windows")
-    note += _left_out(len(classes), len(timeline.classes), "largest", "known classes")
+    if len(classes) < len(timeline.classes):
+        note += f" Only the {len(classes)} known classes that changed most have a column."
     return Table("Shares in each window", columns, tuple(rows), note.strip())
 
 
@@ -180,7 +182,7 @@ def tolerance_table(study: Study) -> Table | None:
 
 
 def shown_labelling(study: Study) -> LabellingValue | None:
-    """The value of labels; None where it cannot be said.
+    """The value of labels; None where the value is not known.
 
     The value needs an interval of the unseen share with a level and a width. An interval that is
     far narrower than labels of all new rows could make it owes its width to the prior.

@@ -1,4 +1,4 @@
-"""Every check of what a user hands in, and the sentence they get when it fails.
+"""Every check of what a user hands in, and the error that the user gets.
 
 An error names the argument, the rule and the value. Oddities that may be meant become plain
 sentences in the record; only likely copies of rows also raise a Python warning.
@@ -43,7 +43,7 @@ _PACKAGE = str(Path(__file__).parents[1])
 
 
 def check_rows(X: Any, name: str, columns: Iterable[str] | None = None) -> Matrix:
-    """One sample as a 2-d array of finite numbers (or CSR), or what is wrong with it."""
+    """A sample as a 2-d array of finite numbers (or CSR); raise and name what is wrong."""
     check_named_once(name, _columns(X))
     try:
         shape = np.shape(X)
@@ -128,7 +128,7 @@ def check_new(labelled: LabelledRows, X_new: Any, name: str = "X_new", known: st
 
 
 def check_closed_set(classes: NDArray[Any]) -> None:
-    """A closed-set method shares everything out, so one class would always get it all."""
+    """Raise where a closed-set method has one class, which would always get everything."""
     if len(classes) < 2:
         raise ValueError(
             "y must hold at least 2 classes for a closed-set method; got only "
@@ -150,7 +150,7 @@ def check_n_classes(method: str, classes: Any, limits: tuple[int, int | None]) -
 
 
 def check_folds(sample: LabelledRows, n_folds: int) -> None:
-    """Every fold must hold a row of each class."""
+    """Raise unless every fold can hold a row of each class."""
     counts = sample.counts
     few = np.flatnonzero(counts < n_folds)
     if few.size:
@@ -165,7 +165,7 @@ def check_folds(sample: LabelledRows, n_folds: int) -> None:
 
 
 def check_fold_rows(n_rows: int, name: str, n_folds: int) -> None:
-    """Every fold must hold a row of the sample."""
+    """Raise unless every fold can hold a row of the sample."""
     if n_rows < n_folds:
         raise ValueError(
             f"{name} must have at least n_folds={n_folds} rows, so that every fold holds one; "
@@ -203,7 +203,7 @@ def sample_notices(
         columns = listed([_column_label(int(column), labelled.names) for column in constant])
         text = (
             f"{constant.size} of {n_columns} features are constant over {known} and {name} and "
-            f"carry nothing: {columns}."
+            f"carry no information: {columns}."
         )
         found.append(Notice("constant_columns", text))
     found += label_notices(labelled.classes)

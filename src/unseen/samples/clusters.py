@@ -1,4 +1,4 @@
-"""Rows that must share a fold: copies of one row tell nothing of each other.
+"""Rows that must share a fold, such as copies: one would give the other away.
 
 A model that has seen the copy of a row has seen the row. Oversampling and drawing with replacement
 make copies within one sample and hardly any across, so that rows scored by models of their own

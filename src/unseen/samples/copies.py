@@ -55,7 +55,7 @@ class _Overlap(NamedTuple):
 
 
 def copy_notices(X: Matrix, X_new: Matrix, known_name: str, new_name: str) -> list[Notice]:
-    """Rows that both samples hold, or one holds twice, where chance does not put them.
+    """Notices of rows that both samples hold, or that one holds twice, beyond chance.
 
     Coarse features repeat by themselves, and each sample tells how often. More rows in common
     than either leads one to expect are a leak; fewer, though the features are fine, come from

@@ -47,7 +47,7 @@ def draw_by_class(codes: IntArray, max_rows: int, rng: np.random.Generator) -> I
 
 
 class Draw:
-    """Draws rows of samples that have too many, and notices that it did."""
+    """Draws rows of samples that have too many, and leaves a notice."""
 
     def __init__(self, max_rows: int | None, random_state: Any) -> None:
         self.max_rows, self.random_state = max_rows, random_state
@@ -78,5 +78,5 @@ class Draw:
 
 
 def count_rows(X: Any) -> int:
-    """Rows of a sample; 0 of what is none, which the checks of the estimator refuse."""
+    """The number of rows of a sample; 0 of anything else, which the estimator's checks refuse."""
     return int(X.shape[0]) if hasattr(X, "shape") and len(X.shape) else len(np.atleast_1d(X))

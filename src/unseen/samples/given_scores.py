@@ -48,5 +48,5 @@ def _one_each(values: Any, name: str, n_rows: int) -> FloatArray:
     if found.shape != (n_rows,):
         raise ValueError(f"{name} must be one number for each of {n_rows} rows; got {found.shape}.")
     if not np.isfinite(found).all():
-        raise ValueError(f"{name} must be finite; got {np.sum(~np.isfinite(found))} values else.")
+        raise ValueError(f"{name} must be finite; {np.sum(~np.isfinite(found))} values are not.")
     return found

@@ -103,7 +103,7 @@ def _check_each(labels: NDArray[Any]) -> None:
 
 
 def is_missing(label: Any) -> bool:
-    """Whether a label is None, NaN or another kind of nothing."""
+    """Whether a label is None, NaN or another missing value."""
     if label is None:
         return True
     try:
@@ -113,7 +113,7 @@ def is_missing(label: Any) -> bool:
 
 
 def on_host(X: Any, name: str) -> Any:
-    """A tensor on a graphics card, or with a gradient, must be asked for its numbers.
+    """Rows that NumPy can read: tensors leave their card; masks and lazy tables are errors.
 
     NumPy would use the values under a mask.
     """

@@ -27,7 +27,7 @@ _NAMED_DIFFERENCE = 0.05
 
 @dataclass(frozen=True, eq=False)
 class RowScores(Scores):
-    """A few numbers for every row, labelled and new, from which shares can be read."""
+    """A few numbers for each labelled and each new row, from which shares can be read."""
 
     classes: tuple[Any, ...]  # at least two
     codes: IntArray  # (n,), class of each labelled row

@@ -1,4 +1,4 @@
-"""From two tables to one record: read, estimate, and keep all that a reader wants to know."""
+"""Read two tables, estimate, and keep in one record all that a reader wants to know."""
 
 from unseen.study.after import run_audit, run_explanation, run_promotion
 from unseen.study.inputs import Inputs, Windowing

@@ -107,7 +107,7 @@ class Study(Frozen):
     thumbnails : tuple of Thumbnail
         Small pictures of example rows of the groups.
     over_time : bool
-        Whether the question is how the shares change: the timeline and its latest window then
+        True if the question is how the shares change: the timeline and its latest window then
         come before the estimate, which is of all windows together.
 
     Examples
@@ -182,7 +182,7 @@ class Study(Frozen):
 
         None too where known classes may have moved: the value takes the estimate for unbiased.
         """
-        if self.estimate.confidence is None or self.estimate.is_in_doubt:
+        if self.estimate.confidence is None or self.estimate.may_be_moved:
             return None
         return labelling_value(self.estimate)
 

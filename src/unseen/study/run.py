@@ -152,7 +152,8 @@ def run_comparison(inputs: Inputs) -> MethodComparison:
         found = compare(training.X, training.y, new.X, random_state=inputs.seed)
     drift = next((one.drift for one in found.values() if one.drift is not None), None)
     moved = () if drift is None else drift.notices
-    return MethodComparison(found, (*training.notices, *new.notices, *moved))
+    of_tables = (*training.notices, *new.notices, *column_drift(training, new))
+    return MethodComparison(found, (*of_tables, *moved))
 
 
 def run_checks(inputs: Inputs, delta: float = 0.05) -> Checks:
@@ -165,7 +166,7 @@ def run_checks(inputs: Inputs, delta: float = 0.05) -> Checks:
         drift = _drift(training, new, inputs.seed)
         found = fitted.estimate(training.named(new.X), diagnose=True, delta=delta, drift=drift)
     severe, notes = _by_severity((*training.notices, *new.notices))
-    notices = (*severe, *without_constants(found.notices))
+    notices = (*severe, *column_drift(training, new), *without_constants(found.notices))
     return Checks(replace(found, notices=notices), delta, notes)
 
 
@@ -228,7 +229,7 @@ def _fitted_rule(inputs: Inputs) -> tuple[TableRule, NewRows, tuple[Notice, ...]
     Where groups are named, the rule starts from shares less what is claimed of held-out groups.
     """
     training, new = inputs.read()
-    of_tables = (*training.notices, *new.notices)
+    of_tables = (*training.notices, *new.notices, *column_drift(training, new))
     shares, said = None, of_tables
     if inputs.group is not None:
         stage("Holding groups out")

@@ -1,4 +1,4 @@
-"""Files in, rows out, in bounded memory; a stated preprocessing; rows written back whole."""
+"""Read tables in bounded memory, prepare columns by stated rules, and write rows back whole."""
 
 from unseen.tables.columns import Columns
 from unseen.tables.formats import Part

@@ -192,7 +192,7 @@ def test_oddities_of_the_rows_reach_the_record(samples) -> None:
     assert [notice.code for notice in first] == codes
     assert tuple(notice.text for notice in first) == (
         "X has column names and X_new has none: columns were matched by their order.",
-        "1 of 4 features are constant over X and X_new and carry nothing: column 'd'.",
+        "1 of 4 features are constant over X and X_new and carry no information: column 'd'.",
         "2 of 100 new rows are also among the labelled rows, value for value. If they come from "
         "the training data, take them out: they pull the shares towards their classes.",
     )

@@ -1,1 +1,1 @@
-"""Methods that take every new row for one of a known class."""
+"""Methods that assume that every new row is of a known class."""

@@ -1,4 +1,4 @@
-"""The base of the methods that take every new row for one of a known class.
+"""The base of the methods that assume that every new row is of a known class.
 
     P_0 = sum_i pi_i P_i,   sum_i pi_i = 1,                            Eq. (2) with nothing unseen
 

@@ -77,7 +77,7 @@ class KLDivergence(ClosedSetEstimator):
         return LandmarkScorer(self.bandwidth, self.n_landmarks, seed)
 
     def read(self, scores: RowScores) -> Reading:
-        """Fit the density ratio of highest bound on the divergence, and the shares with it."""
+        """Find the density ratio with the highest bound on the divergence, and its shares."""
         labelled, codes, new = scores.of_labelled, scores.codes, scores.new
         fit = fit_density_ratio(labelled, codes, new, self.penalty / len(codes))
         divergence = float((new @ fit.alpha).mean() - fit.heights.max())

@@ -1,1 +1,1 @@
-"""Methods that set the new rows against one known class at a time."""
+"""Methods that compare the new rows with one known class at a time."""

@@ -1,4 +1,4 @@
-"""The base of the methods that set each known class against the new rows."""
+"""The base of the methods that compare the new rows with one known class at a time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from unseen.scores import PairScorer, PairScores
 
 
 class PerClassEstimator(ProportionEstimator):
-    """Base of the estimators that set each known class against the new rows."""
+    """Base of the estimators that compare the new rows with one known class at a time."""
 
     classifier: Any
     n_folds: int

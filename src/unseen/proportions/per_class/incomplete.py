@@ -1,4 +1,4 @@
-"""MPE-Incomplete: each known class on its own, and the rest is unseen.
+"""MPE-Incomplete: one share for each known class on its own; the rest is unseen.
 
 Under condition (A) the share of class i is the largest share of its distribution that fits into the
 new one, ``pi_i = nu(P_0, P_i)``, Eq. (4): one mixture proportion per class, with no model of the

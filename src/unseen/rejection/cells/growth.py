@@ -106,7 +106,7 @@ class RankedRows:
         return cls(ranks, tuple(all_values), bins, ends)
 
     def midpoints(self, feature: IntArray, below: IntArray, above: IntArray) -> FloatArray:
-        """Halfway between two ranks of a feature, and never at the upper one by rounding."""
+        """The point halfway between two ranks of a feature, never rounded to the upper one."""
         places = zip(feature, below, above, strict=True)
         pairs = np.array([(self.values[j][lo], self.values[j][hi]) for j, lo, hi in places])
         low, high = pairs.reshape(-1, 2).T

@@ -1,1 +1,1 @@
-"""What rules learn from, and by: samples and folds, shares, losses."""
+"""What rules learn from: samples and folds, shares, and losses."""

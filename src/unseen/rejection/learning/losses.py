@@ -1,4 +1,4 @@
-"""Losses that are estimated without an unseen label: to learn by, to calibrate, to choose.
+"""Losses that are estimated without an unseen label, for learning, calibration and choice.
 
 With a loss that satisfies ``phi(z) - phi(-z) = -z`` the risk has a convex surrogate, one problem
 for each label: minimise ``E_0[phi(-f)] - c(f) + ridge |f|^2 / 2``, where c(f) is ``pi_k E_k[f]``

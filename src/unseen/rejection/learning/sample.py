@@ -1,4 +1,4 @@
-"""What rules learn from, the labels they give, and answers about rows from other folds.
+"""The samples that rules learn from, the labels that rules give, and answers out of fold.
 
 For a set A of rows, ``a_i = pi_i P_i(A)`` is the mass of known class i and ``u = P_0(A)`` the mass
 of the new rows; ``e = u - sum_i a_i`` is left for unseen classes. In-sample the least estimated

@@ -183,7 +183,7 @@ def _checked(proportions: Any, n_classes: int) -> FloatArray:
 
 
 def few_rows(classes: NDArray[Any], codes: IntArray) -> tuple[Notice, ...]:
-    """A notice for each class with hardly a row."""
+    """A notice for each class with very few rows."""
     counts = np.bincount(codes, minlength=len(classes)).tolist()
     return tuple(
         Notice(

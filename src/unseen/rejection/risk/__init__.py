@@ -1,1 +1,1 @@
-"""What errors cost, and how their cost is estimated without unseen labels."""
+"""The cost of errors, and its estimate without unseen labels."""

@@ -1,4 +1,4 @@
-"""How good labels with "unseen" among them are, where the truth is known: for benchmarks.
+"""Measures of labels, "unseen" among them, where the truth is known: for benchmarks.
 
 The functions follow scikit-learn: ``metric(y_true, y_pred)`` or ``metric(y_true, y_score)``, higher
 is better. A row of ``y_true`` is of an unseen class if it bears the unseen label or, where

@@ -72,7 +72,7 @@ class Sensitivity:
 
 
 def share_sensitivity(rule: RejectionRule, limits: FloatArray | None = None) -> Sensitivity:
-    """How many labels of the new rows depend on where in its interval each share is.
+    """How many labels of the new rows change as the shares move within their intervals.
 
     Parameters
     ----------

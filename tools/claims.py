@@ -17,6 +17,7 @@ from figures import Claim
 DEFAULT, COMPARISON, FAQ = "docs/default.md", "docs/comparison.md", "docs/faq.md"
 GPU = "docs/gpu.md"
 LOOP, MONITOR, EMBEDDINGS = "docs/loop.md", "docs/monitor.md", "docs/embeddings.md"
+CELLS = "docs/case_cells.md"
 
 # Pages whose every decimal fraction is a claim, part of a written table, or one of these.
 STATED = {
@@ -56,6 +57,7 @@ STATED = {
     MONITOR: (r"`alpha`, 0\.05", r"the usual 0\.05"),
     "docs/numerics.md": (r"within \.005, and \.5 over the root",),
     EMBEDDINGS: (),
+    CELLS: (),
     "docs/case_queries.md": (r"CC BY 3\.0",),
     "docs/case_gas.md": (r"CC BY 4\.0",),
     "docs/what_now.md": (r"at most 9\.5% are",),
@@ -446,9 +448,18 @@ def inputs() -> Iterator[Claim]:
     yield Claim(EMBEDDINGS, "a file of {} MB, and 20,000 new ones (`benchmarks/inputs.py memory`): "
                 "the command takes {} CPU-seconds and {} MB at most, {} times the file",
                 (memory["file_mb"], used["cpu_s"], used["mb"], used["mb_of_file"]))  # fmt: skip
-    for kind, found in record("inputs_cells").items():
+    few = memory["5000 rows used"]
+    yield Claim(EMBEDDINGS, "{} CPU-seconds and {} MB with `--rows 5000`.",
+                (few["cpu_s"], few["mb"]))  # fmt: skip
+    cells = record("inputs_cells")
+    for kind, found in cells.items():
         values = tuple(found[key] for key in ("truth", "unseen", "low", "high"))
-        yield Claim(EMBEDDINGS, f"| {kind} | {{}} | {{}} | {{}} to {{}} |", values)
+        yield Claim(CELLS, f"| {kind} | {{}} | {{}} | {{}} to {{}} |", values)
+    # The page says so in words.
+    above = {kind for kind, found in cells.items() if found["unseen"] > 0}
+    assert above == {"CD14+ Monocyte", "CD19+ B", "Dendritic"}
+    assert {kind for kind, found in cells.items() if found["low"] > 0} == {"Dendritic"}
+    assert all(one["low"] <= one["truth"] <= one["high"] for one in cells.values())
 
 
 def card() -> Iterator[Claim]:

@@ -142,12 +142,13 @@ def _predicted(X, y, hidden: tuple[int, ...]) -> list[dict]:
             counts = [np.sum(y[new] == label) for label in np.unique(y[is_known])]
             truth = np.array([*counts, n_unseen]) / len(batch)
             row = {"seed": seed, "truth": round(float(truth[-1]), 3)}
-            answer = unseen.estimate(X[hold], y[hold], X[batch], random_state=0)
+            options = {"random_state": 0, "confidence": None}
+            answer = unseen.estimate(X[hold], y[hold], X[batch], **options)
             row["features"] = _errors(answer, truth)
             for name, model in models.items():
                 model.fit(X[learn], y[learn])
                 scores = model.predict_proba(X[hold]), y[hold], model.predict_proba(X[batch])
-                answer = unseen.estimate_from_scores(*scores, random_state=0)
+                answer = unseen.estimate_from_scores(*scores, **options)
                 row[name] = _errors(answer, truth)
             found.append(row)
     return found

@@ -208,6 +208,9 @@ def test_lists_in_text_are_lists(tmp_path):
     assert_array_equal(columns.transform(table), Columns().fit(lists).transform(lists))
     assert Columns().fit(table).dropped_["emb"] == "holds lists of numbers: --features uses them"
     assert len(Columns().fit(table.select(["emb"])).encodings_) == 1
+    printed = pa.table({"emb": list(map(str, X)), "n": np.arange(N) % 7})
+    told = Columns(features=["emb", "n"]).fit(printed).dropped_["emb"]
+    assert told == "holds lists that are no JSON: save them as lists"
     for wrong in ("[1, 2", "[01, 2]", "[NaN, 1]", "[1e999]", "[]", "1, 2", None):
         told = error_of(lambda w=wrong: columns.transform(pa.table({"emb": [texts[0], w]})))
         assert told.startswith("column 'emb' must hold lists such as [1.5, 2]; got ")

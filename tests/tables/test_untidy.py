@@ -133,6 +133,18 @@ def test_a_number_for_missing_is_known_in_every_form(mark, decimal, forms, other
     assert found == [*[None] * len(forms), *others]
 
 
+def test_no_article_is_quoted():
+    article = "word " * 300
+    numbers = [*map(str, SIZE), article]
+    (notice,) = Columns(keep=["a"]).fit(pa.table({"a": numbers})).notices_
+    assert notice.text.endswith("Correct these cells.")
+    assert len(notice.text) < 250
+    columns = Columns().fit(pa.table({"a": SIZE}))
+    with pytest.raises(BadCell) as told:
+        columns.transform(pa.table({"a": numbers}))
+    assert len(str(told.value)) < 200
+
+
 def test_labels_that_mean_missing_are_missing(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     kinds = [*KIND, *["?"] * 12]

@@ -42,7 +42,12 @@ from unseen.tables.untidy import (
     says_numbers,
 )
 from unseen.tables.values import DECIMALS, NotANumber, as_text, departs, numbers, without_marks
-from unseen.tables.vectors import VectorEncoding, holds_lists, learn_vectors
+from unseen.tables.vectors import (
+    VectorEncoding,
+    begins_as_list,
+    holds_lists,
+    learn_vectors,
+)
 
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 
@@ -386,6 +391,8 @@ class Columns(TransformerMixin, BaseEstimator):
             if self.decimal and says_numbers(column, DECIMALS[self.decimal]):
                 mark = f"another mark than --decimal {self.decimal!r}"
                 raise Unusable(f"holds numbers that have {mark}") from None
+            if name in self.features and begins_as_list(text):
+                raise Unusable("holds lists that are no JSON: save them as lists") from None
             raise
 
     def _checked(self, X: Any) -> Table:

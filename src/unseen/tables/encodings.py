@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from unseen._types import FloatArray
-from unseen._wording import shown
+from unseen._wording import LONGEST_NAME, shown
 from unseen.tables._arrow import Array, arrow
 from unseen.tables.departures import Departure, new_gaps
 from unseen.tables.values import DECIMALS, LARGEST, BadCell, NotANumber, number_of, numbers
@@ -131,8 +131,9 @@ class NumberEncoding(Encoding):
             )
             if error.place is None:
                 raise ValueError(f"{text}.") from None
-            advice = f" If it means missing: --missing {shown(repr(error.value))}."
-            raise BadCell(text, error.place, advice=advice * (not has_other_mark)) from None
+            may_be_missing = not has_other_mark and len(error.value) <= LONGEST_NAME
+            advice = f" If it means missing: --missing {error.value!r}." * may_be_missing
+            raise BadCell(text, error.place, advice=advice) from None
 
     def encode(self, values: FloatArray) -> FloatArray:
         """The encoded columns, side by side."""

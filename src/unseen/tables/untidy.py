@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from unseen._types import IntArray
-from unseen._wording import listed, quoted, shown
+from unseen._wording import LONGEST_NAME, listed, quoted, shown
 from unseen.records import Notice
 from unseen.tables._arrow import Array, Table, decoded, is_text
 from unseen.tables.encodings import NumberEncoding, is_named_like_id
@@ -65,14 +65,14 @@ def nearly_numbers(
             n_values = len(table) - as_text(table[name]).null_count
             row = f"row {number + 1} holds {shown(repr(word))}"
             said.append(f"{name!r} (but {len(wrong)} of {n_values}: {row})")
-            words += [word] if word not in words else []
+            words += [word] if word not in words and len(word) <= LONGEST_NAME else []
             about.append(name)
     if not said:
         return []
-    advice = " ".join(f"--missing {quoted([word])}" for word in words[:_NAMED])
+    options = " ".join(f"--missing {quoted([word])}" for word in words[:_NAMED])
     text = (
-        f"Not read as numbers, though nearly all values are: {listed(said)}. Correct these cells, "
-        f"or give {advice}."
+        f"Not read as numbers, though nearly all values are: {listed(said)}. Correct these cells"
+        f"{', or give ' if options else ''}{options}."
     )
     return [Notice("nearly_numbers", text, about=about[0] if len(about) == 1 else None)]
 

@@ -100,6 +100,11 @@ def holds_lists(column: Array) -> bool:
     return bool(pc.all(begin).as_py() and _first_no_list(column) is None)
 
 
+def begins_as_list(texts: Array) -> bool:
+    """Whether the first text may be a list in another form than JSON, such as that of NumPy."""
+    return str(texts[0].as_py()).startswith("[")
+
+
 def vectors(name: str, column: Array) -> FloatArray:
     """The lists of a column as rows of an array, in the precision in which they are stored."""
     pa = arrow()

@@ -25,6 +25,10 @@ import pandas as pd
 RESULTS = Path(__file__).parent / "results"
 SEEDS = range(3)
 MB = 1 << 20
+_FORMATS = (
+    *("csv", "npy", "npz", "parquet", "feather", "jsonl", "xlsx"),
+    *("arff", "h5ad", "_excel.csv", "_lists.csv"),
+)
 
 
 def command(*arguments: str, folder: Path) -> dict:
@@ -73,32 +77,26 @@ def text(real: Path, folder: Path, rows_an_intent: list[int]) -> dict:
     return found
 
 
-def cells(real: Path) -> dict:
-    """Blood cells, half of each known type as TRAIN; one type in turn is hidden."""
+def cells(real: Path, folder: Path) -> dict:
+    """Blood cells, half of each type as reference; one type in turn is left out of it."""
     import anndata
 
-    import unseen
-
     data = anndata.read_h5ad(real / "pbmc68k_reduced.h5ad")
-    kinds, rows = np.asarray(data.obs["bulk_labels"].astype(str)), np.asarray(data.obsm["X_pca"])
+    kinds = np.asarray(data.obs["bulk_labels"].astype(str))
     half = np.random.default_rng(0).permutation(len(kinds)) % 2 == 0
+    files = str(folder / "reference.h5ad"), str(folder / "query.h5ad")
+    query = data[~half].copy()
+    del query.obs["bulk_labels"]
+    query.write_h5ad(files[1])
     found = {}
     for hidden in sorted(set(kinds)):
         train = half & (kinds != hidden)
+        data[train].copy().write_h5ad(files[0])
         few = {kind for kind in set(kinds[train]) if (kinds[train] == kind).sum() < 10}
-        train &= ~np.isin(kinds, list(few))
         truth = float(np.isin(kinds[~half], [hidden, *few]).mean())
-        answer = unseen.estimate(
-            rows[train], kinds[train], rows[~half], confidence=0.95, random_state=0
-        )
-        low, high = answer.intervals[-1]
-        found[hidden] = {
-            "truth": round(truth, 3),
-            "unseen": round(answer.unseen, 3),
-            "low": round(float(low), 3),
-            "high": round(float(high), 3),
-            "also too few to learn": sorted(few - {hidden}),
-        }
+        options = ("--label", "obs/bulk_labels", "--features", "obsm/X_pca")
+        answer = command(*files, *options, folder=folder)
+        found[hidden] = {"truth": round(truth, 4), **answer, "too few to learn": sorted(few)}
     return found
 
 
@@ -144,12 +142,13 @@ def _predicted(X, y, hidden: tuple[int, ...]) -> list[dict]:
             counts = [np.sum(y[new] == label) for label in np.unique(y[is_known])]
             truth = np.array([*counts, n_unseen]) / len(batch)
             row = {"seed": seed, "truth": round(float(truth[-1]), 3)}
-            answer = unseen.estimate(X[hold], y[hold], X[batch], random_state=0)
+            options = {"random_state": 0, "confidence": None}
+            answer = unseen.estimate(X[hold], y[hold], X[batch], **options)
             row["features"] = _errors(answer, truth)
             for name, model in models.items():
                 model.fit(X[learn], y[learn])
                 scores = model.predict_proba(X[hold]), y[hold], model.predict_proba(X[batch])
-                answer = unseen.estimate_from_scores(*scores, random_state=0)
+                answer = unseen.estimate_from_scores(*scores, **options)
                 row[name] = _errors(answer, truth)
             found.append(row)
     return found
@@ -189,8 +188,14 @@ def memory(folder: Path) -> dict:
     return found
 
 
+def _write_arff(table: pd.DataFrame, path: Path) -> None:
+    names = "".join(f"@attribute {name} numeric\n" for name in table)
+    path.write_text(f"@relation digits\n{names}@data\n{table.to_csv(index=False, header=False)}")
+
+
 def formats(folder: Path) -> dict:
     """The same digits in every format: the answers must be those from csv, bit for bit."""
+    import anndata
     import pyarrow as pa
     import pyarrow.feather as pa_feather
     import pyarrow.parquet as pa_parquet
@@ -201,7 +206,8 @@ def formats(folder: Path) -> dict:
 
     X, y = load_digits(return_X_y=True)
     order = np.random.default_rng(0).permutation(len(y))
-    train, new = order[y[order] < 7][:400], order[400:800]
+    train = order[y[order] < 7][:400]
+    new = order[~np.isin(order, train)][:400]
     X = X.astype(np.float32)
     for name, rows in (("train", train), ("new", new)):
         labels = {"y": y[rows]} if name == "train" else {}
@@ -216,12 +222,22 @@ def formats(folder: Path) -> dict:
         wide.to_csv(folder / f"{name}.csv", index=False)
         wide.to_csv(folder / f"{name}_excel.csv", index=False, sep=";", decimal=",")
         wide.to_excel(folder / f"{name}.xlsx", index=False)
+        lists.to_pandas().assign(emb=[str(row.tolist()) for row in X[rows]]).to_csv(
+            folder / f"{name}_lists.csv", index=False
+        )
+        _write_arff(wide, folder / f"{name}.arff")
+        obs = pd.DataFrame(labels, index=[f"c{place}" for place in range(len(rows))])
+        anndata.AnnData(obs=obs, obsm={"emb": X[rows]}).write_h5ad(folder / f"{name}.h5ad")
     np.save(folder / "y.npy", y[train])
+    options = {
+        "npy": {"labels": str(folder / "y.npy")},
+        "h5ad": {"label": "obs/y", "features": ("obsm/emb",)},
+    }
     found = {}
-    for kind in ("csv", "npy", "npz", "parquet", "feather", "jsonl", "xlsx", "_excel.csv"):
+    for kind in _FORMATS:
         dot = "" if "." in kind else "."
         files = [str(folder / f"{name}{dot}{kind}") for name in ("train", "new")]
-        label = {"labels": str(folder / "y.npy")} if kind == "npy" else {"label": "y"}
+        label = options.get(kind, {"label": "y"})
         # In one process: where arrays lie in memory can change the last bit of a sum.
         training, new_rows = Inputs(*files, **label).read()
         answer = unseen.estimate(training.X, training.y, new_rows.X, random_state=0)
@@ -239,7 +255,7 @@ def _found(part: str, real: Path, folder: Path, rows_an_intent: list[int]) -> di
             return predictions()
         case "text":
             return text(real, folder, rows_an_intent)
-    return cells(real)
+    return cells(real, folder)
 
 
 def main() -> None:

@@ -18,6 +18,7 @@ from figures import Claim
 DEFAULT, COMPARISON, FAQ = "docs/default.md", "docs/comparison.md", "docs/faq.md"
 GPU = "docs/gpu.md"
 LOOP, MONITOR, EMBEDDINGS = "docs/loop.md", "docs/monitor.md", "docs/embeddings.md"
+CELLS = "docs/case_cells.md"
 
 # Pages whose every decimal fraction is a claim, part of a written table, or one of these.
 STATED = {
@@ -59,6 +60,7 @@ STATED = {
     MONITOR: (r"`alpha`, 0\.05", r"the usual 0\.05"),
     "docs/numerics.md": (r"within \.005, and \.5 over the root",),
     EMBEDDINGS: (),
+    CELLS: (),
     "docs/case_queries.md": (r"CC BY 3\.0",),
     "docs/case_gas.md": (r"CC BY 4\.0",),
     "docs/what_now.md": (r"at most 9\.5% are",),

@@ -15,6 +15,7 @@ from figures import Claim
 COMPARISON, GPU, SCALE = "docs/comparison.md", "docs/gpu.md", "docs/scale.md"
 INSTALL = "docs/install.md"
 LOOP, MONITOR, EMBEDDINGS = "docs/loop.md", "docs/monitor.md", "docs/embeddings.md"
+CELLS = "docs/case_cells.md"
 
 DRIFTS = ("columns moved by .1 sd", "gain of 5%")
 # The lines of the head-to-head on each page: title, tool, quantity.
@@ -237,9 +238,15 @@ def inputs() -> Iterator[Claim]:
     few_rows = memory["5000 rows used"]
     yield Claim(EMBEDDINGS, "{} CPU-seconds and {} MB with `--rows 5000`.",
                 (few_rows["cpu_s"], few_rows["mb"]))  # fmt: skip
-    for kind, found in record("inputs_cells").items():
+    cells = record("inputs_cells")
+    for kind, found in cells.items():
         values = tuple(found[key] for key in ("truth", "unseen", "low", "high"))
-        yield Claim(EMBEDDINGS, f"| {kind} | {{}} | {{}} | {{}} to {{}} |", values)
+        yield Claim(CELLS, f"| {kind} | {{}} | {{}} | {{}} to {{}} |", values)
+    # The page says so in words.
+    above = {kind for kind, found in cells.items() if found["unseen"] > 0}
+    assert above == {"CD14+ Monocyte", "CD19+ B", "Dendritic"}
+    assert {kind for kind, found in cells.items() if found["low"] > 0} == {"Dendritic"}
+    assert all(one["low"] <= one["truth"] <= one["high"] for one in cells.values())
 
 
 def card() -> Iterator[Claim]:

@@ -14,19 +14,19 @@ from unseen._arrays import card_of, on_device
 from unseen._frozen import Frozen
 from unseen._progress import Listener, each, show_progress
 from unseen._random import whole_seed
-from unseen._wording import check_named_once, html_table, text_table
+from unseen._wording import html_table, text_table
 from unseen.drift import Drift
-from unseen.full import check_full, estimate_full, row_pieces
+from unseen.full import check_full, estimate_full
 from unseen.mixture.proportion import mixture_proportion
+from unseen.preparing import prepare
 from unseen.proportions import OpenSetEstimator, ProportionEstimator, all_estimators
 from unseen.proportions.control import estimate_against_control
 from unseen.proportions.held_out import estimate_with_groups
 from unseen.records import Estimate, Notice
-from unseen.samples.checks import check_new, check_rows, column_names
+from unseen.samples.checks import check_new
 from unseen.samples.draws import MAX_ROWS, Draw
 from unseen.samples.given_scores import scores_as_features
 from unseen.scores import Scorer, Scores
-from unseen.tables.columns import Columns
 
 __all__ = ["Comparison", "compare", "estimate", "estimate_from_scores", "mixture_proportion"]
 
@@ -125,12 +125,12 @@ def estimate(
     drawn = draw.notices
     X_new, groups_new = draw.new("X_new", X_new, groups_new)
     control, _ = draw.new("control", control)
-    columns = needed_columns(X=X, X_new=every if full else X_new, control=control)
-    X, X_new, control, notices = as_numbers(columns, X, X_new, control)
+    prepared = prepare(X, X_new, control, every=every if full else None)
+    X, X_new, control = prepared.X, prepared.X_new, prepared.control
     chosen.fit(X, y)
     with show_progress(progress), on_device(device or card_of(X_new)):
         if full:
-            found = estimate_full(chosen, X_new, every, columns, confidence, drift)
+            found = estimate_full(chosen, X_new, every, prepared.columns, confidence, drift)
         elif groups is not None:
             found = estimate_with_groups(chosen, X_new, groups, groups_new, confidence)
         elif control is not None:
@@ -138,7 +138,7 @@ def estimate(
         else:
             found = chosen.estimate(X_new, confidence=confidence, drift=drift)
     drawn = drawn if full else draw.notices
-    return replace(found, notices=(*drawn, *notices, *found.notices))
+    return replace(found, notices=(*drawn, *prepared.told(found.notices)))
 
 
 def _check_together(groups: Any, groups_new: Any, control: Any, full: bool) -> None:
@@ -151,44 +151,6 @@ def _check_together(groups: Any, groups_new: Any, control: Any, full: bool) -> N
         raise ValueError("full counts rows one by one: leave out groups and control.")
 
 
-def needed_columns(**samples: Any) -> Columns | None:
-    """Columns that make numbers of text, dates or gaps; None where no sample holds any."""
-    for name, sample in samples.items():
-        check_named_once(name, column_names(sample) or ())
-    asking = [name for name, sample in samples.items() if _needs_columns(sample)]
-    for name, sample in samples.items():
-        if asking and sample is not None and column_names(sample) is None:
-            raise TypeError(
-                f"{name} must be a table with named columns, as {asking[0]} holds text, dates or "
-                f"gaps; got {type(sample).__name__}."
-            )
-    return Columns() if asking else None
-
-
-def as_numbers(
-    columns: Columns | None, X: Any, X_new: Any, control: Any = None
-) -> tuple[Any, Any, Any, tuple[Notice, ...]]:
-    """The samples as they are, or as numbers by ``columns``, which are fitted to X; and notices."""
-    if columns is None:
-        return X, X_new, control, ()
-    rows = columns.fit_transform(X)
-    new, notices = columns.transform_new(X_new)
-    control = None if control is None else columns.transform(control)
-    return rows, new, control, (*columns.notices_, *notices)
-
-
-def _needs_columns(X: Any) -> bool:
-    """Whether a sample is a table with names that holds more than finite numbers."""
-    if X is None or column_names(X) is None:
-        return False
-    try:
-        for rows in row_pieces(X):
-            check_rows(rows, "X")
-    except (TypeError, ValueError):
-        return True
-    return False
-
-
 def estimate_from_scores(
     scores: ArrayLike,
     y: ArrayLike,
@@ -197,7 +159,7 @@ def estimate_from_scores(
     novelty: ArrayLike | None = None,
     novelty_new: ArrayLike | None = None,
     estimator: ProportionEstimator | None = None,
-    confidence: float | None = None,
+    confidence: float | None = 0.95,
     random_state: Any = None,
 ) -> Estimate:
     """Estimate the shares from the scores of a classifier, where there are no features.
@@ -389,7 +351,8 @@ def compare(
         estimators = all_estimators(len(set(np.ravel(y).tolist())))
     chosen = {name: clone(one) for name, one in _by_name(estimators).items()}
     seed = whole_seed(random_state)
-    X, X_new, _, notices = as_numbers(needed_columns(X=X, X_new=X_new), X, X_new)
+    prepared = prepare(X, X_new)
+    X, X_new = prepared.X, prepared.X_new
     for one in chosen.values():
         own = random_state is None and one.random_state is not None
         # A whole number: a RandomState would draw another seed each time that it is asked.
@@ -397,7 +360,7 @@ def compare(
         one.fit(X, y)
     scores = _shared_scores(chosen, X_new)
     found = {name: one.from_scores(scores[name]) for name, one in chosen.items()}
-    found = {name: replace(one, notices=(*notices, *one.notices)) for name, one in found.items()}
+    found = {name: replace(one, notices=prepared.told(one.notices)) for name, one in found.items()}
     # What the default found about drift holds for every method on the same rows.
     drift = next((one.drift for one in found.values() if one.drift is not None), None)
     for name, one in chosen.items():

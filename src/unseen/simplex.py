@@ -29,7 +29,10 @@ _APPROXIMATE_TOL, _MU_STEPS = 1e-6, 6
 _PAIRS = 400_000
 # Probabilities are often rounded to so many digits, and their logarithms must stay finite.
 _LEAST_PROBABILITY = 1e-7
-_SUM_TOL = 1e-3
+# Of a sum of probabilities: at least so much, and half a digit of each where they have two.
+_SUM_TOL, _ROUNDING = 1e-3, 0.005
+# Scores of which so many more rows are probabilities than of others are of another kind.
+_OTHER_KIND = 0.8
 
 
 def project(points: ArrayLike) -> FloatArray:
@@ -295,15 +298,30 @@ def _heights(R: Array, W: Array, c: FloatArray, pi: FloatArray) -> tuple[Array, 
     return density, np.where(np.isnan(height), -np.inf, height)
 
 
-def score_features(scores: FloatArray) -> FloatArray:
+def part_of_probabilities(scores: FloatArray) -> float:
+    """The part of the rows whose scores are probabilities: none below 0, and 1 in sum."""
+    tolerance = max(_SUM_TOL, _ROUNDING * scores.shape[1])
+    fits = (scores.min(axis=1) >= 0) & (np.abs(scores.sum(axis=1) - 1) <= tolerance)
+    return float(fits.mean())
+
+
+def check_one_kind(part: float, part_new: float, name: str, name_new: str) -> None:
+    """Raise where scores of labelled rows are probabilities and those of new rows not, or so."""
+    if abs(part - part_new) > _OTHER_KIND:
+        raise ValueError(
+            f"{name_new} must be of one kind with {name}, probabilities or logits; {part_new:.0%} "
+            f"of the new rows are probabilities (none below 0, sum 1) and {part:.0%} of the others."
+        )
+
+
+def score_features(scores: FloatArray, are_probabilities: bool) -> FloatArray:
     """Scores of the known classes as coordinates: logits, and how large the largest is.
 
-    Probabilities, whose rows are on the simplex, become logarithms less their mean in the row, and
-    the logarithm of the largest; other rows are taken for logits, beside the logarithm of the sum
-    of their exponentials, the negative energy: K columns become K + 1.
+    Probabilities become logarithms less their mean in the row, and the logarithm of the largest;
+    others are taken for logits, beside the logarithm of the sum of their exponentials, the negative
+    energy: K columns become K + 1.
     """
-    is_simplex = scores.min() >= 0 and abs(scores.sum(axis=1) - 1).max() <= _SUM_TOL
-    if is_simplex:
+    if are_probabilities:
         logs = np.log(np.maximum(scores, _LEAST_PROBABILITY))
         return np.column_stack([logs - logs.mean(axis=1, keepdims=True), logs.max(axis=1)])
     return np.column_stack([scores, np.logaddexp.reduce(scores, axis=1)])

@@ -17,6 +17,7 @@ from unseen import MPEIncomplete, OpenSetEstimator
 from unseen.diagnostics import overfull
 from unseen.drift import Drift, Tolerance
 from unseen.records import Estimate, Notice, UnseenWarning
+from unseen.rejection import known_accuracy, open_macro_f1, open_set_risk
 from unseen.rejection.base import RejectionRule
 from unseen.rejection.learning.sample import OpenSample, OutOfFold, labels_at
 from unseen.rejection.learning.shares import (
@@ -328,6 +329,24 @@ def test_a_clash_of_the_unseen_label_is_an_error_only_where_it_is_used(rows) -> 
     assert RatioRule().fit(X, clash).classes_.tolist() == ["right", "unseen"]
     with pytest.raises(TypeError, match="unseen_label must be text"):
         RatioRule(unseen_label=-1).fit(X, y, X_new, SHARES)
+
+
+@pytest.mark.parametrize("kind", [int, float, bool, str])
+def test_the_unseen_label_can_be_one_word_for_all_kinds_of_labels(rows, kind) -> None:
+    X, y, X_new = rows
+    labels = (y == "left").astype(kind)
+    usual = RatioRule().fit(X, labels, X_new, SHARES)
+    rule = RatioRule(unseen_label="unseen").fit(X, labels, X_new, SHARES)
+    assert rule.classes_.tolist() == [*np.unique(labels).tolist(), "unseen"]
+    found = rule.predict_new()
+    assert_array_equal(found == "unseen", usual.predict_new() == usual.classes_[-1])
+    assert set(found.tolist()) <= set(rule.classes_.tolist())
+    assert_array_equal(rule.predict_proba(X_new), usual.predict_proba(X_new))
+    truth = np.where(found == "unseen", "unseen", found)
+    assert known_accuracy(truth, found, unseen_label="unseen") == 1
+    assert open_macro_f1(truth, found, known=rule.classes_[:-1], unseen_label="unseen") == 1
+    by_risk = open_set_risk(rule, X, labels, X_new, SHARES, unseen_label="unseen")
+    assert by_risk.risk == open_set_risk(usual, X, labels, X_new, SHARES).risk
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,32 @@ def test_bundled_sets_have_none() -> None:
         assert not sentinel_notices(X[::2], X[1::2]), name
 
 
+def test_columns_with_the_same_number_for_missing_share_a_notice() -> None:
+    spoilt = NEW.copy()
+    spoilt[:15, :2] = -999.0
+    spoilt[:20, 1] = -999.0
+    (notice,) = sentinel_notices(ROWS, spoilt, ("a", "b", "c"), "give --missing {value}")
+    assert notice.about is None
+    assert notice.text == (
+        "columns 'a', 'b' are -999 in 15% to 20% of the new rows and in 0% of the labelled ones, "
+        "far from all other values. If the number stands for a missing value, give --missing -999."
+    )
+
+
+@pytest.mark.parametrize(
+    "mark", ["?", "--", " - ", "Unknown", "unlabeled", "-999", "9999", -999, "-9.0"]
+)
+def test_a_label_that_marks_missing_ones_is_told(mark) -> None:
+    (notice,) = label_notices(np.array(["a", mark], dtype=object))
+    assert (notice.code, notice.about) == ("label_for_missing", mark)
+    assert f"(--missing {mark!r} on the command line)" in notice.text
+
+
+def test_other_labels_mark_nothing() -> None:
+    for labels in (["+", "-"], ["n/a?", "none"], [-1, 1], [9, 99], ["unknown words", "a"]):
+        assert not label_notices(np.array(labels))
+
+
 def test_labels_that_differ_by_case_or_spaces() -> None:
     labels = np.array(["Adelie", "adelie ", "Gentoo", "Chin  strap", "chin strap"], dtype=object)
     notices = label_notices(np.sort(labels))

@@ -56,7 +56,8 @@ def test_shares_of_rows_that_only_one_class_can_make_are_their_counts() -> None:
 
 def test_a_probability_of_zero_is_a_coordinate_like_others() -> None:
     least = np.log(1e-7)
-    assert_allclose(simplex.score_features(np.eye(2)[:1]), [[-least / 2, least / 2, 0.0]])
+    found = simplex.score_features(np.eye(2)[:1], are_probabilities=True)
+    assert_allclose(found, [[-least / 2, least / 2, 0.0]])
 
 
 def test_on_the_plane_the_slope_is_level_everywhere() -> None:

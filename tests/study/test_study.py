@@ -13,6 +13,7 @@ import unseen.study
 from unseen import Comparison
 from unseen._progress import hear_stages, show_progress
 from unseen.persist import load, save
+from unseen.preparing import in_units, without_constants
 from unseen.records import Estimate, Notice
 from unseen.samples.oddities import sentinel_notices
 from unseen.study import (
@@ -25,8 +26,8 @@ from unseen.study import (
     run_classification,
     run_study,
 )
-from unseen.study.column_drift import column_drift, in_units, readable
-from unseen.study.run import _as_in_table, without_constants
+from unseen.study.column_drift import column_drift, readable
+from unseen.study.run import _as_in_table
 from unseen.study.sheets import row_checks
 from unseen.tables import Columns, Source
 
@@ -151,11 +152,12 @@ def test_a_code_for_missing_stands_in_the_units_of_the_file() -> None:
     new = made_new(training, pa.table({**made, "x": np.append(made["x"][:30], [-999.0] * 10)}))
     found = sentinel_notices(training.X, new.X)
     other = Notice("few_rows", "few.")
-    kept, said = in_units((*found, other), training, new)
+    rows = training.columns, training.X, new.X, "give --missing {value}"
+    kept, said = in_units((*found, other), *rows)
     assert kept == other
     assert "column 'x' is -999 in 25% of the new rows" in said.text
     assert said.text.endswith("give --missing -999.")
-    assert in_units((other,), training, new) == (other,)
+    assert in_units((other,), *rows) == (other,)
 
 
 def test_a_category_called_missing_is_no_flag_of_gaps() -> None:

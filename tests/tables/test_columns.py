@@ -172,7 +172,7 @@ LEFT_OUT = {
     "run": ("c", shuffled_run, "looks like an id: whole numbers, no two the same"),
     "named": ("user_id", RNG.choice(10**6, N, False), "looks like an id: whole numbers, no two"),
     "text id": ("c", [f"k{i}" for i in range(N)], "looks like an id: text, no two the same"),
-    "free text": ("c", [f"t{i // 2}" for i in range(N)], "looks like free text: 30 values, most"),
+    "free text": ("c", [f"t{i // 2}" for i in range(N)], "looks like free text: most values"),
     "dates": ("c", [date(2024, 1, 1 + i % 9) for i in range(N)], "holds dates or times"),
     "date text": ("c", [f"2024-01-{10 + i % 9}" for i in range(N)], "holds dates or times"),
     "other dates": ("c", ["31/01/2024", "2024-01-31T10:00", "9:30"] * 20, "holds dates or times"),
@@ -247,7 +247,16 @@ def error_of(call):
 def test_errors_of_training():
     table = pa.table({"y": ["a"] * N, "x": SIZES, "l": [[1]] * N})
     told = error_of(lambda: Columns(label="y", drop=["x", "l"]).fit(table))
-    assert told == ("TRAIN must have a column to use; 'x' is left out; 'l' is left out.")
+    assert told == "TRAIN must have a column to use; 'x', 'l' (each is left out)."
+    told = error_of(
+        lambda: Columns(label="y", drop=["x"]).fit(table.append_column("z", [["a"] * N]))
+    )
+    assert told.startswith("TRAIN must have a column to use; 'x' (is left out); 'l' (holds lists")
+    assert told.endswith("'z' (has the same value in all labelled rows).")
+    told = error_of(lambda: Columns(label="y", text=["y"]).fit(table, new=table))
+    assert told == "text must name neither the label nor columns to drop; got 'y'."
+    told = error_of(lambda: Columns(label="y", unit_rows=True).fit(table))
+    assert told.startswith("unit_rows must have embeddings or texts to divide")
     told = error_of(lambda: Columns(keep=["l"]).fit(table))
     assert told.startswith("keep must name columns of use; 'l' holds lists of numbers: --features")
     told = error_of(lambda: Columns(keep=["z"]).fit(table))
@@ -270,19 +279,32 @@ def test_errors_of_training():
 def test_errors_of_new_rows():
     columns = Columns().fit(pa.table({"a": SIZES, "b": ["u", "v"] * (N // 2), "c": SIZES}))
     told = error_of(lambda: columns.transform(pa.table({"c": SIZES})))
-    assert told == "columns of NEW must include those of TRAIN; missing: 'a', 'b'."
+    advice = " --drop leaves a column out."
+    assert told == f"columns of NEW must include those of TRAIN; missing: 'a', 'b'.{advice}"
     new = {"a": ["1", "2,5"], "b": ["u", "v"], "c": [1.0, 2.0]}
     for call in (columns.transform, columns.transform_new):
         told = error_of(lambda call=call: call(pa.table(new)))
         assert told == (
-            "column 'a' must hold numbers in NEW as it does in TRAIN; got '2,5', in row 2."
+            "column 'a' must hold numbers with '.' before the decimals in NEW as it does in TRAIN; "
+            "got '2,5', in row 2."
         )
+    wrong = pa.table({**new, "a": ["1", "high"]})
+    assert error_of(lambda: columns.transform(wrong)) == (
+        "column 'a' must hold numbers in NEW as it does in TRAIN; got 'high', in row 2. If it "
+        "means missing: --missing 'high'."
+    )
     told = error_of(lambda: columns.transform_new(pa.table(new)[:0]))
     assert told == "NEW must have rows; got none."
     told = error_of(lambda: columns.transform_new(pa.table({**new, "a": [None, float("nan")]})))
-    assert told == "column 'a' must have values in NEW as it has in TRAIN; it has none."
-    told = error_of(lambda: columns.transform_new(pa.table({**new, "a": [1, 2], "b": ["", None]})))
-    assert told == "column 'b' must have values in NEW as it has in TRAIN; it has none."
+    empty = "columns of NEW must have values as in TRAIN; none is in"
+    assert told == f"{empty} 'a'. --drop leaves a column out."
+    both = pa.table({**new, "a": [None, None], "b": ["", None]})
+    told = error_of(
+        lambda: columns.transform_new(
+            both.cast(pa.schema([("a", pa.float64()), ("b", pa.string()), ("c", pa.float64())]))
+        )
+    )
+    assert told == f"{empty} 'a', 'b'. --drop leaves a column out."
     told = error_of(lambda: columns.transform(pa.table({**new, "a": [1, 2], "b": [[1], [2]]})))
     assert told.startswith("column 'b' must hold text in NEW as it does in TRAIN; it holds neither")
     told = error_of(lambda: columns.transform(pa.table({**new, "a": [date(2024, 1, 1)] * 2})))
@@ -320,6 +342,19 @@ def test_notices_of_new_rows():
         ),
     ]
     assert columns.transform_new(train, besides=["y"])[1] == ()
+
+
+def test_several_columns_share_a_notice_of_what_is_new_in_them():
+    names = [f"c{place}" for place in range(7)]
+    columns = Columns().fit(pa.table(dict.fromkeys(names, ["u", "v"] * 30) | {"a": SIZES}))
+    new = pa.table({**dict.fromkeys(names, ["u"] * 18 + ["w", None]), "a": [1.0] * 19 + [None]})
+    gaps, categories = columns.transform_new(new)[1]
+    assert (gaps.code, gaps.severity, gaps.about) == ("newly_missing", "warning", None)
+    assert gaps.text.startswith("Missing in new rows and in none of the labelled ones: 'c0' (5.0%)")
+    assert gaps.text.endswith("and 3 more; they get the most common category or the median.")
+    assert categories.code == "new_category"
+    assert "'c0' (5.0%, such as 'w'), 'c1' (5.0%, such as 'w')" in categories.text
+    assert categories.text.endswith("and 2 more.")
 
 
 @pytest.mark.parametrize(("n_new", "severity"), [(1, "note"), (5, "warning")])

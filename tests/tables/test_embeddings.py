@@ -12,7 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+from unseen.preparing import in_units
+from unseen.samples.oddities import sentinel_notices
 from unseen.study import Inputs
+from unseen.study.column_drift import readable
 from unseen.tables import Columns, Source, WithLabels
 
 RNG = np.random.default_rng(0)
@@ -118,8 +121,8 @@ def test_arrays_that_cannot_be_read(tmp_path):
         return error_of(lambda: list(Source.find(file).batches()))
 
     labels = np.array(["a", None], dtype=object)
-    assert "Save labels as text" in told(labels, allow_pickle=True)
-    assert "got complex128" in told(np.ones(3, complex))
+    assert "numpy.save(file, values.astype(float)), labels as" in told(labels, allow_pickle=True)
+    assert told(np.ones(3, complex)).endswith("must hold numbers or text; got complex128.")
     assert "got shape (2, 2, 2)" in told(np.ones((2, 2, 2)))
     assert "got shape (0,)" in told(np.ones(0))
     np.save(tmp_path / "cut.npy", X)
@@ -145,6 +148,14 @@ def test_labels_must_belong_to_the_rows(tmp_path):
     (tmp_path / "y.csv").write_text("a,b\n1,2\n")
     source = WithLabels(Source.find(tmp_path / "X.npy"), Source.find(tmp_path / "y.csv"))
     assert "must have one column, the labels" in error_of(source.columns)
+    (tmp_path / "y.txt").write_text("\n".join(Y))
+    source = WithLabels(Source.find(tmp_path / "X.npy"), Source.find(tmp_path / "y.txt"))
+    told = error_of(lambda: list(source.batches()))
+    assert told.endswith("rows. A text file begins with the name of its column.")
+    np.save(tmp_path / "y.npy", np.eye(3)[np.zeros(N, int)])
+    source = WithLabels(Source.find(tmp_path / "X.npy"), Source.find(tmp_path / "y.npy"))
+    told = error_of(lambda: list(source.batches()))
+    assert told.endswith("y.npy must hold labels in one dimension; it has rows of 3.")
 
 
 def test_a_list_that_breaks_the_rule_names_its_row():
@@ -153,7 +164,9 @@ def test_a_list_that_breaks_the_rule_names_its_row():
     cases = {
         "got 4 numbers where others are 5": rows[0][:-1],
         "got 0 numbers": None,
-        "lists of finite numbers": [np.nan] * WIDTH,
+        "lists of finite numbers; got none at [0]": [np.nan] * WIDTH,
+        "lists of finite numbers; got -inf at [1]": [1.0, -np.inf, *[0.0] * (WIDTH - 2)],
+        "lists of finite numbers; got 1e+200 at [0]": [1e200] * WIDTH,
     }
     for words, wrong in cases.items():
         told = error_of(lambda w=wrong: columns.transform(pa.table({"emb": [*rows[:3], w]})))
@@ -161,9 +174,12 @@ def test_a_list_that_breaks_the_rule_names_its_row():
         assert told.endswith("in row 4.")
     short = pa.table({"emb": [row[:-1] for row in rows]})
     assert "lists of 5 numbers in NEW" in error_of(lambda: columns.transform(short))
-    assert "must hold lists of numbers" in error_of(
-        lambda: columns.transform(pa.table({"emb": ["a"]}))
-    )
+    for other, words in (
+        ([1.0], "must hold lists of numbers; it holds double"),
+        (["a"], "got 'a'"),
+    ):
+        told = error_of(lambda other=other: columns.transform(pa.table({"emb": other})))
+        assert words in told
     told = error_of(lambda: Columns(features=["embd"]).fit(pa.table({"emb": LISTS})))
     assert "Did you mean 'emb'?" in told
 
@@ -180,8 +196,61 @@ def test_a_saved_embedding_gives_the_same_numbers(tmp_path):
 def test_lists_need_no_name_where_all_other_columns_are_dropped() -> None:
     table = pa.table({"id": [f"row {place}" for place in range(N)], "emb": LISTS})
     assert list(Columns(drop=["id"]).fit(table).feature_names_in_) == ["emb"]
-    with pytest.raises(ValueError, match="'emb' holds lists of numbers: --features uses them"):
+    with pytest.raises(ValueError, match=r"'emb' \(holds lists of numbers: --features uses them\)"):
         Columns().fit(table)
+
+
+def test_lists_in_text_are_lists(tmp_path):
+    lists = pa.table({"emb": X.astype(float).tolist()})
+    texts = [json.dumps(row) for row in lists["emb"].to_pylist()]
+    table = pa.table({"emb": pa.chunked_array([texts[:7], texts[7:]]), "n": np.arange(N) % 7})
+    columns = Columns(features=["emb"]).fit(table)
+    assert_array_equal(columns.transform(table), Columns().fit(lists).transform(lists))
+    assert Columns().fit(table).dropped_["emb"] == "holds lists of numbers: --features uses them"
+    assert len(Columns().fit(table.select(["emb"])).encodings_) == 1
+    printed = pa.table({"emb": list(map(str, X)), "n": np.arange(N) % 7})
+    told = Columns(features=["emb", "n"]).fit(printed).dropped_["emb"]
+    assert told == "holds lists that are no JSON: save them as lists"
+    for wrong in ("[1, 2", "[01, 2]", "[NaN, 1]", "[1e999]", "[]", "1, 2", None):
+        told = error_of(lambda w=wrong: columns.transform(pa.table({"emb": [texts[0], w]})))
+        assert told.startswith("column 'emb' must hold lists such as [1.5, 2]; got ")
+        assert told.endswith("in row 2.")
+
+
+def test_lists_of_booleans_are_lists_of_numbers():
+    flags = X > 0
+    found = Columns().fit(pa.table({"emb": flags.tolist()}))
+    expected = Columns().fit(pa.table({"emb": flags.astype(int).tolist()}))
+    assert_array_equal(
+        found.transform(pa.table({"emb": flags.tolist()})),
+        expected.transform(pa.table({"emb": flags.astype(int).tolist()})),
+    )
+
+
+def test_long_doubles_are_read(tmp_path):
+    np.save(tmp_path / "X.npy", X.astype(np.longdouble))
+    found = pa.Table.from_batches(list(Source.find(tmp_path / "X.npy").batches()))["X"]
+    assert_array_equal(np.array(found.to_pylist()), X.astype(float))
+
+
+@pytest.mark.parametrize("unit_rows", [False, True])
+def test_what_people_read_is_in_the_units_of_the_lists(unit_rows):
+    spoilt = X.copy()
+    spoilt[:9, 2] = -999.0
+    table, new = pa.table({"emb": list(X)}), pa.table({"emb": list(spoilt)})
+    columns = Columns(unit_rows=unit_rows)
+    encoded = columns.fit_transform(table)
+    names, values = columns.in_units(encoded)
+    assert names == tuple(f"emb[{place}]" for place in range(WIDTH))
+    lengths = np.linalg.norm(X.astype(float), axis=1, keepdims=True) if unit_rows else 1.0
+    assert_allclose(values, X / lengths, rtol=1e-12, atol=1e-12)
+    axis = readable(columns)[2]
+    assert_allclose(axis.offset + axis.scale * encoded[:, 2], values[:, 2], rtol=1e-12, atol=1e-12)
+    if not unit_rows:
+        advice = "give --missing {value}"
+        found = sentinel_notices(encoded, columns.transform(new))
+        (told,) = in_units(found, columns, encoded, columns.transform(new), advice)
+        assert told.text.startswith("column 'emb[2]' is -999 in 15% of the new rows")
 
 
 def test_encoded_lists_lie_row_by_row_whether_a_value_is_left_out_or_not() -> None:

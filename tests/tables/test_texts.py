@@ -85,10 +85,11 @@ SCORED = pa.table(
 
 
 def test_probabilities_are_the_logits_that_made_them():
-    found = score_features(CHANCES)
+    found = score_features(CHANCES, are_probabilities=True)
     assert_allclose(found[:, :3], LOGITS - LOGITS.mean(axis=1, keepdims=True))
     assert_allclose(np.exp(found[:, 3]), CHANCES.max(axis=1))
-    assert_allclose(score_features(LOGITS)[:, 3], np.log(np.exp(LOGITS).sum(axis=1)))
+    energy = score_features(LOGITS, are_probabilities=False)[:, 3]
+    assert_allclose(energy, np.log(np.exp(LOGITS).sum(axis=1)))
 
 
 def test_scores_are_the_only_columns():
@@ -96,7 +97,7 @@ def test_scores_are_the_only_columns():
     assert columns.transform(SCORED).shape == (40, 5)
     assert columns.looked_at(SCORED.column_names) == ["p_0", "p_1", "p_2", "energy"]
     assert "scores_only" in [notice.code for notice in columns.notices_]
-    features = score_features(CHANCES)
+    features = score_features(CHANCES, are_probabilities=True)
     mine = ScoreColumns(["p_*"], label="y").fit(SCORED).transform(SCORED)
     spread = np.sqrt(np.mean(features.std(axis=0) ** 2))
     assert_allclose(mine, (features - features.mean(axis=0)) / spread, atol=1e-9)
@@ -104,8 +105,65 @@ def test_scores_are_the_only_columns():
     with pytest.raises(ValueError, match="at least two classes"):
         ScoreColumns(["p_0"], label="y").fit(SCORED)
     broken = SCORED.set_column(0, "p_0", pa.array([None] * 40, pa.string()))
-    with pytest.raises(ValueError, match=r"scores must not be missing, in row 1\."):
+    told = r"scores must not be missing or infinite; 'p_0' is, in row 1\."
+    with pytest.raises(ValueError, match=told):
         columns.transform(broken)
+    with pytest.raises(ValueError, match=r"missing: 'energy'\.$"):
+        columns.transform(SCORED.drop_columns(["energy"]))
+
+
+@pytest.mark.parametrize("odd", [[-0.2] * 3, [0.9, 0.9, 0.9], [0.0] * 3])
+def test_an_odd_row_of_scores_does_not_change_how_the_others_are_read(odd):
+    columns = ScoreColumns(["p_*"], label="y").fit(SCORED)
+    rows = np.vstack([CHANCES[:5], odd])
+    spoilt = pa.table({f"p_{place}": rows[:, place] for place in range(3)})
+    assert_array_equal(columns.transform(spoilt)[:5], columns.transform(SCORED)[:5])
+
+
+def test_probabilities_beside_logits_are_refused():
+    columns = ScoreColumns(["p_*"], label="y").fit(SCORED)
+    other = pa.table({f"p_{place}": LOGITS[:, place] for place in range(3)})
+    told = r"^scores of NEW must be of one kind with scores of TRAIN.* 0% of the new rows are prob"
+    with pytest.raises(ValueError, match=told):
+        columns.transform(other)
+    logits = ScoreColumns(["p_*"]).fit(other)
+    with pytest.raises(ValueError, match="100% of the new rows are probabilities"):
+        logits.transform(SCORED)
+    with pytest.raises(ValueError, match="scores_new must be of one kind with scores"):
+        unseen.estimate_from_scores(CHANCES, ["a", "b"] * 20, 100 * CHANCES)
+
+
+def test_scores_may_be_lists_and_have_a_decimal_comma():
+    expected = ScoreColumns(["p_*"], label="y").fit(SCORED).transform(SCORED)
+    lists = pa.table({"scores": CHANCES.tolist(), "y": SCORED["y"]})
+    assert_array_equal(ScoreColumns(["scores"], label="y").fit(lists).transform(lists), expected)
+    commas = {
+        f"p_{place}": [str(v).replace(".", ",") for v in CHANCES[:, place]] for place in range(3)
+    }
+    table = pa.table(commas)
+    for decimal in (None, ","):
+        columns = ScoreColumns(["p_*"], decimal=decimal).fit(table)
+        assert_array_equal(columns.transform(table), expected)
+        assert columns.typed(table)["p_0"].to_pylist() == CHANCES[:, 0].tolist()
+    with pytest.raises(ValueError, match=r"column 'p_0' must hold scores; got '0[.]"):
+        columns.transform(SCORED)
+
+
+def test_a_text_without_words_is_told():
+    columns = Columns(label="topic", text=["message"])
+    few = pa.table({"message": [*NEW["message"].to_pylist(), "", None]})
+    (told,) = columns.fit(TRAIN, new=few).transform_new(few)[1]
+    assert (told.code, told.severity, told.about) == ("newly_missing", "warning", "message")
+    assert told.text.endswith("they get no words.")
+    none = pa.table({"message": ["", None]})
+    with pytest.raises(ValueError, match="columns of NEW must have values as in TRAIN"):
+        columns.transform_new(none)
+    for train, new, place in ((TRAIN, none, "NEW"), (TRAIN, pa.table({"message": ["!"]}), "NEW")):
+        with pytest.raises(ValueError, match=f"it has none in {place}"):
+            Columns(label="topic", text=["message"]).fit(train, new=new)
+    marks = TRAIN.set_column(0, "message", pa.array(["!!"] * 60))
+    with pytest.raises(ValueError, match="it has none in TRAIN"):
+        Columns(label="topic", text=["message"]).fit(marks, new=NEW)
 
 
 def test_shares_from_scores_see_a_class_that_the_scores_show():
@@ -142,4 +200,23 @@ def test_a_frame_with_text_dates_and_gaps_is_prepared_as_on_the_command_line():
     rows = columns.fit_transform(X)
     plain = unseen.estimate(rows, y, columns.transform(X_new), random_state=0, confidence=None)
     assert found.unseen == plain.unseen
+    assert [notice.code for notice in found.notices[:2]] == ["columns_not_used", "prepared"]
     assert found.notices[0].text == "Not used: 'day' (holds dates or times)."
+    codes = [notice.code for notice in found.notices]
+    assert "constant_columns" not in codes
+
+
+def test_a_frame_is_spoken_of_in_its_own_names_and_units():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"size": rng.normal(5, 1, 80), "colour": ["red", "blue"] * 40})
+    new = frame.copy()
+    new.loc[:19, "size"] = -999.0
+    y, options = ["a", "b"] * 40, {"random_state": 0, "confidence": None}
+    notices = unseen.estimate(frame, y, new, **options).notices
+    (told,) = [one for one in notices if one.code == "sentinel_values"]
+    assert told.text.startswith("column 'size' is -999 in 25% of the new rows")
+    assert told.text.endswith("leave the value empty or fill it in.")
+    new["size"] = new["size"].astype(str).replace("-999.0", "broken")
+    with pytest.raises(ValueError, match=r"got 'broken', in row 1 of X_new\."):
+        unseen.estimate(frame, y, new, **options)
+    assert unseen.estimate(frame, y, frame, estimator=unseen.MPEIncomplete(), full=True, **options)

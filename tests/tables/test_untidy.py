@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from unseen.study import Inputs
-from unseen.tables import BadCell, Columns, Source
+from unseen.tables import BadCell, Columns, RowWriter, Source, check_names
 from unseen.tables.formats import find_separator
-from unseen.tables.values import number_of
+from unseen.tables.values import number_of, without_marks
 
 RNG = np.random.default_rng(0)
 N = 40
@@ -80,7 +80,7 @@ def test_marks_between_thousands_do_not_change_a_number(whole, cents, mark):
 
 
 @pytest.mark.parametrize(
-    "word", ["1,2", "12,34", "1,2345", ",123", "1,234,5", "1,,234", "a,123", "1_000"]
+    "word", ["1,2", "12,34", "1,2345", ",123", "1,234,5", "1,,234", "a,123", "1_000", "0,125"]
 )
 def test_other_commas_make_no_number(word):
     assert number_of(word) is None
@@ -105,9 +105,99 @@ def test_a_comma_is_decimal_where_only_that_suits_all_values():
 def test_values_that_mean_missing_are_missing_in_text_and_numbers():
     sizes = [1.0, -999.0, 3.0, 2.0] * 5
     for values in (sizes, [str(size) for size in sizes], ["1", "-999", "3", "2"] * 5):
-        columns = Columns(missing=["-999", "-999.0"]).fit(pa.table({"a": values}))
-        assert columns.get_feature_names_out().tolist() == ["a", "a=missing"]
-        assert columns.transform(pa.table({"a": values}))[:, 1].tolist() == [0, 1, 0, 0] * 5
+        for mark in ("-999", "-999.0"):
+            columns = Columns(missing=[mark]).fit(pa.table({"a": values}))
+            assert columns.get_feature_names_out().tolist() == ["a", "a=missing"]
+            assert columns.transform(pa.table({"a": values}))[:, 1].tolist() == [0, 1, 0, 0] * 5
+
+
+@pytest.mark.parametrize(
+    ("mark", "decimal", "forms", "others"),
+    [
+        (
+            "-999",
+            None,
+            ["-999", "-999.0", "-999.00", " -999. ", "-999,0"],
+            ["999", "-9990", "-999.5"],
+        ),
+        ("9", None, ["9.000", "9"], ["9,000", "9.5", "19"]),
+        ("9", ",", ["9,000", "9.0"], ["9.000"]),
+        ("9.50", None, ["9.5", "9,5", "9.500"], ["9.05", "9.51", "95"]),
+        ("1e20", None, ["1e20"], ["100000000000000000000"]),
+        ("a.c", None, ["a.c", "a.c "], ["abc"]),
+    ],
+)
+def test_a_number_for_missing_is_known_in_every_form(mark, decimal, forms, others):
+    column = pa.chunked_array([[*forms, *others]])
+    found = without_marks(column, [mark], decimal).to_pylist()
+    assert found == [*[None] * len(forms), *others]
+
+
+def test_no_article_is_quoted():
+    article = "word " * 300
+    numbers = [*map(str, SIZE), article]
+    (notice,) = Columns(keep=["a"]).fit(pa.table({"a": numbers})).notices_
+    assert notice.text.endswith("Correct these cells.")
+    assert len(notice.text) < 250
+    columns = Columns().fit(pa.table({"a": SIZE}))
+    with pytest.raises(BadCell) as told:
+        columns.transform(pa.table({"a": numbers}))
+    assert len(str(told.value)) < 200
+
+
+def test_labels_that_mean_missing_are_missing(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    kinds = [*KIND, *["?"] * 12]
+    rows = [f"{size},{kind}" for size, kind in zip([*SIZE, *SIZE[:12]], kinds, strict=True)]
+    (tmp_path / "train.csv").write_text("\n".join(["size,kind", *rows]))
+    (tmp_path / "new.csv").write_text("\n".join(["size", *map(str, SIZE)]))
+    training, _ = Inputs("train.csv", "new.csv", label="kind").read()
+    assert "?" in training.counts
+    training, _ = Inputs("train.csv", "new.csv", label="kind", missing=("?",)).read()
+    assert list(training.counts) == ["b", "ä"]
+    told = {notice.code: notice.text for notice in training.notices}
+    assert told["rows_without_label"].startswith(
+        "12 rows of train.csv left out: no label (empty, NA, null or '?')"
+    )
+
+
+def test_a_small_class_with_another_spelling_is_told(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    kinds = [*KIND, "B", "B "]
+    rows = [f"{size},{kind}" for size, kind in zip([*SIZE, 1.0, 2.0], kinds, strict=True)]
+    (tmp_path / "train.csv").write_text("\n".join(["size,kind", *rows]))
+    training, _ = Inputs("train.csv", "train.csv", label="kind").read()
+    codes = [notice.code for notice in training.notices]
+    assert codes[-2:] == ["small_classes", "labels_alike"]
+
+
+def test_numbers_with_the_other_mark_than_the_option_are_named():
+    table = pa.table({"a": [f"{size:.1f}" for size in SIZE], "b": list(map(str, range(2))) * 20})
+    found = Columns(decimal=",").fit(table)
+    assert found.dropped_ == {"a": "holds numbers that have another mark than --decimal ','"}
+    versions = pa.table({"a": ["1.2", "1.3"] * 20, "b": SIZE})
+    assert not Columns(decimal=",").fit(versions).dropped_
+
+
+def test_a_header_that_is_not_parted_names_the_option(tmp_path):
+    (tmp_path / "t.csv").write_text("size^kind\n1^a\n")
+    source = Source.find(tmp_path / "t.csv")
+    with pytest.raises(ValueError, match=r"--sep names the mark between them\.$"):
+        check_names("--label", ["kind"], source.columns(), source.name)
+    with pytest.raises(ValueError, match=r"It has 'X'\.$"):
+        check_names("--label", ["kind"], ["X"], "X.npy")
+
+
+def test_lists_are_cells_of_csv(tmp_path):
+    table = pa.table({"emb": [[1.5, None], None], "at": [{"x": 1}, {"x": None}], "n": [1, 2]})
+    with RowWriter(tmp_path / "t.csv") as writer:
+        writer.write(table)
+    found = pa.Table.from_batches(list(Source.find(tmp_path / "t.csv").batches())).to_pydict()
+    assert found == {
+        "emb": ["[1.5, null]", None],
+        "at": ['{"x": 1}', '{"x": null}'],
+        "n": ["1", "2"],
+    }
 
 
 def test_a_bad_cell_of_new_names_its_row_in_the_file(tmp_path, monkeypatch):
@@ -116,7 +206,7 @@ def test_a_bad_cell_of_new_names_its_row_in_the_file(tmp_path, monkeypatch):
     lines = text_of().splitlines()
     lines[30] = "abc,1,b"
     (tmp_path / "new.csv").write_text("\n".join(lines))
-    with pytest.raises(BadCell, match=r"column 'größe' must hold numbers .*; got 'abc', in row 30"):
+    with pytest.raises(BadCell, match=r"got 'abc', in row 30 of new\.csv\. If"):
         Inputs("train.csv", "new.csv", label="kind", max_rows=40).read()
 
 
@@ -126,8 +216,16 @@ def test_a_bad_cell_of_train_is_named_and_can_be_called_missing():
     (notice,) = columns.notices_
     assert notice.code == "nearly_numbers"
     assert notice.about == "a"
-    told = "row 41 holds '3.5 cm'. Correct it, or give --missing '3.5 cm'."
-    assert notice.text.endswith(told)
+    assert notice.text == (
+        "Not read as numbers, though nearly all values are: 'a' (but 1 of 41: row 41 holds "
+        "'3.5 cm'). Correct these cells, or give --missing '3.5 cm'."
+    )
+    others = ["high", *values[1:]]
+    table = pa.table({"a": values, "b": others, "c": values})
+    (notice,) = Columns(keep=["a", "b", "c"]).fit(table, rows=np.arange(100, 141)).notices_
+    assert notice.about is None
+    assert "'a' (but 1 of 41: row 141 holds '3.5 cm'), 'b' (but 2 of 41: row 101" in notice.text
+    assert notice.text.endswith("or give --missing '3.5 cm' --missing 'high'.")
     assert Columns(missing=["3.5 cm"]).fit(pa.table({"a": values})).notices_ == []
 
 

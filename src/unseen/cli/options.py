@@ -26,7 +26,7 @@ class _FileName(click.Path):
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         """The name, as a path where one is wanted."""
         # Of a variable that is not set; as a path it would be the current folder.
-        if value == "":
+        if not str(value).strip():
             self.fail("must name a file; got an empty text. Is a variable not set?", param, ctx)
         if _ADDRESS.match(str(value)):
             rule = "must name a file on this machine, and not an address"

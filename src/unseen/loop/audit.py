@@ -340,7 +340,9 @@ def names_alike(labels: Iterable[Any], known: Iterable[Any]) -> tuple[Notice, ..
             raise TypeError(
                 f"labels must be of the type of the known classes; got {label!r} for {same!r}."
             )
-    return label_notices(np.array([*classes]))
+    # Rows that people did not label are no rows of TRAIN.
+    found = label_notices(np.array([*classes]))
+    return tuple(one for one in found if one.code == "labels_alike")
 
 
 def _looked_at(

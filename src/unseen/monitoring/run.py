@@ -13,11 +13,12 @@ from unseen._progress import Listener, each, show_progress
 from unseen._random import whole_seed
 from unseen._types import FloatArray
 from unseen._wording import count, listed
-from unseen.api import as_numbers, chosen_estimator, needed_columns
+from unseen.api import chosen_estimator
 from unseen.intervals import check_interval
 from unseen.monitoring.reference import TEST_FOLDS, Reference, WindowScorer, training_reference
 from unseen.monitoring.timeline import Timeline
 from unseen.monitoring.windows import Windows, find_windows, shown_key, windows_of
+from unseen.preparing import prepare
 from unseen.proportions import ProportionEstimator
 from unseen.records import Estimate, Notice
 from unseen.samples import check_new, sample_notices
@@ -114,10 +115,10 @@ def monitor(
     seed = whole_seed(chosen.random_state)
     scorer = chosen.scorer(seed)
     _check_settings(alpha, least_rows, scorer)
-    X, X_new, _, prepared = as_numbers(needed_columns(X=X, X_new=X_new), X, X_new)
-    labelled = chosen.fit(X, y).labelled_
-    rows = check_new(labelled, X_new)
-    notices = (*prepared, *sample_notices(labelled, rows, given=X_new))
+    prepared = prepare(X, X_new)
+    labelled = chosen.fit(prepared.X, y).labelled_
+    rows = check_new(labelled, prepared.X_new)
+    notices = prepared.told(sample_notices(labelled, rows, given=prepared.X_new))
     windows = windows_of(by, rows.shape[0])
     # A window that happens to be called so goes first.
     to_training = isinstance(reference, str) and reference == "training"

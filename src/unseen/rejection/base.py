@@ -70,6 +70,7 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
     ----------
     unseen_label : label, default="auto"
         Label of rows of unseen classes; "auto" is "unseen" for text labels and -1 for numbers.
+        A word among numbers makes labels an array of objects.
     n_folds : int, default=5
         Number of folds behind the probabilities out of fold.
     random_state : int, RandomState instance or None, default=None

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from unseen._types import FloatArray
 from unseen._wording import quoted
 from unseen.samples.checks import check_rows, column_names
-from unseen.simplex import score_features
+from unseen.simplex import check_one_kind, part_of_probabilities, score_features
 
 
 def scores_as_features(
@@ -34,7 +34,10 @@ def scores_as_features(
         )
     if (novelty is None) != (novelty_new is None):
         raise ValueError("novelty and novelty_new must be given both, or neither.")
-    X, X_new = score_features(rows), score_features(rows_new)
+    part, part_new = part_of_probabilities(rows), part_of_probabilities(rows_new)
+    check_one_kind(part, part_new, "scores", "scores_new")
+    # A few odd rows among the new ones must not be read otherwise than the labelled rows are.
+    X, X_new = (score_features(one, are_probabilities=part == 1) for one in (rows, rows_new))
     if novelty is None:
         return X, X_new
     own = _one_each(novelty, "novelty", len(X))

@@ -6,15 +6,11 @@ column sets the new rows apart, a person who hears its name often can.
 
 from __future__ import annotations
 
-import numpy as np
-
 from unseen._wording import listed
 from unseen.loop import Column
 from unseen.records import Notice
-from unseen.samples.oddities import sentinel_notices
 from unseen.study.rows import NewRows, Training
 from unseen.tables import Columns
-from unseen.tables.encodings import NumberEncoding
 from unseen.tables.texts import TextEncoding
 
 # More new rows than this outside the range of training are rarely all of a new class.
@@ -26,14 +22,14 @@ def readable(columns: Columns) -> list[Column]:
     """The encoded columns as people know them: numbers in their units, categories by name."""
     found = []
     for encoding in columns.encodings_:
-        for name in encoding.names:
+        for name, unit in zip(encoding.names, encoding.units, strict=True):
             _, is_category, category = name.removeprefix(encoding.name).partition("=")
-            if isinstance(encoding, NumberEncoding) and name == encoding.name:
-                found.append(Column(name, encoding.mean, encoding.scale))
-            elif is_category:
+            if is_category:
                 found.append(Column(encoding.name, category=category))
             else:
-                found.append(Column(name, is_direction=isinstance(encoding, TextEncoding)))
+                offset, scale = unit or (0.0, 1.0)
+                is_direction = isinstance(encoding, TextEncoding)
+                found.append(Column(name, offset, scale, is_direction=is_direction))
     return found
 
 
@@ -75,15 +71,3 @@ def _listed(found: list[tuple[str, str]]) -> tuple[str, str | None]:
     """What is said of all columns, and the column, where there is one."""
     names = {name for name, _ in found}
     return listed([said for _, said in found]), names.pop() if len(names) == 1 else None
-
-
-def in_units(notices: tuple[Notice, ...], training: Training, new: NewRows) -> tuple[Notice, ...]:
-    """The notices, where numbers for missing values stand as in the file, with their option."""
-    others = tuple(one for one in notices if one.code != "sentinel_values")
-    if len(others) == len(notices):
-        return notices
-    units = [(column.offset, column.scale) for column in readable(training.columns)]
-    offsets, scales = np.array(units).T
-    rows, rows_new = (offsets + scales * one for one in (training.X, new.X))
-    names = tuple(map(str, training.columns.get_feature_names_out()))
-    return (*others, *sentinel_notices(rows, rows_new, names, "give --missing {value}"))

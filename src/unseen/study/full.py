@@ -150,7 +150,7 @@ def _scored(
     keys: list[IntArray] = []
     first = piece.first
     for batch in piece.batches(wanted):
-        with rows_of_file(np.arange(first, first + batch.num_rows)):
+        with rows_of_file(np.arange(first, first + batch.num_rows), piece.name):
             rows = columns.transform(batch.select(needed))
         first += batch.num_rows
         scores.append(counter.score(rows))

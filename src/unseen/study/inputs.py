@@ -84,13 +84,16 @@ class Inputs:
             options = " and ".join(map(_as_option, settled))
             raise ValueError(f"leave out {options}: that was settled when TRAIN was saved.")
         if self.label is None and self.labels is None and not self.is_saved:
-            raise ValueError("--label must name the column of TRAIN with the classes.")
+            raise ValueError(
+                "--label must name the column of TRAIN with the classes, or --labels a file."
+            )
         if self.label is not None and self.labels is not None:
             raise ValueError("give one of --label, a column, and --labels, a file.")
         barred = [name for name in ("drop", *_OF_COLUMNS) if getattr(self, name)]
         if self.scores and barred:
             raise ValueError(f"--scores are the only columns: leave out {_as_option(barred[0])}.")
-        if self.train.endswith(".h5ad") and not any("obsm/" in name for name in self.features):
+        is_of_cells = _names_cells(self.train) or self.format == "h5ad"
+        if is_of_cells and not any("obsm/" in name for name in self.features):
             raise ValueError(
                 "--features must name an embedding of the cells, such as obsm/X_pca: counts of "
                 "genes and annotations are no features."
@@ -100,7 +103,11 @@ class Inputs:
 
     def writes_cells(self, out: Path) -> bool:
         """Whether labelled rows go into a copy of NEW, a file of single cells."""
-        return out.suffix == ".h5ad" and self.new.endswith(".h5ad")
+        if out.suffix.lower() != ".h5ad" or not _names_cells(self.new):
+            return False
+        if len(self.new_source.parts) > 1:
+            raise ValueError(f"{out} is to be a copy of NEW, which must be one file; got several.")
+        return True
 
     @property
     def is_saved(self) -> bool:
@@ -196,8 +203,8 @@ class Inputs:
             check_names("--label", [self.label], present, self.train_source.name)
         # A column that only NEW has is not used anyway, but may be named.
         named = {*present, *self.new_source.columns()} if self.drop else set()
-        if self.group is not None and self.group not in present:
-            raise ValueError(f"--group must name a column of TRAIN; got {self.group!r}.")
+        if self.group is not None:
+            check_names("--group", [self.group], present, self.train_source.name)
         unknown = [name for name in self.drop if name not in named]
         if unknown:
             raise ValueError(
@@ -243,6 +250,10 @@ class Inputs:
                 "save it again with --drop."
             )
         return self.saved
+
+
+def _names_cells(table: str) -> bool:
+    return table.lower().endswith(".h5ad")
 
 
 def _as_option(name: str) -> str:

@@ -17,7 +17,9 @@ from unseen._frozen import Frozen
 from unseen._types import BoolArray, FloatArray
 from unseen._wording import count, quoted
 from unseen.loop import Promotion
+from unseen.preparing import NamedRows
 from unseen.records import Notice
+from unseen.samples.oddities import label_notices
 from unseen.tables import (
     BadCell,
     Columns,
@@ -36,22 +38,6 @@ FEWEST_ROWS = 10
 _SMALLEST_PART = 0.8
 # Rows of one window, and of all windows together.
 _WINDOW_ROWS, _ALL_WINDOWS = 2_000, 100_000
-
-
-class NamedRows:
-    """Numbers whose columns have names: a table to estimators, and no copy of the numbers."""
-
-    def __init__(self, X: FloatArray, column_names: list[str]) -> None:
-        self.X, self.column_names, self.shape = X, column_names, X.shape
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> FloatArray:
-        return np.array(self.X, dtype=dtype, copy=True) if copy else np.asarray(self.X, dtype)
-
-    def __len__(self) -> int:
-        return len(self.X)
-
-    def __getitem__(self, places: Any) -> FloatArray:
-        return self.X[places]
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +99,7 @@ def read_training(
     """
     label = columns.label
     assert label is not None
-    sample = read_labelled(source, label, max_rows, seed)
+    sample = read_labelled(source, label, max_rows, seed, columns.missing)
     assert sample.keys is not None
     kept, small = _usable_rows(sample, source.name)
     y, positions = sample.keys[kept], sample.positions[kept]
@@ -130,15 +116,16 @@ def read_training(
         )
     table = sample.table if kept.all() else sample.table.filter(kept)
     release_unused()
-    with rows_of_file(positions):
+    with rows_of_file(positions, source.name):
         X = _sealed(columns.fit_transform(table, rows=positions, new=beside))
     counts = {key: number for key, number in sample.counts.items() if key in classes}
     drawn = _drawn(sample, source.name, "labelled rows")
     notices = [*source.notices, *drawn, *columns.notices_]
     if sample.n_missing:
+        marks = quoted(columns.missing) or "NaN"
         text = (
-            f"{count(sample.n_missing)} of {source.name} left out: no label (empty, NA, NaN or "
-            "null). If one of these is the name of a class, rename the class."
+            f"{count(sample.n_missing)} of {source.name} left out: no label (empty, NA, null or "
+            f"{marks}). If one of these is the name of a class, rename the class."
         )
         notices.append(Notice("rows_without_label", text))
     about_file = source.name, sample.sha256, (*notices, *small)
@@ -162,7 +149,9 @@ def _usable_rows(sample: Sample, name: str) -> tuple[BoolArray, list[Notice]]:
         f"Classes of fewer than {FEWEST_ROWS} rows cannot be learnt, and are left out of TRAIN: "
         f"{shown}. Their rows in NEW count as unseen."
     )
-    return kept, [Notice("small_classes", text)]
+    large = [key for key in sample.counts if key not in small]
+    told, alike = (label_notices(np.array(labels)) for labels in (large, [*sample.counts]))
+    return kept, [Notice("small_classes", text), *(one for one in alike if one not in told)]
 
 
 def read_new(
@@ -187,7 +176,7 @@ def read_new(
         needed = [*needed, group]
     sample = read_sample(source, max_rows, seed=seed, columns=needed)
     release_unused()
-    with rows_of_file(sample.positions):
+    with rows_of_file(sample.positions, source.name):
         X, notices = columns.transform_new(sample.table, besides, names)
     notices = (*source.notices, *_drawn(sample, source.name, "rows"), *notices)
     about_file = sample.n_rows, source.name, sample.sha256, notices
@@ -226,18 +215,18 @@ def read_windows(source: Source, by: GroupBy, columns: Columns, seed: int = 0) -
             f"{drawn:,} rows of each were drawn at random."
         )
         notices.append(Notice("windows_drawn", text, "note"))
-    with rows_of_file(sample.positions):
+    with rows_of_file(sample.positions, source.name):
         X, _ = columns.transform_new(sample.table)
     return WindowRows(X, sample.keys, tuple(notices))
 
 
 @contextmanager
-def rows_of_file(positions: NDArray[Any]) -> Iterator[None]:
-    """Name the row of the file, where an error names a row of a sample."""
+def rows_of_file(positions: NDArray[Any], name: str) -> Iterator[None]:
+    """Name the file and its row, where an error names a row of a sample."""
     try:
         yield
     except BadCell as error:
-        raise BadCell(error.text, int(positions[error.place])) from None
+        raise error.of(name, int(positions[error.place])) from None
 
 
 def _drawn(sample: Sample, name: str, what: str) -> list[Notice]:

@@ -26,6 +26,7 @@ from unseen.api import estimate as estimate_shares
 from unseen.drift import Drift, with_drift
 from unseen.full import all_counted
 from unseen.monitoring import Timeline, monitor
+from unseen.preparing import in_units, without_constants
 from unseen.proportions import OpenSetEstimator, ProportionEstimator
 from unseen.proportions.closed_set.adjusted import AdjustedCount
 from unseen.proportions.closed_set.count import ClassifyAndCount
@@ -33,7 +34,7 @@ from unseen.proportions.closed_set.em import SaerensEM
 from unseen.proportions.per_class.incomplete import MPEIncomplete
 from unseen.records import Estimate, Notice, UnseenWarning
 from unseen.rejection.learning.shares import default_estimator
-from unseen.study.column_drift import column_drift, in_units
+from unseen.study.column_drift import column_drift
 from unseen.study.full import Counted, check_full_inputs, count_table
 from unseen.study.inputs import Inputs, Windowing
 from unseen.study.results import Checks, Classification, MethodComparison, Origin, Study, Suspects
@@ -218,7 +219,7 @@ def table_estimate(
         found = replace(found, held_out=replace(found.held_out, by=inputs.group))
     said = () if counted is None else (all_counted(new.name, new.n_rows, len(new.X)),)
     severe, notes = _by_severity((*training.notices, *new.notices, *said))
-    own = in_units(without_constants(found.notices), training, new)
+    own = in_units(found.notices, training.columns, training.X, new.X, "give --missing {value}")
     notices = (*severe, *column_drift(training, new), *own)
     return replace(found, notices=notices), notes
 
@@ -318,11 +319,6 @@ def quiet_warnings() -> Iterator[None]:
         warnings.simplefilter("ignore", UnseenWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)
         yield
-
-
-def without_constants(notices: Iterable[Notice]) -> tuple[Notice, ...]:
-    """The notices, but for the one on constant columns: notices on the tables name these."""
-    return tuple(notice for notice in notices if notice.code != "constant_columns")
 
 
 def _by_severity(notices: tuple[Notice, ...]) -> tuple[tuple[Notice, ...], tuple[Notice, ...]]:

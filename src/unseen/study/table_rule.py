@@ -41,8 +41,8 @@ def fit_rule(
     training: Training, new: NewRows, seed: int = 0, shares: Estimate | None = None
 ) -> TableRule:
     """Fit the default rule, with the shares given, or estimated by the default estimator."""
-    rule = RejectionClassifier(random_state=seed).fit(training.X, training.y, new.X, shares)
-    return TableRule(training.columns, rule)
+    rule = RejectionClassifier(random_state=seed, unseen_label="unseen")
+    return TableRule(training.columns, rule.fit(training.X, training.y, new.X, shares))
 
 
 def write_labels(
@@ -70,7 +70,8 @@ def write_labels(
         for number, batch in enumerate(source.batches()):
             table = None if kept is None else kept.find(number)
             if table is None:
-                table = _labelled(table_rule, batch, first, names, fitted_on)
+                with rows_of_file(np.arange(first, first + batch.num_rows), source.name):
+                    table = _labelled(table_rule, batch, first, names, fitted_on)
                 if kept is not None:
                     kept.keep(number, table)
             first += batch.num_rows
@@ -85,13 +86,13 @@ def _labelled(
 ) -> Table:
     """A batch with its labels; ``first`` is the place of its first row in the table."""
     rule, table = table_rule.rule, arrow().Table.from_batches([batch])
-    with rows_of_file(np.arange(first, first + batch.num_rows)):
-        probabilities = table_rule.probabilities(table)
+    probabilities = table_rule.probabilities(table)
     if fitted_on is not None:
         places = fitted_on.positions
         begin, end = np.searchsorted(places, [first, first + len(probabilities)])
         probabilities[places[begin:end] - first] = rule.out_of_fold_.new[begin:end]
-    labels = rule.classes_[labels_at(probabilities, rule.threshold_)]
+    # A file has one type for a column: beside the word "unseen", numbers are text.
+    labels = rule.classes_.astype(str)[labels_at(probabilities, rule.threshold_)]
     added = [labels, novelty(probabilities), *probabilities.T]
     for name, column in zip(names, added, strict=True):
         table = table.append_column(name, arrow().array(column))

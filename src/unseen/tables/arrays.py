@@ -96,9 +96,9 @@ class _Array:
             shape, by_columns, dtype = read(stream)
         if dtype.kind not in "fiubUS":
             kind = "Python objects" if dtype.hasobject else str(dtype)
+            advice = ". Save them so: numpy.save(file, values.astype(float)), labels as str"
             raise ValueError(
-                f"{name} must hold numbers or text; got {kind}. Save labels as text: "
-                "numpy.save(file, labels.astype(str))."
+                f"{name} must hold numbers or text; got {kind}{advice * dtype.hasobject}."
             )
         if len(shape) not in (1, 2) or 0 in shape:
             raise ValueError(f"{name} must have rows, and perhaps columns; got shape {shape}.")
@@ -149,9 +149,10 @@ def column_of(values: NDArray[Any]) -> Array:
     if kind == "S":
         values = np.char.decode(values, "utf-8")
     elif kind != "U":
-        # Half precision has no arithmetic in pyarrow, and foreign byte order none at all.
-        wanted = np.dtype(np.float32) if values.dtype == np.float16 else values.dtype
-        values = values.astype(wanted.newbyteorder("="), copy=False)
+        # Half precision has no arithmetic in pyarrow; long doubles and foreign byte order none.
+        native = values.dtype.newbyteorder("=")
+        usual: dict[Any, Any] = {np.dtype("e"): np.float32, np.dtype("g"): np.float64}
+        values = values.astype(usual.get(native, native), copy=False)
     if values.ndim == 1:
         return pa.array(values)
     return pa.FixedSizeListArray.from_arrays(pa.array(values.ravel()), values.shape[1])

@@ -16,17 +16,9 @@ import numpy as np
 
 from unseen._types import FloatArray
 from unseen._wording import shown
-from unseen.records import Notice
 from unseen.tables._arrow import Array, arrow
-from unseen.tables.encodings import (
-    MANY,
-    Constant,
-    Encoding,
-    FreeText,
-    Unusable,
-    check_kind,
-    new_gaps,
-)
+from unseen.tables.departures import Departure, new_gaps
+from unseen.tables.encodings import Constant, Encoding, FreeText, Unusable, check_kind
 from unseen.tables.values import as_text
 
 _SCALE = float(np.sqrt(0.5))
@@ -96,23 +88,17 @@ class CategoryEncoding(Encoding):
         encoded[np.arange(len(places)), places] = _SCALE
         return encoded
 
-    def departures(self, text: Array) -> list[Notice]:
-        """Notices of gaps and of categories that new rows show and no labelled row does."""
+    def departures(self, text: Array) -> tuple[Departure, ...]:
+        """Gaps and categories that new rows show and no labelled row does."""
         missing = text.is_null().to_numpy()
-        found = new_gaps(self.name, missing, self.was_missing, "the most common category")
+        gaps = new_gaps(self.name, missing, self.was_missing, "the most common category")
         known = _strings([*self.categories, *self.rare])
         never_seen = ~arrow("compute").is_in(text, value_set=known).to_numpy() & ~missing
-        if never_seen.any():
-            share, first = never_seen.mean(), text[int(never_seen.argmax())].as_py()
-            said = (
-                f"Column {self.name!r} holds a category that the labelled rows never show in "
-                f"{share:.1%} of the new rows, such as {shown(repr(first))}."
-            )
-            severe = share >= MANY
-            found.append(
-                Notice("new_category", said, "warning" if severe else "note", about=self.name)
-            )
-        return found
+        if not never_seen.any():
+            return gaps
+        example = shown(repr(text[int(never_seen.argmax())].as_py()))
+        share = float(never_seen.mean())
+        return (*gaps, Departure("new_category", self.name, share, example))
 
     @staticmethod
     def statement(n_columns: int, rare_below: int, most_categories: int) -> list[str]:
@@ -170,7 +156,7 @@ def _check_categories(
     if len(counts) == n_given:
         raise Unusable("looks like an id: text, no two the same")
     if mostly_rare:
-        raise Unusable(f"looks like free text: {len(counts)} values, most of them rare")
+        raise Unusable("looks like free text: most values are rare")
 
 
 def _strings(words: list[str]) -> Array:

@@ -20,6 +20,7 @@ from unseen._wording import quoted
 from unseen.records import Notice
 from unseen.tables._arrow import Array, Table, arrow, as_table, decoded, is_text
 from unseen.tables.categories import CategoryEncoding, learn_categories
+from unseen.tables.departures import Departure, departure_notices
 from unseen.tables.encodings import (
     Constant,
     Encoding,
@@ -32,9 +33,21 @@ from unseen.tables.encodings import (
 )
 from unseen.tables.source import check_names, matching_names
 from unseen.tables.texts import TextEncoding, learn_text
-from unseen.tables.untidy import decimals_of, marks_notice, nearly_numbers, notices_on_train
+from unseen.tables.untidy import (
+    by_reason,
+    decimals_of,
+    marks_notice,
+    nearly_numbers,
+    notices_on_train,
+    says_numbers,
+)
 from unseen.tables.values import DECIMALS, NotANumber, as_text, departs, numbers, without_marks
-from unseen.tables.vectors import VectorEncoding, is_list, learn_vectors
+from unseen.tables.vectors import (
+    VectorEncoding,
+    begins_as_list,
+    holds_lists,
+    learn_vectors,
+)
 
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 
@@ -153,11 +166,7 @@ class Columns(TransformerMixin, BaseEstimator):
         learned = [self._learn(name, table[name], asked, decimals) for name in others]
         self.encodings_ = with_common_scale([one for one in learned if one is not None])
         self.encodings_ += self._learn_text(table, new)
-        if not self.encodings_:
-            reasons = [f"{name!r} {reason}" for name, reason in self.dropped_.items()]
-            raise ValueError(
-                f"TRAIN must have a column to use; {'; '.join(reasons) or 'got none'}."
-            )
+        self._check_encodings()
         self.feature_names_in_ = np.array([one.name for one in self.encodings_], dtype=object)
         self.n_features_in_ = len(self.encodings_)
         used = {one.name for one in self.encodings_ if not isinstance(one, CategoryEncoding)}
@@ -219,11 +228,12 @@ class Columns(TransformerMixin, BaseEstimator):
         present = table.column_names if names is None else names
         there = [name for name in present if name not in besides]
         notices, blocks = self._notices_on_new(table, there), []
+        found: list[Departure] = []
         for encoding in self.encodings_:
             values = encoding.read(table[encoding.name])
             blocks.append(encoding.encode(values))
-            notices += encoding.departures(values)
-        return _stacked(blocks), tuple(notices)
+            found += encoding.departures(values)
+        return _stacked(blocks), (*notices, *departure_notices(found))
 
     def typed(self, X: Any) -> Table:
         """The table with numbers where a number column came as text, as from csv.
@@ -260,6 +270,14 @@ class Columns(TransformerMixin, BaseEstimator):
         names = [name for encoding in self.encodings_ for name in encoding.names]
         return np.array(names, dtype=object)
 
+    def in_units(self, X: FloatArray) -> tuple[tuple[str, ...], FloatArray]:
+        """Encoded columns that hold numbers of the table: names, and values as they stand there."""
+        units = [unit for encoding in self.encodings_ for unit in encoding.units]
+        given = [place for place, unit in enumerate(units) if unit is not None]
+        offsets, scales = np.array([units[place] for place in given]).reshape(-1, 2).T
+        names = tuple(self.get_feature_names_out()[given].tolist())
+        return names, offsets + scales * X[:, given]
+
     def _check_parameters(self, table: Table) -> None:
         for argument in ("rare_below", "most_categories"):
             if getattr(self, argument) < 1:
@@ -281,10 +299,25 @@ class Columns(TransformerMixin, BaseEstimator):
                 raise ValueError(
                     f"{argument} must name columns of TRAIN; not there: {quoted(absent)}."
                 )
-        barred = [name for name in self.keep if name in {*self.drop, self.label}]
-        if barred:
+        for argument in ("keep", "text"):
+            barred = [name for name in getattr(self, argument) if name in {*self.drop, self.label}]
+            if barred:
+                raise ValueError(
+                    f"{argument} must name neither the label nor columns to drop; got "
+                    f"{quoted(barred)}."
+                )
+
+    def _check_encodings(self) -> None:
+        if not self.encodings_:
+            reasons = [f"{names} ({why})" for names, why in by_reason(self.dropped_)]
             raise ValueError(
-                f"keep must name neither the label nor columns to drop; got {quoted(barred)}."
+                f"TRAIN must have a column to use; {'; '.join(reasons) or 'got none'}."
+            )
+        divided = (VectorEncoding, TextEncoding)
+        if self.unit_rows and not any(isinstance(one, divided) for one in self.encodings_):
+            raise ValueError(
+                "unit_rows must have embeddings or texts to divide: lists of numbers, or columns "
+                "of --text; no such column is used."
             )
 
     def _asked_for(self, names: Sequence[str], table: Table) -> set[str]:
@@ -292,13 +325,14 @@ class Columns(TransformerMixin, BaseEstimator):
         if self.features:
             return set(matching_names("features", self.features, names))
         used = [name for name in names if name not in self.drop]
-        return set(used) if all(is_list(table[name].type) for name in used) else set()
+        return set(used) if all(holds_lists(table[name]) for name in used) else set()
 
     def _without_missing(self, table: Table, names: Iterable[str]) -> Table:
         """The table with null for the values that mean missing."""
         for name in names if self.missing else ():
             place = table.column_names.index(name)
-            table = table.set_column(place, name, without_marks(table[name], self.missing))
+            found = without_marks(table[name], self.missing, self.decimal)
+            table = table.set_column(place, name, found)
         return table
 
     def _learn_text(self, table: Table, new: Any) -> list[TextEncoding]:
@@ -322,7 +356,7 @@ class Columns(TransformerMixin, BaseEstimator):
             self.dropped_[name] = f"is {reason}"
             return None
         try:
-            if not is_list(column.type):
+            if not holds_lists(column):
                 return self._learn_values(name, column, decimals)
             if name not in asked:
                 raise Unusable("holds lists of numbers: --features uses them")
@@ -350,18 +384,22 @@ class Columns(TransformerMixin, BaseEstimator):
             except NotANumber:
                 continue
             return learn_numbers(name, found, keep, mark)
-        text = as_text(column)
-        return learn_categories(name, text, self.rare_below, self.most_categories, keep)
+        text, settings = as_text(column), (self.rare_below, self.most_categories, keep)
+        try:
+            return learn_categories(name, text, *settings)
+        except Unusable:
+            if self.decimal and says_numbers(column, DECIMALS[self.decimal]):
+                mark = f"another mark than --decimal {self.decimal!r}"
+                raise Unusable(f"holds numbers that have {mark}") from None
+            if name in self.features and begins_as_list(text):
+                raise Unusable("holds lists that are no JSON: save them as lists") from None
+            raise
 
     def _checked(self, X: Any) -> Table:
         """The rows as a pyarrow table that has every column of training."""
         check_is_fitted(self, "encodings_")
         table = as_table(X)
-        absent = absent_names(self.feature_names_in_, table)
-        if absent:
-            raise ValueError(
-                f"columns of NEW must include those of TRAIN; missing: {quoted(absent)}."
-            )
+        check_columns_of_train(self.feature_names_in_, table, " --drop leaves a column out.")
         return self._without_missing(table, self.feature_names_in_)
 
     def _notices_on_new(self, table: Table, there: Sequence[str]) -> list[Notice]:
@@ -389,6 +427,15 @@ class Columns(TransformerMixin, BaseEstimator):
 def _stacked(blocks: list[FloatArray]) -> FloatArray:
     # One block may be large, and needs no copy.
     return blocks[0] if len(blocks) == 1 else np.column_stack(blocks)
+
+
+def check_columns_of_train(names: Iterable[str], table: Table, advice: str = "") -> None:
+    """Raise where new rows lack a column."""
+    absent = absent_names(names, table)
+    if absent:
+        raise ValueError(
+            f"columns of NEW must include those of TRAIN; missing: {quoted(absent)}.{advice}"
+        )
 
 
 def absent_names(names: Iterable[str], table: Table) -> list[str]:

@@ -15,14 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from unseen._types import BoolArray, FloatArray
-from unseen._wording import shown
-from unseen.records import Notice
+from unseen._types import FloatArray
+from unseen._wording import LONGEST_NAME, shown
 from unseen.tables._arrow import Array, arrow
-from unseen.tables.values import LARGEST, BadCell, NotANumber, numbers
+from unseen.tables.departures import Departure, new_gaps
+from unseen.tables.values import DECIMALS, LARGEST, BadCell, NotANumber, number_of, numbers
 
-# Departures in at least this share of the new rows can move the unseen share.
-MANY = 0.05
 # Fewer numbers than this may be in order by chance.
 _FEWEST_IN_ORDER = 10
 _ID_NAME = re.compile(
@@ -51,7 +49,7 @@ class FreeText(Unusable):
 
 
 class Encoding(ABC):
-    """The encoding of one column; ``names`` are those of the encoded columns.
+    """The encoding of one column.
 
     ``read`` takes the values from a table, and raises a ValueError where the column holds other
     ones than the labelled rows do; ``encode`` makes numbers of them.
@@ -61,9 +59,19 @@ class Encoding(ABC):
     was_missing: bool  # whether a labelled row lacks a value
 
     @property
+    @abstractmethod
+    def names(self) -> list[str]:
+        """Names of the encoded columns."""
+
+    @property
     def missing_at(self) -> int | None:
         """Place of the column for missing values among the encoded columns."""
         return None
+
+    @property
+    def units(self) -> list[tuple[float, float] | None]:
+        """Offset and scale of each encoded column that holds numbers of the table, else None."""
+        return [None] * len(self.names)
 
     @abstractmethod
     def encode(self, values: Any) -> FloatArray:
@@ -73,9 +81,9 @@ class Encoding(ABC):
         """Encode labelled rows, each as if learned from the others: one row hardly matters."""
         return self.encode(values)
 
-    def departures(self, values: Any) -> list[Notice]:
-        """Notices of values that new rows show in this column and no labelled row does."""
-        return []
+    def departures(self, values: Any) -> tuple[Departure, ...]:
+        """What new rows show in this column and no labelled row does."""
+        return ()
 
 
 @dataclass(frozen=True)
@@ -105,18 +113,27 @@ class NumberEncoding(Encoding):
         """Place of the 0/1 column for missing values among the encoded columns."""
         return len(self.names) - 1 if self.was_missing else None
 
+    @property
+    def units(self) -> list[tuple[float, float] | None]:
+        """Offset and scale of the numbers; None for the 0/1 column."""
+        return [(self.mean, self.scale) if name == self.name else None for name in self.names]
+
     def read(self, column: Array) -> FloatArray:
         """The numbers of a column, NaN where missing."""
         try:
             return numbers(column, self.decimal)
         except NotANumber as error:
+            has_other_mark = number_of(error.value, DECIMALS[self.decimal]) is not None
+            mark = f" with {self.decimal!r} before the decimals" * has_other_mark
             text = (
-                f"column {self.name!r} must hold numbers in NEW as it does in TRAIN; "
+                f"column {self.name!r} must hold numbers{mark} in NEW as it does in TRAIN; "
                 f"got {shown(repr(error.value))}"
             )
             if error.place is None:
                 raise ValueError(f"{text}.") from None
-            raise BadCell(text, error.place) from None
+            may_be_missing = not has_other_mark and len(error.value) <= LONGEST_NAME
+            advice = f" If it means missing: --missing {error.value!r}." * may_be_missing
+            raise BadCell(text, error.place, advice=advice) from None
 
     def encode(self, values: FloatArray) -> FloatArray:
         """The encoded columns, side by side."""
@@ -128,8 +145,8 @@ class NumberEncoding(Encoding):
             blocks.append(missing.astype(np.float64))
         return np.column_stack(blocks)
 
-    def departures(self, values: FloatArray) -> list[Notice]:
-        """A notice of gaps, where no labelled row has any."""
+    def departures(self, values: FloatArray) -> tuple[Departure, ...]:
+        """Gaps, where no labelled row has any."""
         return new_gaps(self.name, np.isnan(values), self.was_missing, "the median")
 
     @staticmethod
@@ -206,22 +223,4 @@ def check_kind(kind: Any) -> None:
     is_bytes = types.is_binary(kind) or types.is_large_binary(kind)
     is_other = isinstance(kind, arrow().BaseExtensionType)  # such as intervals of pandas
     if types.is_nested(kind) or is_bytes or types.is_fixed_size_binary(kind) or is_other:
-        raise Unusable(f"holds neither numbers nor text, but {kind}")
-
-
-def new_gaps(name: str, missing: BoolArray, was_missing: bool, filler: str) -> list[Notice]:
-    """Missing values where labelled rows have none; a column with nothing else is an error."""
-    if not len(missing):
-        raise ValueError("NEW must have rows; got none.")
-    if missing.all():
-        raise ValueError(
-            f"column {name!r} must have values in NEW as it has in TRAIN; it has none."
-        )
-    if was_missing or not missing.any():
-        return []
-    text = (
-        f"Column {name!r} is missing in {missing.mean():.1%} of the new rows and in none of "
-        f"the labelled ones; they get {filler}."
-    )
-    severe = missing.mean() >= MANY
-    return [Notice("newly_missing", text, "warning" if severe else "note", about=name)]
+        raise Unusable(f"holds neither numbers nor text, but {shown(kind)}")

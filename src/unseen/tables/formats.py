@@ -42,6 +42,7 @@ _NO_OBJECT = re.compile(rb"^(?:\xef\xbb\xbf)?[ \t\r]*([^{ \t\r\n\xef].{,30})", r
 _STEPS = np.zeros(256, dtype=np.int8)
 _STEPS[list(b"{[")], _STEPS[list(b"}]")] = 1, -1
 _JSON_TEXT = re.compile(rb'"(?:[^"\\]|\\.)*"')
+_WORKBOOK = "an Excel workbook (--format says otherwise)"
 _COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
 # What files begin with, the format that they are probably in, and their compression.
 _BEGINS = {
@@ -373,7 +374,7 @@ FORMATS: dict[str, Format] = {
     "npz": Npz(),
     "arff": WholeTable("an ARFF file of numbers and nominal values", read_arff),
     "h5ad": WholeTable(CELLS, read_cells),
-    **dict.fromkeys(("xlsx", "xls"), WholeTable("an Excel workbook", read_excel)),
+    **dict.fromkeys(("xlsx", "xls"), WholeTable(_WORKBOOK, read_excel)),
 }
 
 

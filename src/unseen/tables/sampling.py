@@ -21,6 +21,7 @@ from unseen._types import FloatArray, IntArray
 from unseen.tables._arrow import Batch, Table, arrow, join
 from unseen.tables.groups import GroupBy, Key, KeyCodes, natural_order
 from unseen.tables.source import Source, check_names
+from unseen.tables.values import without_marks
 
 Level: TypeAlias = Callable[[IntArray], int]
 
@@ -102,7 +103,9 @@ def read_sample(
     return Sample(held.table, held.positions, None, {}, reservoir.n_rows, 0, source.sha256())
 
 
-def read_labelled(source: Source, label: str, n_rows: int, seed: int) -> Sample:
+def read_labelled(
+    source: Source, label: str, n_rows: int, seed: int, missing: Sequence[str] = ()
+) -> Sample:
     r"""Draw labelled rows: small classes whole, equally many of the others.
 
     Parameters
@@ -115,6 +118,8 @@ def read_labelled(source: Source, label: str, n_rows: int, seed: int) -> Sample:
         out and counted.
     n_rows : int
         At most so many rows in all.
+    missing : sequence of str, default=()
+        More labels that mean none, such as ``"?"``.
 
     Examples
     --------
@@ -132,7 +137,7 @@ def read_labelled(source: Source, label: str, n_rows: int, seed: int) -> Sample:
     advice = "Is it an id or a number rather than a class?"
     codes = KeyCodes(f"label {label!r}", min(_MOST_CLASSES, n_rows), advice)
     reservoir = _Reservoir(lambda counts: water_level(counts, n_rows), seed)
-    sample = _read_strata(source, GroupBy(label), codes, reservoir, None)
+    sample = _read_strata(source, GroupBy(label), codes, reservoir, missing=missing)
     for key in sample.counts:
         if isinstance(key, float):
             raise ValueError(
@@ -195,10 +200,16 @@ def group_level(counts: IntArray, n_rows_per_group: int, n_rows: int | None) -> 
 
 
 def _read_strata(
-    source: Source, by: GroupBy, codes: KeyCodes, reservoir: _Reservoir, columns: list[str] | None
+    source: Source,
+    by: GroupBy,
+    codes: KeyCodes,
+    reservoir: _Reservoir,
+    columns: list[str] | None = None,
+    missing: Sequence[str] = (),
 ) -> Sample:
     for batch in source.batches(columns):
-        reservoir.add(batch, codes.encode(by.keys(batch.column(by.column))))
+        keys = by.keys(batch.column(by.column))
+        reservoir.add(batch, codes.encode(without_marks(keys, missing) if missing else keys))
     if not len(reservoir.counts):
         raise ValueError(f"{codes.argument} must not be missing in all rows of {source.name}.")
     held = reservoir.in_order()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -22,6 +23,7 @@ from unseen.records import Notice
 from unseen.tables._arrow import Array, Batch, arrow, join
 from unseen.tables.formats import (
     FORMATS,
+    Delimited,
     Part,
     check_name,
     format_of_bytes,
@@ -32,6 +34,8 @@ from unseen.tables.formats import (
 # The column of labels that come from a file of their own.
 LABEL = "label"
 _CHUNK = 1 << 20
+# What may stand between the fields of a header.
+_MARK = re.compile(r"\w\W+\w")
 
 
 class Source:
@@ -241,6 +245,11 @@ class WithLabels(Source):
     @cached_property
     def _labels(self) -> Array:
         (column,) = join(list(self.labels.batches())).columns
+        if arrow().types.is_nested(column.type):
+            width = getattr(column.type, "list_size", "several")
+            raise ValueError(
+                f"{self.labels.name} must hold labels in one dimension; it has rows of {width}."
+            )
         return column.combine_chunks()
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[Batch]:
@@ -259,9 +268,11 @@ class WithLabels(Source):
 
     def _check_number(self, is_right: bool, n_rows: str) -> None:
         if not is_right:
+            header = " A text file begins with the name of its column."
             raise ValueError(
                 f"{self.labels.name} must have a label for each row of {self.name}; it has "
                 f"{len(self._labels)} for {n_rows} rows."
+                f"{header if isinstance(self.labels.parts[0].format, Delimited) else ''}"
             )
 
 
@@ -284,6 +295,8 @@ def check_names(argument: str, names: Sequence[str], columns: Sequence[str], nam
         advice = f"Did you mean {like[close[0]]!r}?" if close else f"It has {shown}."
         if argument.endswith("label") and Path(missing[0]).is_file():
             advice = f"Labels in a file of their own: --labels {missing[0]}."
+        elif len(columns) == 1 and _MARK.search(columns[0]):
+            advice += " If this is several columns, --sep names the mark between them."
         rule = "a column" if len(names) == 1 else "columns"
         raise ValueError(
             f"{argument} must name {rule} of {name}; it has no {quoted(missing)}. {advice}"
@@ -303,7 +316,7 @@ def matching_names(argument: str, patterns: Sequence[str], columns: Sequence[str
 
 def _readable_files(argument: str) -> list[Path]:
     """The files that an argument names: a file, the files of a folder, or those of a pattern."""
-    if not argument:
+    if not argument.strip():
         raise FileNotFoundError("a file must have a name; got an empty one. Is a variable not set?")
     path = Path(argument)
     try:

@@ -15,6 +15,7 @@ import numpy as np
 from unseen._frozen import Frozen
 from unseen._types import FloatArray
 from unseen.tables._arrow import Array, decoded, is_text
+from unseen.tables.departures import Departure, new_gaps
 from unseen.tables.encodings import Encoding
 from unseen.tables.values import as_text
 
@@ -32,6 +33,7 @@ class TextEncoding(Encoding, Frozen):
     mean: FloatArray  # of each direction in the labelled rows; it is subtracted
     scale: float  # which divides: root mean square of their deviations in the labelled rows
     unit_rows: bool = False  # whether each row is divided by its Euclidean length first
+    was_empty: bool = False  # whether a labelled row has no text
 
     was_missing = False
 
@@ -48,6 +50,11 @@ class TextEncoding(Encoding, Frozen):
         """The encoded columns, side by side."""
         found = _projected(self.words, self.directions, texts, self.unit_rows)
         return (found - self.mean) / self.scale
+
+    def departures(self, texts: list[str]) -> tuple[Departure, ...]:
+        """Rows without a text, where all labelled rows have one."""
+        is_empty = np.array([not text for text in texts], dtype=bool)
+        return new_gaps(self.name, is_empty, self.was_empty, "no words")
 
     def statement(self) -> str:
         """The treatment of the column in a plain sentence."""
@@ -76,11 +83,15 @@ def learn_text(name: str, known: Array, new: Array, unit_rows: bool) -> TextEnco
         raise ValueError(f"{rule}; it has none.") from error
     if counts.shape[1] < 2:
         raise ValueError(f"{rule}; it has one.")
+    for place, rows in (("TRAIN", counts[: len(labelled)]), ("NEW", counts[len(labelled) :])):
+        if not rows.nnz:
+            raise ValueError(f"{rule}; it has none in {place}.")
     n_directions = min(_DIRECTIONS, counts.shape[1] - 1, counts.shape[0] - 1)
     directions = TruncatedSVD(n_directions, random_state=0).fit(counts)
     found = _projected(words, directions, labelled, unit_rows)
     scale = float(np.sqrt(np.mean(found.std(axis=0) ** 2))) or 1.0
-    return TextEncoding(name, words, directions, found.mean(axis=0), scale, unit_rows)
+    settled = found.mean(axis=0), scale, unit_rows, not all(labelled)
+    return TextEncoding(name, words, directions, *settled)
 
 
 def _texts(name: str, column: Array) -> list[str]:

@@ -18,15 +18,18 @@ _MISSING_NUMBERS = (*_MISSING_WORDS, "na", "n/a", "None", "none", "?", "-", ".")
 _TRUTHS = {"true": "1", "false": "0"}
 # What may part the thousands of a number, by what stands before its decimals.
 DECIMALS = {".": ",", ",": "."}
+_PLAIN = re.compile(r"([+-]?\d+)(?:[.,](\d*))?")
 _SPACES = "'\u2019 \u00a0\u202f"
 _GROUPED = {
-    decimal: re.compile(rf"[+-]?\d{{1,3}}([{re.escape(mark)}{_SPACES}]\d{{3}})+([{decimal}]\d*)?")
+    decimal: re.compile(
+        rf"[+-]?[1-9]\d{{0,2}}([{re.escape(mark)}{_SPACES}]\d{{3}})+([{decimal}]\d*)?"
+    )
     for decimal, mark in DECIMALS.items()
 }
 
 
 class BadCell(ValueError):  # noqa: N818  says what is wrong with it
-    """Raised for a cell that breaks a rule, in the row at ``place`` of its column.
+    """Raised for a cell that breaks a rule, in the row at ``place`` of its column of ``table``.
 
     Examples
     --------
@@ -35,10 +38,16 @@ class BadCell(ValueError):  # noqa: N818  says what is wrong with it
     'when' must hold dates; got 'soon', in row 5.
     """
 
-    def __init__(self, text: str, place: int) -> None:
-        super().__init__(f"{text}, in row {place + 1}.")
+    def __init__(self, text: str, place: int, table: str = "", advice: str = "") -> None:
+        of = f" of {table}" if table else ""
+        super().__init__(f"{text}, in row {place + 1}{of}.{advice}")
         self.text = text
         self.place = place
+        self.advice = advice
+
+    def of(self, table: str, place: int) -> BadCell:
+        """The error with the row of the whole table, and its name."""
+        return BadCell(self.text, place, table, self.advice)
 
 
 class NotANumber(ValueError):  # noqa: N818  says what the value is
@@ -132,16 +141,36 @@ def departs(column: Array, value: float | str) -> bool:
         return True
 
 
-def without_marks(column: Array, marks: Sequence[str]) -> Array:
-    """The column with null where a value is one of the marks, as text or as a number."""
+def without_marks(column: Array, marks: Sequence[str], decimal: str | None = None) -> Array:
+    """The column with null where a value is one of the marks, as text or as a number.
+
+    The mark -999 stands for -999.0 too, as which tables of decimals hold it.
+    """
     pa, pc = arrow(), arrow("compute")
     if is_text(decoded(column).type):
-        return _without(decoded(column), tuple(marks))
+        given = _without(decoded(column), tuple(marks))
+        forms = [form for form in (_written(mark, decimal) for mark in marks) if form]
+        if not forms:
+            return given
+        wrong = pc.match_substring_regex(given, f"^({'|'.join(forms)})$")
+        return pc.if_else(wrong, pa.scalar(None, given.type), given)
     if not is_number(column.type):
         return column
     values = [value for value in map(number_of, marks) if value is not None]
     wrong = pc.is_in(column.cast(pa.float64(), safe=False), value_set=pa.array(values))
     return pc.if_else(wrong, pa.scalar(None, column.type), column)
+
+
+def _written(mark: str, decimal: str | None) -> str | None:
+    """The forms in which text may hold a number, as a regular expression; None for a word."""
+    found = _PLAIN.fullmatch(mark.strip())
+    if found is None:
+        return None
+    whole, decimals = found[1], (found[2] or "").rstrip("0")
+    # 9.000 is nine thousand where a comma stands before the decimals.
+    point, comma = (r"\.0*", ",0{1,2}") if decimal != "," else (r"\.0{1,2}", ",0*")
+    zeros = f"[.,]{decimals}0*" if decimals else f"({point}|{comma})?"
+    return re.escape(whole) + zeros
 
 
 def _without(text: Array, missing: tuple[str, ...]) -> Array:

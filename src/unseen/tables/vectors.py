@@ -9,9 +9,14 @@ import numpy as np
 
 from unseen._frozen import Frozen
 from unseen._types import FloatArray, IntArray
-from unseen.tables._arrow import Array, arrow, is_number
+from unseen._wording import shown
+from unseen.tables._arrow import Array, arrow, decoded, is_number, is_text
 from unseen.tables.encodings import Encoding, Unusable
 from unseen.tables.values import LARGEST, BadCell
+
+# A list as JSON writes it, and as text tables hold it: [0.1, -2, 3e-4].
+_NUMBER = r"-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d{1,2})?"
+_LIST = rf"^\[\s*{_NUMBER}(\s*,\s*{_NUMBER})*\s*\]$"
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,9 +38,14 @@ class VectorEncoding(Encoding, Frozen):
         """Names of the encoded columns."""
         return [f"{self.name}[{place}]" for place in self.places]
 
+    @property
+    def units(self) -> list[tuple[float, float] | None]:
+        """Offset and scale of each place, of a list that may have been divided by its length."""
+        return [(offset, self.scale) for offset in self.mean.tolist()]
+
     def read(self, column: Array) -> FloatArray:
         """The lists of a column as rows of an array."""
-        found = _vectors(self.name, column)
+        found = vectors(self.name, column)
         if found.shape[1] != self.length:
             raise ValueError(
                 f"column {self.name!r} must hold lists of {self.length} numbers in NEW as it does "
@@ -61,7 +71,7 @@ class VectorEncoding(Encoding, Frozen):
 
 def learn_vectors(name: str, column: Array, unit_rows: bool) -> VectorEncoding:
     """Learn how to encode a column of lists of labelled rows, or raise ``Unusable``."""
-    values = _lengthened(_vectors(name, column), unit_rows)
+    values = _lengthened(vectors(name, column), unit_rows)
     # Column by column, so that sums run as they do for number columns, to the last bit; one at a
     # time, so that the rows are in memory once.
     columns = map(np.ascontiguousarray, values.T)
@@ -75,16 +85,33 @@ def learn_vectors(name: str, column: Array, unit_rows: bool) -> VectorEncoding:
 
 
 def is_list(kind: Any) -> bool:
-    """Whether a type holds lists of numbers."""
+    """Whether a type holds lists of numbers, or of booleans."""
     types = arrow().types
     listed = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
-    return bool(listed and is_number(kind.value_type))
+    return bool(listed and (is_number(kind.value_type) or types.is_boolean(kind.value_type)))
 
 
-def _vectors(name: str, column: Array) -> FloatArray:
+def holds_lists(column: Array) -> bool:
+    """Whether a column holds lists of numbers, or text that says such lists throughout."""
+    if not is_text(column.type):
+        return is_list(column.type)
+    pc = arrow("compute")
+    begin = pc.match_substring_regex(column.slice(0, 1), _LIST)
+    return bool(pc.all(begin).as_py() and _first_no_list(column) is None)
+
+
+def begins_as_list(texts: Array) -> bool:
+    """Whether the first text may be a list in another form than JSON, such as that of NumPy."""
+    return str(texts[0].as_py()).startswith("[")
+
+
+def vectors(name: str, column: Array) -> FloatArray:
     """The lists of a column as rows of an array, in the precision in which they are stored."""
+    pa = arrow()
+    column = _from_text(name, decoded(column))
     if not is_list(column.type):
-        raise ValueError(f"column {name!r} must hold lists of numbers; it holds {column.type}.")
+        kind = shown(column.type)
+        raise ValueError(f"column {name!r} must hold lists of numbers; it holds {kind}.")
     lengths = arrow("compute").list_value_length(column).fill_null(0).to_numpy()
     usual = int(np.bincount(lengths).argmax())
     other = lengths != usual
@@ -95,15 +122,53 @@ def _vectors(name: str, column: Array) -> FloatArray:
             f"others are {usual}",
             place,
         )
-    chunks = [chunk.flatten().to_numpy(zero_copy_only=False) for chunk in column.chunks]
-    values = np.concatenate(chunks).reshape(len(column), usual)
+    flat = [chunk.flatten() for chunk in column.chunks]
+    if pa.types.is_boolean(column.type.value_type):
+        flat = [chunk.cast(pa.int8()) for chunk in flat]
+    values = np.concatenate([chunk.to_numpy(zero_copy_only=False) for chunk in flat])
+    values = values.reshape(len(column), usual)
     high, low = values.max(axis=1).astype(np.float64), values.min(axis=1).astype(np.float64)
     wrong = ~(np.maximum(high, -low) <= LARGEST)
     if wrong.any():
-        raise BadCell(
-            f"column {name!r} must hold lists of finite numbers; got others", int(wrong.argmax())
-        )
+        place = int(wrong.argmax())
+        row = values[place].astype(np.float64)
+        first = int((~(np.abs(row) <= LARGEST)).argmax())
+        got = "none" if np.isnan(row[first]) else f"{row[first]:g}"
+        text = f"column {name!r} must hold lists of finite numbers; got {got} at [{first}]"
+        raise BadCell(text, place)
     return values
+
+
+def _from_text(name: str, column: Array) -> Array:
+    """Lists that text says, as in csv; any other column as it is."""
+    if not is_text(column.type):
+        return column
+    wrong = _first_no_list(column)
+    if wrong is not None:
+        got = column[wrong].as_py()
+        got = "none" if got is None else shown(repr(got))
+        raise BadCell(f"column {name!r} must hold lists such as [1.5, 2]; got {got}", wrong)
+    return arrow().chunked_array([_parsed(chunk) for chunk in column.chunks if len(chunk)])
+
+
+def _parsed(texts: Array) -> Array:
+    """Lists of numbers from JSON, in which there are digits and marks alone."""
+    pa, json = arrow(), arrow("json")
+    block = "".join(f'{{"v":{text}}}\n' for text in texts.to_pylist()).encode()
+    schema = pa.schema([("v", pa.list_(pa.float64()))])
+    options = {
+        "read_options": json.ReadOptions(block_size=len(block)),
+        "parse_options": json.ParseOptions(explicit_schema=schema),
+    }
+    return json.read_json(pa.BufferReader(block), **options)["v"].combine_chunks()
+
+
+def _first_no_list(column: Array) -> int | None:
+    """Place of the first text that says no list of numbers; None where all do."""
+    pc = arrow("compute")
+    fits = pc.match_substring_regex(column, _LIST).fill_null(False)
+    place = pc.index(fits, value=False).as_py()
+    return None if place < 0 else place
 
 
 def _lengthened(values: FloatArray, unit_rows: bool) -> FloatArray:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from unseen._files import StrPath, write_then_rename
-from unseen.tables._arrow import Batch, Table, arrow, as_table, decoded, first_line
+from unseen.tables._arrow import Array, Batch, Table, arrow, as_table, decoded, first_line
 from unseen.tables.formats import (
     FORMATS,
     Delimited,
@@ -29,7 +29,7 @@ class RowWriter:
     """Write batches of rows to a file that appears when the last is written.
 
     The suffix says the format: csv, tsv, parquet, feather or json lines; text also with .gz, .zst
-    or .bz2. The first batch sets the columns and their types.
+    or .bz2. Lists in csv are JSON. The first batch sets the columns and their types.
 
     Parameters
     ----------
@@ -87,7 +87,10 @@ class RowWriter:
         """Add rows with the columns of the first; numbers are cast to the types of the first."""
         pa = arrow()
         table = as_table(rows)
-        table = pa.table([decoded(column) for column in table.columns], names=table.column_names)
+        columns = [decoded(column) for column in table.columns]
+        if isinstance(self._format, Delimited):
+            columns = [_as_cells(column) for column in columns]
+        table = pa.table(columns, names=table.column_names)
         try:
             if self._schema is None:
                 self._schema = table.schema
@@ -123,13 +126,21 @@ class RowWriter:
             raise ValueError(f"{self.path} must have rows; none were written.")
 
 
+def _as_cells(column: Array) -> Array:
+    """Lists and records as JSON, for text that has no place for them."""
+    if not arrow().types.is_nested(column.type):
+        return column
+    cells = (None if cell is None else _json(cell) for cell in column.to_pylist())
+    return arrow().array(list(cells), arrow().string())
+
+
 def _json_lines(table: Table) -> bytes:
     """One object a line; NaN and infinity, which JSON lacks, become null, at any depth."""
-    lines = (
-        json.dumps(_json_value(row), ensure_ascii=False, allow_nan=False)
-        for row in table.to_pylist()
-    )
-    return "".join(f"{line}\n" for line in lines).encode()
+    return "".join(f"{_json(row)}\n" for row in table.to_pylist()).encode()
+
+
+def _json(value: Any) -> str:
+    return json.dumps(_json_value(value), ensure_ascii=False, allow_nan=False)
 
 
 def _json_value(value: Any) -> Any:

@@ -25,6 +25,20 @@ def test_it_agrees_with_other_libraries(name, peer) -> None:
     assert_allclose(SaerensEM().from_scores(record).proportions, answers[peer], atol=1e-7)
 
 
+@pytest.mark.parametrize("name", PEERS)
+def test_it_agrees_with_the_code_of_published_demonstrations(name) -> None:
+    """EMImbalanceAdapter of Alexandari, Kundaje and Shrikumar (2020), run to its end."""
+    adapters = pytest.importorskip("abstention.label_shift")
+    record, _ = peer_problem(name)
+    adapter = adapters.EMImbalanceAdapter(tolerance=1e-13, max_iterations=10**6)
+    prior = record.labelled.mean(axis=0)
+    shares = adapter(record.new, record.labelled).multipliers * prior
+    found = SaerensEM().from_scores(
+        Posteriors(record.classes, record.codes, None, record.new, prior=prior)
+    )
+    assert_allclose(found.proportions, shares, atol=1e-6)
+
+
 @settings(deadline=None, max_examples=50)
 @given(st.integers(0, 10**6), st.integers(2, 5), st.sampled_from([0.3, 1.0, 3.0]))
 def test_it_ends_where_plain_em_ends(seed, n_classes, sharpness) -> None:

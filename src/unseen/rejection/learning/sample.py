@@ -99,16 +99,20 @@ def rescaled(parts: FloatArray, otherwise: Any) -> FloatArray:
 
 
 def with_unseen(classes: NDArray[Any], unseen_label: Any = "auto") -> NDArray[Any]:
-    """The known labels, then the unseen label; "auto" is -1 among numbers, "unseen" among text."""
+    """The known labels, then the unseen label; "auto" is -1 among numbers, "unseen" among text.
+
+    A word among numbers makes an array of objects, as no other holds both.
+    """
     numbers = classes.dtype.kind in "biuf"
     if isinstance(unseen_label, str) and unseen_label == "auto":
         unseen_label = -1 if numbers else "unseen"
-    if numbers == isinstance(unseen_label, str):
-        rule = "a number" if numbers else "text"
-        raise TypeError(f"unseen_label must be {rule}, as the labels are; got {unseen_label!r}.")
+    if not numbers and not isinstance(unseen_label, str):
+        raise TypeError(f"unseen_label must be text, as the labels are; got {unseen_label!r}.")
     if unseen_label in classes.tolist():
         raise ValueError(f"unseen_label must differ from every known label; got {unseen_label!r}.")
-    if classes.dtype.kind == "u":
+    if numbers and isinstance(unseen_label, str):
+        classes = classes.astype(object)
+    elif classes.dtype.kind == "u":
         classes = classes.astype(np.int64)
     # NumPy widens text to the longer of the two labels, but would turn objects into text.
     kind = object if classes.dtype.kind == "O" else None

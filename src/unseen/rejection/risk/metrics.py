@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import f1_score, precision_score, recall_score, roc_auc_score
 
-from unseen._types import BoolArray
-from unseen.rejection.learning.sample import with_unseen
+from unseen._types import BoolArray, IntArray
+from unseen.rejection.learning.sample import places_of, with_unseen
 
 
 def open_macro_f1(
@@ -186,8 +186,8 @@ def _auc(unseen: BoolArray, score: NDArray[Any]) -> float:
 
 def _aligned(
     y_true: ArrayLike, y_pred: ArrayLike, unseen_label: Any, known: Any
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """True labels, unseen classes under one name; predicted labels; and the K + 1 labels."""
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Places of the true and of the predicted labels among K + 1 labels, and these places."""
     truth, predicted = np.asarray(y_true), np.asarray(y_pred)
     if predicted.shape != truth.shape or predicted.ndim != 1:
         raise ValueError(
@@ -195,8 +195,21 @@ def _aligned(
             f"got shapes {truth.shape} and {predicted.shape}."
         )
     if known is None:
-        found = np.unique(np.concatenate([truth, predicted]))
+        found = _distinct(truth, predicted)
         unseen = with_unseen(found[:0], unseen_label)[-1]
-        return truth, predicted, with_unseen(found[found != unseen], unseen_label)
-    labels = with_unseen(np.unique(np.asarray(known)), unseen_label)
-    return np.where(np.isin(truth, labels), truth, labels[-1]), predicted, labels
+        labels = with_unseen(found[found != unseen], unseen_label)
+        places = places_of(truth, labels)
+    else:
+        labels = with_unseen(np.unique(np.asarray(known)), unseen_label)
+        places = places_of(truth, labels)
+        places[places < 0] = len(labels) - 1
+    return places, places_of(predicted, labels), np.arange(len(labels))
+
+
+def _distinct(truth: NDArray[Any], predicted: NDArray[Any]) -> NDArray[Any]:
+    """The labels that occur; a word for unseen classes may stand beside numbers."""
+    if truth.dtype.kind != "O" and predicted.dtype.kind != "O":
+        return np.unique(np.concatenate([truth, predicted]))
+    labels = {*truth.tolist(), *predicted.tolist()}
+    ordered = sorted(labels, key=lambda label: (isinstance(label, str), label))
+    return np.array(ordered, dtype=object)

@@ -181,7 +181,7 @@ CONTENTS = {
     "array.json": (b'[{"a": 1}]', "must be JSON lines, one object a line; "),
     "cut.jsonl": (b'{"a": 1}\n{"a": ', "must be JSON lines, one object a line; "),
     "mixed.jsonl": (b'{"a": 1}\n{"a": "x"}\n', "changed from number to string"),
-    "sheet.xlsx": (b"PK", "must be an Excel workbook; "),
+    "sheet.xlsx": (b"PK", "must be an Excel workbook (--format says otherwise); "),
     "sheet.ods": (b"PK", "must end in one of .csv, .tsv, "),
     "table.parquet.gz": (b"\x1f\x8b", "must not be compressed from outside: only text formats"),
     "garbage.npy": (b"garbage" * 9, "must be an array that numpy.save wrote; "),

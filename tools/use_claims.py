@@ -224,6 +224,10 @@ def inputs() -> Iterator[Claim]:
     text = "the answer is {} ({} to {}); with 20 it is {} ({} to {})."
     yield Claim("docs/case_queries.md", text, said)
     gas = record("gas")
+    apart = [one for one in gas if one["case"] != "within batch 2"]
+    # The page says so in words, and so does the page on cells below.
+    assert {tuple(one["interval"]) for one in apart} == {(0.0, 1.0)}
+    assert sorted(one["verdict"] for one in apart) == ["moved"] * (len(apart) - 1) + ["unclear"]
     alone, hidden = [one for one in gas if one["case"] == "within batch 2"]
     yield Claim("docs/case_gas.md", "{} ({} to {}, where {} are of a gas too rare to learn), and "
                 "{} ({} to {}) where ethylene is hidden and makes {}.",
@@ -237,7 +241,13 @@ def inputs() -> Iterator[Claim]:
     few_rows = memory["5000 rows used"]
     yield Claim(EMBEDDINGS, "{} CPU-seconds and {} MB with `--rows 5000`.",
                 (few_rows["cpu_s"], few_rows["mb"]))  # fmt: skip
-    for kind, found in record("inputs_cells").items():
+    cells = record("inputs_cells")
+    assert {kind for kind, one in cells.items() if one["unseen"]} == {
+        "CD14+ Monocyte", "CD19+ B", "Dendritic",
+    }  # fmt: skip
+    assert len(cells) == 10
+    assert all(one["low"] <= one["truth"] <= one["high"] for one in cells.values())
+    for kind, found in cells.items():
         values = tuple(found[key] for key in ("truth", "unseen", "low", "high"))
         yield Claim(EMBEDDINGS, f"| {kind} | {{}} | {{}} | {{}} to {{}} |", values)
 

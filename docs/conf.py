@@ -56,6 +56,7 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "download_all_examples": False,
     "abort_on_example_error": True,
+    "write_computation_times": False,
 }
 
 
@@ -245,7 +246,7 @@ def offer_to_run(app: Any, page: str, source: list[str]) -> None:
 
 <div class="run-page" data-pyodide="{PYODIDE}" hidden><button type="button">Run the code of this
 page in your browser</button> <span role="status">Loads some 40 MB from cdn.jsdelivr.net; what you
-type stays here.</span></div><script type="module" src="_static/run.js"></script>
+type stays here.</span></div><script defer src="_static/run.js"></script>
 {rest}"""
 
 

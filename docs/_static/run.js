@@ -1,6 +1,7 @@
 // Runs the Python of a page in the reader's browser, once the reader asks for it: nothing is
 // loaded before. The work is done beside the page (run_worker.js), so that the page stays usable.
 
+const here = document.currentScript.src;
 const bar = document.querySelector(".run-page");
 const button = bar.querySelector("button");
 const told = bar.querySelector("[role=status]");
@@ -31,7 +32,7 @@ function hear({ data }) {
 
 function run() {
   if (worker === null) {
-    worker = new Worker(new URL("run_worker.js", import.meta.url), { type: "module" });
+    worker = new Worker(new URL("run_worker.js", here), { type: "module" });
     worker.onmessage = hear;
     worker.onerror = () => hear({ data: { said: "Your browser could not start Python.", state: "failed" } });
     for (const block of blocks) {
@@ -43,10 +44,11 @@ function run() {
   }
   for (const block of blocks) outputOf(block).textContent = "";
   hear({ data: { said: "Loading Python, NumPy, SciPy and scikit-learn ...", state: "running" } });
-  const source = new URL("unseen.zip", import.meta.url).href;
+  const source = new URL("unseen.zip", here).href;
   const codes = blocks.map((block) => block.innerText);
   worker.postMessage({ pyodide: bar.dataset.pyodide, source, codes });
 }
 
 button.addEventListener("click", run);
-bar.hidden = false;
+// Browsers start no worker for a page that is opened from a disk.
+bar.hidden = location.protocol === "file:";

@@ -44,7 +44,7 @@ STATED = {
         r"off by more than \.2 under", r"a probability of \.73 against open",
         r"They count from 2\.5 on", r"log-odds below 2\.5 are",
         r"above \.8\) and the rows depart by \.8", r"probability of \.8 or less",
-        r"all new do \(1\.1\)",
+        r"all new do \(1\.1\)", r"look unseen \(\.8 or more\) and stand off 1\.6 times",
         r"must depart by 1\.1 rather than \.8", r"within \.1 of the true one",
         r"of moved against open is \.42\.", r"and a prior of \.18\.",
         r"`probability_moved` is above \.5, several", r"with a spread of \.4\.",

@@ -123,6 +123,20 @@ CASES = {
         "--device='cuda:7' needs (torch|a CUDA GPU)",
     ),
     "column to drop": (["train.csv", "new.csv", *LABEL, "--drop", "size"], "'size'"),
+    **{
+        f"misspelt {option}": (
+            ["train.csv", "new.csv", *LABEL, option, name],
+            f"Did you mean {means}",
+        )
+        for option, name, means in (
+            ("--drop", "Widht", "'width'"),
+            ("--drop", "dy", "'day'"),
+            ("--keep", "colr", "'colour'"),
+            ("--group", "lenght", "'length'"),
+            ("--fail-if", "ante > 0", "'ant'"),
+            ("--method", "openset", "OpenSetEstimator"),
+        )
+    },
     "by": (["train.csv", "new.csv", *LABEL, "--by", "hour"], "'hour'"),
     "by the hour of no dates": (["train.csv", "new.csv", *LABEL, "--by", "colour:day"], "dates"),
     "both from standard input": (["-", "-", *LABEL], "only one of TRAIN, NEW"),

@@ -109,4 +109,4 @@ def test_a_warning_about_a_class_named_like_a_constant_column_is_kept(
     record = json.loads(written.read_text())
     few = [one for one in record["estimate"]["notices"] if one["code"] == "effective_rows"]
     assert [one["about"] for one in few] == [HOSTILE[2]]
-    assert f"warning: class {HOSTILE[2]!r}: 12 labelled" in shown
+    assert f"warning: class {HOSTILE[2]!r}: with 12 labelled" in shown

@@ -19,6 +19,7 @@ from unseen.drift.hypotheses import PROBABILITY_MOVED
 from unseen.drift.lattice import SHARES
 from unseen.drift.signs import (
     Signs,
+    beyond_sign,
     departure_likelihood,
     departure_odds,
     doubt,
@@ -331,6 +332,7 @@ def test_every_sign_has_the_weight_of_its_own() -> None:
     weights = {
         "discriminators": 0.3, "distances": 0.13, "evenness": 0.41, "departure": 0.77,
         "part_departure": 0.0, "variety": 4.7, "reach": 1.9, "sureness": 5.5, "laid": 1.35,
+        "beyond": 1.0,
     }  # fmt: skip
     assert {*weights, "n_known"} == {one.name for one in fields(Signs)}
     for name, weight in weights.items():
@@ -351,6 +353,13 @@ def test_one_class_has_three_signs() -> None:
     assert_allclose(several.reach, reach(like, fit.known))
     u_open = 1 - fit.posterior.open_quantile(0.5)
     assert several.laid == laid_sign(scores_of(2).moves.laid, u_open) != 0.0
+
+
+def test_rows_beyond_any_class_have_moved_where_nearly_all_look_unseen() -> None:
+    moves = [replace(scores_of(2).moves, beyond=times) for times in (1.5, 2.0, 3.5)]
+    for n_known, u_open, said in ((5, 0.9, [0, 20, 20]), (2, 0.9, [0, 0, 20]), (5, 0.7, [0, 0, 0])):
+        assert [beyond_sign(one, n_known, u_open) for one in moves] == said
+    assert beyond_sign(None, 5, 0.9) == 0.0
 
 
 def test_rows_that_lie_as_far_as_a_class_may_all_be_new() -> None:

@@ -111,3 +111,33 @@ def test_folded_pictures_come_out_on_paper(page: Page, folder: Path, tmp_path: P
     assert page.value(last) is True
     page.print_to(tmp_path / "rich.pdf")
     assert (tmp_path / "rich.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_the_first_screen_has_the_answer_what_to_do_and_the_picture(
+    page: Page, folder: Path
+) -> None:
+    """800 pixels: the least that a laptop shows."""
+    page.look(1280)
+    page.open(folder / "rich.html")
+    top = "document.querySelector('{}').getBoundingClientRect().{}"
+    assert page.value(top.format("h1", "bottom")) < 300
+    assert page.value(top.format("#to-do + ol", "bottom")) < 600
+    assert page.value(top.format("figure svg", "top")) < 800
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_first_table_is_read_out_as_a_table(page: Page, folder: Path, width: int) -> None:
+    """Where the phone lays it out as blocks, too."""
+    page.look(width)
+    page.open(folder / "rich.html")
+    page.call("Accessibility.enable")
+    nodes = page.call("Accessibility.getFullAXTree")["nodes"]
+    roles = [node["role"]["value"] for node in nodes if not node.get("ignored")]
+    table = roles[roles.index("table") :]
+    assert table.count("columnheader") >= 5
+    assert table.count("rowheader") >= 11  # ten classes, and unseen ones
+    names = [
+        node["name"]["value"] for node in nodes if node.get("role", {}).get("value") == "image"
+    ]
+    assert names
+    assert all(any(letter.isdigit() for letter in name) for name in names)

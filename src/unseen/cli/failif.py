@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import re
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 import click
@@ -83,9 +84,10 @@ class Condition:
         if end not in ("low", "high") or self.name in names:
             name, end = self.name, ""
         if name not in names:
+            close = get_close_matches(name, names, n=1)
             raise click.UsageError(
                 f"--fail-if must name unseen or a known class ({', '.join(names[:-1])}); "
-                f"got {name!r}."
+                f"got {name!r}.{f' Did you mean {close[0]!r}?' if close else ''}"
             )
         if name == "unseen" and not estimate.sees_unseen:
             raise click.UsageError(

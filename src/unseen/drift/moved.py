@@ -143,8 +143,10 @@ def moved_reading(scores: OpenScores, fit: TwoHypotheses) -> MovedReading:
         float(np.mean(odds)) if odds else 0.0,
     )
     u_open = 1 - float(fit.posterior.open_quantile(0.5))
+    of_rows = signs_of_rows(scores, fit.known, u_open)
+    far = 1.0 if of_rows.get("beyond") else far
     return MovedReading(
-        Signs(*curves, away, away_if_part, **signs_of_rows(scores, fit.known, u_open)),
+        Signs(*curves, away, away_if_part, **of_rows),
         log_new,
         law,
         far,

@@ -22,6 +22,8 @@ from unseen.scores.laid_back import laid_back
 __all__ = ["asked_again", "taken_over"]
 
 _LIKELY = 0.5  # probability of moved above which moved is likelier than not
+# Unseen share from which on nothing was taken off that had made rows of known classes look unseen.
+_AS_BEFORE = 0.8
 
 
 def asked_again(estimator: ProportionEstimator, estimate: Estimate, rows: Matrix) -> Estimate:
@@ -55,6 +57,8 @@ def _without_columns(estimator: ProportionEstimator, estimate: Estimate, rows: M
         return estimate
     if not found.stray_columns and other.detection_limit > found.unlike:
         return estimate
+    if found.verdict == "moved" and other.unseen >= _AS_BEFORE:
+        return estimate
     shares = tuple(other.proportions.tolist())
     without = Without(left_out, other.unseen, other.drift.verdict, shares)
     return taken_over(estimate, other, replace(found, without=without))
@@ -73,7 +77,7 @@ def _laid_back(estimator: ProportionEstimator, estimate: Estimate, rows: Matrix)
     if laid is None:
         return estimate
     other = answer(estimator, replace(own, rows=dense(own.rows)), laid[0], estimate.confidence)
-    if other.drift is None:
+    if other.drift is None or other.unseen >= _AS_BEFORE:
         return estimate
     shares = tuple(other.proportions.tolist())
     record = LaidBack(laid[1], other.unseen, other.drift.verdict, shares)

@@ -16,6 +16,7 @@ from unseen._frozen import Frozen
 from unseen._types import Array, BoolArray, FloatArray, IntArray, Matrix
 from unseen.samples import Clusters, LabelledRows
 from unseen.scores.base import Distances
+from unseen.scores.beyond import times_a_class
 from unseen.scores.kernel import Scale, Standardisation, dense_pair, neighbour_distances
 from unseen.scores.laid import Laid, laid_rows
 from unseen.scores.part import MovedPart, moved_part
@@ -60,6 +61,7 @@ class Moves(Frozen):
     part: MovedPart = field(default_factory=MovedPart)
     departure: Departure | None = None
     laid: Laid | None = None  # new rows laid onto labelled ones
+    beyond: float = 0.0  # times as far as any known class, as a whole
 
 
 def made_moves(
@@ -83,7 +85,8 @@ def made_moves(
     stray = stray_values(labelled.rows, X_new)
     part = moved_part(labelled, X_new, log_ratios)
     laid = laid_rows(labelled, X_new, closed, clusters)
-    return Moves(distances, *shifts, labelled.names, stray, part, away, laid)
+    beyond = times_a_class(labelled, X_new)
+    return Moves(distances, *shifts, labelled.names, stray, part, away, laid, beyond)
 
 
 def steady_distances(

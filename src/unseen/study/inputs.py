@@ -201,15 +201,12 @@ class Inputs:
         present = self.train_source.columns()
         if self.label is not None:
             check_names("--label", [self.label], present, self.train_source.name)
-        # A column that only NEW has is not used anyway, but may be named.
-        named = {*present, *self.new_source.columns()} if self.drop else set()
         if self.group is not None:
             check_names("--group", [self.group], present, self.train_source.name)
-        unknown = [name for name in self.drop if name not in named]
-        if unknown:
-            raise ValueError(
-                f"--drop must name columns of TRAIN or NEW; neither has {unknown[0]!r}."
-            )
+        check_names("--keep", self.keep, present, "TRAIN")
+        # A column that only NEW has is not used anyway, but may be named.
+        either = [*present, *self.new_source.columns()] if self.drop else []
+        check_names("--drop", self.drop, either, "either table")
         left_out = (*self.drop, *windows, *MARKS)
         columns = self._columns(tuple(name for name in left_out if name in present))
         beside = None

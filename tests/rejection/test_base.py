@@ -334,9 +334,9 @@ def test_a_clash_of_the_unseen_label_is_an_error_only_where_it_is_used(rows) -> 
 @pytest.mark.parametrize("kind", [int, float, bool, str])
 def test_the_unseen_label_can_be_one_word_for_all_kinds_of_labels(rows, kind) -> None:
     X, y, X_new = rows
-    labels = (y == "left").astype(kind)
-    usual = RatioRule().fit(X, labels, X_new, SHARES)
-    rule = RatioRule(unseen_label="unseen").fit(X, labels, X_new, SHARES)
+    labels = (y != "left").astype(kind)
+    usual = RatioRule(random_state=0).fit(X, labels, X_new, SHARES)
+    rule = RatioRule(random_state=0, unseen_label="unseen").fit(X, labels, X_new, SHARES)
     assert rule.classes_.tolist() == [*np.unique(labels).tolist(), "unseen"]
     found = rule.predict_new()
     assert_array_equal(found == "unseen", usual.predict_new() == usual.classes_[-1])

@@ -88,6 +88,12 @@ def test_nothing_is_laid_back_where_nothing_lies_near() -> None:
     assert laid_back(LabelledRows(wide, CLASSES, CODES), wide) is None
 
 
+def test_rows_that_repeat_each_other_overflow_nowhere() -> None:
+    copies = np.repeat(CENTRES[:3], 150, axis=0)
+    found, _ = laid_back(LabelledRows(copies, CLASSES, CODES), copies + 1)
+    assert np.isfinite(found).all()
+
+
 def test_sparse_rows_are_laid_back_as_dense_ones() -> None:
     moved = STAYED * GAIN + OFFSET
     found, _ = laid_back(LabelledRows(sparse.csr_array(X), CLASSES, CODES), sparse.csr_array(moved))

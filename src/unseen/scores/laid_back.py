@@ -77,7 +77,8 @@ class _Known(Frozen):
     def counts(self, distance: FloatArray) -> FloatArray:
         """How much rows count that lie so far from the labelled rows nearest to them."""
         usual = max(float(np.median(self.distance)), 1e-300)
-        return np.asarray(1 / (1 + (distance / (_NEAR * usual)) ** _STEEP))
+        with np.errstate(over="ignore"):  # of rows that repeat each other, so that usual is 0
+            return np.asarray(1 / (1 + (distance / (_NEAR * usual)) ** _STEEP))
 
     def as_common_as(self, place: IntArray, weight: FloatArray) -> FloatArray:
         """Weights by which classes are as common as among rows whose nearest stand at ``place``."""

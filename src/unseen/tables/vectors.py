@@ -102,7 +102,8 @@ def holds_lists(column: Array) -> bool:
 
 def begins_as_list(texts: Array) -> bool:
     """Whether the first text may be a list in another form than JSON, such as that of NumPy."""
-    return str(texts[0].as_py()).startswith("[")
+    first = arrow("compute").match_substring_regex(texts.slice(0, 1), r"^\[")
+    return bool(first[0].as_py())
 
 
 def vectors(name: str, column: Array) -> FloatArray:

@@ -164,27 +164,35 @@ def _errors(answer, truth) -> dict:
 
 def memory(folder: Path) -> dict:
     """100,000 embeddings of 768 single-precision numbers as TRAIN, 20,000 as NEW."""
+    import pyarrow as pa
+    import pyarrow.feather as pa_feather
+    import pyarrow.parquet as pa_parquet
+
     rng = np.random.default_rng(0)
     centres = rng.normal(size=(6, 768)).astype(np.float32)
 
-    def rows(count, classes):
+    def rows(count, classes, name):
         kind = rng.integers(0, classes, count)
         noise = rng.normal(0, 3, (count, 768)).astype(np.float32)
-        return centres[kind] + noise, kind
+        X = centres[kind] + noise
+        np.save(folder / f"{name}.npy", X)
+        lists = pa.FixedSizeListArray.from_arrays(pa.array(X.ravel()), X.shape[1])
+        table = pa.table({"emb": lists, **({"y": kind} if name == "X" else {})})
+        pa_parquet.write_table(table, folder / f"{name}.parquet")
+        pa_feather.write_feather(table, folder / f"{name}.feather")
+        return kind
 
-    X, y = rows(100_000, 5)
-    np.save(folder / "X.npy", X)
-    np.save(folder / "y.npy", y)
-    new, kind = rows(20_000, 6)
-    np.save(folder / "new.npy", new)
+    np.save(folder / "y.npy", rows(100_000, 5, "X"))
+    truth = float((rows(20_000, 6, "new") == 5).mean())
     size = (folder / "X.npy").stat().st_size
-    del X, new
-    files = (str(folder / "X.npy"), str(folder / "new.npy"), "--labels", str(folder / "y.npy"))
-    found = {"file_mb": round(size / MB), "truth": round(float((kind == 5).mean()), 4)}
-    for limit in (5_000, 20_000):
-        answer = command(*files, "--rows", str(limit), folder=folder)
+    labels = {"npy": ("--labels", str(folder / "y.npy"))}
+    found = {"file_mb": round(size / MB), "truth": round(truth, 4)}
+    for kind, limit in (("npy", 5_000), ("npy", 20_000), ("parquet", 20_000), ("feather", 20_000)):
+        files = (str(folder / f"{name}.{kind}") for name in ("X", "new"))
+        label = labels.get(kind, ("--label", "y"))
+        answer = command(*files, *label, "--rows", str(limit), folder=folder)
         answer["mb_of_file"] = round(answer["mb"] * MB / size, 2)
-        found[f"{limit} rows used"] = answer
+        found[f"{kind}, {limit} rows used"] = answer
     return found
 
 

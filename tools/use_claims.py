@@ -235,13 +235,15 @@ def inputs() -> Iterator[Claim]:
                 (alone["unseen"], *alone["interval"], alone["truth"],
                  hidden["unseen"], *hidden["interval"], hidden["truth"]))  # fmt: skip
     memory = record("inputs_memory")
-    used = memory["20000 rows used"]
+    used = memory["npy, 20000 rows used"]
     yield Claim(EMBEDDINGS, "a file of {} MB, and 20,000 new ones (`benchmarks/inputs.py memory`): "
                 "the command takes {} CPU-seconds and {} MB at most, {} times the file",
                 (memory["file_mb"], used["cpu_s"], used["mb"], used["mb_of_file"]))  # fmt: skip
-    few_rows = memory["5000 rows used"]
-    yield Claim(EMBEDDINGS, "{} CPU-seconds and {} MB with `--rows 5000`.",
-                (few_rows["cpu_s"], few_rows["mb"]))  # fmt: skip
+    few_rows = memory["npy, 5000 rows used"]
+    lists = tuple(memory[f"{kind}, 20000 rows used"]["mb"] for kind in ("parquet", "feather"))
+    yield Claim(EMBEDDINGS, "{} CPU-seconds and {} MB with `--rows 5000`. As lists in Parquet or "
+                "Feather the rows take {} or {} MB.",
+                (few_rows["cpu_s"], few_rows["mb"], *lists))  # fmt: skip
     cells = record("inputs_cells")
     for kind, found in cells.items():
         values = tuple(found[key] for key in ("truth", "unseen", "low", "high"))

@@ -22,7 +22,7 @@ Table: TypeAlias = Any
 # Sizes of one batch: fewer rows where there are many columns, or where the first rows are large.
 _BATCH_ROWS = 1 << 16
 _BATCH_VALUES = 1 << 20
-_BATCH_BYTES = 64 << 20
+_BATCH_BYTES = 8 << 20
 
 
 def arrow(module: str = "") -> Any:

@@ -12,7 +12,8 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from functools import partial
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
@@ -334,34 +335,43 @@ class Feather:
 
     def names(self, part: Part) -> list[str]:
         """The columns of the schema."""
-        with arrow().memory_map(str(part.path)) as mapped:
-            return list(self._reader(mapped).schema.names)
+        with arrow().OSFile(str(part.path)) as file:
+            return list(self._reader(file).schema.names)
 
     def batches(self, part: Part, columns: Sequence[str]) -> Iterator[Batch]:
         """The batches of the file, cut where they are large."""
-        with arrow().memory_map(str(part.path)) as mapped:
-            reader = self._reader(mapped, columns)
+        # Pages of a mapped file would stay in memory beside the rows that are kept.
+        with arrow().OSFile(str(part.path)) as file:
+            reader = self._reader(file, columns)
             count = getattr(reader, "num_record_batches", None)
             whole = iter(reader) if count is None else map(reader.get_batch, range(count))
-            for batch in whole:
-                # Arrow takes lengths and offsets as they stand: a damaged one reads foreign memory.
-                batch.validate(full=True)
-                chosen = without_views(batch.select(list(columns)))
-                n_rows = batch_rows(chosen.num_columns)
-                for start in range(0, chosen.num_rows, n_rows):
-                    yield chosen.slice(start, n_rows)
+            # Nothing holds a batch while the next is read.
+            yield from chain.from_iterable(map(partial(self._cut, columns), whole))
 
-    def _reader(self, mapped: Any, columns: Sequence[str] = ()) -> Any:
+    def _cut(self, columns: Sequence[str], batch: Batch) -> Iterator[Batch]:
+        # Arrow takes lengths and offsets as they stand: a damaged one reads foreign memory.
+        batch.validate(full=True)
+        chosen = without_views(batch.select(list(columns)))
+        row_bytes = chosen.nbytes // max(1, chosen.num_rows)
+        n_rows = batch_rows(chosen.num_columns, row_bytes)
+        if chosen.num_rows <= n_rows:
+            yield chosen
+            return
+        for start in range(0, chosen.num_rows, n_rows):
+            # A copy: a slice would keep the whole batch in memory.
+            yield chosen.take(arrow().array(range(start, min(start + n_rows, chosen.num_rows))))
+
+    def _reader(self, file: Any, columns: Sequence[str] = ()) -> Any:
         """A reader of these columns alone, or of all: others are not even decompressed."""
         ipc = arrow("ipc")
-        opened = ipc.open_file if mapped.read(6) == b"ARROW1" else ipc.open_stream
-        mapped.seek(0)
+        opened = ipc.open_file if file.read(6) == b"ARROW1" else ipc.open_stream
+        file.seek(0)
         if not columns:
-            return opened(mapped)
-        names = list(opened(mapped).schema.names)
-        mapped.seek(0)
+            return opened(file)
+        names = list(opened(file).schema.names)
+        file.seek(0)
         places = [names.index(name) for name in columns]
-        return opened(mapped, options=ipc.IpcReadOptions(included_fields=places))
+        return opened(file, options=ipc.IpcReadOptions(included_fields=places))
 
 
 FORMATS: dict[str, Format] = {

@@ -126,6 +126,9 @@ def test_consistent_with_estimated_shares() -> None:
             found.append(
                 open_set_risk(Fixed(), X[:, None], codes, X_new[:, None], random_state=seed)
             )
+        # Of so few rows some shares are too uncertain to tell the risk.
+        found = [estimate for estimate in found if not estimate.is_withheld]
+        assert len(found) >= 3
         mean_error.append(np.mean([abs(estimate.risk - truth) for estimate in found]))
         mean_stated.append(np.mean([estimate.standard_error for estimate in found]))
     assert mean_error[1] < mean_error[0] / 2

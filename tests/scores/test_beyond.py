@@ -29,7 +29,7 @@ def test_agrees_with_one_class_at_a_time() -> None:
         factor = np.log((rows.std(axis=0) + part) / (usual + part))
         return np.array([np.median(away), abs(np.median(factor))])
 
-    classes = [apart(OLD[CODES == code], OLD[CODES != code]) for code in range(3)]
+    classes = [apart(OLD[code == CODES], OLD[code != CODES]) for code in range(3)]
     farthest = np.maximum(np.max(classes, axis=0), 0.2)
     assert_allclose(times(), (apart(NEW, OLD) / farthest).max(), rtol=1e-9)
 

@@ -125,7 +125,7 @@ def estimate(
     drawn = draw.notices
     X_new, groups_new = draw.new("X_new", X_new, groups_new)
     control, _ = draw.new("control", control)
-    prepared = prepare(X, X_new, control, every=every if full else None)
+    prepared = prepare(X, X_new, control, every=every if full else None, places=draw.places)
     X, X_new, control = prepared.X, prepared.X_new, prepared.control
     chosen.fit(X, y)
     with show_progress(progress), on_device(device or card_of(X_new)):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from unseen._types import FloatArray
+from unseen._types import FloatArray, IntArray
 from unseen._wording import check_named_once
 from unseen.full import row_pieces
 from unseen.records import Notice
@@ -59,8 +59,18 @@ class Prepared:
         return (*self.notices, *in_units(notices, self.columns, self.X, self.X_new))
 
 
-def prepare(X: Any, X_new: Any, control: Any = None, *, every: Any = None) -> Prepared:
-    """The samples, as numbers where any holds text, dates or gaps; ``every`` new row has a say."""
+def prepare(
+    X: Any,
+    X_new: Any,
+    control: Any = None,
+    *,
+    every: Any = None,
+    places: Mapping[str, IntArray] | None = None,
+) -> Prepared:
+    """The samples, as numbers where any holds text, dates or gaps; ``every`` new row has a say.
+
+    ``places`` are those of rows that were drawn of a sample, by its name, for errors.
+    """
     whole = X_new if every is None else every
     samples = {"X": X, "X_new": whole, "control": control}
     if not _need_columns(samples):
@@ -74,7 +84,8 @@ def prepare(X: Any, X_new: Any, control: Any = None, *, every: Any = None) -> Pr
         name = "control"
         beside = None if control is None else _named(columns, columns.transform(control))
     except BadCell as error:
-        raise error.of(name, error.place) from None
+        drawn = (places or {}).get(name)
+        raise error.of(name, error.place if drawn is None else int(drawn[error.place])) from None
     said = [*columns.notices_, *notices]
     said += [Notice("prepared", _OPTIONS, "note")] if said else []
     both = _named(columns, rows), _named(columns, new)

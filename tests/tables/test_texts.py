@@ -220,5 +220,10 @@ def test_a_frame_is_spoken_of_in_its_own_names_and_units():
     new["size"] = new["size"].astype(str).replace("-999.0", "broken")
     with pytest.raises(ValueError, match=r"got 'broken', in row 1 of X_new\."):
         unseen.estimate(frame, y, new, **options)
+    # A row that is drawn is named by its place among all.
+    new.loc[:19, "size"] = "1.0"
+    new.loc[78:, "size"] = "broken"
+    with pytest.raises(ValueError, match=r"got 'broken', in row (79|80) of X_new\."):
+        unseen.estimate(frame, y, new, max_rows=78, **options)
     new["size"] = rng.normal(5, 1, 80)
     assert unseen.estimate(frame, y, new, estimator=unseen.MPEIncomplete(), full=True, **options)

@@ -52,6 +52,7 @@ class Draw:
     def __init__(self, max_rows: int | None, random_state: Any) -> None:
         self.max_rows, self.random_state = max_rows, random_state
         self.notices: tuple[Notice, ...] = ()
+        self.places: dict[str, IntArray] = {}  # of the rows that were drawn, by sample
 
     def labelled(self, X: Any, y: Any, groups: Any) -> tuple[Any, Any, Any]:
         """Labelled rows, their labels and groups."""
@@ -72,6 +73,7 @@ class Draw:
 
     def _some(self, name: str, places: IntArray, *samples: Any) -> Any:
         n_rows = count_rows(samples[0])
+        self.places[name] = places
         text = f"{len(places):,} of the {n_rows:,} rows of {name} were drawn at random."
         self.notices += (Notice("rows_drawn", text, "note"),)
         return tuple(None if one is None else some_rows(one, places) for one in samples)

@@ -30,6 +30,7 @@ from unseen.plots import (
     ScoresDisplay,
     SharesDisplay,
     TimelineDisplay,
+    ToleranceDisplay,
 )
 from unseen.plots.canvas import largest, literal, merge_others, spread
 from unseen.plots.scores import binned_masses, squeezed
@@ -38,6 +39,7 @@ from unseen.rejection import RejectionTree, label_regions, risk_curve
 from unseen.rejection.learning.sample import labels_at
 from unseen.rejection.risk.estimate import open_risk
 
+TOLERANCE = Tolerance(np.array([0.05, 0.2]), np.array([0.3, 0.5]))
 NASTY = ["<b>&amp;", "$a$ costs $5", "x" * 200, "two\nlines\x00", "狗"]
 
 
@@ -75,6 +77,7 @@ def displays(made, evidence, fitted) -> dict[str, Any]:
         "scores of one class": ScoresDisplay.from_estimate(estimate, "a"),
         "timeline": TimelineDisplay.from_timeline(timeline(made, 5)),
         "labelling": LabellingDisplay.from_value(labelling_value(estimate)),
+        "tolerance": ToleranceDisplay.from_tolerance(TOLERANCE),
         "comparison": ComparisonDisplay.from_comparison({"one": estimate}, {"a": 0.5, "b": 0.2}),
         "regions": RegionsDisplay.from_regions(label_regions(*fitted, n_across=30)),
         "risk": RiskDisplay.from_curve(risk_curve(fitted[0], 11)),
@@ -614,3 +617,16 @@ def test_groups_are_where_their_shares_are_and_clumps_are_full() -> None:
 def test_no_group_is_no_picture() -> None:
     with pytest.raises(ValueError, match="at least one group; got none"):
         groups_of(0).plot()
+
+
+def test_the_curve_of_what_must_be_new_is_that_of_the_record_and_ends_at_gamma() -> None:
+    ax = ToleranceDisplay.from_tolerance(TOLERANCE).ax_
+    curve, end = ax.lines
+    factors, must = curve.get_data()
+    assert_allclose(must, [TOLERANCE.must(factor) for factor in factors])
+    assert_allclose([factors[0], must[0]], [1.0, TOLERANCE.must(1.0)])
+    assert_allclose(end.get_xdata(), TOLERANCE.gamma)
+    assert (must[factors > TOLERANCE.gamma] == 0).all()
+    nothing = ToleranceDisplay.from_tolerance(Tolerance(np.zeros(0), np.zeros(0))).ax_
+    assert_allclose(nothing.lines[0].get_ydata(), 0.0)
+    assert len(nothing.lines) == 1

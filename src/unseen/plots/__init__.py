@@ -14,6 +14,7 @@ from unseen.plots.shares import GroupsDisplay, SharesDisplay
 from unseen.plots.svg import to_svg
 from unseen.plots.theme import DARK, LIGHT, Theme
 from unseen.plots.timeline import TimelineDisplay
+from unseen.plots.tolerance import ToleranceDisplay
 
 __all__ = [
     "DARK",
@@ -29,5 +30,6 @@ __all__ = [
     "SharesDisplay",
     "Theme",
     "TimelineDisplay",
+    "ToleranceDisplay",
     "to_svg",
 ]

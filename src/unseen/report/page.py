@@ -91,6 +91,7 @@ def _contents(study: Study) -> dict[str, Any]:
         explained = study.explanation
     warnings, notes = sentences.warnings_and_notes(study)
     value, methods = tables.shown_labelling(study), tables.side_by_side(study)
+    tolerated = tables.tolerance_table(study)
     n_methods = len({estimate.method, *(study.baselines or ())})
     return {
         "data": sentences.data_name(study),
@@ -117,7 +118,8 @@ def _contents(study: Study) -> dict[str, Any]:
         "assumptions": sentences.assumptions(study),
         "warnings": warnings,
         "notes": notes,
-        "tolerance": tables.tolerance_table(study),
+        "tolerance": tolerated,
+        "tolerance_picture": tolerated and pictures.tolerance_picture(study),
         "disagreement": sentences.disagreement(study),
         "baselines": methods and tables.baselines_table(methods, n_methods),
         "baselines_picture": methods and pictures.baselines_picture(methods),

@@ -268,6 +268,22 @@ def labelling_picture(value: LabellingValue) -> Picture:
     )
 
 
+def tolerance_picture(study: Study) -> Picture | None:
+    """The share that must be new against the factor that known classes changed by."""
+    drift = study.estimate.drift
+    if drift is None:
+        return None
+    tolerance = drift.tolerance
+    spoken = [f"{factor:g} times: {words.share(tolerance.must(factor))}" for factor in (1, 2, 3, 5)]
+    return _picture(
+        plots.ToleranceDisplay.from_tolerance(tolerance),
+        "tolerance",
+        "How much must be new even if known classes changed",
+        "Where the line meets the bottom, all new rows might be of known classes.",
+        f"At least: {', '.join(spoken)}",
+    )
+
+
 def baselines_picture(found: Mapping[str, Estimate]) -> Picture:
     """Shares of the new rows by this method and by others."""
     spoken = [

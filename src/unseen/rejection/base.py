@@ -8,7 +8,6 @@ new rows and every threshold come from these scores (``docs/rejection.md``).
 from __future__ import annotations
 
 import copy
-from abc import ABC, abstractmethod
 from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -63,8 +62,8 @@ _MOST_DENSE_VALUES = 100_000_000
 
 
 @dataclass(eq=False, repr=False)
-class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
-    """Base of the classifiers with the label "unseen"; a rule adds ``_fit_rule``.
+class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator):
+    """Base of the classifiers with "unseen"; a rule adds ``_fit_rule``, or ``_fit_both``.
 
     Parameters
     ----------
@@ -113,14 +112,14 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator, ABC):
         "random_state": ["random_state"],
     }
 
-    @abstractmethod
     def _fit_rule(self, sample: OpenSample, rng: RandomState) -> FittedRule:
         """Learn from a sample; the result must not depend on anything else."""
+        return self._fit_both(sample, rng)[0]
 
     def _fit_both(self, sample: OpenSample, rng: RandomState) -> tuple[FittedRule, OutOfFold]:
         """The rule of all rows, and the probabilities of all rows out of fold.
 
-        A rule that makes one on the way to the other overrides this, to do the work once. Where
+        A rule that makes one on the way to the other writes this alone, to do the work once. Where
         ``sample.has_new`` is False a row must be held out together with its copy.
         """
         out_of_fold = cross_fit(self._fit_rule, sample, self.n_folds, rng)

@@ -96,9 +96,6 @@ class RejectionClassifier(RejectionRule):
         **RejectionRule._parameter_constraints,
     }
 
-    def _fit_rule(self, sample: OpenSample, rng: RandomState) -> MeanRule:
-        return self._fit_both(sample, rng)[0]
-
     def _fit_both(self, sample: OpenSample, rng: RandomState) -> tuple[MeanRule, OutOfFold]:
         members = self._fit_members(sample, rng)
         first = members[0]

@@ -167,9 +167,6 @@ class RejectionKernel(RejectionRule):
         **RejectionRule._parameter_constraints,
     }
 
-    def _fit_rule(self, sample: OpenSample, rng: RandomState) -> KernelRule:
-        return self._fit_both(sample, rng)[0]
-
     def _fit_both(self, sample: OpenSample, rng: RandomState) -> tuple[KernelRule, OutOfFold]:
         """Rows out of fold choose the rule, and so are there anyway."""
         loss = Square() if self.loss is None else self.loss

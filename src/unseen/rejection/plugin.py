@@ -156,9 +156,6 @@ class RejectionPlugIn(RejectionRule):
         **RejectionRule._parameter_constraints,
     }
 
-    def _fit_rule(self, sample: OpenSample, rng: RandomState) -> FittedRule:
-        return self._fit_both(sample, rng)[0]
-
     def _fit_both(self, sample: OpenSample, rng: RandomState) -> tuple[FittedRule, OutOfFold]:
         """Settings that the classifier chooses from all rows hold in every fold."""
         density_ratio = OneModel() if self.density_ratio is None else self.density_ratio

@@ -273,9 +273,6 @@ class RejectionStack(RejectionRule):
         **RejectionRule._parameter_constraints,
     }
 
-    def _fit_rule(self, sample: OpenSample, rng: RandomState) -> StackRule:
-        return self._fit_both(sample, rng)[0]
-
     def _fit_both(self, sample: OpenSample, rng: RandomState) -> tuple[StackRule, OutOfFold]:
         if self.rule is not None:
             self.rule._validate_params()

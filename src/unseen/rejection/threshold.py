@@ -87,9 +87,6 @@ class RejectionThreshold(RejectionRule):
         **RejectionRule._parameter_constraints,
     }
 
-    def _fit_rule(self, sample: OpenSample, rng: RandomState) -> ThresholdRule:
-        return self._fit_both(sample, rng)[0]
-
     def _fit_both(self, sample: OpenSample, rng: RandomState) -> tuple[ThresholdRule, OutOfFold]:
         """All scores out of fold give the cut of the rule, those of other folds each fold's cut."""
         folds = sample.assign_folds(self.n_folds, rng)

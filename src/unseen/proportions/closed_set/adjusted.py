@@ -9,7 +9,6 @@ the probabilistic adjusted count (PACC). docs/theory.md, "Closed-set methods", s
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -55,10 +54,6 @@ class AdjustedCount(PosteriorEstimator):
 
     soft: bool = True
     constrained: bool = True
-    classifier: Any = None
-    n_folds: int = 10
-    random_state: Any = None
-    n_jobs: int | None = None
 
     _parameter_constraints = CLASSIFIER_CONSTRAINTS | {
         "soft": ["boolean"],

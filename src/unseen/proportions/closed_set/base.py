@@ -7,6 +7,7 @@ Such a method can work with a classifier of the known classes alone, or with the
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from unseen.intervals import Calibrated, IntervalMethod
@@ -26,6 +27,7 @@ class ClosedSetEstimator(ProportionEstimator):
     _default_interval: ClassVar[IntervalMethod] = Calibrated(stretch=1.1)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class PosteriorEstimator(ClosedSetEstimator):
     """Base of the estimators that read shares off a classifier's posteriors."""
 
@@ -33,17 +35,10 @@ class PosteriorEstimator(ClosedSetEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = CLASSIFIER_CONSTRAINTS
 
-    def __init__(
-        self,
-        classifier: Any = None,
-        n_folds: int = 10,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.classifier = classifier
-        self.n_folds = n_folds
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    classifier: Any = None
+    n_folds: int = 10
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def scorer(self, seed: int) -> Scorer:
         """The scorer that makes the posteriors of the known classes."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -56,10 +55,6 @@ class SaerensEM(PosteriorEstimator):
     """
 
     calibration: Temperature | BiasCorrectedTemperature | None = None
-    classifier: Any = None
-    n_folds: int = 10
-    random_state: Any = None
-    n_jobs: int | None = None
 
     _parameter_constraints = CLASSIFIER_CONSTRAINTS | {"calibration": [None, HasMethods(["fit"])]}
 

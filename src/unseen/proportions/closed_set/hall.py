@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -50,10 +50,6 @@ class HallECDF(PosteriorEstimator):
     """
 
     raw: bool = False
-    classifier: Any = None
-    n_folds: int = 10
-    random_state: Any = None
-    n_jobs: int | None = None
 
     reads: ClassVar[type[Scores]] = RowScores
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
@@ -15,13 +16,15 @@ from unseen.roc.sketch import scored_evidence
 from unseen.scores import PairScorer, PairScores
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class PerClassEstimator(ProportionEstimator):
     """Base of the estimators that compare the new rows with one known class at a time."""
 
-    classifier: Any
-    n_folds: int
-    n_repeats: int
-    n_jobs: int | None
+    classifier: Any = None
+    n_folds: int = 10
+    n_repeats: int = 1
+    random_state: Any = None
+    n_jobs: int | None = None
 
     reads = PairScores
 

@@ -63,11 +63,6 @@ class BinaryRescaled(PerClassEstimator):
     """
 
     method: EstimatesMixture | None = None
-    classifier: Any = None
-    n_folds: int = 10
-    n_repeats: int = 1
-    random_state: Any = None
-    n_jobs: int | None = None
 
     _parameter_constraints = PerClassEstimator._parameter_constraints | {
         "method": [None, HasMethods(["from_scores", "get_params"])]

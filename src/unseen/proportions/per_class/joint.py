@@ -59,11 +59,6 @@ class MPEJoint(PerClassEstimator):
     model: RocModel | None = None
     closed: bool = True
     smooth: bool = False
-    classifier: Any = None
-    n_folds: int = 10
-    n_repeats: int = 1
-    random_state: Any = None
-    n_jobs: int | None = None
 
     _parameter_constraints = PerClassEstimator._parameter_constraints | {
         "model": [None, RocModel],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -105,10 +105,41 @@ def _codes(labels: Any, everything: NDArray[Any]) -> IntArray:
 
 @dataclass(frozen=True, eq=False)
 class OpenSetScorer:
-    """A scikit-learn scorer: minus the risk, so that higher is better; see open_set_scorer."""
+    """A scorer for ``GridSearchCV`` and other searches, which needs no unseen label.
+
+    A score is minus the risk, so that higher is better. A candidate must not have learnt from
+    ``X_new``. For a rule that learns from new rows itself, split them: one part for its fit, the
+    other for the scorer.
+
+    Parameters
+    ----------
+    X_new : array-like of shape (m, d)
+        New rows that no candidate learns from.
+    proportions : shares, mapping or Estimate
+        Shares of the known classes in X_new.
+    measure : RiskMeasure or None, default=None
+        Measure to estimate; None is the paper's risk.
+    unseen_label : label, default="auto"
+        Label that a classifier gives to rows of unseen classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from unseen.rejection import open_set_scorer
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat(["a", "b"], [60, 40])
+    >>> X = rng.normal(np.where(y == "a", -1, 1)[:, None], 1, (100, 2))
+    >>> scorer = open_set_scorer(rng.normal(1, 1, (80, 2)), {"a": 0.0, "b": 1.0})
+    >>> search = GridSearchCV(LogisticRegression(), {"C": [1e-4, 1.0]}, scoring=scorer).fit(X, y)
+    >>> search.best_params_  # the other one calls every row a
+    {'C': 1.0}
+    """
 
     X_new: Any
     proportions: Any
+    _: KW_ONLY
     measure: RiskMeasure | None = None
     unseen_label: Any = "auto"
 
@@ -131,41 +162,5 @@ class OpenSetScorer:
         return -open_set_risk(estimator, X, y, self.X_new, shares, **asked).risk
 
 
-def open_set_scorer(
-    X_new: Any, proportions: Any, *, measure: RiskMeasure | None = None, unseen_label: Any = "auto"
-) -> OpenSetScorer:
-    """A scorer for ``GridSearchCV`` and other searches, which needs no unseen label.
-
-    A candidate must not have learnt from ``X_new``. For a rule that learns from new rows
-    itself, split them: one part for its fit, the other for the scorer.
-
-    Parameters
-    ----------
-    X_new : array-like of shape (m, d)
-        New rows that no candidate learns from.
-    proportions : shares, mapping or Estimate
-        Shares of the known classes in X_new.
-    measure : RiskMeasure or None, default=None
-        Measure to estimate; None is the paper's risk.
-    unseen_label : label, default="auto"
-        Label that a classifier gives to rows of unseen classes.
-
-    Returns
-    -------
-    OpenSetScorer
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from sklearn.model_selection import GridSearchCV
-    >>> from unseen.rejection import open_set_scorer
-    >>> rng = np.random.default_rng(0)
-    >>> y = np.repeat(["a", "b"], [60, 40])
-    >>> X = rng.normal(np.where(y == "a", -1, 1)[:, None], 1, (100, 2))
-    >>> scorer = open_set_scorer(rng.normal(1, 1, (80, 2)), {"a": 0.0, "b": 1.0})
-    >>> search = GridSearchCV(LogisticRegression(), {"C": [1e-4, 1.0]}, scoring=scorer).fit(X, y)
-    >>> search.best_params_  # the other one calls every row a
-    {'C': 1.0}
-    """
-    return OpenSetScorer(X_new, proportions, measure, unseen_label)
+# As functions of scikit-learn that make a scorer are called.
+open_set_scorer = OpenSetScorer

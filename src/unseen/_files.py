@@ -15,8 +15,6 @@ from pathlib import Path
 from typing import TypeAlias
 from uuid import uuid4
 
-from unseen._platform import make_file
-
 StrPath: TypeAlias = str | os.PathLike[str]
 
 # Only writing fails so; other errors within a writer may come from what it reads.
@@ -37,7 +35,7 @@ def check_writable(path: StrPath) -> None:
         if target.exists() and not target.is_file():
             raise OSError("it is no plain file")
         draft = _draft_beside(target)
-        make_file(draft, target)
+        _make_file(draft, target)
         draft.unlink()
     except OSError as error:
         reason = error.strerror.lower() if error.strerror else str(error)
@@ -56,7 +54,7 @@ def write_then_rename(path: StrPath) -> Iterator[Path]:
     target = Path(os.path.realpath(path))
     draft = _draft_beside(target)
     try:
-        make_file(draft, target)
+        _make_file(draft, target)
         yield draft
         with draft.open("rb") as opened:
             os.fsync(opened.fileno())
@@ -67,6 +65,20 @@ def write_then_rename(path: StrPath) -> Iterator[Path]:
         raise OSError(f"{path} cannot be written: {os.strerror(error.errno).lower()}.") from error
     finally:
         draft.unlink(missing_ok=True)
+
+
+def _make_file(path: Path, like: Path) -> None:
+    """Make an empty file, with the permissions of the file ``like`` if there is one.
+
+    Nobody who may not read the old file can read the new one, not even while it is written.
+    """
+    try:
+        mode = like.stat().st_mode & 0o777
+    except FileNotFoundError:
+        path.touch(exist_ok=False)
+        return
+    path.touch(mode=mode & 0o600, exist_ok=False)
+    path.chmod(mode)
 
 
 def _draft_beside(target: Path) -> Path:

@@ -11,11 +11,10 @@ import click
 
 from unseen._version import __version__
 from unseen.cli.classify import classify
-from unseen.cli.demo import demo
 from unseen.cli.estimate import estimate, monitor
 from unseen.cli.group import CommandGroup
+from unseen.cli.look import demo, methods
 from unseen.cli.loop_commands import audit, explain, promote
-from unseen.cli.methods import methods
 from unseen.cli.trust import compare, diagnose
 
 __all__ = ["main"]

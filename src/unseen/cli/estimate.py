@@ -12,7 +12,7 @@ import click
 from unseen.cli.answer import Outputs, answer
 from unseen.cli.failif import Condition, any_holds, fail_if_option
 from unseen.cli.group import OnceCommand
-from unseen.cli.methods import method_option
+from unseen.cli.look import method_option
 from unseen.cli.options import (
     command_line,
     confidence_option,

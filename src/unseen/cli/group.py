@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from copy import copy
-from typing import Any
+from types import FrameType
+from typing import Any, NoReturn
 
 import click
 
-from unseen._platform import stopping_cleanly
 from unseen._wording import verbatim
 
+# Windows knows the first two.
+_STOPS = [
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+]
 _EXPECTED = (ValueError, TypeError, OSError, ImportError, MemoryError)
 # Task; then command, what it does, the end of an example; None for a command without tables.
 _TASKS = (
@@ -131,3 +139,38 @@ def _check_given_once(command: click.Command, ctx: click.Context, args: list[str
         if len(values) > 1:
             got = " and ".join(map(repr, values))
             raise click.UsageError(f"{one.opts[0]} must be given once; got {got}.", ctx)
+
+
+@contextmanager
+def stopping_cleanly(message: str) -> Iterator[None]:
+    """End a command that is told to stop as if by an error: what it has begun to write goes.
+
+    The exit code is 128 and the number of the signal, as a shell has it: 130 after Ctrl-C. A
+    signal that the process was started to ignore, as under ``nohup``, stays ignored.
+    """
+    stopped: int | None = None
+
+    def stop(number: int, frame: FrameType | None) -> NoReturn:
+        nonlocal stopped
+        stopped = number
+        for each in before:
+            signal.signal(each, signal.SIG_IGN)  # once is enough, and cleaning up takes a moment
+        os.write(2, f"\n{message}\n".encode())
+        raise SystemExit(128 + number)
+
+    before: dict[int, Any] = {}
+    if threading.current_thread() is threading.main_thread():
+        found = {number: signal.getsignal(number) for number in _STOPS}
+        before = {each: how for each, how in found.items() if how not in (signal.SIG_IGN, None)}
+    for each in before:
+        signal.signal(each, stop)
+    try:
+        yield
+    except BaseException:
+        # A module that is stopped while it loads says that it could not be imported.
+        if stopped is not None:
+            raise SystemExit(128 + stopped) from None
+        raise
+    finally:
+        for each, how in before.items():
+            signal.signal(each, how)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 from importlib.resources import files
 from pathlib import Path
 from typing import IO, Any
@@ -11,7 +12,6 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unseen._platform import cache_folder
 from unseen.datasets.catalogue import Rows
 
 _FILES = files("unseen.datasets") / "files"
@@ -27,6 +27,16 @@ def data_directory() -> Path:
     """
     chosen = os.environ.get("UNSEEN_DATA")
     return Path(chosen).expanduser().absolute() if chosen else cache_folder() / "unseen"
+
+
+def cache_folder() -> Path:
+    """The folder in which a user's programs keep what can be had again."""
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches"
+    windows = sys.platform == "win32"
+    variable, usual = ("LOCALAPPDATA", "AppData/Local") if windows else ("XDG_CACHE_HOME", ".cache")
+    cache = Path(os.environ.get(variable, ""))
+    return cache if cache.is_absolute() else Path.home() / usual
 
 
 def read_bundled(name: str) -> Rows:

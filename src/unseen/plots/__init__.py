@@ -6,15 +6,14 @@ own. Matplotlib is imported when something is drawn, pyplot never.
 
 from unseen.plots.canvas import Display
 from unseen.plots.comparison import ComparisonDisplay
-from unseen.plots.labelling import LabellingDisplay
+from unseen.plots.curves import LabellingDisplay, RiskDisplay, ToleranceDisplay
+from unseen.plots.regions import RegionsDisplay
 from unseen.plots.roc import RocDisplay
-from unseen.plots.rules import RegionsDisplay, RiskDisplay
 from unseen.plots.scores import ScoresDisplay
 from unseen.plots.shares import GroupsDisplay, SharesDisplay
 from unseen.plots.svg import to_svg
 from unseen.plots.theme import DARK, LIGHT, Theme
 from unseen.plots.timeline import TimelineDisplay
-from unseen.plots.tolerance import ToleranceDisplay
 
 __all__ = [
     "DARK",

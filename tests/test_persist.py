@@ -297,7 +297,7 @@ def write_call(path: Path, function: str, *arguments: Any) -> None:
     [
         "os.mkdir",
         "builtins.open",
-        "unseen.datasets.npz.Path.mkdir",
+        "unseen.datasets.catalogue.Path.mkdir",
         "unseen.tables.source.Source",
         "unseen.baseless.Estimate",
         "unseen.persist.Path",

@@ -29,8 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import unseen.datasets
-from unseen.datasets.catalogue import CATALOGUE, Rows, check_facts, fingerprint
-from unseen.datasets.npz import read_npz
+from unseen.datasets.catalogue import CATALOGUE, Rows, check_facts, fingerprint, read_npz
 
 FILES = Path(unseen.datasets.__file__).parent / "files"
 LIMIT_BYTES = 3_000_000

@@ -34,8 +34,8 @@ from unseen.monitoring import monitor as monitor
 from unseen.persist import load as load
 from unseen.persist import save as save
 from unseen.proportions.base import ProportionEstimator as ProportionEstimator
-from unseen.proportions.closed_set.adjusted import AdjustedCount as AdjustedCount
-from unseen.proportions.closed_set.count import ClassifyAndCount as ClassifyAndCount
+from unseen.proportions.closed_set.counts import AdjustedCount as AdjustedCount
+from unseen.proportions.closed_set.counts import ClassifyAndCount as ClassifyAndCount
 from unseen.proportions.closed_set.em import SaerensEM as SaerensEM
 from unseen.proportions.closed_set.hall import HallECDF as HallECDF
 from unseen.proportions.closed_set.kl import KLDivergence as KLDivergence

@@ -15,7 +15,7 @@ from unseen._files import write_then_rename
 from unseen.cli import main
 from unseen.cli.answer import Outputs, _write_json
 from unseen.cli.group import CommandGroup, one_line, stopping_cleanly
-from unseen.datasets.npz import cache_folder
+from unseen.datasets.catalogue import cache_folder
 from unseen.study import Inputs
 
 ESCAPES = "\x1b]0;title\x1b\\\x1b[2J\u202e"

@@ -8,8 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from unseen.datasets import Dataset, available_datasets, dataset_names, load_dataset
-from unseen.datasets.catalogue import CATALOGUE, Rows, fingerprint
-from unseen.datasets.npz import data_directory
+from unseen.datasets.catalogue import CATALOGUE, Rows, data_directory, fingerprint
 
 DOWNLOADED = {"australian", "sensit", "opportunity"}
 AT_HAND = [name for name in CATALOGUE if name not in DOWNLOADED]

@@ -22,8 +22,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unseen._files import write_then_rename
-from unseen.datasets.catalogue import CATALOGUE, Rows, check_facts, fingerprint
-from unseen.datasets.npz import note_sha256, noted_sha256, sha256_of
+from unseen.datasets.catalogue import (
+    CATALOGUE,
+    Rows,
+    check_facts,
+    fingerprint,
+    note_sha256,
+    noted_sha256,
+    sha256_of,
+)
 
 # The reason to open the address by hand: urlretrieve waits for a silent server for ever.
 _TIMEOUT_SECONDS = 30.0

@@ -9,10 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unseen._frozen import Frozen
-from unseen.datasets.catalogue import CATALOGUE, Label, Rows, check_facts
+from unseen.datasets.catalogue import (
+    BUNDLED,
+    CATALOGUE,
+    Label,
+    Rows,
+    check_facts,
+    data_directory,
+    read_bundled,
+    read_npz,
+)
 from unseen.datasets.download import obtain
 from unseen.datasets.generators import make_ringnorm, make_twonorm, make_waveform
-from unseen.datasets.npz import BUNDLED, data_directory, read_bundled, read_npz
 
 _MAKERS = {"ringnorm": make_ringnorm, "twonorm": make_twonorm, "waveform": make_waveform}
 # Rows of the UCI sample's three classes.

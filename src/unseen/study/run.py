@@ -28,8 +28,7 @@ from unseen.full import all_counted
 from unseen.monitoring import Timeline, monitor
 from unseen.preparing import in_units, without_constants
 from unseen.proportions import OpenSetEstimator, ProportionEstimator
-from unseen.proportions.closed_set.adjusted import AdjustedCount
-from unseen.proportions.closed_set.count import ClassifyAndCount
+from unseen.proportions.closed_set.counts import AdjustedCount, ClassifyAndCount
 from unseen.proportions.closed_set.em import SaerensEM
 from unseen.proportions.per_class.incomplete import MPEIncomplete
 from unseen.records import Estimate, Notice, UnseenWarning

@@ -17,8 +17,15 @@ import numpy as np
 from unseen._types import FloatArray
 from unseen._wording import shown
 from unseen.tables._arrow import Array, arrow
-from unseen.tables.departures import Departure, new_gaps
-from unseen.tables.encodings import Constant, Encoding, FreeText, Unusable, check_kind
+from unseen.tables.encodings import (
+    Constant,
+    Departure,
+    Encoding,
+    FreeText,
+    Unusable,
+    check_kind,
+    new_gaps,
+)
 from unseen.tables.values import as_text
 
 _SCALE = float(np.sqrt(0.5))

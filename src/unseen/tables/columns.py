@@ -20,14 +20,15 @@ from unseen._wording import quoted
 from unseen.records import Notice
 from unseen.tables._arrow import Array, Table, arrow, as_table, decoded, is_text
 from unseen.tables.categories import CategoryEncoding, learn_categories
-from unseen.tables.departures import Departure, departure_notices
 from unseen.tables.encodings import (
     Constant,
+    Departure,
     Encoding,
     FreeText,
     NumberEncoding,
     Unusable,
     check_kind,
+    departure_notices,
     learn_numbers,
     with_common_scale,
 )

@@ -1,26 +1,30 @@
 """How one column becomes numbers: an encoding is learned from labelled rows and applied to any.
 
-Here is what all encodings share, the reasons for which a column is not used, and numbers. A number
-column is centred and divided by a scale that all number columns share. docs/command_line.md says
-what happens to columns of every kind, and why.
+Here is what all encodings share, the reasons for which a column is not used, what new rows show and
+no labelled row does, and numbers: centred, and divided by a scale that all number columns share.
+docs/command_line.md says what happens to columns of every kind, and why.
 """
 
 from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from unseen._types import FloatArray
-from unseen._wording import LONGEST_NAME, shown
+from unseen._types import BoolArray, FloatArray
+from unseen._wording import LONGEST_NAME, listed, quoted, shown
+from unseen.records import Notice
 from unseen.tables._arrow import Array, arrow
-from unseen.tables.departures import Departure, new_gaps
 from unseen.tables.values import DECIMALS, LARGEST, BadCell, NotANumber, number_of, numbers
 
+Severity: TypeAlias = Literal["note", "warning"]
+
+# Departures in at least this share of the new rows can move the unseen share.
+_MANY = 0.05
 # Fewer numbers than this may be in order by chance.
 _FEWEST_IN_ORDER = 10
 _ID_NAME = re.compile(
@@ -46,6 +50,16 @@ class FreeText(Unusable):
 
     def __init__(self) -> None:
         super().__init__("looks like free text: --text uses it")
+
+
+@dataclass(frozen=True)
+class Departure:
+    """A share of the new rows that show in ``column`` what no labelled row does."""
+
+    code: Literal["newly_missing", "new_category"]
+    column: str
+    share: float
+    said: str  # what replaces a missing value, or an example of a category
 
 
 class Encoding(ABC):
@@ -224,3 +238,59 @@ def check_kind(kind: Any) -> None:
     is_other = isinstance(kind, arrow().BaseExtensionType)  # such as intervals of pandas
     if types.is_nested(kind) or is_bytes or types.is_fixed_size_binary(kind) or is_other:
         raise Unusable(f"holds neither numbers nor text, but {shown(kind)}")
+
+
+def new_gaps(
+    column: str, missing: BoolArray, was_missing: bool, filler: str
+) -> tuple[Departure, ...]:
+    """Missing values, where labelled rows have none or no new row has a value."""
+    if not len(missing):
+        raise ValueError("NEW must have rows; got none.")
+    if not missing.any() or (was_missing and not missing.all()):
+        return ()
+    return (Departure("newly_missing", column, float(missing.mean()), filler),)
+
+
+def departure_notices(found: Iterable[Departure]) -> list[Notice]:
+    """One notice for all columns of a kind; a column without any value is an error."""
+    kinds: dict[tuple[str, bool], list[Departure]] = {}
+    for one in found:
+        kinds.setdefault((one.code, one.share >= _MANY), []).append(one)
+    gaps = kinds.get(("newly_missing", True), [])
+    empty = [one.column for one in gaps if one.share == 1]
+    if empty:
+        raise ValueError(
+            f"columns of NEW must have values as in TRAIN; none is in {quoted(empty)}. --drop "
+            "leaves a column out."
+        )
+    return [
+        (_gaps if code == "newly_missing" else _categories)(some, "warning" if severe else "note")
+        for (code, severe), some in kinds.items()
+    ]
+
+
+def _gaps(found: list[Departure], severity: Severity) -> Notice:
+    fillers = " or ".join(dict.fromkeys(one.said for one in found))
+    if len(found) == 1:
+        (one,) = found
+        text = (
+            f"Column {one.column!r} is missing in {one.share:.1%} of the new rows and in none of "
+            f"the labelled ones; they get {fillers}."
+        )
+        return Notice("newly_missing", text, severity, about=one.column)
+    columns = listed([f"{one.column!r} ({one.share:.1%})" for one in found])
+    text = f"Missing in new rows and in none of the labelled ones: {columns}; they get {fillers}."
+    return Notice("newly_missing", text, severity)
+
+
+def _categories(found: list[Departure], severity: Severity) -> Notice:
+    if len(found) == 1:
+        (one,) = found
+        text = (
+            f"Column {one.column!r} holds a category that the labelled rows never show in "
+            f"{one.share:.1%} of the new rows, such as {one.said}."
+        )
+        return Notice("new_category", text, severity, about=one.column)
+    columns = listed([f"{one.column!r} ({one.share:.1%}, such as {one.said})" for one in found])
+    text = f"Categories in new rows that the labelled rows never show: {columns}."
+    return Notice("new_category", text, severity)

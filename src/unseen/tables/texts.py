@@ -15,8 +15,7 @@ import numpy as np
 from unseen._frozen import Frozen
 from unseen._types import FloatArray
 from unseen.tables._arrow import Array, decoded, is_text
-from unseen.tables.departures import Departure, new_gaps
-from unseen.tables.encodings import Encoding
+from unseen.tables.encodings import Departure, Encoding, new_gaps
 from unseen.tables.values import as_text
 
 _DIRECTIONS = 200

@@ -9,8 +9,7 @@ from numpy.testing import assert_allclose
 from reference.closed_twins import PEERS, gaussian_record, on_simplex, peer_problem
 from unseen import AdjustedCount
 from unseen.proportions.bootstrap import class_means
-from unseen.proportions.closed_set.adjusted import adjusted_shares
-from unseen.proportions.closed_set.count import votes
+from unseen.proportions.closed_set.counts import adjusted_shares, votes
 
 CENTRES = [[-1.0, 0.0], [1.0, 0.0], [0.0, 1.5]]
 

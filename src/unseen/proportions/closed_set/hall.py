@@ -16,8 +16,8 @@ import numpy as np
 
 from unseen._types import FloatArray, IntArray
 from unseen.proportions.base import CLASSIFIER_CONSTRAINTS, Reading, closed_reading
-from unseen.proportions.closed_set.base import PosteriorEstimator
 from unseen.proportions.closed_set.matching import matching, matching_replicates
+from unseen.proportions.families import PosteriorEstimator
 from unseen.scores import Posteriors, RawScorer, RowScores, Scorer, Scores
 from unseen.simplex import minimise_on_simplex
 

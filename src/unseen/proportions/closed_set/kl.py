@@ -21,8 +21,8 @@ from unseen._random import one_blas_thread
 from unseen._sklearn import Interval
 from unseen._types import FloatArray, IntArray, Matrix
 from unseen.proportions.base import Reading, closed_reading
-from unseen.proportions.closed_set.base import ClosedSetEstimator
 from unseen.proportions.closed_set.matching import gradient_noise
+from unseen.proportions.families import ClosedSetEstimator
 from unseen.samples import LabelledRows
 from unseen.scores import RowScores, Scorer
 from unseen.scores.kernel import Standardisation, dense, median_bandwidth

@@ -22,8 +22,8 @@ from unseen._random import one_blas_thread
 from unseen._sklearn import Interval
 from unseen._types import FloatArray, IntArray, Matrix
 from unseen.proportions.base import Reading, closed_reading
-from unseen.proportions.closed_set.base import ClosedSetEstimator
 from unseen.proportions.closed_set.matching import matching, matching_replicates
+from unseen.proportions.families import ClosedSetEstimator
 from unseen.records import Notice
 from unseen.samples import LabelledRows
 from unseen.scores import RowScores, Scorer

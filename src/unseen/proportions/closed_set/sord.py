@@ -16,7 +16,7 @@ from scipy import sparse
 from unseen._arrays import row_blocks
 from unseen._types import FloatArray, IntArray
 from unseen.proportions.base import Reading, closed_reading
-from unseen.proportions.closed_set.base import PosteriorEstimator
+from unseen.proportions.families import PosteriorEstimator
 from unseen.scores import Posteriors
 from unseen.simplex import minimise_on_simplex
 

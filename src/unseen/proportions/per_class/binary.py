@@ -21,7 +21,7 @@ from unseen._sklearn import HasMethods
 from unseen._types import FloatArray
 from unseen.mixture.bbe import BestBin
 from unseen.proportions.base import Reading, append_zero_unseen
-from unseen.proportions.per_class.base import PerClassEstimator, class_evidence, with_seed
+from unseen.proportions.families import PerClassEstimator, class_evidence, with_seed
 from unseen.proportions.per_class.incomplete import replicate_slopes
 from unseen.records import EstimatesMixture, Notice
 from unseen.scores import TwoClassScorer, TwoClassScores

@@ -21,7 +21,7 @@ from unseen._types import FloatArray, Matrix
 from unseen.diagnostics import Finding, attribution, class_drift, hidden_share, quick_checks
 from unseen.mixture.slope import ROCSlope
 from unseen.proportions.base import Reading, found
-from unseen.proportions.per_class.base import PerClassEstimator, class_evidence, with_seed
+from unseen.proportions.families import PerClassEstimator, class_evidence, with_seed
 from unseen.records import EstimatesMixture
 from unseen.roc.bootstrap import STRETCH, bootstrap_slopes
 from unseen.scores import PairScores

@@ -1,19 +1,64 @@
-"""The base of the methods that compare the new rows with one known class at a time."""
+"""The bases of two families: methods that see nothing unseen, and methods for a class at a time.
+
+    P_0 = sum_i pi_i P_i,   sum_i pi_i = 1,                            Eq. (2) with nothing unseen
+
+A method of the first family can work with a classifier of the known classes alone, or with their
+densities; one of the second compares the new rows with each known class by itself.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 from sklearn.base import clone
 
 from unseen._sklearn import Interval
+from unseen.intervals import Calibrated, IntervalMethod
 from unseen.proportions.base import CLASSIFIER_CONSTRAINTS, ProportionEstimator
 from unseen.records import MixtureEstimate, RocEvidence
 from unseen.roc.sketch import scored_evidence
-from unseen.scores import PairScorer, PairScores
+from unseen.scores import (
+    PairScorer,
+    PairScores,
+    Posteriors,
+    PosteriorScorer,
+    RowScores,
+    Scorer,
+    Scores,
+)
+
+
+class ClosedSetEstimator(ProportionEstimator):
+    """Base of the closed-set estimators: at least two classes, and nothing is unseen."""
+
+    reads: ClassVar[type[Scores]] = RowScores
+    sees_unseen = False
+    n_classes = (2, None)
+
+    # No ROC model and no sum of slopes stand between scores and shares: less escapes the
+    # bootstrap. Chosen by benchmarks/coverage_closed.py --choose.
+    _default_interval: ClassVar[IntervalMethod] = Calibrated(stretch=1.1)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class PosteriorEstimator(ClosedSetEstimator):
+    """Base of the estimators that read shares off a classifier's posteriors."""
+
+    reads: ClassVar[type[Scores]] = Posteriors
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = CLASSIFIER_CONSTRAINTS
+
+    classifier: Any = None
+    n_folds: int = 10
+    random_state: Any = None
+    n_jobs: int | None = None
+
+    def scorer(self, seed: int) -> Scorer:
+        """The scorer that makes the posteriors of the known classes."""
+        return PosteriorScorer(self.classifier, self.n_folds, seed, self.n_jobs)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

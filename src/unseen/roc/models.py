@@ -24,6 +24,9 @@ _LARGEST_EXPONENT = 700.0
 _SMALLEST_DELTA = 1e-8
 _NEXT_TO_ZERO = np.finfo(float).tiny
 _MU_RANGE = (0.01, 100.0)
+# Lattices of starts; Δ reaches down to separable data.
+_DELTAS = [1e-6, 1e-5, 1e-4, 1e-3, 4e-3, 0.015, 0.04, 0.1, 0.2, 0.35, 0.6, 0.85]
+_MUS = [0.1, 0.4, 1.0, 2.0, 4.0, 10.0, 30.0]
 _GAMMA = [0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97, 0.993]
 
 
@@ -34,25 +37,10 @@ def _lattice(*axes: list[float]) -> FloatArray:
 class RocModel(ABC):
     """A proper ROC mixed with the diagonal: ``f = (1 - γ) g + γ α``."""
 
-    @property
-    @abstractmethod
-    def names(self) -> tuple[str, ...]:
-        """The paper's names of the free parameters, γ first."""
-
-    @property
-    @abstractmethod
-    def bounds(self) -> tuple[FloatArray, FloatArray]:
-        """Lowest and highest value of each free parameter."""
-
-    @property
-    @abstractmethod
-    def log_scaled(self) -> tuple[bool, ...]:
-        """Which parameters a fit should move on the log scale."""
-
-    @property
-    @abstractmethod
-    def starts(self) -> FloatArray:
-        """Where a fit may start: a lattice over the parameters, shape (S, p)."""
+    names: tuple[str, ...]  # the paper's names of the free parameters, γ first
+    bounds: tuple[FloatArray, FloatArray]  # lowest and highest value of each free parameter
+    log_scaled: tuple[bool, ...]  # which parameters a fit should move on the log scale
+    starts: FloatArray  # where a fit may start: a lattice over the parameters, shape (S, p)
 
     @abstractmethod
     def right_slope(self, parameters: ArrayLike) -> FloatArray:
@@ -115,33 +103,19 @@ class Concave(RocModel):
 
     def __post_init__(self) -> None:
         low, high = _MU_RANGE
-        if self.mu is None or (isinstance(self.mu, Real) and low <= self.mu <= high):
-            return
-        raise ValueError(f"mu must be None or lie in [{low}, {high}]; got {self.mu!r}.")
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The paper's names of the free parameters."""
-        return ("gamma", "Delta", "mu") if self.mu is None else ("gamma", "Delta")
-
-    @property
-    def bounds(self) -> tuple[FloatArray, FloatArray]:
-        """Lowest and highest value of each free parameter."""
-        lower = np.array([0.0, _SMALLEST_DELTA, _MU_RANGE[0]])
-        upper = np.array([1.0, 1.0, _MU_RANGE[1]])
-        return lower[: len(self.names)], upper[: len(self.names)]
-
-    @property
-    def log_scaled(self) -> tuple[bool, ...]:
-        """Δ and μ move on the log scale."""
-        return (False, True, True)[: len(self.names)]
-
-    @property
-    def starts(self) -> FloatArray:
-        """A lattice that reaches down to separable data, Δ near 0."""
-        delta = [1e-6, 1e-5, 1e-4, 1e-3, 4e-3, 0.015, 0.04, 0.1, 0.2, 0.35, 0.6, 0.85]
-        mu = [0.1, 0.4, 1.0, 2.0, 4.0, 10.0, 30.0]
-        return _lattice(_GAMMA, delta, mu) if self.mu is None else _lattice(_GAMMA, delta)
+        if self.mu is not None and not (isinstance(self.mu, Real) and low <= self.mu <= high):
+            raise ValueError(f"mu must be None or lie in [{low}, {high}]; got {self.mu!r}.")
+        n_free = 3 if self.mu is None else 2
+        bounds = np.array([[0.0, _SMALLEST_DELTA, low], [1.0, 1.0, high]])[:, :n_free]
+        axes = [_GAMMA, _DELTAS, _MUS][:n_free]
+        settled = {
+            "names": ("gamma", "Delta", "mu")[:n_free],
+            "bounds": tuple(map(frozen_array, bounds)),
+            "log_scaled": (False, True, True)[:n_free],
+            "starts": frozen_array(_lattice(*axes)),
+        }
+        for name, value in settled.items():
+            object.__setattr__(self, name, value)
 
     def named(self, parameters: ArrayLike) -> dict[str, float]:
         """One row of parameters by the paper's names, a fixed μ included."""

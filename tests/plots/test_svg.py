@@ -22,7 +22,7 @@ from unseen.plots import (
 )
 from unseen.records import RocEvidence
 
-LIMIT = 40_000
+LIMIT = 48_000
 SVG = "{http://www.w3.org/2000/svg}"
 
 

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator
 from hashlib import sha256
 from io import BytesIO
-from itertools import groupby
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
@@ -26,7 +24,6 @@ _SVG = "http://www.w3.org/2000/svg"
 _NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
 _COLOUR = re.compile(r"#[0-9a-f]{6}\b")
 _REFERENCE = re.compile(r"#([\w.-]+)")
-_FADED = re.compile(r"(?:^|; )opacity:")
 _FONT = re.compile(r"font(?:-family)?:[^;]*")
 _PAINT = ("fill", "stroke")
 _MEASURES = {"d", "x", "y", "width", "height", "transform", "points"}
@@ -77,7 +74,6 @@ def to_svg(
     colours = {colour: f"var({name}, {colour})" for name, colour in theme.variables.items()}
     for element in root.iter():
         _rewrite(element, names, colours)
-    _flatten(root)
     _describe(root, title, description)
     return ElementTree.tostring(root, encoding="unicode")
 
@@ -151,35 +147,6 @@ def _plain_font(found: re.Match[str]) -> str:
     """Matplotlib's list of fonts is long; the page has one of its own."""
     size = re.search(r"(?:(?:bold|700|italic) )*[\d.]+px", found[0])
     return f"font: {size[0]} sans-serif" if size else "font-family: sans-serif"
-
-
-def _flatten(element: ElementTree.Element) -> None:
-    """Drop groups without content or attributes, and state shared styles of neighbours once."""
-    children: list[ElementTree.Element] = []
-    for child in element:
-        _flatten(child)
-        if child.tag == "g" and not child.attrib:
-            children.extend(child)
-        elif child.tag not in {"g", "defs"} or len(child):
-            children.append(child)
-    element[:] = children if element.tag == "defs" else list(_gathered(children))
-
-
-def _gathered(children: list[ElementTree.Element]) -> Iterator[ElementTree.Element]:
-    """Neighbours with the same style and clipping become one group with that style."""
-    names = ("style", "clip-path")
-    for shared, run in groupby(children, key=lambda child: tuple(map(child.get, names))):
-        alike, style = list(run), shared[0] or ""
-        # A group is faded as a whole: where its parts overlap, that is not the same.
-        if len(alike) < 3 or not any(shared) or _FADED.search(style):
-            yield from alike
-            continue
-        group = ElementTree.Element("g")
-        group.attrib = {name: value for name, value in zip(names, shared, strict=True) if value}
-        for child in alike:
-            child.attrib = {key: child.attrib[key] for key in child.attrib if key not in names}
-            group.append(child)
-        yield group
 
 
 def _short(measures: str) -> str:

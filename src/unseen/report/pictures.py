@@ -26,7 +26,7 @@ from unseen.records import Estimate
 from unseen.study import Study
 from unseen.study.thumbnails import Thumbnail
 
-_SLOPES_BYTES = 80_000
+_SLOPES_BYTES = 86_000
 _IN_CAPTION = 40
 _MOST_THUMBNAILS = 80
 _MOST_SPOKEN = 12

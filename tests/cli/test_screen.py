@@ -28,7 +28,7 @@ def made(unseen: float, label: str = "cat", **changes: object) -> Estimate:
 
 
 def test_names_cannot_command_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    show_study(Study(made(0.3, HOSTILE, notices=(Notice("made", HOSTILE),))), [])
+    show_study(Study(made(0.3, HOSTILE, notices=(Notice("made", HOSTILE),))))
     printed = capsys.readouterr().out
     assert "\x1b" not in printed
     assert "\u202e" not in printed
@@ -49,7 +49,7 @@ def test_windows_say_what_moved_and_which_were_left_out(capsys) -> None:
         ("May", "June"), estimates, [True, False], estimates[0], p_values, p_values,
         skipped=(("July", 3),),
     )  # fmt: skip
-    show_study(Study(made(0.1), timeline=timeline), [])
+    show_study(Study(made(0.1), timeline=timeline))
     printed = capsys.readouterr().out
     cells = ["June", "400", "25.0%", "changed, unseen too", "< 0.001", "cat: -25.0"]
     assert cells_of(printed, "June") == cells
@@ -63,7 +63,7 @@ def test_over_time_the_change_and_the_latest_window_come_first(capsys) -> None:
     timeline = Timeline(
         ("May", "June", "July"), estimates, [True, False, False], estimates[0], p_values, p_values
     )
-    show_study(Study(made(0.1), timeline=timeline, over_time=True), [])
+    show_study(Study(made(0.1), timeline=timeline, over_time=True))
     printed = capsys.readouterr().out
     assert printed.startswith(
         "The unseen share rose in June, from 0.0% to 25.0%; 2 of 2 windows differ from May. Latest "
@@ -102,7 +102,7 @@ def test_no_screen_is_too_narrow_for_a_value(width, monkeypatch, capsys) -> None
 def test_no_probability_stands_beside_classes_that_may_have_moved(capsys) -> None:
     drift = Drift("moved", 0.9, Tolerance(np.zeros(0), np.zeros(0)), 0.9)
     for found, is_told in ((None, True), (drift, False)):
-        show_study(Study(made(0.3, drift=found, diagnostics={"probability_unseen": 0.97})), [])
+        show_study(Study(made(0.3, drift=found, diagnostics={"probability_unseen": 0.97})))
         assert ("Probability that anything is unseen" in capsys.readouterr().out) == is_told
 
 

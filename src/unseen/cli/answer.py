@@ -16,7 +16,7 @@ import click
 from unseen._files import check_writable, write_then_rename
 from unseen._progress import hear_stages, show_progress
 from unseen.cli.options import given_inputs
-from unseen.cli.screen import plain
+from unseen.cli.screen import plain, print_files
 
 if TYPE_CHECKING:
     from unseen.study import Inputs
@@ -32,7 +32,7 @@ class Outputs:
     report: Path | None = None
     json_path: str | None = None
     save: Path | None = None
-    rows: Path | None = None
+    out: Path | None = None
     sheet: Path | None = None
     rest: Path | None = None
 
@@ -62,7 +62,7 @@ class Outputs:
         from unseen.study.sheets import check_sheet_path
         from unseen.tables import RowWriter
 
-        for rows in (self.rows, self.rest):
+        for rows in (self.out, self.rest):
             if rows is not None and not inputs.writes_cells(rows):
                 RowWriter(rows)
         if self.sheet is not None:
@@ -72,7 +72,7 @@ class Outputs:
     def files(self) -> list[Path]:
         """The files, standard output left out."""
         to_file = self.json_path if self.leaves_screen_free else None
-        paths = (self.report, to_file, self.save, self.rows, self.sheet, self.rest)
+        paths = (self.report, to_file, self.save, self.out, self.sheet, self.rest)
         return [Path(path) for path in paths if path is not None]
 
     @property
@@ -97,19 +97,21 @@ class Outputs:
 def answer(
     run: str,
     given: dict[str, Any],
-    outputs: Outputs,
     show: Callable[[Any], None],
     *,
-    quiet: bool,
+    writes: tuple[str, ...] = (),
     also_read: tuple[Path, ...] = (),
     fails: Callable[[Any], bool] | None = None,
 ) -> None:
     """Check the files, run a function of :mod:`unseen.study`, write and show what it found.
 
-    Options of ``given`` that do not name the tables are arguments of the function. It returns a
-    record, perhaps with a model that ``--save`` keeps. The exit code is 3 where ``fails`` says so
-    of the record.
+    Options of ``given`` that name neither the tables nor a file written here are arguments of the
+    function, which ``writes`` the files of some. It returns a record, perhaps with a model that
+    ``--save`` keeps. The exit code is 3 where ``fails`` says so of the record.
     """
+    quiet = given.pop("quiet")
+    own = {name: given.pop(name, None) for name in ("report", "json_path", "save")}
+    outputs = Outputs(**own, **{name: given[name] for name in writes})
     inputs, asked = given_inputs(given)
     outputs.check(inputs, *also_read)
     with _shown_progress(quiet):
@@ -122,6 +124,7 @@ def answer(
     outputs.write(record, model)
     if not quiet and outputs.leaves_screen_free:
         show(record)
+        print_files(outputs.files)
     if failed:
         raise click.exceptions.Exit(FAILED)
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from unseen.cli.answer import Outputs, answer
+from unseen.cli.answer import answer
 from unseen.cli.group import OnceCommand
 from unseen.cli.options import (
     group_option,
@@ -18,7 +16,7 @@ from unseen.cli.options import (
     share_option,
     table_options,
 )
-from unseen.cli.screen import console, plain, print_files, print_notices, print_table, table_of
+from unseen.cli.screen import console, plain, print_notices, print_table, table_of
 
 if TYPE_CHECKING:
     from unseen.study import Classification
@@ -60,14 +58,10 @@ if TYPE_CHECKING:
 @json_option
 @quiet_option
 def classify(
-    out: Path,
     reject_rate: str | None,
     recall: float | None,
     fdr: float | None,
     cost: float | None,
-    save: Path | None,
-    json_path: str | None,
-    quiet: bool,
     **given: Any,
 ) -> None:
     """Label every row of NEW with a class of TRAIN or with "unseen".
@@ -87,10 +81,7 @@ def classify(
     threshold = {name: value for name, value in asked.items() if value is not None}
     if len(threshold) > 1:
         raise click.UsageError("give at most one of --reject-rate, --recall, --fdr and --cost.")
-    outputs = Outputs(rows=out, save=save, json_path=json_path)
-    given |= {"out": out, "threshold": threshold}
-    show = partial(_show, files=outputs.files)
-    answer("run_classification", given, outputs, show, quiet=quiet)
+    answer("run_classification", given | {"threshold": threshold}, _show, writes=("out",))
 
 
 def _error_rate(found: Classification) -> str:
@@ -118,7 +109,7 @@ def _rate(text: str | None) -> float | str | None:
         ) from None
 
 
-def _show(found: Classification, files: list[Path]) -> None:
+def _show(found: Classification) -> None:
     import numpy as np
 
     screen, total = console(), sum(found.rows.values())
@@ -145,4 +136,3 @@ def _show(found: Classification, files: list[Path]) -> None:
         )
     screen.print(_error_rate(found))
     print_notices(found.notices, screen)
-    print_files(files, screen)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from unseen.cli.answer import Outputs, answer
+from unseen.cli.answer import answer
 from unseen.cli.failif import Condition, any_holds, fail_if_option
 from unseen.cli.group import OnceCommand
 from unseen.cli.look import method_option
@@ -66,15 +64,7 @@ if TYPE_CHECKING:
     help="Save the labelled rows and their preprocessing, as a TRAIN for later.",
 )
 @quiet_option
-def estimate(
-    by: str | None,
-    report: Path | None,
-    json_path: str | None,
-    conditions: tuple[Condition, ...],
-    save: Path | None,
-    quiet: bool,
-    **given: Any,
-) -> None:
+def estimate(by: str | None, conditions: tuple[Condition, ...], **given: Any) -> None:
     """Estimate the share of each known class in NEW, and of classes that TRAIN lacks.
 
     TRAIN holds rows with a label, NEW rows without: csv, tsv, parquet, feather or json lines, also
@@ -91,11 +81,10 @@ def estimate(
       unseen estimate train.parquet "new/*.parquet" --label y --full --method MPEIncomplete
       unseen estimate train.csv new.csv --label y -q --fail-if "unseen.low > 0.05"
     """
-    if given["n_suspects"] is not None and report is None:
+    if given["n_suspects"] is not None and given["report"] is None:
         raise click.UsageError("--show-rows needs --report, where the rows are shown.")
-    outputs = Outputs(report, json_path, save)
     windows = None if by is None else {"by": by}
-    _answer(given, windows, outputs, lambda one: any_holds(conditions, one.estimate), quiet)
+    _answer(given, windows, lambda one: any_holds(conditions, one.estimate))
 
 
 @click.command(cls=OnceCommand)
@@ -130,10 +119,7 @@ def monitor(
     reference: tuple[str, ...],
     alpha: float,
     fail_if_changed: bool,
-    report: Path | None,
-    json_path: str | None,
     conditions: tuple[Condition, ...],
-    quiet: bool,
     **given: Any,
 ) -> None:
     """Estimate the shares in each window of NEW, and test for change since a reference window.
@@ -153,23 +139,18 @@ def monitor(
         return any_holds(conditions, timeline.estimates[-1]) or (fail_if_changed and changed)
 
     windows = {"by": by, "reference": reference, "alpha": alpha, "over_time": True}
-    _answer(given, windows, Outputs(report, json_path), fails, quiet)
+    _answer(given, windows, fails)
 
 
 def _answer(
-    given: dict[str, Any],
-    windows: dict[str, Any] | None,
-    outputs: Outputs,
-    fails: Callable[[Study], bool],
-    quiet: bool,
+    given: dict[str, Any], windows: dict[str, Any] | None, fails: Callable[[Study], bool]
 ) -> None:
     """Run a study of all rows, and of windows where these are named; write and show it."""
     from unseen.study import Windowing
 
     given |= {
-        "baselines": outputs.report is not None,
+        "baselines": given["report"] is not None,
         "windowing": None if windows is None else Windowing(**windows),
         "command": command_line(),
     }
-    show = partial(show_study, files=outputs.files)
-    answer("run_study", given, outputs, show, quiet=quiet, fails=fails)
+    answer("run_study", given, show_study, fails=fails)

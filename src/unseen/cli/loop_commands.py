@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unseen import _wording as words
-from unseen.cli.answer import Outputs, answer
+from unseen.cli.answer import answer
 from unseen.cli.group import OnceCommand
 from unseen.cli.options import (
     command_line,
@@ -23,7 +23,6 @@ from unseen.cli.options import (
 from unseen.cli.screen import (
     console,
     plain,
-    print_files,
     print_notices,
     print_table,
     show_study,
@@ -78,9 +77,7 @@ audited_tables = partial(table_options, labels="--train-labels")
 @report_option
 @json_option
 @quiet_option
-def explain(
-    sheet: Path | None, report: Path | None, json_path: str | None, quiet: bool, **given: Any
-) -> None:
+def explain(**given: Any) -> None:
     """Say what the unseen rows of NEW are, and draw rows for people to label.
 
     Groups of unseen rows come with their shares, the known classes beside them, and the columns
@@ -94,12 +91,10 @@ def explain(
       unseen explain train.csv new.csv --label kind --image-column file --report e.html
     """
     for option, name in (("--show-rows", "with_examples"), ("--image-column", "image_column")):
-        if given[name] and report is None:
+        if given[name] and given["report"] is None:
             raise click.UsageError(f"{option} needs --report, where the rows are shown.")
-    outputs = Outputs(report, json_path, sheet=sheet)
-    given |= {"sheet": sheet, "command": command_line()}
-    show = partial(show_study, files=outputs.files)
-    answer("run_explanation", given, outputs, show, quiet=quiet)
+    given |= {"command": command_line()}
+    answer("run_explanation", given, show_study, writes=("sheet",))
 
 
 @click.command(cls=OnceCommand)
@@ -108,16 +103,14 @@ def explain(
 @confidence_option
 @json_option
 @quiet_option
-def audit(sheet: Path, json_path: str | None, quiet: bool, **given: Any) -> None:
+def audit(**given: Any) -> None:
     """Correct the shares in NEW by labels that people gave; right whatever drifted.
 
     \b
     Examples:
       unseen audit train.csv new.csv --label kind --labels sheet.csv
     """
-    outputs = Outputs(json_path=json_path)
-    given |= {"sheet": sheet}
-    answer("run_audit", given, outputs, _show_audit, quiet=quiet, also_read=(sheet,))
+    answer("run_audit", given, _show_audit, also_read=(given["sheet"],))
 
 
 @click.command(cls=OnceCommand)
@@ -130,14 +123,7 @@ def audit(sheet: Path, json_path: str | None, quiet: bool, **given: Any) -> None
 @click.option("--rest", type=output_path, help="Also write NEW without the promoted rows.")
 @json_option
 @quiet_option
-def promote(
-    sheet: Path,
-    out: Path,
-    rest: Path | None,
-    json_path: str | None,
-    quiet: bool,
-    **given: Any,
-) -> None:
+def promote(**given: Any) -> None:
     """Add the rows that people named to TRAIN, so that new classes are known from now on.
 
     Promoted rows are marked in columns that begin with unseen_. A later estimate with the same NEW
@@ -148,10 +134,8 @@ def promote(
       unseen promote train.csv new.csv --label kind --labels sheet.csv -o train2.csv --spread
       unseen estimate train2.csv new.csv --label kind
     """
-    outputs = Outputs(json_path=json_path, rows=out, rest=rest)
-    given |= {"sheet": sheet, "out": out, "rest": rest}
-    show = partial(_show_promotion, files=outputs.files)
-    answer("run_promotion", given, outputs, show, quiet=quiet, also_read=(sheet,))
+    also_read = (given["sheet"],)
+    answer("run_promotion", given, _show_promotion, writes=("out", "rest"), also_read=also_read)
 
 
 def _show_audit(result: AfterResult) -> None:
@@ -176,7 +160,7 @@ def _show_audit(result: AfterResult) -> None:
     print_notices((*found.notices, *result.notices), screen)
 
 
-def _show_promotion(result: AfterResult, files: list[Path]) -> None:
+def _show_promotion(result: AfterResult) -> None:
     screen, found = console(), result.record
     table = table_of("class", ["labelled by people", "by group"])
     for name in found.counts:
@@ -186,4 +170,3 @@ def _show_promotion(result: AfterResult, files: list[Path]) -> None:
     print_table(table, screen)
     screen.print(f"{len(found.rows)} of {found.n_new:,} new rows are now labelled rows.")
     print_notices((*found.notices, *result.notices), screen)
-    print_files(files, screen)

@@ -105,7 +105,7 @@ def _part(table: Table, columns: list[Column]) -> Table:
     return part
 
 
-def show_study(study: Study, files: Iterable[Path]) -> None:
+def show_study(study: Study) -> None:
     """The answer in a sentence, the shares then and now, and the notices."""
     screen, now = console(), study.now
     screen.print(f"[bold]{plain(study.sentence())}[/bold]\n")
@@ -124,7 +124,6 @@ def show_study(study: Study, files: Iterable[Path]) -> None:
     print_notices(study.all_notices, screen)
     if study.explanation is None:
         _show_next(now, screen)
-    print_files(files, screen)
 
 
 def _show_next(study: Study, screen: Console) -> None:
@@ -144,10 +143,10 @@ def print_notices(notices: Iterable[Notice], screen: Console) -> None:
             screen.print(f"[{style}]{severity}:[/{style}] {plain(text)}")
 
 
-def print_files(files: Iterable[Path], screen: Console) -> None:
+def print_files(files: Iterable[Path]) -> None:
     """Print the files that were written, each on a line that can be copied."""
     for file in files:
-        screen.print(f"Written: {plain(file)}", soft_wrap=True)
+        console().print(f"Written: {plain(file)}", soft_wrap=True)
 
 
 def shares_of_methods(comparison: Comparison) -> Table:

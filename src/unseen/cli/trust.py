@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from unseen.cli.answer import Outputs, answer
+from unseen.cli.answer import answer
 from unseen.cli.group import OnceCommand
 from unseen.cli.options import json_option, quiet_option, share_option, table_options
 from unseen.cli.screen import (
@@ -59,7 +59,7 @@ _UNCHECKED = {f"{name}_unchecked": check.fault for name, check in _CHECKS.items(
 @table_options
 @json_option
 @quiet_option
-def compare(json_path: str | None, quiet: bool, **given: Any) -> None:
+def compare(**given: Any) -> None:
     """Estimate the shares in NEW with every method that applies, side by side.
 
     Closed-set methods assign every new row to a known class: where something is unseen, all of them
@@ -69,8 +69,7 @@ def compare(json_path: str | None, quiet: bool, **given: Any) -> None:
     Examples:
       unseen compare train.csv new.csv --label species
     """
-    outputs = Outputs(json_path=json_path)
-    answer("run_comparison", given, outputs, _show_comparison, quiet=quiet)
+    answer("run_comparison", given, _show_comparison)
 
 
 @click.command(cls=OnceCommand)
@@ -78,7 +77,7 @@ def compare(json_path: str | None, quiet: bool, **given: Any) -> None:
 @share_option("--delta", 0.05, "Probability with which the certified bound may fail.")
 @json_option
 @quiet_option
-def diagnose(json_path: str | None, quiet: bool, **given: Any) -> None:
+def diagnose(**given: Any) -> None:
     """Check the assumptions of an estimate, class by class, and certify a bound.
 
     The checks read the ROC of every class (MPEIncomplete). The certified bound of the unseen share
@@ -89,7 +88,7 @@ def diagnose(json_path: str | None, quiet: bool, **given: Any) -> None:
     Examples:
       unseen diagnose train.csv new.csv --label species
     """
-    answer("run_checks", given, Outputs(json_path=json_path), _show_checks, quiet=quiet)
+    answer("run_checks", given, _show_checks)
 
 
 def _show_comparison(found: MethodComparison) -> None:

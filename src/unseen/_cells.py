@@ -13,10 +13,11 @@ import signal
 import sys
 import warnings
 from contextlib import AbstractContextManager, nullcontext
-from importlib import import_module
 from typing import Any, cast
 
 import numpy as np
+
+from unseen._optional import pa
 
 
 class CellsError(Exception):
@@ -35,8 +36,6 @@ class CellsError(Exception):
 
 def answer(path: str, draft: str | None, added: Any) -> Any:
     """The columns of a file of cells; with a draft, which gets a copy with columns added, none."""
-    pa = import_module("pyarrow")
-
     step = "import"
     try:
         import anndata
@@ -68,8 +67,6 @@ def any_text() -> AbstractContextManager[Any]:
 
 
 def _columns(cells: Any) -> dict[str, Any]:
-    pa = import_module("pyarrow")
-
     columns = {f"obs/{name}": plain(cells.obs[name]) for name in cells.obs.columns}
     for name, values in cells.obsm.items():
         array = values.toarray() if hasattr(values, "toarray") else np.asarray(values)
@@ -84,8 +81,6 @@ def _columns(cells: Any) -> dict[str, Any]:
 
 def plain(column: Any) -> Any:
     """Categories and objects as text; numbers and booleans as they are."""
-    pa = import_module("pyarrow")
-
     if column.dtype.kind in "fiub":
         return pa.array(column)  # gaps of pandas too
     words = zip(column.astype(object).tolist(), column.isna(), strict=True)
@@ -94,8 +89,6 @@ def plain(column: Any) -> Any:
 
 def send(stream: Any, head: dict[str, Any], table: Any) -> None:
     """Write a question or an answer."""
-    pa = import_module("pyarrow")
-
     stream.write(json.dumps(head).encode() + b"\n")
     with pa.ipc.new_stream(stream, table.schema) as writer:
         writer.write_table(table)
@@ -104,8 +97,6 @@ def send(stream: Any, head: dict[str, Any], table: Any) -> None:
 
 def receive(stream: Any) -> tuple[dict[str, Any], Any]:
     """Read a question or an answer; EOFError where the other process has ended."""
-    pa = import_module("pyarrow")
-
     line = stream.readline()
     if not line:
         raise EOFError("the other process has ended")
@@ -117,8 +108,6 @@ def receive(stream: Any) -> tuple[dict[str, Any], Any]:
 
 def _serve() -> None:
     """Answer until the process that asks has ended."""
-    pa = import_module("pyarrow")
-
     # Ctrl-C goes to all; who asks ends this process.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # What libraries print must not come among the answers.

@@ -24,6 +24,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from unseen._files import check_writable, write_then_rename
+from unseen._optional import needed
 from unseen._version import __version__, library_versions
 from unseen.samples.checks import warn
 
@@ -259,12 +260,7 @@ def _check_part(part: Any, rule: str) -> None:
 
 
 def _skops() -> Any:
-    try:
-        return import_module("skops.io")
-    except ImportError as error:
-        raise ImportError(
-            'save and load need skops, which is not installed. Try: pip install "unseen[secure]"'
-        ) from error
+    return needed("skops.io", "save and load need skops", "secure")
 
 
 def _check_keys(node: Any) -> None:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unseen._frozen import Frozen, frozen_array, plain
+from unseen._optional import needed
 from unseen._types import FloatArray
 from unseen._version import library_versions
 from unseen._wording import NO_SHARE, html_table, text_table, unseen_sentence
@@ -383,12 +384,7 @@ class Estimate(Frozen):
         be called "unseen" is not mistaken for it. Where labels are numbers, ``class`` is missing
         there.
         """
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise ImportError(
-                'to_frame needs pandas, which is not installed. Try: pip install "unseen[io]"'
-            ) from error
+        pd = needed("pandas", "to_frame needs pandas", "io")
         is_text = all(isinstance(label, str) for label in self.classes)
         labels = pd.Series([*self.classes, "unseen" if is_text else None])
         columns: dict[str, Any] = {

@@ -1,6 +1,7 @@
 """Small pictures of rows: what is shown, how small it is, and what no name can reach."""
 
 import base64
+import sys
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from unseen.study.thumbnails import check_pillow, data_uri, picture_file
+from unseen.study import Inputs, run_explanation
+from unseen.study.thumbnails import data_uri, picture_file
 
 Image = pytest.importorskip("PIL.Image")
 
@@ -116,6 +118,6 @@ def test_broken_and_enormous_pictures_are_not_shown(monkeypatch) -> None:
 
 
 def test_without_pillow_the_error_says_what_to_install(monkeypatch) -> None:
-    monkeypatch.setattr("unseen.study.thumbnails.find_spec", lambda name: None)
-    with pytest.raises(ImportError, match=r'pip install "unseen\[images\]"'):
-        check_pillow()
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    with pytest.raises(ImportError, match=r'need Pillow.* pip install "unseen\[images\]"'):
+        run_explanation(Inputs("train.csv", "new.csv", "kind"), image_column="picture")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from scipy.optimize import isotonic_regression
 
+from unseen._optional import needed
 from unseen._types import FloatArray
 from unseen._wording import shown
 from unseen.plots.theme import LIGHT, Theme
@@ -96,14 +97,8 @@ class Display(ABC):
 @contextmanager
 def matplotlib_defaults(settings: Mapping[str, Any] = _SETTINGS) -> Iterator[Any]:
     """Matplotlib with its defaults and ours inside the block, whatever the user has set."""
-    try:
-        import matplotlib
-        import matplotlib.figure
-        import matplotlib.style
-    except ImportError as error:
-        raise ImportError(
-            'plots need matplotlib, which is not installed. Try: pip install "unseen[plot]"'
-        ) from error
+    for module in ("matplotlib.figure", "matplotlib.style", "matplotlib"):
+        matplotlib = needed(module, "plots need matplotlib", "plot")
     with matplotlib.style.context(["default", dict(settings)]):
         yield matplotlib
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from unseen import _wording as words
 from unseen._files import write_then_rename
+from unseen._optional import needed
 from unseen.plots import DARK, LIGHT
 from unseen.plots.timeline import reference_name
 from unseen.report import pictures, sentences, tables
@@ -143,12 +144,7 @@ def _again(study: Study) -> dict[str, Any]:
 
 
 def _template() -> Any:
-    try:
-        import jinja2
-    except ImportError as error:
-        raise ImportError(
-            'reports need jinja2, which is not installed. Try: pip install "unseen[plot]"'
-        ) from error
+    jinja2 = needed("jinja2", "reports need jinja2", "plot")
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unseen._optional import needed
 from unseen._progress import stage
 from unseen._types import IntArray
 from unseen._wording import count
@@ -23,7 +24,7 @@ from unseen.study.results import AfterResult, Study
 from unseen.study.rows import NewRows, Training
 from unseen.study.run import origin_of, quiet_warnings, shown_rows, table_estimate
 from unseen.study.sheets import read_labels, write_sheet
-from unseen.study.thumbnails import Thumbnail, check_pillow, data_uri, picture_file
+from unseen.study.thumbnails import Thumbnail, data_uri, picture_file
 from unseen.tables import RowWriter, check_names
 from unseen.tables.source import LABEL
 
@@ -59,7 +60,7 @@ def run_explanation(
     pictures of the example rows of every group are kept, and with ``with_examples`` their values.
     """
     if image_column is not None:
-        check_pillow()
+        needed("PIL", "pictures need Pillow", "images")
     text_column = text_column or next(iter(inputs.text), None)
     found = _explained(inputs, confidence, None, text_column, image_column)
     training, new, explanation = found.training, found.new, found.explanation

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from unseen._optional import pa
 from unseen.loop import Promotion
 from unseen.records import Notice
 from unseen.study.rows import NewRows
 from unseen.study.sheets import cell_text, row_checks, whole_number
 from unseen.tables import RowWriter, Source
-from unseen.tables._arrow import Table, arrow, first_line
+from unseen.tables._arrow import Table, first_line
 from unseen.tables.groups import key_of
 
 # Row of NEW from 1, its check, how it came by its label, and its weight.
@@ -32,7 +33,7 @@ def write_promoted(
 
     ``new`` has whole rows; ``label`` is the column of TRAIN with the classes.
     """
-    pa, schema = arrow(), None
+    schema = None
     with RowWriter(path) as writer:
         for batch in train.batches():
             table = pa.Table.from_batches([batch])
@@ -45,7 +46,7 @@ def write_promoted(
 
 
 def _marked(promotion: Promotion, new: NewRows, label: str, schema: Any) -> Table:
-    pa, rows = arrow(), new.table.take(promotion.rows)
+    rows = new.table.take(promotion.rows)
     own = {
         label: [str(one) for one in promotion.labels],
         "unseen_row": [str(int(new.positions[row]) + 1) for row in promotion.rows],

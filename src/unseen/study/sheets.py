@@ -20,12 +20,13 @@ import numpy as np
 
 from unseen._files import write_then_rename
 from unseen._frozen import Frozen
+from unseen._optional import needed, pa
 from unseen._types import FloatArray, IntArray
 from unseen._wording import quoted
 from unseen.loop import Sheet
 from unseen.study.rows import NewRows
 from unseen.tables import RowWriter, Source
-from unseen.tables._arrow import Table, arrow
+from unseen.tables._arrow import Table
 
 # Workbooks are XML, which has no place for these.
 _NO_CELL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
@@ -84,7 +85,7 @@ def write_sheet(sheet: Sheet, new: NewRows, path: Path) -> None:
         else:
             columns = {name: [line[name] for line in lines] for name in lines[0]}
             with RowWriter(draft) as writer:
-                writer.write(arrow().table(columns))
+                writer.write(pa.table(columns))
 
 
 def read_labels(path: Path, new: NewRows, classes: Sequence[Any]) -> PeopleLabels:
@@ -204,14 +205,7 @@ def _write_xlsx(lines: Sequence[Mapping[str, str]], draft: Path) -> None:
 
 
 def _openpyxl() -> Any:
-    try:
-        import openpyxl
-    except ImportError as error:
-        raise ImportError(
-            "a sheet in .xlsx needs openpyxl, which is not installed. "
-            "Try: pip install openpyxl, or name a .csv file"
-        ) from error
-    return openpyxl
+    return needed("openpyxl", "a sheet in .xlsx needs openpyxl", "excel")
 
 
 def _places(lines: Sequence[Mapping[str, Any]], path: Path, new: NewRows) -> IntArray:

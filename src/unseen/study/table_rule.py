@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from unseen._optional import pa
 from unseen._progress import report
 from unseen._types import FloatArray
 from unseen.records import Estimate
@@ -17,7 +18,7 @@ from unseen.rejection.learning.sample import labels_at, novelty
 from unseen.study.inputs import Inputs
 from unseen.study.rows import NewRows, Training, rows_of_file
 from unseen.tables import Columns, KeptBatches, RowWriter
-from unseen.tables._arrow import Table, arrow
+from unseen.tables._arrow import Table
 from unseen.tables.cells import CellWriter
 
 
@@ -85,7 +86,7 @@ def _labelled(
     table_rule: TableRule, batch: Any, first: int, names: list[str], fitted_on: NewRows | None
 ) -> Table:
     """A batch with its labels; ``first`` is the place of its first row in the table."""
-    rule, table = table_rule.rule, arrow().Table.from_batches([batch])
+    rule, table = table_rule.rule, pa.Table.from_batches([batch])
     probabilities = table_rule.probabilities(table)
     if fitted_on is not None:
         places = fitted_on.positions
@@ -95,5 +96,5 @@ def _labelled(
     labels = rule.classes_.astype(str)[labels_at(probabilities, rule.threshold_)]
     added = [labels, novelty(probabilities), *probabilities.T]
     for name, column in zip(names, added, strict=True):
-        table = table.append_column(name, arrow().array(column))
+        table = table.append_column(name, pa.array(column))
     return table

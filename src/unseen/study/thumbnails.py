@@ -9,7 +9,6 @@ from __future__ import annotations
 import warnings
 from base64 import b64encode
 from dataclasses import dataclass
-from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -30,14 +29,6 @@ class Thumbnail:
     kind: str  # why the row is shown, such as "central"
     number: int  # place of the row in its table, from 1
     source: str  # the picture, as a data URI
-
-
-def check_pillow() -> None:
-    """Raise where no picture can be opened."""
-    if find_spec("PIL") is None:
-        raise ImportError(
-            'pictures need Pillow, which is not installed. Try: pip install "unseen[images]"'
-        )
 
 
 def picture_file(cell: Any, folder: Path) -> Path | BytesIO | None:

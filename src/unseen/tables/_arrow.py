@@ -1,4 +1,4 @@
-"""The one door to pyarrow: how to load it, what its errors become, and tables made one.
+"""What all readers need of pyarrow: what its errors become, and tables made one.
 
 Files of one pattern, and blocks of JSON, are read apart. A column may hold whole numbers in one of
 them, decimals in another, and nothing but missing values in a third: :func:`join` settles its type.
@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from errno import EAGAIN, ENOMEM
-from importlib import import_module
 from typing import Any, TypeAlias
 
+from unseen._optional import pa
 from unseen._wording import check_named_once
 
 # pyarrow ships no types.
@@ -25,25 +25,13 @@ _BATCH_VALUES = 1 << 20
 _BATCH_BYTES = 8 << 20
 
 
-def arrow(module: str = "") -> Any:
-    """``pyarrow``, or one of its modules such as ``csv``."""
-    try:
-        return import_module(f"pyarrow.{module}" if module else "pyarrow")
-    except ImportError as error:
-        raise ImportError(
-            "Tables are read and written with pyarrow. Install all that the command line uses: "
-            'pip install "unseen[cli]"'
-        ) from error
-
-
 def release_unused() -> None:
     """Hand the memory of batches that are gone back to the system; else pyarrow keeps it."""
-    arrow().default_memory_pool().release_unused()
+    pa.default_memory_pool().release_unused()
 
 
 def as_table(data: Any) -> Table:
     """A pyarrow table, from a pyarrow, pandas or polars one."""
-    pa = arrow()
     check_named_once("a table", getattr(data, "column_names", getattr(data, "columns", ())))
     if isinstance(data, pa.Table):
         return data
@@ -76,7 +64,6 @@ def without_views(rows: Any) -> Any:
 
 
 def _without_views(column: Any) -> Any:
-    pa = arrow()
     if pa.types.is_dictionary(column.type):
         if isinstance(column, pa.ChunkedArray):
             return pa.chunked_array([_without_views(chunk) for chunk in column.chunks])
@@ -101,7 +88,6 @@ def batch_rows(n_values: int, row_bytes: int = 0) -> int:
 @contextmanager
 def readable(name: str, rule: str) -> Iterator[None]:
     """Turn errors of reading into one sentence: the file ``name`` must be ``rule``."""
-    pa = arrow()
     try:
         yield
     except pa.ArrowMemoryError as error:
@@ -125,7 +111,6 @@ def join(batches: Sequence[Batch]) -> Table:
 
     Numbers of several kinds become decimals; text beside anything else makes text.
     """
-    pa = arrow()
     if len({batch.schema for batch in batches}) == 1:
         return pa.Table.from_batches(batches)
     names = batches[0].schema.names
@@ -133,7 +118,6 @@ def join(batches: Sequence[Batch]) -> Table:
 
 
 def _joined(name: str, chunks: list[Any]) -> Any:
-    pa = arrow()
     chunks = [decoded(chunk) for chunk in chunks]
     kinds = {chunk.type for chunk in chunks if not pa.types.is_null(chunk.type)}
     try:
@@ -145,7 +129,6 @@ def _joined(name: str, chunks: list[Any]) -> Any:
 
 
 def _common(kinds: set[Any]) -> Any:
-    pa = arrow()
     types = pa.types
     if not kinds:
         return pa.null()
@@ -164,17 +147,16 @@ def _common(kinds: set[Any]) -> Any:
 
 def decoded(column: Any) -> Any:
     """The values of a dictionary-encoded column; any other column as it is."""
-    pa = arrow()
     return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
 
 
 def is_number(kind: Any) -> bool:
     """Whether a type holds numbers, whole or decimal."""
-    types = arrow().types
+    types = pa.types
     return types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
 
 
 def is_text(kind: Any) -> bool:
     """Whether a type holds text."""
-    types = arrow().types
+    types = pa.types
     return types.is_string(kind) or types.is_large_string(kind)

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from unseen.tables._arrow import Array, Batch, arrow, batch_rows, first_line
+from unseen._optional import pa
+from unseen.tables._arrow import Array, Batch, batch_rows, first_line
 
 if TYPE_CHECKING:
     from unseen.tables.formats import Part
@@ -41,7 +42,7 @@ class Npy:
             for start in range(0, n_rows, rows):
                 size = min(rows, n_rows - start)
                 blocks = [column_of(array.read(size)) for array in arrays.values()]
-                yield arrow().record_batch(blocks, names=list(arrays))
+                yield pa.record_batch(blocks, names=list(arrays))
 
     @contextmanager
     def _arrays(self, part: Part, wanted: Sequence[str]) -> Iterator[dict[str, _Array]]:
@@ -144,7 +145,6 @@ def _whole(name: str, called: str) -> Iterator[None]:
 
 def column_of(values: NDArray[Any]) -> Array:
     """Numbers or text as a column; rows of two dimensions become lists of one length."""
-    pa = arrow()
     kind = values.dtype.kind
     if kind == "S":
         values = np.char.decode(values, "utf-8")

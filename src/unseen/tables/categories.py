@@ -14,9 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from unseen._optional import pa, pc
 from unseen._types import FloatArray
 from unseen._wording import shown
-from unseen.tables._arrow import Array, arrow
+from unseen.tables._arrow import Array
 from unseen.tables.encodings import (
     Constant,
     Departure,
@@ -87,7 +88,7 @@ class CategoryEncoding(Encoding):
         n_categories, width = len(self.categories), len(self.names)
         filled = text if self.was_missing else text.fill_null(self.commonest)
         known = _strings([*self.categories, *(rare if self.has_rare else ())])
-        found = arrow("compute").index_in(filled, value_set=known).fill_null(-1).to_numpy()
+        found = pc.index_in(filled, value_set=known).fill_null(-1).to_numpy()
         places = np.where(found < 0, width - 1, np.minimum(found, n_categories))
         if self.was_missing:
             places[text.is_null().to_numpy()] = self.missing_at
@@ -100,7 +101,7 @@ class CategoryEncoding(Encoding):
         missing = text.is_null().to_numpy()
         gaps = new_gaps(self.name, missing, self.was_missing, "the most common category")
         known = _strings([*self.categories, *self.rare])
-        never_seen = ~arrow("compute").is_in(text, value_set=known).to_numpy() & ~missing
+        never_seen = ~pc.is_in(text, value_set=known).to_numpy() & ~missing
         if not never_seen.any():
             return gaps
         example = shown(repr(text[int(never_seen.argmax())].as_py()))
@@ -167,7 +168,7 @@ def _check_categories(
 
 
 def _strings(words: list[str]) -> Array:
-    return arrow().array(words, arrow().string())
+    return pa.array(words, pa.string())
 
 
 def least_common(counts: Sequence[int], rare_below: int) -> int:

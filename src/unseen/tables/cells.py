@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 from unseen._cells import CellsError, answer, receive, send
 from unseen._files import write_then_rename
-from unseen.tables._arrow import Table, arrow
+from unseen._optional import pa
+from unseen.tables._arrow import Table
 
 if TYPE_CHECKING:
     from unseen.tables.formats import Part
@@ -73,7 +74,7 @@ class CellWriter:
             self._write()
 
     def _write(self) -> None:
-        added = arrow().concat_tables(self._rows)
+        added = pa.concat_tables(self._rows)
         added = added.rename_columns([f"unseen_{name}" for name in _ADDED])
         try:
             _READER.ask(self.source, self._draft, added)
@@ -94,7 +95,7 @@ class _Reader:
 
     def ask(self, path: Path, draft: Path | None = None, added: Table = None) -> Table:
         """The columns of a file of cells, or, where a draft is to get a copy of it, none."""
-        table = arrow().table({}) if added is None else added
+        table = pa.table({}) if added is None else added
         file, copy = str(path.absolute()), str(draft.absolute()) if draft else None
         if getattr(sys, "frozen", False) or not get_executable():  # no Python that could be started
             return answer(file, copy, table)

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from unseen._optional import pa
 from unseen._types import FloatArray
 from unseen._wording import quoted
 from unseen.records import Notice
-from unseen.tables._arrow import Array, Table, arrow, as_table, decoded, is_text
+from unseen.tables._arrow import Array, Table, as_table, decoded, is_text
 from unseen.tables.categories import CategoryEncoding, learn_categories
 from unseen.tables.encodings import (
     Constant,
@@ -245,7 +246,7 @@ class Columns(TransformerMixin, BaseEstimator):
         for encoding in self.encodings_:
             column = table[encoding.name]
             if isinstance(encoding, NumberEncoding) and is_text(decoded(column).type):
-                found = arrow().array(encoding.read(column), from_pandas=True)
+                found = pa.array(encoding.read(column), from_pandas=True)
                 place = table.column_names.index(encoding.name)
                 table = table.set_column(place, encoding.name, found)
         return table
@@ -379,7 +380,7 @@ class Columns(TransformerMixin, BaseEstimator):
         if _PANDAS_INDEX.fullmatch(name) and not keep:
             raise Unusable("is the index of a pandas table")
         # A column that is declared to hold categories does, even where they look like numbers.
-        for mark in () if arrow().types.is_dictionary(column.type) else decimals:
+        for mark in () if pa.types.is_dictionary(column.type) else decimals:
             try:
                 found = numbers(column, mark)
             except NotANumber:

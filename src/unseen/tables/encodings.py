@@ -15,10 +15,11 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from unseen._optional import pa
 from unseen._types import BoolArray, FloatArray
 from unseen._wording import LONGEST_NAME, listed, quoted, shown
 from unseen.records import Notice
-from unseen.tables._arrow import Array, arrow
+from unseen.tables._arrow import Array
 from unseen.tables.values import DECIMALS, LARGEST, BadCell, NotANumber, number_of, numbers
 
 Severity: TypeAlias = Literal["note", "warning"]
@@ -231,11 +232,11 @@ def with_common_scale(encodings: Sequence[Any]) -> list[Any]:
 
 def check_kind(kind: Any) -> None:
     """Raise ``Unusable`` where values of this type of pyarrow are neither numbers nor text."""
-    types = arrow().types
+    types = pa.types
     if types.is_temporal(kind):
         raise Unusable("holds dates or times")
     is_bytes = types.is_binary(kind) or types.is_large_binary(kind)
-    is_other = isinstance(kind, arrow().BaseExtensionType)  # such as intervals of pandas
+    is_other = isinstance(kind, pa.BaseExtensionType)  # such as intervals of pandas
     if types.is_nested(kind) or is_bytes or types.is_fixed_size_binary(kind) or is_other:
         raise Unusable(f"holds neither numbers nor text, but {shown(kind)}")
 

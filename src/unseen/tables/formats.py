@@ -19,9 +19,10 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
+from unseen._optional import pa, pa_csv, pa_ipc, pa_json, pa_parquet
 from unseen._wording import check_named_once
 from unseen.records import Notice
-from unseen.tables._arrow import Batch, Table, arrow, batch_rows, readable, without_views
+from unseen.tables._arrow import Batch, Table, batch_rows, readable, without_views
 from unseen.tables.arrays import Npy, Npz
 from unseen.tables.cells import CELLS, read_cells
 from unseen.tables.whole import WholeTable, read_arff, read_excel
@@ -91,7 +92,7 @@ class Part:
 
     def open(self) -> Any:
         """The bytes of the file, decompressed, as a stream."""
-        return arrow().input_stream(str(self.path), compression=self.compression)
+        return pa.input_stream(str(self.path), compression=self.compression)
 
     def names(self) -> list[str]:
         """The columns of the file; each name may occur once."""
@@ -157,20 +158,19 @@ class Delimited:
 
     def batches(self, part: Part, columns: Sequence[str]) -> Iterator[Batch]:
         """Blocks of rows, all text; an empty field is missing."""
-        pa, arrow_csv = arrow(), arrow("csv")
         wanted = list(columns)
         with part.open() as stream:
             try:
-                yield from arrow_csv.open_csv(
+                yield from pa_csv.open_csv(
                     stream,
                     # Only one thread can say in which row an error is.
-                    read_options=arrow_csv.ReadOptions(
+                    read_options=pa_csv.ReadOptions(
                         block_size=_BLOCK_BYTES, use_threads=False, encoding=self.encoding
                     ),
-                    parse_options=arrow_csv.ParseOptions(
+                    parse_options=pa_csv.ParseOptions(
                         delimiter=self.separator, newlines_in_values=True
                     ),
-                    convert_options=arrow_csv.ConvertOptions(
+                    convert_options=pa_csv.ConvertOptions(
                         column_types=dict.fromkeys(wanted, pa.string()),
                         include_columns=wanted,
                         null_values=[""],
@@ -244,7 +244,6 @@ class JsonLines:
 
     def batches(self, part: Part, columns: Sequence[str]) -> Iterator[Batch]:
         """Blocks of lines; a field that a block lacks is missing there."""
-        pa = arrow()
         for block in self._blocks(part):
             absent, held = pa.nulls(block.num_rows), set(block.column_names)
             table = pa.table({name: block[name] if name in held else absent for name in columns})
@@ -274,7 +273,7 @@ def _read_json(block: bytes, name: str) -> Table:
         raise ValueError(f"{name} must be {JsonLines.called}; a line begins with {got!r}.")
     if _depth(block) > _DEEPEST and _depth(_JSON_TEXT.sub(b"", block)) > _DEEPEST:
         raise ValueError(f"{name} must nest its values at most {_DEEPEST} deep; a line is deeper.")
-    found = arrow("json").read_json(io.BytesIO(block))
+    found = pa_json.read_json(io.BytesIO(block))
     # The parser takes bytes that are no text for text.
     found.validate(full=True)
     return found
@@ -295,13 +294,13 @@ class Parquet:
 
     def names(self, part: Part) -> list[str]:
         """The columns of the schema."""
-        with arrow("parquet").ParquetFile(part.path) as file:
+        with pa_parquet.ParquetFile(part.path) as file:
             return list(file.schema_arrow.names)
 
     def batches(self, part: Part, columns: Sequence[str]) -> Iterator[Batch]:
         """Batches within row groups; a row group is never read as a whole."""
         settings = {"pre_buffer": False, "buffer_size": 1 << 16}
-        with arrow("parquet").ParquetFile(part.path, **settings) as file:
+        with pa_parquet.ParquetFile(part.path, **settings) as file:
             chosen: dict[str, Any] = {"columns": list(columns), "use_threads": False}
             chosen["row_groups"] = None if self.groups is None else list(self.groups)
             first = next(file.iter_batches(_FIRST_ROWS, **chosen), None)
@@ -314,7 +313,7 @@ class Parquet:
 
     def pieces(self, part: Part) -> list[Part]:
         """Runs of row groups, of a million rows or more."""
-        with arrow("parquet").ParquetFile(part.path) as file:
+        with pa_parquet.ParquetFile(part.path) as file:
             about = file.metadata
             rows = [about.row_group(group).num_rows for group in range(about.num_row_groups)]
         ends = np.cumsum(rows)
@@ -335,13 +334,13 @@ class Feather:
 
     def names(self, part: Part) -> list[str]:
         """The columns of the schema."""
-        with arrow().OSFile(str(part.path)) as file:
+        with pa.OSFile(str(part.path)) as file:
             return list(self._reader(file).schema.names)
 
     def batches(self, part: Part, columns: Sequence[str]) -> Iterator[Batch]:
         """The batches of the file, cut where they are large."""
         # Pages of a mapped file would stay in memory beside the rows that are kept.
-        with arrow().OSFile(str(part.path)) as file:
+        with pa.OSFile(str(part.path)) as file:
             reader = self._reader(file, columns)
             count = getattr(reader, "num_record_batches", None)
             whole = iter(reader) if count is None else map(reader.get_batch, range(count))
@@ -359,19 +358,18 @@ class Feather:
             return
         for start in range(0, chosen.num_rows, n_rows):
             # A copy: a slice would keep the whole batch in memory.
-            yield chosen.take(arrow().array(range(start, min(start + n_rows, chosen.num_rows))))
+            yield chosen.take(pa.array(range(start, min(start + n_rows, chosen.num_rows))))
 
     def _reader(self, file: Any, columns: Sequence[str] = ()) -> Any:
         """A reader of these columns alone, or of all: others are not even decompressed."""
-        ipc = arrow("ipc")
-        opened = ipc.open_file if file.read(6) == b"ARROW1" else ipc.open_stream
+        opened = pa_ipc.open_file if file.read(6) == b"ARROW1" else pa_ipc.open_stream
         file.seek(0)
         if not columns:
             return opened(file)
         names = list(opened(file).schema.names)
         file.seek(0)
         places = [names.index(name) for name in columns]
-        return opened(file, options=ipc.IpcReadOptions(included_fields=places))
+        return opened(file, options=pa_ipc.IpcReadOptions(included_fields=places))
 
 
 FORMATS: dict[str, Format] = {

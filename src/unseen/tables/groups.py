@@ -13,7 +13,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from unseen.tables._arrow import Array, arrow, decoded, is_text
+from unseen._optional import pa, pc
+from unseen.tables._arrow import Array, decoded, is_text
 from unseen.tables.values import as_text
 
 Key: TypeAlias = str | int | float | bool
@@ -61,7 +62,6 @@ class GroupBy:
 
     def keys(self, values: Array) -> Array:
         """The key of each value; null where it is missing."""
-        pa, pc = arrow(), arrow("compute")
         values = decoded(values)
         if self.unit is None or pa.types.is_null(values.type):
             return values
@@ -74,7 +74,7 @@ class GroupBy:
         return pa.array(names, pa.string()).take(encoded.indices)
 
     def _moments(self, values: Array) -> Array:
-        pa, pc, types = arrow(), arrow("compute"), arrow().types
+        types = pa.types
         if types.is_timestamp(values.type):
             # As clocks there show it: when they are put back, an hour comes twice.
             local = values if values.type.tz is None else pc.local_timestamp(values)
@@ -91,7 +91,6 @@ class GroupBy:
 
     def _from_text(self, given: Array) -> Array:
         """Moments in text, of which only the stretch that says the window is looked at."""
-        pa, pc = arrow(), arrow("compute")
         n_letters, form = 10, r"^\d{4}-\d{2}-\d{2}$"
         if self.unit == "hour":
             n_letters, form = 13, r"^\d{4}-\d{2}-\d{2}[T ]\d{2}$"
@@ -132,7 +131,7 @@ class KeyCodes:
 
     def encode(self, values: Array) -> NDArray[np.int64]:
         """The number of each value's key; -1 where it is missing."""
-        types = arrow().types
+        types = pa.types
         wrong = (types.is_nested, types.is_binary, types.is_duration, types.is_interval)
         if any(is_wrong(values.type) for is_wrong in wrong):
             raise ValueError(

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from unseen._optional import pa
 from unseen._types import FloatArray
 from unseen._wording import quoted, shown
 from unseen.records import Notice
 from unseen.simplex import check_one_kind, part_of_probabilities, score_features
-from unseen.tables._arrow import Table, arrow, as_table, decoded, is_text
+from unseen.tables._arrow import Table, as_table, decoded, is_text
 from unseen.tables.columns import Columns, check_columns_of_train
 from unseen.tables.source import matching_names
 from unseen.tables.untidy import decimals_of
@@ -94,7 +95,7 @@ class ScoreColumns(Columns):
         for name in self.score_names_:
             if is_text(decoded(table[name]).type):
                 place = table.column_names.index(name)
-                found = arrow().array(self._numbers(name, table), from_pandas=True)
+                found = pa.array(self._numbers(name, table), from_pandas=True)
                 table = table.set_column(place, name, found)
         return table
 
@@ -141,6 +142,6 @@ class ScoreColumns(Columns):
     def _with_scores(self, table: Table, scores: FloatArray, label: str | None = None) -> Table:
         """The columns beside the scores, and one more, a list for each row."""
         found = score_features(scores, are_probabilities=self.part_of_probabilities_ == 1)
-        lists = arrow().FixedSizeListArray.from_arrays(arrow().array(found.ravel()), found.shape[1])
+        lists = pa.FixedSizeListArray.from_arrays(pa.array(found.ravel()), found.shape[1])
         beside = [name for name in (label, self.novelty) if name is not None]
-        return table.select(beside).append_column(_SCORES, arrow().chunked_array([lists]))
+        return table.select(beside).append_column(_SCORES, pa.chunked_array([lists]))

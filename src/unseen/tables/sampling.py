@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unseen._frozen import Frozen
+from unseen._optional import pa
 from unseen._random import water_level
 from unseen._types import FloatArray, IntArray
-from unseen.tables._arrow import Batch, Table, arrow, join
+from unseen.tables._arrow import Batch, Table, join
 from unseen.tables.groups import GroupBy, Key, KeyCodes, natural_order
 from unseen.tables.source import Source, check_names
 from unseen.tables.values import without_marks
@@ -253,7 +254,7 @@ class _Held:
         return int(self.table.nbytes) + _ARRAY_BYTES * self.table.num_columns + beside
 
     def only(self, rows: IntArray) -> _Held:
-        table = self.table.take(arrow().array(rows))
+        table = self.table.take(pa.array(rows))
         return _Held(table, self.keys[rows], self.strata[rows], self.positions[rows])
 
 
@@ -284,7 +285,7 @@ class _Reservoir:
         rows = np.flatnonzero(keys < np.append(self._bounds, -np.inf)[strata])
         if not len(rows):
             return
-        table = arrow().Table.from_batches([batch])
+        table = pa.Table.from_batches([batch])
         self._held.append(_Held(table, keys, strata, positions).only(rows))
         self._held_bytes += self._held[-1].n_bytes
         if self._held_bytes > 2 * self._settled_bytes + self.slack_bytes:

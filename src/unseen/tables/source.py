@@ -18,9 +18,10 @@ from pathlib import Path
 from typing import IO
 
 from unseen._files import StrPath
+from unseen._optional import pa
 from unseen._wording import quoted
 from unseen.records import Notice
-from unseen.tables._arrow import Array, Batch, arrow, join
+from unseen.tables._arrow import Array, Batch, join
 from unseen.tables.formats import (
     FORMATS,
     Delimited,
@@ -245,7 +246,7 @@ class WithLabels(Source):
     @cached_property
     def _labels(self) -> Array:
         (column,) = join(list(self.labels.batches())).columns
-        if arrow().types.is_nested(column.type):
+        if pa.types.is_nested(column.type):
             width = getattr(column.type, "list_size", "several")
             raise ValueError(
                 f"{self.labels.name} must hold labels in one dimension; it has rows of {width}."
@@ -260,7 +261,7 @@ class WithLabels(Source):
             labels = self._labels.slice(first, batch.num_rows)
             first += batch.num_rows
             self._check_number(first <= len(self._labels), f"at least {first}")
-            added = arrow().RecordBatch.from_arrays(
+            added = pa.RecordBatch.from_arrays(
                 [*batch.columns, labels], names=[*batch.schema.names, LABEL]
             )
             yield added.select(wanted)

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from unseen._optional import pa, pc
 from unseen._types import FloatArray
-from unseen.tables._arrow import Array, arrow, decoded, is_number, is_text
+from unseen.tables._arrow import Array, decoded, is_number, is_text
 
 # Beyond this size a number is a mark for "none", and squares of it overflow.
 LARGEST = 1e100
@@ -64,7 +65,7 @@ def numbers(column: Array, decimal: str = ".") -> FloatArray:
 
     Text may say numbers, with marks between thousands; ``decimal`` is the mark before decimals.
     """
-    pa, types = arrow(), arrow().types
+    types = pa.types
     column = decoded(column)
     kind = column.type
     if is_text(kind):
@@ -78,7 +79,6 @@ def numbers(column: Array, decimal: str = ".") -> FloatArray:
 
 
 def _numbers_in_text(text: Array, decimal: str) -> Array:
-    pa, pc = arrow(), arrow("compute")
     given = _without(text, _MISSING_NUMBERS)
     try:
         if decimal == ".":
@@ -114,7 +114,6 @@ def mark_in(column: Array, decimal: str) -> str | None:
     """The first number of a text column that only marks between digits explain; None without."""
     if not is_text(decoded(column).type):
         return None
-    pc = arrow("compute")
     given = _without(decoded(column), _MISSING_NUMBERS)
     marked = pc.match_substring_regex(given, rf"\d[{_SPACES},]\d|^,\d")
     if decimal == ",":
@@ -128,7 +127,7 @@ def as_text(column: Array) -> Array:
 
     Classes and windows are read by this rule too, so that missing means the same everywhere.
     """
-    return _without(decoded(column).cast(arrow().string()), _MISSING_WORDS)
+    return _without(decoded(column).cast(pa.string()), _MISSING_WORDS)
 
 
 def departs(column: Array, value: float | str) -> bool:
@@ -146,7 +145,6 @@ def without_marks(column: Array, marks: Sequence[str], decimal: str | None = Non
 
     The mark -999 stands for -999.0 too, as which tables of decimals hold it.
     """
-    pa, pc = arrow(), arrow("compute")
     if is_text(decoded(column).type):
         given = _without(decoded(column), tuple(marks))
         forms = [form for form in (_written(mark, decimal) for mark in marks) if form]
@@ -175,7 +173,6 @@ def _written(mark: str, decimal: str | None) -> str | None:
 
 def _without(text: Array, missing: tuple[str, ...]) -> Array:
     """Text without space around, null where it is one of the words that mean missing."""
-    pa, pc = arrow(), arrow("compute")
     trimmed = pc.utf8_trim_whitespace(text)
     is_missing = pc.is_in(trimmed, value_set=pa.array(missing, trimmed.type))
     return pc.if_else(is_missing, pa.scalar(None, trimmed.type), trimmed)

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from unseen._frozen import Frozen
+from unseen._optional import pa, pa_json, pc
 from unseen._types import FloatArray, IntArray
 from unseen._wording import shown
-from unseen.tables._arrow import Array, arrow, decoded, is_number, is_text
+from unseen.tables._arrow import Array, decoded, is_number, is_text
 from unseen.tables.encodings import Encoding, Unusable
 from unseen.tables.values import LARGEST, BadCell
 
@@ -86,7 +87,7 @@ def learn_vectors(name: str, column: Array, unit_rows: bool) -> VectorEncoding:
 
 def is_list(kind: Any) -> bool:
     """Whether a type holds lists of numbers, or of booleans."""
-    types = arrow().types
+    types = pa.types
     listed = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
     return bool(listed and (is_number(kind.value_type) or types.is_boolean(kind.value_type)))
 
@@ -95,25 +96,23 @@ def holds_lists(column: Array) -> bool:
     """Whether a column holds lists of numbers, or text that says such lists throughout."""
     if not is_text(column.type):
         return is_list(column.type)
-    pc = arrow("compute")
     begin = pc.match_substring_regex(column.slice(0, 1), _LIST)
     return bool(pc.all(begin).as_py() and _first_no_list(column) is None)
 
 
 def begins_as_list(texts: Array) -> bool:
     """Whether the first text may be a list in another form than JSON, such as that of NumPy."""
-    first = arrow("compute").match_substring_regex(texts.slice(0, 1), r"^\[")
+    first = pc.match_substring_regex(texts.slice(0, 1), r"^\[")
     return bool(first[0].as_py())
 
 
 def vectors(name: str, column: Array) -> FloatArray:
     """The lists of a column as rows of an array, in the precision in which they are stored."""
-    pa = arrow()
     column = _from_text(name, decoded(column))
     if not is_list(column.type):
         kind = shown(column.type)
         raise ValueError(f"column {name!r} must hold lists of numbers; it holds {kind}.")
-    lengths = arrow("compute").list_value_length(column).fill_null(0).to_numpy()
+    lengths = pc.list_value_length(column).fill_null(0).to_numpy()
     usual = int(np.bincount(lengths).argmax())
     other = lengths != usual
     if usual == 0 or other.any():
@@ -149,24 +148,22 @@ def _from_text(name: str, column: Array) -> Array:
         got = column[wrong].as_py()
         got = "none" if got is None else shown(repr(got))
         raise BadCell(f"column {name!r} must hold lists such as [1.5, 2]; got {got}", wrong)
-    return arrow().chunked_array([_parsed(chunk) for chunk in column.chunks if len(chunk)])
+    return pa.chunked_array([_parsed(chunk) for chunk in column.chunks if len(chunk)])
 
 
 def _parsed(texts: Array) -> Array:
     """Lists of numbers from JSON, in which there are digits and marks alone."""
-    pa, json = arrow(), arrow("json")
     block = "".join(f'{{"v":{text}}}\n' for text in texts.to_pylist()).encode()
     schema = pa.schema([("v", pa.list_(pa.float64()))])
     options = {
-        "read_options": json.ReadOptions(block_size=len(block)),
-        "parse_options": json.ParseOptions(explicit_schema=schema),
+        "read_options": pa_json.ReadOptions(block_size=len(block)),
+        "parse_options": pa_json.ParseOptions(explicit_schema=schema),
     }
-    return json.read_json(pa.BufferReader(block), **options)["v"].combine_chunks()
+    return pa_json.read_json(pa.BufferReader(block), **options)["v"].combine_chunks()
 
 
 def _first_no_list(column: Array) -> int | None:
     """Place of the first text that says no list of numbers; None where all do."""
-    pc = arrow("compute")
     fits = pc.match_substring_regex(column, _LIST).fill_null(False)
     place = pc.index(fits, value=False).as_py()
     return None if place < 0 else place

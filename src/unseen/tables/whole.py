@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unseen.tables._arrow import Batch, Table, arrow, batch_rows
+from unseen._optional import pa
+from unseen.tables._arrow import Batch, Table, batch_rows
 
 if TYPE_CHECKING:
     from unseen.tables.formats import Part
@@ -44,7 +45,7 @@ def read_arff(part: Part, called: str) -> Table:
         raise ValueError(
             f"{part.name} must be {called}; {reason[:200]}. Save it as csv."
         ) from error
-    return arrow().table({name: _nominal(rows[name]) for name in rows.dtype.names or ()})
+    return pa.table({name: _nominal(rows[name]) for name in rows.dtype.names or ()})
 
 
 def _nominal(column: Any) -> Any:
@@ -52,7 +53,7 @@ def _nominal(column: Any) -> Any:
     if column.dtype.kind != "S":
         return column
     words = [value.decode("utf-8", "replace") for value in column.tolist()]
-    return arrow().array([None if word == "?" else word for word in words])
+    return pa.array([None if word == "?" else word for word in words])
 
 
 def read_excel(part: Part, called: str) -> Table:
@@ -72,12 +73,11 @@ def read_excel(part: Part, called: str) -> Table:
     except Exception as error:  # a damaged workbook fails in many ways
         reason = " ".join(str(error).split())[:200].rstrip(".")
         raise ValueError(f"{part.name} must be {called}; {reason}.") from error
-    return arrow().table({str(name): _of_one_type(sheet[name]) for name in sheet.columns})
+    return pa.table({str(name): _of_one_type(sheet[name]) for name in sheet.columns})
 
 
 def _of_one_type(column: Any) -> Any:
     """The cells of a column of a sheet: of one type where they are, else as text."""
-    pa = arrow()
     cells = [None if cell is None or cell == "" or cell != cell else cell for cell in column]
     try:
         return pa.array(cells, from_pandas=True)

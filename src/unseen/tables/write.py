@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from unseen._files import StrPath, write_then_rename
-from unseen.tables._arrow import Array, Batch, Table, arrow, as_table, decoded, first_line
+from unseen._optional import pa, pa_csv, pa_feather, pa_ipc, pa_parquet
+from unseen.tables._arrow import Array, Batch, Table, as_table, decoded, first_line
 from unseen.tables.formats import (
     FORMATS,
     Delimited,
@@ -74,7 +75,6 @@ class RowWriter:
         return not isinstance(self._format, Delimited)
 
     def __enter__(self) -> RowWriter:
-        arrow()
         self._draft = self._stack.enter_context(write_then_rename(self.path))
         # Within the stack, so that the draft goes when there is nothing in it.
         self._stack.push(self._refuse_nothing)
@@ -85,7 +85,6 @@ class RowWriter:
 
     def write(self, rows: Table | Batch) -> None:
         """Add rows with the columns of the first; numbers are cast to the types of the first."""
-        pa = arrow()
         table = as_table(rows)
         columns = [decoded(column) for column in table.columns]
         if isinstance(self._format, Delimited):
@@ -105,19 +104,18 @@ class RowWriter:
 
     def _opened(self) -> Callable[[Table], None]:
         """What writes tables to the draft; it is closed before the draft gets its name."""
-        pa = arrow()
         if isinstance(self._format, Parquet):
-            sink = arrow("parquet").ParquetWriter(self._draft, self._schema, compression="zstd")
+            sink = pa_parquet.ParquetWriter(self._draft, self._schema, compression="zstd")
         elif isinstance(self._format, Feather):
-            options = arrow("ipc").IpcWriteOptions(compression="zstd")
+            options = pa_ipc.IpcWriteOptions(compression="zstd")
             sink = pa.ipc.new_file(str(self._draft), self._schema, options=options)
         else:
             stream = pa.output_stream(str(self._draft), compression=self._compression)
             self._stack.enter_context(stream)
             if isinstance(self._format, JsonLines):
                 return lambda table: stream.write(_json_lines(table))
-            options = arrow("csv").WriteOptions(delimiter=self._format.separator)
-            sink = arrow("csv").CSVWriter(stream, self._schema, write_options=options)
+            options = pa_csv.WriteOptions(delimiter=self._format.separator)
+            sink = pa_csv.CSVWriter(stream, self._schema, write_options=options)
         self._stack.callback(sink.close)
         return sink.write
 
@@ -128,10 +126,10 @@ class RowWriter:
 
 def _as_cells(column: Array) -> Array:
     """Lists and records as JSON, for text that has no place for them."""
-    if not arrow().types.is_nested(column.type):
+    if not pa.types.is_nested(column.type):
         return column
     cells = (None if cell is None else _json(cell) for cell in column.to_pylist())
-    return arrow().array(list(cells), arrow().string())
+    return pa.array(list(cells), pa.string())
 
 
 def _json_lines(table: Table) -> bytes:
@@ -194,12 +192,12 @@ class KeptBatches:
     def find(self, number: int) -> Table | None:
         """The table of this number; None where it was not kept."""
         file = self._file(number)
-        return arrow("feather").read_table(file, memory_map=False) if file.exists() else None
+        return pa_feather.read_table(file, memory_map=False) if file.exists() else None
 
     def keep(self, number: int, table: Table) -> None:
         """Put the table of this number on disk."""
         with write_then_rename(self._file(number)) as draft:
-            arrow("feather").write_feather(table, draft, compression="lz4")
+            pa_feather.write_feather(table, draft, compression="lz4")
 
     def remove(self) -> None:
         """Throw all tables away."""

@@ -20,8 +20,10 @@ from unseen._wording import shown
 from unseen.plots.theme import LIGHT, Theme
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes as Axes
+    from matplotlib.figure import Figure as Figure
+else:  # matplotlib is imported when something is drawn
+    Axes = Figure = Any
 
 # Inches. So wide a picture keeps its text readable on a phone, 320 px across.
 WIDTH = 4.4

@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import fill
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
 from unseen._types import FloatArray
 from unseen._wording import short_share
 from unseen.plots import canvas
-from unseen.plots.canvas import SMALL, Display
+from unseen.plots.canvas import SMALL, Axes, Display
 from unseen.plots.theme import LIGHT, Theme
 from unseen.records import Estimate
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _LONGEST_NAME = 18
 # Bars are so thin that more segments than this only blur.

@@ -12,12 +12,10 @@ from unseen._wording import short_share
 from unseen.drift import Tolerance
 from unseen.labelling import LabellingValue
 from unseen.plots import canvas
-from unseen.plots.canvas import SMALL, Display
+from unseen.plots.canvas import SMALL, Axes, Display
 from unseen.plots.theme import LIGHT, Theme
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from unseen.rejection.risk.sensitivity import RiskCurve
 
 # Factors at which the axis of a tolerance ends.

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from unseen.plots import canvas
-from unseen.plots.canvas import Display
+from unseen.plots.canvas import Axes, Display
 from unseen.plots.theme import LIGHT, Theme
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from unseen.rejection.regions import Regions
 
 _MARKERS = "os^vP*X"

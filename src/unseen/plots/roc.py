@@ -7,19 +7,16 @@ line of slope ν. Drawn on to the left edge, the line meets it at 1 - ν.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
 from unseen._types import FloatArray
 from unseen._wording import short_share
 from unseen.plots import canvas
-from unseen.plots.canvas import SMALL, Display
+from unseen.plots.canvas import SMALL, Axes, Display
 from unseen.plots.theme import LIGHT, Theme
 from unseen.records import Estimate, RocEvidence
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _LONGEST_NAME = 18
 

@@ -9,20 +9,17 @@ tail: asinh squeezes both ends of the axis, and the outermost bins hold the rows
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
 from unseen._types import FloatArray
 from unseen._wording import short_share
 from unseen.plots import canvas
-from unseen.plots.canvas import SMALL, Display
+from unseen.plots.canvas import SMALL, Axes, Display
 from unseen.plots.roc import chosen_evidence
 from unseen.plots.theme import LIGHT, Theme
 from unseen.records import Estimate, RocEvidence
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _LONGEST_NAME = 16
 _MOST_BINS, _FEWEST_BINS = 56, 16

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -12,12 +12,9 @@ from unseen._types import FloatArray
 from unseen._wording import interval_name, short_share, shown
 from unseen.loop import Explanation
 from unseen.plots import canvas
-from unseen.plots.canvas import SMALL, Display
+from unseen.plots.canvas import SMALL, Axes, Display
 from unseen.plots.theme import LIGHT, Theme
 from unseen.records import Estimate
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _MOST_ROWS = 30
 _LONGEST_NAME = 24

@@ -11,14 +11,11 @@ import re
 import warnings
 from hashlib import sha256
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from xml.etree import ElementTree
 
-from unseen.plots.canvas import matplotlib_defaults
+from unseen.plots.canvas import Figure, matplotlib_defaults
 from unseen.plots.theme import LIGHT, Theme
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _SVG = "http://www.w3.org/2000/svg"
 _NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")

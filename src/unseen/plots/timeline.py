@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -12,11 +12,8 @@ from unseen._wording import count
 from unseen.monitoring import Timeline
 from unseen.monitoring.windows import shown_key
 from unseen.plots import canvas
-from unseen.plots.canvas import SMALL, Display
+from unseen.plots.canvas import SMALL, Axes, Display
 from unseen.plots.theme import LIGHT, Theme
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _MOST_CLASSES = 5
 # Bands of more known classes than these hide each other.

@@ -21,8 +21,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from sklearn.datasets import load_digits, make_classification
 
-import unseen
 from unseen import KernelLogisticRegression
+from unseen.proportions import all_estimators
 
 SEEDS = range(5)
 UNSEEN_SHARE = 0.3
@@ -65,12 +65,9 @@ def split(name: str, open_set: bool, seed: int) -> tuple[np.ndarray, ...]:
 
 def ours() -> Iterator[tuple[str, Callable]]:
     """Every exported estimator of class proportions."""
-    from unseen import proportions
-
-    for name in proportions.__all__:
-        cls = getattr(proportions, name)
-        if isinstance(cls, type) and hasattr(cls, "estimate") and name in unseen.__all__:
-            yield f"unseen {name}", lambda X, y, X_new, cls=cls: our_shares(cls, X, y, X_new)
+    for one in all_estimators():
+        cls = type(one)
+        yield f"unseen {cls.__name__}", lambda X, y, X_new, cls=cls: our_shares(cls, X, y, X_new)
 
 
 def our_shares(cls: type, X: np.ndarray, y: np.ndarray, X_new: np.ndarray) -> np.ndarray:

@@ -1,8 +1,8 @@
 """The records: what they print, what they refuse, and that they stay as they are."""
 
-import builtins
 import json
 import pickle
+import sys
 from dataclasses import FrozenInstanceError
 
 import numpy as np
@@ -100,14 +100,7 @@ def test_frame_has_one_row_per_class_and_one_for_unseen() -> None:
 
 
 def test_frame_without_pandas_says_what_to_install(monkeypatch) -> None:
-    real_import = builtins.__import__
-
-    def without_pandas(name, *rest, **options):
-        if name == "pandas":
-            raise ImportError(name)
-        return real_import(name, *rest, **options)
-
-    monkeypatch.setattr(builtins, "__import__", without_pandas)
+    monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match=r'pip install "unseen\[io\]"'):
         an_estimate().to_frame()
 

@@ -17,7 +17,7 @@ from unseen._random import whole_seed
 from unseen._wording import html_table, text_table
 from unseen.drift import Drift
 from unseen.full import check_full, estimate_full
-from unseen.mixture.proportion import mixture_proportion
+from unseen.mixture.proportion import mixture_proportion as mixture_proportion
 from unseen.preparing import prepare
 from unseen.proportions import OpenSetEstimator, ProportionEstimator, all_estimators
 from unseen.proportions.control import estimate_against_control
@@ -27,8 +27,6 @@ from unseen.samples.checks import check_new
 from unseen.samples.draws import MAX_ROWS, Draw
 from unseen.samples.given_scores import scores_as_features
 from unseen.scores import Scorer, Scores
-
-__all__ = ["Comparison", "compare", "estimate", "estimate_from_scores", "mixture_proportion"]
 
 _FEWEST_ROWS = 10
 

@@ -4,7 +4,5 @@ Which rows make a window: windows.py. Whether two windows differ: change.py. Wha
 compared with: reference.py. All windows of a table: run.py. The record: timeline.py.
 """
 
-from unseen.monitoring.run import monitor
-from unseen.monitoring.timeline import Timeline
-
-__all__ = ["Timeline", "monitor"]
+from unseen.monitoring.run import monitor as monitor
+from unseen.monitoring.timeline import Timeline as Timeline

@@ -19,8 +19,6 @@ from unseen.proportions.open_set import open_set_fit
 from unseen.roc.pooled import coarse_lattice
 from unseen.scores.open import OpenScores, ratios_at_shares
 
-__all__ = ["ClassProbabilities", "change_p_values", "class_probabilities"]
-
 _LEAST_SHARE = 1e-6
 _LEAST_SPREAD = 1e-6
 _LEAST_DIRECTION = 1e-3

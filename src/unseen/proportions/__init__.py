@@ -4,10 +4,9 @@ from importlib import import_module
 from inspect import isabstract
 
 from unseen._names import public_names
-from unseen.proportions.base import ProportionEstimator, Reading
-from unseen.proportions.open_set import OpenSetEstimator
-
-__all__ = ["OpenSetEstimator", "ProportionEstimator", "Reading", "all_estimators"]
+from unseen.proportions.base import ProportionEstimator as ProportionEstimator
+from unseen.proportions.base import Reading as Reading
+from unseen.proportions.open_set import OpenSetEstimator as OpenSetEstimator
 
 
 def all_estimators(n_classes: int | None = None) -> list[ProportionEstimator]:

@@ -1,7 +1,7 @@
 """Read tables in bounded memory, prepare columns by stated rules, and write rows back whole."""
 
+from unseen.tables._arrow import Part
 from unseen.tables.columns import Columns
-from unseen.tables.formats import Part
 from unseen.tables.groups import GroupBy
 from unseen.tables.predictions import ScoreColumns
 from unseen.tables.sampling import Sample, read_groups, read_labelled, read_sample

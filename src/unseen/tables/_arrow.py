@@ -6,13 +6,17 @@ them, decimals in another, and nothing but missing values in a third: :func:`joi
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from errno import EAGAIN, ENOMEM
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from unseen._optional import pa
 from unseen._wording import check_named_once
+from unseen.records import Notice
 
 # pyarrow ships no types.
 Array: TypeAlias = Any
@@ -104,6 +108,68 @@ def readable(name: str, rule: str) -> Iterator[None]:
         if getattr(error, "errno", None) in (EAGAIN, ENOMEM):
             raise MemoryError(f"{name} needs more memory or threads than there are.") from error
         raise ValueError(f"{name} must be {rule}; {first_line(error)}") from error
+
+
+@dataclass(frozen=True)
+class Part:
+    """One file: where it is, how to read it, and what the user calls it.
+
+    A piece of a file begins with its row ``first``, from 0.
+    """
+
+    path: Path
+    format: Format
+    compression: str | None
+    name: str
+    notices: tuple[Notice, ...] = ()
+    first: int = 0
+
+    def settled(self, separator: str | None = None, encoding: str | None = None) -> Part:
+        """The file with the separator and the encoding of its text, given or found."""
+        return self.format.settled(self, separator, encoding)
+
+    def open(self) -> Any:
+        """The bytes of the file, decompressed, as a stream."""
+        return pa.input_stream(str(self.path), compression=self.compression)
+
+    def names(self) -> list[str]:
+        """The columns of the file; each name may occur once."""
+        with readable(self.name, self.format.called):
+            found = self.format.names(self)
+        check_named_once(self.name, found)
+        return found
+
+    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
+        """The rows of the file, with these columns."""
+        with readable(self.name, self.format.called):
+            yield from self.format.batches(self, columns)
+
+    def pieces(self) -> list[Part]:
+        """Parts of the file that can be read side by side."""
+        with readable(self.name, self.format.called):
+            return self.format.pieces(self)
+
+
+class Format(ABC):
+    """How to read one kind of file."""
+
+    called: str  # name of the format in an error
+
+    @abstractmethod
+    def names(self, part: Part) -> list[str]:
+        """The columns of a file, in its order."""
+
+    @abstractmethod
+    def batches(self, part: Part, columns: Sequence[str]) -> Iterator[Batch]:
+        """The rows of a file, with these columns."""
+
+    def settled(self, part: Part, separator: str | None, encoding: str | None) -> Part:
+        """The file as its format is given or, of a text, as its first lines show it."""
+        return part
+
+    def pieces(self, part: Part) -> list[Part]:
+        """The file itself, or parts of it that can be read side by side."""
+        return [part]
 
 
 def join(batches: Sequence[Batch]) -> Table:

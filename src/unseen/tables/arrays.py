@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from math import prod
-from typing import IO, TYPE_CHECKING, Any, ClassVar
+from typing import IO, Any
 from zipfile import ZipFile
 
 import numpy as np
@@ -17,17 +17,14 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from unseen._optional import pa
-from unseen.tables._arrow import Array, Batch, batch_rows, first_line
-
-if TYPE_CHECKING:
-    from unseen.tables.formats import Part
+from unseen.tables._arrow import Array, Batch, Format, Part, batch_rows, first_line
 
 
 @dataclass(frozen=True)
-class Npy:
+class Npy(Format):
     """One array, saved by ``numpy.save``; it becomes the column X."""
 
-    called: ClassVar[str] = "an array that numpy.save wrote"
+    called = "an array that numpy.save wrote"
 
     def names(self, part: Part) -> list[str]:
         """The names of the arrays."""
@@ -56,7 +53,7 @@ class Npy:
 class Npz(Npy):
     """Several arrays with as many rows, saved by ``numpy.savez``."""
 
-    called: ClassVar[str] = "a file of numpy.savez whose arrays have as many rows"
+    called = "a file of numpy.savez whose arrays have as many rows"
 
     @contextmanager
     def _arrays(self, part: Part, wanted: Sequence[str]) -> Iterator[dict[str, _Array]]:

@@ -16,15 +16,12 @@ from contextlib import ExitStack, suppress
 from multiprocessing.spawn import get_executable
 from pathlib import Path
 from threading import Lock, Timer
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from unseen._cells import CellsError, answer, receive, send
 from unseen._files import write_then_rename
 from unseen._optional import pa
-from unseen.tables._arrow import Table
-
-if TYPE_CHECKING:
-    from unseen.tables.formats import Part
+from unseen.tables._arrow import Part, Table
 
 CELLS = "an AnnData file (.h5ad)"
 _ADDED = ("predicted", "novelty")

@@ -15,14 +15,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any
 
 import numpy as np
 
 from unseen._optional import pa, pa_csv, pa_ipc, pa_json, pa_parquet
-from unseen._wording import check_named_once
 from unseen.records import Notice
-from unseen.tables._arrow import Batch, Table, batch_rows, readable, without_views
+from unseen.tables._arrow import Batch, Format, Part, Table, batch_rows, readable, without_views
 from unseen.tables.arrays import Npy, Npz
 from unseen.tables.cells import CELLS, read_cells
 from unseen.tables.whole import WholeTable, read_arff, read_excel
@@ -56,73 +55,15 @@ _BEGINS = {
 }
 
 
-class Format(Protocol):
-    """How to read one kind of file."""
-
-    @property
-    def called(self) -> str:
-        """Name of the format in an error."""
-
-    def names(self, part: Part) -> list[str]:
-        """The columns of a file, in its order."""
-
-    def batches(self, part: Part, columns: Sequence[str]) -> Iterator[Batch]:
-        """The rows of a file, with these columns."""
-
-
 @dataclass(frozen=True)
-class Part:
-    """One file: where it is, how to read it, and what the user calls it.
-
-    A piece of a file begins with its row ``first``, from 0.
-    """
-
-    path: Path
-    format: Format
-    compression: str | None
-    name: str
-    notices: tuple[Notice, ...] = ()
-    first: int = 0
-
-    def settled(self, separator: str | None = None, encoding: str | None = None) -> Part:
-        """The file with the separator and the encoding of its text, given or found."""
-        if not isinstance(self.format, Delimited):
-            return self
-        return self.format.settled(self, separator, encoding)
-
-    def open(self) -> Any:
-        """The bytes of the file, decompressed, as a stream."""
-        return pa.input_stream(str(self.path), compression=self.compression)
-
-    def names(self) -> list[str]:
-        """The columns of the file; each name may occur once."""
-        with readable(self.name, self.format.called):
-            found = self.format.names(self)
-        check_named_once(self.name, found)
-        return found
-
-    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
-        """The rows of the file, with these columns."""
-        with readable(self.name, self.format.called):
-            yield from self.format.batches(self, columns)
-
-    def pieces(self) -> list[Part]:
-        """Parts of the file that can be read side by side; the file itself, but for Parquet."""
-        if not isinstance(self.format, Parquet):
-            return [self]
-        with readable(self.name, self.format.called):
-            return self.format.pieces(self)
-
-
-@dataclass(frozen=True)
-class Delimited:
+class Delimited(Format):
     """Text with a header, and a mark between the fields."""
 
     separator: str
     encoding: str = "utf-8"
 
     @property
-    def called(self) -> str:
+    def called(self) -> str:  # type: ignore[override]
         """Name of the format in an error."""
         mark = _CALLED.get(self.separator, repr(self.separator))
         return f"{mark} separated text in {self.encoding} (--sep and --encoding say otherwise)"
@@ -232,10 +173,10 @@ def _n_fields(text: str, mark: str) -> int:
 
 
 @dataclass(frozen=True)
-class JsonLines:
+class JsonLines(Format):
     """One JSON object a line."""
 
-    called: ClassVar[str] = "JSON lines, one object a line"
+    called = "JSON lines, one object a line"
 
     def names(self, part: Part) -> list[str]:
         """The fields of the first block, in order of appearance."""
@@ -286,10 +227,10 @@ def _depth(block: bytes) -> int:
 
 
 @dataclass(frozen=True)
-class Parquet:
+class Parquet(Format):
     """Parquet, which compresses inside the file; some of its row groups, or all."""
 
-    called: ClassVar[str] = "a Parquet file"
+    called = "a Parquet file"
     groups: tuple[int, ...] | None = None
 
     def names(self, part: Part) -> list[str]:
@@ -327,10 +268,10 @@ class Parquet:
 
 
 @dataclass(frozen=True)
-class Feather:
+class Feather(Format):
     """Feather, or Arrow IPC: the file or the stream format."""
 
-    called: ClassVar[str] = "a Feather (Arrow IPC) file"
+    called = "a Feather (Arrow IPC) file"
 
     def names(self, part: Part) -> list[str]:
         """The columns of the schema."""

@@ -21,11 +21,10 @@ from unseen._files import StrPath
 from unseen._optional import pa
 from unseen._wording import quoted
 from unseen.records import Notice
-from unseen.tables._arrow import Array, Batch, join
+from unseen.tables._arrow import Array, Batch, Part, join
 from unseen.tables.formats import (
     FORMATS,
     Delimited,
-    Part,
     check_name,
     format_of_bytes,
     format_of_name,

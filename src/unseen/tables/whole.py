@@ -5,19 +5,16 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from unseen._optional import pa
-from unseen.tables._arrow import Batch, Table, batch_rows
-
-if TYPE_CHECKING:
-    from unseen.tables.formats import Part
+from unseen.tables._arrow import Batch, Format, Part, Table, batch_rows
 
 
 @dataclass(frozen=True)
-class WholeTable:
+class WholeTable(Format):
     """A format whose files are read as a whole, by a function that is told what it is called."""
 
     called: str

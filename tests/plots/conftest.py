@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from unseen.records import Estimate, RocEvidence
+from unseen.rejection import RejectionTree
 
 pytest.importorskip("matplotlib")
 
@@ -45,3 +46,13 @@ def evidence() -> RocEvidence:
     thresholds = np.concatenate([[np.inf], thresholds[1:], [-np.inf]])
     above = [(sample[:, None] > thresholds).mean(axis=0) for sample in (known, new)]
     return RocEvidence(*above, 0.7, len(new), len(known), thresholds=thresholds)
+
+
+@pytest.fixture(scope="session")
+def fitted() -> tuple[RejectionTree, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal([-4, 0], 1, (150, 2)), rng.normal([4, 0], 1, (150, 2))])
+    X_new = np.vstack([X[::2] + 0.01, rng.normal([0, 5], 1, (150, 2))])
+    y = np.repeat(["left", "right"], 150)
+    rule = RejectionTree(random_state=0).fit(X, y, X_new, [0.25, 0.25])
+    return rule, X_new, np.append(y[::2], ["unseen"] * 150)

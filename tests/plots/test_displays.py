@@ -15,7 +15,7 @@ from numpy.testing import assert_allclose
 
 from unseen import Explanation
 from unseen.drift import Drift, Tolerance
-from unseen.labelling import LabellingValue, labelling_value
+from unseen.labelling import labelling_value
 from unseen.loop import Group
 from unseen.monitoring import Timeline
 from unseen.plots import (
@@ -35,9 +35,7 @@ from unseen.plots import (
 from unseen.plots.canvas import largest, literal, merge_others, spread
 from unseen.plots.scores import binned_masses, squeezed
 from unseen.records import Estimate, RocEvidence
-from unseen.rejection import RejectionTree, label_regions, risk_curve
-from unseen.rejection.learning.sample import labels_at
-from unseen.rejection.risk.estimate import open_risk
+from unseen.rejection import label_regions, risk_curve
 
 TOLERANCE = Tolerance(np.array([0.05, 0.2]), np.array([0.3, 0.5]))
 NASTY = ["<b>&amp;", "$a$ costs $5", "x" * 200, "two\nlines\x00", "狗"]
@@ -53,16 +51,6 @@ def timeline(made, n_windows: int, n_classes: int = 3, reference: tuple[int, ...
     windows = tuple(f"week {place}" for place in places)
     no_change = np.where(inside, np.nan, 0.5)
     return Timeline(windows, estimates, inside, estimates[0], p_values, no_change)
-
-
-@pytest.fixture(scope="module")
-def fitted() -> tuple[RejectionTree, np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(0)
-    X = np.vstack([rng.normal([-4, 0], 1, (150, 2)), rng.normal([4, 0], 1, (150, 2))])
-    X_new = np.vstack([X[::2] + 0.01, rng.normal([0, 5], 1, (150, 2))])
-    y = np.repeat(["left", "right"], 150)
-    rule = RejectionTree(random_state=0).fit(X, y, X_new, [0.25, 0.25])
-    return rule, X_new, np.append(y[::2], ["unseen"] * 150)
 
 
 @pytest.fixture
@@ -352,39 +340,7 @@ def test_one_window_without_intervals_or_reference(made) -> None:
         TimelineDisplay.from_timeline(Timeline((), (), [], estimate, [], []))
 
 
-# What labels buy, comparison, regions, risk
-
-
-def test_the_curve_of_labels_crosses_the_estimate_at_its_worth() -> None:
-    value = LabellingValue(None, 0.3, 0.04, 0.95, np.array([10.0, 100.0, 1000.0]))
-    alone, level, together, _, mark = LabellingDisplay.from_value(value).ax_.lines
-    assert_allclose(mark.get_xydata(), [[value.worth, 4.0]])
-    assert_allclose(np.interp(value.worth, *alone.get_xydata().T), 4.0, rtol=1e-2)
-    assert (together.get_ydata() < np.minimum(alone.get_ydata(), level.get_ydata()[0])).all()
-
-
-@pytest.mark.parametrize("half_width", [0.02, 0.05, 0.1, 0.2, 0.3])
-def test_no_line_crosses_the_name_of_the_estimate(half_width) -> None:
-    value = LabellingValue(None, 0.3, half_width, 0.95, np.array([10.0, 20.0, 50.0, 100.0, 200.0]))
-    ax = LabellingDisplay.from_value(value).ax_
-    ax.figure.draw_without_rendering()
-    (name,) = (text for text in ax.texts if text.get_text() == "this estimate alone")
-    room = name.get_window_extent()
-    for line in ax.lines:
-        assert not line.get_transform().transform_path(line.get_path()).intersects_bbox(room, False)
-
-
-def test_an_exact_estimate_is_worth_any_number_of_labels() -> None:
-    value = LabellingValue(None, 0.3, 0.0, 0.95, np.array([10.0, 100.0]))
-    title = LabellingDisplay.from_value(value).ax_.get_title("left")
-    assert title == "This estimate is worth any number of labelled rows"
-
-
-def test_an_estimate_that_is_worth_no_label_is_drawn_all_the_same() -> None:
-    value = LabellingValue(None, 0.5, 0.9, 0.95, np.array([10.0, 100.0]))
-    *_, together, marks = LabellingDisplay.from_value(value).ax_.lines
-    assert_allclose(np.interp(10.0, *together.get_xydata().T), 100 * value.together[0], rtol=1e-2)
-    assert_allclose(marks.get_xdata(), value.sizes)
+# Comparison
 
 
 def test_bars_are_the_shares_and_errors_total_variation(made) -> None:
@@ -430,56 +386,6 @@ def test_truth_of_the_wrong_length_is_refused(made) -> None:
         ValueError, match=r"truth must be 3 shares, unseen last, .* got shape \(2,\)"
     ):
         ComparisonDisplay.from_comparison({"one": made(["a", "b"])}, [0.5, 0.5])
-
-
-def test_regions_are_what_the_rule_says(fitted) -> None:
-    rule, X, labels = fitted
-    regions = label_regions(rule, X, labels, n_across=25)
-    for row, column in ((0, 0), (24, 12), (12, 24)):
-        (said,) = rule.predict([[regions.x[column], regions.y[row]]])
-        assert regions.names[regions.codes[row, column]] == said
-    assert regions.unseen == 2
-    hatched = [area.get_hatch() for area in RegionsDisplay.from_regions(regions).ax_.collections]
-    assert hatched == [None, None, "///"]
-    assert len(regions.points) == 300
-
-
-def test_points_of_other_labels_are_drawn_as_unlabelled(fitted) -> None:
-    rule, X, _ = fitted
-    regions = label_regions(rule, X[:4], ["left", "nine", "right", "unseen"], n_across=9)
-    assert regions.point_codes.tolist() == [0, -1, 1, 2]
-    drawn = {
-        line.get_color(): line.get_marker() for line in RegionsDisplay(regions).plot().ax_.lines
-    }
-    assert drawn[LIGHT.ink] == "."
-    assert len(drawn) == 4
-
-
-def test_regions_need_two_features(fitted) -> None:
-    with pytest.raises(ValueError, match=r"X must have two columns; got shape \(3, 1\)"):
-        label_regions(fitted[0], np.zeros((3, 1)))
-
-
-def test_risk_at_each_threshold_is_that_of_the_threshold(fitted) -> None:
-    rule = fitted[0]
-    curve = risk_curve(rule, 5)
-    held_out = rule.out_of_fold_
-    found = open_risk(
-        labels_at(held_out.labelled, 0.25), held_out.codes, labels_at(held_out.new, 0.25),
-        rule.shares_.known,
-    )  # fmt: skip
-    assert_allclose(curve.risks[1], found.risk)
-    assert_allclose(curve.standard_errors[1], found.standard_error)
-    assert_allclose(curve.risks[2], rule.risk_.risk)  # the threshold in use is one half
-    line, _, mark = RiskDisplay.from_curve(curve).ax_.lines
-    assert_allclose(line.get_ydata(), curve.risks)
-    assert_allclose(mark.get_xydata(), [[0.5, rule.risk_.risk]])
-
-
-def test_risk_needs_new_rows() -> None:
-    rule = RejectionTree(random_state=0).fit(np.arange(40.0)[:, None], np.repeat(["a", "b"], 20))
-    with pytest.raises(ValueError, match="fitted with X_new"):
-        risk_curve(rule)
 
 
 # All of them
@@ -556,20 +462,6 @@ def test_themes_have_the_same_roles_and_no_colour_twice() -> None:
         assert len(set(theme.variables.values())) == len(theme.variables)
 
 
-def luminance(colour: str) -> float:
-    parts = np.array([int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)])
-    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
-    return float(linear @ [0.2126, 0.7152, 0.0722])
-
-
-@pytest.mark.parametrize("theme", [LIGHT, DARK])
-def test_text_stands_out_from_the_paper(theme) -> None:
-    paper = luminance(theme.paper)
-    for colour in (theme.ink, theme.muted, theme.known, theme.unseen, *theme.series):
-        low, high = sorted([paper, luminance(colour)])
-        assert (high + 0.05) / (low + 0.05) >= 4.5, colour
-
-
 def test_spread_keeps_order_and_distance_and_moves_nothing_without_need() -> None:
     rng = np.random.default_rng(0)
     for _ in range(20):
@@ -617,16 +509,3 @@ def test_groups_are_where_their_shares_are_and_clumps_are_full() -> None:
 def test_no_group_is_no_picture() -> None:
     with pytest.raises(ValueError, match="at least one group; got none"):
         groups_of(0).plot()
-
-
-def test_the_curve_of_what_must_be_new_is_that_of_the_record_and_ends_at_gamma() -> None:
-    ax = ToleranceDisplay.from_tolerance(TOLERANCE).ax_
-    curve, end = ax.lines
-    factors, must = curve.get_data()
-    assert_allclose(must, [TOLERANCE.must(factor) for factor in factors])
-    assert_allclose([factors[0], must[0]], [1.0, TOLERANCE.must(1.0)])
-    assert_allclose(end.get_xdata(), TOLERANCE.gamma)
-    assert (must[factors > TOLERANCE.gamma] == 0).all()
-    nothing = ToleranceDisplay.from_tolerance(Tolerance(np.zeros(0), np.zeros(0))).ax_
-    assert_allclose(nothing.lines[0].get_ydata(), 0.0)
-    assert len(nothing.lines) == 1

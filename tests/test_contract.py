@@ -50,6 +50,7 @@ def is_estimator(value: Any) -> bool:
         and issubclass(value, BaseEstimator)
         and value.__module__.startswith("unseen.")
         and not inspect.isabstract(value)
+        and value is not RejectionRule
     )
 
 

@@ -114,7 +114,7 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator):
 
     def _fit_rule(self, sample: OpenSample, rng: RandomState) -> FittedRule:
         """Learn from a sample; the result must not depend on anything else."""
-        return self._fit_both(sample, rng)[0]
+        raise NotImplementedError("a rule writes _fit_rule, or _fit_both")
 
     def _fit_both(self, sample: OpenSample, rng: RandomState) -> tuple[FittedRule, OutOfFold]:
         """The rule of all rows, and the probabilities of all rows out of fold.

@@ -64,15 +64,6 @@ def test_a_batch_equals_one_curve_at_a_time(model: RocModel) -> None:
         assert_allclose(together[row], alone[0], atol=1e-7)
 
 
-def test_weights_repeat_points() -> None:
-    curve = np.interp(ALPHA, *gaussian_sketch(3, 100).roc())
-    weights = np.random.default_rng(0).integers(0, 3, ALPHA.size)
-    weighted = fit_roc(ALPHA, curve, Concave(), weights=weights)
-    repeated = fit_roc(np.repeat(ALPHA, weights), np.repeat(curve, weights), Concave())
-    assert_allclose(weighted.right_slope, repeated.right_slope, atol=1e-6)
-    assert_allclose(weighted.deviance, repeated.deviance, rtol=1e-10)
-
-
 @each_model
 def test_extreme_samples_give_a_sane_slope(model: RocModel) -> None:
     rng = np.random.default_rng(0)
@@ -121,21 +112,6 @@ def test_a_bad_number_of_points_is_named(n_points) -> None:
     message = f"n_points must be a whole number >= 2; got {n_points!r}."
     with pytest.raises(ValueError, match=re.escape(message)):
         BinomialDeviance(n_points)
-
-
-@pytest.mark.parametrize(
-    ("weights", "message"),
-    [
-        ([1.0], r"weights must hold one per false alarm, 2; got shape \(1,\)"),
-        ([1.0, -2.0], "weights must be finite and >= 0; got -2"),
-        ([np.nan, 1.0], "weights must be finite and >= 0; got nan"),
-        ([1.0, np.inf], "weights must be finite and >= 0; got inf"),
-        ([0.0, 0.0], "weights must not all be 0; got 2 zeros"),
-    ],
-)
-def test_bad_weights_are_named(weights, message) -> None:
-    with pytest.raises(ValueError, match=message):
-        fit_roc([0.2, 0.5], [0.3, 0.6], Concave(), weights=weights)
 
 
 def test_fitted_curves_can_be_compared_hashed_and_not_changed() -> None:

@@ -89,12 +89,7 @@ class BinomialDeviance:
         return fit_roc(self.grid, curves, model)
 
 
-def fit_roc(
-    false_alarm: ArrayLike,
-    detection: ArrayLike,
-    model: RocModel,
-    weights: ArrayLike | None = None,
-) -> FittedRoc:
+def fit_roc(false_alarm: ArrayLike, detection: ArrayLike, model: RocModel) -> FittedRoc:
     """Minimise the binomial deviance B_f of Sec. 6.1 for every curve of a batch.
 
     Parameters
@@ -105,8 +100,6 @@ def fit_roc(
         One ROC per row, read on the grid.
     model : RocModel
         ``Concave()`` or ``Gaussian()``.
-    weights : array-like of shape (J,), optional
-        Weight of each point of the grid; all 1 by default.
 
     Examples
     --------
@@ -119,22 +112,21 @@ def fit_roc(
     array([0.1, 0.6])
     """
     alpha, curves = _checked_batch(false_alarm, detection)
-    weight = np.ones_like(alpha) if weights is None else _checked_weights(weights, alpha.size)
-    hit, miss = weight * curves, weight * (1 - curves)
+    missed = 1 - curves
 
     def objective(parameters: FloatArray, rows: IntArray) -> Derivatives:
         """B_f, its gradient, and its expected curvature (Fisher scoring)."""
         value, complement, gradient = model.value_and_gradient(alpha, parameters)
         deviance = -2 * (
-            _row_dot(hit[rows], np.log(value)) + _row_dot(miss[rows], np.log(complement))
+            _row_dot(curves[rows], np.log(value)) + _row_dot(missed[rows], np.log(complement))
         )
-        score = 2 * (miss[rows] / complement - hit[rows] / value)
-        information = 2 * (hit[rows] + miss[rows]) / (value * complement)
+        score = 2 * (missed[rows] / complement - curves[rows] / value)
+        information = 2 / (value * complement)
         curvature = np.einsum("pbj,qbj->bpq", gradient * information, gradient)
         return deviance, _row_dot(gradient, score).T, curvature
 
     value, complement, _ = model.value_and_gradient(alpha, model.starts)
-    screened = -2 * (hit @ np.log(value).T + miss @ np.log(complement).T)
+    screened = -2 * (curves @ np.log(value).T + missed @ np.log(complement).T)
     return _fit(model, objective, screened, alpha.size)
 
 
@@ -179,20 +171,6 @@ def _checked_batch(false_alarm: ArrayLike, detection: ArrayLike) -> tuple[FloatA
             f"detection must lie in [0, 1]; got values in [{curves.min():g}, {curves.max():g}]."
         )
     return alpha, curves
-
-
-def _checked_weights(weights: ArrayLike, n_points: int) -> FloatArray:
-    weight = np.asarray(weights, dtype=float)
-    if weight.shape != (n_points,):
-        raise ValueError(
-            f"weights must hold one per false alarm, {n_points}; got shape {weight.shape}."
-        )
-    bad = weight[~(np.isfinite(weight) & (weight >= 0))]
-    if bad.size:
-        raise ValueError(f"weights must be finite and >= 0; got {bad[0]:g}.")
-    if not weight.any():
-        raise ValueError(f"weights must not all be 0; got {n_points} zeros.")
-    return weight
 
 
 def _newton_in_blocks(

@@ -31,7 +31,6 @@ from unseen.rejection.risk.metrics import open_auc as open_auc
 from unseen.rejection.risk.metrics import open_macro_f1 as open_macro_f1
 from unseen.rejection.risk.metrics import unseen_precision as unseen_precision
 from unseen.rejection.risk.metrics import unseen_recall as unseen_recall
-from unseen.rejection.risk.scorer import OpenSetScorer as OpenSetScorer
 from unseen.rejection.risk.scorer import open_set_risk as open_set_risk
 from unseen.rejection.risk.scorer import open_set_scorer as open_set_scorer
 from unseen.rejection.risk.sensitivity import RiskCurve as RiskCurve

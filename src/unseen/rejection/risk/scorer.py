@@ -104,7 +104,7 @@ def _codes(labels: Any, everything: NDArray[Any]) -> IntArray:
 
 
 @dataclass(frozen=True, eq=False)
-class OpenSetScorer:
+class open_set_scorer:  # noqa: N801  as functions of scikit-learn that make a scorer are called
     """A scorer for ``GridSearchCV`` and other searches, which needs no unseen label.
 
     A score is minus the risk, so that higher is better. A candidate must not have learnt from
@@ -160,7 +160,3 @@ class OpenSetScorer:
             shares = replace(shares, drift=None, intervals=None)
         asked = {"measure": self.measure, "unseen_label": self.unseen_label}
         return -open_set_risk(estimator, X, y, self.X_new, shares, **asked).risk
-
-
-# As functions of scikit-learn that make a scorer are called.
-open_set_scorer = OpenSetScorer

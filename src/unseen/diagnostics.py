@@ -172,12 +172,8 @@ def misfit(
 def overfull(slopes: FloatArray, spread: float) -> Finding:
     """Whether the slopes of the known classes sum to more than 1 beyond noise.
 
-    Parameters
-    ----------
-    slopes : ndarray of shape (K,)
-        Mixture proportion of each class, before any projection.
-    spread : float
-        Standard deviation of their sum.
+    ``slopes`` (K,) are the mixture proportions before any projection, and ``spread`` is the
+    standard deviation of their sum.
 
     Examples
     --------
@@ -197,14 +193,7 @@ def effective_rows(label: Any, n_labelled: int, n_new: int) -> Finding:
     """Size of one sample that is as noisy as the two samples together.
 
     The variance of a ROC is proportional to ``1 / n_i + 1 / m``; the value is the inverse of this
-    sum. The check fires below 30.
-
-    Parameters
-    ----------
-    label : object
-        The class.
-    n_labelled, n_new : int
-        Labelled rows of the class, and new rows.
+    sum, for so many labelled rows of the class and so many new rows. The check fires below 30.
 
     Examples
     --------
@@ -266,12 +255,8 @@ def attribution(pair: ScorePair) -> FloatArray:
     The density ratio f / h is the slope of the concave hull of the ROC at the score of the row, and
     the share is the slope of the hull at the false alarm .3. The slope at the right end would be
     the same for a class that stayed where it was; after a drift there are no new rows at the
-    right end, and its slope would attribute hardly any rows to the class.
-
-    Parameters
-    ----------
-    pair : (scores_F, scores_H)
-        Out-of-fold scores of the new rows and of the rows of the class.
+    right end, and its slope would attribute hardly any rows to the class. The scores of ``pair``
+    are those of the new rows and of the rows of the class, out of fold.
 
     Examples
     --------

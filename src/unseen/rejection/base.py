@@ -184,59 +184,29 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X: Matrix) -> FloatArray:
-        """Probability of each label of ``classes_``.
+        """Probability of each label of ``classes_`` for rows X (n, d): shape (n, K + 1).
 
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n, K + 1), or (n, K) where nothing can be unseen
+        Where nothing can be unseen, the shape is (n, K).
         """
         probabilities = self._probabilities(X)
         return probabilities if self._open else self._among_known(probabilities)
 
     def novelty_score(self, X: Matrix) -> FloatArray:
-        """Novelty of each row, in [0, 1]: how much likelier unseen is than the best known class.
+        """Novelty of rows X (n, d): how much likelier unseen is than the best known class.
 
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            ``p_unseen / (p_unseen + max_k p_k)``: one half where both are equal. All 0 where
-            nothing can be unseen.
+        In [0, 1], of shape (n,): ``p_unseen / (p_unseen + max_k p_k)``, one half where both are
+        equal. All 0 where nothing can be unseen.
         """
         probabilities = self._probabilities(X)
         return novelty(probabilities) if self._open else np.zeros(len(probabilities))
 
     def predict(self, X: Matrix) -> NDArray[Any]:
-        """Label of each row: unseen from ``threshold_`` on, else the best known class.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
+        """Labels of rows X (n, d): unseen from ``threshold_`` on, else the best known class."""
         probabilities = self._probabilities(X)
         return self.classes_[self._codes(probabilities, self.threshold_)]
 
     def predict_new(self) -> NDArray[Any]:
-        """Labels of the new rows of ``fit``, each by a rule that did not learn from the row.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-        """
+        """Labels of the new rows of ``fit``, each by a rule that did not learn from the row."""
         check_is_fitted(self)
         if not self._open:
             raise ValueError("predict_new needs a fit with X_new; got a fit without.")
@@ -247,15 +217,7 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator):
     ) -> NDArray[Any]:
         """Learn the rule, and label the new rows themselves: the transductive setting.
 
-        Parameters
-        ----------
-        X, y, X_new, proportions
-            See ``fit``.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-            Labels of ``predict_new()``; ``predict(X_new)`` would reject too much.
+        The labels are those of ``predict_new()``; ``predict(X_new)`` would reject too much.
         """
         return self.fit(X, y, X_new, proportions).predict_new()
 

@@ -24,17 +24,9 @@ _LONGEST_COMMAND = 1000
 
 
 def render(study: Study) -> str:
-    """The report as HTML; the same study gives the same text.
+    """The report of a study as HTML, a whole page under 500 KB; the same study gives the same text.
 
-    Parameters
-    ----------
-    study : Study
-        The study to show; parts that the study lacks are left out.
-
-    Returns
-    -------
-    str
-        A whole page, under 500 KB whatever the data.
+    Parts that the study lacks are left out.
 
     Examples
     --------
@@ -53,19 +45,9 @@ def render(study: Study) -> str:
 
 
 def write_report(study: Study, path: str | Path) -> Path:
-    """Write the report; an existing file stays until the new one is whole.
+    """Write the report of a study to a file such as ``report.html``, and give back its name.
 
-    Parameters
-    ----------
-    study : Study
-        The study to show.
-    path : str or Path
-        Name of the file, such as ``report.html``.
-
-    Returns
-    -------
-    Path
-        The name of the file.
+    An existing file stays until the new one is whole.
 
     Examples
     --------

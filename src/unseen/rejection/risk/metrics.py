@@ -48,10 +48,8 @@ def known_accuracy(
 ) -> float:
     """Share of the rows of known classes that get their label; NaN where there are no such rows.
 
-    Parameters
-    ----------
-    y_true, y_pred, unseen_label, known
-        See :func:`open_macro_f1`. To call a row of a known class unseen is an error too.
+    To call a row of a known class unseen is an error too. Parameters are those of
+    :func:`open_macro_f1`.
 
     Examples
     --------
@@ -69,10 +67,7 @@ def unseen_precision(
 ) -> float:
     """Share of the rows called unseen that are unseen; 0 where no row is called unseen.
 
-    Parameters
-    ----------
-    y_true, y_pred, unseen_label, known
-        See :func:`open_macro_f1`.
+    Parameters are those of :func:`open_macro_f1`.
 
     Examples
     --------
@@ -90,10 +85,7 @@ def unseen_recall(
 ) -> float:
     """Share of the rows of unseen classes that are called unseen; 0 without such rows.
 
-    Parameters
-    ----------
-    y_true, y_pred, unseen_label, known
-        See :func:`open_macro_f1`.
+    Parameters are those of :func:`open_macro_f1`.
 
     Examples
     --------

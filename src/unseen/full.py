@@ -70,14 +70,10 @@ class FullPass(Frozen):
 
     @classmethod
     def fit(cls, estimator: ProportionEstimator, X_drawn: ArrayLike) -> FullPass:
-        """Fit the models of an estimator to its labelled rows and to new rows drawn at random.
+        """Fit the models of a fitted estimator to its labelled rows and to some new rows.
 
-        Parameters
-        ----------
-        estimator : MPEIncomplete, MPEProjected or SaerensEM
-            Fitted to the labelled rows.
-        X_drawn : array-like of shape (m, n_features)
-            Some ten thousand new rows, each as likely to be drawn as any other.
+        ``X_drawn`` (m, n_features) are some ten thousand new rows, each as likely to be drawn as
+        any other.
         """
         check_full(estimator)
         check_is_fitted(estimator)
@@ -105,18 +101,9 @@ class FullPass(Frozen):
         confidence: float | None = None,
         interval: IntervalMethod | None = None,
     ) -> Estimate:
-        """The estimate from the counts of all rows.
+        """The estimate from the sum of the counts that :meth:`count` made.
 
-        Parameters
-        ----------
-        counts : counts
-            The sum of the counts that :meth:`count` made.
-        confidence, interval
-            As in :meth:`ProportionEstimator.estimate`.
-
-        Returns
-        -------
-        Estimate
+        ``confidence`` and ``interval`` are those of :meth:`ProportionEstimator.estimate`.
         """
         scores = self.counter.scores(counts)
         return clone(self.estimator).from_scores(scores, confidence=confidence, interval=interval)

@@ -77,7 +77,8 @@ _KEY_TYPES = frozenset({"str", "int", "float"})
 def save(obj: Any, path: str | Path) -> None:
     """Save an estimator, fitted or not, a record, or a scikit-learn object that holds one.
 
-    The file is written under another name and then renamed, so that it is never half there.
+    :func:`load` reads it back. The file is written under another name and then renamed, so that it
+    is never half there.
 
     **The file may hold your data.** A fitted estimator of class proportions or of mixture
     proportions keeps the labelled rows, as it scores them anew against each new sample; a rejection
@@ -100,10 +101,6 @@ def save(obj: Any, path: str | Path) -> None:
         When the object has a part that cannot be saved.
     FileNotFoundError
         When the folder does not exist.
-
-    See Also
-    --------
-    load : The way back.
 
     Examples
     --------
@@ -141,7 +138,7 @@ def save(obj: Any, path: str | Path) -> None:
 
 
 def load(path: str | Path, trusted: Iterable[str | type] = ()) -> Any:
-    """Load what :func:`save` wrote, if the file holds trusted types only.
+    """Load what :func:`save` wrote, which says what a file may hold, if all types are trusted.
 
     Nothing in the file is run before its types have been checked. Do not add a type to
     ``trusted`` because a file asks for it: add it because you know what it does, and who wrote the
@@ -176,10 +173,6 @@ def load(path: str | Path, trusted: Iterable[str | type] = ()) -> Any:
     UnseenWarning
         When the file was saved by another release of this library, whose fitted estimators may
         differ.
-
-    See Also
-    --------
-    save : Says what a file may hold.
 
     Examples
     --------

@@ -99,21 +99,10 @@ def change_p_values(
 ) -> tuple[float, float]:
     """P-values of "nothing has changed" and of "the unseen share has not changed".
 
-    Parameters
-    ----------
-    probabilities : ClassProbabilities
-        Probabilities of the rows of the window, then of the rows of the reference.
-    n_window : int
-        Rows of the window.
-    n_permutations : int, default=1999
-        Permutations at most, B; no p-value is below ``1 / (B + 1)``. They end early where a
-        hundred were as extreme as what happened: a p-value that large needs no more digits.
-    random_state : int, Generator or None, default=None
-        Draws the permutations.
-
-    Returns
-    -------
-    any_change, unseen : float
+    The probabilities are those of the ``n_window`` rows of the window, then of the rows of the
+    reference. ``random_state`` draws at most B permutations, and no p-value is below
+    ``1 / (B + 1)``. They end early where a hundred were as extreme as what happened: a p-value that
+    large needs no more digits.
 
     Examples
     --------

@@ -59,13 +59,8 @@ def monitor(
 
     Parameters
     ----------
-    X : array-like of shape (n_labelled, n_features)
-        Rows of the known classes: NumPy, sparse, or a pandas, polars or pyarrow table, which may
-        hold text, dates and gaps as in :func:`~unseen.estimate`.
-    y : array-like of shape (n_labelled,)
-        Labels of the rows of X: text, whole numbers or booleans. One class is enough.
-    X_new : array-like of shape (n_new, n_features)
-        New rows of all windows, with the columns of X.
+    X, y, X_new
+        As in :func:`~unseen.estimate`; X_new holds the rows of all windows.
     by : array-like of shape (n_new,)
         The window of each new row: text, numbers, dates, or anything else that can be sorted.
         Rows whose key is missing are counted and left out.

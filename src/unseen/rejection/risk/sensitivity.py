@@ -85,9 +85,6 @@ def share_sensitivity(rule: RejectionRule, limits: FloatArray | None = None) -> 
     Returns
     -------
     Sensitivity
-        ``changed``: share of the labels that change when one class moves to its lower or upper
-        end; ``changed_together``: when all do; ``rejected``: share called unseen at the lower ends,
-        at the estimate and at the upper ends.
 
     Examples
     --------

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
 import unseen
-from unseen.mixture.detection import SHARES, detection_limit, detection_power
+from unseen.mixture.detection import SHARES, detection_limit, detection_power, missed_share
 from unseen.mixture.placement import Candidates, placement_posterior
 from unseen.samples import LabelledRows
 from unseen.scores.base import Distances, RatioScores
@@ -98,3 +98,41 @@ def test_an_estimate_knows_its_limit() -> None:
     assert found.sentence().startswith("No sign of new classes: at most ")
     assert "would have been found from" in found.sentence()
     assert found.intervals[-1, 1] > 0.01  # counting noise alone would be half of that
+
+
+def test_what_is_found_for_sure_is_not_missed() -> None:
+    assert missed_share(np.ones(len(SHARES)), 0.03).quantile(np.array([0.5, 0.999])).max() == 0
+
+
+@given(st.floats(0.01, 1.0), st.floats(0.55, 0.99))
+def test_what_is_never_found_has_its_prior(small_share, level) -> None:
+    """Half of the mass is at 0, and log((u + s) / s) / log((1 + s) / s) of the rest is below u."""
+    u = float(missed_share(np.zeros(len(SHARES)), small_share).quantile(np.array([level]))[0])
+    exact = small_share * (((1 + small_share) / small_share) ** (2 * level - 1) - 1)
+    assert u == pytest.approx(exact, rel=0.2, abs=SHARES[0])
+
+
+def overlapping(apart: float, seed: int) -> tuple[np.ndarray, ...]:
+    """Labelled rows of four classes, and new ones of these and a fifth, in equal parts."""
+    rng = np.random.default_rng(seed)
+    centres = apart * rng.normal(size=(5, 8))
+    y, new = (np.repeat(np.arange(n_classes), 80) for n_classes in (4, 5))
+    X, X_new = (centres[codes] + rng.normal(size=(len(codes), 8)) for codes in (y, new))
+    return X, y, X_new
+
+
+@pytest.mark.slow
+def test_upper_ends_allow_for_classes_that_look_alike() -> None:
+    """Where known classes overlap, a new one leaves no trace: "nothing" must not rule out 20%."""
+    held = []
+    for seed in range(6):
+        found = unseen.estimate(*overlapping(0.4, seed), random_state=0)
+        held.append(found.intervals[-1, 0] <= 0.2 <= found.intervals[-1, 1])
+    assert sum(held) >= 5  # 3 where posteriors and distances are not asked
+
+
+def test_upper_ends_stay_where_classes_lie_apart() -> None:
+    X, y, X_new = overlapping(4.0, 0)
+    found = unseen.estimate(X, y, X_new[:320], random_state=0)
+    assert found.unseen == 0
+    assert found.intervals[-1, 1] < 0.1

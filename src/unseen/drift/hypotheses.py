@@ -20,6 +20,7 @@ from unseen._random import even_draws
 from unseen._types import BoolArray, FloatArray, IntArray
 from unseen.drift.lattice import PRIOR_MOVED, SHARES
 from unseen.drift.moved import MovedReading, TwoHypotheses, with_nothing
+from unseen.mixture.detection import Missed
 from unseen.mixture.placement import PlacementPosterior, for_intervals
 from unseen.roc.pooled import log_sums, trapezoid
 from unseen.scores.stray import some_rows
@@ -119,7 +120,7 @@ class ThreeHypotheses(Frozen):
     def draws(self, n_draws: int, rng: np.random.Generator) -> tuple[FloatArray, IntArray]:
         """Draws of u for intervals, and the hypothesis of each.
 
-        Within open and moved u is drawn around the points, as the grid of u is coarse.
+        Above 0, u is drawn around the points, as the grid of u is coarse.
         """
         order = np.lexsort((self.wide_points, self.part))
         mass = np.cumsum(self.wide[order])
@@ -129,7 +130,7 @@ class ThreeHypotheses(Frozen):
         u, part = points[spot], parts[spot]
         ends = []
         for neighbour in (np.maximum(spot - 1, 0), np.minimum(spot + 1, len(order) - 1)):
-            inner = (part > 0) & (u > 0) & (parts[neighbour] == part)
+            inner = (u > 0) & (parts[neighbour] == part)
             ends.append(np.where(inner, (u + points[neighbour]) / 2, u))
         return ends[0] + (ends[1] - ends[0]) * rng.random(n_draws), part
 
@@ -170,23 +171,26 @@ def weigh_three(
         _probabilities(law_of.prior_closed, law_of.log_bayes_factor, odds)
         for law_of in (posterior, wider)
     )
+    missed = posterior.missed
+    nothing = np.where(missed.share == 0, 1.0, 0.0)
     return ThreeHypotheses(
         probability,
         np.array([fit.closed, fit.known_mixture, reading.known_mixture]),
-        *_joined(probability, posterior, law),
-        *_joined(even, wider, wide),
-        np.repeat([0, 1, 2], [1, len(posterior.share), len(_FINE)]),
+        *_joined(probability, Missed(missed.share, nothing), posterior, law),
+        *_joined(even, missed, wider, wide),
+        np.repeat([0, 1, 2], [len(missed.share), len(posterior.share), len(_FINE)]),
     )
 
 
 def _joined(
-    probability: FloatArray, posterior: PlacementPosterior, moved: FloatArray
+    probability: FloatArray, missed: Missed, posterior: PlacementPosterior, moved: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Points of u under closed, open and moved, and their weights."""
     closed, opened, is_moved = probability
-    points = np.concatenate([[0.0], 1 - posterior.share, _FINE])
+    points = np.concatenate([missed.share, 1 - posterior.share, _FINE])
     fine = (is_moved * moved / np.bincount(_CELL))[_CELL]
-    return points, np.concatenate([[closed], opened * posterior.probability, fine])
+    weights = closed * missed.probability, opened * posterior.probability, fine
+    return points, np.concatenate(weights)
 
 
 def _probabilities(prior_closed: float, log_bayes_factor: float, odds: float) -> FloatArray:

@@ -10,10 +10,12 @@ being found. No discriminator is fitted, and no constant.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.special import logit, ndtr
 
+from unseen._frozen import Frozen
 from unseen._types import FloatArray, ScorePair
 from unseen.roc import RocSketch, concave_hull
 from unseen.roc.pooled import (
@@ -31,6 +33,20 @@ SHARES = np.geomspace(0.005, 1.0, 24)
 _LOG_CANDIDATES = np.log(4.0)
 _GAMMA = np.append(1 - np.geomspace(1.0, 0.002, 40), 1.0)
 _SEPARATIONS = 13
+
+
+@dataclass(frozen=True, eq=False)
+class Missed(Frozen):
+    """Law of an unseen share that leaves no trace in the data; all at 0 by default."""
+
+    share: FloatArray = field(default_factory=lambda: np.zeros(1))
+    probability: FloatArray = field(default_factory=lambda: np.ones(1))
+
+    def quantile(self, level: FloatArray) -> FloatArray:
+        """Quantiles of the unseen share."""
+        middle = np.cumsum(self.probability) - self.probability / 2
+        # Below the middle of the mass at 0 lies 0 itself.
+        return np.interp(level, np.append(self.probability[0], middle[1:]), self.share)
 
 
 def detection_power(
@@ -66,6 +82,17 @@ def detection_limit(power: FloatArray, level: float = 0.8) -> float | None:
         return float(SHARES[0])
     ends = slice(above - 1, above + 1)
     return float(np.exp(np.interp(level, rising[ends], np.log(SHARES[ends]))))
+
+
+def missed_share(power: FloatArray, small_share: float) -> Missed:
+    """The share u if nothing was found and, before rows were seen, 0 and more were as likely.
+
+    ``power`` is that of ``SHARES``; u above 0 has the density ``1 / (u + small_share)``.
+    """
+    ends = np.concatenate([[0.0], np.sqrt(SHARES[1:] * SHARES[:-1]), [1.0]])
+    prior = np.diff(np.log(ends + small_share))
+    weight = np.append(1.0, prior / prior.sum() * (1 - np.maximum.accumulate(power)))
+    return Missed(np.append(0.0, SHARES), weight / weight.sum())
 
 
 def _curve(hidden: FloatArray, others: FloatArray) -> FloatArray:

@@ -8,7 +8,7 @@ the likelihood and the prior weights of the candidates.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -21,6 +21,7 @@ from unseen._random import generator
 from unseen._sklearn import Interval
 from unseen._types import Array, FloatArray, IntArray
 from unseen.mixture.base import MixtureEstimator, clipped_estimate
+from unseen.mixture.detection import Missed
 from unseen.records import MixtureEstimate
 from unseen.roc.pooled import (
     N_CELLS,
@@ -161,6 +162,8 @@ class PlacementPosterior(Frozen):
     # How many times over the classes behind H would account for F; above 1 a part of what is not H
     # looks as if it were, and intervals reach further up.
     overlap: float = 1.0
+    # What intervals take for the share of F that is not H where the rows look as if F were H.
+    missed: Missed = field(default_factory=Missed)
 
     @property
     def bayes_factor(self) -> float:

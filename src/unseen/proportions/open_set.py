@@ -33,7 +33,7 @@ from unseen.drift import (
     weigh_three,
 )
 from unseen.intervals import Credible, IntervalMethod
-from unseen.mixture.detection import detection_limit, detection_power
+from unseen.mixture.detection import Missed, detection_limit, detection_power, missed_share
 from unseen.mixture.placement import (
     SMALL_REST,
     Candidates,
@@ -54,6 +54,7 @@ from unseen.records import Estimate
 from unseen.roc.pooled import CurveLattice, WeighedLattice, fitted_lattice
 from unseen.roc.sketch import scored_evidence
 from unseen.scores import OpenScorer, OpenScores
+from unseen.scores.hidden import hidden_from_posteriors
 from unseen.scores.open import ratios_at_shares
 from unseen.simplex import mixture_shares
 
@@ -180,7 +181,8 @@ class OpenSetEstimator(ProportionEstimator):
         moved = three = drift = None
         with one_blas_thread():  # or rounding would depend on the number of cores
             fit, overlap = open_set_fit(scores, float(prior)), known_overlap(scores)
-            fit = replace(fit, posterior=replace(fit.posterior, overlap=overlap))
+            missed = _missed(scores) if prior < 1 else Missed()
+            fit = replace(fit, posterior=replace(fit.posterior, overlap=overlap, missed=missed))
             if self.prior_moved != 0 and prior < 1:
                 if fit.posterior.probability_open >= _SURELY_CLOSED:
                     moved = moved_reading(scores, fit)
@@ -252,6 +254,22 @@ def _detection_limit(scores: OpenScores, prior_closed: float) -> float | None:
         return None
     power = detection_power(scores.hidden, *effective_rows(scores), prior_closed, SMALL_SHARE)
     return detection_limit(power)
+
+
+def _missed(scores: OpenScores) -> Missed:
+    """The unseen share that may be there although nothing was found.
+
+    Distances say what a class like the known ones must look like. Discriminators may see more, as
+    posteriors see more of the known classes, if they learn a class that nobody labelled as well:
+    that is as likely as not.
+    """
+    if not scores.hidden or scores.posteriors is None:
+        return Missed()
+    of_labelled, codes = scores.posteriors.of_labelled, scores.codes
+    given = *effective_rows(scores), 0.5, SMALL_SHARE
+    by_distances = detection_power(scores.hidden, *given)
+    by_posteriors = detection_power(hidden_from_posteriors(of_labelled, codes), *given)
+    return missed_share((by_distances + np.maximum(by_distances, by_posteriors)) / 2, SMALL_SHARE)
 
 
 def effective_rows(scores: OpenScores) -> tuple[float, float]:
@@ -336,6 +354,9 @@ def _posterior_draws(
     rng = generator(random_state)
     level, wide = even_draws(n_draws, rng), for_intervals(fit.posterior)
     nu, is_open = wide.quantile(level), level < wide.probability_open
+    if not is_open.all():
+        within = (level[~is_open] - wide.probability_open) / (1 - wide.probability_open)
+        nu[~is_open] = 1 - wide.missed.quantile(within)
     mixture, posteriors = np.ones((n_draws, len(scores.classes))), scores.posteriors
     if posteriors is not None:
         n_open = int(is_open.sum())

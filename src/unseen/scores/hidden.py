@@ -19,6 +19,7 @@ _NEIGHBOURS = 3
 # Of more rows, or more classes, a part tells as much.
 _MOST_ROWS, _MOST_CLASSES = 1000, 20
 _FEWEST_ROWS = 5
+_LEAST_POSTERIOR = 1e-9
 
 
 def hidden_classes(
@@ -47,6 +48,23 @@ def hidden_classes(
         others = [np.delete(table, code, axis=1).reshape(len(codes), -1) for table in tables]
         distances = [_nearest(one).mean(axis=1) for one in others]
         found.append(tuple((far[codes == code], far[codes != code]) for far in distances))
+    return tuple(found)
+
+
+def hidden_from_posteriors(
+    posteriors: FloatArray, codes: IntArray
+) -> tuple[tuple[ScorePair, ...], ...]:
+    """For each class: its log-odds, out of fold, in its own rows and in all others.
+
+    Of very many classes some, evenly spaced.
+    """
+    logs = np.log(posteriors.clip(_LEAST_POSTERIOR))
+    present = np.flatnonzero(np.bincount(codes, minlength=logs.shape[1]))
+    some = np.linspace(0, len(present) - 1, min(len(present), _MOST_CLASSES)).round().astype(int)
+    found = []
+    for code in present[some]:
+        score = logs[:, code] - np.delete(logs, code, axis=1).max(axis=1)
+        found.append(((score[codes == code], score[codes != code]),))
     return tuple(found)
 
 

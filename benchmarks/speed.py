@@ -5,6 +5,9 @@
     python benchmarks/speed.py ../before/src k3_5000   some of them
     python benchmarks/speed.py ../before/src rules     rules against a random forest and the rules
                                                        before, to results/speed_rules.json
+    python benchmarks/speed.py jobs                    wall seconds with one, two and more jobs, in
+                                                       turn in one process, to
+                                                       results/speed_jobs.csv; wants an idle machine
     python benchmarks/speed.py table                   results/speed.csv as a table
 
 Data: K Gaussian classes on a sphere of radius 3 in ten columns, as many new rows as labelled ones,
@@ -25,6 +28,8 @@ import subprocess
 import sys
 import time
 import warnings
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +51,16 @@ CELLS = {
     "k1000_5000": ("estimate", 5000, 1000),
     "rule_2000": ("rule", 2000, 3),
     "monitor": ("monitor", 1000, 3),
+}
+# The same, and runs with each number of jobs.
+JOBS = {
+    "k3_2000": ("estimate", 2000, 3, 5),
+    "k3_5000": ("estimate", 5000, 3, 5),
+    "k50_2000": ("estimate", 2000, 50, 3),
+    "k3_20000": ("estimate", 20_000, 3, 2),
+    "k3_100000": ("estimate", 100_000, 3, 1),
+    "rule_5000": ("rule", 5000, 3, 2),
+    "monitor": ("monitor", 1000, 3, 1),
 }
 
 
@@ -197,6 +212,57 @@ def rules(before: Path) -> None:
     print(json.dumps(found, indent=1))
 
 
+def work_of(name: str) -> Callable[[], object]:
+    """The call of one cell of ``jobs``."""
+    import unseen
+
+    kind, n_rows, n_classes, _ = JOBS[name]
+    X, y, X_new, _ = rows(n_rows, n_classes)
+    if kind == "rule":
+        return lambda: unseen.RejectionClassifier(random_state=0).fit(X, y, X_new)
+    if kind == "monitor":
+        windows, stream = np.repeat(np.arange(50), 200), rows(10_000, n_classes)
+        X, y, X_new = stream[0][:n_rows], stream[1][:n_rows], stream[2]
+        return lambda: unseen.monitor(X, y, X_new, windows, random_state=0)
+    return lambda: unseen.estimate(X, y, X_new, max_rows=None, random_state=0)
+
+
+def timed(work: Callable[[], object], n_jobs: int) -> tuple[float, float, float]:
+    """Wall and CPU seconds of some work by so many jobs, and the most memory meanwhile, in MB."""
+    import joblib
+
+    with suppress(OSError):  # where the system tells no peak of its own for a part of a process
+        Path("/proc/self/clear_refs").write_text("5")
+    wall, cpu = time.perf_counter(), time.process_time()
+    with joblib.parallel_config(n_jobs=n_jobs):
+        work()
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    try:
+        status = Path("/proc/self/status").read_text()
+        kilobytes = float(status.split("VmHWM:")[1].split()[0])
+    except OSError:
+        kilobytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return wall, cpu, kilobytes / 1024
+
+
+def jobs() -> None:
+    """Each cell with one job, and with two, four ... while there are cores; the least counts."""
+    import unseen
+
+    _import_all(unseen)
+    numbers = [n for n in (1, 2, 4, 8, 16) if n <= (os.cpu_count() or 1)]
+    table = []
+    for name, (*_, n_runs) in JOBS.items():
+        work = work_of(name)
+        found = np.array([[timed(work, n) for n in numbers] for _ in range(n_runs)]).min(axis=0)
+        for n_jobs, (wall, cpu, memory) in zip(numbers, found, strict=True):
+            ratio = round(found[0, 0] / wall, 2)
+            one = {"cell": name, "jobs": n_jobs, "wall": round(wall, 3), "ratio": ratio}
+            table.append({**one, "cpu": round(cpu, 3), "mb": round(memory)})
+            print(table[-1], flush=True)
+    write_csv("speed_jobs.csv", table)
+
+
 def run(before: Path, names: list[str]) -> None:
     table: list[dict[str, Any]] = []
     if names != list(CELLS):  # the others keep the rows that they have
@@ -232,6 +298,8 @@ if __name__ == "__main__":
         print(json.dumps(solved(sys.argv[2])))
     elif sys.argv[1:2] == ["part"]:
         print(json.dumps(PARTS[sys.argv[2]](*map(int, sys.argv[3:]))))
+    elif sys.argv[1:] == ["jobs"]:
+        jobs()
     elif sys.argv[1:] == ["table"]:
         table()
     elif sys.argv[2:] == ["rules"]:

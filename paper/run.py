@@ -17,7 +17,7 @@ from paper.cell import Cell
 from paper.methods import METHODS, Answer, Method
 from paper.store import CellStore, Key
 from paper.trial import PROPORTIONS, SETTINGS, Block, Trial
-from unseen._random import one_blas_thread
+from unseen._team import one_blas_thread
 from unseen.datasets import Dataset, available_datasets, load_dataset
 from unseen.records import UnseenWarning
 

@@ -11,19 +11,22 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache, partial, wraps
+from itertools import combinations
 from typing import Any, TypeVar
 
 import numpy as np
-from scipy.linalg import get_blas_funcs, get_lapack_funcs
+from scipy.linalg import get_lapack_funcs
 from scipy.linalg.lapack import dpstrf, dtrtri
 from scipy.sparse import issparse
 from scipy.special import softmax
 
+from unseen._team import BLOCK, even_blocks, row_blocks, side_by_side, summed
 from unseen._types import Array, FloatArray, IntArray
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
-BLOCK = 4096  # rows whose kernel values stay in the cache between two passes over them
+WORTH, MOST_BLOCKS = 2**23, 32  # least multiplications that are worth a thread's call, and blocks
+TILE = 256  # columns of a piece of a square product
 MOST_IN_FOURS = 36  # columns
 SHORT_BLOCK = 512  # rows of a design whose product is written as fast as the design is read
 LEAST_BLOCK, AT_WORK = 256, 2**19  # rows, and numbers, where a row has very many numbers
@@ -155,13 +158,6 @@ def _arrays_on(device: str) -> NumpyArrays:
     return TorchArrays.named(device)
 
 
-def row_blocks(n_rows: int, size: int | None = None) -> Iterator[slice]:
-    """Slices that cover the rows, so many at a time."""
-    size = BLOCK if size is None else size
-    for start in range(0, n_rows, size):
-        yield slice(start, min(start + size, n_rows))
-
-
 class NumpyArrays:
     """NumPy's verbs, in blocks of rows that stay in the cache of a processor.
 
@@ -170,6 +166,7 @@ class NumpyArrays:
 
     is_host = True
     xp: Any = np
+    side_by_side, summed = staticmethod(side_by_side), staticmethod(summed)
 
     @contextmanager
     def full_precision(self) -> Iterator[None]:
@@ -217,11 +214,13 @@ class NumpyArrays:
         """The array with numbers of another type."""
         return array.astype(dtype)
 
-    def blocks(self, n_rows: int, width: int) -> Iterator[slice]:
-        """Slices of rows, for work on so many numbers a row."""
-        return row_blocks(n_rows, min(BLOCK, max(LEAST_BLOCK, AT_WORK // max(width, 1))))
+    def blocks(self, n_rows: int, width: int, times: int = 0) -> list[slice]:
+        """Slices of rows, for so many numbers a row, each the sum of so many products."""
+        most, work = min(BLOCK, max(LEAST_BLOCK, AT_WORK // max(width, 1))), width * times
+        least = max(LEAST_BLOCK, n_rows / MOST_BLOCKS, WORTH / work) if work else None
+        return even_blocks(n_rows, most, least)
 
-    def parts(self, n_rows: int, width: int) -> Iterator[slice]:
+    def parts(self, n_rows: int, width: int) -> list[slice]:
         """Slices of rows, for kernel values against so many landmarks."""
         # Several passes go over a block: it must stay in the cache of one core.
         return row_blocks(n_rows, max(64, AT_HAND // max(width, 1)))
@@ -262,11 +261,28 @@ class NumpyArrays:
     def transposed_product(self, left: Array, design: Array) -> Array:
         """``design.T @ left``."""
         n_columns, left = left.shape[1], _in_fours(left)
-        parts = list(_unpacked(left, design.shape[1], BLOCK))
+        parts = _unpacked(left, design.shape[1], BLOCK)
         total = left[parts[0]].T @ design[parts[0]]
         for part in parts[1:]:
             total += left[part].T @ design[part]
         return total[:n_columns].T
+
+    def gram(self, rows: Array, weight: Array) -> Array:
+        """``rows.T @ (weight * rows)``; zeros may stand for what the other half mirrors."""
+        root, scaled = weight**0.5, np.empty_like(rows)
+        found = np.zeros((rows.shape[1], rows.shape[1]), dtype=rows.dtype)
+        tiles = even_blocks(rows.shape[1], TILE)
+
+        def scale(some: slice) -> None:
+            np.multiply(rows[some], root[some, None], out=scaled[some])
+
+        def multiply(pair: tuple[slice, slice]) -> None:
+            # A product of the same columns twice takes half the time.
+            found[pair] = scaled[:, pair[0]].T @ scaled[:, pair[1]]
+
+        side_by_side(scale, even_blocks(len(rows), 4 * TILE))
+        side_by_side(multiply, [*combinations(tiles, 2), *zip(tiles, tiles, strict=True)])
+        return found
 
     def whitening(self, kernel: FloatArray, tol: float) -> tuple[FloatArray, IntArray]:
         """Upper triangular W with ``W' kernel W`` = identity, and the rows of the kernel it is for.
@@ -278,17 +294,23 @@ class NumpyArrays:
 
     def whitened(self, rows: Array, whiten: FloatArray) -> Array:
         """``rows @ whiten`` for an upper triangular matrix; may overwrite the rows."""
-        # Transposed, as W' B', so that Fortran multiplies in place.
-        return _fortran("trmm", rows.dtype)(1.0, whiten, rows.T, trans_a=1, overwrite_b=1).T
+        whiten, found = whiten.astype(rows.dtype), np.empty_like(rows)
+
+        def multiply(some: slice) -> None:
+            for part in even_blocks(len(whiten), TILE // 2):  # below the diagonal are zeros
+                np.matmul(rows[some, : part.stop], whiten[: part.stop, part], out=found[some, part])
+
+        side_by_side(multiply, even_blocks(len(rows), 4 * TILE))
+        return found
 
     def cholesky(self, matrix: Array) -> Array:
         """What :meth:`solve` needs of a symmetric definite matrix, which may be overwritten."""
-        return _fortran("potrf", matrix.dtype)(matrix.T, lower=1, overwrite_a=1)[0]
+        return _lapack("potrf", matrix.dtype)(matrix.T, lower=1, overwrite_a=1)[0]
 
     def solve(self, factor: Array, right: Array) -> Array:
         """``matrix^-1 @ right``, given the matrix's :meth:`cholesky`."""
         flat = np.array(right, dtype=factor.dtype, order="F")
-        return _fortran("potrs", factor.dtype)(factor, flat, lower=1, overwrite_b=1)[0]
+        return _lapack("potrs", factor.dtype)(factor, flat, lower=1, overwrite_b=1)[0]
 
     def shifted_exp(self, exponent: Array, shift: float | None, out: Array) -> None:
         """``exp(exponent + shift)``, less ``exp(shift)`` where there is a shift, into ``out``."""
@@ -376,10 +398,9 @@ _NUMPY = NumpyArrays()
 
 
 @cache
-def _fortran(name: str, dtype: np.dtype[Any]) -> Any:
-    """A function of BLAS or LAPACK: the checks of scipy.linalg cost as much as small matrices."""
-    find = get_blas_funcs if name == "trmm" else get_lapack_funcs
-    return find(name, dtype=dtype)
+def _lapack(name: str, dtype: np.dtype[Any]) -> Any:
+    """A function of LAPACK: the checks of scipy.linalg cost as much as small matrices."""
+    return get_lapack_funcs(name, dtype=dtype)
 
 
 def _largest(values: FloatArray) -> FloatArray:
@@ -419,7 +440,7 @@ def _in_fours(columns: FloatArray) -> FloatArray:
     return found
 
 
-def _unpacked(rows: FloatArray, rank: int, size_of_many: int) -> Iterator[slice]:
+def _unpacked(rows: FloatArray, rank: int, size_of_many: int) -> list[slice]:
     """Blocks of rows so small that BLAS multiplies them by a design of this rank without packing.
 
     With few columns packing costs as much as the product itself; with many, no block is so small.

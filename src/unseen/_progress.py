@@ -84,6 +84,16 @@ def between(first: float, last: float) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def unheard() -> Iterator[None]:
+    """Work whose reports nobody hears, since the thread that waits for it makes its own."""
+    token = _listener.set(None)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
 def report(done: float) -> None:
     """Say what share of the work is done."""
     listener = _listener.get()

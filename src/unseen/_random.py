@@ -1,15 +1,13 @@
-"""Seeds and random generators, and a context in which BLAS uses one thread."""
+"""Seeds and random generators."""
 
 from __future__ import annotations
 
-from functools import lru_cache
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
-from threadpoolctl import ThreadpoolController
 
 from unseen._types import FloatArray, IntArray
 
@@ -59,20 +57,3 @@ def seeded(estimator: Any, seed: int) -> Any:
     model = clone(estimator)
     names = [name for name in model.get_params() if name.endswith("random_state")]
     return model.set_params(**dict.fromkeys(names, int(seed)))
-
-
-def one_blas_thread() -> Any:
-    """Context in which BLAS runs on the calling thread alone.
-
-    Small products spread over threads wait for each other longer than they compute, above all
-    on a busy machine, and their rounding then depends on the number of cores.
-    """
-    return _controller().limit(limits=1, user_api="blas")
-
-
-@lru_cache(maxsize=1)
-def _controller() -> ThreadpoolController:
-    # scipy loads a BLAS of its own; the controller sees only what is loaded when it is made.
-    import scipy.linalg  # noqa: F401
-
-    return ThreadpoolController()

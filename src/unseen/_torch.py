@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Self
 from weakref import ref
@@ -12,7 +12,8 @@ import numpy as np
 import torch
 from scipy.sparse import issparse
 
-from unseen._arrays import NumpyArrays, row_blocks, sent_rows
+from unseen._arrays import NumpyArrays, sent_rows
+from unseen._team import Part, Result, Total, row_blocks
 from unseen._types import Array, FloatArray, IntArray
 
 # Numbers that a piece of work holds at a time, and those that stay in the card's cache.
@@ -104,11 +105,21 @@ class TorchArrays(NumpyArrays):
     def cast(self, array: Array, dtype: Any) -> Array:
         return array.to(_kind(dtype))
 
-    def blocks(self, n_rows: int, width: int) -> Iterator[slice]:
+    def blocks(self, n_rows: int, width: int, times: int = 0) -> list[slice]:
         return row_blocks(n_rows, max(_MOST_NUMBERS // width, 1))
 
-    def parts(self, n_rows: int, width: int) -> Iterator[slice]:
+    def parts(self, n_rows: int, width: int) -> list[slice]:
         return row_blocks(n_rows, max(_CACHED // width, 1))
+
+    @staticmethod
+    def side_by_side(work: Callable[[Part], Result], parts: Iterable[Part]) -> list[Result]:
+        return [work(part) for part in parts]  # the card has one queue
+
+    @staticmethod
+    def summed(work: Callable[[Part], Total], parts: Sequence[Part], total: Total) -> Total:
+        for part in parts:
+            total += work(part)
+        return total
 
     def columns(self, array: Array, which: Any) -> Array:
         return array[:, which].contiguous()
@@ -152,6 +163,10 @@ class TorchArrays(NumpyArrays):
                 turned, parts = next(split).mT, next(split)
                 total += (turned @ parts).sum(0, dtype=torch.float64)
         return total[: design.shape[1]]
+
+    def gram(self, rows: Array, weight: Array) -> Array:
+        scaled = rows * (weight**0.5)[:, None]
+        return scaled.T @ scaled
 
     def whitening(self, kernel: FloatArray, tol: float) -> tuple[FloatArray, IntArray]:
         inverse = _inverse_triangle(self.put(kernel))

@@ -14,6 +14,7 @@ from unseen._arrays import card_of, on_device
 from unseen._frozen import Frozen
 from unseen._progress import Listener, each, show_progress
 from unseen._random import whole_seed
+from unseen._team import side_by_side, team
 from unseen._wording import html_table, text_table
 from unseen.drift import Drift
 from unseen.full import check_full, estimate_full
@@ -356,8 +357,10 @@ def compare(
         # A whole number: a RandomState would draw another seed each time that it is asked.
         one.set_params(random_state=whole_seed(one.random_state) if own else seed)
         one.fit(X, y)
-    scores = _shared_scores(chosen, X_new)
-    found = {name: one.from_scores(scores[name]) for name, one in chosen.items()}
+    with team():
+        scores = _shared_scores(chosen, X_new)
+        read = side_by_side(lambda name: chosen[name].from_scores(scores[name]), list(chosen))
+    found = dict(zip(chosen, read, strict=True))
     found = {name: replace(one, notices=prepared.told(one.notices)) for name, one in found.items()}
     # What the default found about drift holds for every method on the same rows.
     drift = next((one.drift for one in found.values() if one.drift is not None), None)

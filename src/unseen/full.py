@@ -17,11 +17,11 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from unseen._arrays import row_blocks
 from unseen._frozen import Frozen
 from unseen._progress import each
-from unseen._random import one_blas_thread, whole_seed
+from unseen._random import whole_seed
 from unseen._sklearn import some_rows
+from unseen._team import one_blas_thread, row_blocks
 from unseen.drift import Drift
 from unseen.intervals import IntervalMethod
 from unseen.mixture.slope import ROCSlope

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import nnls
 
-from unseen._arrays import arrays_of, chosen_arrays, row_blocks
+from unseen._arrays import arrays_of, chosen_arrays
+from unseen._team import row_blocks
 from unseen._types import Array, BoolArray, FloatArray
 
 # Relative to the diagonal: shares that the data cannot tell apart are split evenly.

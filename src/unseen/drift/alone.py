@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 from sklearn.metrics import pairwise_distances_argmin
 
-from unseen._arrays import row_blocks
+from unseen._team import row_blocks
 from unseen._types import FloatArray, IntArray, Matrix
 from unseen.drift.again import Verdict
 from unseen.drift.hypotheses import OTHER_ANSWER, quantile_of

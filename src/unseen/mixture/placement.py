@@ -15,10 +15,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unseen._arrays import arrays_of, chosen_arrays, kept_there, row_blocks
+from unseen._arrays import arrays_of, chosen_arrays, kept_there
 from unseen._frozen import Frozen
 from unseen._random import generator
 from unseen._sklearn import Interval
+from unseen._team import row_blocks
 from unseen._types import Array, FloatArray, IntArray
 from unseen.mixture.base import MixtureEstimator, clipped_estimate
 from unseen.mixture.detection import Missed
@@ -108,8 +109,8 @@ class Candidates:
         mass_F, mass_H = arrays.put(np.full(n_new, part)), arrays.put(mass)
         grouped = None if clusters is None else clusters.groups
         groups_H, groups_F = grouped or (None, None)
-        # Several candidates at a time, where rows are few.
-        for some in row_blocks(len(used), max(1, _VALUES // (n_new + len(mass)))):
+
+        def fill(some: slice) -> None:
             columns = used[some]
             scores = arrays.joined([self.new[:, columns], self.labelled[:, columns]])
             step = arrays.ranks(-scores.T)
@@ -122,6 +123,10 @@ class Candidates:
             middle = (pooled.cumsum(1) - pooled / 2) / pooled.sum(1)[:, None]
             cell = arrays.cast((middle * N_CELLS).clip(max=N_CELLS - 1), np.uint8)
             place[columns] = cell.ravel()[_flat(of_F, n_steps)]
+
+        # Several candidates at a time, where rows are few.
+        at_once = max(1, _VALUES // (n_new + len(mass)))
+        arrays.side_by_side(fill, row_blocks(len(used), at_once))
         return PooledCells(new, labelled, place)
 
 

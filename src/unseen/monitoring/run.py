@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unseen._progress import Listener, each, show_progress
+from unseen._arrays import chosen_arrays
+from unseen._progress import Listener, between, report, show_progress
 from unseen._random import whole_seed
+from unseen._team import team
 from unseen._types import FloatArray
 from unseen._wording import count, listed
 from unseen.api import chosen_estimator
@@ -129,7 +131,7 @@ def monitor(
         together = np.concatenate([kept.rows[place] for place in places])
         estimate = window_scorer.estimate(together, confidence)
         compared = Reference(estimate, window_scorer, together)
-    with show_progress(progress):
+    with show_progress(progress), team(getattr(chosen, "n_jobs", None)):
         estimates, p_values = _followed(window_scorer, compared, kept, places, confidence, alpha)
     counted = zip(windows.keys, windows.counts, strict=True)
     return Timeline(
@@ -156,16 +158,25 @@ def _followed(
     alpha: float,
 ) -> tuple[list[Estimate], FloatArray]:
     """Estimate of each window, and its two p-values; NaN in the windows of the reference."""
-    rng = np.random.default_rng(scorer.seed)
     n_windows = len(windows.keys)
     n_permutations = max(_MIN_PERMUTATIONS, ceil(n_windows / (_RESOLUTION * alpha)))
-    estimates, p_values = [], np.full((n_windows, 2), np.nan)
-    for place, rows in enumerate(each(windows.rows)):
-        is_reference = places == [place]
-        estimates.append(compared.estimate if is_reference else scorer.estimate(rows, confidence))
-        if place not in places:
-            p_values[place] = compared.scorer.p_values(rows, compared.rows, n_permutations, rng)
-    return estimates, p_values
+    rngs = np.random.default_rng(scorer.seed).spawn(n_windows)
+
+    def follow(place: int) -> tuple[Estimate, tuple[float, float]]:
+        rows, p_values = windows.rows[place], (np.nan, np.nan)
+        with between(place / n_windows, (place + 1) / n_windows):
+            is_reference = places == [place]
+            estimate = compared.estimate if is_reference else scorer.estimate(rows, confidence)
+            if place not in places:
+                tested = rows, compared.rows, n_permutations, rngs[place]
+                p_values = compared.scorer.p_values(*tested)
+        report((place + 1) / n_windows)
+        return estimate, p_values
+
+    followed = chosen_arrays().side_by_side(follow, range(n_windows))
+    report(1.0)
+    estimates, p_values = zip(*followed, strict=True)
+    return list(estimates), np.array(p_values)
 
 
 def _check_settings(alpha: float, least_rows: int, scorer: Scorer) -> None:

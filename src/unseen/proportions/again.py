@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from unseen._random import one_blas_thread
+from unseen._team import own_threads
 from unseen._types import FloatArray, Matrix
 from unseen.drift import Drift, LaidBack, Without, few_columns
 from unseen.proportions.base import ProportionEstimator, answer
@@ -72,7 +72,7 @@ def _laid_back(estimator: ProportionEstimator, estimate: Estimate, rows: Matrix)
     found, own = estimate.drift, estimator.labelled_
     if found is None or (found.probability_moved or 0.0) <= _LIKELY or len(own.classes) == 1:
         return estimate
-    with one_blas_thread():  # or rounding would depend on the number of cores
+    with own_threads():  # or rounding would depend on the number of cores
         laid = laid_back(own, rows)
     if laid is None:
         return estimate

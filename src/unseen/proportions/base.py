@@ -24,6 +24,7 @@ from unseen._arrays import rows_sent_once
 from unseen._frozen import Frozen
 from unseen._random import generator, whole_seed
 from unseen._sklearn import HasMethods, Interval, fit_context
+from unseen._team import by_a_team
 from unseen._types import FloatArray, Matrix
 from unseen.diagnostics import Finding
 from unseen.drift import Drift, drift_by_distances, with_drift
@@ -180,6 +181,7 @@ class ProportionEstimator(BaseEstimator, ABC):
         check_n_classes(type(self).__name__, self.classes_, self.n_classes)
         return self
 
+    @by_a_team
     def scores(self, X_new: ArrayLike) -> Scores:
         """Score new rows, out of fold; nearly all the time of an estimate is spent here.
 
@@ -192,6 +194,7 @@ class ProportionEstimator(BaseEstimator, ABC):
         """
         return self._scored(X_new)[1]
 
+    @by_a_team
     def from_scores(
         self,
         scores: Scores,
@@ -267,6 +270,7 @@ class ProportionEstimator(BaseEstimator, ABC):
         )
         return (*notices, Notice("closed_set", text))
 
+    @by_a_team
     def estimate(
         self,
         X_new: ArrayLike,

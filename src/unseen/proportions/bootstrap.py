@@ -10,7 +10,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from unseen._arrays import arrays_of, chosen_arrays, kept_there, row_blocks
+from unseen._arrays import arrays_of, chosen_arrays, kept_there
+from unseen._team import row_blocks, side_by_side
 from unseen._types import Array, FloatArray, IntArray
 from unseen.scores import Posteriors
 from unseen.scores.posteriors import PosteriorSums
@@ -54,7 +55,7 @@ def bootstrap_means(
     return means
 
 
-def _blocks(n_replicates: int, n_rows: int) -> Iterator[slice]:
+def _blocks(n_replicates: int, n_rows: int) -> list[slice]:
     """Replicates of weights of so many rows that are worked on at a time."""
     return row_blocks(n_replicates, max(_LEAST_BLOCK, _AT_HAND // n_rows))
 
@@ -124,17 +125,22 @@ def em_replicates(
         groups = None if groups is None else groups[some]
     noise = labelled_noise(record, shares, n_replicates, rng)
     solver = mixture_shares if len(shares) < _MANY_CLASSES else approximate_mixture_shares
-    found = np.empty((n_replicates, len(shares)))
     n_drawn = n_rows if groups is None else int(groups.max()) + 1
-    for part in _blocks(n_replicates, n_rows):
-        weights = _weights(n_drawn, part.stop - part.start, rng, groups is not None)
+
+    def drawn() -> Iterator[tuple[slice, FloatArray]]:
+        for part in _blocks(n_replicates, n_rows):
+            yield part, _weights(n_drawn, part.stop - part.start, rng, groups is not None)
+
+    def solved(part: tuple[slice, FloatArray]) -> FloatArray:
+        some, weights = part
         if groups is not None:
             weights = weights[:, groups]
         if known is not None:
             weights *= known
         weights /= weights.sum(axis=1, keepdims=True)
-        found[part] = solver(ratios, weights, noise[part], start=shares)
-    return found
+        return solver(ratios, weights, noise[some], start=shares)
+
+    return np.concatenate(side_by_side(solved, drawn()))
 
 
 def labelled_noise(

@@ -21,8 +21,9 @@ import numpy as np
 
 from unseen._arrays import chosen_arrays, kept_there
 from unseen._frozen import Frozen
-from unseen._random import even_draws, generator, one_blas_thread
+from unseen._random import even_draws, generator
 from unseen._sklearn import Interval
+from unseen._team import own_threads
 from unseen._types import FloatArray, Matrix
 from unseen.drift import (
     Drift,
@@ -179,7 +180,7 @@ class OpenSetEstimator(ProportionEstimator):
         if prior is None:
             prior = PRIOR_CLOSED_ONE if len(scores.classes) == 1 else PRIOR_CLOSED_MORE
         moved = three = drift = None
-        with one_blas_thread():  # or rounding would depend on the number of cores
+        with own_threads():  # or rounding would depend on the number of cores
             fit, overlap = open_set_fit(scores, float(prior)), known_overlap(scores)
             missed = _missed(scores) if prior < 1 else Missed()
             fit = replace(fit, posterior=replace(fit.posterior, overlap=overlap, missed=missed))
@@ -360,7 +361,7 @@ def _posterior_draws(
     mixture, posteriors = np.ones((n_draws, len(scores.classes))), scores.posteriors
     if posteriors is not None:
         n_open = int(is_open.sum())
-        with one_blas_thread():
+        with own_threads():
             if n_open < n_draws:
                 mixture[~is_open] = em_replicates(posteriors, fit.closed, n_draws - n_open, rng)
             if n_open:
@@ -385,7 +386,7 @@ def _three_draws(
     if posteriors is not None:
         too_far = moved.far > _TOO_FAR
         known = [None, fit.known, None if too_far else moved.known]
-        with one_blas_thread():
+        with own_threads():
             for place in np.unique(part):
                 chosen = part == place
                 mixture[chosen] = em_replicates(

@@ -21,9 +21,10 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from unseen._arrays import where_rows_are
+from unseen._arrays import chosen_arrays, where_rows_are
 from unseen._progress import between
 from unseen._sklearn import Interval, KeepsRequests, fit_context
+from unseen._team import team
 from unseen._types import FloatArray, IntArray, Matrix
 from unseen.proportions import ProportionEstimator
 from unseen.records import Notice
@@ -307,8 +308,15 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator):
     @where_rows_are
     def _probabilities(self, X: Matrix) -> FloatArray:
         check_is_fitted(self)
-        rows = check_again(self, self._dense(X, "X"))
-        return self.rule_.probabilities(rows.astype(np.float64, copy=False))
+        rows = check_again(self, self._dense(X, "X")).astype(np.float64, copy=False)
+        arrays = chosen_arrays()
+
+        def ask(block: slice) -> FloatArray:
+            return self.rule_.probabilities(rows[block])
+
+        with team():
+            parts = arrays.side_by_side(ask, arrays.blocks(rows.shape[0], 1))
+        return np.concatenate(parts)
 
     def _dense(self, X: Any, name: str) -> Any:
         """Sparse rows as dense ones, where the rule needs them and they are not too large."""

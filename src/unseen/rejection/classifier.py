@@ -13,14 +13,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.random import RandomState
 from sklearn.base import clone
 
-from unseen._arrays import carried
+from unseen._arrays import chosen_arrays
 from unseen._frozen import Frozen
-from unseen._progress import each
-from unseen._random import one_blas_thread
+from unseen._progress import between
+from unseen._team import own_threads
 from unseen._types import FloatArray
 from unseen.rejection.base import RejectionRule
 from unseen.rejection.kernel import RejectionKernel
@@ -135,18 +134,16 @@ class RejectionClassifier(RejectionRule):
             members = [clone(member) for member in self.members]
         # A seed for each: how often one member draws must not change what the next one does.
         seeds = rng.randint(2**31 - 1, size=len(members))
-        kinds, fitted = [type(member).__name__ for member in members], []
-        with one_blas_thread():
-            # Threads, as many as joblib.parallel_config says: members share the sample.
-            made = Parallel(require="sharedmem", return_as="generator")(
-                delayed(carried(member._fit_both))(sample, RandomState(seed))
-                for member, seed in zip(members, seeds, strict=True)
-            )
-            for place, (rule, out_of_fold) in enumerate(each(made, len(members))):
-                kind = kinds[place]
-                number = "" if kinds.count(kind) == 1 else f" {kinds[:place].count(kind) + 1}"
-                fitted.append(FittedMember(kind + number, rule, out_of_fold))
-        return fitted
+        kinds, n_members = [type(member).__name__ for member in members], len(members)
+
+        def fit(place: int) -> FittedMember:
+            kind, rng = kinds[place], RandomState(seeds[place])
+            number = "" if kinds.count(kind) == 1 else f" {kinds[:place].count(kind) + 1}"
+            with between(place / n_members, (place + 1) / n_members):
+                return FittedMember(kind + number, *members[place]._fit_both(sample, rng))
+
+        with own_threads():
+            return chosen_arrays().side_by_side(fit, range(n_members))
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,8 +15,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.random import RandomState
 
-from unseen._arrays import row_blocks
 from unseen._sklearn import Interval, StrOptions
+from unseen._team import row_blocks
 from unseen._types import FloatArray, IntArray, Matrix
 from unseen.rejection.base import RejectionRule
 from unseen.rejection.cells.cells import (

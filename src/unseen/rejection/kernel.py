@@ -16,9 +16,9 @@ import numpy as np
 from numpy.random import RandomState
 from numpy.typing import ArrayLike
 
-from unseen._arrays import arrays_of, row_blocks
-from unseen._random import one_blas_thread
+from unseen._arrays import arrays_of
 from unseen._sklearn import HasMethods, Interval, StrOptions
+from unseen._team import own_threads, row_blocks
 from unseen._types import Array, BoolArray, FloatArray, Matrix
 from unseen.rejection.base import RejectionRule
 from unseen.rejection.learning.losses import (
@@ -60,7 +60,7 @@ class KernelRule:
 
     def probabilities(self, X: Matrix) -> FloatArray:
         """Probability of each known class and, last, of unseen ones."""
-        with one_blas_thread():
+        with own_threads():
             values = self.kernel.functions(X, self.standardise, self.coefficients[:-1])
         for rows in row_blocks(len(values)):  # in pieces, which take less memory and time
             shifted = values[rows] + self.coefficients[-1]
@@ -171,7 +171,7 @@ class RejectionKernel(RejectionRule):
         """Rows out of fold choose the rule, and so are there anyway."""
         loss = Square() if self.loss is None else self.loss
         scaling = KernelLogisticRegression(rank=self.rank, standardize=self.standardize)
-        with one_blas_thread():
+        with own_threads():
             everything = sample.rows
             rows = scaling.prepare(everything, np.ones(everything.shape[0]), rng)
             folds = sample.assign_folds(self.n_folds, rng)

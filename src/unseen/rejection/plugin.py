@@ -15,8 +15,9 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.random import RandomState
 
-from unseen._random import one_blas_thread, seeded
+from unseen._random import seeded
 from unseen._sklearn import HasMethods
+from unseen._team import own_threads
 from unseen._types import FloatArray, Matrix
 from unseen.rejection.base import RejectionRule
 from unseen.rejection.learning.losses import calibrated
@@ -85,7 +86,7 @@ class PlugInRule:
 
     def probabilities(self, X: Matrix) -> FloatArray:
         """Probability of each known class and, last, of unseen ones."""
-        with one_blas_thread():
+        with own_threads():
             answers = [np.asarray(model.predict_proba(X)) for model in self.models]
         return posterior(self.factor * self.density_ratio.ratios(answers, len(self.factor)))
 
@@ -108,7 +109,7 @@ def fit_tasks(
     tasks: Iterable[tuple[Matrix, Any]], classifiers: Iterable[Any], rng: RandomState
 ) -> list[Any]:
     """Fit one classifier to the rows and codes of each task; there may be more classifiers."""
-    with one_blas_thread():
+    with own_threads():
         return [
             seeded(classifier, rng.randint(2**31 - 1)).fit(X, codes)
             for (X, codes), classifier in zip(tasks, classifiers, strict=False)

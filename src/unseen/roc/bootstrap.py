@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unseen._arrays import row_blocks
 from unseen._frozen import Frozen
 from unseen._random import generator
+from unseen._team import row_blocks, side_by_side
 from unseen._types import FloatArray, IntArray
 from unseen.roc.fit import BinomialDeviance, fit_roc
 from unseen.roc.models import RocModel
@@ -147,8 +147,11 @@ def bootstrap_slopes(
     """Right-end slopes (B, K) of a model fitted to every replicate of :func:`bootstrap_rocs`."""
     grid = BinomialDeviance().grid
     curves = bootstrap_rocs(pairs, grid, n_replicates, random_state)
-    slopes = [fit_roc(grid, curves[:, label], model).right_slope for label in range(len(pairs))]
-    return np.stack(slopes, axis=1)
+
+    def slopes(label: int) -> FloatArray:
+        return fit_roc(grid, curves[:, label], model).right_slope
+
+    return np.stack(side_by_side(slopes, range(len(pairs))), axis=1)
 
 
 @dataclass(frozen=True, eq=False)

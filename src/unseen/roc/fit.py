@@ -17,8 +17,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unseen._arrays import row_blocks
 from unseen._frozen import Frozen
+from unseen._team import row_blocks
 from unseen._types import BoolArray, FloatArray, IntArray
 from unseen.roc.models import RocModel
 from unseen.roc.sketch import RocSketch

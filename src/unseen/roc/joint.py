@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unseen import simplex
-from unseen._arrays import row_blocks
 from unseen._frozen import Frozen
+from unseen._team import row_blocks
 from unseen._types import FloatArray, IntArray
 from unseen.roc.fit import LARGEST_STEP, descend
 from unseen.roc.models import Concave, Gaussian, RocModel

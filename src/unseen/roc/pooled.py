@@ -11,13 +11,15 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import count
+from threading import Lock
 from typing import Any, TypeVar
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from unseen._arrays import arrays_of, row_blocks
+from unseen._arrays import arrays_of
 from unseen._frozen import Frozen, frozen_array
+from unseen._team import row_blocks, side_by_side
 from unseen._types import Array, FloatArray
 from unseen.roc.models import Concave
 
@@ -41,6 +43,7 @@ _MOST_LATTICES = 6  # of a kind; windows of about one length ask for fewer
 _LEFT, _RIGHT = np.geomspace(1e-9, 1e-2, 80), 1 - np.geomspace(1e-6, 0.01)
 FALSE_ALARMS = np.unique(np.concatenate([[0.0], _LEFT, np.linspace(0.01, 1, 200), _RIGHT]))
 
+_one_at_a_time = Lock()  # of threads that look for a lattice
 
 Lattice = TypeVar("Lattice")
 
@@ -56,13 +59,16 @@ class Lattices:
 
     def at(self, make: Callable[..., Lattice], *key: Hashable) -> Lattice:
         """The lattice ``make(*key)``, made only if it is not among the last few of its kind."""
-        found: Lattice | None = self._kept.pop((make, *key), None)
+        with _one_at_a_time:
+            found: Lattice | None = self._kept.get((make, *key))
         if found is None:
             found = make(*key)
-        self._kept[make, *key] = found
-        of_kind = [one for one in self._kept if one[0] is make]
-        for oldest in of_kind[:-_MOST_LATTICES]:
-            del self._kept[oldest]
+        with _one_at_a_time:
+            self._kept.pop((make, *key), None)
+            self._kept[make, *key] = found
+            of_kind = [one for one in self._kept if one[0] is make]
+            for oldest in of_kind[:-_MOST_LATTICES]:
+                del self._kept[oldest]
         return found
 
 
@@ -323,11 +329,15 @@ class CurveFamily:
 
     def masses(self, t: FloatArray, heights: FloatArray) -> FloatArray:
         """Rise of other curves (B A,), all in a row, over equal cells of mass, (T, B, cells)."""
-        found, mass = np.empty((len(t), len(self._start), N_CELLS)), np.empty_like(self._start)
-        for far, one in zip(t, found, strict=True):
-            np.add(self._start, np.multiply(self._direction, far, out=mass), out=mass)
+        found = np.empty((len(t), len(self._start), N_CELLS))
+
+        def fill(place: int) -> None:
+            mass = self._direction * t[place]
+            mass += self._start
             at_edges = np.interp(self._edges, mass.ravel(), heights)
-            np.subtract(at_edges[:, 1:], at_edges[:, :-1], out=one)
+            np.subtract(at_edges[:, 1:], at_edges[:, :-1], out=found[place])
+
+        side_by_side(fill, range(len(t)))
         return found
 
     def rates(self, t: FloatArray, share: float) -> FloatArray:

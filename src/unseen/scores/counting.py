@@ -17,7 +17,8 @@ import numpy as np
 
 from unseen._arrays import single_expm1
 from unseen._frozen import Frozen
-from unseen._random import one_blas_thread, seeded
+from unseen._random import seeded
+from unseen._team import own_threads
 from unseen._types import FloatArray, IntArray, Matrix
 from unseen.roc.sketch import RocSketch
 from unseen.samples import LabelledRows
@@ -124,7 +125,7 @@ def _pair_counter(scorer: PairScorer, labelled: LabelledRows, X_new: Matrix) -> 
         models = _kernel_models(fitter, labelled, X_new, is_new, masks, offsets, scorer.seed)
     else:
         models = _refitted_models(scorer, rows, is_new, masks, offsets)
-    with one_blas_thread():
+    with own_threads():
         scores = _scores(models, scorer.seed, rows)
     own = [scores[codes == code, code] for code in range(len(masks))]
     pairs = tuple((scores[is_new == 1, code], one) for code, one in enumerate(own))
@@ -212,7 +213,7 @@ def _kernel_models(
     """One factor for all classes and folds; C is chosen for each class on held-out rows."""
     rng = np.random.RandomState(seed)
     rows, bandwidths = fitter.prepared(dense(labelled.rows), labelled.codes, dense(X_new), rng)
-    with one_blas_thread():
+    with own_threads():
         bandwidth, C = _chosen(fitter, rows, bandwidths, is_new, masks)
         factor = rows.factor(bandwidth)
         arrays, n_folds = rows.arrays, masks[0].shape[1]

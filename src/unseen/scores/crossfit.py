@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.utils import check_random_state
 
 from unseen._arrays import NumpyArrays, arrays_of, chosen_arrays
 from unseen._progress import between
-from unseen._random import one_blas_thread, seeded
+from unseen._random import seeded
+from unseen._team import own_threads
 from unseen._types import Array, BoolArray, FloatArray, IntArray, Matrix, ScorePair
 from unseen.samples import Clusters
 from unseen.scores.base import (
@@ -88,7 +88,7 @@ def cross_fitter(classifier: Any = None, n_jobs: int | None = None) -> CrossFitt
 
 @dataclass(frozen=True, eq=False)
 class KernelCrossFitter(CrossFitter):
-    """Out-of-fold scores on shared kernel factors; jobs are classes or bandwidths, in threads."""
+    """Out-of-fold scores on shared kernel factors; jobs are threads that share the rows."""
 
     classifier: KernelLogisticRegression
     search: Search = WHOLE_SEARCH
@@ -128,13 +128,14 @@ class KernelCrossFitter(CrossFitter):
         rows, bandwidths = self.prepared(X, codes, X_new, rng)
         clusters, n_classes = clusters or Clusters.of_copies(X, X_new), int(codes.max()) + 1
         seeds = rng.randint(2**31 - 1, size=(n_repeats, n_classes))
-        with one_blas_thread():
-            # Threads: the rows are shared, and the products release the interpreter.
-            found = Parallel(n_jobs=self.n_jobs, require="sharedmem")(
-                delayed(self._against)(codes == code, rows, clusters, bandwidths, n_folds, one)
-                for drawn in seeds
-                for code, one in enumerate(drawn)
-            )
+        with own_threads(self.n_jobs):
+
+            def against(part: tuple[int, int]) -> ScorePair:
+                code, seed = part
+                return self._against(codes == code, rows, clusters, bandwidths, n_folds, seed)
+
+            parts = [part for drawn in seeds for part in enumerate(drawn)]
+            found = rows.side_by_side(against, parts)
         return [mean_pair(found[code::n_classes]) for code in range(n_classes)]
 
     def ratios(
@@ -157,7 +158,7 @@ class KernelCrossFitter(CrossFitter):
         rows_new, rows_old = as_rows(X_new), as_rows(X)
         clusters = clusters or Clusters.of_copies(rows_old, rows_new)
         arrays, n_new = chosen_arrays(), rows_new.shape[0]
-        with one_blas_thread():
+        with own_threads(self.n_jobs):
             rows_new, rows_old = map(arrays.put_rows, (rows_new, rows_old))
             stacked, is_new = rows_stacked(rows_new, rows_old)
             weights = np.ones(len(is_new))
@@ -186,7 +187,7 @@ class KernelCrossFitter(CrossFitter):
         rows_new, rows_old = as_rows(X_new), as_rows(X)
         stacked, is_new = rows_stacked(rows_new, rows_old)
         weights = np.where(is_new == 1, 1 / rows_new.shape[0], 1 / rows_old.shape[0])
-        with one_blas_thread():
+        with own_threads(self.n_jobs):
             kinds = self.classifier.scales(stacked, weights)
             scales = [self.classifier.scale(stacked, weights, kind) for kind in kinds]
             every = [one for scale in scales for one in scale.for_distances]
@@ -204,7 +205,7 @@ class KernelCrossFitter(CrossFitter):
         """All rows with their landmarks, and the bandwidths to try on each pair."""
         classifier = self.classifier
         everything, _ = rows_stacked(X_new, X)
-        with one_blas_thread():
+        with own_threads(self.n_jobs):
             rows = classifier.prepare(everything, np.ones(everything.shape[0]), rng)
             bandwidths = classifier.bandwidths(rows)
             if codes.max() == 0 and classifier.bandwidth is None:
@@ -255,7 +256,7 @@ class KernelCrossFitter(CrossFitter):
             widths = widths if given.bandwidth is None else given.bandwidths(rows)
             grid = Grid(rows, is_new, C_values, masks, limits=SCORE_LIMITS)
             with between(place / len(every), (place + 1) / len(every)):
-                found = grid.raced(widths, race, self.n_jobs)
+                found = grid.raced(widths, race)
             race = race.after(*(one.scores for one in found))
             raced += found
         out, offsets = masks == 0, fold_offsets(masks, is_new, every[0].weight)

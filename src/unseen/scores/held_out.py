@@ -10,18 +10,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from joblib import Parallel, delayed
 
 from unseen._arrays import arrays_of
-from unseen._progress import each
+from unseen._progress import report
 from unseen._types import Array, BoolArray, FloatArray, IntArray
 from unseen.scores.kernel import PreparedRows
 from unseen.scores.logistic import WATCHED, Problems, Progress, solve
 
 # What a fold of n rows may err by, in the mean log-probability of a candidate against another's.
 _SCOUT_ERROR = 0.5
-# Heats of a race start at these places among the bandwidths, nearest to the typical distance first.
-_HEATS = 1, 3, 5
 # The tolerance and the most steps that rank candidates; the winner is fitted to the end.
 GRID_LIMITS = 2e-2, 30
 # All folds share a preconditioner, through which a fit that stops early keeps a trace of the rows
@@ -156,37 +153,40 @@ class Grid:
         self,
         bandwidths: FloatArray,
         race: Race,
-        n_jobs: int | None = None,
         keep: Callable[[HeldOut], HeldOut] = lambda found: found,
     ) -> list[HeldOut]:
         """Held-out answers at every bandwidth; a C that falls too far behind is given up.
 
-        Bandwidths, widest first, start in four heats, and race against the best of the heats
-        before: a race against fits that run at the same time would depend on the number of jobs.
-        Where every C was given up, bandwidths further out are not tried, and have the same answers.
-        Jobs are threads, which share the rows; the products release the interpreter. ``keep`` says
-        what is kept of the answers at a bandwidth.
+        Bandwidths, widest first, race from the typical distance outwards, on either side by
+        themselves. Where every C was given up, bandwidths further out are not tried, and have the
+        same answers. ``keep`` says what is kept of the answers at a bandwidth.
         """
-        found: dict[int, HeldOut] = {}
-        order = _best_first(bandwidths, self.rows.median)
         masks, codes, weight = map(self.rows.arrays.put, (self.masks, self.codes, self.rows.weight))
         there = replace(self, rows=replace(self.rows, weight=weight), codes=codes, masks=masks)
+        tried = list[int]()
 
-        def run(bandwidth: float, race: Race) -> HeldOut:
-            return keep(there.held_out(bandwidth, race))
+        def at(place: int, race: Race) -> HeldOut:
+            found = keep(there.held_out(bandwidths[place], race))
+            tried.append(place)
+            report(len(tried) / len(bandwidths))
+            return found
 
-        for heat in each(np.split(order, _HEATS)):
-            for place in heat:
-                inner = found.get(place + np.sign(order[0] - place))
-                if inner is not None and self._are_given_up(inner, race):
-                    found[place] = inner
-            tried = [place for place in heat if place not in found]
-            parts = Parallel(n_jobs=n_jobs, require="sharedmem")(
-                delayed(run)(bandwidths[place], race) for place in tried
-            )
-            found |= dict(zip(tried, parts, strict=True))
-            race = race.after(*(part.scores for part in parts))
-        return [found[place] for place in range(len(bandwidths))]
+        middle = int(_best_first(bandwidths, self.rows.median)[0])
+        typical = at(middle, race)
+
+        def outwards(places: range) -> list[HeldOut]:
+            last, behind, found = typical, race.after(typical.scores), list[HeldOut]()
+            for place in places:
+                if not self._are_given_up(last, behind):
+                    last = at(place, behind)
+                    behind = behind.after(last.scores)
+                found.append(last)
+            return found
+
+        sides = range(middle - 1, -1, -1), range(middle + 1, len(bandwidths))
+        wider, narrower = self.rows.side_by_side(outwards, sides)
+        report(1.0)
+        return [*reversed(wider), typical, *narrower]
 
     def _are_given_up(self, found: HeldOut, race: Race) -> bool:
         return self.scoring == "neg_log_loss" and bool(found.scores.max() < race.least)
@@ -209,13 +209,18 @@ class Grid:
         scores = np.array([one.scores for one in found])
         then, alive = scores.copy(), scores >= slack.after(scores).least
         others = np.delete(self.masks, first, axis=1)
-        for place in _best_first(bandwidths, self.rows.median):
+
+        def ask(place: int, race: Race) -> FloatArray:
             some = alive[place]
-            if some.any():
-                rest = replace(self, C_values=self.C_values[some], masks=others)
-                by_others = rest.held_out(bandwidths[place], race).scores
-                race = race.after(by_others)
-                scores[place, some] += (by_others - scores[place, some]) * (1 - 1 / n_judged)
+            rest = replace(self, C_values=self.C_values[some], masks=others)
+            by_others = rest.held_out(bandwidths[place], race).scores
+            scores[place, some] += (by_others - scores[place, some]) * (1 - 1 / n_judged)
+            return by_others
+
+        asked = [one for one in _best_first(bandwidths, self.rows.median) if alive[one].any()]
+        if asked:
+            race = race.after(ask(asked[0], race))
+            self.rows.side_by_side(lambda place: ask(place, race), asked[1:])
         if alive.any():
             leader = np.argmax(np.where(alive, scores, -np.inf))
             scores[~alive] += scores.flat[leader] - then.flat[leader]

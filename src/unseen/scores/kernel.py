@@ -7,7 +7,7 @@ block by block, by one product and one exponential. docs/numerics.md has the des
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, Self
 
@@ -17,7 +17,8 @@ from scipy.spatial.distance import squareform
 
 from unseen._arrays import NumpyArrays, arrays_of, chosen_arrays
 from unseen._frozen import Frozen
-from unseen._types import Array, FloatArray, Matrix
+from unseen._team import Part, Result
+from unseen._types import Array, BoolArray, FloatArray, IntArray, Matrix
 from unseen.samples import Clusters, first_rows
 from unseen.scores.base import Distances
 
@@ -33,6 +34,7 @@ _ROUNDING = 1e-13
 _MOST_REFERENCES = 1000
 # Rows of more columns, and sparse rows of more values, are not made dense as a whole.
 _MOST_COLUMNS, _MOST_VALUES = 2000, 20_000_000
+_MOST_SIDE_BY_SIDE = 2**22  # numbers of a factor of which there may be one for each thread
 
 
 class Scale(Protocol):
@@ -160,19 +162,40 @@ def neighbour_distances(
     samples = [(arrays.put(F), new, is_own[new]), (arrays.put(H), labelled, is_own[labelled])]
     found = [arrays.empty((rows.shape[0], len(scales))) for rows, *_ in samples]
     for column, scale in enumerate(scales):
-        references = arrays.put(scale(H[chosen]))
-        for (rows, numbers, shared), distances in zip(samples, found, strict=True):
-            for block in arrays.parts(rows.shape[0], len(chosen)):
-                scaled = scale(arrays.put(dense(rows[block])))
-                apart = arrays.squared_distances(scaled, references)
-                few = np.flatnonzero(shared[block])
-                row, reference = np.nonzero(numbers[block][few, None] == own)
-                apart[arrays.put(few[row]), arrays.put(reference)] = np.inf
-                nearest = arrays.smallest(apart, n_nearest)
-                squares = arrays.contract("ij,ij->i", scaled, scaled)
-                nearest[nearest <= _ROUNDING * squares[:, None]] = 0.0
-                distances[block, column] = (nearest**0.5).mean(1)
+        references = _References(scale, arrays.put(scale(H[chosen])), own, n_nearest)
+        for sample, distances in zip(samples, found, strict=True):
+            references.measure(*sample, distances[:, column])
     return Distances(*(arrays.sealed(arrays.host(distances)) for distances in found))
+
+
+@dataclass(frozen=True, eq=False)
+class _References:
+    """Rows to which distances are taken, on a scale, and the numbers of their clusters."""
+
+    scale: Scale
+    rows: Array
+    numbers: IntArray
+    n_nearest: int
+
+    def measure(self, rows: Matrix, numbers: IntArray, shared: BoolArray, out: Array) -> None:
+        """Mean distance of each row to the nearest of other clusters, into ``out``.
+
+        ``shared`` says which rows are in a cluster of the references.
+        """
+        arrays = arrays_of(self.rows)
+
+        def measure(block: slice) -> None:
+            scaled = self.scale(arrays.put(dense(rows[block])))
+            apart = arrays.squared_distances(scaled, self.rows)
+            few = np.flatnonzero(shared[block])
+            row, reference = np.nonzero(numbers[block][few, None] == self.numbers)
+            apart[arrays.put(few[row]), arrays.put(reference)] = np.inf
+            nearest = arrays.smallest(apart, self.n_nearest)
+            squares = arrays.contract("ij,ij->i", scaled, scaled)
+            nearest[nearest <= _ROUNDING * squares[:, None]] = 0.0
+            out[block] = (nearest**0.5).mean(1)
+
+        arrays.side_by_side(measure, arrays.parts(rows.shape[0], len(self.rows)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,10 +231,13 @@ class ShiftedKernel(Frozen):
         arrays = chosen_arrays()
         values = np.empty((X.shape[0], coefficients.shape[1]))
         weights = arrays.put(coefficients)
-        for rows in arrays.blocks(X.shape[0], len(coefficients)):
+
+        def add_up(rows: slice) -> None:
             block = scale(arrays.put(dense(X[rows])))
             kernel = arrays.empty((len(block), len(coefficients)), coefficients.dtype)
             values[rows] = arrays.host(self.fill(block, kernel) @ weights)
+
+        arrays.side_by_side(add_up, arrays.blocks(X.shape[0], len(coefficients)))
         return values
 
 
@@ -240,6 +266,15 @@ class PreparedRows:
     median: float
     arrays: NumpyArrays
 
+    def side_by_side(self, work: Callable[[Part], Result], parts: Sequence[Part]) -> list[Result]:
+        """Results of work that needs a factor for each part.
+
+        Factors of many rows are made one after another: the rows of each are shared.
+        """
+        if self.X.shape[0] * len(self.landmarks) > _MOST_SIDE_BY_SIDE:
+            return [work(part) for part in parts]
+        return self.arrays.side_by_side(work, parts)
+
     def factor(self, bandwidth: float) -> KernelFactor:
         """Factor of the kernel on the rows."""
         X, landmarks, arrays = self.X, self.landmarks, self.arrays
@@ -255,7 +290,10 @@ class PreparedRows:
         exponent = -0.5 * (self.median / bandwidth) ** 2
         kernel = ShiftedKernel(landmarks[kept], bandwidth, exponent if exponent > -10 else None)
         design = arrays.design(X.shape[0], len(kept) + 1, dtype)
-        for rows in arrays.blocks(X.shape[0], X.shape[1]):
+
+        def fill(rows: slice) -> None:
             kernel.fill(self.standardise(arrays.put(dense(X[rows]))), design[rows, :-1])
-        design[:, -1] = 1
+            design[rows, -1] = 1
+
+        arrays.side_by_side(fill, arrays.blocks(*X.shape))
         return KernelFactor(arrays.sealed(design), whiten, kernel)

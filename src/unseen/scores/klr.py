@@ -20,8 +20,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from unseen._arrays import NumpyArrays, arrays_of, chosen_arrays, where_rows_are
 from unseen._progress import between
-from unseen._random import one_blas_thread
 from unseen._sklearn import Interval, KeepsRequests, StrOptions, check_sample_weight, fit_context
+from unseen._team import own_threads
 from unseen._types import Array, FloatArray, IntArray, Matrix
 from unseen.samples import Clusters, check_again, check_labelled
 from unseen.scores.base import training_masks
@@ -170,7 +170,7 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
         ``masks`` (n, folds) are 1 where a fold trains on a row, and 0 where the row is held out.
         The folds have the bandwidth, C, scale and landmarks of the fit.
         """
-        with one_blas_thread():
+        with own_threads():
             rng = check_random_state(self.random_state)
             X = chosen_arrays().put_rows(X)
             every = [self.prepare(X, weight, rng, kind) for kind in self.scales(X, weight)]
@@ -327,7 +327,7 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
     def _values(self, rows: Matrix) -> FloatArray:
         """Log-odds (n, 1) of the second class, or logits (n, K), of checked rows."""
         coef = self.coef_.astype(self._dtype)
-        with one_blas_thread():
+        with own_threads():
             return self._kernel.functions(rows, self._standardise, coef) + self.intercept_
 
     def predict(self, X: Matrix) -> Any:

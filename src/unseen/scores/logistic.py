@@ -237,12 +237,15 @@ class _Iteration:
         design, arrays = self.design, self.arrays
         flat = self.direction.reshape(len(self.w), -1)
         direction = self.whiten @ arrays.cast(flat, self.dtype)
-        curvature = arrays.zeros((self.active.size,))
-        for rows in arrays.blocks(len(design), flat.shape[1]):
+
+        def curved(rows: slice) -> Array:
             moved = self.moved[rows].reshape(-1, flat.shape[1])
             arrays.product(design[rows], direction, out=moved)
             along = self._variance(self.moved[rows], self.probabilities[rows])
-            curvature += arrays.contract("nc,nc->c", along, self.weights[rows])
+            return arrays.contract("nc,nc->c", along, self.weights[rows])
+
+        blocks = arrays.blocks(len(design), *reversed(flat.shape))
+        curvature = arrays.summed(curved, blocks, arrays.zeros((self.active.size,)))
         penalised = self.direction[:-1]
         return self.C * curvature + arrays.contract(_DOT, penalised, penalised)
 
@@ -253,8 +256,9 @@ class _Iteration:
         far = arrays.put(length[:, None])
         self.w += far * self.direction
         step = arrays.cast(far, self.dtype)
-        pull = arrays.zeros((len(self.w), self.w.shape[1] * self.w.shape[2]))
-        for rows in arrays.blocks(len(design), pull.shape[1]):
+        n_columns = self.w.shape[1] * self.w.shape[2]
+
+        def pulled(rows: slice) -> Array:
             values = self.values[rows]
             values += step * self.moved[rows]
             one = values.shape[-1] == 1
@@ -262,8 +266,10 @@ class _Iteration:
             self.probabilities[rows] = residual
             residual -= targets[rows] if targets.shape[1] == 1 else targets[rows][:, groups]
             residual *= self.weights[rows][..., None]
-            flat = residual.reshape(len(residual), -1)
-            pull += arrays.transposed_product(flat, design[rows])
+            return arrays.transposed_product(residual.reshape(-1, n_columns), design[rows])
+
+        blocks = arrays.blocks(len(design), n_columns, len(self.w))
+        pull = arrays.summed(pulled, blocks, arrays.zeros((len(self.w), n_columns)))
         whitened = self.whiten.T @ arrays.cast(pull, self.dtype)
         gradient = self.C[:, None] * whitened.reshape(self.w.shape)
         gradient[:-1] += self.w[:-1]
@@ -329,8 +335,7 @@ class _Preconditioner:
         spread = probabilities * (1 - probabilities)
         weights = self.weights[:, groups]
         weight = self.arrays.contract("nc,nck->n", weights, spread) / (C.size * spread.shape[2])
-        scaled = self.sample * (weight**0.5)[:, None]
-        loss = scaled.T @ scaled
+        loss = self.arrays.gram(self.sample, weight)
         eps, every = np.finfo(self.arrays.precision(loss)).eps, np.arange(len(loss))
         self.factors = {}
         for strength in np.unique(C):

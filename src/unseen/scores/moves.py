@@ -7,11 +7,14 @@ says how the two together tell known classes that moved from classes that are ne
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from unseen._arrays import arrays_of, chosen_arrays, kept_there, row_blocks
+from unseen._arrays import arrays_of, chosen_arrays, kept_there
 from unseen._frozen import Frozen
 from unseen._types import Array, BoolArray, FloatArray, IntArray, Matrix
 from unseen.samples import Clusters, LabelledRows
@@ -80,13 +83,17 @@ def made_moves(
         densities = kept_there(posteriors, "ratios") * arrays.put(closed)
         looks_like = arrays.host(densities.argmax(1))
         of_labelled = arrays.host(kept_there(posteriors, "of_labelled").argmax(1))
-    away = mean_departure(labelled.rows, X_new, of_labelled, looks_like)
-    shifts = class_shifts(labelled, X_new, looks_like)
-    stray = stray_values(labelled.rows, X_new)
-    part = moved_part(labelled, X_new, log_ratios)
-    laid = laid_rows(labelled, X_new, closed, clusters)
-    beyond = times_a_class(labelled, X_new)
-    return Moves(distances, *shifts, labelled.names, stray, part, away, laid, beyond)
+    asked: list[Callable[[], Any]] = [
+        partial(class_shifts, labelled, X_new, looks_like),
+        partial(stray_values, labelled.rows, X_new),
+        partial(moved_part, labelled, X_new, log_ratios),
+        partial(mean_departure, labelled.rows, X_new, of_labelled, looks_like),
+        partial(laid_rows, labelled, X_new, closed, clusters),
+        partial(times_a_class, labelled, X_new),
+    ]
+    found = chosen_arrays().side_by_side(lambda ask: ask(), asked)
+    (shift, error), *signs = found
+    return Moves(distances, shift, error, labelled.names, *signs)
 
 
 def steady_distances(
@@ -122,21 +129,29 @@ def steady_distances(
 
 def _on_leading_axes(new: Array, old: Array, scale: Scale) -> tuple[Array, Array]:
     """Scaled new and labelled rows on the axes with most of the labelled rows' variance."""
-    arrays, scaled = arrays_of(old), scale(old)
-    values, axes = np.linalg.eigh(arrays.host(scaled.T @ scaled))
+    arrays = arrays_of(old)
+
+    def products(rows: slice) -> Array:
+        scaled = scale(old[rows])
+        return scaled.T @ scaled
+
+    nothing = arrays.zeros((old.shape[1], old.shape[1]))
+    of_all = arrays.host(arrays.summed(products, arrays.blocks(*old.shape), nothing))
+    values, axes = np.linalg.eigh(of_all)
     part = np.cumsum(values[::-1]) / max(values.sum(), 1e-300)
     leading = axes[:, ::-1][:, : int(np.searchsorted(part, _VARIANCE)) + 1]
-    on_axes = scaled @ arrays.put(leading)
-    del scaled  # as large as the rows
-    return _projected(new, scale, leading), on_axes
+    return _projected(new, scale, leading), _projected(old, scale, leading)
 
 
 def _projected(rows: Array, scale: Scale, axes: FloatArray) -> Array:
     """Scaled rows on axes, in blocks: of all rows at once a scaled copy would be in memory."""
     arrays = arrays_of(rows)
     found, onto = arrays.empty((len(rows), axes.shape[1])), arrays.put(axes)
-    for block in row_blocks(len(rows)):
+
+    def project(block: slice) -> None:
         found[block] = scale(rows[block]) @ onto
+
+    arrays.side_by_side(project, arrays.blocks(*rows.shape))
     return found
 
 

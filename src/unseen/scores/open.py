@@ -14,7 +14,7 @@ import numpy as np
 
 from unseen._arrays import chosen_arrays, kept_there
 from unseen._progress import between
-from unseen._random import one_blas_thread
+from unseen._team import own_threads
 from unseen._types import FloatArray, IntArray, Matrix, ScorePair
 from unseen.records import Notice
 from unseen.roc.pooled import Lattices
@@ -128,7 +128,7 @@ class OpenSamples:
     def steady_distances(self, seed: int) -> Distances | None:
         """Distances that small moves hardly change."""
         given = self.posteriors, self.distances, self.clusters
-        with one_blas_thread():
+        with own_threads():
             rng = np.random.RandomState(seed)
             return steady_distances(self.X_new, self.labelled.rows, *given, rng)
 

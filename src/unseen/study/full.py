@@ -16,7 +16,7 @@ from joblib import Parallel, delayed
 
 from unseen._frozen import Frozen
 from unseen._progress import each
-from unseen._random import one_blas_thread
+from unseen._team import one_blas_thread
 from unseen._types import FloatArray, IntArray
 from unseen._wording import count
 from unseen.api import chosen_estimator

@@ -17,8 +17,8 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from sklearn.metrics.pairwise import rbf_kernel
 
-from unseen._random import one_blas_thread
 from unseen._sklearn import Interval
+from unseen._team import own_threads
 from unseen._types import FloatArray, IntArray, Matrix
 from unseen.proportions.base import Reading, closed_reading
 from unseen.proportions.closed_set.matching import gradient_noise
@@ -101,7 +101,7 @@ class LandmarkScorer(Scorer):
         drawn = np.random.RandomState(self.seed).permutation(len(both))[: self.n_landmarks]
         landmarks = both[np.sort(drawn)]
         bandwidth = self.bandwidth or median_bandwidth(landmarks) / np.sqrt(2)
-        with one_blas_thread():
+        with own_threads():
             kernels = rbf_kernel(both, landmarks, gamma=0.5 / bandwidth**2)
         rows, new = kernels[: len(codes)], kernels[len(codes) :]
         return RowScores(labelled.labels, codes, rows, new, self.seed)

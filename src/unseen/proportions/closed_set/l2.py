@@ -17,9 +17,8 @@ import numpy as np
 from sklearn.metrics.pairwise import rbf_kernel
 
 from unseen import simplex
-from unseen._arrays import row_blocks
-from unseen._random import one_blas_thread
 from unseen._sklearn import Interval
+from unseen._team import own_threads, row_blocks
 from unseen._types import FloatArray, IntArray, Matrix
 from unseen.proportions.base import Reading, closed_reading
 from unseen.proportions.closed_set.matching import matching, matching_replicates
@@ -152,7 +151,7 @@ def density_products(
     share = (samples[:, None] == np.arange(n_classes + 1)) / np.bincount(samples)
     share = share.astype(dtype)
     products = np.empty((len(rows), n_classes + 1))
-    with one_blas_thread():
+    with own_threads():
         for block in row_blocks(len(rows), _BLOCK):
             products[block] = rbf_kernel(rows[block], rows, gamma=0.25 / bandwidth**2) @ share
     if leave_one_out:

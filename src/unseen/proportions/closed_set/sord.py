@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from unseen._arrays import row_blocks
+from unseen._team import row_blocks
 from unseen._types import FloatArray, IntArray
 from unseen.proportions.base import Reading, closed_reading
 from unseen.proportions.families import PosteriorEstimator

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.random import RandomState
 
-from unseen._arrays import row_blocks
+from unseen._team import row_blocks
 from unseen._types import BoolArray, FloatArray, IntArray
 
 LEAF = -1

@@ -1,0 +1,211 @@
+"""Threads side by side: on the blocks of one computation, or on parts that wait for no other.
+
+No call passes a number of jobs on to the next: who has cores opens a team around the work, and the
+loops inside share their parts with whoever of the team is idle. Neither the parts, nor the order in
+which their results are put together, depend on the team: so no bit of an answer does.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from contextvars import ContextVar, copy_context
+from functools import lru_cache, wraps
+from itertools import pairwise, starmap
+from operator import length_hint
+from threading import Lock, Semaphore
+from typing import Any, TypeVar
+
+from joblib import cpu_count, effective_n_jobs
+from threadpoolctl import ThreadpoolController
+
+from unseen._progress import unheard
+
+Part = TypeVar("Part")
+Result = TypeVar("Result")
+Total = TypeVar("Total", bound=Any)
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+BLOCK = 4096  # rows whose kernel values stay in the cache between two passes over them
+
+
+class _Team:
+    """Threads that help the one that opened the team, which is one of them."""
+
+    def __init__(self, n_threads: int) -> None:
+        self.n_threads, self.idle = n_threads, Semaphore(n_threads - 1)
+        # Threads begin when they are called.
+        self.threads = ThreadPoolExecutor(n_threads, thread_name_prefix="unseen")
+
+    def called(self, work: Callable[[], None], n_most: int) -> list[Future[None]]:
+        """The work begun by helpers who are idle, at most so many."""
+        called = list[Future[None]]()
+        while len(called) < n_most and self.idle.acquire(blocking=False):
+            called.append(self.threads.submit(copy_context().run, self._help, work))
+        return called
+
+    def _help(self, work: Callable[[], None]) -> None:
+        try:
+            with unheard():
+                work()
+        finally:
+            self.idle.release()
+
+    def dismiss(self, called: list[Future[None]]) -> None:
+        """Wait for helpers who have begun, and for nobody else."""
+        for one in called:
+            if one.cancel():
+                self.idle.release()
+        wait(one for one in called if not one.cancelled())
+
+
+_team: ContextVar[_Team | None] = ContextVar("unseen_team", default=None)
+
+
+@contextmanager
+def team(n_jobs: int | None = None) -> Iterator[None]:
+    """Share the work of a ``with`` block among so many threads, the calling one included.
+
+    None keeps the team that is there; where there is none, joblib says how many, which is one
+    outside of ``joblib.parallel_config``. A number below 0 counts from all cores, as joblib does.
+    """
+    outer, n_threads = _team.get(), _n_threads(n_jobs)
+    if outer is not None and (n_jobs is None or n_threads == outer.n_threads):
+        yield
+        return
+    one = _Team(n_threads)
+    token = _team.set(one)
+    try:
+        yield
+    finally:
+        _team.reset(token)
+        one.threads.shutdown()
+
+
+def by_a_team(method: Method) -> Method:
+    """A method of an object that may have ``n_jobs``, run by a team of so many."""
+
+    @wraps(method)
+    def together(self: Any, *args: Any, **kwargs: Any) -> Any:
+        with team(getattr(self, "n_jobs", None)):
+            return method(self, *args, **kwargs)
+
+    return together  # type: ignore[return-value]
+
+
+@contextmanager
+def own_threads(n_jobs: int | None = None) -> Iterator[None]:
+    """A :func:`team`, each of whose threads multiplies alone."""
+    with one_blas_thread(), team(n_jobs):
+        yield
+
+
+def _n_threads(n_jobs: int | None) -> int:
+    """Threads for so many jobs: a cluster may have more cores than the machine we are on."""
+    return min(effective_n_jobs(n_jobs), max(cpu_count(), n_jobs or 0))
+
+
+def one_blas_thread() -> Any:
+    """Context in which BLAS runs on the calling thread alone.
+
+    Small products spread over threads wait for each other longer than they compute, above all
+    on a busy machine, and their rounding then depends on the number of cores.
+    """
+    return _controller().limit(limits=1, user_api="blas")
+
+
+@lru_cache(maxsize=1)
+def _controller() -> ThreadpoolController:
+    # scipy loads a BLAS of its own; the controller sees only what is loaded when it is made.
+    import scipy.linalg  # noqa: F401
+
+    return ThreadpoolController()
+
+
+class _Handed(Iterator[tuple[int, Part]]):
+    """Parts with their places, handed out one by one to whichever thread asks."""
+
+    def __init__(self, parts: Iterable[Part]) -> None:
+        self._parts, self._lock, self.ended = enumerate(parts), Lock(), False
+
+    def __next__(self) -> tuple[int, Part]:
+        with self._lock:
+            if self.ended:
+                raise StopIteration
+            return next(self._parts)
+
+
+def side_by_side(work: Callable[[Part], Result], parts: Iterable[Part]) -> list[Result]:
+    """Results of the work on each part, in the order of the parts.
+
+    The calling thread works too. An iterator makes parts as they are taken, in their order. After
+    an error or an interrupt nothing more is begun; of several errors that of the first part counts.
+
+    Examples
+    --------
+    >>> with team(2):
+    ...     side_by_side(abs, [-1, 2, -3])
+    [1, 2, 3]
+    """
+    one, n_parts = _team.get(), length_hint(parts, sys.maxsize)
+    if one is None or one.n_threads == 1 or n_parts < 2:
+        return [work(part) for part in parts]
+    handed, found, failed = _Handed(parts), dict[int, Result](), dict[int, BaseException]()
+
+    def take() -> None:
+        place = 0
+        try:
+            for place, part in handed:
+                found[place] = work(part)
+        except BaseException as error:
+            failed[place], handed.ended = error, True
+
+    called = one.called(take, n_parts - 1)
+    try:
+        take()
+    finally:
+        handed.ended = True
+        one.dismiss(called)
+    if failed:
+        raise failed[min(failed)]
+    return [found[place] for place in range(len(found))]
+
+
+def summed(work: Callable[[Part], Total], parts: Sequence[Part], total: Total) -> Total:
+    """The total with the results of the work on each part added to it, in the order of the parts.
+
+    Few results wait for one before them: all of them may be much more than memory holds.
+    """
+    waiting, lock, n_added = dict[int, Total](), Lock(), 0
+
+    def add(place: int) -> None:
+        nonlocal total, n_added
+        found = work(parts[place])
+        with lock:
+            waiting[place] = found
+            while n_added in waiting:
+                total += waiting.pop(n_added)
+                n_added += 1
+
+    side_by_side(add, range(len(parts)))
+    return total
+
+
+def row_blocks(n_rows: int, size: int | None = None) -> list[slice]:
+    """Slices that cover the rows, so many at a time."""
+    size = BLOCK if size is None else size
+    return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
+
+
+def even_blocks(n_rows: int, most: int, least: float | None = None) -> list[slice]:
+    """Slices of about as many rows each, a power of two of them, so that teams share them evenly.
+
+    They hold at most so many rows; and at least so many, where given, where that leaves a choice.
+    """
+    n_blocks = 1 << max(0, -(-n_rows // most) - 1).bit_length()
+    while least is not None and n_rows >= 2 * least * n_blocks:
+        n_blocks *= 2
+    ends = [n_rows * place // n_blocks for place in range(n_blocks + 1)]
+    return list(starmap(slice, pairwise(ends)))

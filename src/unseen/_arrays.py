@@ -214,10 +214,10 @@ class NumpyArrays:
         """The array with numbers of another type."""
         return array.astype(dtype)
 
-    def blocks(self, n_rows: int, width: int, times: int = 0) -> list[slice]:
+    def blocks(self, n_rows: int, width: int, times: int = 1) -> list[slice]:
         """Slices of rows, for so many numbers a row, each the sum of so many products."""
-        most, work = min(BLOCK, max(LEAST_BLOCK, AT_WORK // max(width, 1))), width * times
-        least = max(LEAST_BLOCK, n_rows / MOST_BLOCKS, WORTH / work) if work else None
+        most = min(BLOCK, max(LEAST_BLOCK, AT_WORK // max(width, 1)))
+        least = max(LEAST_BLOCK, n_rows / MOST_BLOCKS, WORTH / max(width * times, 1))
         return even_blocks(n_rows, most, least)
 
     def parts(self, n_rows: int, width: int) -> list[slice]:

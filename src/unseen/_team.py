@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from functools import lru_cache, wraps
 from itertools import pairwise, starmap
+from math import inf
 from operator import length_hint
 from threading import Lock, Semaphore
 from typing import Any, TypeVar
@@ -199,13 +200,13 @@ def row_blocks(n_rows: int, size: int | None = None) -> list[slice]:
     return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
 
 
-def even_blocks(n_rows: int, most: int, least: float | None = None) -> list[slice]:
+def even_blocks(n_rows: int, most: int, least: float = inf) -> list[slice]:
     """Slices of about as many rows each, a power of two of them, so that teams share them evenly.
 
-    They hold at most so many rows; and at least so many, where given, where that leaves a choice.
+    They hold at most so many rows, and at least so many where that leaves a choice.
     """
     n_blocks = 1 << max(0, -(-n_rows // most) - 1).bit_length()
-    while least is not None and n_rows >= 2 * least * n_blocks:
+    while n_rows >= 2 * least * n_blocks:
         n_blocks *= 2
     ends = [n_rows * place // n_blocks for place in range(n_blocks + 1)]
     return list(starmap(slice, pairwise(ends)))

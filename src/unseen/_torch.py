@@ -105,7 +105,7 @@ class TorchArrays(NumpyArrays):
     def cast(self, array: Array, dtype: Any) -> Array:
         return array.to(_kind(dtype))
 
-    def blocks(self, n_rows: int, width: int, times: int = 0) -> list[slice]:
+    def blocks(self, n_rows: int, width: int, times: int = 1) -> list[slice]:
         return row_blocks(n_rows, max(_MOST_NUMBERS // width, 1))
 
     def parts(self, n_rows: int, width: int) -> list[slice]:

@@ -222,8 +222,11 @@ class ShiftedKernel(Frozen):
         one = arrays.zeros((len(rows),)) + 1
         left = arrays.cast(arrays.xp.column_stack([2 * scale * rows, -scale * squares, one]), dtype)
         right = arrays.put(np.column_stack([z, ones, -scale * z_squares - shift]), dtype)
-        for part in arrays.parts(len(rows), len(z)):
+
+        def fill(part: slice) -> None:
             arrays.shifted_exp(left[part] @ right.T, self.exponent, out[part])
+
+        arrays.side_by_side(fill, arrays.parts(len(rows), len(z)))
         return out
 
     def functions(self, X: Matrix, scale: Scale, coefficients: FloatArray) -> FloatArray:

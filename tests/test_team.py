@@ -17,6 +17,7 @@ from unseen import _arrays, _team
 from unseen._progress import report, show_progress
 from unseen._team import even_blocks, own_threads, side_by_side, summed, team
 from unseen.monitoring import monitor
+from unseen.proportions import bootstrap
 
 RNG = np.random.default_rng(0)
 CENTRES = 3 * RNG.normal(size=(4, 3))
@@ -32,6 +33,8 @@ def many_blocks(monkeypatch):
     monkeypatch.setattr(_arrays, "LEAST_BLOCK", 8)
     monkeypatch.setattr(_arrays, "AT_HAND", 2**13)
     monkeypatch.setattr(_arrays, "TILE", 16)
+    monkeypatch.setattr(bootstrap, "_AT_HAND", 2**11)
+    monkeypatch.setattr(bootstrap, "_LEAST_BLOCK", 16)
 
 
 @pytest.fixture
@@ -139,6 +142,22 @@ def test_the_error_of_the_first_part_comes_out_and_nothing_more_is_begun() -> No
             side_by_side(work, range(100))
         assert sorted(begun) == [0, 1]
         assert side_by_side(met(2), range(2)) == [0, 1]  # the helper is idle again
+
+
+def test_an_error_in_a_helper_ends_the_work_of_the_caller() -> None:
+    begun, barrier = [], threading.Barrier(2)
+
+    def work(part):
+        begun.append(part)
+        if part < 2:
+            barrier.wait(timeout=30)
+        if threading.current_thread() is not threading.main_thread():
+            raise ValueError("a helper")
+        time.sleep(0.01)
+
+    with team(2), pytest.raises(ValueError, match="a helper"):
+        side_by_side(work, range(100))
+    assert len(begun) < 50
 
 
 def test_an_error_of_whoever_makes_the_parts_comes_out() -> None:

@@ -164,11 +164,8 @@ def side_by_side(work: Callable[[Part], Result], parts: Iterable[Part]) -> list[
             failed[place], handed.ended = error, True
 
     called = one.called(take, n_parts - 1)
-    try:
-        take()
-    finally:
-        handed.ended = True
-        one.dismiss(called)
+    take()
+    one.dismiss(called)
     if failed:
         raise failed[min(failed)]
     return [found[place] for place in range(len(found))]

@@ -158,6 +158,11 @@ VERBS = {
     "looked up": lambda arrays, a, b: arrays.looked_up(
         np.arange(9.0), arrays.zeros((60,), np.uint8) + 5
     ),
+    "products of columns": lambda arrays, a, b: arrays.xp.triu(arrays.gram(a, b[:, 0] ** 2)),
+    "whitened": lambda arrays, a, b: arrays.whitened(a, np.triu(np.ones((4, 4)))),
+    "sum of blocks": lambda arrays, a, b: arrays.summed(
+        lambda rows: a[rows].sum(0), arrays.parts(60, 2**17), arrays.zeros((4,))
+    ),
     "posteriors": lambda arrays, a, b: arrays.posteriors(a),
     "losses": lambda arrays, a, b: arrays.log_losses(a[:, None], arrays.put(np.arange(60) % 4)),
 }

@@ -127,7 +127,8 @@ def estimate(
     prepared = prepare(X, X_new, control, every=every if full else None, places=draw.places)
     X, X_new, control = prepared.X, prepared.X_new, prepared.control
     chosen.fit(X, y)
-    with show_progress(progress), on_device(device or card_of(X_new)):
+    n_jobs = getattr(chosen, "n_jobs", None)
+    with show_progress(progress), on_device(device or card_of(X_new)), team(n_jobs):
         if full:
             found = estimate_full(chosen, X_new, every, prepared.columns, confidence, drift)
         elif groups is not None:

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from unseen._arrays import card_of, on_device
+from unseen._arrays import card_of, chosen_arrays, on_device
 from unseen._frozen import Frozen
 from unseen._progress import Listener, each, show_progress
 from unseen._random import whole_seed
-from unseen._team import side_by_side, team
+from unseen._team import team
 from unseen._wording import html_table, text_table
 from unseen.drift import Drift
 from unseen.full import check_full, estimate_full
@@ -360,7 +360,9 @@ def compare(
         one.fit(X, y)
     with team():
         scores = _shared_scores(chosen, X_new)
-        read = side_by_side(lambda name: chosen[name].from_scores(scores[name]), list(chosen))
+        read = chosen_arrays().side_by_side(
+            lambda name: chosen[name].from_scores(scores[name]), list(chosen)
+        )
     found = dict(zip(chosen, read, strict=True))
     found = {name: replace(one, notices=prepared.told(one.notices)) for name, one in found.items()}
     # What the default found about drift holds for every method on the same rows.

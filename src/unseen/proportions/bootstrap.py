@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from unseen._arrays import arrays_of, chosen_arrays, kept_there
-from unseen._team import row_blocks, side_by_side
+from unseen._team import row_blocks
 from unseen._types import Array, FloatArray, IntArray
 from unseen.scores import Posteriors
 from unseen.scores.posteriors import PosteriorSums
@@ -140,7 +140,7 @@ def em_replicates(
         weights /= weights.sum(axis=1, keepdims=True)
         return solver(ratios, weights, noise[some], start=shares)
 
-    return np.concatenate(side_by_side(solved, drawn()))
+    return np.concatenate(chosen_arrays().side_by_side(solved, drawn()))
 
 
 def labelled_noise(

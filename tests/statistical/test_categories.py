@@ -24,12 +24,13 @@ def split(kind: str) -> tuple[pa.Table, pa.Table]:
     return table.slice(0, 700), table.slice(700)
 
 
-@pytest.mark.parametrize("kind", ["by class", "even"])
-def test_place_names_that_are_new_by_chance_are_no_new_class(kind) -> None:
+# Where names tell nothing of the classes, these overlap, and a share of 20% may be missed.
+@pytest.mark.parametrize(("kind", "upper_end"), [("by class", 0.03), ("even", 0.06)])
+def test_place_names_that_are_new_by_chance_are_no_new_class(kind, upper_end) -> None:
     old, new = split(kind)
     columns = Columns(label="y")
     X = columns.fit_transform(old)
     fitted = OpenSetEstimator(random_state=0).fit(X, old["y"].to_pylist())
     found = fitted.estimate(columns.transform(new), confidence=0.95)
     assert found.unseen == 0.0
-    assert found.intervals[-1, 1] < 0.05
+    assert found.intervals[-1, 1] < upper_end

@@ -66,6 +66,8 @@ _MIN_SHARE = 1e-6
 # Below this probability of open no sign of moved could make a difference worth its time.
 _SURELY_CLOSED = 0.018
 _TOO_FAR = 0.5
+# What discriminators find of the new classes that only posteriors of known ones would tell apart.
+_LEARNT = 0.75
 
 
 @dataclass(frozen=True, eq=False)
@@ -261,8 +263,7 @@ def _missed(scores: OpenScores) -> Missed:
     """The unseen share that may be there although nothing was found.
 
     Distances say what a class like the known ones must look like. Discriminators may see more, as
-    posteriors see more of the known classes, if they learn a class that nobody labelled as well:
-    that is as likely as not.
+    posteriors see more of the known classes, if they learn a class that nobody labelled as well.
     """
     if not scores.hidden or scores.posteriors is None:
         return Missed()
@@ -270,7 +271,8 @@ def _missed(scores: OpenScores) -> Missed:
     given = *effective_rows(scores), 0.5, SMALL_SHARE
     by_distances = detection_power(scores.hidden, *given)
     by_posteriors = detection_power(hidden_from_posteriors(of_labelled, codes), *given)
-    return missed_share((by_distances + np.maximum(by_distances, by_posteriors)) / 2, SMALL_SHARE)
+    more = np.maximum(by_distances, by_posteriors) - by_distances
+    return missed_share(by_distances + _LEARNT * more, SMALL_SHARE)
 
 
 def effective_rows(scores: OpenScores) -> tuple[float, float]:

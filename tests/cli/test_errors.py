@@ -194,12 +194,6 @@ def test_json_must_name_a_file(unseen_command) -> None:
     assert "'--json': must name a file; got an empty text" in result.stderr
 
 
-def test_options_before_the_command_are_given_once_too(unseen_command) -> None:
-    result = unseen_command("--jobs", "1", "--jobs", "2", "methods")
-    assert result.exit_code == 2
-    assert "--jobs must be given once; got '1' and '2'" in result.stderr
-
-
 def test_the_same_value_twice_and_options_that_repeat_are_no_error(unseen_command) -> None:
     given = ["--drop", "colour", "--drop", "size", *LABEL, *LABEL]
     result = unseen_command("estimate", "train.csv", "new.csv", *given)

@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 
+import joblib
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
@@ -11,6 +12,7 @@ from numpy.testing import assert_allclose
 
 import unseen
 from reference.small_tables import cells_of, write_csv
+from unseen import _team
 from unseen.tables import Columns
 
 BASIC = ("estimate", "train.csv", "new.csv", "--label", "kind")
@@ -193,3 +195,17 @@ def test_format_offers_every_format_that_can_be_read() -> None:
     option = next(one for one in estimate.params if one.name == "format")
     assert set(option.type.choices) <= set(FORMATS)
     assert {type(FORMATS[name]) for name in option.type.choices} == set(map(type, FORMATS.values()))
+
+
+@pytest.mark.parametrize("given", [(), ("--jobs", "3")])
+def test_all_cores_share_the_work_or_as_many_as_were_asked_for(
+    unseen_command, monkeypatch, given
+) -> None:
+    asked, of_joblib = [], _team.effective_n_jobs
+    monkeypatch.setattr(
+        _team, "effective_n_jobs", lambda n_jobs: asked.append(of_joblib(n_jobs)) or asked[-1]
+    )
+    result = unseen_command("estimate", "train.csv", "new.csv", *QUICK, "--quiet", *given)
+    assert result.exit_code == 0, result.output
+    assert set(asked) == {3 if given else joblib.cpu_count()}
+    assert joblib.effective_n_jobs() == 1

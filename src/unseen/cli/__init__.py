@@ -26,14 +26,8 @@ __all__ = ["main"]
     invoke_without_command=True,
 )
 @click.version_option(__version__, "--version", "-V", prog_name="unseen")
-@click.option(
-    "--jobs",
-    type=click.IntRange(min=1),
-    default=None,
-    help="Cores to use [default: all]. The answer is the same for any number.",
-)
 @click.pass_context
-def main(ctx: click.Context, jobs: int | None) -> None:
+def main(ctx: click.Context) -> None:
     """Find the share of each known class in new data, and the share of unseen ones.
 
     `unseen COMMAND --help` has all options of a command.

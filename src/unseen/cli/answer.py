@@ -131,11 +131,7 @@ def answer(
 
 @contextmanager
 def _shown_progress(quiet: bool) -> Iterator[None]:
-    """Show the stage on standard error if it is a terminal, and a bar where the share is known.
-
-    Work inside runs on as many cores as the user allows.
-    """
-    import joblib
+    """Show the stage on standard error if it is a terminal, and a bar where the share is known."""
     from rich import progress as bars
     from rich.console import Console
 
@@ -159,8 +155,7 @@ def _shown_progress(quiet: bool) -> Iterator[None]:
         def go_on(done: float) -> None:
             shown.update(task, total=1.0, completed=done)
 
-        jobs = click.get_current_context().find_root().params.get("jobs")
-        with hear_stages(begin), show_progress(go_on), joblib.parallel_config(n_jobs=jobs or -1):
+        with hear_stages(begin), show_progress(go_on):
             yield
 
 

@@ -71,11 +71,6 @@ class CommandGroup(click.Group):
         with stopping_cleanly("Error: stopped; nothing was left half-written."):
             return super().main(*args, **options)
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Check the options before the command, then parse them."""
-        _check_given_once(self, ctx, args)
-        return super().parse_args(ctx, args)
-
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Commands come before the options: most people look for these."""
         for task, *commands in _TASKS:

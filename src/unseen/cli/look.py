@@ -11,7 +11,7 @@ import click
 
 from unseen._wording import interval, share, short_share
 from unseen.cli.group import OnceCommand
-from unseen.cli.options import seed_option
+from unseen.cli.options import jobs_option, seed_option
 from unseen.cli.screen import console, plain, print_notices, print_table, table_of, unseen_style
 
 if TYPE_CHECKING:
@@ -74,6 +74,7 @@ method_option = click.option(
 
 @click.command(cls=OnceCommand)
 @seed_option("Which draw of the digits to show.")
+@jobs_option
 def demo(seed: int) -> None:
     """Estimate shares of handwritten digits, three of which training never saw."""
     from unseen.demo import Demo

@@ -72,6 +72,14 @@ def _work_on(context: click.Context, option: Any, device: str | None) -> None:
             raise click.ClickException(str(error).replace("device", "--device", 1)) from None
 
 
+def _on_cores(context: click.Context, option: Any, jobs: int | None) -> None:
+    """Share the work of the rest of the command among so many threads."""
+    if not context.resilient_parsing:  # a shell that completes a word has no work
+        import joblib
+
+        context.with_resource(joblib.parallel_config(n_jobs=jobs or -1))
+
+
 def _repeated(name: str, metavar: str, help: str) -> Callable[[Command], Command]:
     return click.option(name, metavar=metavar, multiple=True, help=f"{help}; may be repeated.")
 
@@ -88,6 +96,13 @@ def share_option(name: str, default: float | None, help: str) -> Callable[[Comma
     return click.option(name, type=shares, default=default, show_default=True, help=help)
 
 
+jobs_option = click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    callback=_on_cores,
+    expose_value=False,
+    help="Cores to use [default: all]. The answer is the same for any number.",
+)
 _COLUMN_OPTIONS = [
     click.option("--label", "-y", metavar="COLUMN", help="Column of TRAIN with the classes."),
     _repeated(
@@ -138,6 +153,7 @@ _FILE_OPTIONS = [
         help='Where the heavy work runs: "cuda" is a graphics card, "cuda:1" the second one '
         "[default: cpu]",
     ),
+    jobs_option,
     seed_option("Seed of all random draws."),
     click.option(
         "--format",

@@ -208,4 +208,4 @@ def test_all_cores_share_the_work_or_as_many_as_were_asked_for(
     result = unseen_command("estimate", "train.csv", "new.csv", *QUICK, "--quiet", *given)
     assert result.exit_code == 0, result.output
     assert set(asked) == {3 if given else joblib.cpu_count()}
-    assert joblib.effective_n_jobs() == 1
+    assert joblib.effective_n_jobs(None) == 1

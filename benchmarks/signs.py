@@ -53,10 +53,7 @@ SHARES_MOVED = (0.0, 0.0, 0.0, 0.05, 0.1, 0.2, 0.2, 0.35, 0.5, 0.7)
 EVEN = (0.5, 1.0, 4.0, 4.0)  # how evenly known classes come, as a law of Dirichlet
 LEAST_PART = 0.02
 RARE, ALL_BUT = 0.25, 0.85
-SIGNS = (
-    "discriminators", "distances", "evenness", "departure",
-    "variety", "reach", "sureness", "laid", "classes",
-)  # fmt: skip
+SIGNS = "discriminators", "evenness", "departure", "variety", "sureness", "laid"
 Made = Callable[[np.random.Generator, Rows, int, int], Rows]
 
 
@@ -238,7 +235,7 @@ def solved(number: int, folder: Path) -> dict[str, object]:
     signs: Signs = moved_reading(scores, fit).signs
     claimed = 1 - float(fit.posterior.open_quantile(0.5))
     numbers = {"unseen": unseen, "claimed": claimed, "evidence": fit.posterior.log_bayes_factor}
-    numbers |= {name: getattr(signs, name) for name in SIGNS[:-1]}
+    numbers |= {name: getattr(signs, name) for name in SIGNS}
     return about | {name: round(float(value), 3) for name, value in numbers.items()}
 
 
@@ -255,7 +252,7 @@ def weights() -> None:
     prior = logit(np.average(moved, weights=weight))
     for left_out in (None, *SIGNS):
         names = [name for name in SIGNS if name != left_out]
-        X = np.array([[sign(row, name) for name in names] for row in rows])
+        X = np.array([[float(row[name]) for name in names] for row in rows])
         loss = log_loss(moved, out_of_set(X, moved, groups, weight), sample_weight=weight)
         print(f"{left_out or 'none'} left out: log-loss {loss:.3f} of {len(rows)} problems")
         if left_out is None:
@@ -267,11 +264,6 @@ def weights() -> None:
 def rare(row: dict[str, str]) -> bool:
     """Whether nearly all rows are unseen."""
     return float(row["unseen"]) > ALL_BUT
-
-
-def sign(row: dict[str, str], name: str) -> float:
-    """A sign of a problem; with many classes, signs of classes say more."""
-    return float(np.log(int(row["known"]) / 2)) if name == "classes" else float(row[name])
 
 
 def counts(row: dict[str, str]) -> bool:

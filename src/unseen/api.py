@@ -72,8 +72,8 @@ def estimate(
         Rows without labels, of the same instrument or site as X_new, that are believed to hold no
         new class: known classes should look alike in both (docs/drift.md).
     drift : Drift or None, default=None
-        Drift that the default found in the same rows, for another estimator to use. None looks at
-        the distances between rows instead.
+        Drift that the default found in the same rows, for another estimator to use; None asks the
+        default.
     confidence : float or None, default=0.95
         Level of the intervals; None makes none.
     max_rows : int or None, default=20000
@@ -369,6 +369,7 @@ def compare(
     drift = next((one.drift for one in found.values() if one.drift is not None), None)
     for name, one in chosen.items():
         found[name] = one.with_verdict(found[name], check_new(one.labelled_, X_new), drift)
+        drift = drift or found[name].drift
     return Comparison(found)
 
 

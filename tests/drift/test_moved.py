@@ -14,11 +14,8 @@ from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 
 from unseen import Estimate, OpenSetEstimator
-from unseen._types import FloatArray
-from unseen.drift import Drift, moved_reading, weigh_three
+from unseen.drift import Drift
 from unseen.drift.hypotheses import ThreeHypotheses
-from unseen.drift.lattice import SHARES
-from unseen.drift.moved import MovedReading, law_by_distances
 from unseen.proportions.open_set import open_set_fit
 from unseen.scores import OpenScores
 
@@ -211,22 +208,3 @@ def test_with_one_known_class_the_shares_follow_only_a_sure_move(shift) -> None:
         assert found.unseen == two.unseen
     if shift > 0:
         assert two.intervals[-1, 0] > 0 == found.intervals[-1, 0]
-
-
-def test_distances_that_give_the_same_answer_do_not_contradict() -> None:
-    scores = scores_of("none", 0.2)
-    fit = open_set_fit(scores, 0.9)
-    reading, at = moved_reading(scores, fit), 1 - fit.posterior.open_quantile(0.5)
-    sharp = -1e4 * (SHARES - 0.9 * at) ** 2  # far narrower than the claim, and a tenth below it
-    same, other = (
-        weigh_three(fit, distances_say(reading, margins[None]), None).probability_moved
-        for margins in (sharp, -1e4 * SHARES**2)
-    )
-    assert same < 0.02 < 0.2 < other
-
-
-def distances_say(reading: MovedReading, margins: FloatArray) -> MovedReading:
-    """The reading with other likelihoods by distances, and a departure that says nothing."""
-    law = law_by_distances(margins)
-    silent = replace(reading.signs, part_departure=0.0)
-    return replace(reading, margins=margins, by_distances=law, signs=silent)

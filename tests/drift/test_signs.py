@@ -12,7 +12,6 @@ from numpy.testing import assert_allclose
 from scipy.sparse import csr_matrix
 
 from unseen import OpenSetEstimator
-from unseen._types import FloatArray
 from unseen.datasets import load_dataset
 from unseen.drift import Drift, Tolerance, drift_record, moved_reading, weigh_three
 from unseen.drift.hypotheses import PROBABILITY_MOVED
@@ -26,7 +25,6 @@ from unseen.drift.signs import (
     evenness,
     laid_sign,
     new_likelihood,
-    reach,
     variety,
 )
 from unseen.mixture.placement import PlacementPosterior
@@ -34,7 +32,7 @@ from unseen.proportions.again import taken_over
 from unseen.proportions.open_set import open_set_fit
 from unseen.samples import LabelledRows
 from unseen.scores import OpenScores
-from unseen.scores.laid import Laid
+from unseen.scores.laid import Laid, MovedPart
 from unseen.scores.moves import Departure, class_shifts, mean_departure
 from unseen.scores.stray import StrayValues
 
@@ -235,23 +233,17 @@ def test_the_farther_laid_rows_stay_apart_the_more_is_new_if_classes_moved() -> 
     assert read[0].signs.laid > read[1].signs.laid > read[2].signs.laid
 
 
-def test_a_large_departure_speaks_against_a_part_and_a_small_one_says_nothing() -> None:
+def test_a_part_that_moved_has_the_signs_of_rows_and_no_others() -> None:
+    none = Signs(0.0, 0.0)
+    assert none.log_odds_of_part == 0.0
+    for name, weight in (("evenness", 0.49), ("variety", 5.5), ("sureness", 4.9), ("part", 1.0)):
+        assert replace(none, **{name: 1.0}).log_odds_of_part == pytest.approx(weight)
+    whole = Signs(9.0, 0.0, departure=9.0, laid=9.0, beyond=9.0)
+    assert whole.log_odds_of_part == 0.0
     scores = scores_of(2)
-    fit = open_set_fit(scores, 0.9)
-    near, far = (moved_reading(departed(scores, x), fit) for x in (0.05, 1.2))
-    assert near.signs.part_departure > 0 > far.signs.part_departure
-    # Only a part is left to weigh against open where moved as a whole is out of the question.
-    readings = [
-        replace(near, signs=replace(near.signs, departure=-99.0, part_departure=sign))
-        for sign in (2.0, 0.0, -2.0)
-    ]
-    odds = [logit_moved(weigh_three(fit, one, None).probability) for one in readings]
-    assert_allclose(np.diff(odds), [0.0, -2.0], atol=1e-6)
-
-
-def logit_moved(probability: FloatArray) -> float:
-    """Log-odds of moved against open."""
-    return float(np.log(probability[2] / probability[1]))
+    part = replace(scores.moves, part=MovedPart(np.arange(160) < 40, 2.5))
+    read = moved_reading(replace(scores, moves=part), open_set_fit(scores, 0.9))
+    assert read.signs.part == 2.5
 
 
 def test_one_class_is_said_to_have_moved_only_if_by_little() -> None:
@@ -306,59 +298,46 @@ def test_doubt_does_not_depend_on_how_common_classes_are() -> None:
     assert doubt(np.eye(3)[[0, 1]], posteriors[alike]) == 0.5  # nothing to compare with
 
 
-def test_rows_that_look_like_all_classes_speak_for_moved_and_like_one_for_new() -> None:
-    even, one = np.arange(60) % 6, np.zeros(60, dtype=int)
-    assert_allclose(variety(even, 6), 0.0, atol=1e-12)
-    assert_allclose(variety(one, 6), -2 / 3 * np.log(6))
-    assert_allclose(variety(even % 3, 6), -2 / 3 * np.log(2))
-    assert variety(one, 2) == variety(even % 2, 2) == 0.0
-    none = Signs(0.0, 0.0, 0.0, 0.0, n_known=2, evenness=0.0)
-    assert none.log_odds == 0.0  # a new class between two known ones looks like both
-    six, ten, many = (replace(none, n_known=n).log_odds for n in (6, 10, 150))
-    assert 0.0 < six < ten == many
-
-
-def test_classes_that_moved_look_unseen_in_the_proportions_in_which_they_come() -> None:
-    like = np.repeat([0, 1, 2], [60, 30, 10])
-    assert_allclose(reach(like, np.full(100, 0.4)), 0.0, atol=1e-12)
-    known = np.where(like == 1, 0.01, 0.99)  # a new class looks like the second
-    assert reach(like, known) < -0.2
-    assert_allclose(reach(like, 1 - known), -reach(like, known))
-    assert reach(np.zeros(100, dtype=int), known) == 0.0
+def test_unseen_rows_that_look_like_many_classes_speak_for_moved_and_like_one_for_new() -> None:
+    even, one, unseen = np.arange(60) % 6, np.zeros(60, dtype=int), np.zeros(60)
+    assert_allclose(variety(even, unseen, 6), 2 / 3 * np.log(6) / 3)
+    assert_allclose(variety(one, unseen, 6), -2 / 3 * np.log(6) * 2 / 3)
+    assert_allclose(variety(np.arange(60) % 4, unseen, 8), 0.0, atol=1e-12)  # 4 of 8
+    assert variety(one, unseen, 2) == variety(even % 2, unseen, 2) == 0.0
+    # Rows that look known do not count, whatever they look like.
+    known = np.where(even == 1, 0.0, 1.0)
+    assert_allclose(variety(even, known, 6), -2 / 3 * np.log(6) * 2 / 3, atol=1e-6)
 
 
 def test_every_sign_has_the_weight_of_its_own() -> None:
-    none = Signs(0.0, 0.0, 0.0, 0.0, n_known=2, evenness=0.0)
+    none = Signs(0.0, 0.0)
     weights = {
-        "discriminators": 0.3, "distances": 0.13, "evenness": 0.41, "departure": 0.77,
-        "part_departure": 0.0, "variety": 4.7, "reach": 1.9, "sureness": 5.5, "laid": 1.35,
-        "beyond": 1.0,
+        "discriminators": 0.3, "evenness": 0.49, "departure": 0.74, "variety": 5.5,
+        "sureness": 4.9, "laid": 1.4, "beyond": 1.0, "part": 0.0,
     }  # fmt: skip
-    assert {*weights, "n_known"} == {one.name for one in fields(Signs)}
+    assert set(weights) == {one.name for one in fields(Signs)}
+    assert none.log_odds == 0.0
     for name, weight in weights.items():
         assert replace(none, **{name: 1.0}).log_odds == pytest.approx(weight)
-    assert replace(none, n_known=4).log_odds == pytest.approx(1.65 * np.log(2))
 
 
-def test_one_class_has_three_signs() -> None:
+def test_one_class_has_two_signs() -> None:
     alone = moved_reading(scores_of(1), open_set_fit(scores_of(1), 0.5)).signs
-    assert (alone.n_known, alone.variety, alone.reach) == (1, 0.0, 0.0)
-    assert alone.sureness == alone.laid == 0.0
-    assert replace(alone, departure=9.0).log_odds == alone.log_odds
+    assert replace(alone, discriminators=0.0, evenness=0.0) == Signs(0.0, 0.0)
     fit = open_set_fit(scores_of(2), 0.9)
     several, posteriors = moved_reading(scores_of(2), fit).signs, scores_of(2).posteriors
     like = posteriors.new.argmax(1)
     assert_allclose(several.sureness, 0.5 - doubt(posteriors.new, posteriors.of_labelled))
-    assert_allclose(several.variety, variety(like, 2))
-    assert_allclose(several.reach, reach(like, fit.known))
+    assert_allclose(several.evenness, evenness(like, fit.known))
+    assert several.variety == variety(like, fit.known, 2) == 0.0
     u_open = 1 - fit.posterior.open_quantile(0.5)
     assert several.laid == laid_sign(scores_of(2).moves.laid, u_open) != 0.0
 
 
 def test_rows_beyond_any_class_have_moved_where_nearly_all_look_unseen() -> None:
-    moves = [replace(scores_of(2).moves, beyond=times) for times in (1.5, 2.0, 3.5)]
+    laid = [Laid(0.9, 0.9, times) for times in (1.5, 2.0, 3.5)]
     for n_known, u_open, said in ((5, 0.9, [0, 20, 20]), (2, 0.9, [0, 0, 20]), (5, 0.7, [0, 0, 0])):
-        assert [beyond_sign(one, n_known, u_open) for one in moves] == said
+        assert [beyond_sign(one, n_known, u_open) for one in laid] == said
     assert beyond_sign(None, 5, 0.9) == 0.0
 
 
@@ -371,14 +350,13 @@ def test_rows_that_lie_as_far_as_a_class_may_all_be_new() -> None:
     assert verdicts == ["moved", "unclear", "moved", "moved"]
 
 
-def test_unsure_rows_far_off_are_taken_for_a_class_where_moved_is_not_sure() -> None:
-    def taken(x=1.2, probability=0.5, far=0.0, unlike=0.9, sureness=-0.2, n_classes=2) -> bool:
+def test_rows_far_off_are_taken_for_a_class_where_moved_is_not_sure() -> None:
+    def taken(x=1.0, probability=0.5, far=0.0, unlike=0.9, n_classes=2) -> bool:
         scores = departed(scores_of(n_classes), x)
-        return drift_record(scores, probability, far, unlike, sureness).as_class
+        return drift_record(scores, probability, far, unlike).as_class
 
     assert taken()
-    assert not taken(x=1.0)
-    assert not taken(sureness=0.0)
+    assert not taken(x=0.7)
     assert not taken(unlike=0.7)
     assert not taken(far=1.0)
     assert not taken(probability=0.9)  # moved is sure
@@ -388,7 +366,7 @@ def test_unsure_rows_far_off_are_taken_for_a_class_where_moved_is_not_sure() -> 
     moves = departed(scores_of(2), 1.2).moves
     stray = StrayValues(np.ones(200, dtype=bool), (1,), 1.0)
     strays = replace(scores_of(2), moves=replace(moves, stray=stray))
-    assert not drift_record(strays, 0.5, 0.0, 0.9, -0.2).as_class
+    assert not drift_record(strays, 0.5, 0.0, 0.9).as_class
 
 
 @pytest.mark.filterwarnings("ignore:.*repeat other ones:unseen.UnseenWarning")

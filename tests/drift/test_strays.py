@@ -8,7 +8,8 @@ import pytest
 from unseen.drift import Drift, Tolerance, few_columns
 from unseen.drift.hypotheses import _look_new, _part_moved
 from unseen.drift.lattice import SHARES
-from unseen.scores.part import MovedPart
+from unseen.drift.signs import Signs
+from unseen.scores.laid import MovedPart
 from unseen.scores.stray import StrayValues
 
 STRAY = np.arange(100) < 30
@@ -22,9 +23,11 @@ def fit_and_reading(unseen: np.ndarray, u_open: float) -> tuple[SimpleNamespace,
         open_quantile=lambda level: 1 - u_open,
     )
     by_distances = np.isclose(SHARES, 0.5).astype(float)
-    fit = SimpleNamespace(posterior=posterior, known=1 - unseen)
+    fit = SimpleNamespace(posterior=posterior, known=1 - unseen, closed=np.full(3, 1 / 3))
     stray = StrayValues(STRAY, (0,), ordinary=True)
-    return fit, SimpleNamespace(stray=stray, part=MovedPart(), by_distances=by_distances)
+    reading = SimpleNamespace(stray=stray, part=MovedPart(), by_distances=by_distances)
+    reading.signs = Signs(0.0, 0.0)
+    return fit, reading
 
 
 def test_stray_values_are_heard_where_their_rows_look_new() -> None:
@@ -45,15 +48,23 @@ def test_what_strays_is_no_longer_new() -> None:
     assert SHARES[law[1:].argmax() + 1] == SHARES[np.abs(SHARES - 2 / 7).argmin()]
 
 
-@pytest.mark.parametrize(("log_odds", "odds"), [(2.0, -3.7), (6.0, 0.3), (30.0, 1.3)])
+@pytest.mark.parametrize(("log_odds", "odds"), [(1.0, -1.94), (3.0, 0.06), (30.0, 1.0)])
 def test_rows_that_moved_together_are_no_longer_new(log_odds: float, odds: float) -> None:
     fit, reading = fit_and_reading(np.where(STRAY, 0.9, 0.3), 0.5)
-    reading.stray, reading.margins = StrayValues(), np.zeros((0, len(SHARES)))
-    reading.part = MovedPart(STRAY, log_odds)
+    reading.stray, reading.part = StrayValues(), MovedPart(STRAY, log_odds)
+    reading.signs = Signs(0.0, 0.0, part=log_odds)
     found, law = _part_moved(fit, reading)
-    assert found == pytest.approx(odds)  # -5.7, and at most 7 more
+    assert found == pytest.approx(odds, abs=0.01)  # logit(.05) more, and no surer than stray values
     assert SHARES[law[1:].argmax() + 1] == SHARES[np.abs(SHARES - 2 / 7).argmin()]
-    reading.part = MovedPart()
+    reading.signs, reading.part = Signs(0.0, 0.0, variety=0.5), MovedPart()
+    found, law = _part_moved(fit, reading)  # not laid onto others: distances say what is new
+    assert found == pytest.approx(5.5 / 2 - 2.94, abs=0.01)
+    assert law is reading.by_distances
+
+
+def test_of_one_class_no_part_is_said_to_have_moved() -> None:
+    fit, reading = fit_and_reading(np.where(STRAY, 0.9, 0.3), 0.5)
+    fit.closed, reading.stray = np.ones(1), StrayValues()
     assert _part_moved(fit, reading)[0] == -np.inf
 
 

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import t as student_t
+from sklearn.datasets import load_digits
 
+import unseen
 from unseen.drift.signs import laid_likelihood, laid_sign
 from unseen.samples import Clusters, LabelledRows
 from unseen.scores.laid import Laid, laid_onto, laid_rows, own_neighbours
@@ -27,14 +29,12 @@ def laid(X_new: np.ndarray, closed: np.ndarray = EVEN) -> Laid:
     return found
 
 
-def test_laid_rows_have_the_mean_and_the_spread_of_the_others() -> None:
+def test_laid_rows_have_the_mean_and_by_one_factor_the_spread_of_the_others() -> None:
     rows, others = np.random.default_rng(0).normal(3, [1, 2, 5], (2, 50, 3)) * [[[1]], [[7]]]
-    by_column, one_factor = laid_onto(rows, others), laid_onto(rows, others, by_column=False)
-    for found in (by_column, one_factor):
-        assert_allclose(found.mean(axis=0), others.mean(axis=0))
-    assert_allclose(by_column.std(axis=0), others.std(axis=0))
-    assert_allclose(one_factor.var(axis=0).sum(), others.var(axis=0).sum())
-    assert_allclose(np.ptp(one_factor.std(axis=0) / rows.std(axis=0)), 0, atol=1e-12)
+    found = laid_onto(rows, others)
+    assert_allclose(found.mean(axis=0), others.mean(axis=0))
+    assert_allclose(found.var(axis=0).sum(), others.var(axis=0).sum())
+    assert_allclose(np.ptp(found.std(axis=0) / rows.std(axis=0)), 0, atol=1e-12)
 
 
 def test_neighbours_are_counted_as_a_loop_would() -> None:
@@ -49,9 +49,9 @@ def test_neighbours_are_counted_as_a_loop_would() -> None:
     assert_allclose(own_neighbours(rows, others), slow)
 
 
-def test_an_offset_and_gains_are_taken_off_and_a_new_class_is_not() -> None:
+def test_offsets_and_a_gain_are_taken_off_and_a_new_class_is_not() -> None:
     known = rows_of(CODES, 3)
-    moved = laid(known * [1.3, 0.8, 1, 2, 1, 1] + 0.5)
+    moved = laid(1.3 * known + [0.5, 1, 2, -1, 0, 3])
     assert moved.apart == pytest.approx(0.5, abs=0.05)
     assert moved.hidden > 0.75
     half_new = laid(rows_of(np.where(np.arange(400) % 2, CODES, 4), 3))
@@ -91,3 +91,49 @@ def test_rows_that_stay_apart_speak_for_new_ones_where_classes_moved() -> None:
     # Student with 3 degrees of freedom, of log(x + .1) about log(u + .15) with a spread of .4.
     twin = student_t(3).logpdf((np.log(0.25 + 0.1) - np.log(shares + 0.15)) / 0.4)
     assert_allclose(some, twin)
+
+
+def times(old: np.ndarray, new: np.ndarray, codes: np.ndarray) -> float:
+    found = laid_rows(LabelledRows(old, np.unique(codes), codes), new, np.full(3, 1 / 3), None)
+    assert found is not None
+    return found.times
+
+
+RNG = np.random.default_rng(0)
+THREE = np.repeat([0, 1, 2], 80)
+OLD = RNG.normal(size=(240, 15)) + 1.5 * RNG.normal(size=(3, 15))[THREE]
+NEW = RNG.normal(size=(150, 15)) + 1.2 * RNG.normal(size=15)
+
+
+def test_times_agree_with_one_class_at_a_time() -> None:
+    old, new = ((rows - OLD.mean(axis=0)) / OLD.std(axis=0) for rows in (OLD, NEW))
+
+    def off(rows: np.ndarray, others: np.ndarray) -> np.ndarray:
+        usual = others.std(axis=0) + 0.02
+        away = abs(rows.mean(axis=0) - others.mean(axis=0)) / usual
+        factor = np.log((rows.std(axis=0) + 0.02) / usual)
+        return np.array([np.median(away), abs(np.median(factor))])
+
+    classes = [off(old[code == THREE], old[code != THREE]) for code in range(3)]
+    farthest = np.maximum(np.max(classes, axis=0), 0.2)
+    assert_allclose(times(OLD, NEW, THREE), (off(new, old) / farthest).max(), rtol=1e-9)
+
+
+@pytest.mark.parametrize("factor", [16, 1 / 16])
+def test_a_table_in_another_unit_is_no_class_and_one_column_is_no_table(factor) -> None:
+    assert times(OLD, NEW, THREE) < 1.6 < times(OLD, NEW * factor, THREE)
+    column, unit = NEW.copy(), np.exp(np.linspace(-3, 3, 15))
+    column[:, 2] *= 1000 * factor
+    assert times(OLD, column, THREE) < 1.6
+    assert_allclose(times(OLD * unit + 7, NEW * unit + 7, THREE), times(OLD, NEW, THREE))
+    constant = np.ones((240, 2)), np.ones((150, 2))
+    assert times(*constant, THREE) == 0.0
+
+
+@pytest.mark.parametrize("spoil", [lambda X: X / 16, lambda X: 255 * X / 16, lambda X: 16 - X])
+def test_pixels_on_another_scale_moved_too_far_to_tell(spoil) -> None:
+    X, y = load_digits(return_X_y=True)
+    found = unseen.estimate(X[::4], y[::4], spoil(X[1::4]), random_state=0)
+    assert (found.drift.verdict, found.drift.far) == ("moved", True)
+    assert_allclose(found.intervals[-1], [0.0, 1.0])
+    assert found.unseen < 0.05

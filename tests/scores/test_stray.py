@@ -61,9 +61,18 @@ def test_faults_of_single_cells_stray() -> None:
 
 
 def test_a_column_in_another_unit_strays_as_a_whole() -> None:
-    spoilt = NEW * [1, 1, 3, 1, 1, 1]
+    spoilt = NEW * [1, 1, 10, 1, 1, 1]
     beyond = spoilt[:, 2] > OLD[:, 2].max()
     assert found(OLD, spoilt) == (float(beyond.mean()), (2,), True)
+
+
+@pytest.mark.parametrize("part", [0.2, 0.5])
+def test_many_rows_far_beyond_in_one_column_are_a_class_if_the_others_stay(part: float) -> None:
+    rows = NEW.copy()
+    n_other = int(part * len(rows))
+    rows[:n_other, 1] = RNG.poisson(9.0, n_other)  # a class that counts more of one kind
+    few = part < 0.25  # rows as another instrument might spoil
+    assert found(OLD, rows)[1:] == (((1,), True) if few else ((), False))
 
 
 def test_values_that_training_has_too_and_new_categories_do_not_stray() -> None:

@@ -1,13 +1,12 @@
 """Moved or new: what can be said of unseen classes where known ones may have drifted."""
 
 from unseen.drift.again import LaidBack, Without
-from unseen.drift.alone import drift_by_distances, with_drift
 from unseen.drift.control import Control
 from unseen.drift.held_out import HeldOut, calibrated
 from unseen.drift.hypotheses import ThreeHypotheses, weigh_three
 from unseen.drift.moved import MovedReading, moved_reading
 from unseen.drift.tolerance import Tolerance, certified_tolerance, group_tolerance
-from unseen.drift.verdict import Drift, drift_record, few_columns
+from unseen.drift.verdict import Drift, drift_record, few_columns, with_drift
 
 __all__ = [
     "Control",
@@ -20,7 +19,6 @@ __all__ = [
     "Without",
     "calibrated",
     "certified_tolerance",
-    "drift_by_distances",
     "drift_record",
     "few_columns",
     "group_tolerance",

@@ -18,7 +18,7 @@ from scipy.special import expit, logit
 from unseen._frozen import Frozen
 from unseen._random import even_draws
 from unseen._types import BoolArray, FloatArray, IntArray
-from unseen.drift.lattice import PRIOR_MOVED, SHARES
+from unseen.drift.lattice import SHARES
 from unseen.drift.moved import MovedReading, TwoHypotheses, with_nothing
 from unseen.mixture.detection import Missed
 from unseen.mixture.placement import PlacementPosterior, for_intervals
@@ -26,7 +26,6 @@ from unseen.roc.pooled import log_sums, trapezoid
 from unseen.scores.stray import some_rows
 
 __all__ = [
-    "OTHER_ANSWER",
     "PROBABILITY_MOVED",
     "PROBABILITY_MOVED_ONE",
     "ThreeHypotheses",
@@ -37,12 +36,12 @@ __all__ = [
 # Prior probability of moved, chosen on development sets. With one known class the question itself
 # supposes that something is new, so moved starts lower.
 PROBABILITY_MOVED, PROBABILITY_MOVED_ONE = 0.42, 0.18
-# "A part of the rows moved" looks like open but to distances, which cannot see every new class: its
-# odds are enough to say "unclear", and never more. Chosen on development sets.
-_PART, _CLIP_PART, _ORDINARY = -5.7, 5.0, 2.0
-# Part of the u of open by which the u of distances must differ to speak against open, from where on
-# they begin and are heard in full: a smaller difference would not change the answer. Chosen there.
-_SAME_ANSWER, OTHER_ANSWER = 0.2, 0.4
+# Prior probability that a part of the rows moved. Log-odds of this where rows hold stray values,
+# which nothing else exceeds: they say "unclear", and not "moved". The last is for rows with too few
+# other columns to say whether they are ordinary.
+_PART, _STRAY, _STRAY_ALONE = 0.05, 1.0, -1.0
+# So large a part of what open calls new is worth an explanation of its own.
+_MUCH = 0.4
 _PIECES = 8  # points around each of SHARES over which its mass is spread: an answer lies between
 # Rows that are left look new at most so often as all rows, or those explained matter to nobody.
 _LEFT = 0.8
@@ -154,13 +153,11 @@ def weigh_three(
     ThreeHypotheses
     """
     posterior = fit.posterior
-    one_class = len(fit.closed) == 1
-    prior, prior_part = PROBABILITY_MOVED_ONE if one_class else PROBABILITY_MOVED, PROBABILITY_MOVED
-    if prior_moved is not None:
-        prior = prior_part = prior_moved
+    usual = PROBABILITY_MOVED_ONE if len(fit.closed) == 1 else PROBABILITY_MOVED
+    prior = usual if prior_moved is None else prior_moved
     whole = logit(prior) + reading.signs.log_odds
-    part_odds, part_law = _part_moved(fit, reading)
-    part = logit(prior_part) + part_odds
+    part, part_law = _part_moved(fit, reading)
+    part += logit(prior) - logit(usual)
     odds = float(np.logaddexp(whole, part))
     inner = np.exp(part - odds)
     law, wide = (
@@ -203,51 +200,27 @@ def _probabilities(prior_closed: float, log_bayes_factor: float, odds: float) ->
 
 
 def _part_moved(fit: TwoHypotheses, reading: MovedReading) -> tuple[float, FloatArray]:
-    """Log Bayes factor of "one class or a part of the rows moved" against open, and the law of u.
+    """Log-odds of "a part of the rows moved" against open, and the law of u.
 
-    Rows with stray values are such a part, the more so if they are ordinary otherwise. Otherwise
-    distances speak for a part that moved, and rows that look like the others once they are laid
-    back; the louder of the two says what is new besides.
+    Rows with stray values are such a part, the more so if they are ordinary otherwise. So are rows
+    that look like the other new ones once they are laid onto them.
     """
     stray, part = reading.stray, reading.part
     if _look_new(fit, stray.rows):
-        law = _law_of_others(fit, reading, stray.share)
-        return _PART + _CLIP_PART + _ORDINARY * stray.ordinary, law
-    by_distances = _against_open(fit, reading)
-    if not part.log_odds or not _look_new(fit, part.rows):
-        return _PART + by_distances, reading.by_distances
-    odds = min(part.log_odds + max(by_distances, 0.0), _CLIP_PART + _ORDINARY)
-    if part.log_odds < by_distances:
-        return _PART + odds, reading.by_distances
-    return _PART + odds, _law_of_others(fit, reading, part.share)
-
-
-def _against_open(fit: TwoHypotheses, reading: MovedReading) -> float:
-    """What distances say against the u that open claims, as log-odds.
-
-    Their contradiction is the mean over scales of ``log sum_u prior(u) L(u) - log sum_u p_open(u)
-    L(u)``, with L the likelihood under drift. It counts as far as distances would answer otherwise:
-    with many rows sharp likelihoods contradict each other about differences that matter to nobody.
-    A departure as large as that of a new class speaks for open, a small one for neither.
-    """
-    margins = reading.margins
-    if not len(margins):
-        return -np.inf
-    u_open = 1 - float(fit.posterior.open_quantile(0.5))
-    claimed = _on_grid(1 - fit.posterior.share, fit.posterior.probability)
-    with np.errstate(divide="ignore"):
-        open_fit = log_sums(margins + np.log(claimed), axis=1)
-    against = log_sums(margins + PRIOR_MOVED, axis=1) - open_fit
-    contradiction = np.clip(against, -_CLIP_PART, 4 * _CLIP_PART).mean()
-    apart = 1 - quantile_of(SHARES, reading.by_distances, 0.5) / max(u_open, SHARES[1])
-    heard = np.clip((apart - _SAME_ANSWER) / (OTHER_ANSWER - _SAME_ANSWER), 0.0, 1.0)
-    return float(min(contradiction, heard * _CLIP_PART) + min(reading.signs.part_departure, 0.0))
+        odds = _STRAY if stray.ordinary else _STRAY_ALONE
+        return odds, _law_of_others(fit, reading, stray.share)
+    if len(fit.closed) == 1:
+        return -np.inf, reading.by_distances
+    odds = min(float(logit(_PART)) + reading.signs.log_odds_of_part, _STRAY)
+    if reading.signs.part <= 0 or not _look_new(fit, part.rows):
+        return odds, reading.by_distances
+    return odds, _law_of_others(fit, reading, part.share)
 
 
 def _look_new(fit: TwoHypotheses, rows: BoolArray) -> bool:
     """Whether these rows are much of what open calls new, and look new to it."""
     u_open = 1 - float(fit.posterior.open_quantile(0.5))
-    if not rows.any() or rows.all() or rows.mean() < OTHER_ANSWER * u_open:
+    if not rows.any() or rows.all() or rows.mean() < _MUCH * u_open:
         return False
     unseen = 1 - some_rows(fit.known)
     return bool(unseen[~rows].mean() <= _LEFT * unseen.mean())

@@ -44,7 +44,6 @@ SHARES = np.concatenate([[0.0], np.geomspace(0.005, 0.1, 10), np.linspace(0.1, 1
 STRENGTHS = np.concatenate([[0.0], np.geomspace(0.1, 4.5, 14)])
 _SEPARATIONS = np.geomspace(1.0, 5.0, 8)
 _SPREADS, _SPREAD_WEIGHT = (1.0, 1.5), (0.6, 0.4)
-_HIDDEN = np.array([-1.0, -0.5, 0.0, 0.5])  # separations of unseen rows that distances cannot see
 _GAP = 0.5  # what is new stands out by so much more than what has moved
 _SMALL_SHARE = 0.03
 _LEAST_MOVE = 0.3  # of a discriminator; less is not told from a straight right end
@@ -86,13 +85,10 @@ class LatticeTables(Frozen):
         At u and delta, with the curve of what is new summed out.
     points : ndarray of shape (C, U - 1, P)
         At u > 0 and every pair of curves, prior of the curve of what is new included.
-    hidden : ndarray of shape (C, U)
-        At u and delta = 0, if the score cannot see what is new.
     """
 
     table: FloatArray
     points: FloatArray
-    hidden: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +99,6 @@ class _Curves(Frozen):
     log_prior: FloatArray  # (P,), of Delta and spread given delta
     moved: FloatArray  # (D, A)
     new: FloatArray  # (P, A)
-    hidden: FloatArray  # (4, A)
 
     def pairs(self, share: float) -> CurveFamily:
         """Pooled masses of all pairs by ``share u``, where new rows are this share of the mass."""
@@ -124,7 +119,7 @@ def _curves() -> _Curves:
     shape, strength = np.nonzero(allowed)
     new = np.concatenate([_binormal(_SEPARATIONS, spread) for spread in _SPREADS])
     log_prior = np.log(prior[shape, strength])
-    return _Curves(strength, log_prior, _binormal(STRENGTHS), new[shape], _binormal(_HIDDEN))
+    return _Curves(strength, log_prior, _binormal(STRENGTHS), new[shape])
 
 
 def strength_of_points() -> IntArray:
@@ -143,18 +138,8 @@ class MovedLattice:
 
     def __init__(self, share: float) -> None:
         curves = _curves()
-        straight = np.broadcast_to(FALSE_ALARMS, curves.hidden.shape)
-        parts = (
-            cell_rates(curves.moved, share),
-            *(
-                family.rates(share * SHARES[1:], share)
-                for family in (
-                    curves.pairs(share),
-                    CurveFamily(straight, curves.hidden - straight),
-                )
-            ),
-        )
-        rate = np.concatenate(parts)
+        moved = cell_rates(curves.moved, share)
+        rate = np.concatenate([moved, curves.pairs(share).rates(share * SHARES[1:], share)])
         self.share = share
         rest = 1 - rate
         self._log_new, self._log_old = np.log(rate, out=rate), np.log(rest, out=rest)
@@ -173,14 +158,12 @@ class MovedLattice:
         null = F.sum(axis=1) * np.log(self.share) + H.sum(axis=1) * np.log1p(-self.share)
         gain = F @ self._log_new.T + H @ self._log_old.T - null[:, None]
         curves, n_moved, n_u = _curves(), len(STRENGTHS), len(SHARES) - 1
-        end = n_moved + n_u * len(curves.strength)
-        points = gain[:, n_moved:end].reshape(len(F), n_u, -1) + curves.log_prior
+        points = gain[:, n_moved:].reshape(len(F), n_u, -1) + curves.log_prior
         table = np.full((len(F), n_u + 1, n_moved), -np.inf)
         table[:, 0] = gain[:, :n_moved]
         for strength in np.unique(curves.strength):
             table[:, 1:, strength] = log_sums(points[..., curves.strength == strength], axis=2)
-        hidden = log_sums(gain[:, end:].reshape(len(F), n_u, -1), axis=2) - np.log(len(_HIDDEN))
-        return LatticeTables(table, points, np.column_stack([np.zeros(len(F)), hidden]))
+        return LatticeTables(table, points)
 
     def known(self, weights: FloatArray) -> FloatArray:
         """P(known) of a new row in each cell, averaged over points with weights (S, U - 1, P)."""

@@ -39,20 +39,19 @@ from unseen.drift.signs import (
 from unseen.mixture.placement import Candidates, PlacementPosterior
 from unseen.roc.pooled import log_sums
 from unseen.scores.base import Distances
+from unseen.scores.laid import MovedPart
 from unseen.scores.moves import Moves
 from unseen.scores.open import OpenScores, ratios_at_shares
-from unseen.scores.part import MovedPart
 from unseen.scores.stray import StrayValues
 from unseen.simplex import mixture_shares
 
-__all__ = ["MovedReading", "TwoHypotheses", "law_by_distances", "moved_reading", "with_nothing"]
+__all__ = ["MovedReading", "TwoHypotheses", "moved_reading", "with_nothing"]
 
 # Every constant here was chosen on development sets (docs/drift.md, "Where constants come from").
-_NOT_SEEN = 0.3  # prior probability that distances cannot see what is new
 _TEMPER, _HANDICAP = 0.7, 1.0  # of the discriminators' evidence for u > 0 under moved
 _EVIDENCE_POWER = 1 / 3
 _FAR, _FAR_RAMP = 1.5, 0.2  # strength by distances from which on it is too far to tell
-_CLIP_DISCRIMINATORS, _CLIP_DISTANCES = (-25.0, 10.0), 5.0
+_CLIP_DISCRIMINATORS = -25.0, 10.0
 _LEAST_LOSS = np.log(1e-3)
 _LEAST_NEW = 0.02  # below this probability of u > 0 all rows count as known
 _LEAST_CANDIDATE = 0.1
@@ -87,24 +86,11 @@ class MovedReading(Frozen):
     log_new: float  # log Bayes factor for u > 0 against u = 0, under moved
     probability: FloatArray  # (U,), law of u given moved and u > 0
     far: float  # from 0 to 1: whether classes moved too far to tell what is new
-    strength: FloatArray  # (S,), posterior mean of delta by scale of distances
     known: FloatArray  # (m,), P(known) of each new row under moved
     known_mixture: FloatArray  # (K,), shares among the known classes under moved
-    margins: FloatArray  # (S, U), log-likelihood of u under moved by scale of distances
     by_distances: FloatArray  # (U,), law of u under moved by distances alone
     stray: StrayValues = field(default_factory=StrayValues)
     part: MovedPart = field(default_factory=MovedPart)
-
-
-@dataclass(frozen=True, eq=False)
-class _Columns:
-    """The scores that the reading looks at, a pair of new and labelled ones each."""
-
-    used: IntArray  # discriminators that can matter
-    log_prior: FloatArray  # of these
-    steady: list[tuple[Array, Array]]  # distances that small moves hardly change
-    logits: list[tuple[Array, Array]]  # the last of these, where it is in logits
-    own: list[tuple[Array, Array]]  # distances of the default
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,59 +104,35 @@ class _Read:
 
 def moved_reading(scores: OpenScores, fit: TwoHypotheses) -> MovedReading:
     """Read the moved hypothesis off the default's scores, beside shares under closed and open."""
-    columns = _columns(scores)
-    log_prior, n_steady, first = columns.log_prior, len(columns.steady), len(columns.used)
-    at_closed = _read(scores, fit.closed, columns, [*columns.steady, *columns.own])
-    at_open = _read(scores, fit.known_mixture, columns, [*columns.own, *columns.logits])
-    discriminators, claimed = _discriminator_odds(at_open.tables.table[:first], log_prior)
-    own = range(first + n_steady, len(at_closed.places))
-    logits = [first + n_steady - 1] if columns.logits else []
-    odds = [
-        *_distance_odds(at_open, range(first, len(at_open.places)), claimed),
-        *_distance_odds(at_closed, [*own, *logits], claimed),
-    ]
-    margins, factors = _families(at_closed.tables.table, log_prior, n_steady)
+    loss, moves = scores.ratios.log_weight, scores.moves
+    used = np.flatnonzero(loss > _LEAST_LOSS)  # discriminators that can matter
+    log_prior = loss[used] - log_sums(loss[used])
+    distances = _pairs(scores.ratios.distances if moves is None else moves.distances)
+    at_closed = _read(scores, fit.closed, used, distances)
+    at_open = _read(scores, fit.known_mixture, used, [])
+    margins, factors = _families(at_closed.tables.table, log_prior)
     mixing, found, log_new = _mixed(margins, factors)
-    by_distances = law_by_distances(margins[:-1])
     # How far a class may be from one alone, nobody knows.
-    moves = None if scores.posteriors is None else scores.moves
-    (away, away_if_part), log_new, law = _departed(moves, fit, log_new, found, by_distances)
-    strength = _strength(at_closed.tables.table[first : first + n_steady])
-    far = float(np.clip((strength.max(initial=0.0) - _FAR) / _FAR_RAMP, 0.0, 1.0))
+    told = None if scores.posteriors is None else moves
+    away, log_new, law = _departed(told, fit, log_new, found)
     known = _known_rows(at_closed, log_prior, mixing, log_new, scores.n_new)
-    curves = (
-        float(np.clip(discriminators, *_CLIP_DISCRIMINATORS)),
-        float(np.mean(odds)) if odds else 0.0,
-    )
     u_open = 1 - float(fit.posterior.open_quantile(0.5))
+    bent = _right_end_bends(at_open.tables.table, log_prior)
     of_rows = signs_of_rows(scores, fit.known, u_open)
-    far = 1.0 if of_rows.get("beyond") else far
+    signs = Signs(bent, departure=away, **of_rows)
+    strength = _strength(at_closed.tables.table[len(used) :])
+    far = float(np.clip((strength.max(initial=0.0) - _FAR) / _FAR_RAMP, 0.0, 1.0))
+    far = 1.0 if signs.beyond else far
     return MovedReading(
-        Signs(*curves, away, away_if_part, **of_rows),
+        signs,
         log_new,
         law,
         far,
-        strength,
         known,
         _known_mixture(scores, known, fit.closed, far),
-        margins[:-1],
-        by_distances,
-        *(() if scores.moves is None else (scores.moves.stray, scores.moves.part)),
+        _law_by_distances(margins[:-1]),
+        *(() if moves is None else (moves.stray, moves.part)),
     )
-
-
-def _columns(scores: OpenScores) -> _Columns:
-    ratios, moves = scores.ratios, scores.moves
-    # The discriminators that can matter, and their log prior weights.
-    loss = ratios.log_weight
-    used = np.flatnonzero(loss > _LEAST_LOSS)
-    log_prior = loss[used] - log_sums(loss[used])
-    own = _pairs(ratios.distances)
-    if moves is None:
-        return _Columns(used, log_prior, own, [], own)
-    steady = _pairs(moves.distances)
-    logits = steady[-1:] if scores.posteriors is not None else []
-    return _Columns(used, log_prior, steady, logits, own)
 
 
 def _pairs(distances: Distances | None) -> list[tuple[Array, Array]]:
@@ -181,17 +143,14 @@ def _pairs(distances: Distances | None) -> list[tuple[Array, Array]]:
 
 
 def _read(
-    scores: OpenScores,
-    shares: FloatArray,
-    columns: _Columns,
-    distances: list[tuple[Array, Array]],
+    scores: OpenScores, shares: FloatArray, used: IntArray, distances: list[tuple[Array, Array]]
 ) -> _Read:
     """Likelihoods of the discriminators at these shares, then of the distances."""
     shares = np.maximum(shares, _LEAST_SHARE)
     weight = (shares / scores.counts)[scores.codes]
     ratios = ratios_at_shares(scores, shares)
     of_new, of_old = (kept_there(ratios, sample) for sample in ("new", "labelled"))
-    beside, used = chosen_arrays().xp.column_stack, columns.used
+    beside = chosen_arrays().xp.column_stack
     new = beside([of_new[:, used], *(far for far, _ in distances)])
     old = beside([of_old[:, used], *(far for _, far in distances)])
     counted = np.zeros(new.shape[1]), ratios.clusters, ratios.odds_step
@@ -206,35 +165,16 @@ def _mean_table(table: FloatArray, log_prior: FloatArray) -> FloatArray:
     return found
 
 
-def _discriminator_odds(table: FloatArray, log_prior: FloatArray) -> tuple[float, FloatArray]:
-    """Log-odds that the right end bends; and the posterior of u if the right end is straight."""
+def _right_end_bends(table: FloatArray, log_prior: FloatArray) -> float:
+    """Log-odds that the right end of the ROC bends, by the discriminators."""
     both = _mean_table(table, log_prior)
-    straight = both[:, 0] + PRIOR_SHARE
     bent = log_sums(both + PRIOR_MOVED[:, None] + PRIOR_MOVE)
-    return float(bent - log_sums(straight)), straight - log_sums(straight)
+    return float(np.clip(bent - log_sums(both[:, 0] + PRIOR_SHARE), *_CLIP_DISCRIMINATORS))
 
 
-def _distance_odds(read: _Read, columns: range | list[int], claimed: FloatArray) -> list[float]:
-    """Log-odds of moved against open, by each distance.
-
-    Open must show the u that discriminators claim, or the distance cannot see what is new.
-    """
-    found = []
-    for column in columns:
-        table, hidden = read.tables.table[column], read.tables.hidden[column]
-        moved = log_sums(table + PRIOR_MOVED[:, None] + PRIOR_STRENGTH)
-        seen, not_seen = np.log1p(-_NOT_SEEN) + table[:, 0], np.log(_NOT_SEEN) + hidden
-        still = log_sums(claimed + np.logaddexp(seen, not_seen))
-        found.append(float(np.clip(moved - still, -_CLIP_DISTANCES, _CLIP_DISTANCES)))
-    return found
-
-
-def _families(
-    table: FloatArray, log_prior: FloatArray, n_steady: int
-) -> tuple[FloatArray, FloatArray]:
+def _families(table: FloatArray, log_prior: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Log-likelihood of u and log Bayes factor of u > 0 under moved, the discriminators last."""
-    first = len(log_prior)
-    margins = [log_sums(one + PRIOR_STRENGTH, axis=1) for one in table[first : first + n_steady]]
+    margins = [log_sums(one + PRIOR_STRENGTH, axis=1) for one in table[len(log_prior) :]]
     discriminators = log_sums(_mean_table(table, log_prior) + PRIOR_MOVE, axis=1)
     by_family = np.array([*margins, _TEMPER * discriminators])
     factors = log_sums(by_family + PRIOR_SHARE, axis=1) - by_family[:, 0]
@@ -243,18 +183,16 @@ def _families(
 
 
 def _departed(
-    moves: Moves | None, fit: TwoHypotheses, log_new: float, law: FloatArray, if_part: FloatArray
-) -> tuple[tuple[float, float], float, FloatArray]:
-    """Signs of the departure, for moved and for a part; then what rows make of u > 0 under moved.
+    moves: Moves | None, fit: TwoHypotheses, log_new: float, law: FloatArray
+) -> tuple[float, float, FloatArray]:
+    """The sign of the departure; then what rows make of u > 0 under moved.
 
     By their departure, and by how far they stay apart once they are laid onto labelled rows.
     """
-    odds, likelihood = (0.0, 0.0), np.zeros(len(SHARES))
+    odds, likelihood = 0.0, np.zeros(len(SHARES))
     if moves is not None and moves.departure is not None:
-        away, posterior = moves.departure, fit.posterior
-        whole = departure_odds(away, SHARES, with_nothing(law, log_new), posterior)
-        odds = whole, departure_odds(away, SHARES, if_part, posterior)
-        likelihood += new_likelihood(away, SHARES)
+        odds = departure_odds(moves.departure, SHARES, with_nothing(law, log_new), fit.posterior)
+        likelihood += new_likelihood(moves.departure, SHARES)
     if moves is not None and moves.laid is not None:
         likelihood += laid_likelihood(moves.laid, SHARES)
     shown = law * np.exp(likelihood - likelihood[0])
@@ -270,7 +208,7 @@ def _mixed(margins: FloatArray, factors: FloatArray) -> tuple[FloatArray, FloatA
     return mixing, law, float(log_sums(factors) - np.log(len(factors)))
 
 
-def law_by_distances(margins: FloatArray) -> FloatArray:
+def _law_by_distances(margins: FloatArray) -> FloatArray:
     """Law of u at ``SHARES`` by distances alone, (S, U) log-likelihoods under drift."""
     if not len(margins):
         return np.append(1.0, np.zeros(len(SHARES) - 1))

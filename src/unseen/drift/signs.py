@@ -8,7 +8,6 @@ hypothesis", says why each is a sign, and where its constants come from.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.special import entr, gammaln, logit
@@ -18,14 +17,22 @@ from unseen._types import FloatArray, IntArray
 from unseen.mixture.placement import PlacementPosterior
 from unseen.roc.pooled import log_sums
 from unseen.scores.laid import Laid
-from unseen.scores.moves import Departure, Moves
+from unseen.scores.moves import Departure
 from unseen.scores.open import OpenScores
 
-# Weights were fitted together on development problems, each set left out in turn, and rounded. One
-# known class has three signs, with weights of their own.
-_WEIGHTS = (0.3, 0.13, 0.41, 0.77, 4.7, 1.9, 5.5, 1.35, 1.65)
-_WEIGHTS_ONE = (0.42, 0.53, 0.3)
-_MOST_CLASSES = 10  # as in development problems: beyond, nobody knows
+# Weights were fitted together on development problems, each set left out in turn, and rounded.
+_WEIGHTS = {
+    "discriminators": 0.3,
+    "evenness": 0.49,
+    "departure": 0.74,
+    "variety": 5.5,
+    "sureness": 4.9,
+    "laid": 1.4,
+}
+# Where a part moved, the right end stays straight, and rows on average lie where they did.
+_OF_PART = "evenness", "variety", "sureness"
+# Rows that look like so large a power of the known classes are no sign of either.
+_MANY = 2 / 3
 _LARGE_CLASS = 0.05  # part of the new rows from which on a class says how evenly they look unseen
 _LEAST_POSTERIOR, _LEAST_UNSEEN, _LEAST_APART, _TINY = 1e-6, 0.005, 0.1, 1e-9
 # Departure of a class that is new, and of rounding, both in units of the separation of classes.
@@ -56,30 +63,29 @@ class Signs(Frozen):
     """Log-odds of moved against open, sign by sign; 0 where a sign says nothing."""
 
     discriminators: float  # the right end bends
-    distances: float  # distances see less than discriminators claim
-    departure: float  # rows lie near the classes that they look like
-    part_departure: float  # the same, for "a part of the rows moved"
-    n_known: int  # known classes
     evenness: float  # every class that rows look like looks unseen
-    variety: float = 0.0  # rows look like all known classes
-    reach: float = 0.0  # rows that look unseen look like as many classes as the others do
+    departure: float = 0.0  # rows lie near the classes that they look like
+    variety: float = 0.0  # rows that look unseen look like all known classes
     sureness: float = 0.0  # rows look as surely like a class as labelled ones
     laid: float = 0.0  # rows laid onto labelled ones look like them
     beyond: float = 0.0  # rows stand off, as a whole, much farther than any known class does
+    part: float = 0.0  # rows that look new, laid onto the other new rows, look like them
 
     @property
     def log_odds(self) -> float:
         """Log Bayes factor of moved against open."""
-        curves = self.discriminators, self.distances, self.evenness
-        if self.n_known == 1:
-            return float(np.dot(_WEIGHTS_ONE, curves))
-        rest = self.departure, self.variety, self.reach, self.sureness, self.laid
-        # The more classes there are, the odder it is that a new one looks like all of them.
-        many = np.log(min(self.n_known, _MOST_CLASSES) / 2)
-        return float(np.dot(_WEIGHTS, (*curves, *rest, many))) + self.beyond
+        return self.beyond + self._weighed(*_WEIGHTS)
+
+    @property
+    def log_odds_of_part(self) -> float:
+        """Log Bayes factor of "a part of the rows moved" against open."""
+        return self.part + self._weighed(*_OF_PART)
+
+    def _weighed(self, *signs: str) -> float:
+        return float(sum(_WEIGHTS[sign] * getattr(self, sign) for sign in signs))
 
 
-def signs_of_rows(scores: OpenScores, known: FloatArray, u_open: float) -> dict[str, Any]:
+def signs_of_rows(scores: OpenScores, known: FloatArray, u_open: float) -> dict[str, float]:
     """Signs by what new rows look like, how surely, and how near they come once they are laid on.
 
     ``known`` is P(known) of each new row under open, ``u_open`` the unseen share. New classes
@@ -88,17 +94,16 @@ def signs_of_rows(scores: OpenScores, known: FloatArray, u_open: float) -> dict[
     """
     if scores.posteriors is None:
         like = np.zeros(len(known), dtype=np.intp)
-        return {"n_known": 1, "evenness": evenness(like, known)}
+        return {"evenness": evenness(like, known)}
     new, labelled = scores.posteriors.new, scores.posteriors.of_labelled
-    like = new.argmax(axis=1)
+    like, n_known, moves = new.argmax(axis=1), new.shape[1], scores.moves
     return {
-        "n_known": new.shape[1],
         "evenness": evenness(like, known),
-        "variety": variety(like, new.shape[1]),
-        "reach": reach(like, known),
+        "variety": variety(like, known, n_known),
         "sureness": 0.5 - doubt(new, labelled),
-        "laid": laid_sign(None if scores.moves is None else scores.moves.laid, u_open),
-        "beyond": beyond_sign(scores.moves, new.shape[1], u_open),
+        "laid": laid_sign(None if moves is None else moves.laid, u_open),
+        "beyond": beyond_sign(None if moves is None else moves.laid, n_known, u_open),
+        "part": 0.0 if moves is None else moves.part.log_odds,
     }
 
 
@@ -111,27 +116,14 @@ def evenness(looks_like: IntArray, known: FloatArray) -> float:
     return float(logit(np.clip(least, _LEAST_UNSEEN, 1 - _LEAST_UNSEEN)))
 
 
-def variety(looks_like: IntArray, n_known: int) -> float:
-    """Log of the effective number of classes that rows look like, as a part of all.
+def variety(looks_like: IntArray, known: FloatArray, n_known: int) -> float:
+    """Log of the effective number of classes that unseen rows look like, against K to the 2/3.
 
     Rows of a new class may look like one of two known ones, or like both: two classes say nothing.
     """
-    effective = _entropy(np.bincount(looks_like, minlength=n_known))
-    return float((1 - 2 / n_known) * (effective - np.log(n_known)))
-
-
-def reach(looks_like: IntArray, known: FloatArray) -> float:
-    """Entropy of the classes that unseen rows look like, above that of the other rows.
-
-    Classes that moved look unseen in the proportions in which they come, whatever these are.
-    """
-    unseen, seen = (_entropy(np.bincount(looks_like, part + _TINY)) for part in (1 - known, known))
-    return unseen - seen
-
-
-def _entropy(mass: np.ndarray) -> float:
-    """Entropy of the law with this mass."""
-    return float(entr(mass / mass.sum()).sum())
+    mass = np.bincount(looks_like, 1 - known + _TINY)
+    entropy = entr(mass / mass.sum()).sum()
+    return float((1 - 2 / n_known) * (entropy - _MANY * np.log(n_known)))
 
 
 def doubt(new: FloatArray, labelled: FloatArray) -> float:
@@ -163,11 +155,11 @@ def laid_sign(laid: Laid | None, u_open: float) -> float:
     return 0.0 if laid is None else float(0.5 - np.sqrt(apart(laid) / max(u_open, _LEAST_APART)))
 
 
-def beyond_sign(moves: Moves | None, n_known: int, u_open: float) -> float:
+def beyond_sign(laid: Laid | None, n_known: int, u_open: float) -> float:
     """Log-odds of moved where nearly all rows look unseen and no class stands off so far."""
-    if moves is None or u_open < _NEARLY_ALL:
+    if laid is None or u_open < _NEARLY_ALL:
         return 0.0
-    return _SURELY if moves.beyond >= (_BEYOND_TWO if n_known == 2 else _BEYOND) else 0.0
+    return _SURELY if laid.times >= (_BEYOND_TWO if n_known == 2 else _BEYOND) else 0.0
 
 
 def apart(laid: Laid) -> float:

@@ -16,18 +16,11 @@ from unseen._types import FloatArray
 from unseen._wording import NO_SHARE, short_share
 from unseen.drift.again import LaidBack, Verdict, Without, columns_named
 from unseen.drift.tolerance import Tolerance, certified_tolerance
-from unseen.records import Notice
+from unseen.records import Estimate, Notice
 from unseen.scores.moves import Moves
 from unseen.scores.open import OpenScores
 
-__all__ = [
-    "Drift",
-    "displacement",
-    "drift_record",
-    "few_columns",
-    "moved_columns",
-    "strays",
-]
+__all__ = ["Drift", "drift_record", "few_columns", "with_drift"]
 
 # Probabilities of moved above which the verdict is "moved" and "unclear": chosen on development
 # sets, where 2 of 108 problems without drift were called moved.
@@ -39,9 +32,6 @@ _SMALL_MOVE = 0.13
 # Departure, in units of how far classes lie apart, from which on hardly any row being like training
 # may as well mean that all rows are of new classes.
 _AS_A_CLASS = 0.8
-# Where moved is not sure, rows are taken for a class of their own if they depart as far as rows do
-# that are all new, and look so unsure (``drift/signs.py``).
-_AS_ALL_NEW, _UNSURE = 1.1, -0.1
 # A column is named from so many standard errors and deviations on.
 _ERRORS, _LEAST_SHIFT, _MOST_COLUMNS = 4.0, 0.02, 20
 # Columns that moved at least so far as this part of the farthest may be left out, if they are at
@@ -62,9 +52,8 @@ class Drift(Frozen):
     ----------
     verdict : {"still", "moved", "unclear"}
         Known classes look as in training; they have moved; or the data cannot tell.
-    probability_moved : float or None
+    probability_moved : float
         Probability of "moved". Below 0.2 the number understates small drifts that change little.
-        None where distances alone were asked.
     tolerance : Tolerance
         Certified limits behind :meth:`must` and :attr:`gamma`, by distances to labelled rows.
     unlike : float
@@ -90,8 +79,8 @@ class Drift(Frozen):
         The answer once a shift and a factor of each column are taken off; None where the question
         was not asked again in this way.
     as_class : bool, default=False
-        Whether, under "unclear", hardly any row looks like training, and rows lie as far off and
-        look as unsure as those of another class: the shares are then those if no class moved.
+        Whether, under "unclear", hardly any row looks like training, and rows lie as far off as
+        those of another class: the shares are then those if no class moved.
 
     Examples
     --------
@@ -108,7 +97,7 @@ class Drift(Frozen):
     """
 
     verdict: Verdict
-    probability_moved: float | None
+    probability_moved: float
     tolerance: Tolerance
     unlike: float
     far: bool = False
@@ -243,10 +232,7 @@ class Drift(Frozen):
             )
             return (Notice("moved", text),)
         if self.verdict == "unclear":
-            taken = (
-                "The shares take them for new ones, as they lie as far off as another class and "
-                "look like a known one less surely than labelled rows do. "
-            )
+            taken = "The shares take them for new ones, as they lie as far off as another class. "
             text = (
                 "Rows look unlike training, and it is unclear whether they are of new classes or "
                 f"known classes have moved. {taken if self.as_class else ''}"
@@ -275,36 +261,34 @@ class Drift(Frozen):
         }
 
 
-def drift_record(
-    scores: OpenScores, probability_moved: float, far: float, unlike: float, sureness: float = 0.0
-) -> Drift:
+def drift_record(scores: OpenScores, probability_moved: float, far: float, unlike: float) -> Drift:
     """What the default found about drift.
 
     ``far``, from 0 to 1, says whether classes moved too far to tell; ``unlike`` is the unseen
-    share, if no class moved; ``sureness`` is the sign of that name.
+    share, if no class moved.
     """
     verdict: Verdict = "still"
+    as_classes = _as_classes(scores, far, unlike)
     if probability_moved > _UNCLEAR:
-        sure = probability_moved > _MOVED and _can_have_moved(scores, far, unlike)
-        verdict = "moved" if sure else "unclear"
+        sure = probability_moved > _MOVED and not as_classes
+        verdict = "moved" if sure and _can_have_moved(scores) else "unclear"
     distances = scores.ratios.distances
     tolerance = Tolerance(np.zeros(0), np.zeros(0))
     if distances is not None:
         new, labelled = distances.new[:, 0], distances.labelled[:, 0]
         tolerance = certified_tolerance(new, labelled, scores.codes)
-    moved, part, stray = verdict == "moved", _part(scores.moves), strays(scores.moves)
-    unsure = sureness <= _UNSURE and _UNCLEAR < probability_moved <= _MOVED
-    as_class = unsure and _as_classes(scores, far, unlike, _AS_ALL_NEW) and not (part or stray)
+    moved, part, stray = verdict == "moved", _part(scores.moves), _strays(scores.moves)
+    unsure = _UNCLEAR < probability_moved <= _MOVED
     return Drift(
         verdict,
         float(probability_moved),
         tolerance,
         float(unlike),
         far=moved and far > _FAR,
-        columns=moved_columns(scores.moves),
-        displacement=displacement(scores.moves, scores.classes),
+        columns=_moved_columns(scores.moves),
+        displacement=_displacement(scores.moves, scores.classes),
         part=part,
-        as_class=bool(as_class),
+        as_class=bool(unsure and as_classes and not (part or stray)),
         **stray,
     )
 
@@ -314,26 +298,26 @@ def _part(moves: Moves | None) -> float:
     return moves.part.share if moves is not None and moves.part.log_odds > _SAID_ODDS else 0.0
 
 
-def _can_have_moved(scores: OpenScores, far: float, unlike: float) -> bool:
-    """Whether a verdict can be "moved": classes that moved far may as well be other classes.
-
-    Where several classes moved too far to tell, the verdict says so.
-    """
+def _can_have_moved(scores: OpenScores) -> bool:
+    """Whether one known class may be said to have moved: if it moved far, another may lie there."""
     if len(scores.classes) > 1:
-        return not _as_classes(scores, far, unlike, _AS_A_CLASS)
+        return True
     away = None if scores.moves is None else scores.moves.departure
     return away is not None and away.distance < _SMALL_MOVE
 
 
-def _as_classes(scores: OpenScores, far: float, unlike: float, distance: float) -> bool:
-    """Whether hardly any row looks like training, and rows lie as far off as other classes."""
+def _as_classes(scores: OpenScores, far: float, unlike: float) -> bool:
+    """Whether hardly any row looks like training, and rows lie as far off as other classes.
+
+    Where several classes moved too far to tell, the verdict says so.
+    """
     away = None if scores.moves is None else scores.moves.departure
     if len(scores.classes) == 1 or away is None:
         return False
-    return far <= _FAR and unlike >= _HARDLY_ANY and away.distance >= distance
+    return bool(far <= _FAR and unlike >= _HARDLY_ANY and away.distance >= _AS_A_CLASS)
 
 
-def strays(moves: Moves | None) -> dict[str, Any]:
+def _strays(moves: Moves | None) -> dict[str, Any]:
     """Share of the new rows with stray values, and the columns by name or number."""
     if moves is None or not moves.stray.columns:
         return {}
@@ -342,7 +326,7 @@ def strays(moves: Moves | None) -> dict[str, Any]:
     return {"stray": moves.stray.share, "stray_columns": named}
 
 
-def moved_columns(moves: Moves | None) -> tuple[tuple[Any, float], ...]:
+def _moved_columns(moves: Moves | None) -> tuple[tuple[Any, float], ...]:
     """Columns that moved beyond noise on average over classes, the farthest first."""
     if moves is None or moves.shift is None or moves.error is None:
         return ()
@@ -380,10 +364,45 @@ def few_columns(drift: Drift, n_columns: int) -> tuple[Any, ...]:
     return chosen if len(chosen) <= most else ()
 
 
-def displacement(moves: Moves | None, classes: Sequence[Any]) -> dict[Any, float | None]:
+def _displacement(moves: Moves | None, classes: Sequence[Any]) -> dict[Any, float | None]:
     """Root mean square shift of each class, the part that noise explains taken off."""
     if moves is None or moves.shift is None or moves.error is None:
         return dict.fromkeys(classes)
     square = (np.square(moves.shift) - np.square(moves.error)).mean(axis=1)
     found = [None if np.isnan(value) else float(np.sqrt(max(value, 0.0))) for value in square]
     return dict(zip(classes, found, strict=True))
+
+
+def with_drift(estimate: Estimate, drift: Drift) -> Estimate:
+    """An estimate of a method that takes known classes for unmoved, with a verdict on drift.
+
+    Where classes have moved, or may have, rows that such a method calls unseen may be of any known
+    class: the interval of the unseen share begins at 0, and those of the known shares end higher
+    by that share.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen.drift import Drift, Tolerance, with_drift
+    >>> from unseen.records import Estimate
+    >>> estimate = Estimate(("cat",), [0.1], 0.9, "m", intervals=[[0.0, 0.2], [0.8, 1.0]],
+    ...                     n_labelled={"cat": 80}, n_new=400)
+    >>> drift = Drift("moved", 0.97, Tolerance(np.zeros(0), np.zeros(0)), 0.9)
+    >>> with_drift(estimate, drift).intervals
+    array([[0., 1.],
+           [0., 1.]])
+    """
+    limits = estimate.intervals
+    if limits is not None and drift.verdict != "still":
+        wider = limits + np.array([0.0, estimate.unseen])
+        wider[-1] = 0.0, limits[-1, 1]
+        limits = np.tile([0.0, 1.0], (len(limits), 1)) if drift.far else np.clip(wider, 0.0, 1.0)
+    text = (
+        f"{estimate.method} assumes that no class moved and calls moved rows unseen; "
+        "OpenSetEstimator finds that they have moved, or may have."
+    )
+    doubts = tuple(
+        notice if notice.code == "stray_values" else replace(notice, text=text)
+        for notice in drift.notices
+    )
+    return replace(estimate, drift=drift, intervals=limits, notices=(*estimate.notices, *doubts))

@@ -70,7 +70,7 @@ def _laid_back(estimator: ProportionEstimator, estimate: Estimate, rows: Matrix)
     Else rows of a new class might be laid onto known ones.
     """
     found, own = estimate.drift, estimator.labelled_
-    if found is None or (found.probability_moved or 0.0) <= _LIKELY or len(own.classes) == 1:
+    if found is None or found.probability_moved <= _LIKELY or len(own.classes) == 1:
         return estimate
     with own_threads():  # or rounding would depend on the number of cores
         laid = laid_back(own, rows)

@@ -27,7 +27,7 @@ from unseen._sklearn import HasMethods, Interval, fit_context
 from unseen._team import by_a_team
 from unseen._types import FloatArray, Matrix
 from unseen.diagnostics import Finding
-from unseen.drift import Drift, drift_by_distances, with_drift
+from unseen.drift import Drift, with_drift
 from unseen.intervals import (
     Calibrated,
     IntervalEvidence,
@@ -303,8 +303,8 @@ class ProportionEstimator(BaseEstimator, ABC):
             Also run the expensive checks of :mod:`unseen.diagnostics`, where the method has any.
         drift : Drift or None, default=None
             Drift that was found before, such as ``estimate.drift`` of the default on the same rows.
-            None looks at the distances between rows instead (docs/drift.md); the default always
-            looks for itself.
+            None asks the default, at the cost of another estimate (docs/drift.md); the default
+            always looks for itself.
         """
         check_interval(confidence, interval)
         if delta is not None and not 0 < delta < 1:
@@ -338,16 +338,17 @@ class ProportionEstimator(BaseEstimator, ABC):
         return rows, replace(scores, notices=(*notices, *scores.notices))
 
     def with_verdict(self, estimate: Estimate, rows: Matrix, drift: Drift | None) -> Estimate:
-        """The estimate with the drift that was found before, or else with what distances say.
+        """The estimate with the drift that was found before, or else with what the default finds.
 
         Used by methods that see the unseen and assume that no known class moved: docs/drift.md.
         """
         if not self.sees_unseen or estimate.drift is not None:
             return estimate
         if drift is None:
-            shares = np.maximum(estimate.proportions, 0.0), estimate.unseen
-            drift = drift_by_distances(self.labelled_, rows, *shares, estimate.seed)
-        return with_drift(estimate, drift)
+            from unseen.proportions.open_set import OpenSetEstimator  # which is built on this file
+
+            drift = answer(OpenSetEstimator(random_state=estimate.seed), self.labelled_, rows).drift
+        return estimate if drift is None else with_drift(estimate, drift)
 
     def _expensive_findings(self, scores: Any, rows: Matrix) -> list[Finding]:
         """Checks that need new scores or the rows; none, unless a method says otherwise."""

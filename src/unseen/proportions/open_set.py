@@ -191,8 +191,7 @@ class OpenSetEstimator(ProportionEstimator):
                     moved = moved_reading(scores, fit)
                     three = weigh_three(fit, moved, self.prior_moved)
                 seen = (three.probability_moved, moved.far) if three and moved else (0.0, 0.0)
-                sureness = moved.signs.sureness if moved else 0.0
-                drift = drift_record(scores, *seen, fit.shares[-1], sureness)
+                drift = drift_record(scores, *seen, fit.shares[-1])
             fit, three = _shrunk(scores, fit, three)
         follows = three is not None and self._follows(scores, drift)
         shares = three.shares if three is not None and follows else fit.shares
@@ -230,7 +229,7 @@ class OpenSetEstimator(ProportionEstimator):
 
         With one class little tells a class that moved from a new one that overlaps it: the verdict
         and the intervals allow for moved, and the shares follow where the verdict is "moved". Rows
-        that lie as far off, and look as unsure, as those of a new class are taken for one.
+        that lie as far off as those of a new class are taken for one where moved is not sure.
         """
         if drift is None or drift.as_class:
             return False
@@ -292,7 +291,7 @@ def _diagnostics(
     if drift is None or drift.verdict == "still":
         # Where known classes moved, the factor says that the rows differ, and not by what.
         found["bayes_factor"] = posterior.bayes_factor
-    if drift is not None and drift.probability_moved is not None:
+    if drift is not None:
         found["probability_moved"] = drift.probability_moved
         # Under three hypotheses the probability and the factor do not tell the prior.
         found["prior_unseen"] = 1 - posterior.prior_closed

@@ -19,10 +19,8 @@ from unseen._frozen import Frozen
 from unseen._types import Array, BoolArray, FloatArray, IntArray, Matrix
 from unseen.samples import Clusters, LabelledRows
 from unseen.scores.base import Distances
-from unseen.scores.beyond import times_a_class
 from unseen.scores.kernel import Scale, Standardisation, dense_pair, neighbour_distances
-from unseen.scores.laid import Laid, laid_rows
-from unseen.scores.part import MovedPart, moved_part
+from unseen.scores.laid import Laid, MovedPart, laid_rows, moved_part
 from unseen.scores.posteriors import Posteriors
 from unseen.scores.stray import StrayValues, some_rows, stray_values
 
@@ -64,7 +62,6 @@ class Moves(Frozen):
     part: MovedPart = field(default_factory=MovedPart)
     departure: Departure | None = None
     laid: Laid | None = None  # new rows laid onto labelled ones
-    beyond: float = 0.0  # times as far as any known class, as a whole
 
 
 def made_moves(
@@ -89,7 +86,6 @@ def made_moves(
         partial(moved_part, labelled, X_new, log_ratios),
         partial(mean_departure, labelled.rows, X_new, of_labelled, looks_like),
         partial(laid_rows, labelled, X_new, closed, clusters),
-        partial(times_a_class, labelled, X_new),
     ]
     found = chosen_arrays().side_by_side(lambda ask: ask(), asked)
     (shift, error), *signs = found

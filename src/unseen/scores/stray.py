@@ -29,6 +29,9 @@ _FEWEST_VALUES = 10
 # and mostly in rows that have few of them. From a part of the rows on, the whole column is in
 # another unit.
 _WIDTHS, _LEAST_VARIED, _FEW_CELLS, _MOSTLY, _LEAST_IN_UNIT = 0.75, 0.05, 0.1, 0.8, 0.02
+# Of more rows than this part, other values of the column must vary so much less than in training:
+# another unit leaves zeros alone.
+_MOST_OF_ROWS, _LESS_VARIED = 0.25, 0.5
 # Rows are ordinary if so large a part of the other rows lies farther from labelled rows than their
 # median. So many columns, and so many other rows, must be left to say so.
 _ORDINARY, _FEWEST_LEFT, _FEWEST_OTHERS = 0.35, 3, 20
@@ -119,9 +122,20 @@ def _far(old: FloatArray, new: FloatArray) -> BoolArray:
     far = ((new < low - beyond) | (new > high + beyond)) & varies
     in_unit = far.sum(axis=0) >= max(_FEWEST, _LEAST_IN_UNIT * len(new))
     far |= ((new < low) | (new > high)) & in_unit
+    # A part of the rows may be in another unit, but hardly so many; a new class has such values
+    # too, and leaves the column of the other rows as it was.
+    for column in np.flatnonzero(far.sum(axis=0) > _MOST_OF_ROWS * len(new)).tolist():
+        usual, left = old[:, column], new[~far[:, column], column]
+        far[:, column] &= _variety(left) <= _LESS_VARIED * _variety(usual)
     of_row = far.sum(axis=1)
     few = of_row <= max(1, _FEW_CELLS * len(beyond))
     return far & bool((few & (of_row > 0)).sum() >= _MOSTLY * (of_row > 0).sum())
+
+
+def _variety(values: FloatArray) -> float:
+    """Share of the values that are not the most common one."""
+    most = np.unique(values, return_counts=True)[1].max(initial=0)
+    return float(len(values) - most) / max(len(values), 1)
 
 
 def _codes(old: FloatArray, new: FloatArray) -> tuple[BoolArray, BoolArray]:

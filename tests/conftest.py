@@ -53,7 +53,7 @@ SLOW = (
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests of slow folders and files."""
     for item in items:
-        if set(item.path.parts) & set(SLOW):
+        if set(item.path.relative_to(item.config.rootpath).parts) & set(SLOW):
             item.add_marker(pytest.mark.slow)
 
 

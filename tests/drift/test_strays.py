@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from unseen import OpenSetEstimator
 from unseen.drift import Drift, Tolerance, few_columns
 from unseen.drift.hypotheses import _look_new, _part_moved
 from unseen.drift.lattice import SHARES
@@ -37,6 +38,36 @@ def test_stray_values_are_heard_where_their_rows_look_new() -> None:
     assert heard(np.where(STRAY, 0.9, 0.3), 0.5)
     assert not heard(np.full(100, 0.5), 0.5)
     assert not heard(np.where(STRAY, 0.9, 0.3), 0.9)
+
+
+def test_where_hardly_any_other_row_is_left_stray_values_are_heard_and_say_nothing_of_u() -> None:
+    fit, reading = fit_and_reading(np.full(100, 0.9), 1.0)
+    for n_others, heard in ((0, True), (19, True), (20, False)):
+        assert _look_new(fit, np.arange(100) >= n_others) == heard
+    reading.stray = StrayValues(np.ones(100, dtype=bool), (0, 1), ordinary=True)
+    odds, law = _part_moved(fit, reading)
+    assert odds == 1.0
+    assert law[0] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(("n_known", "unseen"), [(3, 0.0), (8, 0.0), (8, 0.3)])
+def test_a_code_in_every_row_of_a_wide_table_is_no_sure_new_class(n_known, unseen) -> None:
+    rng = np.random.default_rng(1)
+    mixing, centres = rng.normal(size=(8, 300)), 1.5 * rng.normal(size=(n_known + 1, 8))
+
+    def rows(y: np.ndarray) -> np.ndarray:
+        return (centres[y] + rng.normal(size=(len(y), 8))) @ mixing + rng.normal(size=(len(y), 300))
+
+    y, n_hidden = np.arange(300) % n_known, int(200 * unseen)
+    new = np.append(np.full(n_hidden, n_known), np.arange(200 - n_hidden) % n_known)
+    X, X_new = rows(y), rows(new)
+    X_new[rng.random(X_new.shape) < 0.03] = -999.0
+    found = OpenSetEstimator(random_state=0).fit(X, y).estimate(X_new, confidence=0.95)
+    assert {"sentinel_values", "stray_values"} <= {one.code for one in found.notices}
+    assert found.drift.verdict != "still"
+    low, high = found.intervals[-1]
+    assert low == 0.0
+    assert high > unseen
 
 
 def test_what_strays_is_no_longer_new() -> None:

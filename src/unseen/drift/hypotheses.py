@@ -23,7 +23,7 @@ from unseen.drift.moved import MovedReading, TwoHypotheses, with_nothing
 from unseen.mixture.detection import Missed
 from unseen.mixture.placement import PlacementPosterior, for_intervals
 from unseen.roc.pooled import log_sums, trapezoid
-from unseen.scores.stray import some_rows
+from unseen.scores.stray import hardly_any, some_rows
 
 __all__ = [
     "PROBABILITY_MOVED",
@@ -218,10 +218,12 @@ def _part_moved(fit: TwoHypotheses, reading: MovedReading) -> tuple[float, Float
 
 
 def _look_new(fit: TwoHypotheses, rows: BoolArray) -> bool:
-    """Whether these rows are much of what open calls new, and look new to it."""
+    """Whether these rows are much of what open calls new, and look new to it as no others do."""
     u_open = 1 - float(fit.posterior.open_quantile(0.5))
-    if not rows.any() or rows.all() or rows.mean() < _MUCH * u_open:
+    if not rows.any() or rows.mean() < _MUCH * u_open:
         return False
+    if hardly_any(~rows):
+        return True
     unseen = 1 - some_rows(fit.known)
     return bool(unseen[~rows].mean() <= _LEFT * unseen.mean())
 
@@ -235,7 +237,7 @@ def _law_of_others(fit: TwoHypotheses, reading: MovedReading, share: float) -> F
     """
     looks = np.concatenate([1 - fit.posterior.share, SHARES])
     both = np.concatenate([fit.posterior.probability, reading.by_distances]) / 2
-    points = np.append(0.0, (looks - share) / (1 - share))
+    points = np.append(0.0, (looks - share) / max(1 - share, SHARES[1]))
     return _on_grid(points, np.append(_NONE_IF_EXPLAINED, (1 - _NONE_IF_EXPLAINED) * both))
 
 

@@ -62,9 +62,9 @@ def stray_values(X: Matrix, X_new: Matrix) -> StrayValues:
 
     A code is one value that many new rows share and hardly any labelled row has. Far values lie
     beyond the labelled ones by most of the width of these. Both stray where the rows look, in all
-    other columns, as other new rows do; a code that lies apart also where too few columns are left
-    to say so. Of very many rows a part is looked at, and nothing is said of rows too many to be
-    dense.
+    other columns, as other new rows do; a code that lies apart also where too few columns, or other
+    rows, are left to say so. Of very many rows a part is looked at, and nothing is said of rows too
+    many to be dense.
     """
     pair = dense_pair(X, X_new)
     if pair is None:
@@ -74,7 +74,13 @@ def stray_values(X: Matrix, X_new: Matrix) -> StrayValues:
     for cells in (sure | likely, sure):
         if cells.any() and _can_be_told(cells) and _are_ordinary(old, new, cells):
             return _found(cells, ordinary=True)
-    return StrayValues() if _can_be_told(sure) else _found(sure, ordinary=False)
+    found = _found(sure, ordinary=False)
+    return StrayValues() if _can_be_told(sure) and not hardly_any(~found.rows) else found
+
+
+def hardly_any(rows: BoolArray) -> bool:
+    """Whether these rows are too few to say how all others of their kind look."""
+    return bool(rows.sum() < _FEWEST_OTHERS)
 
 
 def _found(cells: BoolArray, *, ordinary: bool) -> StrayValues:

@@ -40,10 +40,10 @@ def counted(monkeypatch) -> list[str]:
         made = kind.score
 
         @wraps(made)
-        def score(self, labelled, X_new, *, made=made, name=kind.__name__):
+        def score(self, labelled, X_new, *rest, made=made, name=kind.__name__):
             if type(self).__name__ == name:  # and not through a scorer that builds on this one
                 calls.append(name)
-            return made(self, labelled, X_new)
+            return made(self, labelled, X_new, *rest)
 
         monkeypatch.setattr(kind, "score", score)
     return calls
@@ -53,7 +53,7 @@ QUICK = {"classifier": GaussianNB(), "n_folds": 3}
 
 
 def without_drift(found: unseen.Estimate) -> dict:
-    """The answer without what it says of drift: alone, a method asks distances."""
+    """The answer without what it says of drift, which the default has told of the same rows."""
     notices = tuple(one for one in found.notices if one.code not in ("moved", "moved_unclear"))
     return replace(found, drift=None, notices=notices).to_dict()
 
@@ -119,7 +119,8 @@ def test_each_kind_of_score_is_made_once(samples, counted) -> None:
         MPEJoint(closed=False, **QUICK, n_jobs=2),
     ]
     compare(*samples, chosen, random_state=0)
-    assert sorted(counted) == ["PosteriorScorer", "TwoClassScorer"]
+    default = ["PosteriorScorer"]  # which is asked whether classes moved, once
+    assert sorted(counted) == [*default, "PosteriorScorer", "TwoClassScorer"]
 
 
 def test_other_settings_are_scored_anew(samples, counted) -> None:
@@ -132,7 +133,7 @@ def test_other_settings_are_scored_anew(samples, counted) -> None:
         "bayes, best bin": MPEIncomplete(method=BestBin(), **QUICK),
     }
     compare(*samples, chosen, random_state=0)
-    assert len(counted) == 5
+    assert len(counted) == 5 + 1  # and the default, which is asked whether classes moved
 
 
 def test_raw_rows_are_not_taken_for_posteriors(samples) -> None:

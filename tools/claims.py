@@ -42,7 +42,7 @@ STATED = {
         r"little: \.15 deviations, 3%; much: \.5, 10%", r"(by|of) \.05, \.1 or \.3",
         r"turned by \.15 radian", r"offset of \.[23] in", r"(offset|noise) \.1\b",
         r"off by more than \.2 under", r"a probability of \.73 against open",
-        r"Its prior probability is \.05;", r"at most \.73 against open",
+        r"Its prior probability is \.08;", r"at most \.73 against open",
         r"the probability is \.27,",
         r"above \.8\) and the rows depart by \.8", r"probability of \.8 or less",
         r"look unseen \(\.8 or more\) and stand off 1\.6 times", r"within \.1 of the true one",

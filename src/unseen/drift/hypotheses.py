@@ -39,7 +39,7 @@ PROBABILITY_MOVED, PROBABILITY_MOVED_ONE = 0.42, 0.18
 # Prior probability that a part of the rows moved. Log-odds of this where rows hold stray values,
 # which nothing else exceeds: they say "unclear", and not "moved". The last is for rows with too few
 # other columns to say whether they are ordinary.
-_PART, _STRAY, _STRAY_ALONE = 0.05, 1.0, -1.0
+_PART, _STRAY, _STRAY_ALONE = 0.08, 1.0, -1.0
 # So large a part of what open calls new is worth an explanation of its own.
 _MUCH = 0.4
 _PIECES = 8  # points around each of SHARES over which its mass is spread: an answer lies between

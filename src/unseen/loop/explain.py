@@ -19,7 +19,7 @@ from scipy.special import expit, logit
 from scipy.stats import norm
 from sklearn.base import BaseEstimator
 from sklearn.cluster import KMeans
-from sklearn.metrics import pairwise_distances, pairwise_distances_argmin
+from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_random_state
 
@@ -27,7 +27,8 @@ from unseen._types import FloatArray, IntArray
 from unseen._wording import quoted
 from unseen.loop.clauses import Column, describe, group_differences, top_words
 from unseen.loop.explanation import Explanation, Group, Verdict
-from unseen.loop.groups import Grouping, KnownWidth, class_widths
+from unseen.loop.groups import Grouping, KnownWidth
+from unseen.loop.likeness import width
 from unseen.loop.sheet import fitted_rule
 from unseen.rejection.base import RejectionRule
 from unseen.rejection.learning.shares import Shares
@@ -209,11 +210,11 @@ def _shares(
     the second as k-means does on resampled rows, started anew each time.
     """
     n_groups, weights = len(found.centres), rows.weights
-    nearest = pairwise_distances_argmin(rows.new, found.centres)
+    nearest = found.nearest(rows.new)
     nearest[called] = found.labels
     masses = np.bincount(nearest, weights=weights, minlength=n_groups) / len(weights)
     unseen = float(masses.sum())
-    X, mine = rows.new[called], weights[called]
+    X, mine = found.units.of(rows.new[called]), weights[called]
     parts = np.ones((_RESAMPLES, n_groups))
     for place in range(_RESAMPLES if n_groups > 1 else 0):
         drawn = rng.multinomial(len(called), np.full(len(called), 1 / len(called)))
@@ -275,8 +276,9 @@ def _near(rows: _Rows, members: IntArray, group_of_row: IntArray) -> _Near:
     near = near[:, 1:].ravel()  # the nearest of all is the row itself
     counts = np.bincount(rows.codes[near[near < n_known]], minlength=n_classes)
     in_group = group_of_row[called] == group_of_row[members[0]]
-    means = np.array([rows.known[rows.codes == code].mean(axis=0) for code in range(n_classes)])
-    widths = np.maximum(class_widths(rows.known, rows.codes), _TINY)
+    classes = [rows.known[rows.codes == code] for code in range(n_classes)]
+    means = np.array([one.mean(axis=0) for one in classes])
+    widths = np.maximum([width(one) for one in classes], _TINY)
     distances = np.linalg.norm(means - X.mean(axis=0), axis=1) / widths
     own = int(in_group[near[near >= n_known] - n_known].sum())
     stands_for = float((1 - rows.weights).sum()) / n_known

@@ -1,33 +1,36 @@
 """Groups of unseen rows: as many as known classes suggest.
 
-Known classes tell how one class looks, and their pairs how two do: two are wider, and the halves
-into which k-means cuts them mix less. The number of groups is the smallest k for which the groups
-of k-means are, on average, more like one known class than like two. Clustering without this
-yardstick cannot answer "one" (HDBSCAN), or answers "many" (silhouette, BIC): benchmarks/loop.py.
+Known classes show what one class looks like, and their pairs what two do (:mod:`.likeness`). The
+number of groups is the smallest k for which no group looks more like two classes than like one.
+Groups begin as parts of the graph of neighbours, and k-means moves on from there, both in units
+in which neighbours scatter equally in all directions (:mod:`.neighbours`). Clustering without
+this yardstick cannot answer "one" (HDBSCAN), or answers "many" (silhouette, BIC):
+benchmarks/loop.py.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 from sklearn.cluster import KMeans
-from sklearn.neighbors import NearestNeighbors
+from sklearn.metrics import pairwise_distances_argmin
 
 from unseen._types import FloatArray, IntArray
+from unseen.loop.likeness import OneOrTwo, measures, place_of_groups
+from unseen.loop.neighbours import Units, leading_vectors, neighbour_graph, parts_of_graph
 
-# Rows of a class that are looked at, and the part of them that are neighbours.
+# Rows of a class that are looked at, and the part of them that are neighbours of a row; the graph
+# that groups start from is joined twice as far.
 _ROWS, _NEAR = 50, 0.2
 _FEWEST = 8
 _MOST_CLASSES, _MOST_PAIRS = 30, 15
-# Difference of the scores of one and of two classes, where only one is known: about the median of
-# the differences in sets with more classes.
-_GAP = 0.7
+# Pairs of the known class and unseen rows, where only one class is known.
+_DRAWS = 5
 # Places between one class and two that give the range of the number of groups.
 _FEW, _MANY = 0.75, 0.25
-_TINY = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,8 +38,13 @@ class Grouping:
     """Groups of rows, and how many groups there might be."""
 
     labels: IntArray  # group of each row, from 0
-    centres: FloatArray  # of shape (k, d)
+    centres: FloatArray  # of shape (k, d), in the units
     n_groups: tuple[int, int]  # least and most groups that known classes allow for
+    units: Units = field(default_factory=Units)
+
+    def nearest(self, X: FloatArray) -> IntArray:
+        """The group whose centre is nearest to each row."""
+        return np.asarray(pairwise_distances_argmin(self.units.of(X), self.centres))
 
 
 @dataclass(frozen=True)
@@ -46,7 +54,7 @@ class KnownWidth:
     Parameters
     ----------
     between : float, default=0.5
-        The width at which a group is split, on a scale from one known class (0) to two (1).
+        The place at which a group is split, on a scale from one known class (0) to two (1).
     most : int, default=8
         Largest number of groups.
 
@@ -79,19 +87,21 @@ class KnownWidth:
         starts k-means. ``rows_per_class`` is the number of rows that a class is expected to have
         among ``X``; None is the median of the known classes.
         """
-        of_known = float(np.median(np.bincount(codes)))
+        of_known = max(_FEWEST, float(np.median(np.bincount(codes))))
         of_new = np.clip(rows_per_class or of_known, len(X) / self.most, len(X))
         n_rows = min(of_known, of_new, _ROWS)
-        one, two = _known_scores(known, codes, n_rows, rng)
         some = rng.permutation(len(X))[: round(len(X) * n_rows / of_new)]
+        parts = _drawn(codes, max(_FEWEST, round(n_rows)), rng)
+        n_near = max(3, round(_NEAR * n_rows))
+        near = np.vstack([known[np.concatenate(parts)], X[some]])
+        units = Units.of_equal_scatter(near, n_near)
+        yardstick = _yardstick(known, parts, X[some], units, n_near, rng)
+        candidates = _Candidates.begin(units.of(X), weights, some, n_near, self.most)
         fits: list[Any] = []
         places: list[float] = []
-        while len(fits) < min(self.most, len(X)) and not (places and places[-1] <= _MANY):
-            n_groups = len(fits) + 1
-            start = KMeans(n_groups, n_init=4, random_state=rng)
-            fits.append(start.fit(X, sample_weight=weights))
-            found = _mean_score(X[some], fits[-1].labels_[some], n_rows, rng)
-            places.append(_place(found, one, two, n_groups))
+        while len(fits) < min(self.most, len(some)) and not (places and places[-1] <= _MANY):
+            fits.append(candidates.fit(len(fits) + 1, rng))
+            places.append(_place(X[some], fits[-1].labels_[some], yardstick, units, n_near))
 
         def first(limit: float) -> int:
             reached = [n for n, place in enumerate(places, start=1) if place <= limit]
@@ -99,62 +109,71 @@ class KnownWidth:
 
         best = fits[first(self.between) - 1]
         labels = best.labels_.astype(np.intp)
-        return Grouping(labels, best.cluster_centers_, (first(_FEW), first(_MANY)))
+        return Grouping(labels, best.cluster_centers_, (first(_FEW), first(_MANY)), units)
 
 
-def _place(found: float, one: float, two: float, n_groups: int) -> float:
-    """Where groups lie between one class each (0) and one of them having two classes (1).
+@dataclass(frozen=True, eq=False)
+class _Candidates:
+    """Groups of any number: k-means on all rows, from the parts of the graph of some of them."""
 
-    One group too few holds two classes and the others one each: two of ``k + 1`` parts are like two
-    classes, and the mean is that much nearer to one class.
-    """
-    return (found - one) / max(two - one, _TINY) * (n_groups + 1) / 2
+    X: FloatArray  # in units of equal scatter
+    weights: FloatArray
+    some: IntArray
+    vectors: FloatArray  # leading eigenvectors of the graph of these
+
+    @classmethod
+    def begin(
+        cls, X: FloatArray, weights: FloatArray, some: IntArray, n_near: int, most: int
+    ) -> _Candidates:
+        graph = neighbour_graph(X[some], 2 * n_near, weights[some])
+        return cls(X, weights, some, leading_vectors(graph, most))
+
+    def fit(self, n_groups: int, rng: np.random.RandomState) -> Any:
+        """The fitted k-means."""
+        rows, mine = self.X[self.some], self.weights[self.some]
+        parts = parts_of_graph(self.vectors, n_groups, mine, rng)
+        counts = np.eye(n_groups)[parts].T * mine
+        totals = np.maximum(counts.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+        means = KMeans(n_groups, init=counts @ rows / totals, n_init=1)
+        return means.fit(self.X, sample_weight=self.weights)
 
 
-def _known_scores(
-    known: FloatArray, codes: IntArray, n_rows: float, rng: np.random.RandomState
-) -> tuple[float, float]:
-    """Mean score of one known class, and of two together, with ``n_rows`` rows of each."""
-    size = max(_FEWEST, round(n_rows))
+def _drawn(codes: IntArray, n_rows: int, rng: np.random.RandomState) -> list[IntArray]:
+    """Rows of each known class, of at most so many classes."""
     classes = rng.permutation(int(codes.max()) + 1)[:_MOST_CLASSES]
-    parts = [rng.permutation(np.flatnonzero(codes == code))[:size] for code in classes]
-    pairs = list(combinations(range(len(parts)), 2))
-    drawn = [pairs[place] for place in rng.permutation(len(pairs))[:_MOST_PAIRS]]
-    one = float(np.mean([two_classes_score(known[rows], n_rows, rng) for rows in parts]))
-    both = [
-        two_classes_score(known[np.concatenate([parts[a], parts[b]])], n_rows, rng)
-        for a, b in drawn
-    ]
-    return one, float(np.mean(both)) if both else one + _GAP
+    return [rng.permutation(np.flatnonzero(codes == code))[:n_rows] for code in classes]
 
 
-def _mean_score(
-    X: FloatArray, labels: IntArray, n_rows: float, rng: np.random.RandomState
-) -> float:
-    """Score of the groups, each counting by its rows."""
-    groups = [X[labels == label] for label in np.unique(labels)]
-    scores = [two_classes_score(rows, n_rows, rng) for rows in groups]
-    return float(np.average(scores, weights=[len(rows) for rows in groups]))
+def _yardstick(
+    known: FloatArray,
+    parts: list[IntArray],
+    new: FloatArray,
+    units: Units,
+    n_near: int,
+    rng: np.random.RandomState,
+) -> OneOrTwo:
+    """What tells one class from two: known classes, and pairs of them.
 
-
-def two_classes_score(X: FloatArray, n_rows: float, rng: np.random.RandomState) -> float:
-    """How much rows look like two classes of ``n_rows`` rows: wide, and their halves hardly mix.
-
-    The logarithm of the width, less twice the part of the neighbours that lie in the other of two
-    halves, where 1 is as many as by chance.
+    Where only one is known, it and unseen rows are the two.
     """
-    (width,) = class_widths(X, np.zeros(len(X), dtype=np.intp))
-    if len(X) < _FEWEST or width == 0:
-        return float(np.log(max(width, _TINY))) - 1
-    halves = KMeans(2, n_init=3, random_state=rng).fit(X).labels_
-    n_near = min(max(3, round(_NEAR * n_rows)), len(X) - 1)
-    near = NearestNeighbors(n_neighbors=n_near).fit(X).kneighbors(return_distance=False)
-    part = halves.mean()
-    crossing = (halves[near] != halves[:, None]).mean()
-    return float(np.log(width) - crossing / (part * (1 - part)))
+    pairs = list(combinations([known[part] for part in parts], 2))
+    pairs = [pairs[place] for place in rng.permutation(len(pairs))[:_MOST_PAIRS]]
+    if not pairs:
+        (only,) = parts
+        drawn = [rng.permutation(len(new))[: len(only)] for _ in range(_DRAWS)]
+        pairs = [(known[only], new[rows]) for rows in drawn]
+    one = [measures(known[part], units, n_near) for part in parts]
+    two = [measures(np.vstack(pair), units, n_near) for pair in pairs]
+    return OneOrTwo.learn(np.array(one), np.array(two))
 
 
-def class_widths(X: FloatArray, codes: IntArray) -> FloatArray:
-    """Root mean square distance of each class's rows to their mean."""
-    parts = [X[codes == code] for code in range(int(codes.max()) + 1)]
-    return np.array([np.sqrt(((one - one.mean(axis=0)) ** 2).sum(axis=1).mean()) for one in parts])
+def _place(
+    X: FloatArray, labels: IntArray, yardstick: OneOrTwo, units: Units, n_near: int
+) -> float:
+    """Where groups lie from one class each to one of them having two; small ones say nothing."""
+    numbers, sizes = np.unique(labels, return_counts=True)
+    large = sizes >= _FEWEST
+    if not large.any():
+        return -np.inf
+    found = [measures(X[labels == number], units, n_near) for number in numbers[large]]
+    return place_of_groups(yardstick.place(np.array(found)), sizes[large])

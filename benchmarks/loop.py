@@ -205,20 +205,29 @@ def other_rules(X: np.ndarray) -> dict[str, np.ndarray]:
     }
 
 
-def held_out_groups(rule, explanation, X_new, X_other) -> np.ndarray:
+class KeptUnits(unseen.KnownWidth):
+    """The rule of ``explain``; its ``units`` are those in which the last groups were made."""
+
+    def group(self, *given):
+        found = super().group(*given)
+        object.__setattr__(self, "units", found.units)
+        return found
+
+
+def held_out_groups(rule, explanation, units, X_new, X_other) -> np.ndarray:
     """Group of rows that nobody has seen: the nearest mean, where they are called unseen.
 
-    ``explain`` shifts the probabilities, so that their mean is the share; so does this.
+    ``explain`` shifts the probabilities, so that their mean is the share; so does this. The
+    nearest in the units in which groups were made.
     """
     mine, given = (
         logit(np.clip(one, 1e-6, 1 - 1e-6))
         for one in (explanation.weights, rule.out_of_fold_.new[:, -1])
     )
     cut = expit(-np.median(mine - given))
-    means = [
-        X_new[explanation.group_of_row == group.number].mean(0) for group in explanation.groups
-    ]
-    nearest = ((X_other[:, None] - np.array(means)) ** 2).sum(axis=2).argmin(axis=1) + 1
+    new, other = units.of(X_new), units.of(X_other)
+    means = [new[explanation.group_of_row == group.number].mean(0) for group in explanation.groups]
+    nearest = ((other[:, None] - np.array(means)) ** 2).sum(axis=2).argmin(axis=1) + 1
     return np.where(rule.predict_proba(X_other)[:, -1] >= cut, nearest, 0)
 
 
@@ -227,7 +236,8 @@ def group_draw(X, y, n_hidden: int, seed: int) -> tuple[list[dict], list[dict], 
     (X_in, y_in), (X_new, truth), (X_other, y_other), hidden = problem(X, y, n_hidden, rng)
     estimate = unseen.estimate(X_in, y_in, X_new, confidence=0.95, random_state=seed)
     rule = unseen.RejectionKernel(random_state=seed).fit(X_in, y_in, X_new, estimate)
-    found = unseen.explain(rule, X_in, y_in, X_new, random_state=seed)
+    way = KeptUnits()
+    found = unseen.explain(rule, X_in, y_in, X_new, groups=way, random_state=seed)
     is_new = np.isin(truth, hidden)
     flagged = found.weights >= 0.5
     if flagged.sum() < 20 or (flagged & is_new).sum() < 10:
@@ -248,7 +258,7 @@ def group_draw(X, y, n_hidden: int, seed: int) -> tuple[list[dict], list[dict], 
                 shares.append(
                     {"held": group.low <= share <= group.high, "width": group.high - group.low}
                 )
-    others = held_out_groups(rule, found, X_new, X_other)
+    others = held_out_groups(rule, found, way.units, X_new, X_other)
     known = X_other[~np.isin(y_other, hidden)]
     for group in found.groups:
         mine = X_other[others == group.number]

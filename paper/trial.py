@@ -108,7 +108,9 @@ class Block:
         """Posteriors of the known classes, of training rows out of fold and of the pool."""
         if tuning not in self._posteriors:
             pool = self.data.X[self.split.pool]
-            fitter, seed = cross_fitter(self.classifier(tuning)), self.seed()
+            # Ours may choose the scale of ranks and codes too, which a fixed bandwidth rules out.
+            scorer = KernelLogisticRegression() if tuning == OURS else self.classifier(tuning)
+            fitter, seed = cross_fitter(scorer), self.seed()
             labelled, new = fitter.posteriors(self.X, self.codes, pool, FOLDS, seed)
             assert labelled is not None
             self._posteriors[tuning] = labelled, new

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy.optimize import brentq
+from scipy.optimize import brentq, minimize
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
@@ -11,7 +11,13 @@ import unseen
 from reference.closed_twins import gaussian_posteriors, gaussian_rows
 from unseen import ClassifyAndCount, SaerensEM
 from unseen.scores import Posteriors
-from unseen.scores.calibration import BiasCorrectedTemperature, assumed_shares, needed_rescaling
+from unseen.scores.calibration import (
+    BiasCorrectedTemperature,
+    Rescaling,
+    assumed_shares,
+    needed_rescaling,
+    probable_rescaling,
+)
 
 CENTRES = [[0.0, 0.0], [2.0, 0.0]]
 
@@ -86,6 +92,60 @@ def test_posteriors_that_are_too_sure_are_rescaled_before_shares_are_read() -> N
         SaerensEM().from_scores(Posteriors((0, 1), codes, twin(calm), twin(calm_new))).proportions,
         atol=1e-4,
     )
+
+
+def test_the_probable_rescaling_is_the_peak_of_its_posterior() -> None:
+    """A slow twin: the product of likelihood and prior, climbed without derivatives."""
+    X, codes = rows_of([0.6, 0.4], 60, 7)
+    flat = gaussian_posteriors(X, CENTRES, [0.4, 0.6]) ** 0.5
+    flat /= flat.sum(axis=1, keepdims=True)
+
+    def height(parameters) -> float:
+        log_temperature, *bias = parameters
+        found = Rescaling(float(np.exp(log_temperature)), np.array(bias))(flat)
+        prior = np.square(parameters).sum() / (2 * 0.5**2)
+        return float(prior - np.log(found[np.arange(60), codes]).sum())
+
+    options = {"xatol": 1e-9, "fatol": 1e-12, "maxiter": 2000}
+    twin = minimize(height, np.zeros(3), method="Nelder-Mead", options=options).x
+    found = probable_rescaling(flat, codes)
+    assert_allclose(np.log(found.temperature), twin[0], atol=1e-3)
+    assert_allclose(found.bias, twin[1:], atol=1e-3)
+
+
+def test_rows_of_classes_that_lie_apart_say_nothing_of_a_bias() -> None:
+    codes = np.repeat([0, 1], 20)
+    sure = np.where(codes[:, None] == [0, 1], 0.999, 0.001)
+    assert_allclose(probable_rescaling(sure, codes).bias, 0.0, atol=0.01)
+
+
+def test_shares_are_read_off_calibrated_posteriors() -> None:
+    """Posteriors that are half as sure, and tilted, give the shares of exact ones."""
+    X, codes = rows_of([0.5, 0.5], 4000, 8)
+    X_new, _ = rows_of([0.8, 0.2], 4000, 9)
+    exact, exact_new = (gaussian_posteriors(rows, CENTRES, [0.5, 0.5]) for rows in (X, X_new))
+    flat, flat_new = (p**0.5 * [1.0, 1.5] for p in (exact, exact_new))
+    flat, flat_new = (p / p.sum(axis=1, keepdims=True) for p in (flat, flat_new))
+    record = Posteriors((0, 1), codes, flat, flat_new)
+    off, found, wanted = (
+        SaerensEM().from_scores(one).proportions
+        for one in (record, record.calibrated, Posteriors((0, 1), codes, exact, exact_new))
+    )
+    assert_allclose(found, wanted, atol=0.005)
+    assert abs(off - wanted).max() > 0.05
+    assert record.calibrated.calibrated is record.calibrated
+
+
+def test_windows_are_calibrated_as_all_rows_are() -> None:
+    X, codes = rows_of([0.5, 0.5], 100, 10)
+    posteriors = gaussian_posteriors(X, CENTRES, [0.5, 0.5])
+    record = Posteriors((0, 1), codes, posteriors, posteriors)
+    window = record.window(np.arange(30))
+    assert window.calibrated.rescaling is record.calibrated.rescaling
+    assert window.rescaling is None
+    assert_allclose(window.calibrated.ratios, record.calibrated.ratios[:30])
+    without_labelled = Posteriors((0, 1), codes, None, posteriors).window(np.arange(30))
+    assert without_labelled.n_new == 30
 
 
 def test_no_vote_says_half_a_vote() -> None:

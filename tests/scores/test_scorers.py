@@ -223,7 +223,7 @@ def test_an_estimate_solves_closed_set_em_once(samples, monkeypatch) -> None:
         solved.append(weights is None)
         return mixture_shares(ratios, weights, *rest, **options)
 
-    for module in ("scores.open", "proportions.closed_set.em", "proportions.open_set"):
+    for module in ("scores.open", "proportions.closed_set.em"):
         monkeypatch.setattr(f"unseen.{module}.mixture_shares", counted)
     unseen.estimate(*samples, confidence=0.9, random_state=0)
     assert solved.count(True) == 1

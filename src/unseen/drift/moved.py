@@ -41,9 +41,8 @@ from unseen.roc.pooled import log_sums
 from unseen.scores.base import Distances
 from unseen.scores.laid import MovedPart
 from unseen.scores.moves import Moves
-from unseen.scores.open import OpenScores, ratios_at_shares
+from unseen.scores.open import OpenScores, mixture_of_known, ratios_at_shares
 from unseen.scores.stray import StrayValues
-from unseen.simplex import mixture_shares
 
 __all__ = ["MovedReading", "TwoHypotheses", "moved_reading", "with_nothing"]
 
@@ -129,7 +128,7 @@ def moved_reading(scores: OpenScores, fit: TwoHypotheses) -> MovedReading:
         law,
         far,
         known,
-        _known_mixture(scores, known, fit.closed, far),
+        (1 - far) * mixture_of_known(scores, known) + far * fit.closed,
         _law_by_distances(margins[:-1]),
         *(() if moves is None else (moves.stray, moves.part)),
     )
@@ -264,15 +263,3 @@ def _known_rows(
     for column, part, known in zip([*steady, *trusted], parts, found, strict=True):
         rows += part * arrays.looked_up(known, read.places[column])
     return np.clip(1 - is_new + is_new * arrays.host(rows), _LEAST_SHARE, 1.0)
-
-
-def _known_mixture(
-    scores: OpenScores, known: FloatArray, closed: FloatArray, far: float
-) -> FloatArray:
-    """EM over rows that count as far as they are known; the closed shares if it is too far."""
-    if scores.posteriors is None:
-        return np.ones(1)
-    weights = (known / known.sum())[None]
-    ratios = kept_there(scores.posteriors, "ratios")
-    found = mixture_shares(ratios, weights, start=scores.mixture)[0]
-    return np.asarray((1 - far) * found + far * closed)

@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from unseen._arrays import chosen_arrays, kept_there
+from unseen._arrays import chosen_arrays
 from unseen._frozen import Frozen
 from unseen._random import even_draws, generator
 from unseen._sklearn import Interval
@@ -56,8 +56,7 @@ from unseen.roc.pooled import CurveLattice, WeighedLattice, fitted_lattice
 from unseen.roc.sketch import scored_evidence
 from unseen.scores import OpenScorer, OpenScores
 from unseen.scores.hidden import hidden_from_posteriors
-from unseen.scores.open import ratios_at_shares
-from unseen.simplex import mixture_shares
+from unseen.scores.open import mixture_of_known, ratios_at_shares
 
 PRIOR_CLOSED_ONE, PRIOR_CLOSED_MORE = 0.02, 0.9
 SMALL_SHARE = 0.03
@@ -243,8 +242,9 @@ def _shrunk(
     """Shares of many known classes, drawn towards the label shares, under closed and open."""
     if scores.posteriors is None:
         return fit, three
-    closed = shrunk_shares(scores.posteriors, fit.closed)
-    opened = shrunk_shares(scores.posteriors, fit.known_mixture, fit.known)
+    calibrated = scores.posteriors.calibrated
+    closed = shrunk_shares(calibrated, fit.closed)
+    opened = shrunk_shares(calibrated, fit.known_mixture, fit.known)
     if three is not None:
         three = replace(three, mixtures=np.array([closed, opened, three.mixtures[2]]))
     return replace(fit, closed=closed, known_mixture=opened), three
@@ -318,10 +318,7 @@ def open_set_fit(
     posterior, known, lattice = _posterior_at_shares(scores, scores.closed, *prior)
     evidence, mixture = posterior.log_bayes_factor, scores.closed
     for _ in range(n_rounds if posteriors is not None else 0):
-        # EM over rows that count as far as they belong to a known class.
-        weights = (known / known.sum())[None]
-        ratios = kept_there(posteriors, "ratios")
-        mixture = mixture_shares(ratios, weights, start=scores.mixture)[0]
+        mixture = mixture_of_known(scores, known)
         posterior, known, lattice = _posterior_at_shares(scores, mixture, *prior, lattice)
     return OpenSetFit(scores.closed, mixture, replace(posterior, log_bayes_factor=evidence), known)
 
@@ -361,13 +358,13 @@ def _posterior_draws(
         nu[~is_open] = 1 - wide.missed.quantile(within)
     mixture, posteriors = np.ones((n_draws, len(scores.classes))), scores.posteriors
     if posteriors is not None:
-        n_open = int(is_open.sum())
+        calibrated, n_open = posteriors.calibrated, int(is_open.sum())
         with own_threads():
             if n_open < n_draws:
-                mixture[~is_open] = em_replicates(posteriors, fit.closed, n_draws - n_open, rng)
+                mixture[~is_open] = em_replicates(calibrated, fit.closed, n_draws - n_open, rng)
             if n_open:
                 mixture[is_open] = em_replicates(
-                    posteriors, fit.known_mixture, n_open, rng, fit.known
+                    calibrated, fit.known_mixture, n_open, rng, fit.known
                 )
     return np.column_stack([nu[:, None] * mixture, 1 - nu])
 
@@ -391,6 +388,10 @@ def _three_draws(
             for place in np.unique(part):
                 chosen = part == place
                 mixture[chosen] = em_replicates(
-                    posteriors, three.mixtures[place], int(chosen.sum()), rng, known[place]
+                    posteriors.calibrated,
+                    three.mixtures[place],
+                    int(chosen.sum()),
+                    rng,
+                    known[place],
                 )
     return np.column_stack([(1 - u)[:, None] * mixture, u])

@@ -25,6 +25,8 @@ _INVERSE_TEMPERATURES = (0.01, 100.0)
 _STANDARD_ERRORS, _LEAST_DIFFERENCE = 2.0, 0.02
 # Calibrated posteriors would be rescaled in one case of a hundred.
 _LEVEL = 0.01
+# Before rows are seen: log-temperature and biases lie so far from 0 (a standard deviation).
+_SPREAD = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,15 +113,31 @@ def needed_rescaling(posteriors: FloatArray, codes: IntArray) -> Rescaling | Non
     return rescaling if 2 * (after - before) > chi2.isf(_LEVEL, posteriors.shape[1]) else None
 
 
+def probable_rescaling(posteriors: FloatArray, codes: IntArray) -> Rescaling:
+    """The most probable temperature and biases, small ones being likelier before rows are seen.
+
+    Few rows, or rows of classes that lie apart, say little of a bias, which then stays near 0.
+    """
+    return _least_log_loss(posteriors, codes, spread=_SPREAD)
+
+
 def _log_posteriors(posteriors: FloatArray, zero: float = _LEAST_POSTERIOR) -> FloatArray:
     """Logarithms, which stay finite where a classifier says 0."""
     return np.log(np.maximum(posteriors, zero))
 
 
 def _least_log_loss(
-    posteriors: FloatArray, codes: IntArray, *, temperature: bool = True, bias: bool = True
+    posteriors: FloatArray,
+    codes: IntArray,
+    *,
+    temperature: bool = True,
+    bias: bool = True,
+    spread: float = np.inf,
 ) -> Rescaling:
-    """Inverse temperature and biases of the least log-loss: a convex problem."""
+    """Inverse temperature and biases of the least log-loss: a convex problem.
+
+    With a finite ``spread`` their logarithms have a normal prior around 0.
+    """
     given = np.asarray(posteriors, dtype=np.float64)
     # Half of the least that is not 0: no vote of a hundred trees then says half a vote, and not
     # that no row of the class could be there.
@@ -133,7 +151,11 @@ def _least_log_loss(
         normaliser = np.logaddexp.reduce(logits, axis=1)
         excess = (np.exp(logits - normaliser[:, None]) - truth) / n_rows
         gradient = np.append((excess * logs).sum(), excess.sum(axis=0) * bias)
-        return float((normaliser - (logits * truth).sum(axis=1)).mean()), gradient
+        # Of the prior, for each row.
+        away = np.append(np.log(parameters[0]), parameters[1:])
+        pull = away / spread**2 / n_rows
+        gradient += pull / np.append(parameters[0], np.ones(n_classes))
+        return float((normaliser - (logits * truth).sum(axis=1)).mean() + pull @ away / 2), gradient
 
     start = np.append(1.0, np.zeros(n_classes))
     bounds = [_INVERSE_TEMPERATURES if temperature else (1.0, 1.0), *[(-50.0, 50.0)] * n_classes]

@@ -198,7 +198,8 @@ class OpenScorer(Scorer):
         closed: FloatArray = np.ones(1)
         mixture, weight = closed, None
         if posteriors is not None:
-            closed = mixture_shares(kept_there(posteriors, "ratios"), start=posteriors.prior)
+            densities = kept_there(posteriors.calibrated, "ratios")
+            closed = mixture_shares(densities, start=posteriors.prior)
             mixture = present = posteriors.training_shares
             if fitter.takes_weights:
                 mixture = (1 - _MIN_PART) * closed + _MIN_PART * present
@@ -267,6 +268,17 @@ def _with_moves(
     known = scores.posteriors, scores.closed
     moves = made_moves(labelled, X_new, *known, log_ratios, distances, scores.ratios.clusters)
     return replace(scores, moves=moves)
+
+
+def mixture_of_known(scores: OpenScores, known: FloatArray) -> FloatArray:
+    """Shares of the known classes by EM over rows that count as far as they are known, (K,).
+
+    ``known`` (m,) is the probability of each new row to belong to a known class.
+    """
+    if scores.posteriors is None:
+        return np.ones(1)
+    densities = kept_there(scores.posteriors.calibrated, "ratios")
+    return mixture_shares(densities, (known / known.sum())[None], start=scores.mixture)[0]
 
 
 def ratios_at_shares(scores: OpenScores, shares: FloatArray) -> RatioScores:

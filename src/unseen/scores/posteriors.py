@@ -17,7 +17,12 @@ from unseen._types import FloatArray, IntArray, Matrix
 from unseen.records import Notice
 from unseen.samples import Clusters, LabelledRows, check_closed_set, check_folds, group_clusters
 from unseen.scores.base import FOLDS, Pool, Scorer, Scores
-from unseen.scores.calibration import Rescaling, assumed_shares, needed_rescaling
+from unseen.scores.calibration import (
+    Rescaling,
+    assumed_shares,
+    needed_rescaling,
+    probable_rescaling,
+)
 from unseen.scores.crossfit import cross_fitter
 from unseen.scores.kernel import dense
 
@@ -122,6 +127,9 @@ class Posteriors(RowScores):
         at their prior.
     sums : PosteriorSums or None, default=None
         Sums over all new rows, where ``new`` holds drawn rows only.
+    calibration : Rescaling or None, default=None
+        Calibrates the posteriors before shares are read off them (:attr:`calibrated`); None is
+        learnt from the labelled rows when it is asked for.
 
     Examples
     --------
@@ -136,6 +144,7 @@ class Posteriors(RowScores):
     clusters: Clusters | None = None
     rescaling: Rescaling | None = None
     sums: PosteriorSums | None = field(default=None, kw_only=True)
+    calibration: Rescaling | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -191,10 +200,22 @@ class Posteriors(RowScores):
         found.flags.writeable = False
         return found
 
+    @cached_property
+    def calibrated(self) -> Posteriors:
+        """The record with densities by the temperature and biases that its labelled rows ask for.
+
+        Shares are read off it: what posteriors have wrong in all rows alike moves shares most.
+        """
+        if self.rescaling is not None:
+            return self
+        found = self.calibration or probable_rescaling(self.of_labelled, self.codes)
+        return replace(self, rescaling=found)
+
     def window(self, places: IntArray) -> Posteriors:
         """Posteriors of some of the new rows."""
         clusters = None if self.clusters is None else self.clusters.part(new=places)
-        return replace(self, new=self.new[places], clusters=clusters)
+        calibration = None if self.labelled is None else self.calibrated.rescaling
+        return replace(self, new=self.new[places], clusters=clusters, calibration=calibration)
 
 
 @dataclass(frozen=True, eq=False)

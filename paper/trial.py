@@ -12,7 +12,7 @@ does not say how it scores; we score out of fold, in ten, for both.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 from zlib import crc32
@@ -22,7 +22,8 @@ import numpy as np
 from paper.split import PrescribedSplit
 from unseen._types import FloatArray, IntArray
 from unseen.datasets import Dataset
-from unseen.scores import PairScores, Posteriors
+from unseen.samples import LabelledRows
+from unseen.scores import PairScores, Posteriors, PosteriorScorer
 from unseen.scores.base import FOLDS
 from unseen.scores.crossfit import cross_fitter
 from unseen.scores.klr import KernelLogisticRegression
@@ -84,7 +85,7 @@ class Block:
         self.X = data.X[self.split.training[kept]]
         codes = {label: code for code, label in enumerate(self.known)}
         self.codes = np.array([codes[label] for label in labels[kept].tolist()])
-        self._posteriors: dict[Tuning, tuple[FloatArray, FloatArray]] = {}
+        self._posteriors: dict[Tuning, Posteriors] = {}
         self._classifiers: dict[Tuning, KernelLogisticRegression] = {}
 
     def seed(self, proportion: float = 0.0) -> int:
@@ -104,16 +105,19 @@ class Block:
             self._classifiers[tuning] = scorer
         return self._classifiers[tuning]
 
-    def posteriors(self, tuning: Tuning) -> tuple[FloatArray, FloatArray]:
+    def posteriors(self, tuning: Tuning) -> Posteriors:
         """Posteriors of the known classes, of training rows out of fold and of the pool."""
         if tuning not in self._posteriors:
-            pool = self.data.X[self.split.pool]
-            # Ours may choose the scale of ranks and codes too, which a fixed bandwidth rules out.
-            scorer = KernelLogisticRegression() if tuning == OURS else self.classifier(tuning)
-            fitter, seed = cross_fitter(scorer), self.seed()
-            labelled, new = fitter.posteriors(self.X, self.codes, pool, FOLDS, seed)
-            assert labelled is not None
-            self._posteriors[tuning] = labelled, new
+            pool, seed = self.data.X[self.split.pool], self.seed()
+            labelled = LabelledRows(self.X, np.array(self.known), self.codes)
+            # Ours are the library's own. The paper's have a bandwidth and C, and nothing else.
+            scorer = PosteriorScorer(
+                None if tuning == OURS else self.classifier(tuning), FOLDS, seed
+            )
+            found = scorer.score(labelled, pool)
+            if tuning == PAPER:
+                found = replace(found, prior=found.training_shares)
+            self._posteriors[tuning] = found
         return self._posteriors[tuning]
 
 
@@ -169,7 +173,6 @@ class Trial:
 
     def posteriors(self, tuning: Tuning) -> Posteriors:
         """Posteriors of the known classes."""
-        labelled, pool = self.block.posteriors(tuning)
         place_in_pool = {row: place for place, row in enumerate(self.block.split.pool.tolist())}
-        new = pool[[place_in_pool[row] for row in self.places.tolist()]]
-        return Posteriors(self.known, self.block.codes, labelled, new, self.seed)
+        places = np.array([place_in_pool[row] for row in self.places.tolist()])
+        return replace(self.block.posteriors(tuning).window(places), seed=self.seed)

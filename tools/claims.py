@@ -34,7 +34,7 @@ STATED = {
               r'under "open" lie 1\.2 times', r"of power \.8", r"probability is above \.2",
               r"shares of \.1, \.3, \.\.\. \.9", r"one more problem lay below \.05",
               r"standard errors of about \.05", r"weigh \.9 here and open ones \.1",
-              r"at least 0\.6 \(an AUC of \.66\)"),
+              r"at least 0\.6 \(an AUC of \.66\)", r"log-loss above \.1, gradient"),
     "docs/drift.md": (
         r'above \.8 is "moved", above \.2 "unclear"', r"farthest moved by \.25 deviations",
         r"lie \.13 standard deviations", r"is below \.5 the law",
@@ -227,6 +227,22 @@ def skewed() -> Iterator[Claim]:
                 (min(slower), max(slower)))  # fmt: skip
 
 
+def boosting() -> Iterator[Claim]:
+    """Steps in some of many columns."""
+    for (problem,), own in table_by("boosting", ("problem",)).items():
+        errors = [
+            value
+            for column in ("error_before", "error_after")
+            for value in average("boosting", column, problem=problem)
+        ]
+        chosen = sum(int(row["chosen"]) for row in own)
+        before, after = (
+            sum(float(row[column]) for row in own) for column in ("seconds_before", "seconds_after")
+        )
+        yield Claim(DEFAULT, f"| {problem} | {{}} ({{}}) | {{}} ({{}}) | {{}} of 10 | {{}} |",
+                    (*errors, chosen, after / before))  # fmt: skip
+
+
 def demo() -> Iterator[Claim]:
     """Twenty draws of the demo."""
     draws = table("demo")
@@ -272,7 +288,7 @@ def rules() -> Iterator[Claim]:
 
 CLAIMS = [
     claim
-    for source in (paper, ablation, shift, calibration, skewed, demo, peers, coverage, rules,
-                   *use_claims.SOURCES, *drift_claims.SOURCES, *benchmark_claims.SOURCES)
+    for source in (paper, ablation, shift, calibration, skewed, boosting, demo, peers, coverage,
+                   rules, *use_claims.SOURCES, *drift_claims.SOURCES, *benchmark_claims.SOURCES)
     for claim in source()
 ]  # fmt: skip

@@ -17,6 +17,7 @@ from unseen._types import FloatArray, IntArray, Matrix
 from unseen.records import Notice
 from unseen.samples import Clusters, LabelledRows, check_closed_set, check_folds, group_clusters
 from unseen.scores.base import FOLDS, Pool, Scorer, Scores
+from unseen.scores.boosting import boosted_posteriors, may_boost
 from unseen.scores.calibration import (
     Rescaling,
     assumed_shares,
@@ -130,6 +131,8 @@ class Posteriors(RowScores):
     calibration : Rescaling or None, default=None
         Calibrates the posteriors before shares are read off them (:attr:`calibrated`); None is
         learnt from the labelled rows when it is asked for.
+    boosted : bool, default=False
+        Whether gradient boosting took the place of the default classifier (``scores/boosting.py``).
 
     Examples
     --------
@@ -145,6 +148,7 @@ class Posteriors(RowScores):
     rescaling: Rescaling | None = None
     sums: PosteriorSums | None = field(default=None, kw_only=True)
     calibration: Rescaling | None = field(default=None, kw_only=True)
+    boosted: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -255,20 +259,43 @@ class PosteriorScorer(Scorer):
         self, labelled: LabelledRows, X_new: Matrix, clusters: Clusters | None = None
     ) -> Posteriors:
         """Score checked rows; ``clusters`` are those found before, where there are any."""
-        fitter = cross_fitter(self.classifier, self.n_jobs)
-        rows, codes = labelled.rows, labelled.codes
-        clusters = clusters or group_clusters(labelled, X_new)
-        found = fitter.posteriors(rows, codes, X_new, self.n_folds, self.seed, clusters)
+        codes, clusters = labelled.codes, clusters or group_clusters(labelled, X_new)
+        found, boosted = self._raced(labelled, X_new, clusters)
         groups = None if labelled.groups is None else clusters
         if found[0] is None:
-            return Posteriors(labelled.labels, codes, *found, self.seed)
+            return Posteriors(labelled.labels, codes, *found, self.seed, boosted=boosted)
         prior = assumed_shares(found[0], codes)
         notices = _prior_notices(prior, labelled)
         # Where log-loss chose the settings, a sharper scale would trust rows of no known class.
-        rescaling = None if fitter.tuned else needed_rescaling(found[0], codes)
+        tuned = cross_fitter(self.classifier).tuned and not boosted
+        rescaling = None if tuned else needed_rescaling(found[0], codes)
         return Posteriors(
-            labelled.labels, codes, *found, self.seed, notices, prior, groups, rescaling
+            labelled.labels,
+            codes,
+            *found,
+            self.seed,
+            notices,
+            prior,
+            groups,
+            rescaling,
+            boosted=boosted,
         )
+
+    def _raced(
+        self, labelled: LabelledRows, X_new: Matrix, clusters: Clusters | None
+    ) -> tuple[tuple[FloatArray | None, FloatArray], bool]:
+        """Posteriors of labelled and of new rows, and whether boosting made them."""
+        fitter = cross_fitter(self.classifier, self.n_jobs)
+        given = labelled.rows, labelled.codes, X_new
+        if self.classifier is not None or not may_boost(*given):
+            return fitter.posteriors(*given, self.n_folds, self.seed, clusters), False
+        # It takes folds to choose, and the choice must not depend on who asks.
+        n_folds = self.n_folds or FOLDS
+        of_labelled, new = fitter.posteriors(*given, n_folds, self.seed, clusters)
+        assert of_labelled is not None
+        better = boosted_posteriors(of_labelled, *given, n_folds, self.seed, clusters, self.n_jobs)
+        of_labelled, new = better or (of_labelled, new)
+        return (None if self.n_folds is None else of_labelled, new), better is not None
 
     def serves(self, other: Scorer) -> bool:
         """Posteriors with folds also serve methods that need those of the new rows only."""

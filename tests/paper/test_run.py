@@ -147,9 +147,9 @@ def test_tuning_of_the_paper_is_chosen_once_a_permutation():
     assert block.classifier(OURS).scoring == "neg_log_loss"
     trial = Trial(block, 0.5)
     assert trial.pair_scores(PAPER) is trial.pair_scores(PAPER)
-    labelled, pool = block.posteriors(OURS)
-    assert len(labelled) == len(block.X)
-    assert len(pool) == len(block.split.pool)
+    posteriors = block.posteriors(OURS)
+    assert len(posteriors.of_labelled) == len(block.X)
+    assert posteriors.n_new == len(block.split.pool)
     assert trial.posteriors(OURS).n_new == block.split.test_size
 
 

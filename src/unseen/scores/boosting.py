@@ -23,7 +23,7 @@ from unseen.scores.base import FOLDS, assign_folds
 from unseen.scores.refit import CrossFitter
 
 # Of fewer rows of a class trees learn little.
-_LEAST_ROWS = 200
+_LEAST_ROWS = 250
 # Where the log-loss is smaller, classes lie apart, and shares can hardly become better.
 _NOTHING_TO_WIN = 0.1
 _FOLDS_OUT = 3  # of ten, on which the quick fit is judged

@@ -35,7 +35,7 @@ __all__ = [
 
 # Prior probability of moved, chosen on development sets. With one known class the question itself
 # supposes that something is new, so moved starts lower.
-PROBABILITY_MOVED, PROBABILITY_MOVED_ONE = 0.42, 0.18
+PROBABILITY_MOVED, PROBABILITY_MOVED_ONE = 0.45, 0.18
 # Prior probability that a part of the rows moved. Log-odds of this where rows hold stray values,
 # which nothing else exceeds: they say "unclear", and not "moved". The last is for rows with too few
 # other columns to say whether they are ordinary.

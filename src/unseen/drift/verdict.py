@@ -32,6 +32,9 @@ _SMALL_MOVE = 0.13
 # Departure, in units of how far classes lie apart, from which on hardly any row being like training
 # may as well mean that all rows are of new classes.
 _AS_A_CLASS = 0.8
+# Where moved is not sure, rows are taken for a class of their own if they depart as far as rows do
+# that are all new, and look so unsure (``drift/signs.py``).
+_AS_ALL_NEW, _UNSURE = 1.1, -0.1
 # A column is named from so many standard errors and deviations on.
 _ERRORS, _LEAST_SHIFT, _MOST_COLUMNS = 4.0, 0.02, 20
 # Columns that moved at least so far as this part of the farthest may be left out, if they are at
@@ -261,14 +264,16 @@ class Drift(Frozen):
         }
 
 
-def drift_record(scores: OpenScores, probability_moved: float, far: float, unlike: float) -> Drift:
+def drift_record(
+    scores: OpenScores, probability_moved: float, far: float, unlike: float, sureness: float = 0.0
+) -> Drift:
     """What the default found about drift.
 
     ``far``, from 0 to 1, says whether classes moved too far to tell; ``unlike`` is the unseen
-    share, if no class moved.
+    share, if no class moved; ``sureness`` is the sign of that name.
     """
     verdict: Verdict = "still"
-    as_classes = _as_classes(scores, far, unlike)
+    as_classes = _as_classes(scores, far, unlike, _AS_A_CLASS)
     if probability_moved > _UNCLEAR:
         sure = probability_moved > _MOVED and not as_classes
         verdict = "moved" if sure and _can_have_moved(scores) else "unclear"
@@ -278,7 +283,8 @@ def drift_record(scores: OpenScores, probability_moved: float, far: float, unlik
         new, labelled = distances.new[:, 0], distances.labelled[:, 0]
         tolerance = certified_tolerance(new, labelled, scores.codes)
     moved, part, stray = verdict == "moved", _part(scores.moves), _strays(scores.moves)
-    unsure = _UNCLEAR < probability_moved <= _MOVED
+    unsure = sureness <= _UNSURE and _UNCLEAR < probability_moved <= _MOVED
+    as_class = unsure and _as_classes(scores, far, unlike, _AS_ALL_NEW) and not (part or stray)
     return Drift(
         verdict,
         float(probability_moved),
@@ -288,7 +294,7 @@ def drift_record(scores: OpenScores, probability_moved: float, far: float, unlik
         columns=_moved_columns(scores.moves),
         displacement=_displacement(scores.moves, scores.classes),
         part=part,
-        as_class=bool(unsure and as_classes and not (part or stray)),
+        as_class=bool(as_class),
         **stray,
     )
 
@@ -306,7 +312,7 @@ def _can_have_moved(scores: OpenScores) -> bool:
     return away is not None and away.distance < _SMALL_MOVE
 
 
-def _as_classes(scores: OpenScores, far: float, unlike: float) -> bool:
+def _as_classes(scores: OpenScores, far: float, unlike: float, distance: float) -> bool:
     """Whether hardly any row looks like training, and rows lie as far off as other classes.
 
     Where several classes moved too far to tell, the verdict says so.
@@ -314,7 +320,7 @@ def _as_classes(scores: OpenScores, far: float, unlike: float) -> bool:
     away = None if scores.moves is None else scores.moves.departure
     if len(scores.classes) == 1 or away is None:
         return False
-    return bool(far <= _FAR and unlike >= _HARDLY_ANY and away.distance >= _AS_A_CLASS)
+    return bool(far <= _FAR and unlike >= _HARDLY_ANY and away.distance >= distance)
 
 
 def _strays(moves: Moves | None) -> dict[str, Any]:

@@ -231,9 +231,10 @@ def sure() -> Iterator[Claim]:
     """How often intervals hold, and what limits and probabilities are worth."""
     whole, opened = table("sure"), open_problems()
     # A closed problem is drawn a second time with the seed 1,000 higher.
-    two = [row for row in whole if int(row["seed"]) % 1000 in (0, 100)]
-    yield Claim(DEFAULT, "{} problems of each of two seeds, and {} closed ones of three more.",
-                (len(two) / 2, len(whole) - len(two)))  # fmt: skip
+    seeds = {int(row["seed"]) for row in opened}
+    own = [row for row in whole if int(row["seed"]) % 1000 in seeds]
+    yield Claim(DEFAULT, "{} problems of each of six seeds, and {} closed ones of three more.",
+                (len(own) / len(seeds), len(whole) - len(own)))  # fmt: skip
     first = [row for row in opened if row["seed"] == "0"]
     yield Claim(DEFAULT, "of seed 0 alone intervals hold {} of {} open problems.",
                 (held_and_width(first)[0], len(first)))  # fmt: skip

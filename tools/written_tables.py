@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from committed import Row, count, numbers, rows, table
 
-DRIFT, DEFAULT = "docs/drift.md", "docs/default.md"
+DRIFT, DEFAULT, NUMERICS = "docs/drift.md", "docs/default.md", "docs/numerics.md"
 FOUR = ("offset .1", "gain 5%", "one column", "noise .1")
 VERDICTS = ("still", "unclear", "moved")
 # The weight of "nothing is unseen" with several known classes.
@@ -314,9 +314,34 @@ def foretold() -> list[Row]:
     return [row for row in open_problems() if row["power"] not in ("", "nan")]
 
 
+WORK = {
+    "k3_2000": "3 classes, 2,000 rows",
+    "k3_5000": "3 classes, 5,000 rows",
+    "k50_2000": "50 classes, 2,000 rows",
+    "k3_20000": "3 classes, 20,000 rows",
+    "k3_100000": "3 classes, 100,000 rows",
+    "rule_5000": "a rule, 5,000 rows",
+    "monitor": "`monitor`, 50 windows of 200 rows",
+}
+
+
+def jobs() -> Iterator[str]:
+    """How much faster several jobs are than one, and what they cost."""
+    yield from head("work", "jobs", "times as fast", "CPU time, of that of one", "MB, beside one")
+    of_one = {row["cell"]: row for row in table("speed_jobs") if row["jobs"] == "1"}
+    for row in table("speed_jobs"):
+        one = of_one[row["cell"]]
+        if row is not one:
+            cpu = float(row["cpu"]) / float(one["cpu"])
+            faster = f"{float(row['ratio']):.2f}"
+            memory = f"{row['mb']}, {one['mb']}"
+            yield line(WORK[row["cell"]], row["jobs"], faster, f"{cpu:.2f}", memory)
+
+
 ON_PAGE: dict[str, tuple[Callable[[], Iterator[str]], ...]] = {
     DRIFT: (factor, control, must, groups, several, one, keel, stray, moved_part, said_moved),
     DEFAULT: (sure, probability, limit),
+    NUMERICS: (jobs,),
 }
 TABLES = [
     Table(page, write.__name__, tuple(write())) for page, all_ in ON_PAGE.items() for write in all_

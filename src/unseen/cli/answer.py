@@ -15,7 +15,7 @@ import click
 
 from unseen._files import check_writable, write_then_rename
 from unseen._progress import hear_stages, show_progress
-from unseen.cli.options import given_inputs
+from unseen.cli.options import given_inputs, on_cores
 from unseen.cli.screen import plain, print_files
 
 if TYPE_CHECKING:
@@ -109,12 +109,12 @@ def answer(
     function, which ``writes`` the files of some. It returns a record, perhaps with a model that
     ``--save`` keeps. The exit code is 3 where ``fails`` says so of the record.
     """
-    quiet = given.pop("quiet")
+    quiet, jobs = given.pop("quiet"), given.pop("jobs")
     own = {name: given.pop(name, None) for name in ("report", "json_path", "save")}
     outputs = Outputs(**own, **{name: given[name] for name in writes})
     inputs, asked = given_inputs(given)
     outputs.check(inputs, *also_read)
-    with _shown_progress(quiet):
+    with _shown_progress(quiet), on_cores(jobs):
         from unseen import study
 
         found = getattr(study, run)(inputs, **asked)

@@ -11,7 +11,7 @@ import click
 
 from unseen._wording import interval, share, short_share
 from unseen.cli.group import OnceCommand
-from unseen.cli.options import jobs_option, seed_option
+from unseen.cli.options import jobs_option, on_cores, seed_option
 from unseen.cli.screen import console, plain, print_notices, print_table, table_of, unseen_style
 
 if TYPE_CHECKING:
@@ -75,11 +75,12 @@ method_option = click.option(
 @click.command(cls=OnceCommand)
 @seed_option("Which draw of the digits to show.")
 @jobs_option
-def demo(seed: int) -> None:
+def demo(seed: int, jobs: int | None) -> None:
     """Estimate shares of handwritten digits, three of which training never saw."""
     from unseen.demo import Demo
 
-    record = Demo.run(seed)
+    with on_cores(jobs):
+        record = Demo.run(seed)
     screen = console()
     lies = "inside" if record.holds else "outside"
     truth = f"The truth, {short_share(record.truth[-1])}, lies {lies} the 95% interval."

@@ -72,14 +72,6 @@ def _work_on(context: click.Context, option: Any, device: str | None) -> None:
             raise click.ClickException(str(error).replace("device", "--device", 1)) from None
 
 
-def _on_cores(context: click.Context, option: Any, jobs: int | None) -> None:
-    """Share the work of the rest of the command among so many threads."""
-    if not context.resilient_parsing:  # a shell that completes a word has no work
-        import joblib
-
-        context.with_resource(joblib.parallel_config(n_jobs=jobs or -1))
-
-
 def _repeated(name: str, metavar: str, help: str) -> Callable[[Command], Command]:
     return click.option(name, metavar=metavar, multiple=True, help=f"{help}; may be repeated.")
 
@@ -99,8 +91,6 @@ def share_option(name: str, default: float | None, help: str) -> Callable[[Comma
 jobs_option = click.option(
     "--jobs",
     type=click.IntRange(min=1),
-    callback=_on_cores,
-    expose_value=False,
     help="Cores to use [default: all]. The answer is the same for any number.",
 )
 _COLUMN_OPTIONS = [
@@ -178,6 +168,13 @@ def table_options(command: Command, *, labels: str = "--labels") -> Command:
     for option in reversed([*arguments, label, beside, *columns, *_FILE_OPTIONS]):
         command = option(command)
     return command
+
+
+def on_cores(jobs: int | None) -> Any:
+    """Context whose work so many threads share; None takes all cores."""
+    import joblib
+
+    return joblib.parallel_config(n_jobs=jobs or -1)
 
 
 group_option = click.option(

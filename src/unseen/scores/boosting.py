@@ -32,7 +32,7 @@ _LEAST_POSTERIOR = 1e-15
 
 
 @dataclass(eq=False, repr=False)
-class Boosting(ClassifierMixin, BaseEstimator):
+class _Boosting(ClassifierMixin, BaseEstimator):
     """Gradient boosting of trees of eight leaves, on one thread.
 
     More rounds, or larger trees, overfit some hundred rows. Threads of OpenMP would wait more than
@@ -42,7 +42,7 @@ class Boosting(ClassifierMixin, BaseEstimator):
     n_rounds: int = 60
     learning_rate: float = 0.1
 
-    def fit(self, X: FloatArray, y: IntArray) -> Boosting:
+    def fit(self, X: FloatArray, y: IntArray) -> _Boosting:
         """Fit to labelled rows."""
         # Most estimates need no trees, which are slow to import.
         from sklearn.ensemble import HistGradientBoostingClassifier
@@ -64,6 +64,11 @@ class Boosting(ClassifierMixin, BaseEstimator):
         """Posteriors of the classes, (n, K)."""
         with _one_thread():
             return np.asarray(self.model_.predict_proba(X))
+
+
+def boosting() -> ClassifierMixin:
+    """The classifier, not yet fitted."""
+    return _Boosting()
 
 
 def may_boost(X: Matrix, codes: IntArray, X_new: Matrix) -> bool:
@@ -92,7 +97,7 @@ def boosted_posteriors(
     clusters = clusters or Clusters.of_copies(X, X_new)
     if not _scout_wins(X, codes, losses, seed, clusters.together[0]):
         return None
-    fitter = CrossFitter(Boosting(), n_jobs)
+    fitter = CrossFitter(boosting(), n_jobs)
     labelled, new = fitter.posteriors(X, codes, X_new, n_folds, seed, clusters)
     assert labelled is not None
     gain = losses - _log_losses(labelled, codes)
@@ -110,7 +115,7 @@ def _scout_wins(
     out = assign_folds(codes, FOLDS, seed, together) < _FOLDS_OUT
     if not (np.bincount(codes[~out], minlength=codes.max() + 1) > 0).all():
         return False
-    scout = Boosting(n_rounds=10, learning_rate=0.5).fit(X[~out], codes[~out])
+    scout = _Boosting(n_rounds=10, learning_rate=0.5).fit(X[~out], codes[~out])
     theirs = _log_losses(scout.predict_proba(X[out]), codes[out])
     return bool(theirs.sum() < losses[out].sum())
 

@@ -228,7 +228,7 @@ def inputs() -> Iterator[Claim]:
     apart = [one for one in gas if one["case"] != "within batch 2"]
     # The page says so in words, and so does the page on cells below.
     assert {tuple(one["interval"]) for one in apart} == {(0.0, 1.0)}
-    assert sorted(one["verdict"] for one in apart) == ["moved"] * (len(apart) - 1) + ["unclear"]
+    assert [one["verdict"] for one in apart].count("unclear") == 2
     alone, hidden = [one for one in gas if one["case"] == "within batch 2"]
     yield Claim("docs/case_gas.md", "{} ({} to {}, where {} are of a gas too rare to learn), and "
                 "{} ({} to {}) where ethylene is hidden and makes {}.",

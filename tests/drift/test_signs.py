@@ -350,14 +350,13 @@ def test_rows_that_lie_as_far_as_a_class_may_all_be_new() -> None:
     assert verdicts == ["moved", "unclear", "moved", "moved"]
 
 
-def test_unsure_rows_far_off_are_taken_for_a_class_where_moved_is_not_sure() -> None:
-    def taken(x=1.2, probability=0.5, far=0.0, unlike=0.9, sureness=-0.2, n_classes=2) -> bool:
+def test_rows_far_off_are_taken_for_a_class_where_moved_is_not_sure() -> None:
+    def taken(x=1.1, probability=0.5, far=0.0, unlike=0.9, n_classes=2) -> bool:
         scores = departed(scores_of(n_classes), x)
-        return drift_record(scores, probability, far, unlike, sureness).as_class
+        return drift_record(scores, probability, far, unlike).as_class
 
     assert taken()
-    assert not taken(x=1.0)
-    assert not taken(sureness=0.0)
+    assert not taken(x=0.9)
     assert not taken(unlike=0.7)
     assert not taken(far=1.0)
     assert not taken(probability=0.9)  # moved is sure
@@ -367,7 +366,7 @@ def test_unsure_rows_far_off_are_taken_for_a_class_where_moved_is_not_sure() -> 
     moves = departed(scores_of(2), 1.2).moves
     stray = StrayValues(np.ones(200, dtype=bool), (1,), 1.0)
     strays = replace(scores_of(2), moves=replace(moves, stray=stray))
-    assert not drift_record(strays, 0.5, 0.0, 0.9, -0.2).as_class
+    assert not drift_record(strays, 0.5, 0.0, 0.9).as_class
 
 
 @pytest.mark.filterwarnings("ignore:.*repeat other ones:unseen.UnseenWarning")

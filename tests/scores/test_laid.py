@@ -73,8 +73,17 @@ def test_copies_count_once() -> None:
 def test_nothing_is_said_of_one_class_and_of_few_rows() -> None:
     one = LabelledRows(LABELLED.rows, np.arange(1), np.zeros(400, dtype=int))
     assert laid_rows(one, LABELLED.rows, np.ones(1), None) is None
-    assert laid_rows(LABELLED, rows_of(CODES[:10], 6), EVEN, None) is None
+    assert not laid_rows(LABELLED, rows_of(CODES[:10], 6), EVEN, None).is_told
     assert laid_rows(LABELLED, rows_of(CODES, 6), np.array([0.0, 0.0, 0.0, 1.0]), None) is not None
+
+
+def test_a_table_in_another_unit_stands_off_even_where_classes_have_ten_rows() -> None:
+    labelled = LabelledRows(LABELLED.rows[:40], np.arange(4), CODES[:40])
+    only = np.array([1.0, 0.0, 0.0, 0.0])  # as closed shares of such rows may be
+    alike, scaled = (laid_rows(labelled, k * rows_of(CODES, 7), only, None) for k in (1, 16))
+    assert not scaled.is_told
+    assert laid_sign(scaled, 1.0) == 0.0
+    assert alike.times < 1.6 < scaled.times
 
 
 def test_the_sign_is_a_half_for_moved_and_minus_a_half_for_a_new_class() -> None:

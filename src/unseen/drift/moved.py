@@ -192,7 +192,7 @@ def _departed(
     if moves is not None and moves.departure is not None:
         odds = departure_odds(moves.departure, SHARES, with_nothing(law, log_new), fit.posterior)
         likelihood += new_likelihood(moves.departure, SHARES)
-    if moves is not None and moves.laid is not None:
+    if moves is not None and moves.laid is not None and moves.laid.is_told:
         likelihood += laid_likelihood(moves.laid, SHARES)
     shown = law * np.exp(likelihood - likelihood[0])
     return odds, log_new + float(np.log(shown.sum())), shown / shown.sum()

@@ -152,7 +152,9 @@ def laid_sign(laid: Laid | None, u_open: float) -> float:
 
     -.5 if they stay apart as a share ``u_open`` of a class as different as known ones would.
     """
-    return 0.0 if laid is None else float(0.5 - np.sqrt(apart(laid) / max(u_open, _LEAST_APART)))
+    if laid is None or not laid.is_told:
+        return 0.0
+    return float(0.5 - np.sqrt(apart(laid) / max(u_open, _LEAST_APART)))
 
 
 def beyond_sign(laid: Laid | None, n_known: int, u_open: float) -> float:

@@ -32,9 +32,8 @@ _SMALL_MOVE = 0.13
 # Departure, in units of how far classes lie apart, from which on hardly any row being like training
 # may as well mean that all rows are of new classes.
 _AS_A_CLASS = 0.8
-# Where moved is not sure, rows are taken for a class of their own if they depart as far as rows do
-# that are all new, and look so unsure (``drift/signs.py``).
-_AS_ALL_NEW, _UNSURE = 1.1, -0.1
+# Where moved is not sure, rows that depart as far as classes lie apart are taken for a class.
+_AS_ALL_NEW = 1.0
 # A column is named from so many standard errors and deviations on.
 _ERRORS, _LEAST_SHIFT, _MOST_COLUMNS = 4.0, 0.02, 20
 # Columns that moved at least so far as this part of the farthest may be left out, if they are at
@@ -264,13 +263,11 @@ class Drift(Frozen):
         }
 
 
-def drift_record(
-    scores: OpenScores, probability_moved: float, far: float, unlike: float, sureness: float = 0.0
-) -> Drift:
+def drift_record(scores: OpenScores, probability_moved: float, far: float, unlike: float) -> Drift:
     """What the default found about drift.
 
     ``far``, from 0 to 1, says whether classes moved too far to tell; ``unlike`` is the unseen
-    share, if no class moved; ``sureness`` is the sign of that name.
+    share, if no class moved.
     """
     verdict: Verdict = "still"
     as_classes = _as_classes(scores, far, unlike, _AS_A_CLASS)
@@ -283,7 +280,7 @@ def drift_record(
         new, labelled = distances.new[:, 0], distances.labelled[:, 0]
         tolerance = certified_tolerance(new, labelled, scores.codes)
     moved, part, stray = verdict == "moved", _part(scores.moves), _strays(scores.moves)
-    unsure = sureness <= _UNSURE and _UNCLEAR < probability_moved <= _MOVED
+    unsure = _UNCLEAR < probability_moved <= _MOVED
     as_class = unsure and _as_classes(scores, far, unlike, _AS_ALL_NEW) and not (part or stray)
     return Drift(
         verdict,

@@ -190,8 +190,7 @@ class OpenSetEstimator(ProportionEstimator):
                     moved = moved_reading(scores, fit)
                     three = weigh_three(fit, moved, self.prior_moved)
                 seen = (three.probability_moved, moved.far) if three and moved else (0.0, 0.0)
-                sureness = moved.signs.sureness if moved else 0.0
-                drift = drift_record(scores, *seen, fit.shares[-1], sureness)
+                drift = drift_record(scores, *seen, fit.shares[-1])
             fit, three = _shrunk(scores, fit, three)
         follows = three is not None and self._follows(scores, drift)
         shares = three.shares if three is not None and follows else fit.shares

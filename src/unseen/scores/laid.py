@@ -48,12 +48,17 @@ class Laid(Frozen):
     """How far new rows lie from labelled ones before and after they are laid onto them.
 
     ``apart`` and ``hidden`` are the share of the nearest rows that are of the own sample: a half if
-    both samples are alike, 1 if no row of one lies near the other.
+    both samples are alike, 1 if no row of one lies near the other; NaN where rows are too few.
     """
 
     apart: float  # of new rows, laid onto labelled ones
     hidden: float  # of known classes, each laid onto the others, on average
     times: float = 1.0  # as far as the known class that stands off most, before
+
+    @property
+    def is_told(self) -> bool:
+        """Whether there were rows enough to lay them."""
+        return not np.isnan(self.apart)
 
 
 def laid_rows(
@@ -61,7 +66,7 @@ def laid_rows(
 ) -> Laid | None:
     """New rows laid onto labelled rows in which the classes have the shares ``closed``.
 
-    Of copies one row counts. None for one class, for few rows, and for rows too many to be dense.
+    Of copies one row counts. None for one class, and for rows too many to be dense.
 
     Examples
     --------
@@ -89,18 +94,20 @@ def laid_rows(
     # So few that a draw without replacement keeps the shares.
     n_rows = min(len(new), _MOST, int(chance.sum() / max(chance.max(), _LEAST_VARIANCE)))
     sizes = np.minimum(counts, len(codes) - counts)
+    scale = Standardisation.of(old, np.ones(len(old)))
+    old, new = scale(old), scale(new)
+    of_class = np.eye(len(counts))[sizes >= _FEWEST_OF_CLASS][:, codes]
+    times = _times(old, of_class, new) if len(of_class) else 0.0
     enough = np.flatnonzero(sizes >= _FEWEST)
     if n_rows < _FEWEST or not len(enough):
-        return None
-    rng, scale = np.random.default_rng(0), Standardisation.of(old, np.ones(len(old)))
-    old, new = scale(old), scale(new)
+        return Laid(np.nan, np.nan, times)
+    rng = np.random.default_rng(0)
     onto = old[rng.choice(len(old), n_rows, replace=False, p=chance / chance.sum())]
     apart = _apart(new, onto, n_rows, rng)
     hidden = [
         _apart(old[codes == code], old[codes != code], min(sizes[code], n_rows), rng)
         for code in some_rows(enough, _MOST_CLASSES)
     ]
-    times = _times(old, np.eye(len(counts))[enough][:, codes], new)
     return Laid(apart, float(np.mean(hidden)), times)
 
 

@@ -186,6 +186,16 @@ def test_windows_get_the_scores_of_their_rows_alone(kind, labelled, samples) -> 
         assert_allclose(found, expected, atol=1e-12)
 
 
+def test_windows_know_how_a_hidden_class_would_look(labelled, samples) -> None:
+    """Without that, the interval of a window would be sharper than that of all rows."""
+    scorer, X_new = OpenScorer(n_folds=3), samples[2]
+    whole = scorer.score(labelled, X_new)
+    part = scorer.pool(labelled, X_new, whole.posteriors).window(np.arange(10, 70))
+    assert whole.hidden
+    for (found, *_), (expected, *_) in zip(part.hidden, whole.hidden, strict=True):
+        assert_allclose(np.concatenate(found), np.concatenate(expected))
+
+
 def arrays_of(scores: Any) -> list[np.ndarray]:
     if hasattr(scores, "pairs"):
         return [array for pair in scores.pairs for array in pair]

@@ -248,10 +248,18 @@ class OpenPool(Pool):
         """Distances of all new rows that small moves hardly change."""
         return self.samples.steady_distances(self.scorer.seed)
 
+    @cached_property
+    def hidden(self) -> tuple[tuple[ScorePair, ...], ...]:
+        """Distances of known classes as if each were unseen."""
+        if self.samples.distances is None:
+            return ()
+        return hidden_classes(self.labelled, self.samples.clusters, self.scorer.seed)
+
     def window(self, places: IntArray) -> OpenScores:
         """Scores of some of the new rows."""
         far = None if self.steady is None else self.steady.window(places)
-        return _with_moves(self.still(places), self.labelled, self.rows[places], far)
+        scores = _with_moves(self.still(places), self.labelled, self.rows[places], far)
+        return replace(scores, hidden=self.hidden)
 
     def still(self, places: IntArray) -> OpenScores:
         """Scores of some of the new rows, without what tells whether known classes moved."""

@@ -76,7 +76,7 @@ def test_rows_of_several_classes_are_laid_back_where_moved_is_the_likelier(moved
     ):
         alone = fitted.from_scores(fitted.scores(X_new))
         drift = replace(alone.drift, verdict="unclear", columns=(), probability_moved=probability)
-        told = asked_again(fitted, replace(alone, drift=drift), X_new)
+        told = asked_again(fitted, fitted.labelled_, replace(alone, drift=drift), X_new)
         assert (told.drift.laid_back is not None) == asked
 
 
@@ -109,7 +109,7 @@ def test_columns_that_moved_are_left_out_if_the_others_would_show_the_share() ->
     alone = fitted.from_scores(fitted.scores(X_new))
     for unlike, stray, asked in ((0.9, (), True), (0.001, (), False), (0.001, (4,), True)):
         drift = replace(alone.drift, unlike=unlike, stray_columns=stray, probability_moved=0.4)
-        told = asked_again(fitted, replace(alone, drift=drift), X_new)
+        told = asked_again(fitted, fitted.labelled_, replace(alone, drift=drift), X_new)
         assert (told.drift.without is not None) == asked
 
 

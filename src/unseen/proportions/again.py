@@ -16,6 +16,7 @@ from unseen._types import FloatArray, Matrix
 from unseen.drift import Drift, LaidBack, Without, few_columns
 from unseen.proportions.base import ProportionEstimator, answer
 from unseen.records import Estimate
+from unseen.samples import LabelledRows
 from unseen.scores.kernel import dense
 from unseen.scores.laid_back import laid_back
 
@@ -26,26 +27,31 @@ _LIKELY = 0.5  # probability of moved above which moved is likelier than not
 _AS_BEFORE = 0.8
 
 
-def asked_again(estimator: ProportionEstimator, estimate: Estimate, rows: Matrix) -> Estimate:
+def asked_again(
+    estimator: ProportionEstimator, own: LabelledRows, estimate: Estimate, rows: Matrix
+) -> Estimate:
     """The estimate, or the answer to the question asked again, where classes may have moved.
 
-    Under "still" nothing more is asked; each way to ask costs another estimate. The verdict stays
-    that of all columns. Rows that are taken for a new class could be laid anywhere.
+    ``own`` are the labelled rows. Under "still" nothing more is asked; each way to ask costs
+    another estimate. The verdict stays that of all columns. Rows that are taken for a new class
+    could be laid anywhere.
     """
     if estimate.drift is None or estimate.drift.verdict == "still":
         return estimate
-    told = _without_columns(estimator, estimate, rows)
+    told = _without_columns(estimator, own, estimate, rows)
     if told.drift is None or told.drift.answered is not None or told.drift.as_class:
         return told
-    return _laid_back(estimator, told, rows)
+    return _laid_back(estimator, own, told, rows)
 
 
-def _without_columns(estimator: ProportionEstimator, estimate: Estimate, rows: Matrix) -> Estimate:
+def _without_columns(
+    estimator: ProportionEstimator, own: LabelledRows, estimate: Estimate, rows: Matrix
+) -> Estimate:
     """Ask without the columns that hold stray values, or else those that moved most, if few.
 
     Columns that moved count as such only if the others would have shown the share that all claim.
     """
-    found, own = estimate.drift, estimator.labelled_
+    found = estimate.drift
     left_out = () if found is None else few_columns(found, rows.shape[1])
     if found is None or not left_out:
         return estimate
@@ -64,12 +70,14 @@ def _without_columns(estimator: ProportionEstimator, estimate: Estimate, rows: M
     return taken_over(estimate, other, replace(found, without=without))
 
 
-def _laid_back(estimator: ProportionEstimator, estimate: Estimate, rows: Matrix) -> Estimate:
+def _laid_back(
+    estimator: ProportionEstimator, own: LabelledRows, estimate: Estimate, rows: Matrix
+) -> Estimate:
     """Ask of the rows without a shift and a factor of each column, if several classes likely moved.
 
     Else rows of a new class might be laid onto known ones.
     """
-    found, own = estimate.drift, estimator.labelled_
+    found = estimate.drift
     if found is None or found.probability_moved <= _LIKELY or len(own.classes) == 1:
         return estimate
     with own_threads():  # or rounding would depend on the number of cores

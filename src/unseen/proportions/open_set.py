@@ -221,7 +221,7 @@ class OpenSetEstimator(ProportionEstimator):
 
         The verdict is in the estimate.
         """
-        return asked_again(self, estimate, rows)
+        return asked_again(self, self.labelled_, estimate, rows)
 
     def _follows(self, scores: OpenScores, drift: Drift | None) -> bool:
         """Whether the shares are those of three hypotheses, or of closed and open alone.

@@ -22,6 +22,7 @@ from unseen._random import whole_seed
 from unseen._types import FloatArray, IntArray, Matrix
 from unseen.drift.again import Verdict
 from unseen.proportions import OpenSetEstimator, ProportionEstimator
+from unseen.proportions.again import asked_again
 from unseen.records import Estimate, Notice
 from unseen.rejection.learning.sample import OutOfFold, novelty
 from unseen.samples import LabelledRows
@@ -107,6 +108,10 @@ def estimate_shares(
     scorer = chosen.scorer(whole_seed(seed if chosen.random_state is None else chosen.random_state))
     scorer.check(labelled, X_new.shape[0])
     reading, estimate = chosen.read_and_estimate(scorer.score(labelled, X_new), _CONFIDENCE)
+    # A mean over moved and open would call rows unseen for having moved.
+    has_moved = reading.drift is not None and reading.drift.verdict == "moved"
+    if has_moved:
+        estimate = asked_again(chosen, labelled, estimate, X_new)
     draws = reading.replicates(_REPLICATES, estimate.seed)[:, :-1]
     limits = np.asarray(estimate.intervals)
     centred = draws - draws.mean(axis=0)
@@ -115,9 +120,7 @@ def estimate_shares(
     correlation = unit.T @ unit
     np.fill_diagonal(correlation, 1.0)  # a share that never moves is correlated with no other
     covariance = covariance_of_limits(limits, correlation)
-    # A mean over moved and open would call rows unseen for having moved.
-    has_moved = reading.drift is not None and reading.drift.verdict == "moved"
-    known = (reading.shares if has_moved else reading.expected)[:-1]
+    known = np.asarray(estimate.proportions if has_moved else reading.expected[:-1])
     return Shares(known, covariance, limits, estimate)
 
 

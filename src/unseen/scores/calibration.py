@@ -136,7 +136,8 @@ def _least_log_loss(
 ) -> Rescaling:
     """Inverse temperature and biases of the least log-loss: a convex problem.
 
-    With a finite ``spread`` their logarithms have a normal prior around 0.
+    With a finite ``spread`` the biases and the logarithm of the temperature have a normal prior
+    around 0, which is convex too up to an inverse temperature of e.
     """
     given = np.asarray(posteriors, dtype=np.float64)
     # Half of the least that is not 0: no vote of a hundred trees then says half a vote, and not

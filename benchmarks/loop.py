@@ -20,7 +20,7 @@ other simulated audits.
 
 from __future__ import annotations
 
-from _common import RESULTS, cpu_seconds, write_csv  # isort: skip
+from _common import RESULTS, cpu_seconds, each, write_csv  # isort: skip
 
 import argparse
 import csv
@@ -276,8 +276,9 @@ def groups(folder: Path | None, n_draws: int = 20) -> None:
     for name, (X, y) in data_sets(folder).items():
         most = max(1, min(4, len(np.unique(y)) - 2))
         counts: list[dict] = []
-        for draw in range(n_draws if most > 1 else n_draws // 2):
-            found = group_draw(X, y, 1 + draw % most, 100 + draw)
+        n_mine = n_draws if most > 1 else n_draws // 2
+        draws = [(X, y, 1 + draw % most, 100 + draw) for draw in range(n_mine)]
+        for found in each(group_draw, draws):
             counts += found[0]
             all_shares += [{"set": name, **one} for one in found[1]]
             all_sentences += [{"set": name, **one} for one in found[2]]

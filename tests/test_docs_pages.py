@@ -123,7 +123,8 @@ def assert_same_but_for_rounding(
     got, expected = (np.array([*map(_value, NUMBER.findall(text))]) for text in (printed, shown))
     is_count = expected >= 5  # below, a number is a share or an exit code
     limit = np.where(is_count, np.maximum(room_for_counts * expected, room), room)
-    assert np.all(abs(got - expected) <= limit), printed
+    rounding = 1e-9  # 0.33 - 0.32 is more than 0.01
+    assert np.all(abs(got - expected) <= limit + rounding), printed
 
 
 def _value(number: str) -> float:

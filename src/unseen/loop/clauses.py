@@ -1,9 +1,9 @@
 """What sets a group apart: one or two clauses on columns, with honest percentages, and words.
 
-The search takes the clauses that hold for most of the group and least of the known rows. The
-percentages of the best of many clauses flatter it. By how much, resampled rows tell: the search on
-them flatters itself as much beside the rows from which they were drawn (the bootstrap's estimate of
-optimism, Efron 1983). That much is taken off; benchmarks/loop.py has the errors that are left.
+The search takes the clauses that hold for most of the group and least of the known rows, and so
+flatters them. Resampled rows tell by how much: the search on them flatters itself as much beside
+the rows from which they were drawn (the bootstrap's estimate of optimism, Efron 1983). What is left
+counts as so many of the rows, and Laplace's rule of succession says what to expect of the next row.
 """
 
 from __future__ import annotations
@@ -107,15 +107,17 @@ class Sentence:
 
 def describe(group: FloatArray, known: FloatArray, rng: np.random.RandomState) -> Sentence:
     """Find the sentence of a group, with percentages that hold for other rows too."""
-    found = _search(group, known)
-    optimism = np.zeros(2)
+    samples = group, known
+    found = _search(*samples)
+    sizes, optimism = np.array([len(group), len(known)]), np.zeros(2)
     for _ in range(_RESAMPLES):
-        drawn = [rows[rng.randint(len(rows), size=len(rows))] for rows in (group, known)]
+        drawn = [rows[rng.randint(len(rows), size=len(rows))] for rows in samples]
         again = _search(*drawn)
-        shown = np.array([again.holds(rows).mean() for rows in (group, known)])
+        shown = np.array([again.holds(rows).mean() for rows in samples])
         optimism += (np.array([again.in_group, again.in_known]) - shown) / _RESAMPLES
     honest = np.clip(np.array([found.in_group, found.in_known]) - optimism, 0.0, 1.0)
-    return replace(found, in_group=float(honest[0]), in_known=float(honest[1]))
+    in_group, in_known = ((honest * sizes + 1) / (sizes + 2)).tolist()
+    return replace(found, in_group=in_group, in_known=in_known)
 
 
 def _search(group: FloatArray, known: FloatArray) -> Sentence:

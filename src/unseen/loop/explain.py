@@ -94,7 +94,7 @@ def explain(
     >>> found = explain(rule, X, y, X_new, columns=["width", "length"], random_state=0)
     >>> group = found.groups[0]
     >>> group.verdict, group.sentence.text(found.columns)
-    ('a clump of its own', 'length > 6.97 holds for 92% of the group and 0% of known rows')
+    ('a clump of its own', 'length > 6.97 holds for 91% of the group and 1% of known rows')
     """
     rows = _Rows.checked(fitted_rule(rule), X, y, X_new)
     _check_texts(texts, len(rows.new))

@@ -21,12 +21,12 @@ from unseen.drift import Drift, Tolerance
 from unseen.monitoring import Timeline, monitor
 from unseen.monitoring.change import (
     ClassProbabilities,
-    _NoveltyBeyondClasses,
+    _novelty_beyond_classes,
     _p_value,
     _permuted_means,
     change_p_values,
 )
-from unseen.monitoring.run import _as_control
+from unseen.monitoring.run import _notices
 from unseen.monitoring.timeline import holm
 from unseen.monitoring.windows import find_windows, windows_of
 from unseen.records import Estimate, Notice
@@ -189,7 +189,7 @@ class TestChangeTests:
         means = [labelled_psi[rows.codes == k].mean() for k in (0, 1)]
         np.testing.assert_allclose(means, 0, atol=1e-12)
         np.testing.assert_allclose(
-            _NoveltyBeyondClasses.of(rows).columns[:, 0], beyond_classes_slowly(rows)[0][0]
+            _novelty_beyond_classes(rows)[0][:, 0], beyond_classes_slowly(rows)[0][0]
         )
 
     @pytest.mark.slow
@@ -545,7 +545,8 @@ class TestTimeline:
 def test_a_reference_that_moved_is_named_as_a_control(verdict) -> None:
     drift = Drift(verdict, 0.5, Tolerance(np.zeros(0), np.zeros(0)), 0.3)
     rows = {"n_labelled": {"a": 90}, "n_new": 90}
-    noted = _as_control(Estimate(("a",), [1.0], 0.0, "m", drift=drift, **rows))
+    moved, still = (Estimate(("a",), [1.0], 0.0, "m", drift=one, **rows) for one in (drift, None))
+    noted = _notices(moved, ("May",), [still])
     codes = [one.code for one in noted]
     assert codes == ([] if verdict == "still" else ["reference_as_control"])
-    assert _as_control(Estimate(("a",), [1.0], 0.0, "m", **rows)) == ()
+    assert _notices(still, ("May",), [still]) == ()

@@ -7,7 +7,6 @@ and permute which rows make the window. docs/monitor.md, "The two tests", has th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -116,70 +115,55 @@ def change_p_values(
     """
     rng = np.random.default_rng(random_state)
     directions = _directions(probabilities.new)
-    unseen = _NoveltyBeyondClasses.of(probabilities)
-    values = np.column_stack([directions, unseen.columns])
-    n_directions, counts = directions.shape[1], (n_window, len(values) - n_window)
+    novelty, class_noise = _novelty_beyond_classes(probabilities)
+    values = np.column_stack([directions, novelty])
+    counts = n_window, len(values) - n_window
     found, as_extreme = np.empty((2, 0)), np.zeros((2, 0), dtype=bool)
-    for n_more in _batches(n_permutations):
-        means = _permuted_means(values, n_window, n_more, rng)
-        window, rest = means[..., :n_directions], means[..., n_directions:]
+    done, size = 0, 2 * _ENOUGH
+    # Batches, each of as many permutations as all before.
+    while done < n_permutations and not (as_extreme.sum(axis=1) >= _ENOUGH).all():
+        means = _permuted_means(values, n_window, min(size, n_permutations - done), rng)
+        window, rest = means[..., : directions.shape[1]], means[..., directions.shape[1] :]
         any_change = np.square(window[0] - window[1]).sum(axis=1)
-        both = np.stack([any_change, np.abs(unseen.studentised(rest, counts))])
+        both = np.stack([any_change, np.abs(_studentised(rest, counts, class_noise))])
         # The first of every batch is the actual one.
         found = np.append(found, both[:, 1:] if found.size else both, axis=1)
         as_extreme = found[:, 1:] >= found[:, :1] * (1 - _ROUNDING)
-        if (as_extreme.sum(axis=1) >= _ENOUGH).all():
-            break
+        done, size = done + size, done + size
     any_p, unseen_p = map(_p_value, as_extreme)
     return any_p, unseen_p
 
 
-def _batches(n_permutations: int) -> Iterator[int]:
-    """Numbers of permutations, each as many as all before, that sum to ``n_permutations``."""
-    done, size = 0, 2 * _ENOUGH
-    while done < n_permutations:
-        yield min(size, n_permutations - done)
-        done, size = done + size, done + size
-
-
-@dataclass(frozen=True, eq=False)
-class _NoveltyBeyondClasses:
+def _novelty_beyond_classes(rows: ClassProbabilities) -> tuple[FloatArray, FloatArray]:
     """Novelty with the same mean in every known class, psi, and the parts of its standard error.
 
-    ``columns`` (m, K + 2) has of each new row psi, its square, and the shares of the known classes
-    that the row stands for: over rows of known classes their mean is the shares of the classes.
-    ``class_noise`` (K,) is the variance of the mean of psi over the labelled rows of each class.
+    The first array (m, K + 2) has of each new row psi, its square, and the shares of the known
+    classes that the row stands for: over rows of known classes their mean is the shares of the
+    classes. The second (K,) is the variance of the mean of psi over the labelled rows of a class.
     """
+    counts = np.bincount(rows.codes)
+    indicator = (rows.codes == np.arange(len(counts))[:, None]) / counts[:, None]
+    confusion = indicator @ rows.among_known_labelled
+    inverse = np.linalg.pinv(confusion, rcond=_LEAST_SEPARATION)
+    weights = inverse @ (indicator @ rows.novelty_labelled)
+    psi = rows.novelty - rows.among_known @ weights
+    labelled = rows.novelty_labelled - rows.among_known_labelled @ weights
+    spread = indicator @ np.square(labelled) - np.square(indicator @ labelled)
+    columns = np.column_stack([psi, np.square(psi), rows.among_known @ inverse])
+    return columns, np.maximum(spread, 0.0) / counts
 
-    columns: FloatArray
-    class_noise: FloatArray
 
-    @classmethod
-    def of(cls, rows: ClassProbabilities) -> _NoveltyBeyondClasses:
-        """Take from novelty what differs among the known classes."""
-        counts = np.bincount(rows.codes)
-        indicator = (rows.codes == np.arange(len(counts))[:, None]) / counts[:, None]
-        confusion = indicator @ rows.among_known_labelled
-        inverse = np.linalg.pinv(confusion, rcond=_LEAST_SEPARATION)
-        weights = inverse @ (indicator @ rows.novelty_labelled)
-        psi = rows.novelty - rows.among_known @ weights
-        labelled = rows.novelty_labelled - rows.among_known_labelled @ weights
-        spread = indicator @ np.square(labelled) - np.square(indicator @ labelled)
-        columns = np.column_stack([psi, np.square(psi), rows.among_known @ inverse])
-        return cls(columns, np.maximum(spread, 0.0) / counts)
+def _studentised(means: FloatArray, counts: tuple[int, int], class_noise: FloatArray) -> FloatArray:
+    """Difference of the means of psi over its standard error, for each of B permutations.
 
-    def studentised(self, means: FloatArray, counts: tuple[int, int]) -> FloatArray:
-        """Difference of the means of psi over its standard error, for each of B permutations.
-
-        ``means`` (2, B, K + 2) of the columns over the window and over the reference; ``counts`` of
-        the rows of both.
-        """
-        psi, square, shares = means[..., 0], means[..., 1], means[..., 2:]
-        noise = (square - np.square(psi)) / np.reshape(counts, (2, 1))
-        shift = np.square(shares[0] - shares[1])
-        variance = np.maximum(noise.sum(axis=0) + shift @ self.class_noise, 0.0)
-        error = np.sqrt(variance) + _LEAST_SPREAD / np.sqrt(sum(counts))
-        return (psi[0] - psi[1]) / error
+    ``means`` (2, B, K + 2) of psi, its square and the shares, over window and reference.
+    """
+    psi, square, shares = means[..., 0], means[..., 1], means[..., 2:]
+    noise = (square - np.square(psi)) / np.reshape(counts, (2, 1))
+    shift = np.square(shares[0] - shares[1])
+    variance = np.maximum(noise.sum(axis=0) + shift @ class_noise, 0.0)
+    error = np.sqrt(variance) + _LEAST_SPREAD / np.sqrt(sum(counts))
+    return np.asarray((psi[0] - psi[1]) / error)
 
 
 def _directions(values: FloatArray) -> FloatArray:

@@ -1,8 +1,15 @@
-"""All windows of a table: an estimate for each, and a test of each against the reference."""
+"""All windows of a table: an estimate for each, and a test of each against the reference.
+
+Posteriors and distances do not depend on the window of a row, so they are made once for all
+windows. Density ratios of new rows against labelled ones are made window by window, by few
+candidates (:class:`~unseen.scores.open.OpenPool`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import count as count_up
 from math import ceil
 from typing import Any
 
@@ -13,23 +20,33 @@ from unseen._arrays import chosen_arrays
 from unseen._progress import Listener, between, report, show_progress
 from unseen._random import whole_seed
 from unseen._team import team
-from unseen._types import FloatArray
-from unseen._wording import count, listed
+from unseen._types import FloatArray, IntArray, Matrix
+from unseen._wording import count, listed, quoted
 from unseen.api import chosen_estimator
 from unseen.intervals import check_interval
-from unseen.monitoring.reference import TEST_FOLDS, Reference, WindowScorer, training_reference
+from unseen.monitoring.change import change_p_values, class_probabilities
 from unseen.monitoring.timeline import Timeline
 from unseen.monitoring.windows import Windows, find_windows, shown_key, windows_of
 from unseen.preparing import prepare
 from unseen.proportions import ProportionEstimator
 from unseen.records import Estimate, Notice
-from unseen.samples import check_new, sample_notices
-from unseen.scores import Scorer
-from unseen.scores.base import FOLDS
+from unseen.samples import LabelledRows, check_new, sample_notices
+from unseen.scores import OpenScorer, Scorer
+from unseen.scores.base import FOLDS, Pool, stack_samples
+from unseen.scores.crossfit import Search
+from unseen.scores.open import OpenPool
 
 _MIN_PERMUTATIONS = 1999
 # The least p-value that permutations can give, adjusted for all windows, is this part of alpha.
 _RESOLUTION = 0.2
+# A test needs a scorer that is good enough, not the best: in development problems, fewer folds and
+# candidates than an estimate takes found as much.
+_TEST_FOLDS = 5
+_TEST_SEARCH = Search(np.array([1.0]), np.array([0.3, 30.0]))
+# More reference rows than this for each row of the window add little, and dilute what is new.
+_REFERENCE_ROWS = 2
+# One labelled row in so many stands for training in the tests.
+_SET_ASIDE = 3
 
 
 def monitor(
@@ -126,7 +143,7 @@ def monitor(
     scorer = scorer.settled(len(labelled.codes) + max(kept.counts))
     window_scorer = WindowScorer.prepare(chosen, scorer, labelled, rows)
     if to_training:
-        compared = training_reference(window_scorer)
+        compared = _training_reference(window_scorer)
     else:
         together = np.concatenate([kept.rows[place] for place in places])
         estimate = window_scorer.estimate(together, confidence)
@@ -144,9 +161,95 @@ def monitor(
         alpha=alpha,
         skipped=tuple(one for one in counted if one[1] < least_rows),
         n_missing=windows.n_missing,
-        notices=(*notices, *_as_control(compared.estimate), *_of_windows(kept.keys, estimates)),
+        notices=(*notices, *_notices(compared.estimate, kept.keys, estimates)),
         seed=seed,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class WindowScorer:
+    """The new rows of all windows, with what windows share, for estimates and for tests."""
+
+    estimator: ProportionEstimator  # reads the scores of each window
+    estimated: Pool  # scored by the estimator's scorer, with its folds settled
+    tested: OpenPool  # scored by the tests' scorer
+
+    @classmethod
+    def prepare(
+        cls, estimator: ProportionEstimator, scorer: Scorer, labelled: LabelledRows, rows: Matrix
+    ) -> WindowScorer:
+        """Make what windows share."""
+        posteriors, posterior_scorer = None, scorer.posterior_scorer()
+        posterior_scorer.check(labelled, rows.shape[0])
+        # With one known class any classifier serves the tests.
+        classifier = scorer.classifier
+        if len(labelled.classes) > 1:
+            posteriors = posterior_scorer.score(labelled, rows)
+            classifier = posterior_scorer.classifier
+        shared = labelled, rows, posteriors
+        tests = OpenScorer(classifier, _TEST_FOLDS, scorer.seed, scorer.n_jobs)
+        return cls(estimator, scorer.pool(*shared), tests.pool(*shared, _TEST_SEARCH))
+
+    def estimate(self, places: IntArray, confidence: float) -> Estimate:
+        """Shares in some of the rows."""
+        return self.estimator.from_scores(self.estimated.window(places), confidence=confidence)
+
+    def p_values(
+        self, window: IntArray, reference: IntArray, n_permutations: int, rng: np.random.Generator
+    ) -> tuple[float, float]:
+        """P-values of "nothing has changed" and of "the unseen share has not changed"."""
+        reference = rng.permutation(reference)[: _REFERENCE_ROWS * len(window)]
+        places = np.concatenate([window, reference])
+        shuffled = rng.permutation(len(places))
+        rows = class_probabilities(self.tested.still(places[shuffled]))
+        back = np.argsort(shuffled)
+        rows = replace(rows, among_known=rows.among_known[back], novelty=rows.novelty[back])
+        return change_p_values(rows, len(window), n_permutations, rng)
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """The sample that windows are compared with: shares, rows, and a scorer for these rows."""
+
+    estimate: Estimate
+    scorer: WindowScorer
+    rows: IntArray
+
+
+def _training_reference(scorer: WindowScorer) -> Reference:
+    """Labelled rows that the tests' scorer takes for new ones.
+
+    The shares are those of the labels. As many rows of each class are set aside as its share asks
+    for, so that the reference varies less than a random sample, and tests err on the safe side.
+    """
+    pool, rng = scorer.estimated, np.random.default_rng(scorer.tested.scorer.seed)
+    sample, n_folds = pool.labelled, pool.scorer.posterior_scorer().n_folds
+    # The fewest rows of a class of which the rest has one for each fold.
+    least = next(n for n in count_up(n_folds) if n - n // _SET_ASIDE >= n_folds)
+    few = np.flatnonzero(sample.counts < least)
+    if few.size:
+        raise ValueError(
+            f'with reference="training" each class must have at least {least} rows in X: a third '
+            f"is set aside for the tests, and n_folds={n_folds} folds need a row of each class; "
+            f"{quoted(sample.classes[few[:1]])} has {sample.counts[few[0]]}."
+        )
+    order = rng.permutation(len(sample.codes))
+    place_in_class = np.empty(len(order), dtype=np.intp)
+    for code in range(len(sample.classes)):
+        of_class = order[sample.codes[order] == code]
+        place_in_class[of_class] = np.arange(len(of_class))
+    aside = place_in_class % _SET_ASIDE == _SET_ASIDE - 1
+    rows = stack_samples(pool.rows, sample.rows[aside])[0]
+    rest = WindowScorer.prepare(scorer.estimator, pool.scorer, sample.part(~aside), rows)
+    estimate = Estimate(
+        classes=sample.labels,
+        proportions=sample.counts / sample.counts.sum(),
+        unseen=0.0,
+        method="labels of training",
+        n_labelled=dict(zip(sample.labels, sample.counts.tolist(), strict=True)),
+        n_new=0,
+    )
+    return Reference(estimate, rest, np.arange(pool.rows.shape[0], rows.shape[0]))
 
 
 def _followed(
@@ -160,7 +263,7 @@ def _followed(
     """Estimate of each window, and its two p-values; NaN in the windows of the reference."""
     n_windows = len(windows.keys)
     n_permutations = max(_MIN_PERMUTATIONS, ceil(n_windows / (_RESOLUTION * alpha)))
-    rngs = np.random.default_rng(scorer.seed).spawn(n_windows)
+    rngs = np.random.default_rng(scorer.tested.scorer.seed).spawn(n_windows)
 
     def follow(place: int) -> tuple[Estimate, tuple[float, float]]:
         rows, p_values = windows.rows[place], (np.nan, np.nan)
@@ -182,7 +285,7 @@ def _followed(
 def _check_settings(alpha: float, least_rows: int, scorer: Scorer) -> None:
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must lie strictly between 0 and 1, such as 0.05; got {alpha}.")
-    least = max(TEST_FOLDS, scorer.n_folds or FOLDS)
+    least = max(_TEST_FOLDS, scorer.n_folds or FOLDS)
     if least_rows < least:
         raise ValueError(
             f"least_rows must be at least {least}, so that each fold of the estimator holds a "
@@ -202,31 +305,27 @@ def _kept(windows: Windows, least_rows: int, at_least: int) -> Windows:
     return Windows(keys, tuple(windows.rows[place] for place in enough), windows.n_missing)
 
 
-def _as_control(reference: Estimate) -> tuple[Notice, ...]:
-    """That the reference is what a control is, where known classes look moved there already."""
-    if not reference.is_in_doubt:
-        return ()
-    text = (
-        "Known classes have moved, or may have, in the reference already. The p-values ask what is "
-        "new since the reference, and allow for this move. The shares compare with training, and "
-        "do not allow for it."
-    )
-    return (Notice("reference_as_control", text, "note"),)
-
-
-def _of_windows(keys: Sequence[Any], estimates: Sequence[Estimate]) -> tuple[Notice, ...]:
-    """Notices that every window has, once; and which windows have more."""
+def _notices(
+    reference: Estimate, keys: Sequence[Any], estimates: Sequence[Estimate]
+) -> tuple[Notice, ...]:
+    """That known classes moved in the reference, what every window has, and which have more."""
+    found: list[Notice] = []
+    if reference.is_in_doubt:
+        text = (
+            "Known classes have moved, or may have, in the reference already. The p-values ask "
+            "what is new since the reference, and allow for this move. The shares compare with "
+            "training, and do not allow for it."
+        )
+        found.append(Notice("reference_as_control", text, "note"))
     all_notices = [estimate.notices for estimate in estimates]
     common = [one for one in all_notices[0] if all(one in others for others in all_notices)]
-    more = [
-        shown_key(key)
-        for key, notices in zip(keys, all_notices, strict=True)
-        if len(notices) > len(common)
-    ]
-    if not more:
-        return tuple(common)
-    text = (
-        f"Some windows have notices of their own: {listed(more)}. Read these in --json, or in the "
-        "estimates of the timeline."
-    )
-    return (*common, Notice("notices_in_windows", text))
+    has_more = [len(notices) > len(common) for notices in all_notices]
+    more = [shown_key(key) for key, has in zip(keys, has_more, strict=True) if has]
+    found += common
+    if more:
+        text = (
+            f"Some windows have notices of their own: {listed(more)}. Read these in --json, or in "
+            "the estimates of the timeline."
+        )
+        found.append(Notice("notices_in_windows", text))
+    return tuple(found)

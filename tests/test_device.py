@@ -21,7 +21,7 @@ from unseen._arrays import NumpyArrays, carried, chosen_arrays, kept_there, rows
 from unseen.mixture.placement import Candidates
 from unseen.rejection import Logistic
 from unseen.rejection.stack import nearest
-from unseen.samples.copies import are_distinct
+from unseen.samples.clusters import are_distinct
 from unseen.scores.base import Distances
 from unseen.scores.kernel import Standardisation, neighbour_distances
 from unseen.scores.reshaping import Reshaping

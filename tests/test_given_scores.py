@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from unseen.samples.given_scores import scores_as_features
+from unseen.preparing import scores_as_features
 
 SCORES, NEW = np.random.default_rng(0).dirichlet([1, 1], size=(2, 30))
 

@@ -19,14 +19,13 @@ from unseen._wording import html_table, text_table
 from unseen.drift import Drift
 from unseen.full import check_full, estimate_full
 from unseen.mixture.proportion import mixture_proportion as mixture_proportion
-from unseen.preparing import prepare
+from unseen.preparing import prepare, scores_as_features
 from unseen.proportions import OpenSetEstimator, ProportionEstimator, all_estimators
 from unseen.proportions.control import estimate_against_control
 from unseen.proportions.held_out import estimate_with_groups
 from unseen.records import Estimate, Notice
 from unseen.samples.checks import check_new
 from unseen.samples.draws import MAX_ROWS, Draw
-from unseen.samples.given_scores import scores_as_features
 from unseen.scores import Scorer, Scores
 
 _FEWEST_ROWS = 10

@@ -1,4 +1,4 @@
-"""Tables that hold text, dates or gaps: made numbers, and named in notices as they are."""
+"""What a user has, made into numbers: tables with text, dates or gaps, and given scores."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from unseen._types import FloatArray, IntArray
-from unseen._wording import check_named_once
+from unseen._wording import check_named_once, quoted
 from unseen.full import row_pieces
 from unseen.records import Notice
 from unseen.samples.checks import check_rows, column_names
 from unseen.samples.oddities import sentinel_notices
+from unseen.simplex import check_one_kind, part_of_probabilities, score_features
 from unseen.tables.columns import Columns
 from unseen.tables.values import BadCell
 
@@ -97,29 +99,24 @@ def _named(columns: Columns, X: FloatArray) -> NamedRows:
 
 
 def _need_columns(samples: dict[str, Any]) -> bool:
-    """Whether any sample holds text, dates or gaps; then all must be tables with names."""
+    """Whether any table holds text, dates or gaps; then all must be tables with named columns."""
+    names = {name: column_names(sample) for name, sample in samples.items()}
+    for name, found in names.items():
+        check_named_once(name, found or ())
+    asking = []
+    for name in [name for name, found in names.items() if found is not None]:
+        try:
+            for rows in row_pieces(samples[name]):
+                check_rows(rows, "X")
+        except (TypeError, ValueError):
+            asking.append(name)
     for name, sample in samples.items():
-        check_named_once(name, column_names(sample) or ())
-    asking = [name for name, sample in samples.items() if _needs_columns(sample)]
-    for name, sample in samples.items():
-        if asking and sample is not None and column_names(sample) is None:
+        if asking and sample is not None and names[name] is None:
             raise TypeError(
                 f"{name} must be a table with named columns, as {asking[0]} holds text, dates or "
                 f"gaps; got {type(sample).__name__}."
             )
     return bool(asking)
-
-
-def _needs_columns(X: Any) -> bool:
-    """Whether a sample is a table with names that holds more than finite numbers."""
-    if X is None or column_names(X) is None:
-        return False
-    try:
-        for rows in row_pieces(X):
-            check_rows(rows, "X")
-    except (TypeError, ValueError):
-        return True
-    return False
 
 
 def without_constants(notices: Iterable[Notice]) -> tuple[Notice, ...]:
@@ -139,3 +136,45 @@ def in_units(
     _, new = columns.in_units(np.asarray(X_new))
     spoken = {} if advice is None else {"advice": advice}
     return (*others, *sentinel_notices(known, new, names, **spoken)) if names else others
+
+
+def scores_as_features(
+    scores: ArrayLike,
+    scores_new: ArrayLike,
+    novelty: ArrayLike | None = None,
+    novelty_new: ArrayLike | None = None,
+) -> tuple[FloatArray, FloatArray]:
+    """Features of labelled and of new rows; novelty is scaled to the spread of the scores."""
+    rows, rows_new = check_rows(scores, "scores"), check_rows(scores_new, "scores_new")
+    if rows.shape[1] != rows_new.shape[1] or rows.shape[1] < 2:
+        raise ValueError(
+            "scores and scores_new must have as many columns, at least two; "
+            f"got {rows.shape[1]} and {rows_new.shape[1]}."
+        )
+    names, new_names = column_names(scores), column_names(scores_new)
+    if names and new_names and names != new_names:
+        raise ValueError(
+            "scores_new must have the columns of scores in the same order; "
+            f"got {quoted(new_names)} where scores has {quoted(names)}."
+        )
+    if (novelty is None) != (novelty_new is None):
+        raise ValueError("novelty and novelty_new must be given both, or neither.")
+    part, part_new = part_of_probabilities(rows), part_of_probabilities(rows_new)
+    check_one_kind(part, part_new, "scores", "scores_new")
+    # A few odd rows among the new ones must not be read otherwise than the labelled rows are.
+    X, X_new = (score_features(one, are_probabilities=part == 1) for one in (rows, rows_new))
+    if novelty is None:
+        return X, X_new
+    own = _one_each(novelty, "novelty", len(X))
+    new = _one_each(novelty_new, "novelty_new", len(X_new))
+    unit = np.sqrt(X.var(axis=0).mean()) / (own.std() or 1.0)
+    return np.column_stack([X, own * unit]), np.column_stack([X_new, new * unit])
+
+
+def _one_each(values: Any, name: str, n_rows: int) -> FloatArray:
+    found = np.asarray(values, dtype=np.float64)
+    if found.shape != (n_rows,):
+        raise ValueError(f"{name} must be one number for each of {n_rows} rows; got {found.shape}.")
+    if not np.isfinite(found).all():
+        raise ValueError(f"{name} must be finite; {np.sum(~np.isfinite(found))} values are not.")
+    return found

@@ -15,7 +15,7 @@ from sklearn.exceptions import DataConversionWarning
 import unseen
 from unseen import KernelMean, mixture_proportion
 from unseen.records import UnseenWarning
-from unseen.samples import LabelledRows
+from unseen.samples import LabelledRows, sample_notices
 from unseen.samples.checks import (
     check_closed_set,
     check_fold_rows,
@@ -23,7 +23,6 @@ from unseen.samples.checks import (
     check_labelled,
     check_new,
     column_names,
-    sample_notices,
 )
 from unseen.tables import Columns
 

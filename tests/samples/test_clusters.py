@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 import unseen
 from unseen.mixture.placement import Candidates
 from unseen.samples import Clusters, effective_number, first_rows
-from unseen.samples.copies import copy_notices
+from unseen.samples.oddities import copy_notices
 from unseen.scores.base import RatioScores, assign_folds
 from unseen.scores.crossfit import cross_fitter
 from unseen.scores.kernel import Standardisation, neighbour_distances

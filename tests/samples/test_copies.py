@@ -7,7 +7,8 @@ import pytest
 from scipy import sparse
 
 from unseen import Notice, ROCSlope, UnseenWarning, mixture_proportion
-from unseen.samples.copies import are_distinct, copy_notices, row_keys
+from unseen.samples.clusters import are_distinct, row_keys
+from unseen.samples.oddities import copy_notices
 
 
 def notices(X, X_new) -> list[Notice]:

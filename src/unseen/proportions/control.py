@@ -22,7 +22,8 @@ from unseen.proportions.base import ProportionEstimator, answer, seeded_copy
 from unseen.records import Estimate, Notice
 from unseen.samples import LabelledRows, check_new, sample_notices
 from unseen.samples.checks import warn
-from unseen.samples.copies import copy_notices, row_keys
+from unseen.samples.clusters import row_keys
+from unseen.samples.oddities import copy_notices
 from unseen.scores.base import stack_samples
 from unseen.simplex import mixture_shares
 

@@ -8,7 +8,6 @@ from unseen.samples.checks import check_labelled as check_labelled
 from unseen.samples.checks import check_n_classes as check_n_classes
 from unseen.samples.checks import check_new as check_new
 from unseen.samples.checks import check_sample as check_sample
-from unseen.samples.checks import sample_notices as sample_notices
 from unseen.samples.clusters import Clusters as Clusters
 from unseen.samples.clusters import all_clusters as all_clusters
 from unseen.samples.clusters import design_effect as design_effect
@@ -18,3 +17,4 @@ from unseen.samples.clusters import group_clusters as group_clusters
 from unseen.samples.clusters import in_one_group as in_one_group
 from unseen.samples.labelled import LabelledRows as LabelledRows
 from unseen.samples.labelled import check_labels as check_labels
+from unseen.samples.oddities import sample_notices as sample_notices

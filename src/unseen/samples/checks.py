@@ -1,8 +1,4 @@
-"""Every check of what a user hands in, and the error that the user gets.
-
-An error names the argument, the rule and the value. Oddities that may be meant become plain
-sentences in the record; only likely copies of rows also raise a Python warning.
-"""
+"""Every check of what a user hands in; an error names the argument, the rule and the value."""
 
 from __future__ import annotations
 
@@ -18,16 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_array
-from sklearn.utils.sparsefuncs import min_max_axis
 from sklearn.utils.validation import validate_data
 
-from unseen._types import BoolArray, FloatArray, Matrix
-from unseen._wording import check_named_once, listed, quoted
-from unseen.records import Notice, UnseenWarning
-from unseen.samples.copies import copy_notices
-from unseen.samples.draws import enough_places
+from unseen._types import Matrix
+from unseen._wording import check_named_once, quoted
+from unseen.records import UnseenWarning
 from unseen.samples.labelled import LabelledRows, check_labels, on_host
-from unseen.samples.oddities import label_notices, sentinel_notices
 
 _ROW_CHECKS: dict[str, Any] = {
     "accept_sparse": "csr",
@@ -37,31 +29,19 @@ _ROW_CHECKS: dict[str, Any] = {
     "ensure_all_finite": False,
 }
 _NAMED_AT_MOST = 5
-# Squares of larger numbers overflow, and squares of smaller differences vanish.
-_LARGEST, _SMALLEST = 1e100, 1e-100
+_LARGEST = 1e100  # squares of larger numbers overflow
 _PACKAGE = str(Path(__file__).parents[1])
 
 
 def check_rows(X: Any, name: str, columns: Iterable[str] | None = None) -> Matrix:
     """A sample as a 2-d array of finite numbers (or CSR); raise and name what is wrong."""
-    check_named_once(name, _columns(X))
+    check_named_once(name, column_names(X, only_text=False) or ())
     try:
         shape = np.shape(X)
     except ValueError as error:
         raise ValueError(f"{name} must have rows of one length; {error}") from error
-    if len(shape) != 2:
-        kind = type(X).__name__
-        # The last words are what scikit-learn's own checks of a classifier look for.
-        raise ValueError(
-            f"{name} must be 2-d (rows, columns); got {kind} of shape {shape}. Reshape your data."
-        )
-    if shape[0] == 0:
-        raise ValueError(f"{name} must hold at least one row; got n_samples=0.")
-    if shape[1] == 0:
-        # The second half is what scikit-learn's own checks of an estimator look for.
-        raise ValueError(
-            f"{name} has 0 feature(s) (shape={shape}) while a minimum of 1 is required."
-        )
+    if len(shape) != 2 or 0 in shape:
+        _raise_shape(X, name, shape)
     try:
         if sparse.issparse(X):
             _check_indices(X)
@@ -74,7 +54,13 @@ def check_rows(X: Any, name: str, columns: Iterable[str] | None = None) -> Matri
             f"{name} must hold numbers; {reason}. Encode text and dates first, for example with "
             "unseen.tables.Columns or OneHotEncoder."
         ) from error
-    _check_sizes(rows, name, columns)
+    # Where all is well one pass over the values is enough.
+    values = rows.data if sparse.issparse(rows) else rows
+    with np.errstate(all="ignore"):
+        # In single precision the limit itself would be infinite.
+        sum_of_squares = float(values.ravel() @ values.ravel())
+    if not sum_of_squares <= _LARGEST:
+        _check_sizes(rows, values, name, columns)
     return rows
 
 
@@ -173,69 +159,15 @@ def check_fold_rows(n_rows: int, name: str, n_folds: int) -> None:
         )
 
 
-def sample_notices(
-    labelled: LabelledRows, rows: Matrix, given: Any = None, name: str = "X_new", known: str = "X"
-) -> tuple[Notice, ...]:
-    """Facts that a person should know about two samples that passed every check.
-
-    ``rows`` are the checked new rows, and ``given`` as the user gave them, maybe with column names.
-    Copied rows also raise a Python warning; constant features alone are an error.
-    """
-    found = []
-    if labelled.names is not None and given is not None and column_names(given) is None:
-        text = f"{known} has column names and {name} has none: columns were matched by their order."
-        found.append(Notice("names_on_one_side", text))
-    copies = copy_notices(labelled.rows, rows, known, name)
-    for notice in copies:
-        warn(notice.text)
-    n_columns = rows.shape[1]
-    spread = _spread(*(one[enough_places(one.shape[0])] for one in (labelled.rows, rows)))
-    if (spread < _SMALLEST).any():
-        spread = _spread(labelled.rows, rows)
-    constant = np.flatnonzero(spread < _SMALLEST)
-    if constant.size == n_columns:
-        tiny = f" or vary by less than {_SMALLEST:g}" if spread.any() else ""
-        raise ValueError(
-            f"{known} and {name} must vary in at least one feature; "
-            f"got {n_columns} that are all constant{tiny}, so nothing tells the classes apart."
-        )
-    if constant.size:
-        columns = listed([_column_label(int(column), labelled.names) for column in constant])
-        text = (
-            f"{constant.size} of {n_columns} features are constant over {known} and {name} and "
-            f"carry no information: {columns}."
-        )
-        found.append(Notice("constant_columns", text))
-    found += label_notices(labelled.classes)
-    found += sentinel_notices(labelled.rows, rows, labelled.names)
-    return (*found, *copies)
-
-
-def _spread(X: Matrix, X_new: Matrix) -> FloatArray:
-    """Width of each feature over both samples.
-
-    A feature may be constant in X and still give away an unseen class in X_new.
-    """
-    (low, high), (new_low, new_high) = (
-        min_max_axis(one, axis=0) if sparse.issparse(one) else (one.min(axis=0), one.max(axis=0))
-        for one in (X, X_new)
-    )
-    return np.asarray(np.maximum(high, new_high) - np.minimum(low, new_low))
-
-
-def column_names(X: Any) -> list[str] | None:
-    """Column names of a pandas, polars or pyarrow table; None where there are none."""
-    columns = _columns(X)
-    return columns if columns and all(isinstance(column, str) for column in columns) else None
-
-
-def _columns(X: Any) -> list[Any]:
-    """What a table calls its columns: names, or other keys of pandas."""
+def column_names(X: Any, *, only_text: bool = True) -> list[Any] | None:
+    """Column names of a pandas, polars or pyarrow table; None where there are none, or no text."""
     if hasattr(X, "collect"):  # a table that is not in memory would be asked to make one
-        return []
-    columns = getattr(X, "column_names", None)
-    columns = getattr(X, "columns", None) if columns is None else columns
-    return [] if columns is None else list(columns)
+        return None
+    found = getattr(X, "column_names", None)
+    found = getattr(X, "columns", None) if found is None else found
+    names = [] if found is None else list(found)
+    is_text = all(isinstance(name, str) for name in names)
+    return names if names and (is_text or not only_text) else None
 
 
 def _holds_dates(X: Any) -> bool:
@@ -262,36 +194,39 @@ def _check_indices(X: Any) -> None:
         X.check_format(full_check=True)
 
 
-def _check_sizes(rows: Matrix, name: str, names: Iterable[str] | None = None) -> None:
-    """Raise where a value is NaN, infinite, or too large for its square."""
-    values = rows.data if hasattr(rows, "indptr") else rows
-    # Where all is well one pass over the values is enough, or two where numbers are large.
-    with np.errstate(all="ignore"):
-        # In single precision the limit itself would be infinite.
-        if float(values.ravel() @ values.ravel()) <= _LARGEST:
-            return
+def _check_sizes(rows: Matrix, values: Any, name: str, names: Iterable[str] | None) -> None:
+    """Raise where one of the values of these rows is NaN, infinite, or too large for its square."""
     if max(float(values.max(initial=0.0)), -float(values.min(initial=0.0))) <= _LARGEST:
         return
-    finite = np.isfinite(values)
-    if not finite.all():
-        raise ValueError(
-            f"{name} must be finite; got {int((~finite).sum())} NaN or infinite values, the first "
-            f"in {_first_place(rows, ~finite, names)}. Fill them in or drop those rows."
-        )
-    huge = np.abs(values) > _LARGEST
-    raise ValueError(
-        f"{name} must hold numbers of at most {_LARGEST:g}, so that squares stay finite; got "
-        f"{values[huge][0]:g} in {_first_place(rows, huge, names)}."
-    )
-
-
-def _first_place(rows: Matrix, wrong: BoolArray, names: Iterable[str] | None) -> str:
-    if hasattr(rows, "indptr"):
+    is_finite = np.isfinite(values)
+    wrong = np.abs(values) > _LARGEST if is_finite.all() else ~is_finite
+    if sparse.issparse(rows):
         place = int(wrong.argmax())
         row, column = np.searchsorted(rows.indptr, place, side="right") - 1, rows.indices[place]
     else:
         row, column = np.argwhere(wrong)[0]
-    return f"row {row}, {_column_label(int(column), names)}"
+    first = f"row {row}, {column_label(int(column), names)}"
+    if not is_finite.all():
+        raise ValueError(
+            f"{name} must be finite; got {int(wrong.sum())} NaN or infinite values, the first "
+            f"in {first}. Fill them in or drop those rows."
+        )
+    raise ValueError(
+        f"{name} must hold numbers of at most {_LARGEST:g}, so that squares stay finite; got "
+        f"{values[wrong][0]:g} in {first}."
+    )
+
+
+def _raise_shape(X: Any, name: str, shape: tuple[int, ...]) -> NoReturn:
+    # The last words of the first and last error are what scikit-learn's own checks look for.
+    if len(shape) != 2:
+        kind = type(X).__name__
+        raise ValueError(
+            f"{name} must be 2-d (rows, columns); got {kind} of shape {shape}. Reshape your data."
+        )
+    if shape[0] == 0:
+        raise ValueError(f"{name} must hold at least one row; got n_samples=0.")
+    raise ValueError(f"{name} has 0 feature(s) (shape={shape}) while a minimum of 1 is required.")
 
 
 def _raise_other_names(
@@ -350,5 +285,6 @@ def warn(message: str) -> None:
     warnings.warn(message, UnseenWarning, stacklevel=level)
 
 
-def _column_label(column: int, names: Iterable[str] | None) -> str:
+def column_label(column: int, names: Iterable[str] | None) -> str:
+    """A column as an error names it: by its name, or by its place."""
     return f"column {column}" if names is None else f"column {list(names)[column]!r}"

@@ -10,19 +10,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
+from secrets import randbits
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from unseen._arrays import chosen_arrays
 from unseen._frozen import Frozen
 from unseen._types import BoolArray, FloatArray, IntArray, Matrix
-from unseen.samples.copies import are_distinct, row_keys
 from unseen.samples.labelled import LabelledRows
 
 # A row of which so large a part of all rows are copies is a value that rows often take (of coarse
 # features), and its copies are rows of their own.
 _COMMON, _FEWEST_COMMON = 0.05, 5
+_BLOCK_ROWS = 4096
+# Together so many columns are mostly fine enough to tell all rows apart.
+_FIRST_COLUMNS = 2
+_SALT, _MIXER = randbits(128), np.uint64(0xFF51AFD7ED558CCD)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,8 +97,8 @@ class Clusters(Frozen):
     @cached_property
     def n_effective(self) -> float:
         """Rows of both samples, copies as draws of one row."""
-        samples = self.new, self.labelled
-        return sum(effective_number(np.ones(len(numbers)), numbers) for numbers in samples)
+        sizes = np.bincount(self.new), np.bincount(self.labelled)
+        return sum(float(size.sum() ** 2 / np.square(size).sum()) for size in sizes)
 
 
 def group_clusters(labelled: LabelledRows, X_new: Matrix) -> Clusters | None:
@@ -144,3 +150,58 @@ def effective_number(weight: FloatArray, numbers: IntArray | None = None) -> flo
     """Effective number of weighted rows, ``(sum w)^2 / sum w^2``, over clusters of rows."""
     by_cluster = weight if numbers is None else np.bincount(numbers, weight)
     return float(weight.sum() ** 2 / np.square(by_cluster).sum())
+
+
+def are_distinct(*samples: Matrix) -> bool:
+    """Whether the first few columns alone tell all rows of the samples apart.
+
+    Sparse rows hold too little there to tell.
+    """
+    if any(hasattr(rows, "toarray") for rows in samples):
+        return False
+    arrays = chosen_arrays()
+    first = [arrays.put_rows(rows)[:, :_FIRST_COLUMNS] for rows in samples]
+    if arrays.is_host:
+        keys = np.sort(row_keys(*first))
+        return bool((keys[1:] != keys[:-1]).all())
+    # A card is quick at sorting, and needs no keys.
+    rows, place = arrays.joined([arrays.put(one, np.float64) for one in first]), 0
+    for column in rows.T:
+        values, step = arrays.xp.unique(column, return_inverse=True)
+        distinct, place = arrays.xp.unique(place * len(values) + step, return_inverse=True)
+    return len(distinct) == len(rows)
+
+
+def row_keys(*samples: Matrix) -> IntArray:
+    """A number for each row of the samples, one after the other; equal for equal rows."""
+    dtype = np.result_type(*(rows.dtype for rows in samples))
+    keys: list[IntArray] = []
+    for rows in samples:
+        rows = rows.astype(dtype, copy=False)
+        # Block by block, to copy little at a time.
+        for start in range(0, rows.shape[0], _BLOCK_ROWS):
+            block = rows[start : start + _BLOCK_ROWS]
+            if not hasattr(block, "toarray"):
+                keys.append(row_hashes(block, _SALT).view(np.int64))
+                continue
+            block = block.copy()
+            block.sum_duplicates()
+            block.eliminate_zeros()
+            # Widths of indices differ between matrices; of hashed integers they must not.
+            places, values = block.indices.astype(np.int64), block.data
+            parts = [slice(*ends) for ends in pairwise(block.indptr)]
+            hashes = [hash((places[one].tobytes(), values[one].tobytes())) for one in parts]
+            keys.append(np.array(hashes, dtype=np.int64))
+    return np.concatenate(keys)
+
+
+def row_hashes(rows: FloatArray, seed: int) -> NDArray[np.uint64]:
+    """A number for each row, equal for equal rows: a sum of mixed bits times drawn odd numbers."""
+    # Adding 0.0 turns -0.0 into 0.0, which equals it but has other bits.
+    bits = (rows + 0.0).view(f"u{rows.itemsize}").astype(np.uint64)
+    # Round numbers differ in few bits, and the high ones alone.
+    bits ^= bits >> np.uint64(33)
+    bits *= _MIXER
+    bits ^= bits >> np.uint64(29)
+    factors = np.random.default_rng(seed).integers(2**63, size=rows.shape[1], dtype=np.uint64)
+    return np.asarray(bits @ (2 * factors + 1))

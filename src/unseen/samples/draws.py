@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -46,16 +47,17 @@ def draw_by_class(codes: IntArray, max_rows: int, rng: np.random.Generator) -> I
     return np.sort(np.concatenate(parts))
 
 
+@dataclass
 class Draw:
     """Draws rows of samples that have too many, and leaves a notice."""
 
-    def __init__(self, max_rows: int | None, random_state: Any) -> None:
-        self.max_rows, self.random_state = max_rows, random_state
-        self.notices: tuple[Notice, ...] = ()
-        self.places: dict[str, IntArray] = {}  # of the rows that were drawn, by sample
+    max_rows: int | None
+    random_state: Any
+    notices: tuple[Notice, ...] = ()
+    places: dict[str, IntArray] = field(default_factory=dict)  # of rows that were drawn, by sample
 
     def labelled(self, X: Any, y: Any, groups: Any) -> tuple[Any, Any, Any]:
-        """Labelled rows, their labels and groups."""
+        """Labelled rows, their labels and groups: small classes whole, as many of the others."""
         labels = np.ravel(on_host(y, "y"))
         if self.max_rows is None or len(labels) <= self.max_rows or count_rows(X) != len(labels):
             return X, y, groups

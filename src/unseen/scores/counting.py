@@ -22,7 +22,7 @@ from unseen._team import own_threads
 from unseen._types import FloatArray, IntArray, Matrix
 from unseen.roc.sketch import RocSketch
 from unseen.samples import LabelledRows
-from unseen.samples.copies import row_hashes
+from unseen.samples.clusters import row_hashes
 from unseen.scores.base import Scorer, stack_samples, training_log_odds
 from unseen.scores.boosting import boosting
 from unseen.scores.calibration import Rescaling

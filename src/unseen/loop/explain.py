@@ -27,8 +27,7 @@ from unseen._types import FloatArray, IntArray
 from unseen._wording import quoted
 from unseen.loop.clauses import Column, describe, group_differences, top_words
 from unseen.loop.explanation import Explanation, Group, Verdict
-from unseen.loop.groups import Grouping, KnownWidth
-from unseen.loop.likeness import width
+from unseen.loop.groups import Grouping, KnownWidth, width
 from unseen.loop.sheet import fitted_rule
 from unseen.rejection.base import RejectionRule
 from unseen.rejection.learning.shares import Shares

@@ -223,7 +223,8 @@ def _training_reference(scorer: WindowScorer) -> Reference:
     for, so that the reference varies less than a random sample, and tests err on the safe side.
     """
     pool, rng = scorer.estimated, np.random.default_rng(scorer.tested.scorer.seed)
-    sample, n_folds = pool.labelled, pool.scorer.posterior_scorer().n_folds
+    sample: LabelledRows = pool.labelled
+    n_folds: Any = pool.scorer.posterior_scorer().n_folds
     # The fewest rows of a class of which the rest has one for each fold.
     least = next(n for n in count_up(n_folds) if n - n // _SET_ASIDE >= n_folds)
     few = np.flatnonzero(sample.counts < least)

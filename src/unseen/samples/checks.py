@@ -55,7 +55,7 @@ def check_rows(X: Any, name: str, columns: Iterable[str] | None = None) -> Matri
             "unseen.tables.Columns or OneHotEncoder."
         ) from error
     # Where all is well one pass over the values is enough.
-    values = rows.data if sparse.issparse(rows) else rows
+    values = rows.data if hasattr(rows, "indptr") else rows
     with np.errstate(all="ignore"):
         # In single precision the limit itself would be infinite.
         sum_of_squares = float(values.ravel() @ values.ravel())
@@ -200,7 +200,7 @@ def _check_sizes(rows: Matrix, values: Any, name: str, names: Iterable[str] | No
         return
     is_finite = np.isfinite(values)
     wrong = np.abs(values) > _LARGEST if is_finite.all() else ~is_finite
-    if sparse.issparse(rows):
+    if hasattr(rows, "indptr"):
         place = int(wrong.argmax())
         row, column = np.searchsorted(rows.indptr, place, side="right") - 1, rows.indices[place]
     else:

@@ -11,11 +11,9 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from unseen._arrays import card_of, chosen_arrays, on_device
-from unseen._frozen import Frozen
 from unseen._progress import Listener, each, show_progress
 from unseen._random import whole_seed
 from unseen._team import team
-from unseen._wording import html_table, text_table
 from unseen.drift import Drift
 from unseen.full import check_full, estimate_full
 from unseen.mixture.proportion import mixture_proportion as mixture_proportion
@@ -23,7 +21,7 @@ from unseen.preparing import prepare, scores_as_features
 from unseen.proportions import OpenSetEstimator, ProportionEstimator, all_estimators
 from unseen.proportions.control import estimate_against_control
 from unseen.proportions.held_out import estimate_with_groups
-from unseen.records import Estimate, Notice
+from unseen.records import Estimate, Notice, Tabled
 from unseen.samples.checks import check_new
 from unseen.samples.draws import MAX_ROWS, Draw
 from unseen.scores import Scorer, Scores
@@ -221,7 +219,7 @@ def chosen_estimator(estimator: Any, random_state: Any = None) -> ProportionEsti
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Frozen, Mapping[str, Estimate]):
+class Comparison(Tabled, Mapping[str, Estimate]):
     """Estimates of several estimators on the same data, by name; prints as a table.
 
     Parameters
@@ -272,15 +270,6 @@ class Comparison(Frozen, Mapping[str, Estimate]):
     def __len__(self) -> int:
         return len(self.estimates)
 
-    def __str__(self) -> str:
-        return text_table(*self._table())
-
-    def __repr__(self) -> str:
-        return str(self)
-
-    def _repr_html_(self) -> str:
-        return html_table(*self._table())
-
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain types, ready for JSON."""
         return {name: estimate.to_dict() for name, estimate in self.estimates.items()}
@@ -294,7 +283,6 @@ class Comparison(Frozen, Mapping[str, Estimate]):
         return table.reset_index(level="estimator").reset_index(drop=True)
 
     def _table(self) -> tuple[list[list[str]], list[str]]:
-        """Header and rows, as text, and the line below."""
         rows = [
             [name, *(f"{share:.3f}" for share in (*estimate.proportions, estimate.unseen))]
             for name, estimate in self.estimates.items()

@@ -42,6 +42,23 @@ class UnseenWarning(UserWarning):
     """
 
 
+class Tabled(Frozen):
+    """Base of records that print as a table, in a notebook too."""
+
+    def _table(self) -> tuple[list[list[str]], list[str]]:
+        """Header and rows, as text, and the lines below."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return text_table(*self._table())
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return html_table(*self._table())
+
+
 @dataclass(frozen=True)
 class Notice:
     """Something that a person should know before trusting a number.
@@ -192,7 +209,7 @@ class UpperBound:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Estimate(Frozen):
+class Estimate(Tabled):
     """Shares of the known classes in new rows, and the share of unseen classes.
 
     Parameters
@@ -295,15 +312,6 @@ class Estimate(Frozen):
             known = ", ".join(map(repr, self.classes))
             raise KeyError(f"no class {label!r}; the known classes are {known}.")
         return float(self.proportions[self.classes.index(label)])
-
-    def __str__(self) -> str:
-        return text_table(self._table(), self._remarks())
-
-    def __repr__(self) -> str:
-        return str(self)
-
-    def _repr_html_(self) -> str:
-        return html_table(self._table(), self._remarks())
 
     @property
     def is_in_doubt(self) -> bool:
@@ -412,8 +420,7 @@ class Estimate(Frozen):
         """
         _above("report").write_report(_above("study").Study(self), path)
 
-    def _table(self) -> list[list[str]]:
-        """Header and rows, as text."""
+    def _table(self) -> tuple[list[list[str]], list[str]]:
         columns = {
             "class": [*map(str, self.classes), "unseen"],
             "share": [f"{share:.3f}" for share in (*self.proportions, self.unseen)],
@@ -421,14 +428,11 @@ class Estimate(Frozen):
         if self.intervals is not None:
             columns["interval"] = [f"{low:.3f} to {high:.3f}" for low, high in self.intervals]
         columns["labelled rows"] = [*(str(self.n_labelled[label]) for label in self.classes), "-"]
-        return [[*columns], *map(list, zip(*columns.values(), strict=True))]
-
-    def _remarks(self) -> list[str]:
-        """What stands under the table."""
-        remarks = [f"{self.method}, {self.n_new} new rows"]
+        below = [f"{self.method}, {self.n_new} new rows"]
         if self.unseen_certified is not None:
-            remarks.append(f"certified: the unseen share is at least {self.unseen_certified:.3f}")
-        return remarks + list(map(str, self.notices))
+            below.append(f"certified: the unseen share is at least {self.unseen_certified:.3f}")
+        rows = map(list, zip(*columns.values(), strict=True))
+        return [[*columns], *rows], [*below, *map(str, self.notices)]
 
 
 class EstimatesMixture(Protocol):

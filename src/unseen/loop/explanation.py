@@ -8,9 +8,10 @@ from importlib import import_module
 from typing import Any, Literal
 
 from unseen import _wording as words
-from unseen._frozen import Frozen, plain
+from unseen._frozen import plain
 from unseen._types import FloatArray, IntArray
 from unseen.loop.clauses import Column, Sentence
+from unseen.records import Tabled
 
 Verdict = Literal["a clump of its own", "the rim of", "between", "scattered", "looks moved"]
 
@@ -86,7 +87,7 @@ class Group:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Explanation(Frozen):
+class Explanation(Tabled):
     """Groups of the rows that look unseen, and what each is.
 
     Parameters
@@ -201,12 +202,8 @@ class Explanation(Frozen):
             "borderline": in_file(group.borderline),
         }
 
+    def _table(self) -> tuple[list[list[str]], list[str]]:
+        return self.table(), [self.sentence()]
+
     def __str__(self) -> str:
-        if not self.groups:
-            return self.sentence()
-        return words.text_table(self.table(), [self.sentence()])
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return words.html_table(self.table(), [self.sentence()])
+        return super().__str__() if self.groups else self.sentence()

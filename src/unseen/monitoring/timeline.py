@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from unseen._frozen import Frozen, frozen_array
+from unseen._frozen import frozen_array
 from unseen._types import BoolArray, FloatArray
-from unseen._wording import count, html_table, p_value, points, share, text_table
+from unseen._wording import count, p_value, points, share
 from unseen.monitoring.windows import shown_key
-from unseen.records import Estimate, Notice
+from unseen.records import Estimate, Notice, Tabled
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Timeline(Frozen):
+class Timeline(Tabled):
     """Shares in each window, and whether they differ from those of the reference.
 
     Parameters
@@ -49,7 +49,7 @@ class Timeline(Frozen):
 
     Examples
     --------
-    >>> from unseen.records import Estimate, Notice
+    >>> from unseen.records import Estimate, Notice, Tabled
     >>> from unseen.monitoring import Timeline
     >>> rows = {"n_labelled": {"cat": 80, "dog": 90}, "n_new": 400}
     >>> may = Estimate(("cat", "dog"), [0.7, 0.3], 0.0, "m", **rows)
@@ -200,14 +200,6 @@ class Timeline(Frozen):
             raise KeyError(f"no window {window!r}; there are {', '.join(map(repr, self.windows))}.")
         return self.estimates[self.windows.index(window)]
 
-    def __str__(self) -> str:
-        return text_table(self._table(), self._remarks())
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return html_table(self._table(), self._remarks())
-
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain types, ready for JSON; ``format`` counts changes of layout.
 
@@ -258,7 +250,7 @@ class Timeline(Frozen):
         """
         return import_module("unseen.plots").TimelineDisplay.from_timeline(self, **options)
 
-    def _table(self) -> list[list[str]]:
+    def _table(self) -> tuple[list[list[str]], list[str]]:
         header = ["window", "rows", *map(str, self.classes), "unseen"]
         table = [[*header, "p (any change)", "p (unseen)"]]
         for place, estimate in enumerate(self.estimates):
@@ -269,22 +261,18 @@ class Timeline(Frozen):
                 tested = [p_value(one) + ("*" if one <= self.alpha else " ") for one in both]
             shares = [f"{one:.3f}" for one in self.shares[place]]
             table.append([shown_key(self.windows[place]), str(estimate.n_new), *shares, *tested])
-        return table
-
-    def _remarks(self) -> list[str]:
-        """The lines under the table."""
         n_tested = int(np.isfinite(self.raw_p_values).sum())
         since = "the reference" if self.in_reference.any() else "training"
-        remarks = [
+        below = [
             f"{self.estimates[0].method}; * changed since {since} "
             f"(p at most {self.alpha:g}, adjusted for {n_tested} window{'s' * (n_tested != 1)})"
         ]
         if self.skipped:
             named = ", ".join(f"{shown_key(key)} ({rows} rows)" for key, rows in self.skipped)
-            remarks.append(f"skipped, too few rows: {named}")
+            below.append(f"skipped, too few rows: {named}")
         if self.n_missing:
-            remarks.append(f"{self.n_missing} rows without a key belong to no window")
-        return remarks + list(map(str, self.notices))
+            below.append(f"{self.n_missing} rows without a key belong to no window")
+        return table, [*below, *map(str, self.notices)]
 
 
 def holm(p_values: Sequence[float] | FloatArray) -> FloatArray:

@@ -73,33 +73,7 @@ def prepare(
 
     ``places`` are those of rows that were drawn of a sample, by its name, for errors.
     """
-    whole = X_new if every is None else every
-    samples = {"X": X, "X_new": whole, "control": control}
-    if not _need_columns(samples):
-        return Prepared(X, X_new, control)
-    columns = Columns()
-    try:
-        name = "X"
-        rows = columns.fit_transform(X)
-        name = "X_new"
-        new, notices = columns.transform_new(X_new)
-        name = "control"
-        beside = None if control is None else _named(columns, columns.transform(control))
-    except BadCell as error:
-        drawn = (places or {}).get(name)
-        raise error.of(name, error.place if drawn is None else int(drawn[error.place])) from None
-    said = [*columns.notices_, *notices]
-    said += [Notice("prepared", _OPTIONS, "note")] if said else []
-    both = _named(columns, rows), _named(columns, new)
-    return Prepared(*both, beside, columns, tuple(said))
-
-
-def _named(columns: Columns, X: FloatArray) -> NamedRows:
-    return NamedRows(X, columns.get_feature_names_out().tolist())
-
-
-def _need_columns(samples: dict[str, Any]) -> bool:
-    """Whether any table holds text, dates or gaps; then all must be tables with named columns."""
+    samples = {"X": X, "X_new": X_new if every is None else every, "control": control}
     names = {name: column_names(sample) for name, sample in samples.items()}
     for name, found in names.items():
         check_named_once(name, found or ())
@@ -110,13 +84,36 @@ def _need_columns(samples: dict[str, Any]) -> bool:
                 check_rows(rows, "X")
         except (TypeError, ValueError):
             asking.append(name)
+    if not asking:
+        return Prepared(X, X_new, control)
     for name, sample in samples.items():
-        if asking and sample is not None and names[name] is None:
+        if sample is not None and names[name] is None:
             raise TypeError(
                 f"{name} must be a table with named columns, as {asking[0]} holds text, dates or "
                 f"gaps; got {type(sample).__name__}."
             )
-    return bool(asking)
+    return _encoded(X, X_new, control, places or {})
+
+
+def _encoded(X: Any, X_new: Any, control: Any, places: Mapping[str, IntArray]) -> Prepared:
+    """Tables as numbers, by the columns of the labelled one."""
+    columns = Columns()
+    try:
+        name = "X"
+        rows = columns.fit_transform(X)
+        name = "X_new"
+        new, notices = columns.transform_new(X_new)
+        name = "control"
+        beside = None if control is None else columns.transform(control)
+    except BadCell as error:
+        drawn = places.get(name)
+        raise error.of(name, error.place if drawn is None else int(drawn[error.place])) from None
+    said = [*columns.notices_, *notices]
+    said += [Notice("prepared", _OPTIONS, "note")] if said else []
+    names = columns.get_feature_names_out().tolist()
+    named = None if beside is None else NamedRows(beside, names)
+    both = NamedRows(rows, names), NamedRows(new, names)
+    return Prepared(*both, named, columns, tuple(said))
 
 
 def without_constants(notices: Iterable[Notice]) -> tuple[Notice, ...]:

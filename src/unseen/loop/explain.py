@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import brentq, linear_sum_assignment
 from scipy.special import expit, logit
 from scipy.stats import norm
@@ -100,9 +100,9 @@ def explain(
     named = _named(X, columns, rows.known.shape[1])
     shares, n_new = rule.shares_, len(rows.new)
     called = np.flatnonzero(rows.weights >= 0.5)
+    group_of_row = np.zeros(n_new, dtype=np.intp)
     if len(called) < _FEWEST:
-        none = np.zeros(n_new, dtype=np.intp)
-        return Explanation((), shares.unseen, (0, 0), none, rows.weights, named)
+        return Explanation((), shares.unseen, (0, 0), group_of_row, rows.weights, named)
     rng = check_random_state(random_state)
     chosen = KnownWidth() if groups is None else groups
     X_called, mine = rows.new[called], rows.weights[called]
@@ -111,7 +111,6 @@ def explain(
     found, is_rest = _without_small(found)
     of_groups = _shares(rows, called, found, shares, rng)
     order = np.argsort(-of_groups[:, 0], kind="stable")
-    group_of_row = np.zeros(n_new, dtype=np.intp)
     group_of_row[called] = 1 + np.argsort(order)[found.labels]
     has_moved = shares.estimate is not None and shares.estimate.is_in_doubt
     words = {} if texts is None else top_words(texts, group_of_row)
@@ -120,20 +119,20 @@ def explain(
         members = np.flatnonzero(group_of_row == number)
         near = _near(rows, members, group_of_row)
         verdict = near.verdict(is_rest and place == len(order) - 1, has_moved)
-        share = of_groups[place]
-        group = _group(rows, members, number, share, near, verdict, rule.classes_, rng)
-        parts.append(replace(group, words=words.get(number, ())))
+        share, low, high = of_groups[place].tolist()
+        said = {"share": share, "low": low, "high": high, "words": words.get(number, ())}
+        said |= {"number": number, "verdict": verdict}
+        parts.append(_group(rows, members, near, rule.classes_.tolist(), rng, said))
     return Explanation(
         tuple(parts), shares.unseen, found.n_groups, group_of_row, rows.weights, named
     )
 
 
 def _check_texts(texts: Sequence[str] | None, n_new: int) -> None:
-    if texts is None:
-        return
-    if len(texts) != n_new:
+    if texts is not None and len(texts) != n_new:
         raise ValueError(f"texts must be one for each of {n_new} new rows; got {len(texts)}.")
-    others = [one for one in texts if not isinstance(one, str) and not is_missing(one)]
+    given = () if texts is None else texts
+    others = [one for one in given if not isinstance(one, str) and not is_missing(one)]
     if others:
         raise TypeError(f"texts must hold text; got {others[0]!r}.")
 
@@ -287,32 +286,28 @@ def _near(rows: _Rows, members: IntArray, group_of_row: IntArray) -> _Near:
 def _group(
     rows: _Rows,
     members: IntArray,
-    number: int,
-    of_group: FloatArray,
     near: _Near,
-    verdict: Verdict,
-    classes: NDArray[Any],
+    labels: list[Any],
     rng: np.random.RandomState,
+    said: dict[str, Any],
 ) -> Group:
-    X, labels = rows.new[members], classes.tolist()
-    share, low, high = of_group.tolist()
+    """The record of a group; ``said`` are fields that are known."""
+    X = rows.new[members]
     central, spread = _examples(X)
+    borderline = np.argsort(rows.weights[members], kind="stable")[:2]
+    first, second = near.order[0], near.order[:2][-1]
     return Group(
-        number,
-        share,
-        low,
-        high,
-        len(members),
-        verdict,
-        labels[near.order[0]],
-        labels[near.order[:2][-1]],
-        float(near.distances[near.order[0]]),
-        near.isolation,
-        describe(X, rows.known, rng) if len(members) >= _FEWEST else None,
-        tuple(group_differences(X, rows.known)),
-        tuple(members[central].tolist()),
-        tuple(members[spread].tolist()),
-        tuple(members[np.argsort(rows.weights[members], kind="stable")[:2]].tolist()),
+        **said,
+        n_rows=len(members),
+        nearest=labels[first],
+        second=labels[second],
+        distance=float(near.distances[first]),
+        isolation=near.isolation,
+        sentence=describe(X, rows.known, rng) if len(members) >= _FEWEST else None,
+        columns=tuple(group_differences(X, rows.known)),
+        central=tuple(members[central].tolist()),
+        spread=tuple(members[spread].tolist()),
+        borderline=tuple(members[borderline].tolist()),
     )
 
 

@@ -117,7 +117,7 @@ def change_p_values(
     directions = _directions(probabilities.new)
     novelty, class_noise = _novelty_beyond_classes(probabilities)
     values = np.column_stack([directions, novelty])
-    counts = n_window, len(values) - n_window
+    counts = np.array([[n_window], [len(values) - n_window]])
     found, as_extreme = np.empty((2, 0)), np.zeros((2, 0), dtype=bool)
     done, size = 0, 2 * _ENOUGH
     # Batches, each of as many permutations as all before.
@@ -125,7 +125,12 @@ def change_p_values(
         means = _permuted_means(values, n_window, min(size, n_permutations - done), rng)
         window, rest = means[..., : directions.shape[1]], means[..., directions.shape[1] :]
         any_change = np.square(window[0] - window[1]).sum(axis=1)
-        both = np.stack([any_change, np.abs(_studentised(rest, counts, class_noise))])
+        # The difference of the means of psi over its standard error.
+        psi, square, shares = rest[..., 0], rest[..., 1], rest[..., 2:]
+        noise = ((square - np.square(psi)) / counts).sum(axis=0)
+        noise += np.square(shares[0] - shares[1]) @ class_noise
+        error = np.sqrt(np.maximum(noise, 0.0)) + _LEAST_SPREAD / np.sqrt(len(values))
+        both = np.stack([any_change, np.abs((psi[0] - psi[1]) / error)])
         # The first of every batch is the actual one.
         found = np.append(found, both[:, 1:] if found.size else both, axis=1)
         as_extreme = found[:, 1:] >= found[:, :1] * (1 - _ROUNDING)
@@ -151,19 +156,6 @@ def _novelty_beyond_classes(rows: ClassProbabilities) -> tuple[FloatArray, Float
     spread = indicator @ np.square(labelled) - np.square(indicator @ labelled)
     columns = np.column_stack([psi, np.square(psi), rows.among_known @ inverse])
     return columns, np.maximum(spread, 0.0) / counts
-
-
-def _studentised(means: FloatArray, counts: tuple[int, int], class_noise: FloatArray) -> FloatArray:
-    """Difference of the means of psi over its standard error, for each of B permutations.
-
-    ``means`` (2, B, K + 2) of psi, its square and the shares, over window and reference.
-    """
-    psi, square, shares = means[..., 0], means[..., 1], means[..., 2:]
-    noise = (square - np.square(psi)) / np.reshape(counts, (2, 1))
-    shift = np.square(shares[0] - shares[1])
-    variance = np.maximum(noise.sum(axis=0) + shift @ class_noise, 0.0)
-    error = np.sqrt(variance) + _LEAST_SPREAD / np.sqrt(sum(counts))
-    return np.asarray((psi[0] - psi[1]) / error)
 
 
 def _directions(values: FloatArray) -> FloatArray:

@@ -140,7 +140,7 @@ def monitor(
     kept = _kept(windows, least_rows, at_least=1 if to_training else 2)
     places = [] if to_training else find_windows(kept, reference)
     # The default chooses its folds by the number of rows: by the largest window, for all.
-    scorer = scorer.settled(len(labelled.codes) + max(kept.counts))
+    scorer = scorer.settled(len(labelled.codes) + max(map(len, kept.rows)))
     window_scorer = WindowScorer.prepare(chosen, scorer, labelled, rows)
     if to_training:
         compared = _training_reference(window_scorer)
@@ -150,7 +150,7 @@ def monitor(
         compared = Reference(estimate, window_scorer, together)
     with show_progress(progress), team(getattr(chosen, "n_jobs", None)):
         estimates, p_values = _followed(window_scorer, compared, kept, places, confidence, alpha)
-    counted = zip(windows.keys, windows.counts, strict=True)
+    counted = zip(windows.keys, map(len, windows.rows), strict=True)
     return Timeline(
         windows=kept.keys,
         estimates=tuple(estimates),
@@ -295,15 +295,18 @@ def _check_settings(alpha: float, least_rows: int, scorer: Scorer) -> None:
 
 
 def _kept(windows: Windows, least_rows: int, at_least: int) -> Windows:
-    enough = [place for place, rows in enumerate(windows.counts) if rows >= least_rows]
-    if len(enough) < at_least:
+    """Windows with enough rows."""
+    kept = [
+        one for one in zip(windows.keys, windows.rows, strict=True) if len(one[1]) >= least_rows
+    ]
+    if len(kept) < at_least:
         raise ValueError(
             f"by must make at least {at_least} windows of {least_rows} rows or more (least_rows); "
-            f"got {len(enough)} such of {len(windows.keys)}, the largest of "
-            f"{count(max(windows.counts))}. Take longer windows."
+            f"got {len(kept)} such of {len(windows.keys)}, the largest of "
+            f"{count(max(map(len, windows.rows)))}. Take longer windows."
         )
-    keys = tuple(windows.keys[place] for place in enough)
-    return Windows(keys, tuple(windows.rows[place] for place in enough), windows.n_missing)
+    keys, rows = zip(*kept, strict=True)
+    return Windows(keys, rows, windows.n_missing)
 
 
 def _notices(

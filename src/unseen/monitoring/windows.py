@@ -23,11 +23,6 @@ class Windows:
     rows: tuple[IntArray, ...]
     n_missing: int = 0  # rows without a key
 
-    @property
-    def counts(self) -> list[int]:
-        """Rows of each window."""
-        return [len(rows) for rows in self.rows]
-
 
 def windows_of(by: Any, n_rows: int) -> Windows:
     """Rows with equal keys, keys in order; a row without a key is in no window.
@@ -73,23 +68,24 @@ def find_windows(windows: Windows, reference: Any) -> list[int]:
     named = list(reference) if several else [reference]
     if not named:
         raise ValueError("reference must name at least one window; got none.")
-    places = sorted({_place(windows, key) for key in named})
+    places, texts = set(), [shown_key(key) for key in windows.keys]
+    for key in named:
+        found = [
+            place
+            for place, known in enumerate(windows.keys)
+            if known == key or texts[place] == shown_key(key)
+        ]
+        if not found:
+            raise ValueError(
+                "reference must be the key of a window with enough rows; "
+                f"got {shown_key(key)!r}, and there are {quoted(texts)}."
+            )
+        places.add(found[0])
     if len(places) == len(windows.keys):
         raise ValueError(
-            "reference must leave a window to compare with it; "
-            f"got all, {quoted(map(shown_key, windows.keys))}."
+            f"reference must leave a window to compare with it; got all, {quoted(texts)}."
         )
-    return places
-
-
-def _place(windows: Windows, key: Any) -> int:
-    for place, known in enumerate(windows.keys):
-        if known == key or shown_key(known) == shown_key(key):
-            return place
-    raise ValueError(
-        "reference must be the key of a window with enough rows; "
-        f"got {shown_key(key)!r}, and there are {quoted(map(shown_key, windows.keys))}."
-    )
+    return sorted(places)
 
 
 def shown_key(key: Any) -> str:

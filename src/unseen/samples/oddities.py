@@ -16,7 +16,7 @@ from scipy import sparse
 from scipy.spatial.distance import pdist, squareform
 from sklearn.utils.sparsefuncs import min_max_axis
 
-from unseen._types import FloatArray, IntArray, Matrix
+from unseen._types import IntArray, Matrix
 from unseen._wording import listed, quoted
 from unseen.records import Notice
 from unseen.samples.checks import column_label, column_names, warn
@@ -63,10 +63,19 @@ def sample_notices(
     copies = copy_notices(labelled.rows, rows, known, name)
     for notice in copies:
         warn(notice.text)
-    n_columns = rows.shape[1]
-    spread = _spread(*(one[enough_places(one.shape[0])] for one in (labelled.rows, rows)))
-    if (spread < _SMALLEST).any():
-        spread = _spread(labelled.rows, rows)
+    n_columns, both = rows.shape[1], (labelled.rows, rows)
+    # A feature may be constant in X and still give away an unseen class in X_new.
+    for samples in ([one[enough_places(one.shape[0])] for one in both], both):
+        ends = [
+            min_max_axis(one, axis=0)
+            if sparse.issparse(one)
+            else (one.min(axis=0), one.max(axis=0))
+            for one in samples
+        ]
+        lows, highs = zip(*ends, strict=True)
+        spread = np.maximum(*highs) - np.minimum(*lows)
+        if not (spread < _SMALLEST).any():
+            break
     constant = np.flatnonzero(spread < _SMALLEST)
     if constant.size == n_columns:
         tiny = f" or vary by less than {_SMALLEST:g}" if spread.any() else ""
@@ -84,18 +93,6 @@ def sample_notices(
     found += label_notices(labelled.classes)
     found += sentinel_notices(labelled.rows, rows, labelled.names)
     return (*found, *copies)
-
-
-def _spread(X: Matrix, X_new: Matrix) -> FloatArray:
-    """Width of each feature over both samples.
-
-    A feature may be constant in X and still give away an unseen class in X_new.
-    """
-    (low, high), (new_low, new_high) = (
-        min_max_axis(one, axis=0) if sparse.issparse(one) else (one.min(axis=0), one.max(axis=0))
-        for one in (X, X_new)
-    )
-    return np.asarray(np.maximum(high, new_high) - np.minimum(low, new_low))
 
 
 class _Sample(NamedTuple):

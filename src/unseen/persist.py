@@ -30,6 +30,7 @@ from unseen.samples.checks import warn
 
 FORMAT = 1  # counts changes of the layout that an older reader would misread
 _HEADER = "unseen.json"
+_NEEDS = "save and load need skops"
 
 # Modules and folders of the estimators and records that a file may name: building one of these
 # computes, and does nothing else.
@@ -120,7 +121,7 @@ def save(obj: Any, path: str | Path) -> None:
     """
     path = Path(path)
     check_writable(path)
-    skops = _skops()
+    skops = needed("skops.io", _NEEDS, "secure")
     for part in _parts(obj):
         _check_part(part, "obj cannot be saved")
     try:
@@ -185,8 +186,13 @@ def load(path: str | Path, trusted: Iterable[str | type] = ()) -> Any:
     ...     load(Path(folder) / "settings.skops")
     OpenSetEstimator(n_folds=5)
     """
-    skops = _skops()
-    known = _type_names(trusted)
+    skops = needed("skops.io", _NEEDS, "secure")
+    is_list = isinstance(trusted, Iterable) and not isinstance(trusted, str | type)
+    if not is_list or not all(isinstance(one, str | type) for one in trusted):
+        raise TypeError(f"trusted must be a list of types or of their names; got {trusted!r}.")
+    known = {
+        one if isinstance(one, str) else f"{one.__module__}.{one.__qualname__}" for one in trusted
+    }
     data = Path(path).read_bytes()
     with _reading(path):
         header = _read_header(data)
@@ -204,16 +210,6 @@ def load(path: str | Path, trusted: Iterable[str | type] = ()) -> Any:
     for part in _parts(found):
         _check_part(part, f"{path} must not be used")
     return found
-
-
-def _type_names(trusted: Any) -> set[str]:
-    """The names of types, given as names or as types."""
-    is_list = isinstance(trusted, Iterable) and not isinstance(trusted, str | type)
-    if not is_list or not all(isinstance(one, str | type) for one in trusted):
-        raise TypeError(f"trusted must be a list of types or of their names; got {trusted!r}.")
-    return {
-        one if isinstance(one, str) else f"{one.__module__}.{one.__qualname__}" for one in trusted
-    }
 
 
 def _parts(found: Any) -> Iterator[Any]:
@@ -250,10 +246,6 @@ def _check_part(part: Any, rule: str) -> None:
         raise ValueError(
             f"{rule}; memory of its {type(part).__name__} must be None; got {part.memory!r}."
         )
-
-
-def _skops() -> Any:
-    return needed("skops.io", "save and load need skops", "secure")
 
 
 def _check_keys(node: Any) -> None:

@@ -339,21 +339,20 @@ class Estimate(Tabled):
         ...          n_labelled={"cat": 80}, n_new=400).sentence()
         'About 30% of the new rows (25% to 35%) come from classes that training never saw.'
         """
-        beside = [one.sentence() for one in (self.control, self.held_out) if one is not None]
-        return " ".join([self._answer(), *beside])
-
-    def _answer(self) -> str:
+        ends = None if self.intervals is None else self.intervals[-1]
         if not self.sees_unseen:
-            return (
+            answer = (
                 f"{self.method} cannot see unseen classes: it takes every new row for one of a "
                 "known class."
             )
-        ends = None if self.intervals is None else self.intervals[-1]
-        if self.drift is not None and self.is_in_doubt:
-            return self.drift.sentence(ends)
-        probability = self.diagnostics.get("probability_unseen")
-        limit = self.detection_limit
-        return unseen_sentence(self.unseen, ends, probability, limit, self.may_be_moved)
+        elif self.drift is not None and self.is_in_doubt:
+            answer = self.drift.sentence(ends)
+        else:
+            probability = self.diagnostics.get("probability_unseen")
+            limit = self.detection_limit
+            answer = unseen_sentence(self.unseen, ends, probability, limit, self.may_be_moved)
+        beside = [one.sentence() for one in (self.control, self.held_out) if one is not None]
+        return " ".join([answer, *beside])
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain types, ready for JSON; ``format`` counts changes of layout."""

@@ -212,8 +212,17 @@ def promote(
         # Rows of which people said anything at all are not overruled.
         free = [row for row in np.flatnonzero(mine).tolist() if row not in seen]
         given |= dict.fromkeys(free, (name, SPREAD, 1.0))
-    notices += _few(given, known)
-    few = {notice.about for notice in notices if notice.code == "few_promoted"}
+    counts = Counter(label for label, *_ in given.values())
+    few = {name: n for name, n in counts.items() if name not in set(known) and n < FEWEST}
+    notices += [
+        Notice(
+            "few_promoted",
+            f"{name!r} has {words.count(n)}, fewer than {FEWEST}: too few to learn a class, so "
+            "these rows stay new. Label more, or give the name to a whole group.",
+            about=name,
+        )
+        for name, n in few.items()
+    ]
     kept = {row: one for row, one in sorted(given.items()) if one[0] not in few}
     if not kept:
         raise ValueError("labels must promote at least one row; got none that can be.")
@@ -265,17 +274,3 @@ def _mixed(
         f"{words.count(len(looked))} that they labelled in it: others may be of other classes too."
     )
     return [Notice("mixed_group", text, about=plain(name))]
-
-
-def _few(given: Mapping[int, tuple[Any, str, float]], known: Sequence[Any]) -> list[Notice]:
-    counts = Counter(one[0] for one in given.values())
-    return [
-        Notice(
-            "few_promoted",
-            f"{name!r} has {words.count(n)}, fewer than {FEWEST}: too few to learn a class, so "
-            "these rows stay new. Label more, or give the name to a whole group.",
-            about=name,
-        )
-        for name, n in counts.items()
-        if name not in set(known) and n < FEWEST
-    ]

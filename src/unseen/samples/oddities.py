@@ -204,12 +204,16 @@ def label_notices(classes: NDArray[Any]) -> tuple[Notice, ...]:
     A class called "unseen" looks like the rows of no class, and one called "?" like rows without a
     label.
     """
-    marks = [label for label in classes.tolist() if _NO_LABEL.fullmatch(str(label).strip())]
-    found = [] if "+" in classes.tolist() or not marks else [_no_label(marks)]
-    if classes.dtype.kind not in "UO":
-        return tuple(found)
-    alike: dict[str, list[Any]] = {}
-    for label in classes.tolist():
+    found, labels = [], classes.tolist()
+    marks = [label for label in labels if _NO_LABEL.fullmatch(str(label).strip())]
+    if marks and "+" not in labels:
+        text = (
+            f"a class is called {quoted(marks)}, as rows without a label often are. If these rows "
+            f"have none, leave them out (--missing {quoted(marks[:1])} on the command line)."
+        )
+        found.append(Notice("label_for_missing", text, about=marks[0]))
+    alike: dict[str, list[str]] = {}
+    for label in labels:
         if isinstance(label, str):
             spelt = normalize("NFC", label).casefold()
             alike.setdefault(" ".join(spelt.split()), []).append(label)
@@ -219,23 +223,15 @@ def label_notices(classes: NDArray[Any]) -> tuple[Notice, ...]:
             "table and sentence. Give it another name."
         )
         found.append(Notice("labels_alike", text, about=alike["unseen"][0]))
-    for labels in alike.values():
-        if len(labels) > 1:
+    for same in alike.values():
+        if len(same) > 1:
             text = (
-                f"labels {quoted(labels)} differ only by capital letters, spaces or the code of an "
-                f"accent, and are taken for {len(labels)} classes. If they are one, give them one "
+                f"labels {quoted(same)} differ only by capital letters, spaces or the code of an "
+                f"accent, and are taken for {len(same)} classes. If they are one, give them one "
                 "spelling."
             )
-            found.append(Notice("labels_alike", text, about=labels[0]))
+            found.append(Notice("labels_alike", text, about=same[0]))
     return tuple(found)
-
-
-def _no_label(marks: list[Any]) -> Notice:
-    text = (
-        f"a class is called {quoted(marks)}, as rows without a label often are. If these rows have "
-        f"none, leave them out (--missing {quoted(marks[:1])} on the command line)."
-    )
-    return Notice("label_for_missing", text, about=marks[0])
 
 
 def sentinel_notices(

@@ -241,6 +241,12 @@ def test_intervals_come_by_themselves(samples) -> None:
     assert estimate.intervals.shape == (3, 2)
 
 
+def test_new_rows_of_unequal_length_are_named(samples) -> None:
+    X, y, _ = samples
+    with pytest.raises(ValueError, match="X_new must have rows of one length"):
+        unseen.estimate(X, y, [[1.0, 2.0], [3.0]])
+
+
 def test_of_very_many_rows_a_part_is_drawn_and_said(samples) -> None:
     X, y, X_new = samples
     quick = MPEIncomplete(**QUICK)

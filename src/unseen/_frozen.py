@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -20,9 +20,15 @@ class Pairs(NamedTuple):
 class Frozen:
     """Base of frozen dataclasses whose arrays and mappings are read-only too, copies included."""
 
+    _array_types: ClassVar[
+        Mapping[str, Any]
+    ] = {}  # types of the fields that any sequence may be given to
+
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            object.__setattr__(self, name, frozen(value))
+            is_array = name in self._array_types and value is not None
+            kept = frozen_array(value, self._array_types[name]) if is_array else frozen(value)
+            object.__setattr__(self, name, kept)
 
     def __getstate__(self) -> dict[str, Any]:
         # A mapping proxy cannot be pickled, and JSON has no keys but text. What was worked out and

@@ -117,10 +117,10 @@ def estimate(
     if max_rows is not None and max_rows < _FEWEST_ROWS:
         raise ValueError(f"max_rows must be at least {_FEWEST_ROWS} or None; got {max_rows!r}.")
     draw, every = Draw(max_rows, chosen.random_state), X_new
-    X, y, groups = draw.labelled(X, y, groups)
+    X, y, groups = draw.rows("X", X, y, groups, y=y)
     drawn = draw.notices
-    X_new, groups_new = draw.new("X_new", X_new, groups_new)
-    control, _ = draw.new("control", control)
+    X_new, groups_new = draw.rows("X_new", X_new, groups_new)
+    (control,) = draw.rows("control", control)
     prepared = prepare(X, X_new, control, every=every if full else None, places=draw.places)
     X, X_new, control = prepared.X, prepared.X_new, prepared.control
     chosen.fit(X, y)

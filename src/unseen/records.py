@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unseen._frozen import Frozen, frozen_array, plain
+from unseen._frozen import Frozen, plain
 from unseen._optional import needed
 from unseen._types import FloatArray
 from unseen._version import library_versions
@@ -132,10 +132,9 @@ class RocEvidence(Frozen):
     parameters: Mapping[str, float] = field(default_factory=dict)
     thresholds: FloatArray | None = None
 
+    _array_types: ClassVar = dict.fromkeys(("false_alarm", "detection", "thresholds"), np.float64)
+
     def __post_init__(self) -> None:
-        for name in ("false_alarm", "detection", "thresholds"):
-            if getattr(self, name) is not None:
-                object.__setattr__(self, name, frozen_array(getattr(self, name), np.float64))
         super().__post_init__()
         if self.thresholds is not None and self.thresholds.shape != self.false_alarm.shape:
             raise ValueError(
@@ -295,16 +294,16 @@ class Estimate(Tabled):
     held_out: HeldOut | None = None
     detection_limit: float | None = None
 
+    _array_types: ClassVar = dict.fromkeys(("proportions", "intervals"), np.float64)
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "classes", tuple(plain(label) for label in self.classes))
+        super().__post_init__()
         n_classes = len(self.classes)
         for name, shape in (("proportions", (n_classes,)), ("intervals", (n_classes + 1, 2))):
-            if getattr(self, name) is not None:
-                array = frozen_array(getattr(self, name), np.float64)
-                if array.shape != shape:
-                    raise ValueError(f"{name} must have shape {shape}; got {array.shape}.")
-                object.__setattr__(self, name, array)
-        super().__post_init__()
+            array = getattr(self, name)
+            if array is not None and array.shape != shape:
+                raise ValueError(f"{name} must have shape {shape}; got {array.shape}.")
 
     def __getitem__(self, label: Any) -> float:
         """Share of one known class."""

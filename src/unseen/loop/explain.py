@@ -46,6 +46,7 @@ _ONE_CLASS, _TWO_CLASSES = 0.6, 0.8
 # Distance to a class, in its width, from which a group is not part of it.
 _FAR = 2.0
 _FEWEST, _SMALLEST = 10, 0.02
+_EXAMPLES = 3
 _TINY = 1e-6
 
 
@@ -311,13 +312,13 @@ def _group(
     )
 
 
-def _examples(X: FloatArray, n_rows: int = 3) -> tuple[IntArray, list[int]]:
+def _examples(X: FloatArray) -> tuple[IntArray, list[int]]:
     """Rows nearest the centre, and rows that are far from each other and from the centre."""
     distance = np.linalg.norm(X - X.mean(axis=0), axis=1)
-    central = np.argsort(distance, kind="stable")[:n_rows]
+    central = np.argsort(distance, kind="stable")[:_EXAMPLES]
     spread: list[int] = []
     far = distance
-    for _ in range(min(n_rows, len(X))):
+    for _ in range(min(_EXAMPLES, len(X))):
         spread.append(int(far.argmax()))
         far = np.minimum(far, pairwise_distances(X, X[spread[-1:]])[:, 0])
     return central, spread

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -80,12 +80,15 @@ class Timeline(Tabled):
     notices: tuple[Notice, ...] = ()
     seed: int | None = None
 
+    _array_types: ClassVar = {
+        "in_reference": np.bool_,
+        "raw_p_values": np.float64,
+        "raw_p_values_unseen": np.float64,
+    }
+
     def __post_init__(self) -> None:
         super().__post_init__()
-        arrays = {"in_reference": np.bool_, "raw_p_values": float, "raw_p_values_unseen": float}
-        for name, kind in arrays.items():
-            object.__setattr__(self, name, frozen_array(getattr(self, name), kind))
-        for name in (*arrays, "estimates"):
+        for name in (*self._array_types, "estimates"):
             found, wanted = len(getattr(self, name)), len(self.windows)
             if found != wanted:
                 raise ValueError(f"{name} must have one value per window, {wanted}; got {found}.")

@@ -56,31 +56,26 @@ class Draw:
     notices: tuple[Notice, ...] = ()
     places: dict[str, IntArray] = field(default_factory=dict)  # of rows that were drawn, by sample
 
-    def labelled(self, X: Any, y: Any, groups: Any) -> tuple[Any, Any, Any]:
-        """Labelled rows, their labels and groups: small classes whole, as many of the others."""
-        labels = np.ravel(on_host(y, "y"))
-        if self.max_rows is None or len(labels) <= self.max_rows or count_rows(X) != len(labels):
-            return X, y, groups
-        rng = generator(self.random_state)
-        places = draw_by_class(_label_codes(labels), self.max_rows, rng)
-        return self._some("X", places, X, y, groups)
-
-    def new(self, name: str, X: Any, groups: Any = None) -> tuple[Any, Any]:
-        """New rows, or those of a control, and their groups."""
+    def rows(self, name: str, X: Any, *beside: Any, y: Any = None) -> tuple[Any, ...]:
+        """Rows, and what stands beside them; with labels, small classes whole."""
+        labels = None if y is None else np.ravel(on_host(y, "y"))
         n_rows = 0 if X is None else count_rows(X)
-        if self.max_rows is None or n_rows <= self.max_rows:
-            return X, groups
-        places = draw_rows(n_rows, self.max_rows, generator(self.random_state))
-        return self._some(name, places, X, groups)
-
-    def _some(self, name: str, places: IntArray, *samples: Any) -> Any:
-        n_rows = count_rows(samples[0])
+        is_odd = labels is not None and len(labels) != n_rows  # as the checks will say
+        if self.max_rows is None or n_rows <= self.max_rows or is_odd:
+            return X, *beside
+        rng = generator(self.random_state)
+        if labels is None:
+            places = draw_rows(n_rows, self.max_rows, rng)
+        else:
+            places = draw_by_class(_label_codes(labels), self.max_rows, rng)
         self.places[name] = places
         text = f"{len(places):,} of the {n_rows:,} rows of {name} were drawn at random."
         self.notices += (Notice("rows_drawn", text, "note"),)
-        return tuple(None if one is None else some_rows(one, places) for one in samples)
+        return tuple(None if one is None else some_rows(one, places) for one in (X, *beside))
 
 
 def count_rows(X: Any) -> int:
-    """The number of rows of a sample; 0 of anything else, which the estimator's checks refuse."""
-    return int(X.shape[0]) if hasattr(X, "shape") and len(X.shape) else len(np.atleast_1d(X))
+    """The number of rows of a sample, or of what the estimator's checks refuse."""
+    if hasattr(X, "shape") and len(X.shape):
+        return int(X.shape[0])
+    return len(X) if isinstance(X, list | tuple) else len(np.atleast_1d(X))

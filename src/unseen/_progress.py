@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TypeVar
+from typing import Any, TypeVar
 
 Item = TypeVar("Item")
 Listener = Callable[[float], object]
@@ -47,21 +47,17 @@ def show_progress(listener: Listener | bool | None = True) -> Iterator[None]:
     if listener is None or listener is False:
         yield
         return
-    if listener is True:
-        bar = _Bar()
-        try:
-            with show_progress(bar):
-                yield
-        finally:
-            bar.close()
-        return
-    if not callable(listener):
+    bar = _Bar() if listener is True else None
+    heard: Any = bar or listener
+    if not callable(heard):
         raise TypeError(f"progress must be a function of a share, or a bool; got {listener!r}.")
-    token = _listener.set(listener)
+    token = _listener.set(heard)
     try:
         yield
     finally:
         _listener.reset(token)
+        if bar is not None:
+            bar.close()
 
 
 def each(items: Iterable[Item], n_items: int | None = None) -> Iterator[Item]:

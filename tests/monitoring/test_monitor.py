@@ -26,9 +26,8 @@ from unseen.monitoring.change import (
     _permuted_means,
     change_p_values,
 )
-from unseen.monitoring.run import _notices
+from unseen.monitoring.run import _notices, find_windows, windows_of
 from unseen.monitoring.timeline import holm
-from unseen.monitoring.windows import find_windows, windows_of
 from unseen.records import Estimate, Notice
 
 CENTRES = np.array([[-3.0, 0.0], [3.0, 0.0], [0.0, 5.0]])

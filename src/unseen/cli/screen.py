@@ -211,7 +211,7 @@ def _show_groups(explanation: Explanation, screen: Console) -> None:
 
 def _show_windows(timeline: Timeline, screen: Console) -> None:
     """One row per window: the unseen share, the verdict on change, the share that moved most."""
-    from unseen.monitoring.windows import shown_key
+    from unseen.monitoring.timeline import shown_key
 
     first, estimates = timeline.estimates[0], timeline.estimates
     in_doubt = any(estimate.is_in_doubt for estimate in estimates)

@@ -1,7 +1,7 @@
 """Shares over windows of time, and which windows differ from the reference.
 
-Which rows make a window: windows.py. Whether two windows differ: change.py. All windows of a table,
-and what they are compared with: run.py. The record: timeline.py.
+Which rows make a window, and what windows are compared with: run.py. Whether two windows differ:
+change.py. The record: timeline.py.
 """
 
 from unseen.monitoring.run import monitor as monitor

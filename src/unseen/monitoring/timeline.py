@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import date
 from functools import cached_property
 from importlib import import_module
 from typing import Any, ClassVar
@@ -13,7 +15,6 @@ import numpy as np
 from unseen._frozen import frozen_array
 from unseen._types import BoolArray, FloatArray
 from unseen._wording import count, p_value, points, share
-from unseen.monitoring.windows import shown_key
 from unseen.records import Estimate, Notice, Tabled
 
 
@@ -291,6 +292,12 @@ def holm(p_values: Sequence[float] | FloatArray) -> FloatArray:
     factors = np.arange(len(order), 0, -1)
     adjusted[order] = np.minimum(np.maximum.accumulate(values[order] * factors), 1.0)
     return adjusted
+
+
+def shown_key(key: Any) -> str:
+    """A key as text; a date without a time of day is shown without one: 2024-05-01."""
+    shown = key.isoformat() if isinstance(key, date) else str(key)
+    return re.sub(r"T00:00(:00(\.0+)?)?$", "", shown)
 
 
 def _window_name(key: Any) -> str:

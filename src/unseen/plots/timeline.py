@@ -10,7 +10,7 @@ import numpy as np
 from unseen._types import BoolArray, FloatArray, IntArray
 from unseen._wording import count
 from unseen.monitoring import Timeline
-from unseen.monitoring.windows import shown_key
+from unseen.monitoring.timeline import shown_key
 from unseen.plots import canvas
 from unseen.plots.canvas import SMALL, Axes, Display
 from unseen.plots.theme import LIGHT, Theme

@@ -19,7 +19,7 @@ from unseen import plots
 from unseen.labelling import LabellingValue
 from unseen.loop import Explanation
 from unseen.monitoring import Timeline
-from unseen.monitoring.windows import shown_key
+from unseen.monitoring.timeline import shown_key
 from unseen.plots.canvas import ranked
 from unseen.plots.timeline import reference_name
 from unseen.records import Estimate

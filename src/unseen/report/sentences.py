@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import PurePath
 
 from unseen import _wording as words
-from unseen.monitoring.windows import shown_key
+from unseen.monitoring.timeline import shown_key
 from unseen.records import Estimate
 from unseen.study import Study
 

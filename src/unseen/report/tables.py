@@ -16,7 +16,7 @@ from unseen import _wording as words
 from unseen.labelling import LabellingValue
 from unseen.loop import Explanation
 from unseen.monitoring import Timeline
-from unseen.monitoring.windows import shown_key
+from unseen.monitoring.timeline import shown_key
 from unseen.plots.canvas import largest, ranked
 from unseen.plots.timeline import reference_name
 from unseen.records import Estimate

@@ -137,47 +137,38 @@ def monitor(
     windows = windows_of(by, rows.shape[0])
     # A window that happens to be called so goes first.
     to_training = isinstance(reference, str) and reference == "training"
-    to_training = to_training and reference not in windows.keys
-    kept = _kept(windows, least_rows, at_least=1 if to_training else 2)
-    places = [] if to_training else find_windows(kept, reference)
+    to_training = to_training and reference not in windows
+    keys, kept = _kept(windows, least_rows, at_least=1 if to_training else 2)
+    places = [] if to_training else find_windows(keys, reference)
     # The default chooses its folds by the number of rows: by the largest window, for all.
-    scorer = scorer.settled(len(labelled.codes) + max(map(len, kept.rows)))
+    scorer = scorer.settled(len(labelled.codes) + max(map(len, kept)))
     window_scorer = WindowScorer.prepare(chosen, scorer, labelled, rows)
     if to_training:
         compared = _training_reference(window_scorer)
     else:
-        together = np.concatenate([kept.rows[place] for place in places])
+        together = np.concatenate([kept[place] for place in places])
         estimate = window_scorer.estimate(together, confidence)
         compared = Reference(estimate, window_scorer, together)
     with show_progress(progress), team(getattr(chosen, "n_jobs", None)):
         estimates, p_values = _followed(window_scorer, compared, kept, places, confidence, alpha)
-    counted = zip(windows.keys, map(len, windows.rows), strict=True)
+    counts = {key: len(one) for key, one in windows.items()}
     return Timeline(
-        windows=kept.keys,
+        windows=keys,
         estimates=tuple(estimates),
-        in_reference=np.isin(np.arange(len(kept.keys)), places),
+        in_reference=np.isin(np.arange(len(keys)), places),
         reference_estimate=compared.estimate,
         raw_p_values=p_values[:, 0],
         raw_p_values_unseen=p_values[:, 1],
         alpha=alpha,
-        skipped=tuple(one for one in counted if one[1] < least_rows),
-        n_missing=windows.n_missing,
-        notices=(*notices, *_notices(compared.estimate, kept.keys, estimates)),
+        skipped=tuple((key, n) for key, n in counts.items() if n < least_rows),
+        n_missing=rows.shape[0] - sum(counts.values()),
+        notices=(*notices, *_notices(compared.estimate, keys, estimates)),
         seed=seed,
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Windows:
-    """Windows in order, and the places of the rows of each."""
-
-    keys: tuple[Any, ...]
-    rows: tuple[IntArray, ...]
-    n_missing: int = 0  # rows without a key
-
-
-def windows_of(by: Any, n_rows: int) -> Windows:
-    """Rows with equal keys, keys in order; a row without a key is in no window.
+def windows_of(by: Any, n_rows: int) -> dict[Any, IntArray]:
+    """Places of the rows of each window, by its key and in order; rows without a key are in none.
 
     Text is ordered as people do: the numbers in it by their size, and text that says numbers
     throughout by these.
@@ -188,11 +179,11 @@ def windows_of(by: Any, n_rows: int) -> Windows:
             f"by must hold one key per row of X_new, {n_rows}; got shape {keys.shape}."
         )
     if keys.dtype.kind in "mM":
-        listed = list(keys)  # tolist would turn nanoseconds into whole numbers
+        given = list(keys)  # tolist would turn nanoseconds into whole numbers
     else:
-        listed = [key.item() if isinstance(key, np.generic) else key for key in keys.tolist()]
+        given = [key.item() if isinstance(key, np.generic) else key for key in keys.tolist()]
     rows: dict[Any, list[int]] = {}
-    for row, key in enumerate(listed):
+    for row, key in enumerate(given):
         if not is_missing(key):
             rows.setdefault(key, []).append(row)
     if not rows:
@@ -205,11 +196,10 @@ def windows_of(by: Any, n_rows: int) -> Windows:
         raise TypeError(
             f"by must hold keys of one kind that can be sorted; got {kinds}."
         ) from error
-    n_missing = n_rows - sum(map(len, rows.values()))
-    return Windows(tuple(ordered), tuple(np.array(rows[key]) for key in ordered), n_missing)
+    return {key: np.array(rows[key]) for key in ordered}
 
 
-def find_windows(windows: Windows, reference: Any) -> list[int]:
+def find_windows(keys: Sequence[Any], reference: Any) -> list[int]:
     """Places of the windows that a user names by key, by the text of a key, or by several.
 
     None names the first window.
@@ -220,11 +210,11 @@ def find_windows(windows: Windows, reference: Any) -> list[int]:
     named = list(reference) if several else [reference]
     if not named:
         raise ValueError("reference must name at least one window; got none.")
-    places, texts = set(), [shown_key(key) for key in windows.keys]
+    places, texts = set(), [shown_key(key) for key in keys]
     for key in named:
         found = [
             place
-            for place, known in enumerate(windows.keys)
+            for place, known in enumerate(keys)
             if known == key or texts[place] == shown_key(key)
         ]
         if not found:
@@ -233,26 +223,25 @@ def find_windows(windows: Windows, reference: Any) -> list[int]:
                 f"got {shown_key(key)!r}, and there are {quoted(texts)}."
             )
         places.add(found[0])
-    if len(places) == len(windows.keys):
+    if len(places) == len(keys):
         raise ValueError(
             f"reference must leave a window to compare with it; got all, {quoted(texts)}."
         )
     return sorted(places)
 
 
-def _kept(windows: Windows, least_rows: int, at_least: int) -> Windows:
-    """Windows with enough rows."""
-    kept = [
-        one for one in zip(windows.keys, windows.rows, strict=True) if len(one[1]) >= least_rows
-    ]
+def _kept(
+    windows: dict[Any, IntArray], least_rows: int, at_least: int
+) -> tuple[tuple[Any, ...], list[IntArray]]:
+    """Keys and rows of the windows with enough rows."""
+    kept = {key: rows for key, rows in windows.items() if len(rows) >= least_rows}
     if len(kept) < at_least:
         raise ValueError(
             f"by must make at least {at_least} windows of {least_rows} rows or more (least_rows); "
-            f"got {len(kept)} such of {len(windows.keys)}, the largest of "
-            f"{count(max(map(len, windows.rows)))}. Take longer windows."
+            f"got {len(kept)} such of {len(windows)}, the largest of "
+            f"{count(max(map(len, windows.values())))}. Take longer windows."
         )
-    keys, rows = zip(*kept, strict=True)
-    return Windows(keys, rows, windows.n_missing)
+    return tuple(kept), list(kept.values())
 
 
 @dataclass(frozen=True, eq=False)
@@ -345,18 +334,18 @@ def _training_reference(scorer: WindowScorer) -> Reference:
 def _followed(
     scorer: WindowScorer,
     compared: Reference,
-    windows: Windows,
+    windows: list[IntArray],
     places: list[int],
     confidence: float,
     alpha: float,
 ) -> tuple[list[Estimate], FloatArray]:
     """Estimate of each window, and its two p-values; NaN in the windows of the reference."""
-    n_windows = len(windows.keys)
+    n_windows = len(windows)
     n_permutations = max(_MIN_PERMUTATIONS, ceil(n_windows / (_RESOLUTION * alpha)))
     rngs = np.random.default_rng(scorer.tested.scorer.seed).spawn(n_windows)
 
     def follow(place: int) -> tuple[Estimate, tuple[float, float]]:
-        rows, p_values = windows.rows[place], (np.nan, np.nan)
+        rows, p_values = windows[place], (np.nan, np.nan)
         with between(place / n_windows, (place + 1) / n_windows):
             is_reference = places == [place]
             estimate = compared.estimate if is_reference else scorer.estimate(rows, confidence)

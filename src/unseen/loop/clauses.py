@@ -67,7 +67,9 @@ class Column:
         if self.category is not None:
             return f"{self.name} {'is' if above else 'is not'} {self.category!r}"
         value = self.offset + self.scale * threshold
-        return f"{self.name} {'>' if above else '≤'} {value:.3g}"
+        # Years and prices in full: powers of ten are no way to say them.
+        digits = ".0f" if 1000 <= abs(value) < 1e9 else ".3g"
+        return f"{self.name} {'>' if above else '≤'} {value:{digits}}"
 
 
 @dataclass(frozen=True)

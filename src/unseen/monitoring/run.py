@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unseen._arrays import chosen_arrays
-from unseen._progress import Listener, between, report, show_progress
+from unseen._progress import Listener, between, report, show_progress, unheard
 from unseen._random import whole_seed
 from unseen._team import team
 from unseen._types import FloatArray, IntArray, Matrix
@@ -37,6 +37,7 @@ from unseen.scores.crossfit import Search
 from unseen.scores.open import OpenPool
 from unseen.tables.groups import natural_order
 
+_OF_SCORES = 0.25  # part of the time that goes into what windows share
 _MIN_PERMUTATIONS = 1999
 # The least p-value that permutations can give, adjusted for all windows, is this part of alpha.
 _RESOLUTION = 0.2
@@ -142,15 +143,19 @@ def monitor(
     places = [] if to_training else find_windows(keys, reference)
     # The default chooses its folds by the number of rows: by the largest window, for all.
     scorer = scorer.settled(len(labelled.codes) + max(map(len, kept)))
-    window_scorer = WindowScorer.prepare(chosen, scorer, labelled, rows)
-    if to_training:
-        compared = _training_reference(window_scorer)
-    else:
-        together = np.concatenate([kept[place] for place in places])
-        estimate = window_scorer.estimate(together, confidence)
-        compared = Reference(estimate, window_scorer, together)
     with show_progress(progress), team(getattr(chosen, "n_jobs", None)):
-        estimates, p_values = _followed(window_scorer, compared, kept, places, confidence, alpha)
+        with unheard():
+            window_scorer = WindowScorer.prepare(chosen, scorer, labelled, rows)
+            if to_training:
+                compared = _training_reference(window_scorer)
+            else:
+                together = np.concatenate([kept[place] for place in places])
+                estimate = window_scorer.estimate(together, confidence)
+                compared = Reference(estimate, window_scorer, together)
+        report(_OF_SCORES)
+        with between(_OF_SCORES, 1.0):
+            given = kept, places, confidence, alpha
+            estimates, p_values = _followed(window_scorer, compared, *given)
     counts = {key: len(one) for key, one in windows.items()}
     return Timeline(
         windows=keys,

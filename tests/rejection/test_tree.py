@@ -7,20 +7,22 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from reference.closed_form import excess_by_size
-from unseen.rejection.cells import growth
-from unseen.rejection.cells.cells import cell_costs, cell_labels
-from unseen.rejection.cells.growth import (
+from unseen.rejection import tree as growth
+from unseen.rejection.risk import open_risk
+from unseen.rejection.sample import OpenSample, cell_costs, cell_labels
+from unseen.rejection.tree import (
     LEAF,
     Growth,
     RankedRows,
+    RejectionTree,
     Trees,
     cell_worth,
     grow,
+    hold_out,
+    node_masses,
     order_within,
+    prune,
 )
-from unseen.rejection.learning.sample import OpenSample
-from unseen.rejection.risk.estimate import open_risk
-from unseen.rejection.tree import RejectionTree, hold_out, node_masses, prune
 
 
 def blobs(seed, n=60, n_classes=2, n_features=3, decimals=1):

@@ -1,9 +1,10 @@
-"""The rule of least risk over the cells of a partition: a histogram with the label "unseen".
+"""Rules that are constant on cells, and the histogram: the rule of least risk over a partition.
 
-Every labelling of the cells is a classifier, and the best labelling takes no search: each cell gets
-the label of least cost by its own masses. With the default number of cells the risk tends to the
-Bayes risk, by the theorem in ``docs/rejection.md``. Cells are equal boxes, boxes between quantiles,
-or nearest centres, which are for many features: there a grid has more cells than rows.
+Over a partition the risk is a sum over cells, so that the masses of a cell alone decide its best
+label: the known class of largest mass a_k, or unseen where ``e = u - sum_i a_i`` is larger still.
+With the default number of cells the risk tends to the Bayes risk (``docs/rejection.md``). Cells are
+equal boxes, boxes between quantiles, or nearest centres, which are for many features: there a grid
+has more cells than rows.
 """
 
 from __future__ import annotations
@@ -19,10 +20,15 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import pairwise_distances_argmin
 
 from unseen._sklearn import HasMethods, Interval, StrOptions
-from unseen._types import FloatArray, IntArray
+from unseen._types import FloatArray, IntArray, Matrix
 from unseen.rejection.base import RejectionRule
-from unseen.rejection.cells.cells import CellRule, Cells, cell_rule, effective_size, growing_cells
-from unseen.rejection.learning.sample import OpenSample
+from unseen.rejection.sample import (
+    OpenSample,
+    cell_masses,
+    cell_probabilities,
+    effective_size,
+    growing_cells,
+)
 from unseen.scores.kernel import Standardisation
 
 # With more features than this a grid is too coarse along each of them to be the default.
@@ -30,6 +36,36 @@ GRID_FEATURES = 3
 # A few steps on a part of the rows place centres well enough.
 LLOYD_STEPS = 5
 ROWS_PER_CENTRE = 32
+
+
+class Cells(Protocol):
+    """A partition of the space of rows."""
+
+    @property
+    def n_cells(self) -> int:
+        """How many cells there are; some may hold no row."""
+
+    def cell(self, X: Matrix) -> IntArray:
+        """Cell of each row, from 0 to n_cells - 1."""
+
+
+@dataclass(frozen=True, eq=False)
+class CellRule:
+    """A rule that gives all rows of a cell the same probabilities."""
+
+    cells: Cells
+    table: FloatArray  # probabilities of the labels in each cell, unseen last: (n_cells, K + 1)
+
+    def probabilities(self, X: Matrix) -> FloatArray:
+        """Probability of each known class and, last, of unseen ones: shape (n, K + 1)."""
+        return self.table[self.cells.cell(X)]
+
+
+def cell_rule(cells: Cells, sample: OpenSample) -> CellRule:
+    """The rule of least estimated risk on given cells, with its probabilities."""
+    cell = np.concatenate([cells.cell(sample.X), cells.cell(sample.X_new)])
+    masses = cell_masses(cell, sample.masses, cells.n_cells)
+    return CellRule(cells, cell_probabilities(masses, sample.prior, 1 / effective_size(sample)))
 
 
 @dataclass(eq=False, repr=False)
@@ -47,7 +83,7 @@ class RejectionHistogram(RejectionRule):
         The partition is fitted to the new rows, whose distribution the risk is about.
     n_cells : int or "auto", default="auto"
         Number of cells. "auto" is ``n^(d / (d + 2))``, where n is about the number of rows
-        (:func:`~unseen.rejection.cells.cells.effective_size`) and d the number of features, at most
+        (:func:`~unseen.rejection.sample.effective_size`) and d the number of features, at most
         4, as the theorem asks.
     unseen_label, n_folds, random_state
         Parameters of every rule.

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import f1_score, precision_score, recall_score, roc_auc_score
 
 from unseen._types import BoolArray, IntArray
-from unseen.rejection.learning.sample import places_of, with_unseen
+from unseen.rejection.sample import places_of, with_unseen
 
 
 def open_macro_f1(

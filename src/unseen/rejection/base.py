@@ -119,8 +119,7 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator):
     def _fit_both(self, sample: OpenSample, rng: RandomState) -> tuple[FittedRule, OutOfFold]:
         """The rule of all rows, and the probabilities of all rows out of fold.
 
-        A rule that makes one on the way to the other writes this alone, to do the work once. Where
-        ``sample.has_new`` is False a row must be held out together with its copy.
+        A rule that makes one on the way to the other writes this alone, to do the work once.
         """
         out_of_fold = cross_fit(self._fit_rule, sample, self.n_folds, rng)
         return self._fit_rule(sample, rng), out_of_fold

@@ -29,10 +29,8 @@ from unseen.rejection.sample import (
 )
 from unseen.rejection.tree import Growth, RankedRows, Trees, grow
 
-# Rows times trees: a level of growth is some hundred calls of NumPy, which many trees share.
-GROWN_AT_ONCE = 2**18
-# Leaves for each cell of a histogram: twice those of a single tree, as averages are less noisy.
-LEAVES = 4.0
+GROWN_AT_ONCE = 2**18  # rows times trees, which share some hundred calls of NumPy for each level
+LEAVES = 4.0  # for each cell of a histogram: twice those of a tree, as averages are less noisy
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,17 +142,13 @@ class RejectionForest(RejectionRule):
 
 
 def bootstrap_counts(sample: OpenSample, n_trees: int, rng: RandomState) -> IntArray:
-    """How often each tree holds each row: a bootstrap of each class and of the new rows.
-
-    Every class keeps its number of rows, and so its share. Without new rows, a row and its copy
-    are drawn together.
-    """
+    """How often each tree holds each row: a bootstrap of each class and of the new rows."""
     n_labelled, n_new = len(sample.codes), sample.X_new.shape[0]
     counts = np.zeros((n_trees, n_labelled + n_new), dtype=np.int64)
     for rows in sample.groups:
         n = len(rows)
         place = rng.randint(n, size=(n_trees, n)) + n * np.arange(n_trees)[:, None]
         counts[:, rows] = np.bincount(place.ravel(), minlength=n * n_trees).reshape(n_trees, n)
-    if not sample.has_new:
+    if not sample.has_new:  # a row and its copy are drawn together
         counts[:, n_labelled:] = counts[:, :n_labelled]
     return counts

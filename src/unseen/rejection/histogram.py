@@ -31,11 +31,8 @@ from unseen.rejection.sample import (
 )
 from unseen.scores.kernel import Standardisation
 
-# With more features than this a grid is too coarse along each of them to be the default.
-GRID_FEATURES = 3
-# A few steps on a part of the rows place centres well enough.
-LLOYD_STEPS = 5
-ROWS_PER_CENTRE = 32
+GRID_FEATURES = 3  # of more than these a grid cuts each too coarsely to be the default
+LLOYD_STEPS, ROWS_PER_CENTRE = 5, 32  # a few steps on a part of the rows place centres well enough
 
 
 class Cells(Protocol):
@@ -229,10 +226,7 @@ class VoronoiCells:
 
 
 def leading_axes(X: FloatArray, max_axes: int) -> FloatArray:
-    """The features or, where they are too many, leading principal axes of standardised ones.
-
-    Directions stand in columns.
-    """
+    """Columns: the features or, where they are too many, principal axes of standardised ones."""
     if X.shape[1] <= max_axes or len(X) == 1:
         return np.eye(X.shape[1])[:, :max_axes]
     scale = nonzero_scale(X)

@@ -210,17 +210,14 @@ def calibrated(
 
 @dataclass(frozen=True, eq=False)
 class RowLosses:
-    """Loss of a rule on each row out of fold, or the difference of two such losses.
-
-    A labelled row of class i counts ``pi_i / n_i`` times, one of m new rows 1 / m times.
-    """
+    """Loss of a rule on each row out of fold, or the difference of two such losses."""
 
     labelled: FloatArray
     codes: IntArray  # classes of the labelled rows
     new: FloatArray
 
     def total(self, shares: FloatArray) -> float:
-        """Weighted sum of the losses: the estimated loss of a new row."""
+        """Estimated loss of a new row: means over classes, by their shares, and over new rows."""
         counts = np.maximum(np.bincount(self.codes, minlength=len(shares)), 1)
         means = np.bincount(self.codes, self.labelled, len(shares)) / counts
         return float(shares @ means + self.new.mean())
@@ -252,10 +249,7 @@ def lowest_risk(rules: Sequence[RowLosses], shares: FloatArray) -> int:
 
 
 def within_one_standard_error(rules: Sequence[RowLosses], shares: FloatArray) -> int:
-    """Place of the first rule that the best rule does not beat by more than a standard error.
-
-    The favoured rule stands first, and all losses are of the same rows.
-    """
+    """Place of the first rule that the best rule does not beat by more than a standard error."""
     best = rules[lowest_risk(rules, shares)]
     gaps = [RowLosses(one.labelled - best.labelled, one.codes, one.new - best.new) for one in rules]
     close = [gap.total(shares) <= gap.standard_error(shares) for gap in gaps]
@@ -269,10 +263,7 @@ def choose_by_other_folds(
     shares: FloatArray,
     pick: Callable[[Sequence[RowLosses], FloatArray], int],
 ) -> OutOfFold:
-    """Probabilities of each fold by the candidate that the other folds ``pick`` by its losses.
-
-    The rows that picked a candidate would make it look better than it is.
-    """
+    """Probabilities of each fold by the candidate that the other folds ``pick`` by its losses."""
     labelled, new = np.zeros_like(candidates[0].labelled), np.zeros_like(candidates[0].new)
     for out, out_new in held_out(folds):
         others = [

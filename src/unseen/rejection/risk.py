@@ -225,13 +225,10 @@ def open_risk(
 
 
 def cost_threshold(cost: float) -> float:
-    """Cut of least expected cost when a missed unseen row costs ``cost`` and other errors 1.
-
-    Unseen costs no more than k where ``p_k <= cost * p_unseen``.
-    """
+    """Cut of least expected cost when a missed unseen row costs ``cost`` and other errors 1."""
     if not cost > 0:
         raise ValueError(f"cost must be > 0; got {cost}.")
-    return 1.0 / (1.0 + cost)
+    return 1.0 / (1.0 + cost)  # unseen costs no more than k where p_k <= cost * p_unseen
 
 
 def reject_rate_threshold(new: FloatArray, rate: float) -> float:
@@ -268,15 +265,13 @@ def recall_threshold(
 def false_discovery_threshold(
     known: FloatArray, codes: IntArray, new: FloatArray, shares: FloatArray, level: float
 ) -> float:
-    """Smallest cut whose rejected rows hold at most a share ``level`` of known rows.
-
-    The count of known rows above the cut is taken one too high in each class, as for a conformal
-    p-value: a cut above all n_i calibration rows still lets 1 / (n_i + 1) of new ones through.
-    """
+    """Smallest cut whose rejected rows hold at most a share ``level`` of known rows."""
     if not 0 < level < 1:
         raise ValueError(f"fdr must lie strictly between 0 and 1; got {level}.")
     cuts = np.unique(new)
     counts = np.bincount(codes, minlength=len(shares))
+    # One known row more in each class, as for a conformal p-value: a cut above all n_i labelled
+    # rows still lets 1 / (n_i + 1) of new ones through.
     rejected, by_known = _rates_from(cuts, known, codes, new, shares * counts / (counts + 1))
     discoveries = (by_known + float((shares / (counts + 1)).sum())) / rejected
     reached = np.flatnonzero(discoveries <= level)

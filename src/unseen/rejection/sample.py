@@ -128,14 +128,11 @@ def cell_labels(masses: FloatArray) -> IntArray:
 
 
 def cell_probabilities(masses: FloatArray, prior: FloatArray, pseudo_mass: float) -> FloatArray:
-    """Probability of each label in each cell: masses a_1 ... a_K and max(e, 0) over their sum.
-
-    The pseudo-mass is shared evenly by the labels of a cell. A cell without rows has the prior.
-    """
+    """Probability of each label in each cell: masses a_1 ... a_K and max(e, 0) over their sum."""
     labels = masses.copy()
     labels[:, -1] = np.maximum(masses[:, -1] - masses[:, :-1].sum(axis=1), 0.0)
     empty = labels.sum(axis=1) <= 0
-    labels += pseudo_mass / labels.shape[1]
+    labels += pseudo_mass / labels.shape[1]  # the most probable label stays
     labels[empty] = prior
     return labels / labels.sum(axis=1, keepdims=True)
 
@@ -156,10 +153,7 @@ def growing_cells(size: float, n_features: int) -> float:
 
 
 def smallest_leaf(min_leaf: int | str, sample: OpenSample, factor: float = 2.0) -> int:
-    """Rows that a leaf must hold: ``min_leaf`` or, by "auto", as many as the theorem asks.
-
-    There may be ``factor`` leaves for each cell of a histogram: trees put them where needed.
-    """
+    """Rows that a leaf must hold; "auto" allows ``factor`` leaves for each cell of a histogram."""
     if not isinstance(min_leaf, str):
         return int(min_leaf)
     n_rows, n_features = sample.X.shape[0] + sample.X_new.shape[0], sample.X.shape[1]
@@ -203,10 +197,7 @@ def novelty(probabilities: FloatArray) -> FloatArray:
 
 
 def labels_at(probabilities: FloatArray, threshold: float = 0.5) -> IntArray:
-    """Code of each row: K (unseen) from this novelty on, else the best known class.
-
-    One half takes the most probable of all K + 1 labels.
-    """
+    """Code of each row: K (unseen) from this novelty on, else the best known class."""
     known = probabilities[:, :-1].argmax(axis=1)
     return np.where(novelty(probabilities) >= threshold, probabilities.shape[1] - 1, known)
 
@@ -237,16 +228,13 @@ def cross_fit(
     n_folds: int,
     rng: RandomState,
 ) -> OutOfFold:
-    """Probabilities of all rows, each by a rule that was fitted without the fold of the row.
-
-    A class whose only row is held out is unknown to the rule of that fold, and has probability 0.
-    """
+    """Probabilities of all rows, each by a rule that was fitted without the fold of the row."""
     n_classes, samples = len(sample.shares), (sample.X, sample.X_new)
     answers = [np.zeros((rows.shape[0], n_classes + 1)) for rows in samples]
     for out in held_out(sample.assign_folds(n_folds, rng)):
         part = sample.subset(~out[0], ~out[1])
         present, codes = np.unique(part.codes, return_inverse=True)
-        if len(present) < n_classes:
+        if len(present) < n_classes:  # a class whose only row is held out has probability 0
             part = replace(part, codes=codes, shares=part.shares[present])
         rule, labels = fit_rule(part, rng), np.append(present, n_classes)
         for rows, mask, found in zip(samples, out, answers, strict=True):
@@ -256,11 +244,8 @@ def cross_fit(
 
 
 def as_chosen(model: Any) -> Any:
-    """An unfitted copy of a model; of a kernel model, with the bandwidth and C that it chose.
-
-    Settings that are chosen from all rows hold in every fold: two numbers hardly give a row away.
-    """
+    """An unfitted copy of a model; of a kernel model, with the bandwidth and C that it chose."""
     copy = clone(model)
-    if isinstance(model, KernelLogisticRegression):
+    if isinstance(model, KernelLogisticRegression):  # two numbers hardly give a row away
         copy.set_params(bandwidth=model.bandwidth_, C=model.C_)
     return copy

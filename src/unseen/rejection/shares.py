@@ -70,10 +70,7 @@ class Shares(Frozen):
 
 
 def given_shares(proportions: Any, classes: NDArray[Any]) -> Shares:
-    """The shares that the user gave, in the order of the classes.
-
-    K numbers, or K + 1 with the unseen share last; a mapping from label to share; or an Estimate.
-    """
+    """The shares that the user gave: numbers, a mapping from label to share, or an Estimate."""
     estimate = proportions if isinstance(proportions, Estimate) else None
     if estimate is not None:
         proportions = dict(zip(estimate.classes, estimate.proportions, strict=True))
@@ -95,11 +92,7 @@ def given_shares(proportions: Any, classes: NDArray[Any]) -> Shares:
 def estimate_shares(
     estimator: ProportionEstimator | None, labelled: LabelledRows, X_new: Matrix, seed: int
 ) -> Shares:
-    """Shares from checked rows: the only place where a rule asks an estimator.
-
-    Replicates say which shares err together; the intervals, which are seldom narrower, how far.
-    The seed is that of the estimate where the estimator has none of its own.
-    """
+    """Shares from checked rows: the only place where a rule asks an estimator."""
     if estimator is None:
         estimator = default_estimator(np.bincount(labelled.codes), X_new.shape[0])
     chosen: ProportionEstimator = clone(estimator)
@@ -110,6 +103,7 @@ def estimate_shares(
     has_moved = reading.drift is not None and reading.drift.verdict == "moved"
     if has_moved:
         estimate = asked_again(chosen, labelled, estimate, X_new)
+    # Replicates say which shares err together; the intervals, which are seldom narrower, how far.
     draws = reading.replicates(_REPLICATES, estimate.seed)[:, :-1]
     limits = np.asarray(estimate.intervals)
     centred = draws - draws.mean(axis=0)
@@ -123,11 +117,7 @@ def estimate_shares(
 
 
 def default_estimator(counts: IntArray, n_new: int) -> OpenSetEstimator:
-    """The estimator that a rule asks, for so many labelled rows of each class and new rows.
-
-    At even odds that something is unseen where several classes are known, and with no more folds
-    than the rows can fill.
-    """
+    """The estimator that a rule asks: at even odds, and with no more folds than rows can fill."""
     fewest = min(int(counts.min()), n_new)
     return OpenSetEstimator(
         prior_closed=0.5 if len(counts) > 1 else None,
@@ -180,10 +170,7 @@ def _checked(proportions: Any, n_classes: int) -> FloatArray:
 
 
 def doubtful_shares(shares: Shares, classes: NDArray[Any]) -> tuple[Notice, ...]:
-    """Notices where no risk is stated, shares sum to more than 1, or an interval is very wide.
-
-    Estimated shares sum to too much only beyond their noise, which the estimate has judged.
-    """
+    """Notices where no risk is stated, shares sum to more than 1, or an interval is very wide."""
     estimate, total, found = shares.estimate, float(shares.known.sum()), []
     if not shares.tell_risk:
         why = {
@@ -195,6 +182,7 @@ def doubtful_shares(shares: Shares, classes: NDArray[Any]) -> tuple[Notice, ...]
         }.get(shares.verdict or "", "too little is known of the unseen share.")
         found.append(Notice("risk_withheld", f"No error rate is stated: {why}"))
     noted = () if estimate is None else estimate.notices
+    # Estimated shares sum to too much only beyond their noise, which the estimate has judged.
     if any(notice.code == "overfull" for notice in noted) or total > 1 + _ROUNDING:
         if estimate is not None:  # which may have projected the shares
             total = float(estimate.diagnostics.get("slope_total", total))
@@ -215,12 +203,8 @@ def doubtful_shares(shares: Shares, classes: NDArray[Any]) -> tuple[Notice, ...]
 
 
 def negative_mass(rows: OutOfFold, shares: Shares) -> tuple[Notice, ...]:
-    """A notice where cells of clearly negative unseen mass hold over a tenth of the known mass.
-
-    A cell is a known class (the best for its rows) and a fifth of their novelty. A cell is clearly
-    negative where e is below 0 by more than the normal quantile at 1% divided by the number of
-    cells, times the noise of its counts and of the shares.
-    """
+    """A notice where cells of clearly negative unseen mass hold over a tenth of the known mass."""
+    # A cell is a known class, the best for its rows, and a fifth of their novelty.
     probabilities = np.vstack([rows.labelled, rows.new])
     best, score = probabilities[:, :-1].argmax(axis=1), novelty(probabilities)
     cells = np.zeros(len(best), dtype=np.intp)

@@ -87,11 +87,7 @@ class Neighbours:
         self.__dict__.update(state, by_class=by_class)
 
     def distances(self, X: FloatArray, labelled: bool = False) -> FloatArray:
-        """Distances from rows to their neighbours in each class.
-
-        Where X are the ``labelled`` rows themselves, no row is its own neighbour. A new row that is
-        nearer to a row of the class than ``copies`` counts as that row itself.
-        """
+        """Distances from rows, new or the ``labelled`` ones, to their neighbours in each class."""
         found, rows = [], self.scale(X)
         parts = zip(self.by_class, self.ranks, self.copies, self.references, strict=True)
         for model, ranks, copy, own in parts:
@@ -104,7 +100,7 @@ class Neighbours:
                     distances[others] = nearest(model, rows[others], last)
             elif copy == 0:
                 distances = nearest(model, rows, last)
-            else:
+            else:  # a copy of a row counts as that row itself
                 distances = nearest(model, rows, last + 1)
                 is_copy = distances[:, :1] < copy
                 distances = np.where(is_copy, distances[:, 1:], distances[:, :-1])
@@ -188,11 +184,7 @@ def answers_out_of_fold(
 
 
 def steady(features: FloatArray) -> FloatArray:
-    """Features to six digits.
-
-    Processors round sums differently, and a forest would cut between values that are equal but
-    for that: the same rows would have other labels elsewhere.
-    """
+    """Features to six digits: a forest would cut between values that differ by rounding alone."""
     part, exponent = np.frexp(features)
     return np.ldexp(np.rint(part * 2.0**_KEPT_BITS), exponent - _KEPT_BITS)
 

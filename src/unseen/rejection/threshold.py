@@ -246,11 +246,10 @@ def cut_by_other_folds(
 def risk_by_cut(
     known: FloatArray, codes: IntArray, right: BoolArray, new: FloatArray, shares: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Estimated risk of "unseen from t on, else the classifier's label", for every cut t.
+    """Every cut t, and the risk of "unseen from t on, else the classifier's label" there.
 
-    ``known`` and ``new`` are scores, high where odd, ``right`` says of which labelled rows the
-    classifier's label is right. Cuts stand between scores, from the cut that rejects all to the cut
-    that rejects nothing.
+    ``right`` says of which labelled rows the classifier's label is right. Cuts stand between
+    scores, from the cut that rejects all to the cut that rejects nothing.
     """
     values, place = np.unique(np.concatenate([known, new]), return_inverse=True)
     mass = row_masses(codes, shares)

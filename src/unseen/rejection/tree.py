@@ -24,8 +24,7 @@ from unseen.rejection.histogram import CellRule, cell_rule
 from unseen.rejection.sample import OpenSample, cell_costs, cell_labels, cell_masses, smallest_leaf
 
 LEAF = -1
-# Of gains in units of the mass of a node: what is beyond is rounding, and must not choose a cut.
-GAIN_DIGITS = 10
+GAIN_DIGITS = 10  # of gains in units of a node's mass; beyond is rounding, which must not choose
 BINS = 64  # of each feature, with equally many distinct values
 ROUTED_AT_ONCE = 2**15  # rows times trees: routing is fastest in what a processor's cache holds
 STEPS = 4  # that rows take down a tree before those in leaves are left out
@@ -423,8 +422,7 @@ def node_masses(trees: Trees, sample: OpenSample) -> FloatArray:
 def prune(trees: Trees, masses: FloatArray, held_out: FloatArray) -> Trees:
     """The smallest of all trees with the least held-out risk that are left when branches are cut.
 
-    ``masses`` (n_nodes, K + 1) gives the nodes their labels; ``held_out``, the masses of rows that
-    the tree was not grown from, prices these labels.
+    Nodes have labels by ``masses`` (n_nodes, K + 1), and the prices of these by ``held_out``.
     """
     labels = cell_labels(masses)
     cost = cell_costs(held_out)[np.arange(len(labels)), labels]

@@ -42,13 +42,8 @@ def risk_curve(rule: RejectionRule, n_thresholds: int = 81) -> RiskCurve:
         raise ValueError(f"n_thresholds must be at least 2; got {n_thresholds}.")
     thresholds = np.linspace(0.0, 1.0, n_thresholds)
     found = [rule._risk_at(threshold) for threshold in thresholds.tolist()]
-    return RiskCurve(
-        thresholds,
-        np.array([one.risk for one in found]),
-        np.array([one.standard_error for one in found]),
-        float(rule.threshold_),
-        float(rule.risk_.risk),
-    )
+    risks, errors = np.array([(one.risk, one.standard_error) for one in found]).T
+    return RiskCurve(thresholds, risks, errors, float(rule.threshold_), float(rule.risk_.risk))
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,24 +126,18 @@ def share_sensitivity(rule: RejectionRule, limits: FloatArray | None = None) -> 
 
 
 def reshared(probabilities: FloatArray, shares: FloatArray, target: FloatArray) -> FloatArray:
-    """Probabilities (n, K + 1) under other shares of the known classes, without a new fit.
-
-    A class of share 0 has no probability to scale, and keeps none.
-    """
+    """Probabilities (n, K + 1) under other shares of the known classes; a share of 0 stays 0."""
     ratio = np.divide(target, shares, out=np.zeros(len(shares)), where=shares > 0)
     return posterior(probabilities[:, :-1] * ratio)
 
 
 @dataclass(frozen=True, eq=False)
 class Regions(Frozen):
-    """Decision regions of a rejection rule over a window of two features.
-
-    Codes are places in ``names``.
-    """
+    """Decision regions of a rejection rule over a window of two features."""
 
     x: FloatArray  # coordinates of the lattice across
     y: FloatArray  # and up
-    codes: IntArray  # of the label at each point of the lattice: (n_up, n_across)
+    codes: IntArray  # place in ``names`` of the label at each point: (n_up, n_across)
     names: tuple[str, ...]
     unseen: int | None  # code of the unseen label; None where the rule has none
     points: FloatArray  # rows to draw on top, evenly spaced among the rows given

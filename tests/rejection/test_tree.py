@@ -268,14 +268,6 @@ def test_both_parts_of_a_divided_sample_know_every_class():
     assert not np.intersect1d(kept.X_new, out.X_new).size
 
 
-def test_nothing_new_means_a_row_and_its_copy_are_held_out_together():
-    X = np.arange(20.0)[:, None]
-    shares = np.array([0.5, 0.5])
-    sample = OpenSample(X, np.repeat([0, 1], 10), X, shares, has_new=False)
-    for part in hold_out(sample, 0.3, np.random.RandomState(0)):
-        assert_array_equal(part.X, part.X_new)
-
-
 def test_excess_risk_over_bayes_falls_with_n():
     excess = excess_by_size(RejectionTree())
     assert excess[0] > 1.5 * excess[1] > 2.25 * excess[2] > 0

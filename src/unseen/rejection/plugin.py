@@ -43,8 +43,7 @@ class OneModel:
 
     def tasks(self, sample: OpenSample) -> list[tuple[Matrix, Any]]:
         """All rows."""
-        new = np.full(sample.X_new.shape[0], len(sample.shares))
-        return [(sample.rows, np.append(sample.codes, new))]
+        return [(sample.rows, sample.strata)]
 
     def ratios(self, answers: list[FloatArray], n_classes: int) -> FloatArray:
         """``P(i | x) / P(new | x)``."""

@@ -60,6 +60,11 @@ class OpenSample:
         return stack_samples(self.X, self.X_new)[0]
 
     @property
+    def strata(self) -> IntArray:
+        """Class of each row, labelled rows first; K for a new row."""
+        return np.append(self.codes, np.full(self.X_new.shape[0], len(self.shares)))
+
+    @property
     def masses(self) -> FloatArray:
         """Mass of each row, labelled rows first: a_1 ... a_K and u, shape (n + m, K + 1)."""
         n_labelled, n_new = len(self.codes), self.X_new.shape[0]
@@ -71,12 +76,9 @@ class OpenSample:
     @property
     def groups(self) -> list[IntArray]:
         """Places among ``rows`` of each class and, last, of the new rows where there are any."""
-        groups: list[IntArray] = [
-            np.flatnonzero(self.codes == code) for code in range(len(self.shares))
-        ]
-        if self.has_new:
-            groups.append(len(self.codes) + np.arange(self.X_new.shape[0]))
-        return groups
+        strata = self.strata if self.has_new else self.codes
+        n_groups = len(self.shares) + self.has_new
+        return [np.flatnonzero(strata == group) for group in range(n_groups)]
 
     def subset(self, labelled: BoolArray, new: BoolArray) -> OpenSample:
         """Some of the rows, with the same shares."""
@@ -89,8 +91,7 @@ class OpenSample:
         if not self.has_new:  # a row and its copy leave together
             folds = assign_folds(self.codes, n_folds, rng)
             return folds, folds
-        strata = np.append(self.codes, np.full(self.X_new.shape[0], len(self.shares)))
-        labelled, new = np.split(assign_folds(strata, n_folds, rng), [len(self.codes)])
+        labelled, new = np.split(assign_folds(self.strata, n_folds, rng), [len(self.codes)])
         return labelled, new
 
 

@@ -260,13 +260,11 @@ class RejectionStack(RejectionRule):
         classifier = KernelLogisticRegression() if self.classifier is None else self.classifier
         models = fit_models(sample, [classifier, classifier], rng)
         everything = sample.rows
-        references: list[IntArray] = []
         scales = Standardisation.of(everything, np.ones(len(everything))).raw_and_standardised
-        for code in range(len(sample.shares)):
-            own = np.flatnonzero(sample.codes == code)
+        references = sample.groups[: len(sample.shares)]
+        for code, own in enumerate(references):
             if len(own) > MOST_REFERENCES:
-                own = np.sort(rng.choice(own, MOST_REFERENCES, replace=False))
-            references.append(own)
+                references[code] = np.sort(rng.choice(own, MOST_REFERENCES, replace=False))
         neighbours = [Neighbours.from_sample(sample, ranks, one, references) for one in scales]
         answers, answers_new = answers_out_of_fold(sample, models, self.n_folds, rng)
         distances = [each.distances(sample.X, labelled=True) for each in neighbours]

@@ -176,7 +176,6 @@ class RejectionKernel(RejectionRule):
             folds = sample.assign_folds(self.n_folds, rng)
             bandwidths = _descending(self.bandwidth, "bandwidth", BANDWIDTHS * rows.median)
             ridges = _descending(self.ridge, "ridge", RIDGES)
-
             if isinstance(loss, Logistic) and bandwidths.size > 1:
                 # Newton steps for the whole grid cost ten times as much, and choose no better.
                 pilot = try_all(sample, rows, Square(), bandwidths, ridges, folds)

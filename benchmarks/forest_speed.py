@@ -28,7 +28,7 @@ from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 
 from unseen.rejection.forest import RejectionForest
-from unseen.rejection.learning.sample import OpenSample
+from unseen.rejection.sample import OpenSample
 
 SIZES = (5_000, 20_000)
 REPEATS = 3

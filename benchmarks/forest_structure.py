@@ -36,9 +36,8 @@ from sklearn.tree import (
     ExtraTreeRegressor,
 )
 
-from unseen.rejection.cells.cells import cell_masses, cell_probabilities, effective_size
 from unseen.rejection.forest import RejectionForest, bootstrap_counts
-from unseen.rejection.learning.sample import OpenSample
+from unseen.rejection.sample import OpenSample, cell_masses, cell_probabilities, effective_size
 
 N_TREES = 100
 PROBLEMS = ("digits", "blobs", "between")
@@ -96,7 +95,7 @@ def ours(sample: OpenSample, cost: float, min_leaf: int | str, seed: int) -> np.
 
 def theirs(sample: OpenSample, kind: str, min_leaf: int, seed: int) -> np.ndarray:
     rng = np.random.RandomState(seed)
-    X, masses, n_known = sample.rows, sample.masses, sample.n_classes
+    X, masses, n_known = sample.rows, sample.masses, len(sample.shares)
     code, weight = masses.argmax(axis=1), masses.sum(axis=1)
     target = code
     if "targets" in kind:

@@ -46,9 +46,9 @@ from unseen.rejection.classifier import RejectionClassifier
 from unseen.rejection.forest import RejectionForest
 from unseen.rejection.histogram import RejectionHistogram
 from unseen.rejection.kernel import RejectionKernel
-from unseen.rejection.learning.losses import Logistic
-from unseen.rejection.learning.shares import estimate_shares
+from unseen.rejection.losses import Logistic
 from unseen.rejection.plugin import OneModel, RejectionPlugIn, TwoModels
+from unseen.rejection.shares import estimate_shares
 from unseen.rejection.stack import RejectionStack
 from unseen.rejection.tree import RejectionTree
 

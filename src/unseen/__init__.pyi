@@ -56,8 +56,8 @@ from unseen.rejection.forest import RejectionForest as RejectionForest
 from unseen.rejection.histogram import RejectionHistogram as RejectionHistogram
 from unseen.rejection.kernel import RejectionKernel as RejectionKernel
 from unseen.rejection.plugin import RejectionPlugIn as RejectionPlugIn
-from unseen.rejection.risk.scorer import open_set_risk as open_set_risk
-from unseen.rejection.risk.scorer import open_set_scorer as open_set_scorer
+from unseen.rejection.risk import open_set_risk as open_set_risk
+from unseen.rejection.risk import open_set_scorer as open_set_scorer
 from unseen.rejection.stack import RejectionStack as RejectionStack
 from unseen.rejection.threshold import RejectionThreshold as RejectionThreshold
 from unseen.rejection.tree import RejectionTree as RejectionTree

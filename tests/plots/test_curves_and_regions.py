@@ -8,8 +8,8 @@ from unseen.drift import Tolerance
 from unseen.labelling import LabellingValue
 from unseen.plots import LIGHT, LabellingDisplay, RegionsDisplay, RiskDisplay, ToleranceDisplay
 from unseen.rejection import RejectionTree, label_regions, risk_curve
-from unseen.rejection.learning.sample import labels_at
-from unseen.rejection.risk.estimate import open_risk
+from unseen.rejection.risk import open_risk
+from unseen.rejection.sample import labels_at
 
 TOLERANCE = Tolerance(np.array([0.05, 0.2]), np.array([0.3, 0.5]))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import norm
 
-from unseen.rejection.learning.sample import OpenSample
+from unseen.rejection.sample import OpenSample
 
 CENTRES = np.array([-2.0, 2.0, 0.0])
 SHARES = np.array([0.3, 0.3, 0.4])  # of two known classes, then of the unseen one

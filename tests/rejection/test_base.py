@@ -19,8 +19,9 @@ from unseen.drift import Drift, Tolerance
 from unseen.records import Estimate, Notice, UnseenWarning
 from unseen.rejection import known_accuracy, open_macro_f1, open_set_risk
 from unseen.rejection.base import RejectionRule
-from unseen.rejection.learning.sample import OpenSample, OutOfFold, labels_at
-from unseen.rejection.learning.shares import (
+from unseen.rejection.risk import open_risk
+from unseen.rejection.sample import OpenSample, OutOfFold, labels_at
+from unseen.rejection.shares import (
     Shares,
     covariance_of_limits,
     default_estimator,
@@ -28,8 +29,7 @@ from unseen.rejection.learning.shares import (
     estimate_shares,
     negative_mass,
 )
-from unseen.rejection.risk.estimate import open_risk
-from unseen.rejection.risk.sensitivity import reshared, risk_curve, share_sensitivity
+from unseen.rejection.views import reshared, risk_curve, share_sensitivity
 from unseen.scores import OpenScores
 
 
@@ -51,9 +51,9 @@ class RatioRule(RejectionRule):
     def _fit_rule(self, sample: OpenSample, rng: np.random.RandomState) -> Ratio:
         stack = sparse.vstack if sparse.issparse(sample.X) else np.vstack
         n_new = sample.X_new.shape[0]
-        labels = np.append(sample.codes, np.full(n_new, sample.n_classes))
+        labels = np.append(sample.codes, np.full(n_new, len(sample.shares)))
         model = LogisticRegression(max_iter=1000).fit(stack([sample.X, sample.X_new]), labels)
-        counts = np.bincount(sample.codes, minlength=sample.n_classes)
+        counts = np.bincount(sample.codes, minlength=len(sample.shares))
         return Ratio(model, sample.shares * n_new / counts)
 
 

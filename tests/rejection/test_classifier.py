@@ -10,11 +10,10 @@ from sklearn.neighbors import NearestNeighbors
 
 from reference.closed_form import BAYES_RISK, CENTRES, SHARES, excess_risk, samples
 from unseen import KernelLogisticRegression
-from unseen.rejection.cells.cells import smallest_leaf
 from unseen.rejection.classifier import RejectionClassifier
 from unseen.rejection.forest import RejectionForest
 from unseen.rejection.kernel import RejectionKernel
-from unseen.rejection.learning.losses import (
+from unseen.rejection.losses import (
     Calibration,
     RowLosses,
     calibrated,
@@ -22,15 +21,14 @@ from unseen.rejection.learning.losses import (
     row_losses,
     within_one_standard_error,
 )
-from unseen.rejection.learning.sample import OpenSample, OutOfFold, labels_at
-from unseen.rejection.plugin import TwoModels, fit_tasks
-from unseen.rejection.risk.estimate import open_risk
+from unseen.rejection.risk import open_risk
+from unseen.rejection.sample import OpenSample, OutOfFold, labels_at, smallest_leaf
 from unseen.rejection.stack import (
-    Answers,
     Neighbours,
     RejectionStack,
-    StackRule,
+    answers_out_of_fold,
     coarse_forest,
+    fit_models,
     steady,
 )
 from unseen.scores.kernel import Standardisation
@@ -133,7 +131,7 @@ def test_a_row_is_no_neighbour_of_itself():
             assert_allclose(found[i, 2 * code : 2 * code + 2], near[0, [0, 2]])
 
 
-def test_units_that_carry_the_signal_are_not_scaled_away():
+def test_units_that_carry_the_signal_are_not_scaled_away(monkeypatch):
     # One large column among a hundred of small noise: of equal spread, these drown what is unseen.
     rng = np.random.default_rng(0)
     spread = np.append(1.0, np.full(100, 0.001))
@@ -148,10 +146,13 @@ def test_units_that_carry_the_signal_are_not_scaled_away():
     unseen_rows = np.arange(200) < 20
     assert roc_auc_score(unseen_rows, given.min(axis=1)) > 0.99
     assert roc_auc_score(unseen_rows, equal.min(axis=1)) < 0.95
+    told = []
+    monkeypatch.setattr(
+        RejectionForest, "_fit_both", lambda _, stacked, rng: (None, told.append(stacked))
+    )
     stack = RejectionStack(classifier=QUICK, n_neighbors=[3], random_state=0)
-    answers, neighbours, stacked = stack._stacked(sample, np.random.RandomState(0))
-    rule = StackRule(answers, neighbours, rule=None)
-    for features in (stacked.X_new, rule.features(X_new)):
+    rule, _ = stack._fit_both(sample, np.random.RandomState(0))
+    for features in (told[0].X_new, rule.features(X_new)):
         assert_allclose(features[:, -4:], np.hstack([given, equal]), rtol=1e-6)
 
 
@@ -190,9 +191,9 @@ def test_answers_come_from_models_that_did_not_see_the_row():
     X, codes = rng.normal(size=(120, 2)), rng.randint(2, size=120)
     sample = OpenSample(X, codes, rng.normal(size=(100, 2)), np.array([0.4, 0.4]))
     exact = KernelLogisticRegression(0.05, 1e3)
-    models = Answers(fit_tasks(TwoModels().tasks(sample), [exact, exact], rng))
-    answers, _ = models.out_of_fold(sample, 5, rng)
-    assert models.models[1].score(X, codes) == 1.0
+    models = fit_models(sample, [exact, exact], rng)
+    answers, _ = answers_out_of_fold(sample, models, 5, rng)
+    assert models[1].score(X, codes) == 1.0
     assert abs((answers[:, 1:].argmax(axis=1) == codes).mean() - 0.5) < 0.15
 
 

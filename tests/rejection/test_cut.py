@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from unseen.rejection.learning.sample import labels_at, novelty
-from unseen.rejection.risk.estimate import (
+from unseen.rejection.risk import (
     cost_threshold,
     false_discovery_threshold,
     recall_threshold,
     reject_rate_threshold,
 )
+from unseen.rejection.sample import labels_at, novelty
 
 
 def scores(seed: int, n: int = 60, m: int = 90) -> tuple[np.ndarray, ...]:

@@ -1,6 +1,6 @@
 """Every answer about a row comes from rows of other folds, whatever was chosen on the way."""
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
@@ -10,33 +10,49 @@ from reference.closed_form import SHARES, samples
 from unseen import KernelLogisticRegression, RejectionClassifier, RejectionKernel, RejectionPlugIn
 from unseen.rejection import classifier, kernel
 from unseen.rejection.forest import RejectionForest
-from unseen.rejection.learning.losses import calibrated, fit_calibration
-from unseen.rejection.learning.sample import OpenSample, OutOfFold, out_of_fold
+from unseen.rejection.losses import calibrated, fit_calibration
+from unseen.rejection.sample import OpenSample, OutOfFold, cross_fit, held_out
 from unseen.rejection.threshold import choose_cut, cut_by_other_folds
 from unseen.scores.base import assign_folds
 
 
-def test_every_row_is_answered_by_a_function_learnt_without_its_fold() -> None:
+def test_every_row_is_held_out_in_its_fold_alone() -> None:
     rng = np.random.default_rng(0)
     folds = rng.permutation(np.arange(20) % 3), rng.permutation(np.arange(14) % 3)
     folds[0][:2] = -1
-    places = np.arange(20), np.arange(14)
-    kept_by_fold = []
+    masks = list(held_out(folds))
+    assert len(masks) == 3
+    for sample, own in enumerate(folds):
+        for number, out in enumerate(masks):
+            assert_array_equal(out[sample], own == number)
 
-    def learn(kept: np.ndarray, kept_new: np.ndarray):
-        kept_by_fold.append((kept, kept_new))
-        number = len(kept_by_fold) - 1
-        return lambda rows: np.column_stack([rows, np.full(len(rows), number)])
 
-    labelled, new = out_of_fold(learn, places, folds)
-    assert len(kept_by_fold) == 3
-    for answers, own, place, sample in zip((labelled, new), folds, places, (0, 1), strict=True):
-        held = own >= 0
-        assert_allclose(answers[held, 0], place[held])
-        assert_allclose(answers[held, 1], own[held])
-        assert_allclose(answers[~held], 0)
-        for number, kept in enumerate(kept_by_fold):
-            assert_array_equal(kept[sample], own != number)
+@dataclass
+class Spy:
+    """Says which rows it learnt from, and which it was asked about."""
+
+    learnt: np.ndarray
+    asked: list[np.ndarray] = field(default_factory=list)
+
+    def probabilities(self, X: np.ndarray) -> np.ndarray:
+        self.asked.append(X[:, 0])
+        return np.tile([0.75, 0.25], (len(X), 1))
+
+
+def test_every_row_is_answered_by_a_rule_learnt_without_it() -> None:
+    places, found = np.arange(20.0)[:, None], []
+
+    def fit(sample: OpenSample, rng: np.random.RandomState) -> Spy:
+        found.append(Spy(sample.rows[:, 0]))
+        return found[-1]
+
+    sample = OpenSample(places[:12], np.zeros(12, dtype=int), places[12:], np.array([0.5]))
+    answers = cross_fit(fit, sample, 3, np.random.RandomState(0))
+    assert_allclose(np.vstack([answers.labelled, answers.new]), np.tile([0.75, 0.25], (20, 1)))
+    asked = [np.concatenate(rule.asked) for rule in found]
+    assert_array_equal(np.sort(np.concatenate(asked)), places[:, 0])
+    for rule, rows in zip(found, asked, strict=True):
+        assert_array_equal(np.sort(np.append(rule.learnt, rows)), places[:, 0])
 
 
 def test_folds_spread_classes_and_new_rows_evenly() -> None:
@@ -51,17 +67,12 @@ def test_folds_spread_classes_and_new_rows_evenly() -> None:
     assert_array_equal(*together.assign_folds(2, np.random.RandomState(0)))
 
 
-def test_a_fold_without_rows_of_one_sample_is_asked_about_the_other_alone() -> None:
-    asked = []
-
-    def learn(kept: np.ndarray, kept_new: np.ndarray):
-        return lambda rows: asked.append(len(rows)) or rows
-
-    rows = np.arange(4.0), np.arange(2.0)
-    found = out_of_fold(learn, rows, (np.arange(4), np.arange(2)))
-    assert_array_equal(found[0], rows[0])
-    assert_array_equal(found[1], rows[1])
-    assert asked == [1] * 6
+def test_a_fold_without_rows_of_one_sample_is_asked_about_the_other_alone(monkeypatch) -> None:
+    rows, found = np.arange(6.0)[:, None], Spy(np.zeros(0))
+    sample = OpenSample(rows[:4], np.zeros(4, dtype=int), rows[4:], np.array([0.5]))
+    monkeypatch.setattr(OpenSample, "assign_folds", lambda *_: (np.arange(4), np.arange(2)))
+    cross_fit(lambda *_: found, sample, 4, np.random.RandomState(0))
+    assert [len(one) for one in found.asked] == [1] * 6
 
 
 @pytest.mark.parametrize(

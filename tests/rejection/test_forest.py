@@ -8,9 +8,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import f1_score
 
 from reference.closed_form import SHARES, excess_by_size, samples
-from unseen.rejection.cells.cells import cell_masses, cell_probabilities, effective_size
 from unseen.rejection.forest import RejectionForest, bootstrap_counts
-from unseen.rejection.learning.sample import OpenSample
+from unseen.rejection.sample import OpenSample, cell_masses, cell_probabilities, effective_size
 from unseen.rejection.tree import RejectionTree
 
 

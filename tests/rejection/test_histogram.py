@@ -9,23 +9,23 @@ from scipy.sparse import csr_matrix
 from sklearn.base import clone
 
 from reference.closed_form import BAYES_RISK, LATTICE, WEIGHTS, excess_by_size
-from unseen.rejection.cells.cells import (
-    cell_labels,
-    cell_masses,
-    cell_probabilities,
-    cell_rule,
-    effective_size,
-    growing_cells,
-    smallest_leaf,
-)
 from unseen.rejection.histogram import (
     EqualWidthCells,
     QuantileCells,
     RejectionHistogram,
     VoronoiCells,
+    cell_rule,
 )
-from unseen.rejection.learning.sample import OpenSample
-from unseen.rejection.risk.estimate import open_risk
+from unseen.rejection.risk import open_risk
+from unseen.rejection.sample import (
+    OpenSample,
+    cell_labels,
+    cell_masses,
+    cell_probabilities,
+    effective_size,
+    growing_cells,
+    smallest_leaf,
+)
 
 PARTITIONS = [EqualWidthCells(), QuantileCells(), VoronoiCells()]
 

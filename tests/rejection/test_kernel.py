@@ -8,7 +8,7 @@ from scipy.special import expit
 
 from reference.closed_form import BAYES_RISK, SHARES, excess_risk, samples
 from unseen.rejection.kernel import RejectionKernel, label_probabilities
-from unseen.rejection.learning.losses import (
+from unseen.rejection.losses import (
     Logistic,
     Square,
     Surrogate,
@@ -16,7 +16,7 @@ from unseen.rejection.learning.losses import (
     lowest_risk,
     row_losses,
 )
-from unseen.rejection.learning.sample import OutOfFold
+from unseen.rejection.sample import OutOfFold
 
 LOSSES = {
     Square: lambda values: (1 + values) ** 2 / 4,  # phi(-f)

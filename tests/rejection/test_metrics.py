@@ -11,7 +11,7 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 
-from unseen.rejection.risk.metrics import (
+from unseen.rejection.metrics import (
     known_accuracy,
     novelty_auc,
     open_auc,

@@ -13,10 +13,9 @@ from sklearn.model_selection import GridSearchCV
 from unseen.drift import Drift, Tolerance
 from unseen.records import Estimate
 from unseen.rejection import CostSensitive, ErrorRate, MinMax, open_set_risk, open_set_scorer
-from unseen.rejection.cells.cells import cell_costs
-from unseen.rejection.learning.losses import RowLosses, row_losses
-from unseen.rejection.learning.sample import OpenSample, OutOfFold
-from unseen.rejection.risk.estimate import open_risk
+from unseen.rejection.losses import RowLosses, row_losses
+from unseen.rejection.risk import open_risk
+from unseen.rejection.sample import OpenSample, OutOfFold, cell_costs
 
 COSTS = np.array([[0.0, 1.0, 0.5], [2.0, 0.0, 0.25], [4.0, 3.0, 0.1]])
 MEANS = np.array([-1.5, 1.5, 4.5])

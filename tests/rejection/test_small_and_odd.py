@@ -13,10 +13,10 @@ import unseen
 from unseen import RejectionClassifier, RejectionForest, RejectionPlugIn, RejectionTree
 from unseen.records import UnseenWarning
 from unseen.rejection.histogram import QuantileCells, RejectionHistogram
-from unseen.rejection.learning.sample import OpenSample
-from unseen.rejection.learning.shares import given_shares
 from unseen.rejection.plugin import TwoModels
-from unseen.rejection.risk.estimate import reject_rate_threshold
+from unseen.rejection.risk import reject_rate_threshold
+from unseen.rejection.sample import OpenSample
+from unseen.rejection.shares import given_shares
 from unseen.rejection.stack import Neighbours, RejectionStack
 from unseen.rejection.tree import hold_out
 from unseen.scores.kernel import Standardisation

@@ -13,8 +13,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, OneClassSVM
 
-from unseen.rejection.risk.estimate import open_risk
-from unseen.rejection.risk.metrics import known_accuracy, open_macro_f1
+from unseen.rejection.metrics import known_accuracy, open_macro_f1
+from unseen.rejection.risk import open_risk
 from unseen.rejection.threshold import Cut, RejectionThreshold, risk_by_cut
 
 SHARES = [0.45, 0.25]

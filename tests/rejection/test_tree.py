@@ -7,20 +7,22 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from reference.closed_form import excess_by_size
-from unseen.rejection.cells import growth
-from unseen.rejection.cells.cells import cell_costs, cell_labels
-from unseen.rejection.cells.growth import (
+from unseen.rejection import tree as growth
+from unseen.rejection.risk import open_risk
+from unseen.rejection.sample import OpenSample, cell_costs, cell_labels
+from unseen.rejection.tree import (
     LEAF,
     Growth,
     RankedRows,
+    RejectionTree,
     Trees,
     cell_worth,
     grow,
+    hold_out,
+    node_masses,
     order_within,
+    prune,
 )
-from unseen.rejection.learning.sample import OpenSample
-from unseen.rejection.risk.estimate import open_risk
-from unseen.rejection.tree import RejectionTree, hold_out, node_masses, prune
 
 
 def blobs(seed, n=60, n_classes=2, n_features=3, decimals=1):
@@ -264,14 +266,6 @@ def test_both_parts_of_a_divided_sample_know_every_class():
     assert_array_equal(np.bincount(out.codes), [3, 1, 1])
     assert (len(kept.X_new), len(out.X_new)) == (14, 6)
     assert not np.intersect1d(kept.X_new, out.X_new).size
-
-
-def test_nothing_new_means_a_row_and_its_copy_are_held_out_together():
-    X = np.arange(20.0)[:, None]
-    shares = np.array([0.5, 0.5])
-    sample = OpenSample(X, np.repeat([0, 1], 10), X, shares, has_new=False)
-    for part in hold_out(sample, 0.3, np.random.RandomState(0)):
-        assert_array_equal(part.X, part.X_new)
 
 
 def test_excess_risk_over_bayes_falls_with_n():

@@ -30,7 +30,7 @@ from unseen.loop.explanation import Explanation, Group, Verdict
 from unseen.loop.groups import Grouping, KnownWidth, width
 from unseen.loop.sheet import fitted_rule
 from unseen.rejection.base import RejectionRule
-from unseen.rejection.learning.shares import Shares
+from unseen.rejection.shares import Shares
 from unseen.samples.checks import check_labelled, check_new
 from unseen.samples.labelled import is_missing
 from unseen.scores.kernel import dense

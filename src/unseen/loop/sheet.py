@@ -20,7 +20,7 @@ from sklearn.utils import check_random_state
 from unseen._frozen import Frozen
 from unseen._types import FloatArray, IntArray
 from unseen.rejection.base import RejectionRule
-from unseen.rejection.learning.sample import novelty
+from unseen.rejection.sample import novelty
 
 _UNIFORM = 0.5
 

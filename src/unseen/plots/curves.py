@@ -16,7 +16,7 @@ from unseen.plots.canvas import SMALL, Axes, Display
 from unseen.plots.theme import LIGHT, Theme
 
 if TYPE_CHECKING:
-    from unseen.rejection.risk.sensitivity import RiskCurve
+    from unseen.rejection.views import RiskCurve
 
 # Factors at which the axis of a tolerance ends.
 _LEAST_END, _LARGEST_END = 3.0, 30.0
@@ -157,7 +157,7 @@ class RiskDisplay(Display):
     --------
     >>> import numpy as np
     >>> from unseen.plots import RiskDisplay
-    >>> from unseen.rejection.risk.sensitivity import RiskCurve
+    >>> from unseen.rejection.views import RiskCurve
     >>> curve = RiskCurve(np.array([0, 0.5, 1]), np.array([0.5, 0.1, 0.5]), np.zeros(3), 0.5, 0.1)
     >>> [text.get_text() for text in RiskDisplay.from_curve(curve).ax_.texts]
     ['10% wrong']

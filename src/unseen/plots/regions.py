@@ -12,7 +12,7 @@ from unseen.plots.canvas import Axes, Display
 from unseen.plots.theme import LIGHT, Theme
 
 if TYPE_CHECKING:
-    from unseen.rejection.regions import Regions
+    from unseen.rejection.views import Regions
 
 _MARKERS = "os^vP*X"
 
@@ -30,7 +30,7 @@ class RegionsDisplay(Display):
     --------
     >>> import numpy as np
     >>> from unseen.plots import RegionsDisplay
-    >>> from unseen.rejection.regions import Regions
+    >>> from unseen.rejection.views import Regions
     >>> x = y = np.linspace(0, 1, 3)
     >>> codes = np.array([[0, 0, 1]] * 3)
     >>> regions = Regions(x, y, codes, ("cat", "unseen"), 1, points=np.array([[0.1, 0.5]]))

@@ -28,7 +28,15 @@ from unseen._team import team
 from unseen._types import FloatArray, IntArray, Matrix
 from unseen.proportions import ProportionEstimator
 from unseen.records import Notice
-from unseen.rejection.learning.sample import (
+from unseen.rejection.risk import (
+    RiskEstimate,
+    cost_threshold,
+    false_discovery_threshold,
+    open_risk,
+    recall_threshold,
+    reject_rate_threshold,
+)
+from unseen.rejection.sample import (
     FittedRule,
     OpenSample,
     OutOfFold,
@@ -38,28 +46,19 @@ from unseen.rejection.learning.sample import (
     rescaled,
     with_unseen,
 )
-from unseen.rejection.learning.shares import (
+from unseen.rejection.shares import (
     Shares,
-    doubtful_risk,
     doubtful_shares,
     estimate_shares,
-    few_rows,
     given_shares,
     negative_mass,
-)
-from unseen.rejection.risk.estimate import (
-    RiskEstimate,
-    cost_threshold,
-    false_discovery_threshold,
-    open_risk,
-    recall_threshold,
-    reject_rate_threshold,
 )
 from unseen.samples import LabelledRows, check_again, check_labelled, check_new, sample_notices
 from unseen.samples.checks import check_rows, warn
 
 # Sparse rows with more values than this, zeros included, are not made dense.
 _MOST_DENSE_VALUES = 100_000_000
+_FEW_ROWS = 5  # every fold of the default five should hold a row of the class
 
 
 @dataclass(eq=False, repr=False)
@@ -120,8 +119,7 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator):
     def _fit_both(self, sample: OpenSample, rng: RandomState) -> tuple[FittedRule, OutOfFold]:
         """The rule of all rows, and the probabilities of all rows out of fold.
 
-        A rule that makes one on the way to the other writes this alone, to do the work once. Where
-        ``sample.has_new`` is False a row must be held out together with its copy.
+        A rule that makes one on the way to the other writes this alone, to do the work once.
         """
         out_of_fold = cross_fit(self._fit_rule, sample, self.n_folds, rng)
         return self._fit_rule(sample, rng), out_of_fold
@@ -153,9 +151,8 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        labelled = self._checked_labelled(X, y)
+        labelled, notices = self._checked_labelled(X, y)
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=2)
-        notices = few_rows(labelled.classes, labelled.codes)
         if X_new is not None:
             with between(0.0, 0.3):
                 sample, found = self._open_sample(labelled, X_new, proportions, int(seeds[0]))
@@ -171,14 +168,13 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator):
             )
         with between(0.3, 1.0):
             self.rule_, self.out_of_fold_ = self._fit_both(sample, RandomState(seeds[1]))
+        doubts = () if X_new is None else doubtful_shares(self.shares_, self.classes_)
         # Classes that moved leave negative mass where they were, which says nothing new.
-        has_moved = self.shares_.verdict == "moved"
-        doubts = () if has_moved else negative_mass(self.out_of_fold_, self.shares_)
-        if X_new is not None:
-            doubts = doubtful_shares(self.shares_, self.classes_) + doubts
-            notices += doubtful_risk(self.shares_)
+        if self.shares_.verdict != "moved":
+            doubts += negative_mass(self.out_of_fold_, self.shares_)
         for notice in doubts:
-            warn(notice.text)
+            if notice.code != "risk_withheld":
+                warn(notice.text)
         self.notices_ = (*notices, *doubts)
         self.threshold_ = self._threshold_for(*self._default_aim) if self._open else 0.5
         self.risk_ = self._risk_at(self.threshold_)
@@ -331,16 +327,27 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator):
             )
         return check_rows(X, name).toarray()
 
-    def _checked_labelled(self, X: Any, y: Any) -> LabelledRows:
-        X = self._dense(X, "X")
-        labelled = check_labelled(self, X, y)
+    def _checked_labelled(self, X: Any, y: Any) -> tuple[LabelledRows, tuple[Notice, ...]]:
+        """The labelled rows, and a notice for each class with very few of them."""
+        labelled = check_labelled(self, self._dense(X, "X"), y)
         # The labels are of one kind, though their array may be an array of objects.
         classes = np.array(labelled.classes.tolist())
         check_classification_targets(classes[labelled.codes])
-        if np.bincount(labelled.codes).max() == 1:
+        counts = np.bincount(labelled.codes)
+        if counts.max() == 1:
             raise ValueError("y must hold at least 2 rows of some class; got n_samples=1 of each.")
+        notices = tuple(
+            Notice(
+                "few_rows",
+                f"class {label!r} has {count} labelled rows, fewer than {_FEW_ROWS}: its error is "
+                "hardly known.",
+                about=label,
+            )
+            for label, count in zip(classes.tolist(), counts.tolist(), strict=True)
+            if count < _FEW_ROWS
+        )
         rows = labelled.rows.astype(np.float64, copy=False)
-        return replace(labelled, rows=rows, classes=classes)
+        return replace(labelled, rows=rows, classes=classes), notices
 
     def _open_sample(
         self, labelled: LabelledRows, X_new: Any, proportions: Any, seed: int

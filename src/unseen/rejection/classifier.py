@@ -2,7 +2,7 @@
 
 No rule wins everywhere, and the mean of the members' probabilities is nearly as good as the best.
 Another candidate, the mean with the first member calibrated or a member alone, is taken only where
-its losses are lower by more than one standard error (:mod:`unseen.rejection.learning.losses`).
+its losses are lower by more than one standard error (:mod:`unseen.rejection.losses`).
 ``docs/rejection.md`` says why, and why as many rows are called unseen as are estimated to be.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.random import RandomState
@@ -23,13 +23,13 @@ from unseen._team import own_threads
 from unseen._types import FloatArray
 from unseen.rejection.base import RejectionRule
 from unseen.rejection.kernel import RejectionKernel
-from unseen.rejection.learning.losses import (
+from unseen.rejection.losses import (
     calibrated,
     choose_by_other_folds,
     row_losses,
     within_one_standard_error,
 )
-from unseen.rejection.learning.sample import FittedRule, OpenSample, OutOfFold
+from unseen.rejection.sample import FittedRule, OpenSample, OutOfFold
 from unseen.rejection.stack import RejectionStack, coarse_forest
 
 
@@ -44,6 +44,14 @@ class MeanRule(Frozen):
     def probabilities(self, X: Any) -> FloatArray:
         """Probability of each known class and, last, of unseen ones."""
         return np.mean([rule.probabilities(X) for rule in self.rules], axis=0)
+
+
+class FittedMember(NamedTuple):
+    """A member that has learnt, with its probabilities of rows out of fold."""
+
+    name: str
+    rule: FittedRule
+    out_of_fold: OutOfFold
 
 
 @dataclass(eq=False, repr=False)
@@ -96,29 +104,26 @@ class RejectionClassifier(RejectionRule):
     }
 
     def _fit_both(self, sample: OpenSample, rng: RandomState) -> tuple[MeanRule, OutOfFold]:
-        members = self._fit_members(sample, rng)
-        first = members[0]
-        found = calibrated(first.rule, first.out_of_fold, sample.shares, self.n_folds, rng)
-        changed = FittedMember(f"calibrated {first.name}", *found)
+        members, shares = self._fit_members(sample, rng), sample.shares
+        name, rule, rows = members[0]
+        found = calibrated(rule, rows, shares, self.n_folds, rng)
+        changed = FittedMember(f"calibrated {name}", *found)
         # The favoured first: all members; all, the first one calibrated; one alone.
         candidates = [members, [changed, *members[1:]]]
         if len(members) > 1:
             candidates += [*([member] for member in members), [changed]]
         names = [tuple(member.name for member in members) for members in candidates]
-        means = [
-            OutOfFold(
-                np.mean([member.out_of_fold.labelled for member in members], axis=0),
-                sample.codes,
-                np.mean([member.out_of_fold.new for member in members], axis=0),
-            )
-            for members in candidates
-        ]
+        means = []
+        for members in candidates:
+            labelled = np.mean([member.out_of_fold.labelled for member in members], axis=0)
+            new = np.mean([member.out_of_fold.new for member in members], axis=0)
+            means.append(OutOfFold(labelled, sample.codes, new))
         losses, pick = [row_losses(mean) for mean in means], within_one_standard_error
-        best = pick(losses, sample.shares)
-        totals = {name: loss.total(sample.shares) for name, loss in zip(names, losses, strict=True)}
-        rule = MeanRule(tuple(one.rule for one in candidates[best]), names[best], totals)
+        best = pick(losses, shares)
+        totals = {name: loss.total(shares) for name, loss in zip(names, losses, strict=True)}
+        chosen = MeanRule(tuple(one.rule for one in candidates[best]), names[best], totals)
         folds = sample.assign_folds(self.n_folds, rng)
-        return rule, choose_by_other_folds(means, losses, folds, sample.shares, pick)
+        return chosen, choose_by_other_folds(means, losses, folds, shares, pick)
 
     def _fit_members(self, sample: OpenSample, rng: RandomState) -> list[FittedMember]:
         if self.members is None:
@@ -144,12 +149,3 @@ class RejectionClassifier(RejectionRule):
 
         with own_threads():
             return chosen_arrays().side_by_side(fit, range(n_members))
-
-
-@dataclass(frozen=True, eq=False)
-class FittedMember:
-    """A member that has learnt, with its probabilities of rows out of fold."""
-
-    name: str
-    rule: FittedRule
-    out_of_fold: OutOfFold

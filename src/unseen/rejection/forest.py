@@ -1,8 +1,8 @@
 """Bagged trees with the label "unseen", and their out-of-bag probabilities.
 
 Each tree is grown, without pruning, from a bootstrap of every class and of the new rows, and tries
-a few features at each node (:mod:`unseen.rejection.cells.growth`). About 37% of the trees have not
-seen a given row; the mean of their probabilities is the row's probability out of fold.
+a few features at each node. About 37% of the trees have not seen a given row; the mean of their
+probabilities is the row's probability out of fold.
 """
 
 from __future__ import annotations
@@ -19,19 +19,18 @@ from unseen._sklearn import Interval, StrOptions
 from unseen._team import row_blocks
 from unseen._types import FloatArray, IntArray, Matrix
 from unseen.rejection.base import RejectionRule
-from unseen.rejection.cells.cells import (
+from unseen.rejection.sample import (
+    OpenSample,
+    OutOfFold,
     cell_masses,
     cell_probabilities,
     effective_size,
     smallest_leaf,
 )
-from unseen.rejection.cells.growth import Growth, RankedRows, Trees, grow
-from unseen.rejection.learning.sample import OpenSample, OutOfFold
+from unseen.rejection.tree import Growth, RankedRows, Trees, grow
 
-# Rows times trees: a level of growth is some hundred calls of NumPy, which many trees share.
-GROWN_AT_ONCE = 2**18
-# Leaves for each cell of a histogram: twice those of a single tree, as averages are less noisy.
-LEAVES = 4.0
+GROWN_AT_ONCE = 2**18  # rows times trees, which share some hundred calls of NumPy for each level
+LEAVES = 4.0  # for each cell of a histogram: twice those of a tree, as averages are less noisy
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +72,7 @@ class RejectionForest(RejectionRule):
         Features tried at each node; those that are constant there do not count.
     negative_cost : float, default=0.75
         Cost of negative unseen mass in a split, from 0 to 1: the larger, the fewer splits inside
-        known classes (:mod:`unseen.rejection.cells.growth`).
+        known classes (:func:`~unseen.rejection.tree.cell_worth`).
     unseen_label, random_state
         Parameters of every rule. A forest needs no folds.
 
@@ -137,27 +136,19 @@ class RejectionForest(RejectionRule):
             trees = grow(rows, masses, counts, growth, rng)
             leaves, (tree, row) = trees.leaves(X), np.nonzero(counts)
             held = masses[row] * counts[tree, row, None]
-            filled = cell_masses(leaves[row, tree], held, trees.n_cells)
+            filled = cell_masses(leaves[row, tree], held, len(trees.feature))
             table = cell_probabilities(filled, sample.prior, pseudo_mass)
             yield Batch(trees, table), counts, leaves
 
 
 def bootstrap_counts(sample: OpenSample, n_trees: int, rng: RandomState) -> IntArray:
-    """How often each tree holds each row: a bootstrap of each class and of the new rows.
-
-    Every class keeps its number of rows, and so its share. Without new rows, a row and its copy
-    are drawn together.
-    """
+    """How often each tree holds each row: a bootstrap of each class and of the new rows."""
     n_labelled, n_new = len(sample.codes), sample.X_new.shape[0]
     counts = np.zeros((n_trees, n_labelled + n_new), dtype=np.int64)
-    groups = [np.flatnonzero(sample.codes == code) for code in range(sample.n_classes)]
-    if sample.has_new:
-        groups.append(np.arange(n_labelled, n_labelled + n_new))
-    for rows in groups:
+    for rows in sample.groups:
         n = len(rows)
         place = rng.randint(n, size=(n_trees, n)) + n * np.arange(n_trees)[:, None]
-        drawn = np.bincount(place.ravel(), minlength=n * n_trees)
-        counts[:, rows] = drawn.reshape(n_trees, n)
-    if not sample.has_new:
+        counts[:, rows] = np.bincount(place.ravel(), minlength=n * n_trees).reshape(n_trees, n)
+    if not sample.has_new:  # a row and its copy are drawn together
         counts[:, n_labelled:] = counts[:, :n_labelled]
     return counts

@@ -1,9 +1,10 @@
-"""The rule of least risk over the cells of a partition: a histogram with the label "unseen".
+"""Rules that are constant on cells, and the histogram: the rule of least risk over a partition.
 
-Every labelling of the cells is a classifier, and the best labelling takes no search: each cell gets
-the label of least cost by its own masses. With the default number of cells the risk tends to the
-Bayes risk, by the theorem in ``docs/rejection.md``. Cells are equal boxes, boxes between quantiles,
-or nearest centres, which are for many features: there a grid has more cells than rows.
+Over a partition the risk is a sum over cells, so that the masses of a cell alone decide its best
+label: the known class of largest mass a_k, or unseen where ``e = u - sum_i a_i`` is larger still.
+With the default number of cells the risk tends to the Bayes risk (``docs/rejection.md``). Cells are
+equal boxes, boxes between quantiles, or nearest centres, which are for many features: there a grid
+has more cells than rows.
 """
 
 from __future__ import annotations
@@ -19,17 +20,49 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import pairwise_distances_argmin
 
 from unseen._sklearn import HasMethods, Interval, StrOptions
-from unseen._types import FloatArray, IntArray
+from unseen._types import FloatArray, IntArray, Matrix
 from unseen.rejection.base import RejectionRule
-from unseen.rejection.cells.cells import CellRule, Cells, cell_rule, effective_size, growing_cells
-from unseen.rejection.learning.sample import OpenSample
+from unseen.rejection.sample import (
+    OpenSample,
+    cell_masses,
+    cell_probabilities,
+    effective_size,
+    growing_cells,
+)
 from unseen.scores.kernel import Standardisation
 
-# With more features than this a grid is too coarse along each of them to be the default.
-GRID_FEATURES = 3
-# A few steps on a part of the rows place centres well enough.
-LLOYD_STEPS = 5
-ROWS_PER_CENTRE = 32
+GRID_FEATURES = 3  # of more than these a grid cuts each too coarsely to be the default
+LLOYD_STEPS, ROWS_PER_CENTRE = 5, 32  # a few steps on a part of the rows place centres well enough
+
+
+class Cells(Protocol):
+    """A partition of the space of rows."""
+
+    @property
+    def n_cells(self) -> int:
+        """How many cells there are; some may hold no row."""
+
+    def cell(self, X: Matrix) -> IntArray:
+        """Cell of each row, from 0 to n_cells - 1."""
+
+
+@dataclass(frozen=True, eq=False)
+class CellRule:
+    """A rule that gives all rows of a cell the same probabilities."""
+
+    cells: Cells
+    table: FloatArray  # probabilities of the labels in each cell, unseen last: (n_cells, K + 1)
+
+    def probabilities(self, X: Matrix) -> FloatArray:
+        """Probability of each known class and, last, of unseen ones: shape (n, K + 1)."""
+        return self.table[self.cells.cell(X)]
+
+
+def cell_rule(cells: Cells, sample: OpenSample) -> CellRule:
+    """The rule of least estimated risk on given cells, with its probabilities."""
+    cell = np.concatenate([cells.cell(sample.X), cells.cell(sample.X_new)])
+    masses = cell_masses(cell, sample.masses, cells.n_cells)
+    return CellRule(cells, cell_probabilities(masses, sample.prior, 1 / effective_size(sample)))
 
 
 @dataclass(eq=False, repr=False)
@@ -47,7 +80,7 @@ class RejectionHistogram(RejectionRule):
         The partition is fitted to the new rows, whose distribution the risk is about.
     n_cells : int or "auto", default="auto"
         Number of cells. "auto" is ``n^(d / (d + 2))``, where n is about the number of rows
-        (:func:`~unseen.rejection.cells.cells.effective_size`) and d the number of features, at most
+        (:func:`~unseen.rejection.sample.effective_size`) and d the number of features, at most
         4, as the theorem asks.
     unseen_label, n_folds, random_state
         Parameters of every rule.
@@ -193,10 +226,7 @@ class VoronoiCells:
 
 
 def leading_axes(X: FloatArray, max_axes: int) -> FloatArray:
-    """The features or, where they are too many, leading principal axes of standardised ones.
-
-    Directions stand in columns.
-    """
+    """Columns: the features or, where they are too many, principal axes of standardised ones."""
     if X.shape[1] <= max_axes or len(X) == 1:
         return np.eye(X.shape[1])[:, :max_axes]
     scale = nonzero_scale(X)

@@ -2,12 +2,11 @@
 
 Each label k has a function f_k, and a row has the label whose function is largest there. With the
 square loss f_k estimates 2 eta_k - 1, where eta_k is the probability of class k. The convex
-problems are in :mod:`unseen.rejection.learning.losses`, derived in ``docs/rejection.md``.
+problems are in :mod:`unseen.rejection.losses`, derived in ``docs/rejection.md``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -19,9 +18,9 @@ from numpy.typing import ArrayLike
 from unseen._arrays import arrays_of
 from unseen._sklearn import HasMethods, Interval, StrOptions
 from unseen._team import own_threads, row_blocks
-from unseen._types import Array, BoolArray, FloatArray, Matrix
+from unseen._types import Array, FloatArray, Matrix
 from unseen.rejection.base import RejectionRule
-from unseen.rejection.learning.losses import (
+from unseen.rejection.losses import (
     Logistic,
     Loss,
     RowLosses,
@@ -31,7 +30,7 @@ from unseen.rejection.learning.losses import (
     lowest_risk,
     row_losses,
 )
-from unseen.rejection.learning.sample import Folds, OpenSample, OutOfFold, out_of_fold, rescaled
+from unseen.rejection.sample import Folds, OpenSample, OutOfFold, held_out, rescaled
 from unseen.scores.kernel import KernelFactor, PreparedRows, Scale, ShiftedKernel
 from unseen.scores.klr import KernelLogisticRegression
 
@@ -86,34 +85,34 @@ def kernel_features(sample: OpenSample, factor: KernelFactor) -> tuple[Array, Ar
     return features[:n_labelled], features[n_labelled:]
 
 
-def candidates_at(
+def try_all(
     sample: OpenSample,
     rows: PreparedRows,
     loss: Loss,
-    bandwidth: float,
+    bandwidths: FloatArray,
     ridges: FloatArray,
     folds: Folds,
 ) -> list[Candidate]:
-    """Every ridge at one bandwidth, with its probabilities out of fold."""
-    labelled, new = kernel_features(sample, rows.factor(bandwidth))
-    products = new.T @ new
-
-    def learn(kept: BoolArray, kept_new: BoolArray) -> Callable[[FloatArray], FloatArray]:
-        out = new[~kept_new]  # of a few rows: products of the others are what is left
-        problem = Surrogate.from_features(
-            labelled[kept], sample.codes[kept], new[kept_new], sample.shares, products - out.T @ out
-        )
-        found = [rows.arrays.put(one) for one in loss.minimisers(problem, ridges)]
-        return lambda part: np.stack([rows.arrays.host(part @ one) for one in found], axis=1)
-
-    values, values_new = out_of_fold(learn, (labelled, new), folds)
-    found = []
-    for place, ridge in enumerate(ridges):
-        probabilities = label_probabilities(loss, values[:, place])
-        probabilities_new = label_probabilities(loss, values_new[:, place])
-        each = OutOfFold(probabilities, sample.codes, probabilities_new)
-        found.append(Candidate(bandwidth, float(ridge), each, row_losses(each)))
-    return found
+    """Every ridge at every bandwidth, with its probabilities out of fold."""
+    candidates, codes, arrays = [], sample.codes, rows.arrays
+    n_labels = len(sample.shares) + 1
+    for bandwidth in bandwidths:
+        labelled, new = kernel_features(sample, rows.factor(bandwidth))
+        products = new.T @ new
+        values, values_new = (np.zeros((len(ridges), len(part), n_labels)) for part in folds)
+        for out, out_new in held_out(folds):
+            few = new[out_new]  # products of the other rows are what is left without these
+            rest = labelled[~out], codes[~out], new[~out_new]
+            problem = Surrogate.from_features(*rest, sample.shares, products - few.T @ few)
+            for place, found in enumerate(loss.minimisers(problem, ridges)):
+                functions = arrays.put(found)
+                values[place, out] = arrays.host(labelled[out] @ functions)
+                values_new[place, out_new] = arrays.host(few @ functions)
+        for ridge, *of_ridge in zip(ridges, values, values_new, strict=True):
+            probabilities, probabilities_new = (label_probabilities(loss, one) for one in of_ridge)
+            each = OutOfFold(probabilities, codes, probabilities_new)
+            candidates.append(Candidate(bandwidth, float(ridge), each, row_losses(each)))
+    return candidates
 
 
 @dataclass(eq=False, repr=False)
@@ -169,42 +168,32 @@ class RejectionKernel(RejectionRule):
 
     def _fit_both(self, sample: OpenSample, rng: RandomState) -> tuple[KernelRule, OutOfFold]:
         """Rows out of fold choose the rule, and so are there anyway."""
-        loss = Square() if self.loss is None else self.loss
+        loss, shares = Square() if self.loss is None else self.loss, sample.shares
         scaling = KernelLogisticRegression(rank=self.rank, standardize=self.standardize)
         with own_threads():
             everything = sample.rows
             rows = scaling.prepare(everything, np.ones(everything.shape[0]), rng)
             folds = sample.assign_folds(self.n_folds, rng)
-            found = self._candidates(sample, rows, loss, folds)
-            losses = [candidate.losses for candidate in found]
-            best = found[lowest_risk(losses, sample.shares)]
+            bandwidths = _descending(self.bandwidth, "bandwidth", BANDWIDTHS * rows.median)
+            ridges = _descending(self.ridge, "ridge", RIDGES)
+            if isinstance(loss, Logistic) and bandwidths.size > 1:
+                # Newton steps for the whole grid cost ten times as much, and choose no better.
+                pilot = try_all(sample, rows, Square(), bandwidths, ridges, folds)
+                best = pilot[lowest_risk([one.losses for one in pilot], shares)]
+                bandwidths = np.array([best.bandwidth])
+            candidates = try_all(sample, rows, loss, bandwidths, ridges, folds)
+            losses = [one.losses for one in candidates]
+            best = candidates[lowest_risk(losses, shares)]
             factor = rows.factor(best.bandwidth)
             labelled, new = kernel_features(sample, factor)
-            problem = Surrogate.from_features(labelled, sample.codes, new, sample.shares)
+            problem = Surrogate.from_features(labelled, sample.codes, new, shares)
             (minimiser,) = loss.minimisers(problem, np.array([best.ridge]))
             coefficients = factor.whiten @ minimiser
         rule = KernelRule(
             rows.standardise, factor.kernel, coefficients, loss, best.bandwidth, best.ridge
         )
-        candidates = [candidate.out_of_fold for candidate in found]
-        chosen = choose_by_other_folds(candidates, losses, folds, sample.shares, lowest_risk)
-        return rule, chosen
-
-    def _candidates(
-        self, sample: OpenSample, rows: PreparedRows, loss: Loss, folds: Folds
-    ) -> list[Candidate]:
-        bandwidths = _descending(self.bandwidth, "bandwidth", BANDWIDTHS * rows.median)
-        ridges = _descending(self.ridge, "ridge", RIDGES)
-        if isinstance(loss, Logistic) and bandwidths.size > 1:
-            # Newton steps for the whole grid would cost ten times as much, and choose no better.
-            pilot = self._candidates(sample, rows, Square(), folds)
-            losses = [candidate.losses for candidate in pilot]
-            bandwidths = np.array([pilot[lowest_risk(losses, sample.shares)].bandwidth])
-        return [
-            candidate
-            for bandwidth in bandwidths
-            for candidate in candidates_at(sample, rows, loss, bandwidth, ridges, folds)
-        ]
+        of_rows = [one.out_of_fold for one in candidates]
+        return rule, choose_by_other_folds(of_rows, losses, folds, shares, lowest_risk)
 
 
 def _descending(given: float | ArrayLike | None, name: str, default: FloatArray) -> FloatArray:

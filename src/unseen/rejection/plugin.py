@@ -20,8 +20,8 @@ from unseen._sklearn import HasMethods
 from unseen._team import own_threads
 from unseen._types import FloatArray, Matrix
 from unseen.rejection.base import RejectionRule
-from unseen.rejection.learning.losses import calibrated
-from unseen.rejection.learning.sample import FittedRule, OpenSample, OutOfFold, as_chosen, cross_fit
+from unseen.rejection.losses import calibrated
+from unseen.rejection.sample import FittedRule, OpenSample, OutOfFold, as_chosen, cross_fit
 from unseen.scores.klr import KernelLogisticRegression
 
 MIN_PROBABILITY = 1e-12  # a classifier that is sure that a row is not new has no ratio
@@ -43,8 +43,7 @@ class OneModel:
 
     def tasks(self, sample: OpenSample) -> list[tuple[Matrix, Any]]:
         """All rows."""
-        new = np.full(sample.X_new.shape[0], sample.n_classes)
-        return [(sample.rows, np.append(sample.codes, new))]
+        return [(sample.rows, sample.strata)]
 
     def ratios(self, answers: list[FloatArray], n_classes: int) -> FloatArray:
         """``P(i | x) / P(new | x)``."""
@@ -59,7 +58,7 @@ class TwoModels:
     def tasks(self, sample: OpenSample) -> list[tuple[Matrix, Any]]:
         """All rows, known or not; and, where there are several classes, the known rows."""
         origin = np.repeat([0, 1], [len(sample.codes), sample.X_new.shape[0]])
-        known = [(sample.X, sample.codes)] if sample.n_classes > 1 else []
+        known = [(sample.X, sample.codes)] if len(sample.shares) > 1 else []
         return [(sample.rows, origin), *known]
 
     def ratios(self, answers: list[FloatArray], n_classes: int) -> FloatArray:
@@ -100,20 +99,14 @@ def fit_plug_in(
     sample: OpenSample, density_ratio: DensityRatio, classifiers: Iterable[Any], rng: RandomState
 ) -> PlugInRule:
     """Fit one of the classifiers to each task of the density ratio."""
-    models = fit_tasks(density_ratio.tasks(sample), classifiers, rng)
-    counts = np.bincount(sample.codes, minlength=sample.n_classes)
-    return PlugInRule(models, density_ratio, sample.shares * sample.X_new.shape[0] / counts)
-
-
-def fit_tasks(
-    tasks: Iterable[tuple[Matrix, Any]], classifiers: Iterable[Any], rng: RandomState
-) -> list[Any]:
-    """Fit one classifier to the rows and codes of each task; there may be more classifiers."""
+    tasks = density_ratio.tasks(sample)
     with own_threads():
-        return [
+        models = [
             seeded(classifier, rng.randint(2**31 - 1)).fit(X, codes)
             for (X, codes), classifier in zip(tasks, classifiers, strict=False)
         ]
+    counts = np.bincount(sample.codes, minlength=len(sample.shares))
+    return PlugInRule(models, density_ratio, sample.shares * sample.X_new.shape[0] / counts)
 
 
 @dataclass(eq=False, repr=False)
@@ -128,7 +121,7 @@ class RejectionPlugIn(RejectionRule):
     density_ratio : OneModel, TwoModels or None, default=None
         How the classifier finds the ratios of densities; None is :class:`OneModel`.
     calibrate : bool, default=True
-        Calibrate P(known) by rows out of fold (:mod:`unseen.rejection.learning.losses`).
+        Calibrate P(known) by rows out of fold (:mod:`unseen.rejection.losses`).
     unseen_label, n_folds, random_state
         Parameters of every rule.
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import repeat
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,19 +21,18 @@ from sklearn.neighbors import NearestNeighbors
 from unseen._arrays import arrays_of, chosen_arrays
 from unseen._random import seeded
 from unseen._sklearn import HasMethods
-from unseen._types import BoolArray, FloatArray, IntArray, Matrix
+from unseen._team import own_threads
+from unseen._types import FloatArray, IntArray
 from unseen.rejection.base import RejectionRule
-from unseen.rejection.cells.cells import smallest_leaf
 from unseen.rejection.forest import RejectionForest
-from unseen.rejection.learning.sample import (
+from unseen.rejection.sample import (
     FittedRule,
-    Folds,
     OpenSample,
     OutOfFold,
     as_chosen,
-    out_of_fold,
+    held_out,
+    smallest_leaf,
 )
-from unseen.rejection.plugin import TwoModels, fit_tasks
 from unseen.scores.base import as_rows, fold_masks
 from unseen.scores.kernel import Standardisation
 from unseen.scores.klr import KernelLogisticRegression, as_posteriors
@@ -75,7 +73,7 @@ class Neighbours:
         for model in by_class:
             # A labelled row is no neighbour of its copy among the new rows either: copies would
             # all stand nearer than any labelled row does, and look unseen.
-            near = class_distances(model, np.array([1]))
+            near = nearest(model, None, 1)
             limit = _SAME * float(np.median(near))
             copies.append(limit if near.min() > limit else 0.0)  # rows may repeat by themselves
         return cls(scale, by_class, ranks, copies, references)
@@ -89,47 +87,33 @@ class Neighbours:
         self.__dict__.update(state, by_class=by_class)
 
     def distances(self, X: FloatArray, labelled: bool = False) -> FloatArray:
-        """Distances from rows to their neighbours in each class.
-
-        Where X are the ``labelled`` rows themselves, no row is its own neighbour.
-        """
+        """Distances from rows, new or the ``labelled`` ones, to their neighbours in each class."""
         found, rows = [], self.scale(X)
         parts = zip(self.by_class, self.ranks, self.copies, self.references, strict=True)
         for model, ranks, copy, own in parts:
-            if not labelled:
-                found.append(class_distances(model, ranks, rows, copy))
-                continue
-            distances = np.empty((len(rows), len(ranks)))
-            distances[own] = class_distances(model, ranks)
-            others = np.delete(np.arange(len(rows)), own)
-            if others.size:
-                distances[others] = class_distances(model, ranks, rows[others])
-            found.append(distances)
+            last = int(ranks.max())
+            if labelled:
+                distances: FloatArray = np.empty((len(rows), last))
+                distances[own] = nearest(model, None, last)
+                others = np.delete(np.arange(len(rows)), own)
+                if others.size:
+                    distances[others] = nearest(model, rows[others], last)
+            elif copy == 0:
+                distances = nearest(model, rows, last)
+            else:  # a copy of a row counts as that row itself
+                distances = nearest(model, rows, last + 1)
+                is_copy = distances[:, :1] < copy
+                distances = np.where(is_copy, distances[:, 1:], distances[:, :-1])
+            found.append(distances[:, ranks - 1])
         return np.hstack(found)
 
 
-def class_distances(
-    model: NearestNeighbors, ranks: IntArray, rows: FloatArray | None = None, copy: float = 0.0
-) -> FloatArray:
-    """Distance to the neighbours of these ranks (from 1) among the rows of a class.
-
-    ``rows=None`` measures from each row of the model, without itself. A row that is nearer than
-    ``copy`` to a row of the model counts as that row itself.
-    """
-    last = int(ranks.max())
+def nearest(model: NearestNeighbors, rows: FloatArray | None, n_nearest: int) -> FloatArray:
+    """Distances to the nearest rows of a class, rising; without rows, of its own rows to others."""
     if rows is None:
         if model.n_samples_fit_ == 1:
-            return np.zeros((1, len(ranks)))  # there is no other row to compare it with
-        return np.asarray(model.kneighbors(n_neighbors=last)[0][:, ranks - 1])
-    if copy == 0:
-        return nearest(model, rows, last)[:, ranks - 1]
-    distances = nearest(model, rows, last + 1)
-    is_copy = distances[:, :1] < copy
-    return np.where(is_copy, distances[:, ranks], distances[:, ranks - 1])
-
-
-def nearest(model: NearestNeighbors, rows: FloatArray, n_nearest: int) -> FloatArray:
-    """Distances to the nearest rows of a class, rising."""
+            return np.zeros((1, n_nearest))  # there is no other row to compare it with
+        return np.asarray(model.kneighbors(n_neighbors=n_nearest)[0])
     arrays, size = chosen_arrays(), model.n_samples_fit_
     found, references = np.empty((len(rows), n_nearest)), arrays.put(model._fit_X)
     for part in arrays.parts(len(rows), size):
@@ -145,70 +129,62 @@ def nearest(model: NearestNeighbors, rows: FloatArray, n_nearest: int) -> FloatA
     return found
 
 
-@dataclass(frozen=True, eq=False)
-class Answers:
-    """Fitted models of known against new rows and, where there are several, of the classes."""
-
-    models: list[Any]  # of the tasks of TwoModels
-
-    def __call__(self, X: Matrix) -> FloatArray:
-        """Log-odds of new against known, and log-probability of each known class."""
-        return _as_features([model.predict_proba(X) for model in self.models])
-
-    def out_of_fold(
-        self, sample: OpenSample, n_folds: int, rng: RandomState
-    ) -> tuple[FloatArray, FloatArray]:
-        """Answers about all rows of the sample, by models that did not learn from the row."""
-        classifiers = [as_chosen(model) for model in self.models]
-        folds, folds_new = sample.assign_folds(n_folds, rng)
-        # A class of one row is never held out: its fold would not know the class.
-        lonely = np.bincount(sample.codes)[sample.codes] == 1
-        folds = np.where(lonely, -1, folds)
-        if all(isinstance(model, KernelLogisticRegression) for model in classifiers):
-            labelled, new = _by_one_factor(sample, classifiers, (folds, folds_new), rng)
-        else:
-
-            def learn(kept: BoolArray, kept_new: BoolArray) -> Answers:
-                tasks = TwoModels().tasks(sample.subset(kept, kept_new))
-                return Answers(fit_tasks(tasks, classifiers, rng))
-
-            labelled, new = out_of_fold(learn, (sample.X, sample.X_new), (folds, folds_new))
-        if lonely.any():
-            labelled[lonely] = self(sample.X)[lonely]
-        return labelled, new
+def fit_models(sample: OpenSample, classifiers: Sequence[Any], rng: RandomState) -> list[Any]:
+    """Models of known against new rows and, where there are several, of the known classes."""
+    is_new = np.repeat([0, 1], [len(sample.codes), sample.X_new.shape[0]])
+    tasks = [(sample.rows, is_new)]
+    if len(sample.shares) > 1:
+        tasks.append((sample.X, sample.codes))
+    with own_threads():
+        return [
+            seeded(classifier, rng.randint(2**31 - 1)).fit(X, codes)
+            for (X, codes), classifier in zip(tasks, classifiers, strict=False)
+        ]
 
 
-def _by_one_factor(
-    sample: OpenSample, models: Sequence[KernelLogisticRegression], folds: Folds, rng: RandomState
+def log_answers(chances: Sequence[FloatArray]) -> FloatArray:
+    """Log-odds of new against known, and log-probability of each class where there are several."""
+    origin, *known = (np.clip(each, MIN_PROBABILITY, 1.0) for each in chances)
+    return np.hstack([np.log(origin[:, 1:] / origin[:, :1]), *map(np.log, known)])
+
+
+def answers_out_of_fold(
+    sample: OpenSample, models: Sequence[Any], n_folds: int, rng: RandomState
 ) -> tuple[FloatArray, FloatArray]:
-    """Answers out of fold by models that share, over all folds, the kernel values of the rows."""
-    n_labelled, n_new = len(sample.codes), sample.X_new.shape[0]
-    is_new = np.repeat([0, 1], [n_labelled, n_new])
-    # New rows are of no class: where classes are learnt, they have no weight.
-    tasks = [(is_new, np.ones(len(is_new))), (np.append(sample.codes, 0 * folds[1]), 1.0 - is_new)]
-    chances, masks = [], fold_masks(np.concatenate(folds))
-    for model, (codes, weight) in zip(models, tasks, strict=False):
-        found = seeded(model, rng.randint(2**31 - 1))
-        found.classes_ = np.arange(int(codes.max()) + 1)
-        values = found.fit_checked(as_rows(sample.rows), codes, weight, masks)
-        chances.append(as_posteriors(arrays_of(values), values))
-    labelled, new = np.split(_as_features(chances), [n_labelled])
+    """Answers about labelled and new rows, by copies of the models that did not learn the row."""
+    classifiers, n_labelled = [as_chosen(model) for model in models], len(sample.codes)
+    folds, folds_new = sample.assign_folds(n_folds, rng)
+    # A class of one row is never held out: its fold would not know the class.
+    lonely = np.bincount(sample.codes)[sample.codes] == 1
+    folds = np.where(lonely, -1, folds)
+    if all(isinstance(model, KernelLogisticRegression) for model in classifiers):
+        is_new = np.repeat([0, 1], [n_labelled, len(folds_new)])
+        # New rows are of no class: where classes are learnt, they have no weight.
+        of_class = np.append(sample.codes, 0 * folds_new), 1.0 - is_new
+        tasks = [(is_new, np.ones(len(is_new))), of_class]
+        chances, masks = [], fold_masks(np.append(folds, folds_new))
+        for model, (codes, weight) in zip(classifiers, tasks, strict=False):
+            found = seeded(model, rng.randint(2**31 - 1))
+            found.classes_ = np.arange(int(codes.max()) + 1)
+            # Folds share the kernel values of the rows.
+            values = found.fit_checked(as_rows(sample.rows), codes, weight, masks)
+            chances.append(as_posteriors(arrays_of(values), values))
+        labelled, new = np.split(log_answers(chances), [n_labelled])
+    else:
+        n_answers = 1 + len(sample.shares) * (len(models) > 1)
+        labelled, new = (np.zeros((len(part), n_answers)) for part in (folds, folds_new))
+        for out, out_new in held_out((folds, folds_new)):
+            fitted = fit_models(sample.subset(~out, ~out_new), classifiers, rng)
+            for X, mask, answers in ((sample.X, out, labelled), (sample.X_new, out_new, new)):
+                if mask.any():  # no model need cope with an empty sample
+                    answers[mask] = log_answers([each.predict_proba(X[mask]) for each in fitted])
+    if lonely.any():
+        labelled[lonely] = log_answers([one.predict_proba(sample.X) for one in models])[lonely]
     return labelled, new
 
 
-def _as_features(chances: Sequence[FloatArray]) -> FloatArray:
-    """Log-odds of new against known, and log-probability of each known class."""
-    origin, *known = (np.clip(each, MIN_PROBABILITY, 1.0) for each in chances)
-    logs = [np.log(each) for each in known]
-    return np.hstack([np.log(origin[:, 1:] / origin[:, :1]), *logs])
-
-
 def steady(features: FloatArray) -> FloatArray:
-    """Features to six digits.
-
-    Processors round sums differently, and a forest would cut between values that are equal but
-    for that: the same rows would have other labels elsewhere.
-    """
+    """Features to six digits: a forest would cut between values that differ by rounding alone."""
     part, exponent = np.frexp(features)
     return np.ldexp(np.rint(part * 2.0**_KEPT_BITS), exponent - _KEPT_BITS)
 
@@ -217,14 +193,15 @@ def steady(features: FloatArray) -> FloatArray:
 class StackRule:
     """A fitted rule that reads stacked features."""
 
-    answers: Answers
+    models: list[Any]  # of known against new rows and, where there are several, of the classes
     neighbours: list[Neighbours]  # in each scale of the features
     rule: FittedRule
 
     def features(self, X: FloatArray) -> FloatArray:
         """The row, the models' answers, the distances."""
+        answers = log_answers([model.predict_proba(X) for model in self.models])
         distances = [each.distances(X) for each in self.neighbours]
-        return np.hstack([X, steady(self.answers(X)), *map(steady, distances)])
+        return np.hstack([X, steady(answers), *map(steady, distances)])
 
     def probabilities(self, X: FloatArray) -> FloatArray:
         """Probability of each known class and, last, of unseen ones."""
@@ -276,35 +253,27 @@ class RejectionStack(RejectionRule):
     def _fit_both(self, sample: OpenSample, rng: RandomState) -> tuple[StackRule, OutOfFold]:
         if self.rule is not None:
             self.rule._validate_params()
-        reader = coarse_forest(sample) if self.rule is None else clone(self.rule)
-        answers, neighbours, stacked = self._stacked(sample, rng)
-        rule, rows = reader._fit_both(stacked, rng)
-        return StackRule(answers, neighbours, rule), rows
-
-    def _stacked(
-        self, sample: OpenSample, rng: RandomState
-    ) -> tuple[Answers, list[Neighbours], OpenSample]:
-        """What makes the features of other rows, and the sample in stacked features."""
-        classifier = KernelLogisticRegression() if self.classifier is None else self.classifier
-        models = Answers(fit_tasks(TwoModels().tasks(sample), repeat(classifier), rng))
         ranks = np.unique(np.asarray(self.n_neighbors))
         if ranks.size == 0 or ranks.dtype.kind not in "iu" or ranks[0] < 1:
             raise ValueError(f"n_neighbors must be whole numbers >= 1; got {self.n_neighbors!r}.")
+        reader = coarse_forest(sample) if self.rule is None else clone(self.rule)
+        classifier = KernelLogisticRegression() if self.classifier is None else self.classifier
+        models = fit_models(sample, [classifier, classifier], rng)
         everything = sample.rows
         scales = Standardisation.of(everything, np.ones(len(everything))).raw_and_standardised
-        by_class = (np.flatnonzero(sample.codes == code) for code in range(sample.n_classes))
-        references: list[IntArray] = list(by_class)
-        for code, rows in enumerate(references):
-            if len(rows) > MOST_REFERENCES:
-                references[code] = np.sort(rng.choice(rows, MOST_REFERENCES, replace=False))
+        references = sample.groups[: len(sample.shares)]
+        for code, own in enumerate(references):
+            if len(own) > MOST_REFERENCES:
+                references[code] = np.sort(rng.choice(own, MOST_REFERENCES, replace=False))
         neighbours = [Neighbours.from_sample(sample, ranks, one, references) for one in scales]
-        answers, answers_new = models.out_of_fold(sample, self.n_folds, rng)
+        answers, answers_new = answers_out_of_fold(sample, models, self.n_folds, rng)
         distances = [each.distances(sample.X, labelled=True) for each in neighbours]
         X = X_new = np.hstack([sample.X, steady(answers), *map(steady, distances)])
         if sample.has_new:
             distances = [each.distances(sample.X_new) for each in neighbours]
             X_new = np.hstack([sample.X_new, steady(answers_new), *map(steady, distances)])
-        return models, neighbours, replace(sample, X=X, X_new=X_new)
+        rule, rows = reader._fit_both(replace(sample, X=X, X_new=X_new), rng)
+        return StackRule(models, neighbours, rule), rows
 
 
 def coarse_forest(sample: OpenSample) -> RejectionForest:

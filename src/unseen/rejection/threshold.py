@@ -7,7 +7,6 @@ once by cumulative sums over rows out of fold (``docs/rejection.md``).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -20,12 +19,12 @@ from unseen._random import seeded
 from unseen._sklearn import HasMethods, StrOptions
 from unseen._types import BoolArray, FloatArray, IntArray, Matrix
 from unseen.rejection.base import RejectionRule
-from unseen.rejection.learning.sample import (
+from unseen.rejection.sample import (
     Folds,
     OpenSample,
     OutOfFold,
     as_chosen,
-    out_of_fold,
+    held_out,
     rescaled,
     row_masses,
 )
@@ -89,15 +88,18 @@ class RejectionThreshold(RejectionRule):
 
     def _fit_both(self, sample: OpenSample, rng: RandomState) -> tuple[ThresholdRule, OutOfFold]:
         """All scores out of fold give the cut of the rule, those of other folds each fold's cut."""
-        folds = sample.assign_folds(self.n_folds, rng)
-        roles = self._roles(sample, rng)
-
-        def learn(kept: BoolArray, kept_new: BoolArray) -> Callable[[Matrix], FloatArray]:
-            return self._models(sample.subset(kept, kept_new), *roles, rng).score
-
-        known, new = out_of_fold(learn, (sample.X, sample.X_new), folds)
+        folds, labeller, detector = (
+            sample.assign_folds(self.n_folds, rng),
+            *self._roles(sample, rng),
+        )
+        known, new = (np.zeros((len(part), len(sample.shares) + 1)) for part in folds)
+        for out, out_new in held_out(folds):
+            models = self._models(sample.subset(~out, ~out_new), labeller, detector, rng)
+            for X, mask, scored in ((sample.X, out, known), (sample.X_new, out_new, new)):
+                if mask.any():  # no model need cope with an empty sample
+                    scored[mask] = models.score(X[mask])
         cut = choose_cut(known, sample.codes, new, sample.shares)
-        rule = ThresholdRule(self._models(sample, *roles, rng), cut)
+        rule = ThresholdRule(self._models(sample, labeller, detector, rng), cut)
         return rule, cut_by_other_folds(known, new, sample, folds)
 
     def _models(self, sample: OpenSample, labeller: Any, detector: Any, rng: RandomState) -> Models:
@@ -110,19 +112,24 @@ class RejectionThreshold(RejectionRule):
         if labeller is not None:
             labeller = seeded(labeller, seed).fit(sample.X, codes)
         scale = None
-        if detector is not None:
-            target = (codes,) if _classifies(detector) else ()
-            detector = seeded(detector, seed).fit(sample.X, *target)
-            if not target:
-                # PyOD and scikit-learn have a decision_function, and mean the opposite by it.
-                theirs = type(self.detector).__module__.partition(".")[0] == "pyod"
-                is_high = theirs if self.odd_scores == "auto" else self.odd_scores == "high"
-                scale = Scale.from_scores(_detector_scores(detector, sample.X_new), is_high)
+        if detector is not None and _classifies(detector):
+            detector = seeded(detector, seed).fit(sample.X, codes)
+        elif detector is not None:
+            detector = seeded(detector, seed).fit(sample.X)
+            # Some detectors score higher the more rows they learn from (OneClassSVM sums over
+            # them), so each is measured by its own scores of the new rows, which it does not learn.
+            scores = _detector_scores(detector, sample.X_new)
+            lower, centre, upper = np.quantile(scores, [0.25, 0.5, 0.75])
+            unit = float(upper - lower) or float(scores.std()) or 1.0
+            # PyOD and scikit-learn have a decision_function, and mean the opposite by it.
+            theirs = type(self.detector).__module__.partition(".")[0] == "pyod"
+            is_high = theirs if self.odd_scores == "auto" else self.odd_scores == "high"
+            scale = float(centre), unit if is_high else -unit
         # Bayes: posteriors of the labelled sample become posteriors of the new sample.
         correction = sample.shares[present] / np.bincount(codes)
         if not correction.any():
             correction = np.ones(len(present))
-        return Models(labeller, detector, scale, correction, present, sample.n_classes)
+        return Models(labeller, detector, scale, correction, present, len(sample.shares))
 
     def _roles(self, sample: OpenSample, rng: RandomState) -> tuple[Any, Any]:
         """The model that labels, and the model that detects: None for the labeller itself."""
@@ -130,33 +137,11 @@ class RejectionThreshold(RejectionRule):
             return self.classifier, self.detector
         if _classifies(self.detector):
             return self.detector, None
-        if sample.n_classes == 1:
+        if len(sample.shares) == 1:
             return None, self.detector
         seed = int(rng.randint(2**31 - 1))
         model = KernelLogisticRegression(random_state=seed).fit(sample.X, sample.codes)
         return as_chosen(model), self.detector
-
-
-class Scale(NamedTuple):
-    """Brings the scores of a detector to a common scale, high where a row is odd.
-
-    Some detectors score higher the more rows they learn from (OneClassSVM sums over them). So each
-    detector is measured by its own scores of the new rows, which it does not learn from.
-    """
-
-    centre: float
-    unit: float
-
-    @classmethod
-    def from_scores(cls, scores: FloatArray, odd_is_high: bool) -> Scale:
-        """Centre at the median, in units of the distance between the quartiles."""
-        lower, centre, upper = np.quantile(scores, [0.25, 0.5, 0.75])
-        unit = float(upper - lower) or float(scores.std()) or 1.0
-        return cls(float(centre), unit if odd_is_high else -unit)
-
-    def __call__(self, scores: FloatArray) -> FloatArray:
-        """Scores in the common scale."""
-        return (scores - self.centre) / self.unit
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +150,7 @@ class Models:
 
     labeller: Any  # gives the posteriors; None where one class is known
     detector: Any  # gives the score; None takes the labeller's largest probability
-    scale: Scale | None  # of the detector's scores; a classifier needs none
+    scale: tuple[float, float] | None  # centre and unit of a detector's scores, high where odd
     correction: FloatArray  # factor of each posterior
     present: IntArray  # classes that the labeller knows
     n_classes: int
@@ -179,7 +164,8 @@ class Models:
         elif self.scale is None:
             scored[:, 0] = -_probabilities(self.detector, X).max(axis=1)
         else:
-            scored[:, 0] = self.scale(_detector_scores(self.detector, X))
+            centre, unit = self.scale
+            scored[:, 0] = (_detector_scores(self.detector, X) - centre) / unit
         # Where all posterior lies on classes of share 0, the classifier's word stands.
         scored[:, 1 + self.present] = rescaled(raw * self.correction, raw)
         return scored
@@ -249,23 +235,21 @@ def cut_by_other_folds(
     known: FloatArray, new: FloatArray, sample: OpenSample, folds: Folds
 ) -> OutOfFold:
     """Probabilities of each fold from scores out of fold and the cut that other folds choose."""
-
-    def learn(kept: BoolArray, kept_new: BoolArray) -> Callable[[FloatArray], FloatArray]:
-        cut = choose_cut(known[kept], sample.codes[kept], new[kept_new], sample.shares)
-        return cut.probabilities
-
-    labelled, new_rows = out_of_fold(learn, (known, new), folds)
-    return OutOfFold(labelled, sample.codes, new_rows)
+    answers = [np.zeros_like(known), np.zeros_like(new)]
+    for out, out_new in held_out(folds):
+        cut = choose_cut(known[~out], sample.codes[~out], new[~out_new], sample.shares)
+        answers[0][out] = cut.probabilities(known[out])
+        answers[1][out_new] = cut.probabilities(new[out_new])
+    return OutOfFold(answers[0], sample.codes, answers[1])
 
 
 def risk_by_cut(
     known: FloatArray, codes: IntArray, right: BoolArray, new: FloatArray, shares: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Estimated risk of "unseen from t on, else the classifier's label", for every cut t.
+    """Every cut t, and the risk of "unseen from t on, else the classifier's label" there.
 
-    ``known`` and ``new`` are scores, high where odd, ``right`` says of which labelled rows the
-    classifier's label is right. Cuts stand between scores, from the cut that rejects all to the cut
-    that rejects nothing.
+    ``right`` says of which labelled rows the classifier's label is right. Cuts stand between
+    scores, from the cut that rejects all to the cut that rejects nothing.
     """
     values, place = np.unique(np.concatenate([known, new]), return_inverse=True)
     mass = row_masses(codes, shares)

@@ -32,7 +32,7 @@ from unseen.proportions.closed_set.counts import AdjustedCount, ClassifyAndCount
 from unseen.proportions.closed_set.em import SaerensEM
 from unseen.proportions.per_class.incomplete import MPEIncomplete
 from unseen.records import Estimate, Notice, UnseenWarning
-from unseen.rejection.learning.shares import default_estimator
+from unseen.rejection.shares import default_estimator
 from unseen.study.column_drift import column_drift
 from unseen.study.full import Counted, check_full_inputs, count_table
 from unseen.study.inputs import Inputs, Windowing

@@ -14,7 +14,7 @@ from unseen._progress import report
 from unseen._types import FloatArray
 from unseen.records import Estimate
 from unseen.rejection import RejectionClassifier
-from unseen.rejection.learning.sample import labels_at, novelty
+from unseen.rejection.sample import labels_at, novelty
 from unseen.study.inputs import Inputs
 from unseen.study.rows import NewRows, Training, rows_of_file
 from unseen.tables import Columns, KeptBatches, RowWriter

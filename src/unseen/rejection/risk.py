@@ -1,23 +1,28 @@
-"""The risk of a fixed classifier with the label "unseen", from labelled and new rows alone.
+"""The risk of anybody's classifier with the label "unseen", from labelled and new rows alone.
 
 ``C_i(l) = P_i(f = l)`` are the rates at which class i gets label l, ``C_0(l)`` the rates of the new
-rows. The risk, Eq. (5), and other measures are smooth functions of these rates and of the
-shares; the delta method carries the noise of both to the standard error. Cuts of the novelty that
-meet an aim come from the same identity: above t the mass of unseen classes is
-``P_0(s >= t) - sum_i pi_i P_i(s >= t)``. Rows that the classifier learnt from have no place here
-(``docs/rejection.md``).
+rows. The risk, Eq. (5), and other measures are smooth functions of these rates and of the shares;
+the delta method carries the noise of both to the standard error. Cuts of the novelty that meet an
+aim come from the same identity: above t the mass of unseen classes is
+``P_0(s >= t) - sum_i pi_i P_i(s >= t)``. Rows that the classifier learnt from have no place here.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import NamedTuple, Protocol
+from dataclasses import KW_ONLY, dataclass, field, replace
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils import check_random_state
 
 from unseen._frozen import Frozen
 from unseen._types import FloatArray, IntArray
+from unseen.proportions import OpenSetEstimator, ProportionEstimator
+from unseen.records import Estimate
+from unseen.rejection.sample import places_of, with_unseen
+from unseen.rejection.shares import estimate_shares, given_shares
+from unseen.samples import check_labelled, check_labels, check_new
 
 _REJECT_NOTHING = float(np.nextafter(1.0, np.inf))  # no novelty is as high
 
@@ -72,8 +77,8 @@ class ErrorRate:
 class MinMax:
     """Error of the worst class, unseen among them: ``max_i R_i(f)``.
 
-    The standard error is that of the class that is worst here. Where two classes are close the
-    largest of their noisy errors is biased up.
+    The standard error is that of the class that is worst here. Where two classes are close, the
+    larger of their noisy errors is biased up.
     """
 
     def at(self, rates: FloatArray, rates_new: FloatArray, shares: FloatArray) -> Linearised:
@@ -220,14 +225,10 @@ def open_risk(
 
 
 def cost_threshold(cost: float) -> float:
-    """Cut of least expected cost when a missed unseen row costs ``cost`` and other errors 1.
-
-    To say k costs ``cost * p_unseen + (1 - p_unseen - p_k)``, and to say unseen ``1 - p_unseen``:
-    unseen costs no more when ``p_k <= cost * p_unseen``.
-    """
+    """Cut of least expected cost when a missed unseen row costs ``cost`` and other errors 1."""
     if not cost > 0:
         raise ValueError(f"cost must be > 0; got {cost}.")
-    return 1.0 / (1.0 + cost)
+    return 1.0 / (1.0 + cost)  # unseen costs no more than k where p_k <= cost * p_unseen
 
 
 def reject_rate_threshold(new: FloatArray, rate: float) -> float:
@@ -245,10 +246,7 @@ def reject_rate_threshold(new: FloatArray, rate: float) -> float:
 def recall_threshold(
     known: FloatArray, codes: IntArray, new: FloatArray, shares: FloatArray, recall: float
 ) -> float:
-    """Largest cut that still finds a share ``recall``, in (0, 1], of the unseen rows.
-
-    ``known`` and ``new`` are the novelty of labelled and new rows out of fold.
-    """
+    """Largest cut of the novelty that still finds a share ``recall`` of the unseen rows."""
     if not 0 < recall <= 1:
         raise ValueError(f"recall must lie in (0, 1]; got {recall}.")
     unseen = 1.0 - float(shares.sum())
@@ -267,16 +265,13 @@ def recall_threshold(
 def false_discovery_threshold(
     known: FloatArray, codes: IntArray, new: FloatArray, shares: FloatArray, level: float
 ) -> float:
-    """Smallest cut whose rejected rows hold at most a share ``level``, in (0, 1), of known rows.
-
-    The count of known rows above the cut is taken one too high in each class, as for a conformal
-    p-value: a cut above all n_i calibration rows still lets 1 / (n_i + 1) of new ones through.
-    So small samples cannot certify small levels, and the error names the level within reach.
-    """
+    """Smallest cut whose rejected rows hold at most a share ``level`` of known rows."""
     if not 0 < level < 1:
         raise ValueError(f"fdr must lie strictly between 0 and 1; got {level}.")
     cuts = np.unique(new)
     counts = np.bincount(codes, minlength=len(shares))
+    # One known row more in each class, as for a conformal p-value: a cut above all n_i labelled
+    # rows still lets 1 / (n_i + 1) of new ones through.
     rejected, by_known = _rates_from(cuts, known, codes, new, shares * counts / (counts + 1))
     discoveries = (by_known + float((shares / (counts + 1)).sum())) / rejected
     reached = np.flatnonzero(discoveries <= level)
@@ -301,3 +296,136 @@ def _rates_from(
 
     by_known = sum(weight * at_least(known[codes == code]) for code, weight in enumerate(weights))
     return at_least(new), np.asarray(by_known)
+
+
+def open_set_risk(
+    classifier: Any,
+    X: Any,
+    y: ArrayLike,
+    X_new: Any,
+    proportions: Any = None,
+    *,
+    measure: RiskMeasure | None = None,
+    unseen_label: Any = "auto",
+    random_state: Any = None,
+) -> RiskEstimate:
+    """Risk of any fitted classifier when new rows may hold unseen classes.
+
+    Parameters
+    ----------
+    classifier : object with ``predict``
+        A classifier that was fitted on other rows; it may or may not use the unseen label.
+    X : array-like of shape (n, d)
+        Labelled rows.
+    y : array-like of shape (n,)
+        Labels of these rows.
+    X_new : array-like of shape (m, d)
+        New rows.
+    proportions : None, shares, mapping, Estimate or proportion estimator, default=None
+        Shares of the known classes in X_new, as for the rejection rules. None estimates them.
+    measure : RiskMeasure or None, default=None
+        Measure to estimate: ``ErrorRate()``, ``CostSensitive(costs)`` or ``MinMax()``; None is the
+        first.
+    unseen_label : label, default="auto"
+        Label that the classifier gives to rows of unseen classes; "auto" is "unseen" for text
+        labels, -1 for numbers.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the estimated shares.
+
+    Returns
+    -------
+    RiskEstimate
+        Withheld, and NaN, where the known classes may have moved by the estimate of the shares, or
+        where the interval of the unseen share is wider than one half.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from unseen.rejection import open_set_risk
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([0, 1], 200)
+    >>> X = rng.normal(np.where(y, 4, -4)[:, None], 1)
+    >>> X_new = np.r_[rng.normal(-4, 1, (200, 1)), rng.normal(30, 1, (200, 1))]
+    >>> closed = LogisticRegression().fit(X[::2], y[::2])
+    >>> round(open_set_risk(closed, X[1::2], y[1::2], X_new, {0: 0.5, 1: 0.0}).risk, 2)
+    0.5
+    """
+    predicted = classifier.predict(X)
+    classes, codes = check_labels(y, len(predicted))
+    seed = check_random_state(random_state).randint(2**31 - 1)
+    if proportions is None or isinstance(proportions, ProportionEstimator):
+        labelled = check_labelled(OpenSetEstimator(), X, y)
+        shares = estimate_shares(proportions, labelled, check_new(labelled, X_new), seed)
+    else:
+        shares = given_shares(proportions, classes)
+    every, places = with_unseen(classes, unseen_label), []
+    for labels in (predicted, classifier.predict(X_new)):
+        places.append(places_of(labels, every))
+        if (places[-1] < 0).any():
+            strange = np.ravel(labels).tolist()[places[-1].argmin()]
+            raise ValueError(
+                f"classifier must predict labels of y or unseen_label={every.tolist()[-1]!r}; "
+                f"got {strange!r}."
+            )
+    found = open_risk(places[0], codes, places[1], shares.known, shares.covariance, measure)
+    return found if shares.tell_risk else found.withheld()
+
+
+@dataclass(frozen=True, eq=False)
+class open_set_scorer:  # noqa: N801  as functions of scikit-learn that make a scorer are called
+    """A scorer for ``GridSearchCV`` and other searches, which needs no unseen label.
+
+    A score is minus the risk, so that higher is better. A candidate must not have learnt from
+    ``X_new``. For a rule that learns from new rows itself, split them: one part for its fit, the
+    other for the scorer.
+
+    Parameters
+    ----------
+    X_new : array-like of shape (m, d)
+        New rows that no candidate learns from.
+    proportions : shares, mapping or Estimate
+        Shares of the known classes in X_new.
+    measure : RiskMeasure or None, default=None
+        Measure to estimate; None is the paper's risk.
+    unseen_label : label, default="auto"
+        Label that a classifier gives to rows of unseen classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from unseen.rejection import open_set_scorer
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat(["a", "b"], [60, 40])
+    >>> X = rng.normal(np.where(y == "a", -1, 1)[:, None], 1, (100, 2))
+    >>> scorer = open_set_scorer(rng.normal(1, 1, (80, 2)), {"a": 0.0, "b": 1.0})
+    >>> search = GridSearchCV(LogisticRegression(), {"C": [1e-4, 1.0]}, scoring=scorer).fit(X, y)
+    >>> search.best_params_  # the other one calls every row a
+    {'C': 1.0}
+    """
+
+    X_new: Any
+    proportions: Any
+    _: KW_ONLY
+    measure: RiskMeasure | None = None
+    unseen_label: Any = "auto"
+
+    def __post_init__(self) -> None:
+        if self.proportions is None:
+            raise ValueError(
+                "proportions must be given, so that all candidates are judged by the same shares; "
+                "got None. Estimate them once: unseen.estimate(X, y, X_new)."
+            )
+
+    def __call__(self, estimator: Any, X: Any, y: Any) -> float:
+        """Minus the risk on held-out labelled rows and on X_new.
+
+        Candidates are compared at the same shares, however doubtful these are.
+        """
+        shares = self.proportions
+        if isinstance(shares, Estimate):
+            shares = replace(shares, drift=None, intervals=None)
+        asked = {"measure": self.measure, "unseen_label": self.unseen_label}
+        return -open_set_risk(estimator, X, y, self.X_new, shares, **asked).risk

@@ -24,15 +24,13 @@ from unseen.drift.again import Verdict
 from unseen.proportions import OpenSetEstimator, ProportionEstimator
 from unseen.proportions.again import asked_again
 from unseen.records import Estimate, Notice
-from unseen.rejection.learning.sample import OutOfFold, novelty
+from unseen.rejection.sample import OutOfFold, novelty
 from unseen.samples import LabelledRows
 from unseen.scores.base import FOLDS
 
 _CONFIDENCE = 0.95
 _ROUNDING = 1e-6
 _REPLICATES = 200
-# Every fold of the default five should hold a row of the class.
-_FEW = 5
 _BINS = 5
 # All cells together raise one false alarm in a hundred fits, and more where rows are few.
 _FALSE_ALARMS = 0.01
@@ -72,10 +70,7 @@ class Shares(Frozen):
 
 
 def given_shares(proportions: Any, classes: NDArray[Any]) -> Shares:
-    """The shares that the user gave, in the order of the classes.
-
-    K numbers, or K + 1 with the unseen share last; a mapping from label to share; or an Estimate.
-    """
+    """The shares that the user gave: numbers, a mapping from label to share, or an Estimate."""
     estimate = proportions if isinstance(proportions, Estimate) else None
     if estimate is not None:
         proportions = dict(zip(estimate.classes, estimate.proportions, strict=True))
@@ -97,11 +92,7 @@ def given_shares(proportions: Any, classes: NDArray[Any]) -> Shares:
 def estimate_shares(
     estimator: ProportionEstimator | None, labelled: LabelledRows, X_new: Matrix, seed: int
 ) -> Shares:
-    """Shares from checked rows: the only place where a rule asks an estimator.
-
-    Replicates say which shares err together; the intervals, which are seldom narrower, how far.
-    The seed is that of the estimate where the estimator has none of its own.
-    """
+    """Shares from checked rows: the only place where a rule asks an estimator."""
     if estimator is None:
         estimator = default_estimator(np.bincount(labelled.codes), X_new.shape[0])
     chosen: ProportionEstimator = clone(estimator)
@@ -112,6 +103,7 @@ def estimate_shares(
     has_moved = reading.drift is not None and reading.drift.verdict == "moved"
     if has_moved:
         estimate = asked_again(chosen, labelled, estimate, X_new)
+    # Replicates say which shares err together; the intervals, which are seldom narrower, how far.
     draws = reading.replicates(_REPLICATES, estimate.seed)[:, :-1]
     limits = np.asarray(estimate.intervals)
     centred = draws - draws.mean(axis=0)
@@ -125,11 +117,7 @@ def estimate_shares(
 
 
 def default_estimator(counts: IntArray, n_new: int) -> OpenSetEstimator:
-    """The estimator that a rule asks, for so many labelled rows of each class and new rows.
-
-    At even odds that something is unseen where several classes are known, and with no more folds
-    than the rows can fill.
-    """
+    """The estimator that a rule asks: at even odds, and with no more folds than rows can fill."""
     fewest = min(int(counts.min()), n_new)
     return OpenSetEstimator(
         prior_closed=0.5 if len(counts) > 1 else None,
@@ -148,18 +136,14 @@ def covariance_of_limits(
     deviation = np.ptp(limits, axis=1) / (2 * norm.isf((1 - confidence) / 2))
     sd, sd_sum = deviation[:-1], deviation[-1]
     if correlation is None:
-        correlation = _common_correlation(sd, sd_sum)
+        n_classes = len(sd)
+        pairs = float(sd.sum() ** 2 - (sd**2).sum())
+        correlation = np.eye(n_classes)
+        if n_classes > 1 and pairs != 0:
+            lowest = -1.0 / (n_classes - 1)  # below it no correlation matrix has this pattern
+            common = float(np.clip((sd_sum**2 - (sd**2).sum()) / pairs, lowest, 1.0))
+            correlation = common + (1 - common) * correlation
     return np.asarray(sd[:, None] * correlation * sd)
-
-
-def _common_correlation(sd: FloatArray, sd_sum: float) -> FloatArray:
-    n_classes = len(sd)
-    pairs = float(sd.sum() ** 2 - (sd**2).sum())
-    if n_classes == 1 or pairs == 0:
-        return np.eye(n_classes)
-    lowest = -1.0 / (n_classes - 1)  # below it no correlation matrix has this pattern
-    common = float(np.clip((sd_sum**2 - (sd**2).sum()) / pairs, lowest, 1.0))
-    return np.full((n_classes, n_classes), common) + (1 - common) * np.eye(n_classes)
 
 
 def _checked(proportions: Any, n_classes: int) -> FloatArray:
@@ -185,44 +169,20 @@ def _checked(proportions: Any, n_classes: int) -> FloatArray:
     return shares[:n_classes]
 
 
-def few_rows(classes: NDArray[Any], codes: IntArray) -> tuple[Notice, ...]:
-    """A notice for each class with very few rows."""
-    counts = np.bincount(codes, minlength=len(classes)).tolist()
-    return tuple(
-        Notice(
-            "few_rows",
-            f"class {label!r} has {count} labelled rows, fewer than {_FEW}: its error is hardly "
-            "known.",
-            about=label,
-        )
-        for label, count in zip(classes.tolist(), counts, strict=True)
-        if count < _FEW
-    )
-
-
-def doubtful_risk(shares: Shares) -> tuple[Notice, ...]:
-    """A notice where the risk is withheld, and why."""
-    if shares.tell_risk:
-        return ()
-    why = {
-        "moved": "labelled rows of classes that have moved do not tell how often rows of these "
-        "classes are labelled wrongly now. For the same reason aims such as recall and fdr may be "
-        "missed.",
-        "unclear": "it is unclear whether known classes have moved, and if they have, rows called "
-        "unseen are mostly of known classes. Aims such as recall and fdr may be missed.",
-    }
-    text = why.get(shares.verdict or "", "too little is known of the unseen share.")
-    return (Notice("risk_withheld", f"No error rate is stated: {text}"),)
-
-
 def doubtful_shares(shares: Shares, classes: NDArray[Any]) -> tuple[Notice, ...]:
-    """Notices where the known shares sum to more than 1, or an interval is wider than one half.
-
-    Estimated shares sum to too much only beyond their noise, which the estimate has judged.
-    """
-    estimate, total = shares.estimate, float(shares.known.sum())
+    """Notices where no risk is stated, shares sum to more than 1, or an interval is very wide."""
+    estimate, total, found = shares.estimate, float(shares.known.sum()), []
+    if not shares.tell_risk:
+        why = {
+            "moved": "labelled rows of classes that have moved do not tell how often rows of these "
+            "classes are labelled wrongly now. For the same reason aims such as recall and fdr may "
+            "be missed.",
+            "unclear": "it is unclear whether known classes have moved, and if they have, rows "
+            "called unseen are mostly of known classes. Aims such as recall and fdr may be missed.",
+        }.get(shares.verdict or "", "too little is known of the unseen share.")
+        found.append(Notice("risk_withheld", f"No error rate is stated: {why}"))
     noted = () if estimate is None else estimate.notices
-    found = []
+    # Estimated shares sum to too much only beyond their noise, which the estimate has judged.
     if any(notice.code == "overfull" for notice in noted) or total > 1 + _ROUNDING:
         if estimate is not None:  # which may have projected the shares
             total = float(estimate.diagnostics.get("slope_total", total))
@@ -243,13 +203,16 @@ def doubtful_shares(shares: Shares, classes: NDArray[Any]) -> tuple[Notice, ...]
 
 
 def negative_mass(rows: OutOfFold, shares: Shares) -> tuple[Notice, ...]:
-    """A notice where cells of clearly negative unseen mass hold over a tenth of the known mass.
-
-    A cell is a known class (the best for its rows) and a fifth of their novelty. A cell is clearly
-    negative where e is below 0 by more than the normal quantile at 1% divided by the number of
-    cells, times the noise of its counts and of the shares.
-    """
-    cells = _cells(np.vstack([rows.labelled, rows.new]))
+    """A notice where cells of clearly negative unseen mass hold over a tenth of the known mass."""
+    # A cell is a known class, the best for its rows, and a fifth of their novelty.
+    probabilities = np.vstack([rows.labelled, rows.new])
+    best, score = probabilities[:, :-1].argmax(axis=1), novelty(probabilities)
+    cells = np.zeros(len(best), dtype=np.intp)
+    for label in np.unique(best):
+        mine = best == label
+        ends = np.quantile(score[mine], np.arange(1, _BINS) / _BINS)
+        cells[mine] = label * _BINS + np.searchsorted(ends, score[mine], side="right")
+    _, cells = np.unique(cells, return_inverse=True)
     n_cells = int(cells.max()) + 1
     samples = np.append(rows.codes, np.full(len(rows.new), len(shares.known)))
     counts = np.zeros((len(shares.known) + 1, n_cells))  # of each class and, last, of the new rows
@@ -274,14 +237,3 @@ def negative_mass(rows: OutOfFold, shares: Shares) -> tuple[Notice, ...]:
         "new ones. Check proportions, and whether the classes drifted."
     )
     return (Notice("negative_mass", text),)
-
-
-def _cells(probabilities: FloatArray) -> IntArray:
-    """Cell of each row: its best known class, and the fifth of that class's novelty it is in."""
-    best, score = probabilities[:, :-1].argmax(axis=1), novelty(probabilities)
-    cells = np.zeros(len(best), dtype=np.intp)
-    for label in np.unique(best):
-        mine = best == label
-        ends = np.quantile(score[mine], np.arange(1, _BINS) / _BINS)
-        cells[mine] = label * _BINS + np.searchsorted(ends, score[mine], side="right")
-    return np.unique(cells, return_inverse=True)[1]

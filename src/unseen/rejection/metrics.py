@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.metrics import f1_score, precision_score, recall_score, roc_auc_score
 
-from unseen._types import BoolArray, IntArray
-from unseen.rejection.learning.sample import places_of, with_unseen
+from unseen._types import BoolArray, FloatArray, IntArray
+from unseen.rejection.sample import places_of, with_unseen
 
 
 def open_macro_f1(
@@ -39,7 +39,8 @@ def open_macro_f1(
     >>> open_macro_f1(["a", "a", "b", "zebra"], ["a", "a", "b", "unseen"], known=["a", "b"])
     1.0
     """
-    truth, predicted, labels = _aligned(y_true, y_pred, unseen_label, known)
+    truth, predicted, unseen = _aligned(y_true, y_pred, unseen_label, known)
+    labels = np.arange(unseen + 1)
     return float(f1_score(truth, predicted, labels=labels, average="macro", zero_division=0.0))
 
 
@@ -57,8 +58,8 @@ def known_accuracy(
     >>> known_accuracy([0, 1, 1, -1], [0, 1, -1, 0]).__round__(3)
     0.667
     """
-    truth, predicted, labels = _aligned(y_true, y_pred, unseen_label, known)
-    of_known = truth != labels[-1]
+    truth, predicted, unseen = _aligned(y_true, y_pred, unseen_label, known)
+    of_known = truth != unseen
     return float(np.mean((truth == predicted)[of_known])) if of_known.any() else float("nan")
 
 
@@ -75,8 +76,7 @@ def unseen_precision(
     >>> unseen_precision([0, 1, -1, -1], [0, -1, -1, 0])
     0.5
     """
-    truth, predicted, labels = _aligned(y_true, y_pred, unseen_label, known)
-    unseen = labels[-1]
+    truth, predicted, unseen = _aligned(y_true, y_pred, unseen_label, known)
     return float(precision_score(truth == unseen, predicted == unseen, zero_division=0.0))
 
 
@@ -93,8 +93,7 @@ def unseen_recall(
     >>> unseen_recall([0, 1, -1, -1], [0, -1, -1, 0])
     0.5
     """
-    truth, predicted, labels = _aligned(y_true, y_pred, unseen_label, known)
-    unseen = labels[-1]
+    truth, predicted, unseen = _aligned(y_true, y_pred, unseen_label, known)
     return float(recall_score(truth == unseen, predicted == unseen, zero_division=0.0))
 
 
@@ -118,8 +117,8 @@ def novelty_auc(
     >>> novelty_auc([0, 1, -1, -1], [0.1, 0.4, 0.3, 0.9])
     0.75
     """
-    truth, _, labels = _aligned(y_true, y_true, unseen_label, known)
-    return _auc(truth == labels[-1], np.asarray(y_score, dtype=np.float64))
+    truth, _, unseen = _aligned(y_true, y_true, unseen_label, known)
+    return _auc(truth == unseen, np.asarray(y_score, dtype=np.float64))
 
 
 def open_auc(
@@ -158,16 +157,14 @@ def open_auc(
     >>> open_auc([0, 1, -1, -1], [0, 0, 0, 1], [0.1, 0.2, 0.3, 0.9])
     0.5
     """
-    truth, predicted, labels = _aligned(y_true, y_pred, unseen_label, known)
+    truth, predicted, unseen = _aligned(y_true, y_pred, unseen_label, known)
     score = np.asarray(y_score, dtype=np.float64)
-    unseen = truth == labels[-1]
     # A wrong label loses every pair, as if the row stood above all others.
-    wrong = ~unseen & (truth != predicted)
-    ranked = np.where(wrong, score.max() + 1.0, score)
-    return _auc(unseen, ranked)
+    wrong = (truth != unseen) & (truth != predicted)
+    return _auc(truth == unseen, np.where(wrong, score.max() + 1.0, score))
 
 
-def _auc(unseen: BoolArray, score: NDArray[Any]) -> float:
+def _auc(unseen: BoolArray, score: FloatArray) -> float:
     if unseen.all() or not unseen.any():
         raise ValueError(
             "y_true must hold rows of known and of unseen classes; "
@@ -178,30 +175,25 @@ def _auc(unseen: BoolArray, score: NDArray[Any]) -> float:
 
 def _aligned(
     y_true: ArrayLike, y_pred: ArrayLike, unseen_label: Any, known: Any
-) -> tuple[IntArray, IntArray, IntArray]:
-    """Places of the true and of the predicted labels among K + 1 labels, and these places."""
+) -> tuple[IntArray, IntArray, int]:
+    """Places of the true and of the predicted labels among K + 1 labels, and that of unseen, K."""
     truth, predicted = np.asarray(y_true), np.asarray(y_pred)
     if predicted.shape != truth.shape or predicted.ndim != 1:
         raise ValueError(
             "y_true and y_pred must be 1-d and of one length; "
             f"got shapes {truth.shape} and {predicted.shape}."
         )
-    if known is None:
-        found = _distinct(truth, predicted)
-        unseen = with_unseen(found[:0], unseen_label)[-1]
-        labels = with_unseen(found[found != unseen], unseen_label)
-        places = places_of(truth, labels)
-    else:
+    if known is not None:
         labels = with_unseen(np.unique(np.asarray(known)), unseen_label)
-        places = places_of(truth, labels)
+    else:
+        if truth.dtype.kind != "O" and predicted.dtype.kind != "O":
+            found = np.unique(np.concatenate([truth, predicted]))
+        else:  # a word for unseen classes may stand beside numbers
+            every = {*truth.tolist(), *predicted.tolist()}
+            ordered = sorted(every, key=lambda label: (isinstance(label, str), label))
+            found = np.array(ordered, dtype=object)
+        labels = with_unseen(found[found != with_unseen(found[:0], unseen_label)[-1]], unseen_label)
+    places = places_of(truth, labels)
+    if known is not None:
         places[places < 0] = len(labels) - 1
-    return places, places_of(predicted, labels), np.arange(len(labels))
-
-
-def _distinct(truth: NDArray[Any], predicted: NDArray[Any]) -> NDArray[Any]:
-    """The labels that occur; a word for unseen classes may stand beside numbers."""
-    if truth.dtype.kind != "O" and predicted.dtype.kind != "O":
-        return np.unique(np.concatenate([truth, predicted]))
-    labels = {*truth.tolist(), *predicted.tolist()}
-    ordered = sorted(labels, key=lambda label: (isinstance(label, str), label))
-    return np.array(ordered, dtype=object)
+    return places, places_of(predicted, labels), len(labels) - 1

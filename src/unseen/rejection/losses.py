@@ -19,13 +19,13 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit, logit
 
 from unseen._arrays import arrays_of
-from unseen._types import Array, BoolArray, FloatArray, IntArray, Matrix
-from unseen.rejection.learning.sample import (
+from unseen._types import Array, FloatArray, IntArray, Matrix
+from unseen.rejection.sample import (
     FittedRule,
     Folds,
     OutOfFold,
+    held_out,
     labels_at,
-    out_of_fold,
     rescaled,
     row_masses,
 )
@@ -41,7 +41,7 @@ class Surrogate:
 
     rows: Array  # features of the m new rows, the last one all ones, on their device: (m, r + 1)
     pull: FloatArray  # c(f) = pull[:, k] @ w, for each class and for their sum: (r + 1, K + 1)
-    products: Array | None = None  # rows' rows, where somebody has it
+    products: Array | None = None  # rows' rows, where it is known
 
     @classmethod
     def from_features(
@@ -101,11 +101,9 @@ class Logistic:
         coefficients = np.zeros_like(problem.pull)
         for ridge in ridges:
             penalty = np.append(np.full(len(coefficients) - 1, ridge), 0.0)
+            labels = zip(problem.pull.T, coefficients.T, strict=True)
             coefficients = np.column_stack(
-                [
-                    self._newton(problem.rows, pull, penalty, start)
-                    for pull, start in zip(problem.pull.T, coefficients.T, strict=True)
-                ]
+                [self._newton(problem.rows, pull, penalty, start) for pull, start in labels]
             )
             yield coefficients
 
@@ -159,21 +157,28 @@ class Calibration:
 
     def __call__(self, probabilities: FloatArray) -> FloatArray:
         """Calibrated probabilities of the same rows."""
-        known = expit(self.slope * _logit_known(probabilities) + self.constant)[:, None]
+        line = self.slope * _logit_known(probabilities) + self.constant
+        known = expit(line)[:, None]
         shared = rescaled(probabilities[:, :-1], 1 / (probabilities.shape[1] - 1))
         return np.hstack([known * shared, 1 - known])
 
 
 def fit_calibration(rows: OutOfFold, shares: FloatArray) -> Calibration:
     """The line with the lowest surrogate risk on rows out of fold."""
-    new, labelled = _logit_known(rows.new), _logit_known(rows.labelled)
-    features_new = np.column_stack([new, np.ones(len(new))])
-    features = np.column_stack([labelled, np.ones(len(labelled))])
-    problem = Surrogate.from_features(features, rows.codes, features_new, shares)
+    labelled, new = (
+        np.column_stack([_logit_known(part), np.ones(len(part))])
+        for part in (rows.labelled, rows.new)
+    )
+    problem = Surrogate.from_features(labelled, rows.codes, new, shares)
     (found,) = Logistic().minimisers(problem, np.array([RIDGE]))
     slope, constant = found[:, -1]
     # A slope below 0 would call the least odd rows unseen: such a rule is past mending.
     return Calibration(float(slope), float(constant)) if slope > 0 else Calibration(1.0, 0.0)
+
+
+def _logit_known(probabilities: FloatArray) -> FloatArray:
+    known = np.clip(1 - probabilities[:, -1], MIN_PROBABILITY, 1 - MIN_PROBABILITY)
+    return np.asarray(logit(known))
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,36 +197,27 @@ def calibrated(
     rule: FittedRule, rows: OutOfFold, shares: FloatArray, n_folds: int, rng: RandomState
 ) -> tuple[CalibratedRule, OutOfFold]:
     """A rule with its calibration, and its rows out of fold, each calibrated by other folds."""
+    labelled, new = np.zeros_like(rows.labelled), np.zeros_like(rows.new)
     folds = assign_folds(rows.codes, n_folds, rng)
-    folds_new = assign_folds(np.zeros(len(rows.new), dtype=np.int64), n_folds, rng)
-
-    def learn(kept: BoolArray, kept_new: BoolArray) -> Calibration:
-        rest = OutOfFold(rows.labelled[kept], rows.codes[kept], rows.new[kept_new])
-        return fit_calibration(rest, shares)
-
-    labelled, new = out_of_fold(learn, (rows.labelled, rows.new), (folds, folds_new))
+    folds_new = assign_folds(np.zeros(len(new), dtype=np.int64), n_folds, rng)
+    for out, out_new in held_out((folds, folds_new)):
+        others = OutOfFold(rows.labelled[~out], rows.codes[~out], rows.new[~out_new])
+        line = fit_calibration(others, shares)
+        labelled[out], new[out_new] = line(rows.labelled[out]), line(rows.new[out_new])
     found = CalibratedRule(rule, fit_calibration(rows, shares))
     return found, OutOfFold(labelled, rows.codes, new)
 
 
-def _logit_known(probabilities: FloatArray) -> FloatArray:
-    known = np.clip(1 - probabilities[:, -1], MIN_PROBABILITY, 1 - MIN_PROBABILITY)
-    return np.asarray(logit(known))
-
-
 @dataclass(frozen=True, eq=False)
 class RowLosses:
-    """Loss of a rule on each row out of fold, or the difference of two such losses.
-
-    A labelled row of class i counts ``pi_i / n_i`` times, one of m new rows 1 / m times.
-    """
+    """Loss of a rule on each row out of fold, or the difference of two such losses."""
 
     labelled: FloatArray
     codes: IntArray  # classes of the labelled rows
     new: FloatArray
 
     def total(self, shares: FloatArray) -> float:
-        """Weighted sum of the losses: the estimated loss of a new row."""
+        """Estimated loss of a new row: means over classes, by their shares, and over new rows."""
         counts = np.maximum(np.bincount(self.codes, minlength=len(shares)), 1)
         means = np.bincount(self.codes, self.labelled, len(shares)) / counts
         return float(shares @ means + self.new.mean())
@@ -239,16 +235,12 @@ class RowLosses:
 
 def row_losses(rows: OutOfFold) -> RowLosses:
     """Mean of R_hat and half the Brier score, row by row."""
-    known, codes, new = rows.labelled, rows.codes, rows.new
+    known, codes, new, label = rows.labelled, rows.codes, rows.new, labels_at(rows.labelled)
     unseen = known.shape[1] - 1
-    label = labels_at(known)
     wrong = (label == unseen).astype(np.float64) - (label == codes)
+    labelled = (wrong + known[:, -1] - known[np.arange(len(codes)), codes]) / 2
     brier_new = (new**2).sum(axis=1) / 2 - new[:, -1] + 0.5
-    return RowLosses(
-        (wrong + known[:, -1] - known[np.arange(len(codes)), codes]) / 2,
-        codes,
-        ((labels_at(new) != unseen) + brier_new) / 2,
-    )
+    return RowLosses(labelled, codes, ((labels_at(new) != unseen) + brier_new) / 2)
 
 
 def lowest_risk(rules: Sequence[RowLosses], shares: FloatArray) -> int:
@@ -257,14 +249,9 @@ def lowest_risk(rules: Sequence[RowLosses], shares: FloatArray) -> int:
 
 
 def within_one_standard_error(rules: Sequence[RowLosses], shares: FloatArray) -> int:
-    """Place of the first rule that the best rule does not beat by more than a standard error.
-
-    The favoured rule stands first, and all losses are of the same rows.
-    """
+    """Place of the first rule that the best rule does not beat by more than a standard error."""
     best = rules[lowest_risk(rules, shares)]
-    gaps = [
-        RowLosses(rule.labelled - best.labelled, rule.codes, rule.new - best.new) for rule in rules
-    ]
+    gaps = [RowLosses(one.labelled - best.labelled, one.codes, one.new - best.new) for one in rules]
     close = [gap.total(shares) <= gap.standard_error(shares) for gap in gaps]
     return close.index(True)
 
@@ -276,17 +263,12 @@ def choose_by_other_folds(
     shares: FloatArray,
     pick: Callable[[Sequence[RowLosses], FloatArray], int],
 ) -> OutOfFold:
-    """Probabilities of each fold by the candidate that the other folds ``pick`` by its losses.
-
-    The rows that picked a candidate would make it look better than it is.
-    """
-
-    def learn(kept: BoolArray, kept_new: BoolArray) -> Callable[[FloatArray], FloatArray]:
-        rest = [RowLosses(one.labelled[kept], one.codes[kept], one.new[kept_new]) for one in losses]
-        best = pick(rest, shares)
-        return lambda rows: rows[:, best]
-
-    labelled = np.stack([each.labelled for each in candidates], axis=1)
-    new = np.stack([each.new for each in candidates], axis=1)
-    chosen, chosen_new = out_of_fold(learn, (labelled, new), folds)
-    return OutOfFold(chosen, candidates[0].codes, chosen_new)
+    """Probabilities of each fold by the candidate that the other folds ``pick`` by its losses."""
+    labelled, new = np.zeros_like(candidates[0].labelled), np.zeros_like(candidates[0].new)
+    for out, out_new in held_out(folds):
+        others = [
+            RowLosses(one.labelled[~out], one.codes[~out], one.new[~out_new]) for one in losses
+        ]
+        best = candidates[pick(others, shares)]
+        labelled[out], new[out_new] = best.labelled[out], best.new[out_new]
+    return OutOfFold(labelled, candidates[0].codes, new)

@@ -1,4 +1,4 @@
-"""What a fitted rule would say at other thresholds, and with other shares; nothing is fitted again.
+"""What a fitted rule says at other thresholds, with other shares, and over a lattice of features.
 
 The probability of a known class is ``eta_i(x) = pi_i p_i(x) / p_0(x)``, and the density p_0 of the
 new rows is seen, whatever the shares. So other shares scale each eta_i by their ratio, and what is
@@ -11,13 +11,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from unseen._frozen import Frozen
-from unseen._types import FloatArray
+from unseen._types import FloatArray, IntArray
 from unseen._wording import share, text_table
 from unseen.rejection.base import RejectionRule
-from unseen.rejection.learning.sample import labels_at
 from unseen.rejection.plugin import posterior
+from unseen.rejection.sample import labels_at, places_of
+
+_MOST_POINTS = 300
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,13 +42,8 @@ def risk_curve(rule: RejectionRule, n_thresholds: int = 81) -> RiskCurve:
         raise ValueError(f"n_thresholds must be at least 2; got {n_thresholds}.")
     thresholds = np.linspace(0.0, 1.0, n_thresholds)
     found = [rule._risk_at(threshold) for threshold in thresholds.tolist()]
-    return RiskCurve(
-        thresholds,
-        np.array([one.risk for one in found]),
-        np.array([one.standard_error for one in found]),
-        float(rule.threshold_),
-        float(rule.risk_.risk),
-    )
+    risks, errors = np.array([(one.risk, one.standard_error) for one in found]).T
+    return RiskCurve(thresholds, risks, errors, float(rule.threshold_), float(rule.risk_.risk))
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,9 +126,49 @@ def share_sensitivity(rule: RejectionRule, limits: FloatArray | None = None) -> 
 
 
 def reshared(probabilities: FloatArray, shares: FloatArray, target: FloatArray) -> FloatArray:
-    """Probabilities (n, K + 1) under other shares of the known classes, without a new fit.
-
-    A class of share 0 has no probability to scale, and keeps none.
-    """
+    """Probabilities (n, K + 1) under other shares of the known classes; a share of 0 stays 0."""
     ratio = np.divide(target, shares, out=np.zeros(len(shares)), where=shares > 0)
     return posterior(probabilities[:, :-1] * ratio)
+
+
+@dataclass(frozen=True, eq=False)
+class Regions(Frozen):
+    """Decision regions of a rejection rule over a window of two features."""
+
+    x: FloatArray  # coordinates of the lattice across
+    y: FloatArray  # and up
+    codes: IntArray  # place in ``names`` of the label at each point: (n_up, n_across)
+    names: tuple[str, ...]
+    unseen: int | None  # code of the unseen label; None where the rule has none
+    points: FloatArray  # rows to draw on top, evenly spaced among the rows given
+    point_codes: IntArray | None = None  # of the labels of these rows; -1 for any other label
+
+
+def label_regions(
+    rule: RejectionRule, X: ArrayLike, labels: ArrayLike | None = None, *, n_across: int = 100
+) -> Regions:
+    """Label a lattice of points around some rows (n, 2), by a rule of two features.
+
+    The lattice has ``n_across`` points in each direction, and reaches a little beyond the rows.
+    """
+    rows = np.asarray(X, dtype=np.float64)
+    if rows.ndim != 2 or rows.shape[1] != 2:
+        raise ValueError(f"X must have two columns; got shape {rows.shape}.")
+    if n_across < 2:
+        raise ValueError(f"n_across must be at least 2; got {n_across}.")
+    low, high = rows.min(axis=0), rows.max(axis=0)
+    margin = np.where(high > low, 0.08 * (high - low), 0.5)
+    x, y = np.linspace(low - margin, high + margin, n_across).T
+    lattice = np.stack(np.meshgrid(x, y), axis=-1)
+    classes = np.asarray(rule.classes_)
+    codes = places_of(rule.predict(lattice.reshape(-1, 2)), classes).reshape(lattice.shape[:2])
+    kept = np.unique(np.linspace(0, len(rows) - 1, min(len(rows), _MOST_POINTS)).astype(int))
+    return Regions(
+        x,
+        y,
+        codes,
+        tuple(map(str, classes.tolist())),
+        len(classes) - 1 if len(classes) > len(rule.shares_.known) else None,
+        rows[kept],
+        None if labels is None else places_of(np.asarray(labels)[kept], classes),
+    )

@@ -1,1 +1,0 @@
-"""Partitions of the rows into cells, each with one label."""

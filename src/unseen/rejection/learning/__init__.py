@@ -1,1 +1,0 @@
-"""What rules learn from: samples and folds, shares, and losses."""

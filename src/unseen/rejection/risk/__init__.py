@@ -1,1 +1,0 @@
-"""The cost of errors, and its estimate without unseen labels."""

@@ -8,9 +8,8 @@ from unseen.api import Comparison
 from unseen.cli.screen import (
     console,
     plain,
+    print_methods,
     print_notices,
-    print_table,
-    shares_of_methods,
     show_study,
     unseen_style,
 )
@@ -88,7 +87,7 @@ def comparison_of(n_classes: int) -> Comparison:
 @pytest.mark.parametrize("width", [40, 60, 80, 120])
 def test_no_screen_is_too_narrow_for_a_value(width, monkeypatch, capsys) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
-    print_table(shares_of_methods(comparison_of(12)), console())
+    print_methods(comparison_of(12), console())
     printed = capsys.readouterr().out
     assert "…" not in printed
     assert max(map(len, printed.splitlines())) <= width

@@ -39,9 +39,16 @@ def render(study: Study) -> str:
     >>> "<h1>About 30% of the new rows come from classes" in page, "<b>" in page
     (True, False)
     """
-    sheet = (files("unseen.report") / "page.css").read_text(encoding="utf-8")
+    jinja2 = needed("jinja2", "reports need jinja2", "plot")
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    sheet, page = (
+        (files("unseen.report") / name).read_text(encoding="utf-8")
+        for name in ("page.css", "page.html.jinja")
+    )
     style = sheet.replace("/*light*/", LIGHT.css()).replace("/*dark*/", DARK.css())
-    return str(_template().render(style=style, **_contents(study)))
+    return str(environment.from_string(page).render(style=style, **_contents(study)))
 
 
 def write_report(study: Study, path: str | Path) -> Path:
@@ -74,7 +81,7 @@ def _contents(study: Study) -> dict[str, Any]:
         explained = study.explanation
     warnings, notes = sentences.warnings_and_notes(study)
     value, methods = tables.shown_labelling(study), tables.side_by_side(study)
-    tolerated = tables.tolerance_table(study)
+    drift, tolerated = estimate.drift, tables.tolerance_table(study)
     n_methods = len({estimate.method, *(study.baselines or ())})
     return {
         "data": sentences.data_name(study),
@@ -102,7 +109,7 @@ def _contents(study: Study) -> dict[str, Any]:
         "warnings": warnings,
         "notes": notes,
         "tolerance": tolerated,
-        "tolerance_picture": tolerated and pictures.tolerance_picture(study),
+        "tolerance_picture": tolerated and drift and pictures.tolerance_picture(drift.tolerance),
         "disagreement": sentences.disagreement(study),
         "baselines": methods and tables.baselines_table(methods, n_methods),
         "baselines_picture": methods and pictures.baselines_picture(methods),
@@ -123,12 +130,3 @@ def _again(study: Study) -> dict[str, Any]:
         "seed": estimate.seed,
         "versions": [(words.shown(a), words.shown(b)) for a, b in estimate.versions.items()],
     }
-
-
-def _template() -> Any:
-    jinja2 = needed("jinja2", "reports need jinja2", "plot")
-    environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    text = (files("unseen.report") / "page.html.jinja").read_text(encoding="utf-8")
-    return environment.from_string(text)

@@ -121,10 +121,6 @@ def run(
         Blocks side by side, as joblib counts them; does not change the cells.
     progress : callable or None, default=None
         Called with the share of the work that is done, as blocks end.
-
-    Returns
-    -------
-    Timing
     """
     start = time.perf_counter()
     data = {name: load_dataset(name) for name in plan.datasets}

@@ -344,12 +344,28 @@ def _interval_grid(records: tuple[IntervalRecord, ...]) -> Grid:
     counted = any(record.train is not None for record in records)
 
     def entries(row: Row[IntervalRecord]) -> tuple[Entry, ...]:
-        counts = _count_entries(next(iter(row.values()))) if counted else ()
-        return (*(entry for name in methods for entry in _interval_entries(row.get(name))), *counts)
+        found = []
+        for record in map(row.get, methods):
+            if record is None:
+                found += [Entry("n/a"), Entry("n/a")]
+            else:
+                found.append(Entry(number(record.inside), _aside(record.paper_inside, 3)))
+                found.append(Entry(number(record.deviation), _aside(record.paper_deviation, 2)))
+        first = next(iter(row.values()))
+        paper = published.DATA_SETS.get(first.dataset)
+        for ours, name in ((first.train, "train"), (first.test, "test")) if counted else ():
+            theirs = str(getattr(paper, name)) if paper else ""
+            found.append(Entry() if ours is None else Entry(str(ours), theirs))
+        return tuple(found)
 
     def printed(row: Row[IntervalRecord]) -> tuple[Entry, ...]:
-        counts = (Entry(), Entry()) if counted else ()
-        return (*(entry for name in methods for entry in _printed_interval(row.get(name))), *counts)
+        found = []
+        for record in map(row.get, methods):
+            inside, deviation = (
+                (record.printed_inside, record.printed_deviation) if record else (None, None)
+            )
+            found += [Entry(aside=_aside(inside, 3)), Entry(aside=_aside(deviation, 2))]
+        return (*found, *[Entry()] * (2 * counted))
 
     names = [f"{method}\n{column}" for method in methods for column in ("inside", "upper limit")]
     return Grid(
@@ -360,36 +376,8 @@ def _interval_grid(records: tuple[IntervalRecord, ...]) -> Grid:
     )
 
 
-def _interval_entries(record: IntervalRecord | None) -> tuple[Entry, Entry]:
-    if record is None:
-        return Entry("n/a"), Entry("n/a")
-    return (
-        Entry(number(record.inside), _aside(record.paper_inside, 3)),
-        Entry(number(record.deviation), _aside(record.paper_deviation, 2)),
-    )
-
-
-def _printed_interval(record: IntervalRecord | None) -> tuple[Entry, Entry]:
-    if record is None:
-        return Entry(), Entry()
-    return (
-        Entry(aside=_aside(record.printed_inside, 3)),
-        Entry(aside=_aside(record.printed_deviation, 2)),
-    )
-
-
 def _aside(value: float | None, digits: int) -> str:
     return "" if value is None else number(value, digits)
-
-
-def _count_entries(record: IntervalRecord) -> tuple[Entry, ...]:
-    paper = published.DATA_SETS.get(record.dataset)
-    ours = (record.train, record.test)
-    theirs = (paper.train, paper.test) if paper else ("", "")
-    return tuple(
-        Entry() if count is None else Entry(str(count), str(aside))
-        for count, aside in zip(ours, theirs, strict=True)
-    )
 
 
 def _rows(records: Iterable[Record]) -> list[Row[Record]]:

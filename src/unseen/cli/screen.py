@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from unseen.api import Comparison
     from unseen.demo import Demo
     from unseen.monitoring import Timeline
     from unseen.proportions import ProportionEstimator
@@ -309,32 +308,26 @@ def show_promotion(result: AfterResult) -> None:
 
 
 def show_comparison(found: MethodComparison) -> None:
-    """Shares by every method."""
-    screen = console()
-    print_methods(found.estimates, screen)
+    """One row per estimator, one column per class; those that see the unseen come first."""
+    from unseen.proportions import OpenSetEstimator
+
+    screen, rows = console(), []
+    ordered = sorted(
+        found.estimates.items(),
+        key=lambda one: (not one[1].sees_unseen, one[0] != OpenSetEstimator.__name__),
+    )
+    for name, one in ordered:
+        cells = ["yes", _unseen(one)] if one.sees_unseen else ["no", "-"]
+        rows.append([name, *cells, *(f"{share:.1%}" for share in one.proportions)])
+    n_open = sum(estimate.sees_unseen for _, estimate in ordered)
+    heads = ["method", "sees unseen", "unseen", *found.estimates.classes]
+    styles = dict.fromkeys(range(n_open), "bold")
+    print_table(screen, heads, rows, styles=styles, line_below=n_open - 1)
     screen.print(
         "Methods below the line count unseen rows as known ones: compare these methods with "
         "each other, not with those above."
     )
     print_notices(found.notices, screen)
-
-
-def print_methods(comparison: Comparison, screen: Console) -> None:
-    """One row per estimator, one column per class; those that see the unseen come first."""
-    from unseen.proportions import OpenSetEstimator
-
-    ordered = sorted(
-        comparison.items(),
-        key=lambda one: (not one[1].sees_unseen, one[0] != OpenSetEstimator.__name__),
-    )
-    rows = []
-    for name, one in ordered:
-        cells = ["yes", _unseen(one)] if one.sees_unseen else ["no", "-"]
-        rows.append([name, *cells, *(f"{share:.1%}" for share in one.proportions)])
-    n_open = sum(estimate.sees_unseen for _, estimate in ordered)
-    heads = ["method", "sees unseen", "unseen", *comparison.classes]
-    styles = dict.fromkeys(range(n_open), "bold")
-    print_table(screen, heads, rows, styles=styles, line_below=n_open - 1)
 
 
 def show_checks(checks: Checks) -> None:

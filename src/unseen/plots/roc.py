@@ -74,11 +74,13 @@ class RocDisplay(Display):
         return np.asarray(1.0 - self.evidence.right_slope * (1.0 - np.asarray(false_alarm)))
 
     def _draw(self, ax: Axes, theme: Theme) -> None:
-        self._draw_curves(ax, theme)
-        left = min(
-            np.interp(self.zoom, self.evidence.false_alarm, self.evidence.detection),
-            float(self.line(self.zoom)),
-        )
+        false_alarm, detection = self.evidence.false_alarm, self.evidence.detection
+        whole, ends = ax.inset_axes((0.58, 0.09, 0.38, 0.38)), np.array([0.0, 1.0])
+        look: dict[str, Any] = {"linewidth": 1.8, "linestyle": (0, (5, 2)), "label": "fitted line"}
+        for axes in (ax, whole):
+            axes.plot(false_alarm, detection, color=theme.known, linewidth=2, label="ROC")
+            axes.plot(ends, self.line(ends), color=theme.unseen, **look)
+        left = min(np.interp(self.zoom, false_alarm, detection), float(self.line(self.zoom)))
         pad = 0.05 * max(1.0 - left, 0.02)
         ax.set_xlim(self.zoom - 0.02 * (1 - self.zoom), 1.0 + 0.02 * (1 - self.zoom))
         ax.set_ylim(left - 7 * pad, 1.0 + pad)  # room below for the whole ROC
@@ -94,29 +96,18 @@ class RocDisplay(Display):
         ax.set_xlabel(f"Rows of {what} above the threshold")
         ax.set_ylabel("New rows above it")
         ax.set_title(title, loc="left", fontsize=10, color=theme.ink)
-        self._draw_whole(ax.inset_axes((0.58, 0.09, 0.38, 0.38)), theme)
-
-    def _draw_curves(self, ax: Axes, theme: Theme) -> None:
-        false_alarm, detection = self.evidence.false_alarm, self.evidence.detection
-        ax.plot(false_alarm, detection, color=theme.known, linewidth=2, label="ROC")
-        ends, dashes = np.array([0.0, 1.0]), (0, (5, 2))
-        look: dict[str, Any] = {"linewidth": 1.8, "linestyle": dashes, "label": "fitted line"}
-        ax.plot(ends, self.line(ends), color=theme.unseen, **look)
-
-    def _draw_whole(self, ax: Axes, theme: Theme) -> None:
-        """The whole ROC, the left end of the line, and the range of the main view."""
-        self._draw_curves(ax, theme)
-        canvas.frame(ax, theme)
-        ax.set_facecolor(theme.paper)
+        # Inset: the whole ROC, the left end of the line, and the range of the main view.
+        canvas.frame(whole, theme)
+        whole.set_facecolor(theme.paper)
         rest = float(self.line(0.0))
-        ax.axvspan(self.zoom, 1.0, color=theme.grid, alpha=0.6, zorder=0, linewidth=0)
-        ax.plot(0, rest, "D", color=theme.unseen, markersize=5, clip_on=False)
+        whole.axvspan(self.zoom, 1.0, color=theme.grid, alpha=0.6, zorder=0, linewidth=0)
+        whole.plot(0, rest, "D", color=theme.unseen, markersize=5, clip_on=False)
         name = "unseen" if self.label is None else "others"
         text = f"{name} {short_share(min(max(rest, 0.0), 1.0))}"
-        ax.text(0.97, 0.05, text, ha="right", color=theme.unseen, fontsize=SMALL)
-        ax.set(xlim=(0, 1), ylim=(0, 1), xticks=[0, 1], yticks=[0, 1])
-        ax.tick_params(labelsize=SMALL - 1)
-        ax.set_title("all of it", fontsize=SMALL - 1, color=theme.muted, pad=2)
+        whole.text(0.97, 0.05, text, ha="right", color=theme.unseen, fontsize=SMALL)
+        whole.set(xlim=(0, 1), ylim=(0, 1), xticks=[0, 1], yticks=[0, 1])
+        whole.tick_params(labelsize=SMALL - 1)
+        whole.set_title("all of it", fontsize=SMALL - 1, color=theme.muted, pad=2)
 
 
 @dataclass(eq=False)

@@ -8,6 +8,7 @@ sheet go in as they are.
 from __future__ import annotations
 
 from importlib.resources import files
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from unseen.plots.timeline import reference_name
 from unseen.report import pictures, sentences, tables
 from unseen.study import Study
 
-_MOST_FILES = 30
+_MOST_FILES, _MOST_THUMBNAILS = 30, 80
 _LONGEST_COMMAND = 1000
 
 
@@ -76,12 +77,12 @@ def write_report(study: Study, path: str | Path) -> Path:
 
 def _contents(study: Study) -> dict[str, Any]:
     """Everything that the template names; nothing for a part that the study lacks."""
-    estimate, now, timeline, explained = study.estimate, study.now, study.timeline, None
-    if study.explanation is not None and study.explanation.groups:
-        explained = study.explanation
+    estimate, now, timeline, found = study.estimate, study.now, study.timeline, study.explanation
+    explained = found if found is not None and found.groups else None
     warnings, notes = sentences.warnings_and_notes(study)
     value, methods = tables.shown_labelling(study), tables.side_by_side(study)
     drift, tolerated = estimate.drift, tables.tolerance_table(study)
+    by_group = groupby(study.thumbnails[:_MOST_THUMBNAILS], key=lambda one: one.group)
     n_methods = len({estimate.method, *(study.baselines or ())})
     return {
         "data": sentences.data_name(study),
@@ -98,7 +99,7 @@ def _contents(study: Study) -> dict[str, Any]:
         "groups": explained and tables.groups_table(explained),
         "groups_picture": explained and pictures.groups_picture(explained),
         "groups_sentence": explained and explained.sentence(),
-        "thumbnails": pictures.thumbnails(study),
+        "thumbnails": [(group, list(shown)) for group, shown in by_group],
         "history": timeline and tables.history_table(timeline),
         "history_picture": timeline and pictures.history_picture(timeline),
         "reference": timeline and reference_name(timeline.in_reference),

@@ -8,7 +8,6 @@ to.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,11 +23,9 @@ from unseen.plots.canvas import ranked
 from unseen.plots.timeline import reference_name
 from unseen.records import Estimate
 from unseen.study import Study
-from unseen.study.thumbnails import Thumbnail
 
 _SLOPES_BYTES = 86_000
 _IN_CAPTION = 40
-_MOST_THUMBNAILS = 80
 _MOST_SPOKEN = 12
 _LONGEST_SPOKEN = 24
 
@@ -203,12 +200,6 @@ def groups_picture(explanation: Explanation) -> Picture:
         "own; an open one may be no class of its own.",
         explanation.sentence(),
     )
-
-
-def thumbnails(study: Study) -> list[tuple[int, list[Thumbnail]]]:
-    """Small pictures of the example rows, group by group."""
-    shown = study.thumbnails[:_MOST_THUMBNAILS]
-    return [(number, list(one)) for number, one in groupby(shown, key=lambda one: one.group)]
 
 
 def history_picture(timeline: Timeline) -> Picture:

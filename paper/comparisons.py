@@ -7,7 +7,7 @@ lines of Figure 2 have slope 2, however well the method does otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import permutations
 
@@ -128,10 +128,6 @@ def slope_table(cells: Iterable[Cell]) -> Table:
     cells : iterable of Cell
         Cells where class M is observed are left out.
 
-    Returns
-    -------
-    Table
-
     Examples
     --------
     >>> from paper.cell import Cell
@@ -161,14 +157,6 @@ def slope_table(cells: Iterable[Cell]) -> Table:
 
 def slope_records(cells: Iterable[Cell]) -> tuple[SlopeRecord, ...]:
     """The numbers of :func:`slope_table`, without the table.
-
-    Parameters
-    ----------
-    cells : iterable of Cell
-
-    Returns
-    -------
-    tuple of SlopeRecord
 
     Examples
     --------
@@ -208,10 +196,6 @@ def signed_rank_table(
     level : float, default=0.05
         Two methods differ where the p-value is below.
 
-    Returns
-    -------
-    Table
-
     Examples
     --------
     >>> from paper.cell import Cell
@@ -235,12 +219,6 @@ def signed_rank_records(
 ) -> tuple[PairRecord, ...]:
     """The numbers of :func:`signed_rank_table`, without the table.
 
-    Parameters
-    ----------
-    cells : iterable of Cell
-    setting : {"observed", "unobserved"}, default="observed"
-    level : float, default=0.05
-
     Returns
     -------
     tuple of PairRecord
@@ -263,7 +241,11 @@ def signed_rank_records(
     records: list[PairRecord] = []
     for group in GROUPS:
         means = {
-            method: _flat(mean_errors(own))
+            method: {
+                (dataset, proportion): error
+                for dataset, points in mean_errors(own).items()
+                for proportion, error in points.items()
+            }
             for method, own in by_method(in_group(found, group)).items()
         }
         for first, second in permutations(means, 2):
@@ -305,14 +287,6 @@ def _slope_entries(record: SlopeRecord | None) -> tuple[Entry, ...]:
     return (Entry(slope), Entry(number(record.intercept)), Entry(number(record.linearity, 2)))
 
 
-def _flat(means: MeanErrors) -> dict[tuple[str, float], float]:
-    return {
-        (dataset, proportion): error
-        for dataset, points in means.items()
-        for proportion, error in points.items()
-    }
-
-
 def _signed_rank(gaps: FloatArray, level: float) -> tuple[float, float, str]:
     """Mean gap, two-sided p-value, and which side has the smaller errors."""
     gaps = np.where(np.abs(gaps) < _ROUNDING, 0.0, gaps)
@@ -325,10 +299,16 @@ def _pair_grid(records: Iterable[PairRecord], group: str, level: float) -> Grid:
     here = {(record.first, record.second): record for record in records if record.group == group}
     methods = sorted_methods(first for first, _ in here)
     setting = next(iter(here.values())).setting
-    rows = tuple(
-        (Entry(f"{place} {first}"), *(_pair_entry(here, first, second) for second in methods))
-        for place, first in enumerate(methods, start=1)
-    )
+    rows = []
+    for place, first in enumerate(methods, start=1):
+        row = [Entry(f"{place} {first}")]
+        for second in methods:
+            record = here.get((first, second))
+            verdict = "n/a" if record is None else record.verdict
+            if record is not None and verdict == "=":
+                verdict = f"={number(record.p_value)}"
+            row.append(Entry("" if first == second else verdict))
+        rows.append(tuple(row))
     sets = f"{GROUPS[group]}, class M {'observed' if setting == 'observed' else 'not observed'}"
     notes = (
         f"< : the row's method has the smaller error at the {level:.0%} level; > : the column's.",
@@ -336,13 +316,4 @@ def _pair_grid(records: Iterable[PairRecord], group: str, level: float) -> Grid:
         *(_PAPER_NOTES.get((setting, group), ())),
     )
     header = ("", *(str(place) for place in range(1, len(methods) + 1)))
-    return Grid(f"Wilcoxon signed-rank test. {sets}", header, (rows,), notes)
-
-
-def _pair_entry(here: Mapping[tuple[str, str], PairRecord], first: str, second: str) -> Entry:
-    if first == second:
-        return Entry()
-    record = here.get((first, second))
-    if record is None:
-        return Entry("n/a")
-    return Entry(f"={number(record.p_value)}" if record.verdict == "=" else record.verdict)
+    return Grid(f"Wilcoxon signed-rank test. {sets}", header, (tuple(rows),), notes)

@@ -16,7 +16,6 @@ import numpy as np
 from paper.cell import Cell
 from paper.grouping import (
     GROUPS,
-    MeanErrors,
     by_method,
     in_group,
     in_setting,
@@ -102,12 +101,6 @@ class ErrorLine:
 def error_lines(cells: Iterable[Cell], setting: str, group: str) -> tuple[ErrorLine, ...]:
     """The lines of Figure 1 ("observed", "binary") or of Figure 2 ("unobserved").
 
-    Parameters
-    ----------
-    cells : iterable of Cell
-    setting : {"observed", "unobserved"}
-    group : {"binary", "multiclass"}
-
     Returns
     -------
     tuple of ErrorLine
@@ -126,21 +119,28 @@ def error_lines(cells: Iterable[Cell], setting: str, group: str) -> tuple[ErrorL
     if group not in GROUPS:
         raise ValueError(f"group must be 'binary' or 'multiclass'; got {group!r}.")
     found = in_group(in_setting(cells, setting), group)
-    return tuple(
-        _line(setting, group, method, mean_errors(own)) for method, own in by_method(found).items()
-    )
+    lines = []
+    for method, own in by_method(found).items():
+        means = mean_errors(own)
+        proportions = sorted({proportion for points in means.values() for proportion in points})
+        errors = [
+            np.array([points[proportion] for points in means.values() if proportion in points])
+            for proportion in proportions
+        ]
+        spreads = tuple(
+            float(one.std(ddof=1) / np.sqrt(one.size)) if one.size > 1 else float("nan")
+            for one in errors
+        )
+        averages = tuple(float(one.mean()) for one in errors)
+        n_sets = tuple(one.size for one in errors)
+        lines.append(
+            ErrorLine(setting, group, method, tuple(proportions), averages, spreads, n_sets)
+        )
+    return tuple(lines)
 
 
 def figure1(cells: Iterable[Cell]) -> Figure:
     """Figure 1: mean error over binary data sets against the share of class M, all observed.
-
-    Parameters
-    ----------
-    cells : iterable of Cell
-
-    Returns
-    -------
-    matplotlib.figure.Figure
 
     Examples
     --------
@@ -169,14 +169,6 @@ def figure1(cells: Iterable[Cell]) -> Figure:
 def figure2(cells: Iterable[Cell]) -> Figure:
     """Figure 2: mean error against the unseen share, binary and multiclass data sets apart.
 
-    Parameters
-    ----------
-    cells : iterable of Cell
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
     Examples
     --------
     >>> from paper.figures import figure2
@@ -200,22 +192,22 @@ def figure2(cells: Iterable[Cell]) -> Figure:
             ax.set_xlabel("Share of class M, which is unseen")
             ax.set_title(_title("Class M not observed", lines), loc="left", fontsize=11)
         axes[0].set_ylabel("Mean $\\ell_1$ error")
-        _explain_floor(axes[0])
+        axes[0].text(
+            *(0.03, 0.97),
+            "Grey: twice the share, the least\nerror of a method that gives\n"
+            "unseen classes nothing",
+            transform=axes[0].transAxes,
+            verticalalignment="top",
+            fontsize=8.5,
+            color="#555555",
+            backgroundcolor="white",
+        )
         _add_legend(figure, axes)
     return figure
 
 
 def both_settings(cells: Iterable[Cell]) -> Figure:
-    """Errors in both settings in one picture: binary above, multiclass below.
-
-    Parameters
-    ----------
-    cells : iterable of Cell
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-    """
+    """Errors in both settings in one picture: binary above, multiclass below."""
     cells = list(cells)
     titles = {"observed": "All classes observed", "unobserved": "Class M not observed"}
     with matplotlib_defaults(_SETTINGS) as matplotlib:
@@ -237,15 +229,6 @@ def both_settings(cells: Iterable[Cell]) -> Figure:
 
 def draw_lines(ax: Axes, lines: Sequence[ErrorLine]) -> Axes:
     """Draw lines, with bars of one standard error over data sets.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-    lines : sequence of ErrorLine
-
-    Returns
-    -------
-    matplotlib Axes
 
     Examples
     --------
@@ -300,27 +283,6 @@ def save_figure(figure: Figure, stem: str | Path) -> tuple[Path, Path]:
     return png, svg
 
 
-def _line(setting: str, group: str, method: str, means: MeanErrors) -> ErrorLine:
-    proportions = sorted({proportion for points in means.values() for proportion in points})
-    errors = [
-        np.array([points[proportion] for points in means.values() if proportion in points])
-        for proportion in proportions
-    ]
-    return ErrorLine(
-        setting=setting,
-        group=group,
-        method=method,
-        proportions=tuple(proportions),
-        errors=tuple(float(found.mean()) for found in errors),
-        standard_errors=tuple(_standard_error(found) for found in errors),
-        n_sets=tuple(found.size for found in errors),
-    )
-
-
-def _standard_error(values: np.ndarray[Any, np.dtype[np.float64]]) -> float:
-    return float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else float("nan")
-
-
 def _title(setting: str, lines: Sequence[ErrorLine]) -> str:
     n_sets = max(max(line.n_sets) for line in lines)
     return f"{setting}, {n_sets} {lines[0].group} {'set' if n_sets == 1 else 'sets'}"
@@ -332,33 +294,16 @@ def _style(method: str) -> dict[str, Any]:
     other = _OTHER_STYLES.get(method, _UNKNOWN_STYLE)
     colour, marker = other if base is None else _PAPER_STYLES[base]
     is_default = method == "OpenSet"
+    dashes = (0, (1.2, 1.4) if base is None else (4.5, 1.8))
     return {
         "color": colour,
         "marker": marker,
         "markerfacecolor": "white" if ours and not is_default else colour,
         "markersize": 8 if is_default else 4.5,
-        "linestyle": "-" if is_default else _linestyle(ours, base is None),
+        "linestyle": dashes if ours and not is_default else "-",
         "linewidth": 2.4 if is_default else 1.4,
         "zorder": 3 if is_default else 2,
     }
-
-
-def _linestyle(ours: bool, new: bool) -> str | tuple[int, tuple[float, ...]]:
-    if not ours:
-        return "-"
-    return (0, (1.2, 1.4)) if new else (0, (4.5, 1.8))
-
-
-def _explain_floor(ax: Axes) -> None:
-    ax.text(
-        *(0.03, 0.97),
-        "Grey: twice the share, the least\nerror of a method that gives\nunseen classes nothing",
-        transform=ax.transAxes,
-        verticalalignment="top",
-        fontsize=8.5,
-        color="#555555",
-        backgroundcolor="white",
-    )
 
 
 def _add_legend(figure: Figure, axes: Iterable[Axes]) -> None:

@@ -7,7 +7,7 @@ that a table or a figure depends on the set of cells alone, down to the last bit
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from paper.cell import Cell
 from paper.published import DATA_SETS, METHODS
+from paper.store import key_of
 
 __all__ = [
     "GROUPS",
@@ -38,15 +39,6 @@ GROUPS = {"binary": "All Binary", "multiclass": "All Multiclass"}
 def in_setting(cells: Iterable[Cell], setting: str) -> list[Cell]:
     """The cells of one setting, sorted, once their errors are known to be numbers.
 
-    Parameters
-    ----------
-    cells : iterable of Cell
-    setting : {"observed", "unobserved"}
-
-    Returns
-    -------
-    list of Cell
-
     Examples
     --------
     >>> from paper.cell import Cell
@@ -57,13 +49,13 @@ def in_setting(cells: Iterable[Cell], setting: str) -> list[Cell]:
     """
     if setting not in ("observed", "unobserved"):
         raise ValueError(f"setting must be 'observed' or 'unobserved'; got {setting!r}.")
-    found = sorted((cell for cell in cells if cell.setting == setting), key=_place)
+    found = sorted((cell for cell in cells if cell.setting == setting), key=key_of)
     for before, after in pairwise(found):
-        if _place(before) == _place(after):
-            raise ValueError(f"cells must be distinct; got two at {_place(after)}.")
+        if key_of(before) == key_of(after):
+            raise ValueError(f"cells must be distinct; got two at {key_of(after)}.")
     for cell in found:
         if not np.isfinite(cell.error):
-            raise ValueError(f"shares must be finite; got {cell.shares} at {_place(cell)}.")
+            raise ValueError(f"shares must be finite; got {cell.shares} at {key_of(cell)}.")
     return found
 
 
@@ -132,14 +124,6 @@ def by_method(cells: Iterable[Cell]) -> dict[str, list[Cell]]:
 def sorted_methods(methods: Iterable[str]) -> list[str]:
     """The paper's methods in its order, then their starred forms, then others by name.
 
-    Parameters
-    ----------
-    methods : iterable of str
-
-    Returns
-    -------
-    list of str
-
     Examples
     --------
     >>> from paper.grouping import sorted_methods
@@ -184,17 +168,13 @@ def mean_errors(cells: Iterable[Cell]) -> MeanErrors:
     >>> mean_errors([first, second])
     {'banana': {0.5: 0.25}}
     """
-    return {
-        dataset: dict(_means_by_proportion(found)) for dataset, found in by_dataset(cells).items()
-    }
-
-
-def _means_by_proportion(cells: Iterable[Cell]) -> Iterator[tuple[float, float]]:
-    errors: Mapping[float, list[float]] = defaultdict(list)
-    for cell in cells:
-        errors[cell.proportion].append(cell.error)
-    for proportion in sorted(errors):
-        yield proportion, float(np.mean(errors[proportion]))
+    means: MeanErrors = {}
+    for dataset, found in by_dataset(cells).items():
+        errors: dict[float, list[float]] = defaultdict(list)
+        for cell in found:
+            errors[cell.proportion].append(cell.error)
+        means[dataset] = {one: float(np.mean(errors[one])) for one in sorted(errors)}
+    return means
 
 
 def _gathered(
@@ -204,10 +184,6 @@ def _gathered(
     for cell in cells:
         found[getattr(cell, field)].append(cell)
     return {key: found[key] for key in sorted(found, key=place)}
-
-
-def _place(cell: Cell) -> tuple[str, str, int, float, str]:
-    return (cell.setting, cell.dataset, cell.permutation, cell.proportion, cell.method)
 
 
 def _method_place(method: str) -> tuple[int, int, str]:

@@ -229,10 +229,6 @@ def number(value: float | None, digits: int = 3) -> str:
     digits : int, default=3
         Digits after the point.
 
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> from paper.layout import number

@@ -78,23 +78,23 @@ def reproduce(
 
 
 def write_results(target: str, cells: Iterable[Cell], folder: Path) -> list[Path]:
-    """Write the tables and figures of a target.
-
-    Parameters
-    ----------
-    target : str
-        One of the targets of :func:`reproduce`.
-    cells : iterable of Cell
-    folder : Path
-
-    Returns
-    -------
-    list of Path
-        The files.
-    """
+    """Write the tables and figures of one of the targets of :func:`reproduce`."""
     cells = list(cells)
-    writers = list(_WRITERS) if target == "all" else [target]
-    files = [file for name in writers for file in _WRITERS[name](cells, folder)]
+    files: list[Path] = []
+    if target in ("table1", "all"):
+        files += error_table(cells).save(folder / "table1")
+        files += signed_rank_table(cells).save(folder / "table1_signed_ranks")
+    if target in ("table2", "all"):
+        counts = {name: _sizes(name) for name in {cell.dataset for cell in cells}}
+        files += interval_table(cells, counts).save(folder / "table2")
+    # Figure 1 is over binary sets; a run of others has none.
+    if target in ("figure1", "all") and in_group(cells, "binary"):
+        files += save_figure(figure1(cells), folder / "figure1")
+    if target in ("figure2", "all"):
+        files += save_figure(figure2(cells), folder / "figure2")
+        files += slope_table(cells).save(folder / "figure2_slopes")
+        files += error_table(cells, "unobserved").save(folder / "figure2_errors")
+        files += signed_rank_table(cells, "unobserved").save(folder / "figure2_signed_ranks")
     if target == "all":
         files += save_figure(both_settings(cells), folder / "both_settings")
     errors = folder / "errors.csv"
@@ -117,44 +117,8 @@ def error_csv(cells: Iterable[Cell]) -> str:
     return file.getvalue()
 
 
-def _table1(cells: list[Cell], folder: Path) -> list[Path]:
-    return [
-        *error_table(cells).save(folder / "table1"),
-        *signed_rank_table(cells).save(folder / "table1_signed_ranks"),
-    ]
-
-
-def _table2(cells: list[Cell], folder: Path) -> list[Path]:
-    counts = {name: _sizes(name) for name in {cell.dataset for cell in cells}}
-    return [*interval_table(cells, counts).save(folder / "table2")]
-
-
 def _sizes(name: str) -> tuple[int, int]:
     """Rows of a training and of a test sample; every permutation has the same."""
     data = load_dataset(name)
     split = PrescribedSplit.of(data.y, data.unobserved, 0)
     return len(split.training), split.test_size
-
-
-def _figure1(cells: list[Cell], folder: Path) -> list[Path]:
-    # The figure is over binary sets; a run of others has none.
-    if not in_group(cells, "binary"):
-        return []
-    return [*save_figure(figure1(cells), folder / "figure1")]
-
-
-def _figure2(cells: list[Cell], folder: Path) -> list[Path]:
-    return [
-        *save_figure(figure2(cells), folder / "figure2"),
-        *slope_table(cells).save(folder / "figure2_slopes"),
-        *error_table(cells, "unobserved").save(folder / "figure2_errors"),
-        *signed_rank_table(cells, "unobserved").save(folder / "figure2_signed_ranks"),
-    ]
-
-
-_WRITERS: dict[str, Callable[[list[Cell], Path], list[Path]]] = {
-    "table1": _table1,
-    "table2": _table2,
-    "figure1": _figure1,
-    "figure2": _figure2,
-}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 import warnings
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
@@ -121,10 +121,6 @@ def run(
         Blocks side by side, as joblib counts them; does not change the cells.
     progress : callable or None, default=None
         Called with the share of the work that is done, as blocks end.
-
-    Returns
-    -------
-    Timing
     """
     start = time.perf_counter()
     data = {name: load_dataset(name) for name in plan.datasets}
@@ -133,7 +129,12 @@ def run(
     effort = {block: _effort(data[block[0]], block[2]) for block in plan.blocks()}
     # The largest first: none of them is then left to a single worker at the end.
     order = sorted(effort, key=lambda block: (-effort[block], *block))
-    keys = {block: _in_block(done, block) for block in order}
+    keys = {
+        (name, permutation, setting): frozenset(
+            key for key in done if key[:3] == (setting, name, permutation)
+        )
+        for name, permutation, setting in order
+    }
     to_do = [block for block in order if not _is_done(plan, data[block[0]], block, keys[block])]
     blocks = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(
         delayed(_run_block)(plan, data[block[0]], block, store, keys[block]) for block in to_do
@@ -157,19 +158,15 @@ def _run_block(
     with one_blas_thread(), store.writer() as write, warnings.catch_warnings():
         # Rows that some sets hold twice are as the paper had them.
         warnings.simplefilter("ignore", UnseenWarning)
-        for cell in _missing_cells(plan, Block(data, permutation, setting), done):
-            write(cell)
-            n_cells += 1
+        block = Block(data, permutation, setting)
+        for proportion in plan.proportions:
+            trial = Trial(block, proportion)
+            for method in plan.methods:
+                key = (setting, data.name, permutation, proportion, method.name)
+                if key not in done and method.applies(trial):
+                    write(_cell(trial, method.name, method(trial)))
+                    n_cells += 1
     return block_key, time.process_time() - start, n_cells
-
-
-def _missing_cells(plan: Plan, block: Block, done: Collection[Key]) -> Iterator[Cell]:
-    for proportion in plan.proportions:
-        trial = Trial(block, proportion)
-        for method in plan.methods:
-            key = (block.setting, block.data.name, block.permutation, proportion, method.name)
-            if key not in done and method.applies(trial):
-                yield _cell(trial, method.name, method(trial))
 
 
 def _is_done(plan: Plan, data: Dataset, block: BlockKey, done: Collection[Key]) -> bool:
@@ -186,27 +183,18 @@ def _cell(trial: Trial, method: str, answer: Answer) -> Cell:
     if trial.block.setting == "observed":
         # As in the paper: what a method leaves to unseen classes is not counted.
         shares, limits = shares[:-1], None if limits is None else limits[:-1]
-    lower, upper = (None, None) if limits is None else map(_floats, limits.T)
+    lower, upper = (None, None) if limits is None else (tuple(one.tolist()) for one in limits.T)
     return Cell(
         setting=trial.block.setting,
         dataset=trial.block.data.name,
         permutation=trial.block.permutation,
         proportion=trial.proportion,
         method=method,
-        truth=_floats(trial.truth),
-        shares=_floats(shares),
+        truth=tuple(trial.truth.tolist()),
+        shares=tuple(shares.tolist()),
         lower=lower,
         upper=upper,
     )
-
-
-def _floats(values: Any) -> tuple[float, ...]:
-    return tuple(float(value) for value in values)
-
-
-def _in_block(done: Collection[Key], block: BlockKey) -> frozenset[Key]:
-    name, permutation, setting = block
-    return frozenset(key for key in done if key[:3] == (setting, name, permutation))
 
 
 def _effort(data: Dataset, setting: str) -> float:

@@ -72,10 +72,6 @@ class PrescribedSplit:
             Class M, whose share will be prescribed.
         random_state : int, RandomState or None
             Draws the permutation.
-
-        Returns
-        -------
-        PrescribedSplit
         """
         labels = np.asarray(y)
         is_last = labels == last
@@ -120,10 +116,6 @@ class PrescribedSplit:
         ----------
         share : float
             Share of class M, between 0.01 and 0.99.
-
-        Returns
-        -------
-        ndarray of int of shape (test_size,)
         """
         if not abs(share - 0.5) <= _LARGEST_SHARE - 0.5 + 1e-9:
             raise ValueError(f"share must lie between 0.01 and 0.99; got {share}.")

@@ -135,10 +135,6 @@ def error_table(cells: Iterable[Cell], setting: str = "observed") -> Table:
     setting : {"observed", "unobserved"}, default="observed"
         The paper has numbers for "observed" only.
 
-    Returns
-    -------
-    Table
-
     Examples
     --------
     >>> from paper.cell import Cell
@@ -172,7 +168,13 @@ def error_records(cells: Iterable[Cell], setting: str = "observed") -> tuple[Err
     records: list[ErrorRecord] = []
     for group, dataset, here in _scopes(found):
         row = [_error_record(group, dataset, own) for own in by_method(here).values()]
-        records += _with_best(row)
+        # A method that has not finished is not compared: its easier cells may have come first.
+        n_cells = max(record.n_cells for record in row)
+        least = min(record.mean for record in row if record.n_cells == n_cells)
+        records += [
+            replace(one, best=one.n_cells == n_cells and one.mean <= least + _ROUNDING)
+            for one in row
+        ]
     return tuple(records)
 
 
@@ -187,10 +189,6 @@ def interval_table(
         Cells without intervals, and cells where class M is not observed, are left out.
     counts : mapping or None, default=None
         Data set to the rows of a training and of a test sample.
-
-    Returns
-    -------
-    Table
 
     Examples
     --------
@@ -248,38 +246,26 @@ def _scopes(cells: list[Cell]) -> Iterator[tuple[str, str, list[Cell]]]:
 
 def _error_record(group: str, dataset: str, cells: list[Cell]) -> ErrorRecord:
     errors = np.array([cell.error for cell in cells])
-    record = ErrorRecord(
-        setting=cells[0].setting,
+    setting, method, datasets = cells[0].setting, cells[0].method, list(by_dataset(cells))
+    paper = printed = None
+    if setting == "observed":
+        paper = published.errors_over(method, datasets)
+        printed = None if dataset else published.ALL_ERRORS[group].get(method)
+    return ErrorRecord(
+        setting=setting,
         group=group,
         dataset=dataset,
-        method=cells[0].method,
-        n_sets=len(by_dataset(cells)),
+        method=method,
+        n_sets=len(datasets),
         n_classes=len(cells[0].truth) if dataset else None,
         n_cells=len(cells),
         mean=float(errors.mean()),
         sd=float(errors.std()),
+        paper_mean=paper.mean if paper else None,
+        paper_sd=paper.sd if paper else None,
+        printed_mean=printed.mean if printed else None,
+        printed_sd=printed.sd if printed else None,
     )
-    return _beside_paper(record, by_dataset(cells)) if record.setting == "observed" else record
-
-
-def _beside_paper(record: ErrorRecord, datasets: Iterable[str]) -> ErrorRecord:
-    paper = published.errors_over(record.method, datasets)
-    if paper is not None:
-        record = replace(record, paper_mean=paper.mean, paper_sd=paper.sd)
-    printed = published.ALL_ERRORS[record.group].get(record.method)
-    if printed is not None and not record.dataset:
-        record = replace(record, printed_mean=printed.mean, printed_sd=printed.sd)
-    return record
-
-
-def _with_best(row: list[ErrorRecord]) -> list[ErrorRecord]:
-    """A method that has not finished is not compared: its easier cells may have come first."""
-    n_cells = max(record.n_cells for record in row)
-    least = min(record.mean for record in row if record.n_cells == n_cells)
-    return [
-        replace(record, best=record.n_cells == n_cells and record.mean <= least + _ROUNDING)
-        for record in row
-    ]
 
 
 def _interval_record(
@@ -314,11 +300,19 @@ def _error_grid(records: tuple[ErrorRecord, ...]) -> Grid:
     methods = sorted_methods(record.method for record in records)
 
     def entries(row: Row[ErrorRecord]) -> tuple[Entry, ...]:
-        n_cells = max(record.n_cells for record in row.values())
-        return (Entry(str(n_cells)), *(_error_entry(row.get(method)) for method in methods))
+        found = [Entry(str(max(record.n_cells for record in row.values())))]
+        for record in map(row.get, methods):
+            entry = Entry("n/a")
+            if record is not None:
+                paper = _spread(record.paper_mean, record.paper_sd)
+                entry = Entry(_spread(record.mean, record.sd), paper, record.best)
+            found.append(entry)
+        return tuple(found)
 
     def printed(row: Row[ErrorRecord]) -> tuple[Entry, ...]:
-        return (Entry(), *(_printed_error(row.get(method)) for method in methods))
+        here = [row.get(method) for method in methods]
+        asides = [_spread(one.printed_mean, one.printed_sd) if one else "" for one in here]
+        return (Entry(), *(Entry(aside=aside) for aside in asides))
 
     setting = records[0].setting
     return Grid(
@@ -327,17 +321,6 @@ def _error_grid(records: tuple[ErrorRecord, ...]) -> Grid:
         _sections(records, entries, printed),
         (*_ERROR_NOTES[setting], *_unfinished(records)),
     )
-
-
-def _error_entry(record: ErrorRecord | None) -> Entry:
-    if record is None:
-        return Entry("n/a")
-    paper = _spread(record.paper_mean, record.paper_sd)
-    return Entry(_spread(record.mean, record.sd), paper, record.best)
-
-
-def _printed_error(record: ErrorRecord | None) -> Entry:
-    return Entry(aside=_spread(record.printed_mean, record.printed_sd)) if record else Entry()
 
 
 def _spread(mean: float | None, sd: float | None) -> str:
@@ -361,12 +344,28 @@ def _interval_grid(records: tuple[IntervalRecord, ...]) -> Grid:
     counted = any(record.train is not None for record in records)
 
     def entries(row: Row[IntervalRecord]) -> tuple[Entry, ...]:
-        counts = _count_entries(next(iter(row.values()))) if counted else ()
-        return (*(entry for name in methods for entry in _interval_entries(row.get(name))), *counts)
+        found = []
+        for record in map(row.get, methods):
+            if record is None:
+                found += [Entry("n/a"), Entry("n/a")]
+            else:
+                found.append(Entry(number(record.inside), _aside(record.paper_inside, 3)))
+                found.append(Entry(number(record.deviation), _aside(record.paper_deviation, 2)))
+        first = next(iter(row.values()))
+        paper = published.DATA_SETS.get(first.dataset)
+        for ours, name in ((first.train, "train"), (first.test, "test")) if counted else ():
+            theirs = str(getattr(paper, name)) if paper else ""
+            found.append(Entry() if ours is None else Entry(str(ours), theirs))
+        return tuple(found)
 
     def printed(row: Row[IntervalRecord]) -> tuple[Entry, ...]:
-        counts = (Entry(), Entry()) if counted else ()
-        return (*(entry for name in methods for entry in _printed_interval(row.get(name))), *counts)
+        found = []
+        for record in map(row.get, methods):
+            inside, deviation = (
+                (record.printed_inside, record.printed_deviation) if record else (None, None)
+            )
+            found += [Entry(aside=_aside(inside, 3)), Entry(aside=_aside(deviation, 2))]
+        return (*found, *[Entry()] * (2 * counted))
 
     names = [f"{method}\n{column}" for method in methods for column in ("inside", "upper limit")]
     return Grid(
@@ -377,36 +376,8 @@ def _interval_grid(records: tuple[IntervalRecord, ...]) -> Grid:
     )
 
 
-def _interval_entries(record: IntervalRecord | None) -> tuple[Entry, Entry]:
-    if record is None:
-        return Entry("n/a"), Entry("n/a")
-    return (
-        Entry(number(record.inside), _aside(record.paper_inside, 3)),
-        Entry(number(record.deviation), _aside(record.paper_deviation, 2)),
-    )
-
-
-def _printed_interval(record: IntervalRecord | None) -> tuple[Entry, Entry]:
-    if record is None:
-        return Entry(), Entry()
-    return (
-        Entry(aside=_aside(record.printed_inside, 3)),
-        Entry(aside=_aside(record.printed_deviation, 2)),
-    )
-
-
 def _aside(value: float | None, digits: int) -> str:
     return "" if value is None else number(value, digits)
-
-
-def _count_entries(record: IntervalRecord) -> tuple[Entry, ...]:
-    paper = published.DATA_SETS.get(record.dataset)
-    ours = (record.train, record.test)
-    theirs = (paper.train, paper.test) if paper else ("", "")
-    return tuple(
-        Entry() if count is None else Entry(str(count), str(aside))
-        for count, aside in zip(ours, theirs, strict=True)
-    )
 
 
 def _rows(records: Iterable[Record]) -> list[Row[Record]]:

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 from pictures import save_both
 
-from unseen.plots.theme import LIGHT
+from unseen.plots import LIGHT
 
 ROOT = Path(__file__).parents[1]
 PICTURE = ROOT / "docs" / "images" / "demo.svg"

@@ -5,11 +5,9 @@ import re
 import stat
 from pathlib import Path
 
-import click
 import pytest
 
 from reference.small_tables import write_csv
-from unseen.cli import main
 
 LABEL = ["--label", "kind"]
 
@@ -240,16 +238,23 @@ def test_what_cannot_be_written_is_said_before_the_work(
 
 
 @pytest.mark.parametrize(
-    ("command", "name", "option"),
+    ("message", "said", "command"),
     [
-        ("estimate", "labels", "--labels"),
-        ("audit", "labels", "--labels"),
-        ("monitor", "by", "--by"),
+        ("labels must be x.", "--labels must be x.", ["estimate"]),
+        ("labels must be x.", "--labels must be x.", ["audit", "--labels", "sheet.csv"]),
+        ("by must be x.", "--by must be x.", ["monitor", "--by", "day"]),
+        ("x.csv must be y.", "x.csv must be y.", ["estimate"]),
     ],
 )
-def test_an_argument_is_called_by_its_option(command, name, option) -> None:
+def test_an_argument_is_called_by_its_option(
+    unseen_command, monkeypatch, message, said, command
+) -> None:
     """Where both are options, --train-labels has the labels of TRAIN, and --labels those of NEW."""
-    context = click.Context(main)
-    context.invoked_subcommand = command
-    assert main._as_typed(f"{name} must be x.", context) == f"{option} must be x."
-    assert main._as_typed("x.csv must be y.", context) == "x.csv must be y."
+
+    def refuse(*_args, **_kwargs):
+        raise ValueError(message)
+
+    for run in ("run_study", "run_audit"):
+        monkeypatch.setattr(f"unseen.study.{run}", refuse)
+    result = unseen_command(command[0], "train.csv", "new.csv", *LABEL, *command[1:])
+    assert (result.exit_code, result.stderr) == (1, f"Error: {said}\n")

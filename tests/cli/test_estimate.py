@@ -189,7 +189,7 @@ def test_a_column_that_drifted_is_named(unseen_command, tables, tmp_path) -> Non
 
 
 def test_format_offers_every_format_that_can_be_read() -> None:
-    from unseen.cli.estimate import estimate
+    from unseen.cli.commands import estimate
     from unseen.tables.formats import FORMATS
 
     option = next(one for one in estimate.params if one.name == "format")

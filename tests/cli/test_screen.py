@@ -9,15 +9,14 @@ from unseen.cli.screen import (
     console,
     plain,
     print_notices,
-    print_table,
-    shares_of_methods,
+    show_comparison,
     show_study,
     unseen_style,
 )
 from unseen.drift import Drift, Tolerance
 from unseen.monitoring import Timeline
 from unseen.records import Estimate, Notice
-from unseen.study import Study
+from unseen.study import MethodComparison, Study
 
 HOSTILE = "\x1b[31mred [bold]markup[/bold] \u202eabc\nnext"
 
@@ -88,8 +87,8 @@ def comparison_of(n_classes: int) -> Comparison:
 @pytest.mark.parametrize("width", [40, 60, 80, 120])
 def test_no_screen_is_too_narrow_for_a_value(width, monkeypatch, capsys) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
-    print_table(shares_of_methods(comparison_of(12)), console())
-    printed = capsys.readouterr().out
+    show_comparison(MethodComparison(comparison_of(12)))
+    printed = capsys.readouterr().out.partition("Methods below")[0]
     assert "…" not in printed
     assert max(map(len, printed.splitlines())) <= width
     assert cells_of(printed, "Open")[:3] == ["Open", "yes", "82.0%"]

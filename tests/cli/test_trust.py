@@ -13,10 +13,9 @@ import pytest
 
 from unseen._files import write_then_rename
 from unseen.cli import main
-from unseen.cli.answer import Outputs, _write_json
+from unseen.cli.answer import write_json
 from unseen.cli.group import CommandGroup, one_line, stopping_cleanly
 from unseen.datasets.catalogue import cache_folder
-from unseen.study import Inputs
 
 ESCAPES = "\x1b]0;title\x1b\\\x1b[2J\u202e"
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such permissions")
@@ -40,14 +39,15 @@ def test_an_error_cannot_command_the_terminal() -> None:
 
 def test_a_closed_output_is_said_before_the_work(monkeypatch) -> None:
     monkeypatch.setattr(sys, "stdout", None)
-    with pytest.raises(OSError, match="standard output is closed"):
-        Outputs(json_path="-").check(Inputs("train.csv", "new.csv", "y"))
+    tables = ["compare", "train.csv", "new.csv", "--label", "y"]
+    with pytest.raises(click.ClickException, match="standard output is closed"):
+        main.main([*tables, "--json", "-"], standalone_mode=False)
 
 
 def test_json_is_utf_8_on_every_terminal(monkeypatch) -> None:
     stream = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(stream, encoding="ascii"))
-    _write_json({"label": "Käfer", "file": "o\udcff"}, "-")
+    write_json({"label": "Käfer", "file": "o\udcff"}, "-")
     assert stream.getvalue() == '{\n  "label": "Käfer",\n  "file": "o\\udcff"\n}\n'.encode()
 
 

@@ -33,7 +33,7 @@ from unseen.plots import (
     ToleranceDisplay,
 )
 from unseen.plots.canvas import largest, literal, merge_others, spread
-from unseen.plots.scores import binned_masses, squeezed
+from unseen.plots.roc import binned_masses, squeezed
 from unseen.records import Estimate, RocEvidence
 from unseen.rejection import label_regions, risk_curve
 

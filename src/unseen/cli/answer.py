@@ -1,4 +1,4 @@
-"""What all commands on tables share: show progress, check and write files, show the answer."""
+"""What all commands on tables share: check and write files, show progress, show the answer."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import fields
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,83 +15,13 @@ import click
 
 from unseen._files import check_writable, write_then_rename
 from unseen._progress import hear_stages, show_progress
-from unseen.cli.options import given_inputs, on_cores
-from unseen.cli.screen import plain, print_files
+from unseen.cli.screen import console, plain
 
 if TYPE_CHECKING:
     from unseen.study import Inputs
 
 FAILED = 3  # exit code of a --fail-if that came true
 STANDARD_OUTPUT = "-"
-
-
-@dataclass(frozen=True)
-class Outputs:
-    """The files that hold the answer, besides the screen."""
-
-    report: Path | None = None
-    json_path: str | None = None
-    save: Path | None = None
-    out: Path | None = None
-    sheet: Path | None = None
-    rest: Path | None = None
-
-    def check(self, inputs: Inputs, *also_read: Path) -> None:
-        """Raise before minutes of work where a file cannot be written or would replace a table."""
-        if not self.leaves_screen_free and sys.stdout is None:
-            raise OSError("standard output is closed: --json - has nowhere to go.")
-        if self.save is not None and self.save.suffix != ".skops":
-            raise click.UsageError(f"--save must name a file that ends in .skops; got {self.save}.")
-        self._check_formats(inputs)
-        taken = inputs.files | {path.resolve() for path in also_read}
-        for path in self.files:
-            check_writable(path)
-            if path.resolve() in taken:
-                raise click.UsageError(f"{path} is a table, or is to be written twice.")
-            taken.add(path.resolve())
-        modules = ("matplotlib", "jinja2") if self.report is not None else ()
-        missing = [module for module in modules if find_spec(module) is None]
-        if missing:
-            raise ImportError(
-                f"--report needs {' and '.join(missing)}, not installed here. "
-                'Try: pip install "unseen[cli]"'
-            )
-
-    def _check_formats(self, inputs: Inputs) -> None:
-        """Raise where no format has the suffix of a table that is to be written."""
-        from unseen.study.sheets import check_sheet_path
-        from unseen.tables import RowWriter
-
-        for rows in (self.out, self.rest):
-            if rows is not None and not inputs.writes_cells(rows):
-                RowWriter(rows)
-        if self.sheet is not None:
-            check_sheet_path(self.sheet)
-
-    @property
-    def files(self) -> list[Path]:
-        """The files, standard output left out."""
-        to_file = self.json_path if self.leaves_screen_free else None
-        paths = (self.report, to_file, self.save, self.out, self.sheet, self.rest)
-        return [Path(path) for path in paths if path is not None]
-
-    @property
-    def leaves_screen_free(self) -> bool:
-        """Whether standard output is not taken by JSON."""
-        return self.json_path != STANDARD_OUTPUT
-
-    def write(self, record: Any, model: Any) -> None:
-        """Write what was asked for: a report of a study, JSON, and the model to be saved."""
-        if self.report is not None:
-            from unseen.report import write_report
-
-            write_report(record, self.report)
-        if self.json_path is not None:
-            _write_json(record.to_dict(), self.json_path)
-        if self.save is not None:
-            from unseen.persist import save
-
-            save(model, self.save)
 
 
 def answer(
@@ -109,24 +39,75 @@ def answer(
     function, which ``writes`` the files of some. It returns a record, perhaps with a model that
     ``--save`` keeps. The exit code is 3 where ``fails`` says so of the record.
     """
-    quiet, jobs = given.pop("quiet"), given.pop("jobs")
-    own = {name: given.pop(name, None) for name in ("report", "json_path", "save")}
-    outputs = Outputs(**own, **{name: given[name] for name in writes})
-    inputs, asked = given_inputs(given)
-    outputs.check(inputs, *also_read)
-    with _shown_progress(quiet), on_cores(jobs):
-        from unseen import study
+    import joblib
 
-        found = getattr(study, run)(inputs, **asked)
+    from unseen import study
+
+    quiet, jobs = given.pop("quiet"), given.pop("jobs")
+    outputs = {name: given.pop(name, None) for name in ("report", "json_path", "save")}
+    named = {field.name for field in fields(study.Inputs)} & set(given)
+    try:
+        inputs = study.Inputs(**{name: given.pop(name) for name in named})
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    files = _checked_files(outputs | {name: given[name] for name in writes}, inputs, also_read)
+    with _shown_progress(quiet), joblib.parallel_config(n_jobs=jobs or -1):
+        found = getattr(study, run)(inputs, **given)
     record, model = found if isinstance(found, tuple) else (found, None)
     # An unusable condition is an error, and then no file is written.
     failed = fails is not None and fails(record)
-    outputs.write(record, model)
-    if not quiet and outputs.leaves_screen_free:
+    if outputs["report"] is not None:
+        from unseen.report import write_report
+
+        write_report(record, outputs["report"])
+    if outputs["json_path"] is not None:
+        write_json(record.to_dict(), outputs["json_path"])
+    if outputs["save"] is not None:
+        from unseen.persist import save
+
+        save(model, outputs["save"])
+    if not quiet and outputs["json_path"] != STANDARD_OUTPUT:
         show(record)
-        print_files(outputs.files)
+        for file in files:  # each on a line that can be copied
+            console().print(f"Written: {plain(file)}", soft_wrap=True)
     if failed:
         raise click.exceptions.Exit(FAILED)
+
+
+def _checked_files(
+    outputs: dict[str, Any], inputs: Inputs, also_read: tuple[Path, ...]
+) -> list[Path]:
+    """The files to be written, standard output left out.
+
+    Raise before minutes of work where a file cannot be written or would replace a table.
+    """
+    from unseen.study.sheets import check_sheet_path
+    from unseen.tables import RowWriter
+
+    if outputs["json_path"] == STANDARD_OUTPUT and sys.stdout is None:
+        raise OSError("standard output is closed: --json - has nowhere to go.")
+    saved, sheet = outputs["save"], outputs.get("sheet")
+    if saved is not None and saved.suffix != ".skops":
+        raise click.UsageError(f"--save must name a file that ends in .skops; got {saved}.")
+    tables = filter(None, (outputs.get("out"), outputs.get("rest")))
+    for table in [one for one in tables if not inputs.writes_cells(one)]:
+        RowWriter(table)
+    if sheet is not None:
+        check_sheet_path(sheet)
+    named = [one for one in outputs.values() if one not in (None, STANDARD_OUTPUT)]
+    files, taken = list(map(Path, named)), inputs.files | {path.resolve() for path in also_read}
+    for path in files:
+        check_writable(path)
+        if path.resolve() in taken:
+            raise click.UsageError(f"{path} is a table, or is to be written twice.")
+        taken.add(path.resolve())
+    modules = ("matplotlib", "jinja2") if outputs["report"] is not None else ()
+    if missing := [module for module in modules if find_spec(module) is None]:
+        raise ImportError(
+            f"--report needs {' and '.join(missing)}, not installed here. "
+            'Try: pip install "unseen[cli]"'
+        )
+    return files
 
 
 @contextmanager
@@ -135,17 +116,17 @@ def _shown_progress(quiet: bool) -> Iterator[None]:
     from rich import progress as bars
     from rich.console import Console
 
-    console = Console(stderr=True)
-    silent = quiet or not console.is_terminal
-    console.quiet = silent  # old versions of rich print a line even so
-    times = (bars.TimeElapsedColumn(), bars.TimeRemainingColumn())
+    shell = Console(stderr=True)
+    silent = quiet or not shell.is_terminal
+    shell.quiet = silent  # old versions of rich print a line even so
     columns = (
         bars.SpinnerColumn(),
         bars.TextColumn("{task.description}"),
         bars.BarColumn(),
-        *times,
+        bars.TimeElapsedColumn(),
+        bars.TimeRemainingColumn(),
     )
-    with bars.Progress(*columns, console=console, disable=silent, transient=True) as shown:
+    with bars.Progress(*columns, console=shell, disable=silent, transient=True) as shown:
         task = shown.add_task("Loading", total=None)
 
         def begin(stage: str) -> None:
@@ -159,7 +140,8 @@ def _shown_progress(quiet: bool) -> Iterator[None]:
             yield
 
 
-def _write_json(record: dict[str, Any], path: str) -> None:
+def write_json(record: dict[str, Any], path: str) -> None:
+    """Write a record as JSON to a file or to standard output."""
     text = json.dumps(record, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
     # JSON is UTF-8 on any terminal; what has no place there, of a file name, is escaped as in JSON.
     data = text.encode("utf-8", "backslashreplace")

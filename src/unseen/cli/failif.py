@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from unseen.drift import Drift
     from unseen.records import Estimate
 
 _SAID_FACTOR = 3.0  # of the sentence on classes that moved
@@ -56,26 +55,42 @@ class Condition:
     @classmethod
     def parse(cls, text: str) -> Condition:
         """Read a condition of any kind; click says what is wrong with it."""
-        verdict = _VERDICT.fullmatch(text)
+        verdict, match = _VERDICT.fullmatch(text), _LIMIT.search(text)
         if verdict is not None:
             return cls("drift.verdict", verdict["comparison"], verdict["word"])
-        match = _LIMIT.search(text)
-        name = text[: match.start()].strip() if match else ""
-        if match is None or not name:
-            raise click.BadParameter(f"{_RULE}; got {text!r}.")
-        limit, must = _limit(match["limit"].strip(), text), _MUST.fullmatch(name)
-        factor = None if must is None else _factor(must["factor"], text)
-        return cls(name, match["comparison"], limit, factor)
+        wrong = click.BadParameter(f"{_RULE}; got {text!r}.")
+        if match is None or not (name := text[: match.start()].strip()):
+            raise wrong
+        limit, must, factor = match["limit"].strip(), _MUST.fullmatch(name), None
+        number = limit.removesuffix("%")
+        try:
+            if "_" in number:
+                raise ValueError("float() would take 1_0, which no one means as a share")
+            share = float(number) / (100 if limit.endswith("%") else 1)
+            if not 0 <= share <= 1:
+                raise click.BadParameter(f"{_RULE}; the share must lie in [0, 1]; got {text!r}.")
+            if must is not None:
+                factor = _SAID_FACTOR if must["factor"] is None else float(must["factor"])
+        except ValueError:
+            raise wrong from None
+        if factor is not None and not factor >= 1:
+            raise wrong
+        return cls(name, match["comparison"], share, factor)
 
     def holds(self, estimate: Estimate) -> bool:
         """Whether the condition is true of an estimate."""
         value: float | str
-        if isinstance(self.limit, str):
-            value = _drift(estimate, "drift.verdict").verdict
-        elif self.factor is not None:
-            value = _drift(estimate, "unseen.must").must(self.factor)
-        else:
+        if self.factor is None and not isinstance(self.limit, str):
             value = self._share(estimate)
+        elif estimate.drift is None:
+            asked = "drift.verdict" if self.factor is None else "unseen.must"
+            raise click.UsageError(
+                f"--fail-if asks about {asked}, which {estimate.method} lacks: choose another "
+                "--method."
+            )
+        else:
+            drift = estimate.drift
+            value = drift.verdict if self.factor is None else drift.must(self.factor)
         return bool(_COMPARISONS[self.comparison](value, self.limit))
 
     def _share(self, estimate: Estimate) -> float:
@@ -105,39 +120,6 @@ class Condition:
 def any_holds(conditions: tuple[Condition, ...], estimate: Estimate) -> bool:
     """Whether one of the conditions is true; all are read, so that each can be an error."""
     return True in [condition.holds(estimate) for condition in conditions]
-
-
-def _drift(estimate: Estimate, asked: str) -> Drift:
-    if estimate.drift is None:
-        raise click.UsageError(
-            f"--fail-if asks about {asked}, which {estimate.method} lacks: choose another --method."
-        )
-    return estimate.drift
-
-
-def _factor(text: str | None, whole: str) -> float:
-    """The factor in brackets; without any, that of the sentence."""
-    try:
-        value = _SAID_FACTOR if text is None else float(text)
-    except ValueError:
-        value = 0.0
-    if not value >= 1:
-        raise click.BadParameter(f"{_RULE}; got {whole!r}.")
-    return value
-
-
-def _limit(text: str, whole: str) -> float:
-    """A share, as a fraction or in percent."""
-    number = text.removesuffix("%").strip()
-    try:
-        if "_" in number:
-            raise ValueError("float() would take 1_0, which no one means as a share")
-        value = float(number) / (100 if text.endswith("%") else 1)
-    except ValueError:
-        raise click.BadParameter(f"{_RULE}; got {whole!r}.") from None
-    if not 0 <= value <= 1:
-        raise click.BadParameter(f"{_RULE}; the share must lie in [0, 1]; got {whole!r}.")
-    return value
 
 
 fail_if_option = click.option(

@@ -56,13 +56,29 @@ class OnceCommand(click.Command):
     """A command that does not take the last of two values without a word."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Check the options, then parse them."""
-        _check_given_once(self, ctx, args)
+        """Parse the options; raise where one has two values and takes one."""
+        if ctx.resilient_parsing:  # a shell completes a word
+            return super().parse_args(ctx, args)
+        repeatable = copy(self)
+        repeatable.params = [copy(one) for one in self.params]
+        single = [
+            one for one in repeatable.params if isinstance(one, click.Option) and not one.multiple
+        ]
+        for one in single:
+            one.multiple = True
+        given, _, _ = repeatable.make_parser(ctx).parse_args(args=list(args))
+        for one in single:
+            values = dict.fromkeys(given.get(one.name, ()))
+            if len(values) > 1:
+                got = " and ".join(map(repr, values))
+                raise click.UsageError(f"{one.opts[0]} must be given once; got {got}.", ctx)
         return super().parse_args(ctx, args)
 
 
 class CommandGroup(click.Group):
     """Commands by task; their errors are one line and exit code 1."""
+
+    command_class = OnceCommand
 
     def main(self, *args: Any, **options: Any) -> Any:
         """Run the command line; a terminal without a letter of the answer gets its number."""
@@ -94,19 +110,14 @@ class CommandGroup(click.Group):
         except Exception as error:
             if os.environ.get("UNSEEN_TRACEBACK"):
                 raise
-            raise click.ClickException(self._as_typed(one_line(error), ctx)) from None
-
-    def _as_typed(self, text: str, ctx: click.Context) -> str:
-        """A message that begins with the argument of a function, with the option in its place.
-
-        An option that is spelt as the argument goes first: labels of people before those of TRAIN.
-        """
-        command = self.commands.get(ctx.invoked_subcommand or "")
-        options = command.params if command else []
-        spelt = {one.name or "": one.opts[0] for one in options}
-        spelt |= {one.opts[0].lstrip("-").replace("-", "_"): one.opts[0] for one in options}
-        name, must, rest = text.partition(" must ")
-        return f"{spelt.get(name, name)}{must}{rest}"
+            # The option takes the place of the argument that a message begins with. One that is
+            # spelt as the argument goes first: labels of people before those of TRAIN.
+            command = self.commands.get(ctx.invoked_subcommand or "")
+            options = command.params if command else []
+            spelt = {one.name or "": one.opts[0] for one in options}
+            spelt |= {one.opts[0].lstrip("-").replace("-", "_"): one.opts[0] for one in options}
+            name, must, rest = one_line(error).partition(" must ")
+            raise click.ClickException(f"{spelt.get(name, name)}{must}{rest}") from None
 
 
 def one_line(error: Exception) -> str:
@@ -115,25 +126,6 @@ def one_line(error: Exception) -> str:
     if isinstance(error, _EXPECTED) and text:
         return text
     return f"unforeseen {type(error).__name__}: {text}. UNSEEN_TRACEBACK=1 shows where."
-
-
-def _check_given_once(command: click.Command, ctx: click.Context, args: list[str]) -> None:
-    """Raise where an option has two values and takes one."""
-    if ctx.resilient_parsing:  # a shell completes a word
-        return
-    repeatable = copy(command)
-    repeatable.params = [copy(one) for one in command.params]
-    single = [
-        one for one in repeatable.params if isinstance(one, click.Option) and not one.multiple
-    ]
-    for one in single:
-        one.multiple = True
-    given, _, _ = repeatable.make_parser(ctx).parse_args(args=list(args))
-    for one in single:
-        values = dict.fromkeys(given.get(one.name, ()))
-        if len(values) > 1:
-            got = " and ".join(map(repr, values))
-            raise click.UsageError(f"{one.opts[0]} must be given once; got {got}.", ctx)
 
 
 @contextmanager

@@ -1,19 +1,17 @@
-"""Arguments and options that several commands share, and the objects that they stand for."""
+"""Arguments and options that several commands share."""
 
 from __future__ import annotations
 
 import re
-import shlex
-import sys
 from collections.abc import Callable
-from dataclasses import fields
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 if TYPE_CHECKING:
-    from unseen.study import Inputs
+    from unseen.proportions import ProportionEstimator
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -38,16 +36,27 @@ file_name = _FileName(readable=False)  # reading says more of what may not be re
 output_path = _FileName(dir_okay=False, path_type=Path)
 
 
-def given_inputs(given: dict[str, Any]) -> tuple[Inputs, dict[str, Any]]:
-    """The two tables that :func:`table_options` name, not yet read, and all other options."""
-    from unseen.study import Inputs
+def estimators() -> dict[str, ProportionEstimator]:
+    """Every public estimator of class proportions; the default first, closed-set methods last."""
+    from unseen.proportions import OpenSetEstimator, all_estimators
 
-    named = {field.name for field in fields(Inputs)}
-    try:
-        inputs = Inputs(**{name: value for name, value in given.items() if name in named})
-    except ValueError as error:
-        raise click.UsageError(str(error)) from None
-    return inputs, {name: value for name, value in given.items() if name not in named}
+    ordered = sorted(
+        all_estimators(), key=lambda one: (type(one) is not OpenSetEstimator, not one.sees_unseen)
+    )
+    return {type(one).__name__: one for one in ordered}
+
+
+def _find_method(ctx: Any, option: Any, name: str | None) -> ProportionEstimator | None:
+    """The estimator of that name, with its default parameters; upper or lower case."""
+    if name is None:
+        return None
+    named = estimators()
+    lowered = {one.lower(): one for one in named}
+    if name.lower() not in lowered:
+        close = get_close_matches(name.lower(), lowered, n=1)
+        advice = f" Did you mean {lowered[close[0]]}?" if close else ""
+        raise click.UsageError(f"--method must be one of {', '.join(named)}; got {name!r}.{advice}")
+    return named[lowered[name.lower()]]
 
 
 def _separator(context: Any, option: Any, given: str | None) -> str | None:
@@ -72,10 +81,6 @@ def _work_on(context: click.Context, option: Any, device: str | None) -> None:
             raise click.ClickException(str(error).replace("device", "--device", 1)) from None
 
 
-def _repeated(name: str, metavar: str, help: str) -> Callable[[Command], Command]:
-    return click.option(name, metavar=metavar, multiple=True, help=f"{help}; may be repeated.")
-
-
 def seed_option(help: str) -> Callable[[Command], Command]:
     """The seed of all random draws; ``help`` says what is drawn."""
     seeds = click.IntRange(0, 2**32 - 1)
@@ -88,13 +93,41 @@ def share_option(name: str, default: float | None, help: str) -> Callable[[Comma
     return click.option(name, type=shares, default=default, show_default=True, help=help)
 
 
+def _repeated(name: str, metavar: str, help: str) -> Callable[[Command], Command]:
+    return click.option(name, metavar=metavar, multiple=True, help=f"{help}; may be repeated.")
+
+
 jobs_option = click.option(
     "--jobs",
     type=click.IntRange(min=1),
     help="Cores to use [default: all]. The answer is the same for any number.",
 )
+method_option = click.option(
+    "--method",
+    "estimator",
+    metavar="NAME",
+    callback=_find_method,
+    help="Estimator; `unseen methods` lists them [default: OpenSetEstimator]",
+    shell_complete=lambda ctx, option, begun: [
+        name for name in estimators() if name.lower().startswith(begun.lower())
+    ],
+)
+group_option = click.option(
+    "--group",
+    metavar="COLUMN",
+    help="Column with the person, site or batch of each row. Groups of TRAIN are held out, and "
+    "what is called unseen there is subtracted.",
+)
+confidence_option = share_option("--confidence", 0.95, "Level of the intervals.")
+quiet_option = click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
+report_option = click.option(
+    "--report", type=output_path, help="Write one self-contained HTML page."
+)
+json_option = click.option(
+    "--json", "json_path", type=file_name, help="Write everything as JSON; - is standard output."
+)
+_FORMATS = ("csv", "tsv", "parquet", "feather", "jsonl", "npy", "npz", "arff", "xlsx", "h5ad")
 _COLUMN_OPTIONS = [
-    click.option("--label", "-y", metavar="COLUMN", help="Column of TRAIN with the classes."),
     _repeated(
         "--features",
         "COLUMN",
@@ -111,7 +144,6 @@ _COLUMN_OPTIONS = [
     _repeated("--drop", "COLUMN", "Leave out this column"),
     _repeated("--keep", "COLUMN", "Use this column even if it looks like an id or a constant"),
 ]
-_FORMATS = ("csv", "tsv", "parquet", "feather", "jsonl", "npy", "npz", "arff", "xlsx", "h5ad")
 _FILE_OPTIONS = [
     _repeated("--missing", "VALUE", "A value that means missing, such as -999"),
     click.option(
@@ -156,43 +188,17 @@ _FILE_OPTIONS = [
 
 
 def table_options(command: Command, *, labels: str = "--labels") -> Command:
-    """TRAIN and NEW, and how to read them; see :func:`given_inputs`.
+    """TRAIN and NEW, and how to read them: the fields of :class:`~unseen.study.Inputs`.
 
     ``labels`` is the spelling of the option for labels of TRAIN in a file of their own.
     """
     arguments = [click.argument(name, type=file_name) for name in ("train", "new")]
+    label = click.option(
+        "--label", "-y", metavar="COLUMN", help="Column of TRAIN with the classes."
+    )
     beside = click.option(
         labels, "labels", type=file_name, help="File with the classes of TRAIN, such as y.npy."
     )
-    label, *columns = _COLUMN_OPTIONS
-    for option in reversed([*arguments, label, beside, *columns, *_FILE_OPTIONS]):
+    for option in reversed([*arguments, label, beside, *_COLUMN_OPTIONS, *_FILE_OPTIONS]):
         command = option(command)
     return command
-
-
-def on_cores(jobs: int | None) -> Any:
-    """Context whose work so many threads share; None takes all cores."""
-    import joblib
-
-    return joblib.parallel_config(n_jobs=jobs or -1)
-
-
-group_option = click.option(
-    "--group",
-    metavar="COLUMN",
-    help="Column with the person, site or batch of each row. Groups of TRAIN are held out, and "
-    "what is called unseen there is subtracted.",
-)
-confidence_option = share_option("--confidence", 0.95, "Level of the intervals.")
-quiet_option = click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
-report_option = click.option(
-    "--report", type=output_path, help="Write one self-contained HTML page."
-)
-json_option = click.option(
-    "--json", "json_path", type=file_name, help="Write everything as JSON; - is standard output."
-)
-
-
-def command_line() -> str:
-    """The command as the user typed it, ready to be pasted."""
-    return shlex.join(["unseen", *sys.argv[1:]])

@@ -4,15 +4,11 @@ A display reads a record, never rows or estimators, and draws on given axes or o
 own. Matplotlib is imported when something is drawn, pyplot never.
 """
 
-from unseen.plots.canvas import Display
-from unseen.plots.comparison import ComparisonDisplay
-from unseen.plots.curves import LabellingDisplay, RiskDisplay, ToleranceDisplay
-from unseen.plots.regions import RegionsDisplay
-from unseen.plots.roc import RocDisplay
-from unseen.plots.scores import ScoresDisplay
-from unseen.plots.shares import GroupsDisplay, SharesDisplay
+from unseen.plots.canvas import DARK, LIGHT, Display, Theme
+from unseen.plots.curves import LabellingDisplay, RegionsDisplay, RiskDisplay, ToleranceDisplay
+from unseen.plots.roc import RocDisplay, ScoresDisplay
+from unseen.plots.shares import ComparisonDisplay, GroupsDisplay, SharesDisplay
 from unseen.plots.svg import to_svg
-from unseen.plots.theme import DARK, LIGHT, Theme
 from unseen.plots.timeline import TimelineDisplay
 
 __all__ = [

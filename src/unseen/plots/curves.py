@@ -1,4 +1,4 @@
-"""Curves: what labels are worth, what must be new if known classes changed, the risk of a rule."""
+"""What labels are worth, what must be new if known classes changed, risk and regions of a rule."""
 
 from __future__ import annotations
 
@@ -7,19 +7,18 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from unseen._types import FloatArray
 from unseen._wording import short_share
 from unseen.drift import Tolerance
 from unseen.labelling import LabellingValue
 from unseen.plots import canvas
-from unseen.plots.canvas import SMALL, Axes, Display
-from unseen.plots.theme import LIGHT, Theme
+from unseen.plots.canvas import LIGHT, SMALL, Axes, Display, Theme
 
 if TYPE_CHECKING:
-    from unseen.rejection.views import RiskCurve
+    from unseen.rejection.views import Regions, RiskCurve
 
 # Factors at which the axis of a tolerance ends.
 _LEAST_END, _LARGEST_END = 3.0, 30.0
+_MARKERS = "os^vP*X"
 
 
 @dataclass(eq=False)
@@ -51,6 +50,8 @@ class LabellingDisplay(Display):
         return cls(value).plot(ax, theme=theme)
 
     def _draw(self, ax: Axes, theme: Theme) -> None:
+        from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
         value = self.value
         first, last = float(value.sizes.min()), float(value.sizes.max())
         has_worth = 0 < value.worth < np.inf  # a place on an axis of logarithms
@@ -64,12 +65,6 @@ class LabellingDisplay(Display):
         ax.plot(value.sizes, 100 * value.together, "D", color=theme.unseen, markersize=4)
         if has_worth:
             ax.plot(value.worth, 100 * value.half_width, "o", color=theme.ink, markersize=6)
-        self._write(ax, theme, rows)
-
-    def _write(self, ax: Axes, theme: Theme, rows: FloatArray) -> None:
-        from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
-
-        value = self.value
         canvas.frame(ax, theme, grid="both")
         ax.set_xscale("log")
         ax.xaxis.set_major_locator(LogLocator(10))
@@ -83,17 +78,15 @@ class LabellingDisplay(Display):
         ax.set_xlabel("New rows labelled by hand")
         ax.set_ylabel(f"± points, {name} share")
         ax.set_title(value.sentence, loc="left", fontsize=10, color=theme.ink)
-        self._name_the_estimate(ax, theme, rows)
-        ax.legend(frameon=False, fontsize=SMALL, labelcolor=theme.ink, loc="lower left")
-
-    def _name_the_estimate(self, ax: Axes, theme: Theme, rows: FloatArray) -> None:
-        """Name the dotted line above it, at the end where the curve of labels is far away."""
-        is_right = self.value.worth < np.sqrt(rows[0] * rows[-1])
-        place = (1.0 if is_right else 0.0, 100 * self.value.half_width)
+        # The dotted line is named at the end where the curve of labels is far away.
+        is_right = value.worth < np.sqrt(rows[0] * rows[-1])
+        place, shift = (1.0, -4) if is_right else (0.0, 4)
         look: dict[str, Any] = {"color": theme.muted, "fontsize": SMALL, "va": "bottom"}
         look |= {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
-        side, shift = ("right", -4) if is_right else ("left", 4)
-        ax.annotate("this estimate alone", place, (shift, 2), ha=side, **look)
+        look |= {"ha": "right" if is_right else "left"}
+        level = 100 * value.half_width
+        ax.annotate("this estimate alone", (place, level), (shift, 2), **look)
+        ax.legend(frameon=False, fontsize=SMALL, labelcolor=theme.ink, loc="lower left")
 
 
 @dataclass(eq=False)
@@ -189,3 +182,69 @@ class RiskDisplay(Display):
         ax.set_xlabel("Novelty from which a row is called unseen\nband: one standard error")
         ax.xaxis.label.set_fontsize(SMALL)
         ax.set_ylabel("Wrong labels, estimated")
+
+
+@dataclass(eq=False)
+class RegionsDisplay(Display):
+    """Decision regions of a rejection rule over a window of two features; unseen is hatched.
+
+    Parameters
+    ----------
+    regions : Regions
+        The labels, as :func:`~unseen.rejection.label_regions` finds them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen.plots import RegionsDisplay
+    >>> from unseen.rejection.views import Regions
+    >>> x = y = np.linspace(0, 1, 3)
+    >>> codes = np.array([[0, 0, 1]] * 3)
+    >>> regions = Regions(x, y, codes, ("cat", "unseen"), 1, points=np.array([[0.1, 0.5]]))
+    >>> display = RegionsDisplay.from_regions(regions)
+    >>> [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    ['cat', 'unseen']
+    """
+
+    regions: Regions
+
+    @classmethod
+    def from_regions(
+        cls, regions: Regions, *, ax: Axes | None = None, theme: Theme = LIGHT
+    ) -> Self:
+        """Draw the regions of a rule; ``ax`` and ``theme`` are as for :meth:`plot`."""
+        return cls(regions).plot(ax, theme=theme)
+
+    def _height(self) -> float:
+        return 3.9
+
+    def _draw(self, ax: Axes, theme: Theme) -> None:
+        from matplotlib.patches import Patch
+
+        regions, known, keys = self.regions, [theme.known, *theme.series], []
+        colours = [
+            theme.unseen if code == regions.unseen else known[code % len(known)]
+            for code in range(len(regions.names))
+        ]
+        for code, (name, colour) in enumerate(zip(regions.names, colours, strict=True)):
+            # A border is drawn halfway between two points of the lattice.
+            here = (regions.codes == code).astype(float)
+            area = ax.contourf(regions.x, regions.y, here, levels=[0.5, 1.5], colors=[colour])
+            key: dict[str, Any] = {"facecolor": (colour, 0.3)}
+            if code == regions.unseen:
+                area.set(hatch="///", edgecolor=colour, facecolor="none", linewidth=0)
+                key = {"facecolor": "none", "hatch": "///"}
+            else:
+                area.set_alpha(0.3)
+            keys.append(Patch(edgecolor=colour, label=canvas.literal(name, 14), **key))
+        points, codes = regions.points, regions.point_codes
+        codes = np.full(len(points), -1) if codes is None else codes
+        style: dict[str, Any] = {"linestyle": "none", "markeredgecolor": theme.paper}
+        style |= {"markersize": 5, "markeredgewidth": 0.4}
+        for code in np.unique(codes):
+            colour = theme.ink if code < 0 else colours[code]
+            marker = "." if code < 0 else _MARKERS[code % len(_MARKERS)]
+            ax.plot(*points[codes == code].T, marker=marker, color=colour, **style)
+        canvas.frame(ax, theme)
+        ax.set(xlim=regions.x[[0, -1]], ylim=regions.y[[0, -1]])
+        canvas.legend_above(ax, theme, handles=keys, ncols=3)

@@ -1,9 +1,10 @@
-"""Shares with their intervals: a dot and a line for each class or group, unseen in its colour."""
+"""Shares with intervals, as dots, of classes and groups; shares by several methods, as bars."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from textwrap import fill
 from typing import Any, Self
 
 import numpy as np
@@ -12,14 +13,18 @@ from unseen._types import FloatArray
 from unseen._wording import interval_name, short_share, shown
 from unseen.loop import Explanation
 from unseen.plots import canvas
-from unseen.plots.canvas import SMALL, Axes, Display
-from unseen.plots.theme import LIGHT, Theme
+from unseen.plots.canvas import LIGHT, SMALL, Axes, Display, Theme
 from unseen.records import Estimate
 
 _MOST_ROWS = 30
 _LONGEST_NAME = 24
+_LONGEST_METHOD = 18
 _MOST_GROUPS = 20
 _LONGEST_GROUP = 30
+# Bars are so thin that more segments than this only blur.
+_MOST_CLASSES = 12
+_LETTERS = 36  # across the whole bar
+_LETTERS_BELOW, _LONGEST_CLASS = 54, 14
 
 
 @dataclass(eq=False)
@@ -107,9 +112,6 @@ class SharesDisplay(Display):
                 look: dict[str, Any] = {"linewidth": 3.2 if row == last else 2.2, "color": colour}
                 ax.plot(self.intervals[row], (row, row), solid_capstyle="butt", **look)
             ax.plot(share, row, marker="D" if row == last else "o", color=colour, **dot)
-        self._write(ax, theme)
-
-    def _write(self, ax: Axes, theme: Theme) -> None:
         canvas.frame(ax, theme, grid="x")
         canvas.name_rows(ax, self.names, _LONGEST_NAME)
         is_wide = max(map(len, self.names)) > _LONGEST_NAME // 2
@@ -121,8 +123,7 @@ class SharesDisplay(Display):
             colour, weight = theme.known, "normal"
             if row == len(self.names) - 1:
                 colour, weight = theme.unseen, "bold"
-            written = "cannot tell" if np.isnan(share) else short_share(share)
-            canvas.write_beside(ax, written, row, color=colour, fontweight=weight)
+            canvas.write_beside(ax, _written(share), row, color=colour, fontweight=weight)
         marks = [f"line: {interval_name(self.confidence)}"] * (self.intervals is not None)
         marks += ["tick: share in training"] * (self.training is not None)
         caption = "Share of the new rows" + ("\n" + ", ".join(marks) if marks else "")
@@ -197,3 +198,124 @@ class GroupsDisplay(Display):
         ax.tick_params(axis="y", labelsize=SMALL)
         ax.set_xlim(left=0.0)
         ax.set_xlabel("Share of the new rows", fontsize=SMALL, color=theme.muted)
+
+
+@dataclass(eq=False)
+class ComparisonDisplay(Display):
+    """Shares by each estimator as parts of one bar: known classes in blue, unseen hatched.
+
+    Where the truth is known, it is the first bar, and the number beside each other bar is its
+    error: total variation, the share of rows that would have to move. Above 12 known classes the
+    smallest are drawn as one.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Estimators, from the top.
+    classes : tuple of str
+        Known classes, from the left.
+    shares : ndarray of shape (n, K + 1)
+        Shares by each estimator, unseen last: NaN where the estimator cannot tell it.
+    truth : ndarray of shape (K + 1,) or None
+        True shares.
+
+    Examples
+    --------
+    >>> from unseen.records import Estimate
+    >>> from unseen.plots import ComparisonDisplay
+    >>> rows = {"n_labelled": {"cat": 80}, "n_new": 400}
+    >>> estimates = {"open": Estimate(("cat",), [0.7], 0.3, "open", **rows),
+    ...              "closed": Estimate(("cat",), [1.0], 0.0, "closed", **rows)}
+    >>> display = ComparisonDisplay.from_comparison(estimates, truth={"cat": 0.75})
+    >>> display.errors
+    array([0.05, 0.25])
+    """
+
+    names: tuple[str, ...]
+    classes: tuple[str, ...]
+    shares: FloatArray
+    truth: FloatArray | None = None
+
+    @classmethod
+    def from_comparison(
+        cls,
+        comparison: Mapping[str, Estimate],
+        truth: Mapping[Any, float] | Sequence[float] | FloatArray | None = None,
+        *,
+        ax: Axes | None = None,
+        theme: Theme = LIGHT,
+    ) -> Self:
+        """Draw a comparison, or any estimates with the same classes by their names.
+
+        ``truth`` has the true shares where they are known: K + 1 shares, or a mapping of labels to
+        shares, whose rest is unseen; ``ax`` and ``theme`` are as for :meth:`plot`.
+        """
+        if not comparison:
+            raise ValueError("comparison must hold at least one estimate; got none.")
+        estimates = list(comparison.values())
+        classes = estimates[0].classes
+        unseen = [np.nan if one.has_moved_far else one.unseen for one in estimates]
+        shares = np.column_stack([[one.proportions for one in estimates], unseen])
+        if isinstance(truth, Mapping):
+            known = [float(truth.get(label, 0.0)) for label in classes]
+            truth = np.array([*known, 1.0 - sum(known)])
+        true = None if truth is None else np.asarray(truth, dtype=np.float64)
+        if true is not None and true.shape != (len(classes) + 1,):
+            raise ValueError(
+                f"truth must be {len(classes) + 1} shares, unseen last, or a mapping; "
+                f"got shape {true.shape}."
+            )
+        display = cls(tuple(map(str, comparison)), tuple(map(str, classes)), shares, true)
+        return display.plot(ax, theme=theme)
+
+    @property
+    def errors(self) -> FloatArray:
+        """Total variation between each estimator and the truth."""
+        if self.truth is None:
+            raise ValueError("errors need the truth; got None.")
+        return np.asarray(np.abs(self.shares - self.truth).sum(axis=1) / 2)
+
+    def _height(self) -> float:
+        return 1.1 + 0.28 * (len(self.names) + (self.truth is not None))
+
+    def _draw(self, ax: Axes, theme: Theme) -> None:
+        names, classes, parts = list(self.names), list(self.classes), self.shares
+        numbers, colour = list(map(_written, parts[:, -1])), theme.unseen
+        if self.truth is not None:
+            names, parts = ["truth", *names], np.vstack([self.truth, parts])
+            numbers, colour = ["error", *map(_written, self.errors)], theme.ink
+        if len(classes) > _MOST_CLASSES:
+            kept = canvas.largest(parts[:, :-1].mean(axis=0), _MOST_CLASSES - 1)
+            classes = [*(classes[place] for place in kept), f"{len(classes) - len(kept)} others"]
+            parts = canvas.merge_others(parts, kept)
+        parts = np.nan_to_num(parts)
+        ends = np.cumsum(parts, axis=1)
+        for place in range(parts.shape[1]):
+            # Neighbours differ, in greyscale as well.
+            look: dict[str, Any] = {"color": theme.known, "alpha": (0.55, 0.3)[place % 2]}
+            if place == len(classes):
+                look = {"color": theme.unseen, "alpha": 0.85, "hatch": "///"}
+            look |= {"height": 0.72, "edgecolor": theme.paper, "linewidth": 0.8}
+            part, rows = parts[:, place], range(len(names))
+            ax.barh(rows, part, left=ends[:, place] - part, **look)
+        canvas.frame(ax, theme)
+        canvas.name_rows(ax, names, _LONGEST_METHOD)
+        ax.set_xlim(0, 1)
+        ax.spines["left"].set_visible(False)
+        ax.get_yticklabels()[0].set_fontweight("normal" if self.truth is None else "bold")
+        for row, number in enumerate(numbers):
+            canvas.write_beside(ax, number, row, color=colour, fontsize=SMALL)
+        caption = "Share of the new rows; unseen is hatched"
+        # The first bar names the known classes where all of them fit, else the line below does.
+        widths, look = parts[0, :-1], {"ha": "center", "va": "center", "fontsize": SMALL - 1}
+        if np.all(widths * _LETTERS >= [len(name) for name in classes]):
+            for name, place in zip(classes, ends[0, :-1] - widths / 2, strict=True):
+                ax.text(place, 0, canvas.literal(name), color=theme.ink, **look)
+        else:
+            short = ", ".join(canvas.literal(name, _LONGEST_CLASS) for name in classes)
+            caption += "\n" + fill(f"from the left: {short}", _LETTERS_BELOW)
+        ax.set_xlabel(caption, fontsize=SMALL, color=theme.muted)
+
+
+def _written(value: float) -> str:
+    return "cannot tell" if np.isnan(value) else short_share(value)

@@ -14,8 +14,7 @@ from io import BytesIO
 from typing import Any
 from xml.etree import ElementTree
 
-from unseen.plots.canvas import Figure, matplotlib_defaults
-from unseen.plots.theme import LIGHT, Theme
+from unseen.plots.canvas import LIGHT, Figure, Theme, matplotlib_defaults
 
 _SVG = "http://www.w3.org/2000/svg"
 _NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
@@ -67,7 +66,17 @@ def to_svg(
     root = ElementTree.fromstring(drawn)
     _drop_what_a_page_lacks(root)
     prefix = prefix or f"u{sha256(drawn).hexdigest()[:8]}"
-    names = {name: f"{prefix}-{place}" for place, name in enumerate(_referred_names(root))}
+    # No other id is needed than those that some element points to.
+    pointed = {
+        name
+        for element in root.iter()
+        for key, value in element.attrib.items()
+        if key == "href" or "url(" in value
+        for name in _REFERENCE.findall(value)
+    }
+    ids = (element.get("id", "") for element in root.iter())
+    kept = [name for name in ids if name in pointed]
+    names = {name: f"{prefix}-{place}" for place, name in enumerate(kept)}
     colours = {colour: f"var({name}, {colour})" for name, colour in theme.variables.items()}
     for element in root.iter():
         _rewrite(element, names, colours)
@@ -95,29 +104,16 @@ def _drawn(figure: Figure) -> bytes:
 def _drop_what_a_page_lacks(root: ElementTree.Element) -> None:
     """Namespaces of tags and attributes, metadata, style sheets, and paths that show nothing."""
     for element in root.iter():
-        for child in list(element):
-            # The background of figures and axes is neither filled nor stroked.
-            is_blank = _local(child.tag) == "path" and child.get("style") == "fill: none"
-            if is_blank or _local(child.tag) in {"metadata", "style"}:
-                element.remove(child)
-    for element in root.iter():
-        element.tag = _local(element.tag)
-        element.attrib = {_local(name): value for name, value in element.attrib.items()}
+        element.tag = element.tag.rpartition("}")[2]
+        element.attrib = {key.rpartition("}")[2]: one for key, one in element.attrib.items()}
         element.text = element.text if element.tag == "text" else None
         element.tail = None
-
-
-def _referred_names(root: ElementTree.Element) -> list[str]:
-    """Ids that some element points to, in order of appearance; no other id is needed."""
-    pointed = {
-        name
-        for element in root.iter()
-        for key, value in element.attrib.items()
-        if key == "href" or "url(" in value
-        for name in _REFERENCE.findall(value)
-    }
-    ids = (element.get("id", "") for element in root.iter())
-    return [name for name in ids if name in pointed]
+    for element in root.iter():
+        for child in list(element):
+            # The background of figures and axes is neither filled nor stroked.
+            is_blank = child.tag == "path" and child.get("style") == "fill: none"
+            if is_blank or child.tag in {"metadata", "style"}:
+                element.remove(child)
 
 
 def _rewrite(element: ElementTree.Element, names: dict[str, str], colours: dict[str, str]) -> None:
@@ -171,7 +167,3 @@ def _describe(root: ElementTree.Element, title: str, description: str) -> None:
     heading = ElementTree.Element("title")
     heading.text = title
     root.insert(0, heading)
-
-
-def _local(name: str) -> str:
-    return name.rpartition("}")[2]

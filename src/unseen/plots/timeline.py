@@ -12,8 +12,7 @@ from unseen._wording import count
 from unseen.monitoring import Timeline
 from unseen.monitoring.timeline import shown_key
 from unseen.plots import canvas
-from unseen.plots.canvas import SMALL, Axes, Display
-from unseen.plots.theme import LIGHT, Theme
+from unseen.plots.canvas import LIGHT, SMALL, Axes, Display, Theme
 
 _MOST_CLASSES = 5
 # Bands of more known classes than these hide each other.

@@ -8,6 +8,7 @@ sheet go in as they are.
 from __future__ import annotations
 
 from importlib.resources import files
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from unseen.plots.timeline import reference_name
 from unseen.report import pictures, sentences, tables
 from unseen.study import Study
 
-_MOST_FILES = 30
+_MOST_FILES, _MOST_THUMBNAILS = 30, 80
 _LONGEST_COMMAND = 1000
 
 
@@ -39,9 +40,16 @@ def render(study: Study) -> str:
     >>> "<h1>About 30% of the new rows come from classes" in page, "<b>" in page
     (True, False)
     """
-    sheet = (files("unseen.report") / "page.css").read_text(encoding="utf-8")
+    jinja2 = needed("jinja2", "reports need jinja2", "plot")
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    sheet, page = (
+        (files("unseen.report") / name).read_text(encoding="utf-8")
+        for name in ("page.css", "page.html.jinja")
+    )
     style = sheet.replace("/*light*/", LIGHT.css()).replace("/*dark*/", DARK.css())
-    return str(_template().render(style=style, **_contents(study)))
+    return str(environment.from_string(page).render(style=style, **_contents(study)))
 
 
 def write_report(study: Study, path: str | Path) -> Path:
@@ -69,12 +77,12 @@ def write_report(study: Study, path: str | Path) -> Path:
 
 def _contents(study: Study) -> dict[str, Any]:
     """Everything that the template names; nothing for a part that the study lacks."""
-    estimate, now, timeline, explained = study.estimate, study.now, study.timeline, None
-    if study.explanation is not None and study.explanation.groups:
-        explained = study.explanation
+    estimate, now, timeline, found = study.estimate, study.now, study.timeline, study.explanation
+    explained = found if found is not None and found.groups else None
     warnings, notes = sentences.warnings_and_notes(study)
     value, methods = tables.shown_labelling(study), tables.side_by_side(study)
-    tolerated = tables.tolerance_table(study)
+    drift, tolerated = estimate.drift, tables.tolerance_table(study)
+    by_group = groupby(study.thumbnails[:_MOST_THUMBNAILS], key=lambda one: one.group)
     n_methods = len({estimate.method, *(study.baselines or ())})
     return {
         "data": sentences.data_name(study),
@@ -91,7 +99,7 @@ def _contents(study: Study) -> dict[str, Any]:
         "groups": explained and tables.groups_table(explained),
         "groups_picture": explained and pictures.groups_picture(explained),
         "groups_sentence": explained and explained.sentence(),
-        "thumbnails": pictures.thumbnails(study),
+        "thumbnails": [(group, list(shown)) for group, shown in by_group],
         "history": timeline and tables.history_table(timeline),
         "history_picture": timeline and pictures.history_picture(timeline),
         "reference": timeline and reference_name(timeline.in_reference),
@@ -102,7 +110,7 @@ def _contents(study: Study) -> dict[str, Any]:
         "warnings": warnings,
         "notes": notes,
         "tolerance": tolerated,
-        "tolerance_picture": tolerated and pictures.tolerance_picture(study),
+        "tolerance_picture": tolerated and drift and pictures.tolerance_picture(drift.tolerance),
         "disagreement": sentences.disagreement(study),
         "baselines": methods and tables.baselines_table(methods, n_methods),
         "baselines_picture": methods and pictures.baselines_picture(methods),
@@ -123,12 +131,3 @@ def _again(study: Study) -> dict[str, Any]:
         "seed": estimate.seed,
         "versions": [(words.shown(a), words.shown(b)) for a, b in estimate.versions.items()],
     }
-
-
-def _template() -> Any:
-    jinja2 = needed("jinja2", "reports need jinja2", "plot")
-    environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    text = (files("unseen.report") / "page.html.jinja").read_text(encoding="utf-8")
-    return environment.from_string(text)

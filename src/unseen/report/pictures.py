@@ -8,14 +8,13 @@ to.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from unseen import _wording as words
 from unseen import plots
+from unseen.drift import Tolerance
 from unseen.labelling import LabellingValue
 from unseen.loop import Explanation
 from unseen.monitoring import Timeline
@@ -24,25 +23,21 @@ from unseen.plots.canvas import ranked
 from unseen.plots.timeline import reference_name
 from unseen.records import Estimate
 from unseen.study import Study
-from unseen.study.thumbnails import Thumbnail
 
 _SLOPES_BYTES = 86_000
 _IN_CAPTION = 40
-_MOST_THUMBNAILS = 80
 _MOST_SPOKEN = 12
 _LONGEST_SPOKEN = 24
 
 
-@dataclass(frozen=True)
-class Picture:
+class Picture(NamedTuple):
     """An ``<svg>`` element, and the sentence under it."""
 
     svg: str
     caption: str
 
 
-@dataclass(frozen=True)
-class Slopes:
+class Slopes(NamedTuple):
     """ROCs of all known classes together, and of single classes, which stand behind a fold.
 
     ``note`` names the method that the slopes come from, and counts the classes without a picture.
@@ -84,19 +79,16 @@ def shares_picture(study: Study) -> Picture:
 
 def _spoken_shares(estimate: Estimate) -> str:
     """The unseen share and the largest known ones, such as "Unseen 30.0%, cat 70.0%"."""
-    said = ["Unseen not estimated"]
-    if estimate.sees_unseen:
-        said = [f"Unseen {_unseen(estimate)}{_limits(estimate, -1)}"]
+    ends = [""] * (len(estimate.classes) + 1)
+    if estimate.intervals is not None:
+        ends = [f" ({words.interval(*limits)})" for limits in estimate.intervals]
+    said = [f"Unseen {_unseen(estimate)}{ends[-1]}"]
+    if not estimate.sees_unseen:
+        said = ["Unseen not estimated"]
     for place in ranked(estimate.proportions, _MOST_SPOKEN):
         name = words.shown(estimate.classes[place], _LONGEST_SPOKEN)
-        share = words.share(estimate.proportions[place])
-        said.append(f"{name} {share}{_limits(estimate, place)}")
+        said.append(f"{name} {words.share(estimate.proportions[place])}{ends[place]}")
     return words.listed(said, _MOST_SPOKEN)
-
-
-def _limits(estimate: Estimate, place: int) -> str:
-    ends = estimate.intervals
-    return "" if ends is None else f" ({words.interval(*ends[place])})"
 
 
 def _unseen(estimate: Estimate) -> str:
@@ -148,19 +140,18 @@ def _by_share(estimate: Estimate) -> list[Any]:
 
 def slope_pictures(study: Study) -> Slopes:
     """The ROC of all known classes together, and of each class, the largest first."""
-    estimate, slopes = study.estimate, study.slopes
+    estimate, slopes, together = study.estimate, study.slopes, None
     if estimate.may_be_moved:
-        return Slopes(None)  # a slope is a share only where no known class has moved
-    together = None
+        return Slopes()  # a slope is a share only where no known class has moved
     if estimate.pooled is not None and len(estimate.classes) > 1:
-        together = _slope_of_all(estimate)
+        together = _slope_picture(estimate, None, estimate)
     if slopes is None:
         return Slopes(together)
     drawn: list[Picture] = []
     for label in _by_share(slopes):
         if sum(len(picture.svg.encode()) for picture in drawn) > _SLOPES_BYTES:
             break
-        drawn.append(_slope_of_class(slopes, label, estimate))
+        drawn.append(_slope_picture(slopes, label, estimate))
     notes = []
     if slopes is not estimate:
         notes.append(
@@ -176,33 +167,27 @@ def slope_pictures(study: Study) -> Slopes:
     return Slopes(together, tuple(drawn), " ".join(notes))
 
 
-def _slope_of_all(estimate: Estimate) -> Picture:
-    display = plots.RocDisplay.from_estimate(estimate)
-    caption = (
-        "The dashed line has the estimated share of all known classes together, "
-        f"{_slope(display)}, for its slope, and the curve should end along it. Known rows count "
-        "here as often as their classes are estimated to occur."
-    )
-    title = "Right end of the ROC of all known classes together"
-    return _picture(display, "slope-all", title, caption, f"Slope {_slope(display)}")
-
-
-def _slope_of_class(slopes: Estimate, label: Any, answer: Estimate) -> Picture:
-    display = plots.RocDisplay.from_estimate(slopes, label)
-    name, slope = words.named(label, _IN_CAPTION), _slope(display)
-    caption = f"This slope is the share: {slope} of the new rows for {name}."
-    if slopes is not answer:
+def _slope_picture(estimate: Estimate, label: Any, answer: Estimate) -> Picture:
+    """The right end of the ROC of a class, or of all together, beside the answer of the page."""
+    display = plots.RocDisplay.from_estimate(estimate, label)
+    slope = words.share(min(max(display.evidence.right_slope, 0.0), 1.0))
+    if label is None:
+        number, name = "all", "all known classes together"
         caption = (
-            f"{words.shown(slopes.method)} alone would say {slope} for {name}; this page "
-            f"says {words.share(answer[label])}."
+            f"The dashed line has the estimated share of all known classes together, {slope}, for "
+            "its slope, and the curve should end along it. Known rows count here as often as "
+            "their classes are estimated to occur."
         )
-    number = slopes.classes.index(label)
+    else:
+        number, name = str(estimate.classes.index(label)), words.named(label, _IN_CAPTION)
+        caption = f"This slope is the share: {slope} of the new rows for {name}."
+        if estimate is not answer:
+            caption = (
+                f"{words.shown(estimate.method)} alone would say {slope} for {name}; this page "
+                f"says {words.share(answer[label])}."
+            )
     title = f"Right end of the ROC of {name}"
     return _picture(display, f"slope-{number}", title, caption, f"Slope {slope}")
-
-
-def _slope(display: plots.RocDisplay) -> str:
-    return words.share(min(max(display.evidence.right_slope, 0.0), 1.0))
 
 
 def groups_picture(explanation: Explanation) -> Picture:
@@ -215,12 +200,6 @@ def groups_picture(explanation: Explanation) -> Picture:
         "own; an open one may be no class of its own.",
         explanation.sentence(),
     )
-
-
-def thumbnails(study: Study) -> list[tuple[int, list[Thumbnail]]]:
-    """Small pictures of the example rows, group by group."""
-    shown = study.thumbnails[:_MOST_THUMBNAILS]
-    return [(number, list(one)) for number, one in groupby(shown, key=lambda one: one.group)]
 
 
 def history_picture(timeline: Timeline) -> Picture:
@@ -268,12 +247,8 @@ def labelling_picture(value: LabellingValue) -> Picture:
     )
 
 
-def tolerance_picture(study: Study) -> Picture | None:
+def tolerance_picture(tolerance: Tolerance) -> Picture:
     """The share that must be new against the factor that known classes changed by."""
-    drift = study.estimate.drift
-    if drift is None:
-        return None
-    tolerance = drift.tolerance
     spoken = [f"{factor:g} times: {words.share(tolerance.must(factor))}" for factor in (1, 2, 3, 5)]
     return _picture(
         plots.ToleranceDisplay.from_tolerance(tolerance),

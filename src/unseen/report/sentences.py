@@ -72,21 +72,14 @@ def certainty(estimate: Estimate) -> list[str]:
         if estimate.may_be_moved and not estimate.is_in_doubt:
             only = ", if no column changed"
         sentences.append(f"Intervals should hold the true share {level}{only}.")
-    return [*sentences, *_detection(estimate)]
-
-
-def _detection(estimate: Estimate) -> list[str]:
-    """The smallest share that these rows would have shown; where nothing is new, the title says it.
-
-    The share takes the known classes for unmoved.
-    """
+    # Where nothing is new, the title says it; the share takes the known classes for unmoved.
     limit = estimate.detection_limit
-    if limit is None or estimate.unseen < words.NO_SHARE or estimate.may_be_moved:
-        return []
-    return [
-        "A new class as different as yours are from each other would show from a share of "
-        f"{words.short_share(limit)} on."
-    ]
+    if limit is not None and estimate.unseen >= words.NO_SHARE and not estimate.may_be_moved:
+        sentences.append(
+            "A new class as different as yours are from each other would show from a share of "
+            f"{words.short_share(limit)} on."
+        )
+    return sentences
 
 
 def _probability(estimate: Estimate) -> list[str]:
@@ -149,15 +142,20 @@ def disagreement(study: Study) -> str:
 def source(study: Study) -> str:
     """Method and rows in one sentence."""
     estimate = study.estimate
-    new = _part(estimate.n_new, study.n_new_rows, "new row")
-    n_labelled, n_training = sum(estimate.n_labelled.values()), sum(study.training_rows.values())
-    labelled = _part(n_labelled, n_training, "labelled row")
+    n_labelled = sum(estimate.n_labelled.values()), sum(study.training_rows.values())
+    samples = {"new row": (estimate.n_new, study.n_new_rows), "labelled row": n_labelled}
+    new, labelled = (
+        ("" if used == total else f"{used:,} of ") + words.count(total, noun)
+        for noun, (used, total) in samples.items()
+    )
     classes = words.count(len(estimate.classes), "known class")
     return f"{words.shown(estimate.method)}, from {new} and {labelled} of {classes}."
 
 
-def _part(used: int, total: int, noun: str) -> str:
-    return ("" if used == total else f"{used:,} of ") + words.count(total, noun)
+_COUNT_LABELS = (
+    "Let people label some rows (`unseen explain --sheet`) and count by their labels "
+    "(`unseen audit`), which is right whatever moved."
+)
 
 
 def to_do(study: Study) -> list[str]:
@@ -170,8 +168,7 @@ def to_do(study: Study) -> list[str]:
             _to_rule_out(study),
             "Compare with rows of the same place that hold nothing new (`--control`), or hold out "
             "persons, sites or batches (`--group`).",
-            "Let people label some rows (`unseen explain --sheet`) and count by their labels "
-            "(`unseen audit`), which is right whatever moved.",
+            _COUNT_LABELS,
         ]
     if estimate.unseen < words.NO_SHARE:
         return [
@@ -183,8 +180,7 @@ def to_do(study: Study) -> list[str]:
         return [
             _to_rule_out(study),
             "Leave out columns that changed (`--drop`), and see whether the answer stays.",
-            "Let people label some rows (`unseen explain --sheet`) and count by their labels "
-            "(`unseen audit`), which is right whatever moved.",
+            _COUNT_LABELS,
         ]
     look = "Look at the groups of unseen rows below, and at what sets each apart."
     if study.explanation is None:
@@ -204,10 +200,15 @@ def to_do(study: Study) -> list[str]:
 def _to_rule_out(study: Study) -> str:
     """Where to look for a cause other than new classes, by the sign of drift that was found."""
     drift = study.estimate.drift
-    if drift is not None and drift.stray >= words.NO_SHARE:
+    columns = [] if drift is None else [name for name, _ in drift.columns]
+    is_stray = drift is not None and drift.stray >= words.NO_SHARE
+    if drift is not None and is_stray:
+        columns = list(drift.stray_columns)
+    named = words.listed([words.shown(name, 24) for name in columns], _MOST_COLUMNS)
+    if is_stray:
         return (
-            f"Look at the odd values in {_few(drift.stray_columns)}: declare a code for missing "
-            "values (`--missing`), mend a unit, or leave the column out (`--drop`)."
+            f"Look at the odd values in {named}: declare a code for missing values (`--missing`), "
+            "mend a unit, or leave the column out (`--drop`)."
         )
     if drift is not None and drift.part >= words.NO_SHARE:
         if study.timeline is not None:
@@ -216,13 +217,8 @@ def _to_rule_out(study: Study) -> str:
             "Find the column that names the instrument, site or batch of each row, and ask about "
             "each of its values: `--by COLUMN`."
         )
-    columns = [] if drift is None else [name for name, _ in drift.columns]
-    first = f", first in {_few(columns)}" if columns else ""
+    first = f", first in {named}" if columns else ""
     return f"See whether a sensor, a unit, the preprocessing or the population changed{first}."
-
-
-def _few(columns: Iterable[object]) -> str:
-    return words.listed([words.shown(name, 24) for name in columns], _MOST_COLUMNS)
 
 
 def assumptions(study: Study) -> dict[str, str]:

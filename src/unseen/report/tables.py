@@ -6,9 +6,9 @@ columns that are left out.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from html import escape
+from typing import NamedTuple
 
 import numpy as np
 
@@ -37,29 +37,26 @@ _SUSPECTS_BYTES = 60_000
 _CELL_BYTES = 20
 
 
-@dataclass(frozen=True)
-class Column:
+class Column(NamedTuple):
     """The name of a column, and whether it holds numbers, which are set to the right."""
 
     name: str
     numeric: bool = True
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """The cells of a row; the first is its name. A ``marked`` row stands out."""
 
     cells: tuple[str, ...]
     marked: bool = False
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(NamedTuple):
     """A table as text, with a caption above and a note below on the parts left out."""
 
     caption: str
-    columns: tuple[Column, ...]
-    rows: tuple[Row, ...]
+    columns: Sequence[Column]
+    rows: Sequence[Row]
     note: str = ""
 
 
@@ -71,20 +68,11 @@ def shares_table(study: Study) -> Table:
     estimate, training = study.estimate, study.training_shares
     before = np.array([training.get(label, 0.0) for label in estimate.classes])
     shares, kept = estimate.proportions, ranked(estimate.proportions, MOST_CLASSES, before)
-    rows = []
+    known, rows = float(shares.sum()), []
     for place in kept:
-        label = estimate.classes[place]
-        then = training.get(label, 0.0)
-        numbers = _numbers(estimate, place, then, float(shares[place]), float(shares.sum()))
-        rows.append(Row((words.shown(label), words.share(then), *numbers)))
-    columns = [Column("Class", numeric=False), Column("In training"), Column("Now")]
-    if estimate.intervals is not None:
-        columns.append(_interval_column(estimate))
-    columns.append(Column("Change among known rows", numeric=False))
-    note = _by_chance(estimate)
-    if hidden := len(shares) - len(kept):
-        rest = words.share(float(np.delete(shares, kept).sum()))
-        note = f"The {hidden} smaller known classes, {rest} together, are not listed. {note}"
+        then = float(before[place])
+        numbers = _numbers(estimate, place, then, float(shares[place]), known)
+        rows.append(Row((words.shown(estimate.classes[place]), words.share(then), *numbers)))
     cells = _numbers(estimate, -1, 0.0, float(estimate.unseen))
     if not estimate.sees_unseen:
         cells = [_NOT_ESTIMATED, *[_NOTHING] * (len(cells) - 1)]
@@ -92,7 +80,20 @@ def shares_table(study: Study) -> Table:
         cells = [_CANNOT_TELL, *cells[1:]]
     stands_out = estimate.unseen >= words.NO_SHARE or estimate.is_in_doubt
     rows.append(Row((UNSEEN, "never", *cells), marked=stands_out))
-    return Table("Share of each class, in training and now", tuple(columns), tuple(rows), note)
+    columns, note = [Column("Class", numeric=False), Column("In training"), Column("Now")], ""
+    if estimate.intervals is not None:
+        columns.append(Column(words.interval_name(estimate.confidence).capitalize()))
+    columns.append(Column("Change among known rows", numeric=False))
+    if hidden := len(shares) - len(kept):
+        rest = words.share(float(np.delete(shares, kept).sum()))
+        note = f"The {hidden} smaller known classes, {rest} together, are not listed. "
+    if estimate.intervals is not None and estimate.confidence and not estimate.has_moved_far:
+        by_chance = (1 - estimate.confidence) * len(shares)
+        classes = words.count(len(shares), "class")
+        if by_chance >= 1:
+            note += f"If nothing had changed, about {by_chance:.0f} of {classes} would show a "
+            note += "change by chance."
+    return Table("Share of each class, in training and now", columns, rows, note)
 
 
 def _numbers(
@@ -107,62 +108,38 @@ def _numbers(
     if estimate.intervals is None:
         return [words.share(now), words.change(then, now / part)]
     lower, upper = map(float, estimate.intervals[place])
-    if estimate.has_moved_far:
-        return [words.share(now), words.interval(lower, upper), _CANNOT_TELL]
     change = words.change(then, now / part, (lower / part, upper / part))
+    change = _CANNOT_TELL if estimate.has_moved_far else change
     return [words.share(now), words.interval(lower, upper), change]
-
-
-def _by_chance(estimate: Estimate) -> str:
-    """How many changes the number of classes alone would make."""
-    if estimate.intervals is None or estimate.confidence is None:
-        return ""
-    number = (1 - estimate.confidence) * len(estimate.classes)
-    if number < 1 or estimate.has_moved_far:
-        return ""
-    classes = words.count(len(estimate.classes), "class")
-    return f"If nothing had changed, about {number:.0f} of {classes} would show a change by chance."
-
-
-def _interval_column(estimate: Estimate) -> Column:
-    return Column(words.interval_name(estimate.confidence).capitalize())
 
 
 def history_table(timeline: Timeline) -> Table:
     """Shares in each window, and whether they have changed."""
-    estimates, first = timeline.estimates, max(0, len(timeline) - MOST_WINDOWS)
+    first, rows = max(0, len(timeline) - MOST_WINDOWS), []
     classes = largest(np.ptp(timeline.shares[:, :-1], axis=0), _MOST_OVER_TIME)
-    with_intervals = all(one.intervals is not None for one in estimates)
-    since = f"Since {reference_name(timeline.in_reference)}"
-    columns = (
-        Column("Window", numeric=False),
-        Column(UNSEEN),
-        *([_interval_column(estimates[0])] if with_intervals else []),
-        Column(since, numeric=False),
-        Column("p"),
-        Column("Rows"),
-        *(Column(words.named(timeline.classes[place], _LONGEST_HEAD)) for place in classes),
-    )
-    changed, rows = timeline.changed | timeline.changed_unseen, []
-    for place, estimate in list(enumerate(estimates))[first:]:
+    with_intervals = all(one.intervals is not None for one in timeline.estimates)
+    changed = timeline.changed | timeline.changed_unseen
+    for place, estimate in list(enumerate(timeline.estimates))[first:]:
+        unseen = _CANNOT_TELL if estimate.has_moved_far else words.share(estimate.unseen)
         cells = [words.shown(shown_key(timeline.windows[place]), _LONGEST_HEAD)]
-        cells += _unseen_cells(estimate, with_intervals)
+        cells.append(unseen if estimate.sees_unseen else _NOT_ESTIMATED)
+        if with_intervals and estimate.intervals is not None:
+            ends = words.interval(*estimate.intervals[-1])
+            cells.append(ends if estimate.sees_unseen else _NOTHING)
         cells += [*timeline.verdict(place), f"{estimate.n_new:,}"]
         cells += [words.share(float(estimate.proportions[one])) for one in classes]
         rows.append(Row(tuple(cells), bool(changed[place])))
+    columns = [Column("Window", numeric=False), Column(UNSEEN)]
+    if with_intervals:
+        level = timeline.estimates[0].confidence
+        columns.append(Column(words.interval_name(level).capitalize()))
+    columns.append(Column(f"Since {reference_name(timeline.in_reference)}", numeric=False))
+    columns += [Column("p"), Column("Rows")]
+    columns += [Column(words.named(timeline.classes[one], _LONGEST_HEAD)) for one in classes]
     note = _left_out(len(rows), len(timeline), "latest", "windows")
     if len(classes) < len(timeline.classes):
         note += f" Only the {len(classes)} known classes that changed most have a column."
-    return Table("Shares in each window", columns, tuple(rows), note.strip())
-
-
-def _unseen_cells(estimate: Estimate, with_interval: bool) -> list[str]:
-    """The unseen share of a window, and its interval where the table has a column of intervals."""
-    ends = estimate.intervals[-1] if with_interval and estimate.intervals is not None else None
-    if not estimate.sees_unseen:
-        return [_NOT_ESTIMATED, *[_NOTHING] * (ends is not None)]
-    share = _CANNOT_TELL if estimate.has_moved_far else words.share(estimate.unseen)
-    return [share] if ends is None else [share, words.interval(*ends)]
+    return Table("Shares in each window", columns, rows, note.strip())
 
 
 def tolerance_table(study: Study) -> Table | None:
@@ -173,10 +150,10 @@ def tolerance_table(study: Study) -> Table | None:
     drift = study.estimate.drift
     if drift is None or drift.must(1.0) < words.NO_SHARE:
         return None
-    rows = tuple(
+    rows = [
         Row((f"{factor:g} times", f"at least {words.share(drift.must(factor))}"))
         for factor in _FACTORS
-    )
+    ]
     columns = (Column("At most so much more common", numeric=False), Column("New, 95% sure"))
     return Table("How much must be new even if known classes changed", columns, rows)
 
@@ -193,11 +170,12 @@ def shown_labelling(study: Study) -> LabellingValue | None:
 
 def labelling_table(value: LabellingValue) -> Table:
     """Half-widths of the interval with k labelled rows, alone and with the estimate."""
-    numbers = zip(value.sizes, value.labels_alone, value.together, strict=True)
-    rows = tuple(
+    rows = [
         Row((f"{size:,.0f}", f"± {words.points(alone)}", f"± {words.points(together)}"))
-        for size, alone, together in numbers
-    )
+        for size, alone, together in zip(
+            value.sizes, value.labels_alone, value.together, strict=True
+        )
+    ]
     columns = (Column("Rows you label"), Column("Labels alone"), Column("With this estimate"))
     return Table("How well the unseen share would be known", columns, rows)
 
@@ -232,18 +210,18 @@ def baselines_table(found: Mapping[str, Estimate], n_methods: int) -> Table:
         note += " A method that assumes that no class moved calls moved rows unseen."
     note += _left_out(len(classes), len(answer.classes), "largest", "known classes")
     note += _left_out(len(found), n_methods, "first", "methods")
-    return Table("Shares of the same rows by each method", tuple(columns), tuple(rows), note)
+    return Table("Shares of the same rows by each method", columns, rows, note)
 
 
 def groups_table(explanation: Explanation) -> Table:
     """One row per group of unseen rows."""
     header, *cells = explanation.table()
     numeric = {"group", "share", "rows", "95% interval"}
-    columns = tuple(Column(name.capitalize(), name in numeric) for name in header)
-    rows = tuple(
+    columns = [Column(name.capitalize(), name in numeric) for name in header]
+    rows = [
         Row(tuple(words.shown(cell, words.LONGEST_SENTENCE) for cell in row))
         for row in cells[:MOST_CLASSES]
-    )
+    ]
     return Table("Groups of the unseen rows", columns, rows)
 
 
@@ -252,20 +230,20 @@ def suspects_table(suspects: Suspects, are_grouped: bool) -> Table:
     fields = suspects.columns[:_MOST_FIELDS]
     columns = [Column("Row"), Column("Novelty score")]
     columns += [Column(words.shown(name, _LONGEST_VALUE), numeric=False) for name in fields]
-    ranked = list(zip(suspects.numbers, suspects.scores, suspects.rows, strict=True))
+    shown = list(zip(suspects.numbers, suspects.scores, suspects.rows, strict=True))
     rows: list[Row] = []
     size = 0
-    for number, score, values in ranked[:MOST_SUSPECTS]:
+    for number, score, values in shown[:MOST_SUSPECTS]:
         cells = [words.shown(value, _LONGEST_VALUE) for value in values[:_MOST_FIELDS]]
         row = Row((f"{number:,}", f"{score:.3f}", *cells))
         size += sum(len(escape(cell).encode()) + _CELL_BYTES for cell in row.cells)
         if size > _SUSPECTS_BYTES:
             break
         rows.append(row)
-    note = _left_out(len(rows), len(ranked), "first", "rows")
+    note = _left_out(len(rows), len(shown), "first", "rows")
     note += _left_out(len(fields), len(suspects.columns), "first", "columns")
     title = "The largest group first" if are_grouped else "Highest novelty scores first"
-    return Table(title, tuple(columns), tuple(rows), note.strip())
+    return Table(title, columns, rows, note.strip())
 
 
 def _left_out(kept: int, total: int, which: str, what: str) -> str:

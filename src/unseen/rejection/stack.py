@@ -37,7 +37,7 @@ from unseen.rejection.learning.sample import (
 from unseen.rejection.plugin import TwoModels, fit_tasks
 from unseen.scores.base import as_rows, fold_masks
 from unseen.scores.kernel import Standardisation
-from unseen.scores.klr import KernelLogisticRegression, as_posteriors
+from unseen.scores.klr import KernelLogisticRegression
 
 MIN_PROBABILITY = 1e-6  # smaller probabilities have the logarithm of this one
 NEIGHBOURS = (1, 3, 8)
@@ -191,7 +191,7 @@ def _by_one_factor(
         found = seeded(model, rng.randint(2**31 - 1))
         found.classes_ = np.arange(int(codes.max()) + 1)
         values = found.fit_checked(as_rows(sample.rows), codes, weight, masks)
-        chances.append(as_posteriors(arrays_of(values), values))
+        chances.append(arrays_of(values).posteriors(values))
     labelled, new = np.split(_as_features(chances), [n_labelled])
     return labelled, new
 

@@ -218,7 +218,6 @@ def _kernel_models(
         bandwidth, C = _chosen(fitter, rows, bandwidths, is_new, masks)
         factor = rows.factor(bandwidth)
         arrays, n_folds = rows.arrays, masks[0].shape[1]
-        dtype = arrays.precision(factor.design)
         trained, targets = arrays.put(np.hstack(masks) == 1), arrays.put(is_new[:, None, None])
         problems = Problems(np.repeat(C, n_folds), np.arange(trained.shape[1]), trained, targets)
         tol, max_iter = SCORE_LIMITS
@@ -229,7 +228,7 @@ def _kernel_models(
         _KernelModels(
             rows.standardise,
             factor.kernel,
-            np.asfortranarray(coefficients[:-1, :, fold].astype(dtype)),
+            np.asfortranarray(coefficients[:-1, :, fold].astype(factor.dtype)),
             intercept,
         )
         for fold, intercept in enumerate(intercepts.T)

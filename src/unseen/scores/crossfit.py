@@ -35,7 +35,7 @@ from unseen.scores.base import (
 )
 from unseen.scores.held_out import SCORE_LIMITS, Grid, HeldOut, Race
 from unseen.scores.kernel import PreparedRows, neighbour_distances
-from unseen.scores.klr import BANDWIDTHS, C_VALUES, KernelLogisticRegression, as_posteriors
+from unseen.scores.klr import BANDWIDTHS, C_VALUES, KernelLogisticRegression
 from unseen.scores.refit import CrossFitter
 
 # Times the median distance. With one known class the bandwidth can only be chosen on the very
@@ -111,7 +111,7 @@ class KernelCrossFitter(CrossFitter):
         masks = None if folds is None else fold_masks(chosen_arrays().put(folds))
         logits = model.fit_checked(as_rows(X), codes, np.ones(len(codes)), masks)
         new = model.posteriors(chosen_arrays().put_rows(as_rows(X_new)))
-        return None if logits is None else as_posteriors(arrays_of(logits), logits), new
+        return None if logits is None else arrays_of(logits).posteriors(logits), new
 
     def pairs(
         self,
@@ -276,7 +276,7 @@ def _density_ratios(
     Of every C that ``counts``; ``out`` says which folds hold a row out, and ``offsets`` are the
     log-odds of new rows that the model of a row has learnt.
     """
-    values, held = found.values[:, arrays.put(counts), 0], arrays.cast(out, np.float64)
+    values, held = found.values[:, arrays.put(counts), 0], arrays.put(out, np.float64)
     n_held = arrays.put(np.maximum(arrays.total(held), 1))
     means = (held.T @ values) / n_held[:, None]
     apart = values - held @ means

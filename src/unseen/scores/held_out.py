@@ -38,7 +38,7 @@ def neg_log_loss(values: FloatArray, codes: IntArray, weight: FloatArray) -> Flo
     arrays = arrays_of(values)
     if values.shape[2] == 1:
         # In the precision of the values: in single precision a race is judged in half the time.
-        sign = arrays.cast(1.0 - 2.0 * (codes > 0), arrays.precision(values))
+        sign = arrays.put(1.0 - 2.0 * (codes > 0), values.dtype)
         losses = arrays.softplus(sign[:, None] * values[..., 0])
     else:
         losses = arrays.log_losses(values, codes)
@@ -233,7 +233,7 @@ def out_of_fold_values(by_fold: Array, out: Array) -> Array:
     values = arrays.zeros(by_fold[:, :, 0].shape) + np.nan
     for fold in range(out.shape[1]):
         held = out[:, fold]
-        values[held] = arrays.cast(by_fold[held, :, fold], np.float64)
+        values[held] = arrays.put(by_fold[held, :, fold], np.float64)
     return values
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 from scipy import sparse
@@ -220,13 +220,12 @@ class ShiftedKernel(Frozen):
         squares = arrays.contract("ij,ij->i", rows, rows)
         z_squares = np.einsum("ij,ij->i", z, z)
         one = arrays.zeros((len(rows),)) + 1
-        left = arrays.cast(arrays.xp.column_stack([2 * scale * rows, -scale * squares, one]), dtype)
+        left = arrays.put(arrays.xp.column_stack([2 * scale * rows, -scale * squares, one]), dtype)
         right = arrays.put(np.column_stack([z, ones, -scale * z_squares - shift]), dtype)
-
-        def fill(part: slice) -> None:
-            arrays.shifted_exp(left[part] @ right.T, self.exponent, out[part])
-
-        arrays.side_by_side(fill, arrays.parts(len(rows), len(z)))
+        arrays.side_by_side(
+            lambda part: arrays.shifted_exp(left[part] @ right.T, self.exponent, out[part]),
+            arrays.parts(len(rows), len(z)),
+        )
         return out
 
     def functions(self, X: Matrix, scale: Scale, coefficients: FloatArray) -> FloatArray:
@@ -256,6 +255,7 @@ class KernelFactor(Frozen):
     design: Array
     whiten: FloatArray
     kernel: ShiftedKernel
+    dtype: np.dtype[Any]  # of the design, in NumPy's words
 
 
 @dataclass(frozen=True, eq=False)
@@ -292,11 +292,10 @@ class PreparedRows:
         # Subtract the value at the typical distance, unless this value is negligible.
         exponent = -0.5 * (self.median / bandwidth) ** 2
         kernel = ShiftedKernel(landmarks[kept], bandwidth, exponent if exponent > -10 else None)
-        design = arrays.design(X.shape[0], len(kept) + 1, dtype)
-
-        def fill(rows: slice) -> None:
-            kernel.fill(self.standardise(arrays.put(dense(X[rows]))), design[rows, :-1])
-            design[rows, -1] = 1
-
-        arrays.side_by_side(fill, arrays.blocks(*X.shape))
-        return KernelFactor(arrays.sealed(design), whiten, kernel)
+        design = arrays.design((X.shape[0], len(kept) + 1), dtype)
+        design[:, -1] = 1
+        arrays.side_by_side(
+            lambda rows: kernel.fill(self.standardise(arrays.put(dense(X[rows]))), design[rows, :-1]),
+            arrays.blocks(*X.shape),
+        )
+        return KernelFactor(arrays.sealed(design), whiten, kernel, np.dtype(dtype))

@@ -18,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from unseen._arrays import NumpyArrays, arrays_of, chosen_arrays, where_rows_are
+from unseen._arrays import chosen_arrays, where_rows_are
 from unseen._progress import between
 from unseen._sklearn import Interval, KeepsRequests, StrOptions, check_sample_weight, fit_context
 from unseen._team import own_threads
@@ -178,7 +178,7 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
                 best, bandwidth, C, self.cv_scores_ = self.choose(every, codes, rng)
             rows = every[best]
             factor = rows.factor(bandwidth)
-            arrays, dtype = rows.arrays, rows.arrays.precision(factor.design)
+            arrays, dtype = rows.arrays, factor.dtype
             trains = arrays.zeros((len(codes), 1)) + 1
             if masks is not None:
                 trains = arrays.xp.column_stack([trains, arrays.put(masks)])
@@ -322,7 +322,7 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
 
     def posteriors(self, rows: Matrix) -> FloatArray:
         """Posterior probability of each class, for rows that have been checked before."""
-        return as_posteriors(chosen_arrays(), self._values(rows))
+        return chosen_arrays().posteriors(self._values(rows))
 
     def _values(self, rows: Matrix) -> FloatArray:
         """Log-odds (n, 1) of the second class, or logits (n, K), of checked rows."""
@@ -356,13 +356,6 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def as_posteriors(arrays: NumpyArrays, values: Array) -> FloatArray:
-    """Probability of each class by logits (n, K), or log-odds (n, 1) of the second of two."""
-    if values.shape[1] == 1:
-        values = arrays_of(values).xp.column_stack([0 * values, values])
-    return arrays.posteriors(values)
 
 
 def _candidates(values: float | ArrayLike, name: str) -> FloatArray:

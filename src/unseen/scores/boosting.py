@@ -8,15 +8,13 @@ than a kernel, so that a quick fit to a part of the rows scouts.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
-from threadpoolctl import ThreadpoolController
 
 from unseen._arrays import chosen_arrays
+from unseen._team import controller
 from unseen._types import FloatArray, IntArray, Matrix
 from unseen.samples import Clusters
 from unseen.scores.base import FOLDS, assign_folds
@@ -55,14 +53,14 @@ class _Boosting(ClassifierMixin, BaseEstimator):
             early_stopping=False,
             random_state=0,
         )
-        with _one_thread():
+        with controller("sklearn.ensemble").limit(limits=1, user_api="openmp"):
             self.model_ = model.fit(X, y)
         self.classes_ = model.classes_
         return self
 
     def predict_proba(self, X: FloatArray) -> FloatArray:
         """Posteriors of the classes, (n, K)."""
-        with _one_thread():
+        with controller("sklearn.ensemble").limit(limits=1, user_api="openmp"):
             return np.asarray(self.model_.predict_proba(X))
 
 
@@ -124,15 +122,3 @@ def _log_losses(posteriors: FloatArray, codes: IntArray) -> FloatArray:
     """Minus the log-posterior of the class of each row, (n,)."""
     own = np.take_along_axis(posteriors, codes[:, None], axis=1)[:, 0]
     return np.asarray(-np.log(np.maximum(own, _LEAST_POSTERIOR)))
-
-
-def _one_thread() -> Any:
-    return _controller().limit(limits=1, user_api="openmp")
-
-
-@lru_cache(maxsize=1)
-def _controller() -> ThreadpoolController:
-    # The controller sees only what is loaded when it is made.
-    import sklearn.ensemble  # noqa: F401
-
-    return ThreadpoolController()

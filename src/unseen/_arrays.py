@@ -361,6 +361,7 @@ class NumpyArrays:
         found[order] = steps
         return found.reshape(order.shape)
 
+
 _NUMPY = NumpyArrays()
 _chosen: ContextVar[NumpyArrays] = ContextVar("unseen_device", default=_NUMPY)
 

@@ -243,7 +243,7 @@ def _chosen(
     masks: list[FloatArray],
 ) -> tuple[float, FloatArray]:
     """The bandwidth of all classes, and the C of each, that held-out rows like best."""
-    by, C_values = fitter.pair_scoring, fitter.classifier.C_values()
+    by, (_, C_values) = fitter.pair_scoring, fitter.classifier.candidates(rows.median)
     scores = [
         Grid(rows, is_new, C_values, mask, by, SCORE_LIMITS).held_out(width).scores
         for width, mask in product(bandwidths, masks)

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils import check_random_state
 
-from unseen._arrays import NumpyArrays, arrays_of, chosen_arrays
+from unseen._arrays import arrays_of, chosen_arrays
 from unseen._progress import between
 from unseen._random import seeded
 from unseen._team import own_threads
@@ -164,23 +164,21 @@ class KernelCrossFitter(CrossFitter):
             weights = np.ones(len(is_new))
             weights[n_new:] = 1.0 if weight is None else weight
             every = [
-                self.classifier.prepare(stacked, weights, rng, kind)
-                for kind in self.classifier.scales(stacked, weights)
+                self.classifier.prepare(stacked, weights, rng, scale)
+                for scale in self.classifier.scales(stacked, weights)
             ]
             strata = 1 - is_new
             strata[n_new:] += 0 if codes is None else codes
             folds = assign_folds(strata, n_folds, rng, clusters.stacked)
             masks = fold_masks(arrays.put(folds))
-            parts = self._candidates(every, is_new, masks, clusters.n_effective)
+            ratios, losses = self._density_ratios(every, is_new, masks, clusters.n_effective)
             if distances is None:
                 scales = [scale for rows in every for scale in rows.standardise.for_distances]
                 distances = neighbour_distances(rows_new, rows_old, scales, rng, clusters)
-        values, losses = zip(*parts, strict=True)
-        ratios = arrays.xp.column_stack(list(values))
         new, labelled = (
             arrays.sealed(arrays.host(part)) for part in (ratios[:n_new], ratios[n_new:])
         )
-        return RatioScores(new, labelled, np.concatenate(losses), distances, clusters)
+        return RatioScores(new, labelled, losses, distances, clusters)
 
     def distances(self, X_new: Matrix, X: Matrix, seed: Any, clusters: Clusters) -> Distances:
         """Distances to labelled rows, on scales in which both samples count alike."""
@@ -188,8 +186,7 @@ class KernelCrossFitter(CrossFitter):
         stacked, is_new = rows_stacked(rows_new, rows_old)
         weights = np.where(is_new == 1, 1 / rows_new.shape[0], 1 / rows_old.shape[0])
         with own_threads(self.n_jobs):
-            kinds = self.classifier.scales(stacked, weights)
-            scales = [self.classifier.scale(stacked, weights, kind) for kind in kinds]
+            scales = self.classifier.scales(stacked, weights)
             every = [one for scale in scales for one in scale.for_distances]
             rng = check_random_state(seed)
             return neighbour_distances(rows_new, rows_old, every, rng, clusters)
@@ -207,10 +204,10 @@ class KernelCrossFitter(CrossFitter):
         everything, _ = rows_stacked(X_new, X)
         with own_threads(self.n_jobs):
             rows = classifier.prepare(everything, np.ones(everything.shape[0]), rng)
-            bandwidths = classifier.bandwidths(rows)
-            if codes.max() == 0 and classifier.bandwidth is None:
-                bandwidths = PAIR_BANDWIDTHS * rows.median
-            elif codes.max() > 0 and bandwidths.size > 1:
+            one_class = codes.max() == 0
+            widths = PAIR_BANDWIDTHS if one_class else BANDWIDTHS
+            bandwidths, _ = classifier.candidates(rows.median, widths)
+            if bandwidths.size > 1 and not one_class:
                 known = classifier.prepare(X, np.ones(X.shape[0]), rng)
                 bandwidths = np.array([classifier.choose([known], codes, rng)[1]])
         return rows, bandwidths
@@ -231,7 +228,7 @@ class KernelCrossFitter(CrossFitter):
         rows = replace(rows, X=rows.X[members], weight=rows.weight[members])
         is_new = np.repeat([1, 0], [n_new, n_old])
         folds = assign_folds(is_new, n_folds, int(seed), clusters.part(own).stacked)
-        masks, C_values = fold_masks(folds), self.classifier.C_values()
+        masks, (_, C_values) = fold_masks(folds), self.classifier.candidates(rows.median)
         grid = Grid(rows, is_new, C_values, masks, self.pair_scoring, SCORE_LIMITS)
         scores, best = np.empty(0), -np.inf
         for width in bandwidths:
@@ -242,47 +239,41 @@ class KernelCrossFitter(CrossFitter):
         scores += np.log(n_new / n_old) - fold_offsets(masks, is_new)
         return scores[:n_new], scores[n_new:]
 
-    def _candidates(
+    def _density_ratios(
         self, every: list[PreparedRows], is_new: IntArray, masks: Array, n_effective: float
-    ) -> list[tuple[Array, FloatArray]]:
-        """Density ratios and losses of those that count; see :func:`_density_ratios`."""
-        given, search = self.classifier, self.search
-        C_values = search.C_values if given.C is None else given.C_values()
+    ) -> tuple[Array, FloatArray]:
+        """Out-of-fold log density ratios (n, candidates), and log-losses of all that count."""
         # A candidate so far behind has no weight that anybody could feel.
         race = Race(-np.log(NEGLIGIBLE) / (LOSS_WEIGHT * n_effective), early=True)
         raced: list[HeldOut] = []
         for place, rows in enumerate(every):
-            widths = search.widths * rows.median
-            widths = widths if given.bandwidth is None else given.bandwidths(rows)
+            widths, C_values = self.classifier.candidates(
+                rows.median, self.search.widths, self.search.C_values
+            )
             grid = Grid(rows, is_new, C_values, masks, limits=SCORE_LIMITS)
             with between(place / len(every), (place + 1) / len(every)):
                 found = grid.raced(widths, race)
             race = race.after(*(one.scores for one in found))
             raced += found
-        out, offsets = masks == 0, fold_offsets(masks, is_new, every[0].weight)
         arrays = every[0].arrays
-        return [
-            _density_ratios(one, arrays, one.scores >= race.least, out, offsets)
-            for one in raced
-            if one.scores.max() >= race.least
-        ]
-
-
-def _density_ratios(
-    found: HeldOut, arrays: NumpyArrays, counts: BoolArray, out: Array, offsets: Array
-) -> tuple[Array, FloatArray]:
-    """Out-of-fold log density ratios (n, Cs) at one bandwidth, and their log-loss (Cs,).
-
-    Of every C that ``counts``; ``out`` says which folds hold a row out, and ``offsets`` are the
-    log-odds of new rows that the model of a row has learnt.
-    """
-    values, held = found.values[:, arrays.put(counts), 0], arrays.put(out, np.float64)
-    n_held = arrays.put(np.maximum(arrays.total(held), 1))
-    means = (held.T @ values) / n_held[:, None]
-    apart = values - held @ means
-    spread = np.sqrt(arrays.host((apart * apart).mean(axis=0)))
-    values = values - offsets[:, None]
-    # Where held-out rows are out of reach of all others, the error of the fit is all that differs.
-    silent = spread < np.minimum(found.error[counts], _MIN_SPREAD)
-    values[:, arrays.put(silent)] = 0.0  # without offsets, which alone would order rows by fold
-    return values, -found.scores[counts]
+        held, offsets = (
+            arrays.put(masks == 0, np.float64),
+            fold_offsets(masks, is_new, every[0].weight),
+        )
+        n_held = arrays.put(np.maximum(arrays.total(held), 1))
+        ratios, losses = [], []
+        for one in raced:
+            if not one.scores.max() >= race.least:
+                continue
+            counts = one.scores >= race.least
+            values = one.values[:, arrays.put(counts), 0]
+            apart = values - held @ ((held.T @ values) / n_held[:, None])
+            spread = np.sqrt(arrays.host((apart * apart).mean(axis=0)))
+            # Where held-out rows are out of reach of all others, the error of the fit is all that
+            # differs: without offsets, too, which alone would order rows by fold.
+            silent = spread < np.minimum(one.error[counts], _MIN_SPREAD)
+            values = values - offsets[:, None]
+            values[:, arrays.put(silent)] = 0.0
+            ratios.append(values)
+            losses.append(-one.scores[counts])
+        return arrays.xp.column_stack(ratios), np.concatenate(losses)

@@ -6,8 +6,9 @@ fallen too far behind the best of the others leaves the race before its fits are
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import count
+from typing import NamedTuple
 
 import numpy as np
 
@@ -84,11 +85,6 @@ class Race:
         """The least score of a candidate that is not given up."""
         return self.best - self.behind
 
-    @property
-    def watched(self) -> tuple[int, ...]:
-        """Iterations at which a C may be given up."""
-        return (1, 2, 3, *WATCHED) if self.early else WATCHED
-
     def after(self, *scores: FloatArray) -> Race:
         """The race once other candidates have these scores."""
         return replace(self, best=max([self.best, *(one.max() for one in scores)]))
@@ -140,7 +136,8 @@ class Grid:
         folds = [_Fold(n, one, codes[one], weight[one]) for n, one in enumerate(places) if len(one)]
         watch, watched = None, WATCHED
         if race is not None and self.scoring == "neg_log_loss":
-            watch, watched = _Watch(race, folds, shape), race.watched
+            watch = _Watch(race, folds, np.ones(shape, dtype=bool), np.zeros(shape))
+            watched = (1, 2, 3, *WATCHED) if race.early else WATCHED
         tol, max_iter = self.limits
         found = solve(factor, cells, tol=tol, max_iter=max_iter, watch=watch, watched=watched)
         values = out_of_fold_values(found.values.reshape(len(codes), *shape, -1), out)
@@ -150,46 +147,39 @@ class Grid:
         return HeldOut(values, mean, found.error.reshape(shape).max(axis=1))
 
     def raced(
-        self,
-        bandwidths: FloatArray,
-        race: Race,
-        keep: Callable[[HeldOut], HeldOut] = lambda found: found,
+        self, bandwidths: FloatArray, race: Race, *, keep_values: bool = True
     ) -> list[HeldOut]:
         """Held-out answers at every bandwidth; a C that falls too far behind is given up.
 
         Bandwidths, widest first, race from the typical distance outwards, on either side by
         themselves. Where every C was given up, bandwidths further out are not tried, and have the
-        same answers. ``keep`` says what is kept of the answers at a bandwidth.
+        same answers.
         """
         masks, codes, weight = map(self.rows.arrays.put, (self.masks, self.codes, self.rows.weight))
         there = replace(self, rows=replace(self.rows, weight=weight), codes=codes, masks=masks)
-        tried = list[int]()
+        by_loss, n_tried = self.scoring == "neg_log_loss", count(1)
 
-        def at(place: int, race: Race) -> HeldOut:
-            found = keep(there.held_out(bandwidths[place], race))
-            tried.append(place)
-            report(len(tried) / len(bandwidths))
-            return found
-
-        middle = int(_best_first(bandwidths, self.rows.median)[0])
-        typical = at(middle, race)
-
-        def outwards(places: range) -> list[HeldOut]:
-            last, behind, found = typical, race.after(typical.scores), list[HeldOut]()
+        def outwards(places: range, race: Race, last: HeldOut | None = None) -> list[HeldOut]:
+            found = list[HeldOut]()
             for place in places:
-                if not self._are_given_up(last, behind):
-                    last = at(place, behind)
-                    behind = behind.after(last.scores)
+                if last is None or not by_loss or last.scores.max() >= race.least:
+                    last = there.held_out(bandwidths[place], race)
+                    if not keep_values:
+                        last = replace(last, values=np.empty(0))
+                    race = race.after(last.scores)
+                    report(next(n_tried) / len(bandwidths))
                 found.append(last)
             return found
 
+        middle = int(_best_first(bandwidths, self.rows.median)[0])
+        (typical,) = outwards(range(middle, middle + 1), race)
+        race = race.after(typical.scores)
         sides = range(middle - 1, -1, -1), range(middle + 1, len(bandwidths))
-        wider, narrower = self.rows.side_by_side(outwards, sides)
+        wider, narrower = self.rows.side_by_side(
+            lambda places: outwards(places, race, typical), sides
+        )
         report(1.0)
         return [*reversed(wider), typical, *narrower]
-
-    def _are_given_up(self, found: HeldOut, race: Race) -> bool:
-        return self.scoring == "neg_log_loss" and bool(found.scores.max() < race.least)
 
     def scouted(self, bandwidths: FloatArray, race: Race) -> FloatArray:
         """Mean held-out scores of bandwidths and Cs, (bandwidths, Cs), as :meth:`raced` has them.
@@ -205,7 +195,7 @@ class Grid:
         slack = replace(race, behind=race.behind + _SCOUT_ERROR / np.sqrt(n_out[first]))
         scout = replace(self, masks=self.masks[:, [first]])
         # Values of many classes at all bandwidths would take much memory.
-        found = scout.raced(bandwidths, slack, keep=lambda one: replace(one, values=np.empty(0)))
+        found = scout.raced(bandwidths, slack, keep_values=False)
         scores = np.array([one.scores for one in found])
         then, alive = scores.copy(), scores >= slack.after(scores).least
         others = np.delete(self.masks, first, axis=1)
@@ -249,8 +239,7 @@ def one_hot(codes: Array, n_classes: int) -> Array:
     return codes[:, None] == arrays_of(codes).put(np.arange(n_classes))
 
 
-@dataclass(frozen=True, eq=False)
-class _Fold:
+class _Fold(NamedTuple):
     """Places, classes and weights of the rows that a fold holds out."""
 
     number: int
@@ -259,12 +248,14 @@ class _Fold:
     weight: Array
 
 
+@dataclass(eq=False)
 class _Watch:
     """Follows the held-out loss of all fits, and gives up every C that is too far behind."""
 
-    def __init__(self, race: Race, folds: list[_Fold], shape: tuple[int, int]) -> None:
-        self.race, self.folds = race, folds
-        self.at_work, self.scores = np.ones(shape, dtype=bool), np.zeros(shape)  # (Cs, folds)
+    race: Race
+    folds: list[_Fold]
+    at_work: BoolArray  # (Cs, folds)
+    scores: FloatArray  # (Cs, folds)
 
     def __call__(self, progress: Progress) -> BoolArray:
         """Mark the hopeless of the problems at work."""

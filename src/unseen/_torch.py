@@ -207,12 +207,11 @@ class TorchArrays(NumpyArrays):
             logits = torch.nn.functional.pad(logits, (1, 0))
         return self.host(torch.softmax(logits, -1))
 
-    def softplus(self, values: Array) -> Array:
-        values = values.double()
-        return torch.logaddexp(torch.zeros_like(values), values)
-
     def log_losses(self, logits: Array, codes: Array) -> Array:
         logits = logits.double()
+        if logits.shape[2] == 1:
+            values = torch.where(codes > 0, -1.0, 1.0)[:, None] * logits[..., 0]
+            return torch.logaddexp(torch.zeros_like(values), values)
         places = codes[:, None, None].expand(-1, logits.shape[1], 1)
         return torch.logsumexp(logits, 2) - logits.gather(2, places)[..., 0]
 

@@ -18,7 +18,7 @@ from unseen._team import controller
 from unseen._types import FloatArray, IntArray, Matrix
 from unseen.samples import Clusters
 from unseen.scores.base import FOLDS, assign_folds
-from unseen.scores.refit import CrossFitter
+from unseen.scores.crossfit import CrossFitter
 
 # Of fewer rows of a class trees learn little.
 _LEAST_ROWS = 250
@@ -30,7 +30,7 @@ _LEAST_POSTERIOR = 1e-15
 
 
 @dataclass(eq=False, repr=False)
-class _Boosting(ClassifierMixin, BaseEstimator):
+class Boosting(ClassifierMixin, BaseEstimator):
     """Gradient boosting of trees of eight leaves, on one thread.
 
     More rounds, or larger trees, overfit some hundred rows. Threads of OpenMP would wait more than
@@ -40,7 +40,7 @@ class _Boosting(ClassifierMixin, BaseEstimator):
     n_rounds: int = 60
     learning_rate: float = 0.1
 
-    def fit(self, X: FloatArray, y: IntArray) -> _Boosting:
+    def fit(self, X: FloatArray, y: IntArray) -> Boosting:
         """Fit to labelled rows."""
         # Most estimates need no trees, which are slow to import.
         from sklearn.ensemble import HistGradientBoostingClassifier
@@ -62,11 +62,6 @@ class _Boosting(ClassifierMixin, BaseEstimator):
         """Posteriors of the classes, (n, K)."""
         with controller("sklearn.ensemble").limit(limits=1, user_api="openmp"):
             return np.asarray(self.model_.predict_proba(X))
-
-
-def boosting() -> ClassifierMixin:
-    """The classifier, not yet fitted."""
-    return _Boosting()
 
 
 def may_boost(X: Matrix, codes: IntArray, X_new: Matrix) -> bool:
@@ -95,7 +90,7 @@ def boosted_posteriors(
     clusters = clusters or Clusters.of_copies(X, X_new)
     if not _scout_wins(X, codes, losses, seed, clusters.together[0]):
         return None
-    fitter = CrossFitter(boosting(), n_jobs)
+    fitter = CrossFitter(Boosting(), n_jobs)
     labelled, new = fitter.posteriors(X, codes, X_new, n_folds, seed, clusters)
     assert labelled is not None
     gain = losses - _log_losses(labelled, codes)
@@ -113,7 +108,7 @@ def _scout_wins(
     out = assign_folds(codes, FOLDS, seed, together) < _FOLDS_OUT
     if not (np.bincount(codes[~out], minlength=codes.max() + 1) > 0).all():
         return False
-    scout = _Boosting(n_rounds=10, learning_rate=0.5).fit(X[~out], codes[~out])
+    scout = Boosting(n_rounds=10, learning_rate=0.5).fit(X[~out], codes[~out])
     theirs = _log_losses(scout.predict_proba(X[out]), codes[out])
     return bool(theirs.sum() < losses[out].sum())
 

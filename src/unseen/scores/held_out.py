@@ -37,12 +37,7 @@ def accuracy(values: FloatArray, codes: IntArray, weight: FloatArray) -> FloatAr
 def neg_log_loss(values: FloatArray, codes: IntArray, weight: FloatArray) -> FloatArray:
     """Mean log-probability of the true class, for each problem."""
     arrays = arrays_of(values)
-    if values.shape[2] == 1:
-        # In the precision of the values: in single precision a race is judged in half the time.
-        sign = arrays.put(1.0 - 2.0 * (codes > 0), values.dtype)
-        losses = arrays.softplus(sign[:, None] * values[..., 0])
-    else:
-        losses = arrays.log_losses(values, codes)
+    losses = arrays.log_losses(values, codes)
     found: FloatArray = arrays.host(-(weight @ losses) / weight.sum())
     return found
 

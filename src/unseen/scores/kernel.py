@@ -182,7 +182,8 @@ def _references(
     n_old: int, n_new: int, rng: np.random.RandomState, clusters: Clusters | None
 ) -> tuple[IntArray, IntArray, IntArray]:
     """Places of the labelled rows to measure from; the cluster of each labelled and new row."""
-    labelled, new = np.arange(n_old), np.arange(n_old, n_old + n_new)
+    labelled: IntArray = np.arange(n_old)
+    new: IntArray = n_old + np.arange(n_new)
     chosen = labelled
     if clusters is not None and not clusters.distinct:
         # Of copies one is enough to measure from.

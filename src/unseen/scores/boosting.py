@@ -88,7 +88,13 @@ def boosted_posteriors(
     if losses.mean() < _NOTHING_TO_WIN:
         return None
     clusters = clusters or Clusters.of_copies(X, X_new)
-    if not _scout_wins(X, codes, losses, seed, clusters.together[0]):
+    out = assign_folds(codes, FOLDS, seed, clusters.together[0]) < _FOLDS_OUT
+    if not (np.bincount(codes[~out], minlength=codes.max() + 1) > 0).all():
+        return None
+    # A quick fit to a part of the rows scouts, against models of more rows.
+    scout = Boosting(n_rounds=10, learning_rate=0.5).fit(X[~out], codes[~out])
+    theirs = _log_losses(scout.predict_proba(X[out]), codes[out])
+    if not theirs.sum() < losses[out].sum():
         return None
     fitter = CrossFitter(Boosting(), n_jobs)
     labelled, new = fitter.posteriors(X, codes, X_new, n_folds, seed, clusters)
@@ -96,21 +102,6 @@ def boosted_posteriors(
     gain = losses - _log_losses(labelled, codes)
     clearly = gain.mean() > _STANDARD_ERRORS * gain.std() / np.sqrt(len(gain))
     return (labelled, new) if clearly else None
-
-
-def _scout_wins(
-    X: FloatArray, codes: IntArray, losses: FloatArray, seed: int, together: IntArray
-) -> bool:
-    """Whether a quick fit to a part of the rows has less than these ``losses`` on the others.
-
-    The losses (n,) are those of the other classifier, out of fold, by models of more rows.
-    """
-    out = assign_folds(codes, FOLDS, seed, together) < _FOLDS_OUT
-    if not (np.bincount(codes[~out], minlength=codes.max() + 1) > 0).all():
-        return False
-    scout = Boosting(n_rounds=10, learning_rate=0.5).fit(X[~out], codes[~out])
-    theirs = _log_losses(scout.predict_proba(X[out]), codes[out])
-    return bool(theirs.sum() < losses[out].sum())
 
 
 def _log_losses(posteriors: FloatArray, codes: IntArray) -> FloatArray:

@@ -245,12 +245,25 @@ class KernelCrossFitter(CrossFitter):
         rows, bandwidths = self.prepared(X, codes, X_new, rng)
         clusters, n_classes = clusters or Clusters.of_copies(X, X_new), int(codes.max()) + 1
         seeds = rng.randint(2**31 - 1, size=(n_repeats, n_classes))
+        n_new, (_, C_values) = len(clusters.new), self.classifier.candidates(rows.median)
+
+        def against(part: tuple[int, int]) -> ScorePair:
+            code, seed = part
+            own = codes == code
+            members = np.concatenate([np.arange(n_new), n_new + np.flatnonzero(own)])
+            # With the landmarks of all rows.
+            some = replace(rows, X=rows.X[members], weight=rows.weight[members])
+            is_new = (members < n_new).astype(np.int64)
+            folds = assign_folds(is_new, n_folds, int(seed), clusters.part(own).stacked)
+            masks = fold_masks(folds)
+            grid = Grid(some, is_new, C_values, masks, self.pair_scoring, SCORE_LIMITS)
+            # The bandwidth and C that held-out rows like best.
+            best = max(map(grid.held_out, bandwidths), key=lambda found: found.scores.max())
+            scores = rows.arrays.host(best.values[:, best.scores.argmax(), 0]).copy()
+            scores += np.log(n_new / own.sum()) - fold_offsets(masks, is_new)
+            return scores[:n_new], scores[n_new:]
+
         with own_threads(self.n_jobs):
-
-            def against(part: tuple[int, int]) -> ScorePair:
-                code, seed = part
-                return self._against(codes == code, rows, clusters, bandwidths, n_folds, seed)
-
             parts = [part for drawn in seeds for part in enumerate(drawn)]
             found = rows.side_by_side(against, parts)
         return [mean_pair(found[code::n_classes]) for code in range(n_classes)]
@@ -328,33 +341,6 @@ class KernelCrossFitter(CrossFitter):
                 known = classifier.prepare(X, np.ones(X.shape[0]), rng)
                 bandwidths = np.array([classifier.choose([known], codes, rng)[1]])
         return rows, bandwidths
-
-    def _against(
-        self,
-        own: BoolArray,
-        rows: PreparedRows,
-        clusters: Clusters,
-        bandwidths: FloatArray,
-        n_folds: int,
-        seed: int,
-    ) -> ScorePair:
-        """Scores against a class's ``own`` rows, at the bandwidth and C that held-out rows like."""
-        n_new, n_old = len(clusters.new), int(own.sum())
-        members = np.concatenate([np.arange(n_new), n_new + np.flatnonzero(own)])
-        # With the landmarks of all rows.
-        rows = replace(rows, X=rows.X[members], weight=rows.weight[members])
-        is_new = np.repeat([1, 0], [n_new, n_old])
-        folds = assign_folds(is_new, n_folds, int(seed), clusters.part(own).stacked)
-        masks, (_, C_values) = fold_masks(folds), self.classifier.candidates(rows.median)
-        grid = Grid(rows, is_new, C_values, masks, self.pair_scoring, SCORE_LIMITS)
-        scores, best = np.empty(0), -np.inf
-        for width in bandwidths:
-            found = grid.held_out(width)
-            if found.scores.max() > best:
-                best, chosen = found.scores.max(), found.values[:, found.scores.argmax(), 0]
-                scores = rows.arrays.host(chosen).copy()
-        scores += np.log(n_new / n_old) - fold_offsets(masks, is_new)
-        return scores[:n_new], scores[n_new:]
 
     def _density_ratios(
         self, every: list[PreparedRows], is_new: IntArray, masks: Array, n_effective: float

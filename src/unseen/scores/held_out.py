@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import NamedTuple
 
 import numpy as np
 
@@ -127,17 +126,17 @@ class Grid:
             one_hot(codes, int(codes.max()) + 1)[:, None],
         )
         out, shape = (masks == 0) & (weight > 0)[:, None], (self.C_values.size, n_folds)
-        places = [arrays.xp.where(held)[0] for held in out.T]
-        folds = [_Fold(n, one, codes[one], weight[one]) for n, one in enumerate(places) if len(one)]
+        places = {fold: arrays.xp.where(held)[0] for fold, held in enumerate(out.T)}
+        places = {fold: rows for fold, rows in places.items() if len(rows)}
         watch, watched = None, WATCHED
         if race is not None and self.scoring == "neg_log_loss":
-            watch = _Watch(race, folds, np.ones(shape, dtype=bool), np.zeros(shape))
+            watch = _Watch(race, places, codes, weight, np.ones(shape, dtype=bool), np.zeros(shape))
             watched = (1, 2, 3, *WATCHED) if race.early else WATCHED
         tol, max_iter = self.limits
         found = solve(factor, cells, tol=tol, max_iter=max_iter, watch=watch, watched=watched)
         values = out_of_fold_values(found.values.reshape(len(codes), *shape, -1), out)
         score = SCORINGS[self.scoring]
-        scores = [score(values[fold.rows], fold.codes, fold.weight) for fold in folds]
+        scores = [score(values[rows], codes[rows], weight[rows]) for rows in places.values()]
         mean = np.mean(scores, axis=0) if scores else np.zeros(self.C_values.size)
         return HeldOut(values, mean, found.error.reshape(shape).max(axis=1))
 
@@ -234,21 +233,14 @@ def one_hot(codes: Array, n_classes: int) -> Array:
     return codes[:, None] == arrays_of(codes).put(np.arange(n_classes))
 
 
-class _Fold(NamedTuple):
-    """Places, classes and weights of the rows that a fold holds out."""
-
-    number: int
-    rows: Array
-    codes: Array
-    weight: Array
-
-
 @dataclass(eq=False)
 class _Watch:
     """Follows the held-out loss of all fits, and gives up every C that is too far behind."""
 
     race: Race
-    folds: list[_Fold]
+    places: dict[int, Array]  # of the rows that each fold holds out
+    codes: Array
+    weight: Array
     at_work: BoolArray  # (Cs, folds)
     scores: FloatArray  # (Cs, folds)
 
@@ -263,13 +255,13 @@ class _Watch:
             (just_finished, just_finished, progress.finished),
             (progress.active, np.arange(progress.active.size), progress.values),
         ):
-            for fold in self.folds:
-                own = problems % n_folds == fold.number
+            for fold, rows in self.places.items():
+                own = problems % n_folds == fold
                 if own.any():
-                    part = values[fold.rows[:, None], arrays_of(values).put(columns[own])]
-                    losses = neg_log_loss(part, fold.codes, fold.weight)
+                    part = values[rows[:, None], arrays_of(values).put(columns[own])]
+                    losses = neg_log_loss(part, self.codes[rows], self.weight[rows])
                     self.scores.flat[problems[own]] = losses
-        judged = [fold.number for fold in self.folds]
+        judged = list(self.places)
         possible = (self.scores + gain)[:, judged].mean(axis=1)
         finished = ~self.at_work.any(axis=1)
         reached = self.scores[finished][:, judged].mean(axis=1).max(initial=self.race.best)

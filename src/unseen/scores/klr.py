@@ -255,8 +255,8 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
 
         ``every`` holds the same rows on each scale; the best is named by its place there.
         """
-        bandwidths = [self.candidates(rows.median)[0] for rows in every]
-        C_values = self.candidates(every[0].median)[1]
+        grids = [self.candidates(rows.median) for rows in every]
+        bandwidths, C_values = [widths for widths, _ in grids], grids[0][1]
         if bandwidths[0].size * C_values.size == 1:
             return 0, float(bandwidths[0][0]), float(C_values[0]), None
         every, codes = self._few_rows(every, codes, rng)

@@ -103,18 +103,17 @@ def grid_fit(rows, codes, masks, C_values, bandwidth):
     found = Grid(rows, codes, C_values, masks).held_out(bandwidth)
     best = C_values[[found.scores.argmax()]]
     factor, arrays = rows.factor(bandwidth), rows.arrays
-    dtype = arrays.precision(factor.design)
     whole = logistic.Problems(
         best,
         np.zeros(1, dtype=np.int64),
-        arrays.put(rows.weight[:, None], dtype),
-        arrays.cast(one_hot(codes, 2)[:, None], dtype),
+        arrays.put(rows.weight[:, None], factor.dtype),
+        arrays.put(one_hot(codes, 2)[:, None], factor.dtype),
     )
     return factor, logistic.solve(factor, whole, tol=1e-3, max_iter=100), found
 
 
 def auc(factor, solution, rows, X, y):
-    coefficients = solution.coefficients[:-1, 0].astype(rows.arrays.precision(factor.design))
+    coefficients = solution.coefficients[:-1, 0].astype(factor.dtype)
     scores = factor.kernel.functions(X, rows.standardise, coefficients)[:, 0]
     return weighted_auc(scores, y == 1, np.ones(len(y)))
 

@@ -41,15 +41,14 @@ def many_blocks(monkeypatch):
 def threads(monkeypatch):
     """The threads that have done a part of some work."""
     seen = set()
-    of_one = _team._Handed.__next__
 
-    def handed(self):
-        found = of_one(self)
-        seen.add(threading.get_ident())
-        time.sleep(1e-4 if len(seen) > 1 else 0.02)  # so that the others come to their turn
-        return found
+    def handed(parts):
+        for found in enumerate(parts):
+            seen.add(threading.get_ident())
+            time.sleep(1e-4 if len(seen) > 1 else 0.02)  # so that the others come to their turn
+            yield found
 
-    monkeypatch.setattr(_team._Handed, "__next__", handed)
+    monkeypatch.setattr(_team, "enumerate", handed, raising=False)
     return seen
 
 

@@ -8,10 +8,11 @@ operators that NumPy and torch share and in the verbs of :class:`NumpyArrays`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import cache, partial, wraps
 from itertools import combinations
+from operator import getitem
 from typing import Any, TypeVar
 
 import numpy as np
@@ -36,7 +37,6 @@ FEW_OUTPUTS = 12
 LARGE_SHIFT = -0.4  # exponents from here on are rounded as much as a difference of exponentials
 # Smaller shares would be subnormal numbers, which a processor multiplies ten times as slowly.
 _LEAST_POWERS = {np.dtype(np.float32): -80.0, np.dtype(np.float64): -700.0}
-_device: ContextVar[str] = ContextVar("unseen_device", default="cpu")
 # Rows on a device, by the identity of those on the host and the name of the device.
 sent_rows: ContextVar[dict[Any, Any] | None] = ContextVar("unseen_sent", default=None)
 
@@ -73,13 +73,23 @@ def on_device(device: str | None) -> Iterator[None]:
     if device is None:
         yield
         return
-    arrays = _arrays_on(device)
-    token = _device.set(device)
+    arrays, (kind, _, number) = _NUMPY, str(device).partition(":")
+    if device not in ("cpu", "cuda", "torch") and not (kind == "cuda" and number.isdecimal()):
+        raise ValueError(f'device must be "cpu", "cuda", "cuda:1" or "torch"; got {device!r}.')
+    if device != "cpu":
+        try:
+            from unseen._torch import TorchArrays
+        except ImportError as error:
+            raise ImportError(
+                f'device={device!r} needs torch; install it with: pip install "unseen[gpu]"'
+            ) from error
+        arrays = TorchArrays.named(device)
+    token = _chosen.set(arrays)
     try:
         with arrays.full_precision():
             yield
     finally:
-        _device.reset(token)
+        _chosen.reset(token)
 
 
 def where_rows_are(method: Method) -> Method:
@@ -100,7 +110,7 @@ def card_of(X: Any) -> str | None:
 
 def carried(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function on the device chosen now, in whatever thread or process it is called."""
-    return partial(_call_on, _device.get(), function)
+    return partial(_call_on, chosen_arrays().name, function)
 
 
 def _call_on(device: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -110,7 +120,7 @@ def _call_on(device: str, function: Callable[..., Any], *args: Any, **kwargs: An
 
 def chosen_arrays() -> NumpyArrays:
     """The verbs of the device that the work runs on."""
-    return _arrays_on(_device.get())
+    return _chosen.get()
 
 
 def arrays_of(array: Array) -> NumpyArrays:
@@ -128,9 +138,9 @@ def kept_there(record: Any, name: str) -> Array:
     if arrays.is_host:
         return array
     kept = vars(record).setdefault("_kept_there", {})
-    if (name, _device.get()) not in kept:
-        kept[name, _device.get()] = arrays.put(array)
-    return kept[name, _device.get()]
+    if (name, arrays.name) not in kept:
+        kept[name, arrays.name] = arrays.put(array)
+    return kept[name, arrays.name]
 
 
 @contextmanager
@@ -143,40 +153,37 @@ def rows_sent_once() -> Iterator[None]:
         sent_rows.reset(token)
 
 
-def _arrays_on(device: str) -> NumpyArrays:
-    if device == "cpu":
-        return _NUMPY
-    kind, _, number = str(device).partition(":")
-    if device not in ("cuda", "torch") and not (kind == "cuda" and number.isdecimal()):
-        raise ValueError(f'device must be "cpu", "cuda", "cuda:1" or "torch"; got {device!r}.')
-    try:
-        from unseen._torch import TorchArrays
-    except ImportError as error:
-        raise ImportError(
-            f'device={device!r} needs torch; install it with: pip install "unseen[gpu]"'
-        ) from error
-    return TorchArrays.named(device)
-
-
 class NumpyArrays:
     """NumPy's verbs, in blocks of rows that stay in the cache of a processor.
 
-    ``xp`` is the module whose functions of one name and meaning need no verb of their own.
+    ``xp`` is the module whose functions of one name and meaning need no verb of their own. Verbs
+    that are functions of NumPy have its names for their arguments.
     """
 
-    is_host = True
+    name, is_host = "cpu", True
     xp: Any = np
     side_by_side, summed = staticmethod(side_by_side), staticmethod(summed)
-
-    @contextmanager
-    def full_precision(self) -> Iterator[None]:
-        """Products of single precision are not rounded any further."""
-        yield
+    # Inside, products of single precision are not rounded any further.
+    full_precision: Any = staticmethod(nullcontext)
+    empty: Any = staticmethod(np.empty)
+    zeros: Any = staticmethod(np.zeros)
+    # An array to be filled, whose products with narrow arrays are fast.
+    design: Any = staticmethod(np.empty)
+    # Rows of all parts, one after the other; on the device if a part is there.
+    joined: Any = staticmethod(np.concatenate)
+    # Values of a table at the places of rows, which are small whole numbers.
+    looked_up: Any = staticmethod(getitem)
+    # The axes of the left array must be the first ones of the right array.
+    contract: Any = staticmethod(np.einsum)
+    # Straight lines between places at rising knots, constant beyond.
+    interpolated: Any = staticmethod(np.interp)
 
     def put(self, values: Array, dtype: Any = None) -> Array:
         """Values on the device, without a copy where they are there; sparse rows stay."""
         sparse = not isinstance(values, np.ndarray) and issparse(values)  # the latter takes longer
         return values if sparse else np.asarray(values, dtype=dtype)
+
+    host: Any = put  # the array as NumPy's own; sparse rows as they are
 
     def put_rows(self, rows: Array) -> Array:
         """Rows on the device where they are many; a few are put there whenever they are needed.
@@ -185,34 +192,10 @@ class NumpyArrays:
         """
         return rows
 
-    def host(self, array: Array) -> Any:
-        """The array as NumPy's own; sparse rows as they are."""
-        return self.put(array)
-
-    def empty(self, shape: tuple[int, ...], dtype: Any = np.float64) -> Array:
-        """An array to be filled."""
-        return np.empty(shape, dtype=dtype)
-
-    def zeros(self, shape: tuple[int, ...], dtype: Any = np.float64) -> Array:
-        """An array of zeros."""
-        return np.zeros(shape, dtype=dtype)
-
-    def design(self, n_rows: int, n_columns: int, dtype: Any) -> Array:
-        """An array to be filled, whose products with narrow arrays are fast."""
-        return np.empty((n_rows, n_columns), dtype=dtype)
-
     def sealed(self, array: Array) -> Array:
         """The array, which nobody writes to any more, so that a record needs no copy."""
         array.flags.writeable = False
         return array
-
-    def precision(self, array: Array) -> np.dtype[Any]:
-        """The array's type of numbers, in NumPy's words."""
-        return np.dtype(str(array.dtype).removeprefix("torch."))
-
-    def cast(self, array: Array, dtype: Any) -> Array:
-        """The array with numbers of another type."""
-        return array.astype(dtype)
 
     def blocks(self, n_rows: int, width: int, times: int = 1) -> list[slice]:
         """Slices of rows, for so many numbers a row, each the sum of so many products."""
@@ -224,25 +207,6 @@ class NumpyArrays:
         """Slices of rows, for kernel values against so many landmarks."""
         # Several passes go over a block: it must stay in the cache of one core.
         return row_blocks(n_rows, max(64, AT_HAND // max(width, 1)))
-
-    def columns(self, array: Array, which: Any) -> Array:
-        """Some columns of an array, together in memory."""
-        return np.ascontiguousarray(array[:, which])
-
-    def joined(self, parts: list[Array]) -> Array:
-        """Rows of all parts, one after the other; on the device if a part is there."""
-        return np.concatenate(parts)
-
-    def looked_up(self, table: FloatArray, places: Array) -> Array:
-        """Values of a table at the places of rows, which are small whole numbers."""
-        return table[places]
-
-    def contract(self, formula: str, left: Array, right: Array, dtype: Any = None) -> Array:
-        """Sum of products over the axes that the result of ``formula`` does not have.
-
-        The axes of the left array must be the first ones of the right array.
-        """
-        return np.einsum(formula, left, right, dtype=dtype)
 
     def total(self, array: Array) -> FloatArray:
         """Sum over the rows, in double precision, on the host."""
@@ -273,14 +237,14 @@ class NumpyArrays:
         found = np.zeros((rows.shape[1], rows.shape[1]), dtype=rows.dtype)
         tiles = even_blocks(rows.shape[1], TILE)
 
-        def scale(some: slice) -> None:
-            np.multiply(rows[some], root[some, None], out=scaled[some])
-
         def multiply(pair: tuple[slice, slice]) -> None:
             # A product of the same columns twice takes half the time.
             found[pair] = scaled[:, pair[0]].T @ scaled[:, pair[1]]
 
-        side_by_side(scale, even_blocks(len(rows), 4 * TILE))
+        side_by_side(
+            lambda some: np.multiply(rows[some], root[some, None], out=scaled[some]),
+            even_blocks(len(rows), 4 * TILE),
+        )
         side_by_side(multiply, [*combinations(tiles, 2), *zip(tiles, tiles, strict=True)])
         return found
 
@@ -342,16 +306,25 @@ class NumpyArrays:
         return powers
 
     def posteriors(self, logits: Array) -> FloatArray:
-        """Probabilities of the classes, a row each, in double precision, on the host."""
+        """Probabilities of the classes, in double precision, on the host.
+
+        Of logits (n, K), or of log-odds (n, 1) of the second of two classes.
+        """
+        if logits.shape[1] == 1:
+            logits = np.column_stack([0 * logits, logits])
         return np.asarray(softmax(logits, axis=1))
 
-    def softplus(self, values: Array) -> Array:
-        """``log(1 + exp(values))``."""
-        # NumPy's logaddexp takes ten times as long.
-        return np.maximum(values, 0) + np.log1p(np.exp(-np.abs(values)))
-
     def log_losses(self, logits: Array, codes: Array) -> Array:
-        """Minus the log-probability of a class for each row, of logits (n, problems, K)."""
+        """Minus the log-probability of a class for each row, (n, problems).
+
+        Of logits (n, problems, K), or of log-odds (n, problems, 1) of the second of two classes.
+        """
+        if logits.shape[2] == 1:
+            # In the precision of the values: in single precision a race is judged in half the time.
+            sign = np.asarray(1.0 - 2.0 * (codes > 0), dtype=logits.dtype)
+            values = sign[:, None] * logits[..., 0]
+            # NumPy's logaddexp takes ten times as long.
+            return np.maximum(values, 0) + np.log1p(np.exp(-np.abs(values)))
         true, largest = logits[np.arange(len(codes)), :, codes], _largest(logits)
         # Sums over a short last axis are faster as a product; ones of double precision.
         sums = np.exp(logits - largest[..., None]) @ np.ones(logits.shape[2])
@@ -389,12 +362,9 @@ class NumpyArrays:
         found[order] = steps
         return found.reshape(order.shape)
 
-    def interpolated(self, values: Array, knots: Array, places: Array) -> Array:
-        """Straight lines between places at rising knots, constant beyond."""
-        return np.interp(values, knots, places)
-
 
 _NUMPY = NumpyArrays()
+_chosen: ContextVar[NumpyArrays] = ContextVar("unseen_device", default=_NUMPY)
 
 
 @cache

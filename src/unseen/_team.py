@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
-from functools import lru_cache, wraps
+from functools import cache, wraps
+from importlib import import_module
 from itertools import pairwise, starmap
 from math import inf
 from operator import length_hint
@@ -72,7 +73,8 @@ def team(n_jobs: int | None = None) -> Iterator[None]:
     None keeps the team that is there; where there is none, joblib says how many, which is one
     outside of ``joblib.parallel_config``. A number below 0 counts from all cores, as joblib does.
     """
-    outer, n_threads = _team.get(), _n_threads(n_jobs)
+    # A cluster may have more cores than the machine we are on.
+    outer, n_threads = _team.get(), min(effective_n_jobs(n_jobs), max(cpu_count(), n_jobs or 0))
     if outer is not None and (n_jobs is None or n_threads == outer.n_threads):
         yield
         return
@@ -103,39 +105,20 @@ def own_threads(n_jobs: int | None = None) -> Iterator[None]:
         yield
 
 
-def _n_threads(n_jobs: int | None) -> int:
-    """Threads for so many jobs: a cluster may have more cores than the machine we are on."""
-    return min(effective_n_jobs(n_jobs), max(cpu_count(), n_jobs or 0))
-
-
 def one_blas_thread() -> Any:
     """Context in which BLAS runs on the calling thread alone.
 
     Small products spread over threads wait for each other longer than they compute, above all
     on a busy machine, and their rounding then depends on the number of cores.
     """
-    return _controller().limit(limits=1, user_api="blas")
+    return controller("scipy.linalg").limit(limits=1, user_api="blas")
 
 
-@lru_cache(maxsize=1)
-def _controller() -> ThreadpoolController:
-    # scipy loads a BLAS of its own; the controller sees only what is loaded when it is made.
-    import scipy.linalg  # noqa: F401
-
+@cache
+def controller(module: str) -> ThreadpoolController:
+    """Limits the threads of libraries that this module and those before it have loaded."""
+    import_module(module)  # scipy has a BLAS of its own, and scikit-learn an OpenMP
     return ThreadpoolController()
-
-
-class _Handed(Iterator[tuple[int, Part]]):
-    """Parts with their places, handed out one by one to whichever thread asks."""
-
-    def __init__(self, parts: Iterable[Part]) -> None:
-        self._parts, self._lock, self.ended = enumerate(parts), Lock(), False
-
-    def __next__(self) -> tuple[int, Part]:
-        with self._lock:
-            if self.ended:
-                raise StopIteration
-            return next(self._parts)
 
 
 def side_by_side(work: Callable[[Part], Result], parts: Iterable[Part]) -> list[Result]:
@@ -153,15 +136,21 @@ def side_by_side(work: Callable[[Part], Result], parts: Iterable[Part]) -> list[
     one, n_parts = _team.get(), length_hint(parts, sys.maxsize)
     if one is None or one.n_threads == 1 or n_parts < 2:
         return [work(part) for part in parts]
-    handed, found, failed = _Handed(parts), dict[int, Result](), dict[int, BaseException]()
+    left, lock = enumerate(parts), Lock()
+    found, failed = dict[int, Result](), dict[int, BaseException]()
 
     def take() -> None:
         place = 0
         try:
-            for place, part in handed:
+            while True:
+                with lock:
+                    following = None if failed else next(left, None)
+                if following is None:
+                    return
+                place, part = following
                 found[place] = work(part)
         except BaseException as error:
-            failed[place], handed.ended = error, True
+            failed[place] = error
 
     called = one.called(take, n_parts - 1)
     take()

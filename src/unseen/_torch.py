@@ -30,7 +30,7 @@ class TorchArrays(NumpyArrays):
     is_host, xp = False, torch
 
     def __init__(self, device: torch.device) -> None:
-        self.device = device
+        self.device, self.name = device, "torch" if device.type == "cpu" else str(device)
 
     @classmethod
     def named(cls, device: str) -> Self:
@@ -83,7 +83,7 @@ class TorchArrays(NumpyArrays):
         if array.numel() < _FEW_NUMBERS // 64:
             return array.cpu().numpy()
         # NumPy asks for large pages, and a copy into those takes a fraction of the time.
-        found = np.empty(tuple(array.shape), dtype=self.precision(array))
+        found = np.empty(tuple(array.shape), dtype=str(array.dtype).removeprefix("torch."))
         torch.from_numpy(found).copy_(array)
         return found
 
@@ -93,7 +93,8 @@ class TorchArrays(NumpyArrays):
     def zeros(self, shape: tuple[int, ...], dtype: Any = np.float64) -> Array:
         return torch.zeros(shape, dtype=_kind(dtype), device=self.device)
 
-    def design(self, n_rows: int, n_columns: int, dtype: Any) -> Array:
+    def design(self, shape: tuple[int, int], dtype: Any = np.float64) -> Array:
+        n_rows, n_columns = shape
         width = -(-n_columns // _ALIGNED) * _ALIGNED
         whole = self.empty((n_rows, width), dtype)
         whole[:, n_columns:] = 0  # products take in these columns too
@@ -101,9 +102,6 @@ class TorchArrays(NumpyArrays):
 
     def sealed(self, array: Array) -> Array:
         return array if isinstance(array, torch.Tensor) else super().sealed(array)
-
-    def cast(self, array: Array, dtype: Any) -> Array:
-        return array.to(_kind(dtype))
 
     def blocks(self, n_rows: int, width: int, times: int = 1) -> list[slice]:
         return row_blocks(n_rows, max(_MOST_NUMBERS // width, 1))
@@ -121,12 +119,9 @@ class TorchArrays(NumpyArrays):
             total += work(part)
         return total
 
-    def columns(self, array: Array, which: Any) -> Array:
-        return array[:, which].contiguous()
-
     def joined(self, parts: list[Array]) -> Array:
         if not any(isinstance(part, torch.Tensor) for part in parts):
-            return super().joined(parts)
+            return np.concatenate(parts)
         return torch.cat([self.put(part) for part in parts])
 
     def looked_up(self, table: FloatArray, places: Array) -> Array:
@@ -207,14 +202,16 @@ class TorchArrays(NumpyArrays):
         return torch.softmax(values, -1)
 
     def posteriors(self, logits: Array) -> FloatArray:
-        return self.host(torch.softmax(self.put(logits, np.float64), -1))
-
-    def softplus(self, values: Array) -> Array:
-        values = values.double()
-        return torch.logaddexp(torch.zeros_like(values), values)
+        logits = self.put(logits, np.float64)
+        if logits.shape[1] == 1:
+            logits = torch.nn.functional.pad(logits, (1, 0))
+        return self.host(torch.softmax(logits, -1))
 
     def log_losses(self, logits: Array, codes: Array) -> Array:
         logits = logits.double()
+        if logits.shape[2] == 1:
+            values = torch.where(codes > 0, -1.0, 1.0)[:, None] * logits[..., 0]
+            return torch.logaddexp(torch.zeros_like(values), values)
         places = codes[:, None, None].expand(-1, logits.shape[1], 1)
         return torch.logsumexp(logits, 2) - logits.gather(2, places)[..., 0]
 

@@ -30,8 +30,8 @@ from unseen.mixture.base import LabelledSample
 from unseen.records import UpperBound
 from unseen.roc.sketch import RocSketch
 from unseen.scores.base import stack_samples
+from unseen.scores.crossfit import log_odds
 from unseen.scores.klr import KernelLogisticRegression
-from unseen.scores.refit import log_odds
 
 Form = Literal["clopper-pearson", "dkw", "vc"]
 

@@ -121,7 +121,7 @@ class Candidates:
             # The cell in which the middle of a step lies, for each row of F.
             pooled = F + H
             middle = (pooled.cumsum(1) - pooled / 2) / pooled.sum(1)[:, None]
-            cell = arrays.cast((middle * N_CELLS).clip(max=N_CELLS - 1), np.uint8)
+            cell = arrays.put((middle * N_CELLS).clip(max=N_CELLS - 1), np.uint8)
             place[columns] = cell.ravel()[_flat(of_F, n_steps)]
 
         # Several candidates at a time, where rows are few.

@@ -80,8 +80,8 @@ class Candidate:
 def kernel_features(sample: OpenSample, factor: KernelFactor) -> tuple[Array, Array]:
     """Features of labelled and of new rows whose inner product is the kernel's."""
     arrays, n_labelled = arrays_of(factor.design), len(sample.codes)
-    whitened = arrays.whitened(arrays.cast(factor.design, factor.design.dtype), factor.whiten)
-    features = arrays.cast(whitened, np.float64)
+    whitened = arrays.whitened(factor.design, factor.whiten)
+    features = arrays.put(whitened, np.float64)
     return features[:n_labelled], features[n_labelled:]
 
 

@@ -35,7 +35,7 @@ from unseen.rejection.sample import (
 )
 from unseen.scores.base import as_rows, fold_masks
 from unseen.scores.kernel import Standardisation
-from unseen.scores.klr import KernelLogisticRegression, as_posteriors
+from unseen.scores.klr import KernelLogisticRegression
 
 MIN_PROBABILITY = 1e-6  # smaller probabilities have the logarithm of this one
 NEIGHBOURS = (1, 3, 8)
@@ -168,7 +168,7 @@ def answers_out_of_fold(
             found.classes_ = np.arange(int(codes.max()) + 1)
             # Folds share the kernel values of the rows.
             values = found.fit_checked(as_rows(sample.rows), codes, weight, masks)
-            chances.append(as_posteriors(arrays_of(values), values))
+            chances.append(arrays_of(values).posteriors(values))
         labelled, new = np.split(log_answers(chances), [n_labelled])
     else:
         n_answers = 1 + len(sample.shares) * (len(models) > 1)

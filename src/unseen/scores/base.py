@@ -322,7 +322,7 @@ def fold_masks(folds: Array) -> Array:
     """Columns (n, folds): 1 where the fold trains on the row, 0 where it tests it."""
     arrays = arrays_of(folds)
     own = folds[:, None] != arrays.put(np.arange(int(folds.max()) + 1))
-    return arrays.cast(own, np.float64)
+    return arrays.put(own, np.float64)
 
 
 def fold_offsets(masks: Array, new: IntArray, weights: FloatArray | None = None) -> Array:
@@ -343,7 +343,7 @@ def training_log_odds(masks: Array, new: IntArray, weights: FloatArray | None = 
     """
     weights = np.ones(len(new)) if weights is None else weights
     arrays = arrays_of(masks)
-    trained = arrays.cast(masks == 1, np.float64)
+    trained = arrays.put(masks == 1, np.float64)
     masses = (arrays.put(part) @ trained for part in (weights * new, weights * (1 - new)))
     of_F, of_H = (np.log(arrays.host(mass)) for mass in masses)
     return np.asarray(of_F - of_H)

@@ -8,19 +8,17 @@ than a kernel, so that a quick fit to a part of the rows scouts.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
-from threadpoolctl import ThreadpoolController
 
 from unseen._arrays import chosen_arrays
+from unseen._team import controller
 from unseen._types import FloatArray, IntArray, Matrix
 from unseen.samples import Clusters
 from unseen.scores.base import FOLDS, assign_folds
-from unseen.scores.refit import CrossFitter
+from unseen.scores.crossfit import CrossFitter
 
 # Of fewer rows of a class trees learn little.
 _LEAST_ROWS = 250
@@ -32,7 +30,7 @@ _LEAST_POSTERIOR = 1e-15
 
 
 @dataclass(eq=False, repr=False)
-class _Boosting(ClassifierMixin, BaseEstimator):
+class Boosting(ClassifierMixin, BaseEstimator):
     """Gradient boosting of trees of eight leaves, on one thread.
 
     More rounds, or larger trees, overfit some hundred rows. Threads of OpenMP would wait more than
@@ -42,7 +40,7 @@ class _Boosting(ClassifierMixin, BaseEstimator):
     n_rounds: int = 60
     learning_rate: float = 0.1
 
-    def fit(self, X: FloatArray, y: IntArray) -> _Boosting:
+    def fit(self, X: FloatArray, y: IntArray) -> Boosting:
         """Fit to labelled rows."""
         # Most estimates need no trees, which are slow to import.
         from sklearn.ensemble import HistGradientBoostingClassifier
@@ -55,20 +53,15 @@ class _Boosting(ClassifierMixin, BaseEstimator):
             early_stopping=False,
             random_state=0,
         )
-        with _one_thread():
+        with controller("sklearn.ensemble").limit(limits=1, user_api="openmp"):
             self.model_ = model.fit(X, y)
         self.classes_ = model.classes_
         return self
 
     def predict_proba(self, X: FloatArray) -> FloatArray:
         """Posteriors of the classes, (n, K)."""
-        with _one_thread():
+        with controller("sklearn.ensemble").limit(limits=1, user_api="openmp"):
             return np.asarray(self.model_.predict_proba(X))
-
-
-def boosting() -> ClassifierMixin:
-    """The classifier, not yet fitted."""
-    return _Boosting()
 
 
 def may_boost(X: Matrix, codes: IntArray, X_new: Matrix) -> bool:
@@ -95,9 +88,15 @@ def boosted_posteriors(
     if losses.mean() < _NOTHING_TO_WIN:
         return None
     clusters = clusters or Clusters.of_copies(X, X_new)
-    if not _scout_wins(X, codes, losses, seed, clusters.together[0]):
+    out = assign_folds(codes, FOLDS, seed, clusters.together[0]) < _FOLDS_OUT
+    if not (np.bincount(codes[~out], minlength=codes.max() + 1) > 0).all():
         return None
-    fitter = CrossFitter(boosting(), n_jobs)
+    # A quick fit to a part of the rows scouts, against models of more rows.
+    scout = Boosting(n_rounds=10, learning_rate=0.5).fit(X[~out], codes[~out])
+    theirs = _log_losses(scout.predict_proba(X[out]), codes[out])
+    if not theirs.sum() < losses[out].sum():
+        return None
+    fitter = CrossFitter(Boosting(), n_jobs)
     labelled, new = fitter.posteriors(X, codes, X_new, n_folds, seed, clusters)
     assert labelled is not None
     gain = losses - _log_losses(labelled, codes)
@@ -105,34 +104,7 @@ def boosted_posteriors(
     return (labelled, new) if clearly else None
 
 
-def _scout_wins(
-    X: FloatArray, codes: IntArray, losses: FloatArray, seed: int, together: IntArray
-) -> bool:
-    """Whether a quick fit to a part of the rows has less than these ``losses`` on the others.
-
-    The losses (n,) are those of the other classifier, out of fold, by models of more rows.
-    """
-    out = assign_folds(codes, FOLDS, seed, together) < _FOLDS_OUT
-    if not (np.bincount(codes[~out], minlength=codes.max() + 1) > 0).all():
-        return False
-    scout = _Boosting(n_rounds=10, learning_rate=0.5).fit(X[~out], codes[~out])
-    theirs = _log_losses(scout.predict_proba(X[out]), codes[out])
-    return bool(theirs.sum() < losses[out].sum())
-
-
 def _log_losses(posteriors: FloatArray, codes: IntArray) -> FloatArray:
     """Minus the log-posterior of the class of each row, (n,)."""
     own = np.take_along_axis(posteriors, codes[:, None], axis=1)[:, 0]
     return np.asarray(-np.log(np.maximum(own, _LEAST_POSTERIOR)))
-
-
-def _one_thread() -> Any:
-    return _controller().limit(limits=1, user_api="openmp")
-
-
-@lru_cache(maxsize=1)
-def _controller() -> ThreadpoolController:
-    # The controller sees only what is loaded when it is made.
-    import sklearn.ensemble  # noqa: F401
-
-    return ThreadpoolController()

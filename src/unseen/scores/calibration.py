@@ -39,8 +39,9 @@ class Rescaling:
 
     def __call__(self, posteriors: FloatArray) -> FloatArray:
         """The calibrated posteriors."""
-        logits = _log_posteriors(posteriors, self.zero) / self.temperature + self.bias
-        return np.asarray(softmax(logits, axis=1))
+        # Logarithms stay finite where a classifier says 0.
+        logs = np.log(np.maximum(posteriors, self.zero))
+        return np.asarray(softmax(logs / self.temperature + self.bias, axis=1))
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,8 @@ def needed_rescaling(posteriors: FloatArray, codes: IntArray) -> Rescaling | Non
     """
     rescaling, rows = _least_log_loss(posteriors, codes), np.arange(len(codes))
     after, before = (
-        _log_posteriors(values)[rows, codes].sum() for values in (rescaling(posteriors), posteriors)
+        np.log(np.maximum(values, _LEAST_POSTERIOR))[rows, codes].sum()
+        for values in (rescaling(posteriors), posteriors)
     )
     return rescaling if 2 * (after - before) > chi2.isf(_LEVEL, posteriors.shape[1]) else None
 
@@ -119,11 +121,6 @@ def probable_rescaling(posteriors: FloatArray, codes: IntArray) -> Rescaling:
     Few rows, or rows of classes that lie apart, say little of a bias, which then stays near 0.
     """
     return _least_log_loss(posteriors, codes, spread=_SPREAD)
-
-
-def _log_posteriors(posteriors: FloatArray, zero: float = _LEAST_POSTERIOR) -> FloatArray:
-    """Logarithms, which stay finite where a classifier says 0."""
-    return np.log(np.maximum(posteriors, zero))
 
 
 def _least_log_loss(
@@ -143,7 +140,7 @@ def _least_log_loss(
     # Half of the least that is not 0: no vote of a hundred trees then says half a vote, and not
     # that no row of the class could be there.
     zero = max(float(given[given > 0].min()) / 2, _LEAST_POSTERIOR)
-    logs = _log_posteriors(given, zero)
+    logs = np.log(np.maximum(given, zero))
     n_rows, n_classes = logs.shape
     truth = (np.asarray(codes)[:, None] == np.arange(n_classes)).astype(float)
 

@@ -24,16 +24,15 @@ from unseen.roc.sketch import RocSketch
 from unseen.samples import LabelledRows
 from unseen.samples.clusters import row_hashes
 from unseen.scores.base import Scorer, stack_samples, training_log_odds
-from unseen.scores.boosting import boosting
+from unseen.scores.boosting import Boosting
 from unseen.scores.calibration import Rescaling
-from unseen.scores.crossfit import KernelCrossFitter, cross_fitter
+from unseen.scores.crossfit import KernelCrossFitter, cross_fitter, log_odds
 from unseen.scores.held_out import SCORE_LIMITS, Grid
 from unseen.scores.kernel import PreparedRows, Scale, ShiftedKernel, dense
 from unseen.scores.klr import KernelLogisticRegression
 from unseen.scores.logistic import Problems, solve
 from unseen.scores.pairs import PairScorer, PairScores
 from unseen.scores.posteriors import Posteriors, PosteriorScorer, PosteriorSums
-from unseen.scores.refit import log_odds
 from unseen.simplex import mixture_shares
 
 _Models: TypeAlias = Callable[[FloatArray], FloatArray]  # log-odds (n, K) of new rows (n, d)
@@ -83,8 +82,16 @@ class PairCounter(Frozen):
         return replace(self, drawn=None)  # type: ignore[arg-type]
 
     def score(self, X: Matrix) -> FloatArray:
-        """Scores (n, K) of new rows, each by the models of its fold."""
-        return _scores(self.models, self.seed, X)
+        """Scores (n, K) of rows, each by the models of its fold."""
+        rows = dense(X)
+        folds = row_folds(rows, len(self.models), self.seed)
+        order = np.argsort(folds, kind="stable")
+        ends = np.cumsum(np.bincount(folds, minlength=len(self.models)))
+        parts = zip(self.models, np.split(rows[order], ends[:-1]), strict=True)
+        found = np.concatenate([model(part) for model, part in parts])
+        scores = np.empty_like(found)
+        scores[order] = found
+        return scores
 
     def count(self, scores: FloatArray) -> PairCounts:
         """Counts of scores among those of the labelled rows."""
@@ -94,18 +101,6 @@ class PairCounter(Frozen):
     def scores(self, counts: PairCounts) -> PairScores:
         """The record that estimators read: the drawn rows, and the counts of all rows."""
         return replace(self.drawn, sketches=counts.sketches)
-
-
-def _scores(models: tuple[_Models, ...], seed: int, X: Matrix) -> FloatArray:
-    rows = dense(X)
-    folds = row_folds(rows, len(models), seed)
-    order = np.argsort(folds, kind="stable")
-    ends = np.cumsum(np.bincount(folds, minlength=len(models)))
-    parts = np.split(rows[order], ends[:-1])
-    found = np.concatenate([model(part) for model, part in zip(models, parts, strict=True)])
-    scores = np.empty_like(found)
-    scores[order] = found
-    return scores
 
 
 def _pair_counter(scorer: PairScorer, labelled: LabelledRows, X_new: Matrix) -> PairCounter:
@@ -118,7 +113,12 @@ def _pair_counter(scorer: PairScorer, labelled: LabelledRows, X_new: Matrix) -> 
         np.where((codes < 0) | (codes == code), trains.T, -1.0).T for code in range(codes.max() + 1)
     ]
     for label, mask in zip(labelled.labels, masks, strict=True):
-        _check_folds(label, (mask == 1)[is_new == 0], (mask == 1)[is_new == 1])
+        for name, few, one in (("X", f"class {label!r} has", 0), ("X_new", "it has", 1)):
+            if not (mask[is_new == one] == 1).any(axis=0).all():
+                raise ValueError(
+                    f"{name} must hold rows that differ for a full pass, as equal rows share a "
+                    f"fold; {few} too few."
+                )
     offsets = np.array([training_log_odds(mask, is_new) for mask in masks])
     fitter = cross_fitter(scorer.classifier, scorer.n_jobs)
     models: tuple[_Models, ...]
@@ -126,24 +126,14 @@ def _pair_counter(scorer: PairScorer, labelled: LabelledRows, X_new: Matrix) -> 
         models = _kernel_models(fitter, labelled, X_new, is_new, masks, offsets, scorer.seed)
     else:
         models = _refitted_models(scorer, rows, is_new, masks, offsets)
+    counter = PairCounter(models, scorer.seed, ())
     with own_threads():
-        scores = _scores(models, scorer.seed, rows)
+        scores = counter.score(rows)
     own = [scores[codes == code, code] for code in range(len(masks))]
     pairs = tuple((scores[is_new == 1, code], one) for code, one in enumerate(own))
     sketches = tuple(RocSketch.of_labelled(one) for one in own)
-    return PairCounter(
-        models, scorer.seed, sketches, PairScores(labelled.labels, pairs, scorer.seed)
-    )
-
-
-def _check_folds(label: Any, labelled: Any, new: Any) -> None:
-    few = f"class {label!r} has"
-    for name, found, trained in (("X", few, labelled), ("X_new", "it has", new)):
-        if not trained.any(axis=0).all():
-            raise ValueError(
-                f"{name} must hold rows that differ for a full pass, as equal rows share a fold; "
-                f"{found} too few."
-            )
+    drawn = PairScores(labelled.labels, pairs, scorer.seed)
+    return replace(counter, sketches=sketches, drawn=drawn)
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,7 +208,6 @@ def _kernel_models(
         bandwidth, C = _chosen(fitter, rows, bandwidths, is_new, masks)
         factor = rows.factor(bandwidth)
         arrays, n_folds = rows.arrays, masks[0].shape[1]
-        dtype = arrays.precision(factor.design)
         trained, targets = arrays.put(np.hstack(masks) == 1), arrays.put(is_new[:, None, None])
         problems = Problems(np.repeat(C, n_folds), np.arange(trained.shape[1]), trained, targets)
         tol, max_iter = SCORE_LIMITS
@@ -229,7 +218,7 @@ def _kernel_models(
         _KernelModels(
             rows.standardise,
             factor.kernel,
-            np.asfortranarray(coefficients[:-1, :, fold].astype(dtype)),
+            np.asfortranarray(coefficients[:-1, :, fold].astype(factor.dtype)),
             intercept,
         )
         for fold, intercept in enumerate(intercepts.T)
@@ -244,7 +233,7 @@ def _chosen(
     masks: list[FloatArray],
 ) -> tuple[float, FloatArray]:
     """The bandwidth of all classes, and the C of each, that held-out rows like best."""
-    by, C_values = fitter.pair_scoring, fitter.classifier.C_values()
+    by, (_, C_values) = fitter.pair_scoring, fitter.classifier.candidates(rows.median)
     scores = [
         Grid(rows, is_new, C_values, mask, by, SCORE_LIMITS).held_out(width).scores
         for width, mask in product(bandwidths, masks)
@@ -329,7 +318,7 @@ def fit_counter(scorer: Scorer, labelled: LabelledRows, X_new: Matrix) -> Counte
     assert isinstance(scorer, PosteriorScorer)
     drawn = scorer.score(labelled, X_new)
     # The model behind the posteriors of the new rows, which the scorer does not keep.
-    ours = boosting() if drawn.boosted else KernelLogisticRegression()
+    ours = Boosting() if drawn.boosted else KernelLogisticRegression()
     classifier = ours if scorer.classifier is None else scorer.classifier
     first_seed = np.random.RandomState(scorer.seed).randint(2**31 - 1)
     model = seeded(classifier, int(first_seed)).fit(labelled.rows, labelled.codes)

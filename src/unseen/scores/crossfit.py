@@ -2,8 +2,8 @@
 
 In-sample scores destroy every estimator built on them. A classifier may bring a way of its own to
 score out of fold; kernel logistic regression does (Appendix C of the paper): one kernel factor
-serves all folds and all C. Every other classifier is refitted fold by fold
-(:mod:`unseen.scores.refit`). docs/theory.md says what spoils scores in small samples.
+serves all folds and all C. Every other classifier is refitted fold by fold. docs/theory.md says
+what spoils scores in small samples.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
+from joblib import Parallel, delayed
 from sklearn.utils import check_random_state
 
-from unseen._arrays import NumpyArrays, arrays_of, chosen_arrays
-from unseen._progress import between
+from unseen._arrays import arrays_of, carried, chosen_arrays
+from unseen._progress import between, each
 from unseen._random import seeded
 from unseen._team import own_threads
 from unseen._types import Array, BoolArray, FloatArray, IntArray, Matrix, ScorePair
@@ -32,11 +33,11 @@ from unseen.scores.base import (
     fold_offsets,
     mean_pair,
     rows_stacked,
+    stack_samples,
 )
 from unseen.scores.held_out import SCORE_LIMITS, Grid, HeldOut, Race
 from unseen.scores.kernel import PreparedRows, neighbour_distances
-from unseen.scores.klr import BANDWIDTHS, C_VALUES, KernelLogisticRegression, as_posteriors
-from unseen.scores.refit import CrossFitter
+from unseen.scores.klr import BANDWIDTHS, C_VALUES, KernelLogisticRegression
 
 # Times the median distance. With one known class the bandwidth can only be chosen on the very
 # pair that is then scored; a wider choice there takes twice the time and brings nothing.
@@ -87,6 +88,122 @@ def cross_fitter(classifier: Any = None, n_jobs: int | None = None) -> CrossFitt
 
 
 @dataclass(frozen=True, eq=False)
+class CrossFitter:
+    """Makes out-of-fold scores of three kinds from one classifier, refitted on every fold.
+
+    Rows of one cluster share a fold; without ``clusters`` equal rows do.
+    """
+
+    classifier: Any
+    n_jobs: int | None = None  # fits at the same time
+    # Whether the ratios can weigh labelled rows, and whether held-out log-loss chose the settings,
+    # so that posteriors are calibrated.
+    takes_weights: ClassVar[bool] = False
+    tuned: ClassVar[bool] = False
+
+    def searching(self, search: Search) -> CrossFitter:
+        """A copy that tries other candidates in :meth:`ratios`; here the classifier is the one."""
+        return self
+
+    def posteriors(
+        self,
+        X: Matrix,
+        codes: IntArray,
+        X_new: Matrix,
+        n_folds: int | None,
+        seed: int,
+        clusters: Clusters | None = None,
+    ) -> tuple[FloatArray | None, FloatArray]:
+        """Posteriors of labelled rows out of fold (None without folds), and of new rows."""
+        seeds = np.random.RandomState(seed).randint(2**31 - 1, size=(n_folds or 0) + 2)
+        if n_folds is None:
+            return self._posteriors(X, codes, X_new, None, seeds)
+        clusters = clusters or Clusters.of_copies(X, X_new)
+        folds = assign_folds(codes, n_folds, int(seeds[1]), clusters.together[0])
+        labelled, new = self._posteriors(X, codes, X_new, folds, seeds)
+        assert labelled is not None
+        return labelled, clusters.as_copies(new, labelled)
+
+    def _posteriors(
+        self, X: Matrix, codes: IntArray, X_new: Matrix, folds: IntArray | None, seeds: IntArray
+    ) -> tuple[FloatArray | None, FloatArray]:
+        new = _ask_posteriors(seeded(self.classifier, seeds[0]).fit(X, codes), X_new)
+        if folds is None:
+            return None, new
+        return self._out_of_fold(_ask_posteriors, X, codes, folds, seeds[2:]), new
+
+    def pairs(
+        self,
+        X: Matrix,
+        codes: IntArray,
+        X_new: Matrix,
+        n_folds: int,
+        n_repeats: int,
+        seed: Any,
+        clusters: Clusters | None = None,
+    ) -> list[ScorePair]:
+        """Log-odds of the new rows against each class in turn, averaged over repeats."""
+        clusters = clusters or Clusters.of_copies(X, X_new)
+        X, X_new, rng = as_rows(X), as_rows(X_new), check_random_state(seed)
+        seeds, found = rng.randint(2**31 - 1, size=(n_repeats, int(codes.max()) + 1)), []
+        for code, drawn in enumerate(seeds.T):
+            own = codes == code
+            (rows, is_new), together = stack_samples(X_new, X[own]), clusters.part(own).stacked
+            pairs = []
+            for one in map(np.random.RandomState, drawn):
+                folds = assign_folds(is_new, n_folds, one, together)
+                of_folds = one.randint(2**31 - 1, size=folds.max() + 1)
+                scores = self._out_of_fold(log_odds, rows, is_new, folds, of_folds)
+                if hasattr(self.classifier, "predict_proba"):
+                    offsets = fold_offsets(fold_masks(folds), is_new)
+                    scores += np.log(X_new.shape[0] / own.sum()) - offsets
+                pairs.append((scores[is_new == 1], scores[is_new == 0]))
+            found.append(mean_pair(pairs))
+        return found
+
+    def ratios(
+        self,
+        X_new: Matrix,
+        X: Matrix,
+        weight: FloatArray | None,
+        codes: IntArray | None,
+        n_folds: int,
+        seed: Any,
+        clusters: Clusters | None = None,
+        distances: Distances | None = None,
+    ) -> RatioScores:
+        """Log density ratios of the new rows against all labelled rows, by every candidate."""
+        one_class = np.zeros(X.shape[0], dtype=np.intp)
+        clusters = clusters or Clusters.of_copies(X, X_new)
+        new, labelled = self.pairs(X, one_class, X_new, n_folds, 1, seed, clusters)[0]
+        return RatioScores(new[:, None], labelled[:, None], np.zeros(1), clusters=clusters)
+
+    def distances(
+        self, X_new: Matrix, X: Matrix, seed: Any, clusters: Clusters
+    ) -> Distances | None:
+        """Distances to labelled rows, for :meth:`ratios` of any part of the new rows.
+
+        None here: the user may know better than to compare rows by distance.
+        """
+        return None
+
+    def _out_of_fold(
+        self, ask: Any, X: Matrix, codes: IntArray, folds: IntArray, seeds: IntArray
+    ) -> FloatArray:
+        """What models say of the rows that they were not fitted to."""
+        n_folds = int(folds.max()) + 1
+        made = Parallel(n_jobs=self.n_jobs, return_as="generator")(
+            delayed(carried(_fit_and_ask))(ask, self.classifier, seed, X, codes, folds != fold)
+            for fold, seed in zip(range(n_folds), seeds, strict=False)
+        )
+        parts = list(each(made, n_folds))
+        answers = np.empty((len(codes), *parts[0].shape[1:]))
+        for fold, part in enumerate(parts):
+            answers[folds == fold] = part
+        return answers
+
+
+@dataclass(frozen=True, eq=False)
 class KernelCrossFitter(CrossFitter):
     """Out-of-fold scores on shared kernel factors; jobs are threads that share the rows."""
 
@@ -111,7 +228,7 @@ class KernelCrossFitter(CrossFitter):
         masks = None if folds is None else fold_masks(chosen_arrays().put(folds))
         logits = model.fit_checked(as_rows(X), codes, np.ones(len(codes)), masks)
         new = model.posteriors(chosen_arrays().put_rows(as_rows(X_new)))
-        return None if logits is None else as_posteriors(arrays_of(logits), logits), new
+        return None if logits is None else arrays_of(logits).posteriors(logits), new
 
     def pairs(
         self,
@@ -128,12 +245,25 @@ class KernelCrossFitter(CrossFitter):
         rows, bandwidths = self.prepared(X, codes, X_new, rng)
         clusters, n_classes = clusters or Clusters.of_copies(X, X_new), int(codes.max()) + 1
         seeds = rng.randint(2**31 - 1, size=(n_repeats, n_classes))
+        n_new, (_, C_values) = len(clusters.new), self.classifier.candidates(rows.median)
+
+        def against(part: tuple[int, int]) -> ScorePair:
+            code, seed = part
+            own = codes == code
+            members = np.concatenate([np.arange(n_new), n_new + np.flatnonzero(own)])
+            # With the landmarks of all rows.
+            some = replace(rows, X=rows.X[members], weight=rows.weight[members])
+            is_new = (members < n_new).astype(np.int64)
+            folds = assign_folds(is_new, n_folds, int(seed), clusters.part(own).stacked)
+            masks = fold_masks(folds)
+            grid = Grid(some, is_new, C_values, masks, self.pair_scoring, SCORE_LIMITS)
+            # The bandwidth and C that held-out rows like best.
+            best = max(map(grid.held_out, bandwidths), key=lambda found: found.scores.max())
+            scores = rows.arrays.host(best.values[:, best.scores.argmax(), 0]).copy()
+            scores += np.log(n_new / own.sum()) - fold_offsets(masks, is_new)
+            return scores[:n_new], scores[n_new:]
+
         with own_threads(self.n_jobs):
-
-            def against(part: tuple[int, int]) -> ScorePair:
-                code, seed = part
-                return self._against(codes == code, rows, clusters, bandwidths, n_folds, seed)
-
             parts = [part for drawn in seeds for part in enumerate(drawn)]
             found = rows.side_by_side(against, parts)
         return [mean_pair(found[code::n_classes]) for code in range(n_classes)]
@@ -164,23 +294,21 @@ class KernelCrossFitter(CrossFitter):
             weights = np.ones(len(is_new))
             weights[n_new:] = 1.0 if weight is None else weight
             every = [
-                self.classifier.prepare(stacked, weights, rng, kind)
-                for kind in self.classifier.scales(stacked, weights)
+                self.classifier.prepare(stacked, weights, rng, scale)
+                for scale in self.classifier.scales(stacked, weights)
             ]
             strata = 1 - is_new
             strata[n_new:] += 0 if codes is None else codes
             folds = assign_folds(strata, n_folds, rng, clusters.stacked)
             masks = fold_masks(arrays.put(folds))
-            parts = self._candidates(every, is_new, masks, clusters.n_effective)
+            ratios, losses = self._density_ratios(every, is_new, masks, clusters.n_effective)
             if distances is None:
                 scales = [scale for rows in every for scale in rows.standardise.for_distances]
                 distances = neighbour_distances(rows_new, rows_old, scales, rng, clusters)
-        values, losses = zip(*parts, strict=True)
-        ratios = arrays.xp.column_stack(list(values))
         new, labelled = (
             arrays.sealed(arrays.host(part)) for part in (ratios[:n_new], ratios[n_new:])
         )
-        return RatioScores(new, labelled, np.concatenate(losses), distances, clusters)
+        return RatioScores(new, labelled, losses, distances, clusters)
 
     def distances(self, X_new: Matrix, X: Matrix, seed: Any, clusters: Clusters) -> Distances:
         """Distances to labelled rows, on scales in which both samples count alike."""
@@ -188,8 +316,7 @@ class KernelCrossFitter(CrossFitter):
         stacked, is_new = rows_stacked(rows_new, rows_old)
         weights = np.where(is_new == 1, 1 / rows_new.shape[0], 1 / rows_old.shape[0])
         with own_threads(self.n_jobs):
-            kinds = self.classifier.scales(stacked, weights)
-            scales = [self.classifier.scale(stacked, weights, kind) for kind in kinds]
+            scales = self.classifier.scales(stacked, weights)
             every = [one for scale in scales for one in scale.for_distances]
             rng = check_random_state(seed)
             return neighbour_distances(rows_new, rows_old, every, rng, clusters)
@@ -207,82 +334,81 @@ class KernelCrossFitter(CrossFitter):
         everything, _ = rows_stacked(X_new, X)
         with own_threads(self.n_jobs):
             rows = classifier.prepare(everything, np.ones(everything.shape[0]), rng)
-            bandwidths = classifier.bandwidths(rows)
-            if codes.max() == 0 and classifier.bandwidth is None:
-                bandwidths = PAIR_BANDWIDTHS * rows.median
-            elif codes.max() > 0 and bandwidths.size > 1:
+            one_class = codes.max() == 0
+            widths = PAIR_BANDWIDTHS if one_class else BANDWIDTHS
+            bandwidths, _ = classifier.candidates(rows.median, widths)
+            if bandwidths.size > 1 and not one_class:
                 known = classifier.prepare(X, np.ones(X.shape[0]), rng)
                 bandwidths = np.array([classifier.choose([known], codes, rng)[1]])
         return rows, bandwidths
 
-    def _against(
-        self,
-        own: BoolArray,
-        rows: PreparedRows,
-        clusters: Clusters,
-        bandwidths: FloatArray,
-        n_folds: int,
-        seed: int,
-    ) -> ScorePair:
-        """Scores against a class's ``own`` rows, at the bandwidth and C that held-out rows like."""
-        n_new, n_old = len(clusters.new), int(own.sum())
-        members = np.concatenate([np.arange(n_new), n_new + np.flatnonzero(own)])
-        # With the landmarks of all rows.
-        rows = replace(rows, X=rows.X[members], weight=rows.weight[members])
-        is_new = np.repeat([1, 0], [n_new, n_old])
-        folds = assign_folds(is_new, n_folds, int(seed), clusters.part(own).stacked)
-        masks, C_values = fold_masks(folds), self.classifier.C_values()
-        grid = Grid(rows, is_new, C_values, masks, self.pair_scoring, SCORE_LIMITS)
-        scores, best = np.empty(0), -np.inf
-        for width in bandwidths:
-            found = grid.held_out(width)
-            if found.scores.max() > best:
-                best, chosen = found.scores.max(), found.values[:, found.scores.argmax(), 0]
-                scores = rows.arrays.host(chosen).copy()
-        scores += np.log(n_new / n_old) - fold_offsets(masks, is_new)
-        return scores[:n_new], scores[n_new:]
-
-    def _candidates(
+    def _density_ratios(
         self, every: list[PreparedRows], is_new: IntArray, masks: Array, n_effective: float
-    ) -> list[tuple[Array, FloatArray]]:
-        """Density ratios and losses of those that count; see :func:`_density_ratios`."""
-        given, search = self.classifier, self.search
-        C_values = search.C_values if given.C is None else given.C_values()
+    ) -> tuple[Array, FloatArray]:
+        """Out-of-fold log density ratios (n, candidates), and log-losses of all that count."""
         # A candidate so far behind has no weight that anybody could feel.
         race = Race(-np.log(NEGLIGIBLE) / (LOSS_WEIGHT * n_effective), early=True)
         raced: list[HeldOut] = []
         for place, rows in enumerate(every):
-            widths = search.widths * rows.median
-            widths = widths if given.bandwidth is None else given.bandwidths(rows)
+            widths, C_values = self.classifier.candidates(
+                rows.median, self.search.widths, self.search.C_values
+            )
             grid = Grid(rows, is_new, C_values, masks, limits=SCORE_LIMITS)
             with between(place / len(every), (place + 1) / len(every)):
                 found = grid.raced(widths, race)
             race = race.after(*(one.scores for one in found))
             raced += found
-        out, offsets = masks == 0, fold_offsets(masks, is_new, every[0].weight)
         arrays = every[0].arrays
-        return [
-            _density_ratios(one, arrays, one.scores >= race.least, out, offsets)
-            for one in raced
-            if one.scores.max() >= race.least
-        ]
+        held, offsets = (
+            arrays.put(masks == 0, np.float64),
+            fold_offsets(masks, is_new, every[0].weight),
+        )
+        n_held = arrays.put(np.maximum(arrays.total(held), 1))
+        ratios, losses = [], []
+        for one in raced:
+            if not one.scores.max() >= race.least:
+                continue
+            counts = one.scores >= race.least
+            values = one.values[:, arrays.put(counts), 0]
+            apart = values - held @ ((held.T @ values) / n_held[:, None])
+            spread = np.sqrt(arrays.host((apart * apart).mean(axis=0)))
+            # Where held-out rows are out of reach of all others, the error of the fit is all that
+            # differs: without offsets, too, which alone would order rows by fold.
+            silent = spread < np.minimum(one.error[counts], _MIN_SPREAD)
+            values = values - offsets[:, None]
+            values[:, arrays.put(silent)] = 0.0
+            ratios.append(values)
+            losses.append(-one.scores[counts])
+        return arrays.xp.column_stack(ratios), np.concatenate(losses)
 
 
-def _density_ratios(
-    found: HeldOut, arrays: NumpyArrays, counts: BoolArray, out: Array, offsets: Array
-) -> tuple[Array, FloatArray]:
-    """Out-of-fold log density ratios (n, Cs) at one bandwidth, and their log-loss (Cs,).
+def _fit_and_ask(
+    ask: Any, classifier: Any, seed: int, X: Matrix, codes: IntArray, train: BoolArray
+) -> FloatArray:
+    answer: FloatArray = ask(seeded(classifier, seed).fit(X[train], codes[train]), X[~train])
+    return answer
 
-    Of every C that ``counts``; ``out`` says which folds hold a row out, and ``offsets`` are the
-    log-odds of new rows that the model of a row has learnt.
-    """
-    values, held = found.values[:, arrays.put(counts), 0], arrays.cast(out, np.float64)
-    n_held = arrays.put(np.maximum(arrays.total(held), 1))
-    means = (held.T @ values) / n_held[:, None]
-    apart = values - held @ means
-    spread = np.sqrt(arrays.host((apart * apart).mean(axis=0)))
-    values = values - offsets[:, None]
-    # Where held-out rows are out of reach of all others, the error of the fit is all that differs.
-    silent = spread < np.minimum(found.error[counts], _MIN_SPREAD)
-    values[:, arrays.put(silent)] = 0.0  # without offsets, which alone would order rows by fold
-    return values, -found.scores[counts]
+
+def _ask_posteriors(model: Any, X: Matrix) -> FloatArray:
+    if not hasattr(model, "predict_proba"):
+        name = type(model).__name__
+        raise TypeError(
+            f"classifier must have predict_proba; got {name}, which has none. "
+            f"CalibratedClassifierCV({name}()) adds it."
+        )
+    return np.asarray(model.predict_proba(X), dtype=np.float64)
+
+
+def log_odds(model: Any, X: Matrix) -> FloatArray:
+    """Score of the second class: its log-odds, or the decision function where that is all."""
+    if hasattr(model, "predict_proba"):
+        positive = np.asarray(model.predict_proba(X), dtype=np.float64)[:, 1]
+        # A forest's vote of 0 or 1 has infinite log-odds; the clip keeps it the extreme score.
+        positive = np.clip(positive, 1e-12, 1 - 1e-12)
+        return np.log(positive) - np.log1p(-positive)
+    if hasattr(model, "decision_function"):
+        return np.asarray(model.decision_function(X), dtype=np.float64)
+    raise TypeError(
+        "classifier must have predict_proba or decision_function; "
+        f"got {type(model).__name__}, which has neither."
+    )

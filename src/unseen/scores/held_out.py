@@ -6,8 +6,8 @@ fallen too far behind the best of the others leaves the race before its fits are
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import count
 
 import numpy as np
 
@@ -36,12 +36,7 @@ def accuracy(values: FloatArray, codes: IntArray, weight: FloatArray) -> FloatAr
 def neg_log_loss(values: FloatArray, codes: IntArray, weight: FloatArray) -> FloatArray:
     """Mean log-probability of the true class, for each problem."""
     arrays = arrays_of(values)
-    if values.shape[2] == 1:
-        # In the precision of the values: in single precision a race is judged in half the time.
-        sign = arrays.cast(1.0 - 2.0 * (codes > 0), arrays.precision(values))
-        losses = arrays.softplus(sign[:, None] * values[..., 0])
-    else:
-        losses = arrays.log_losses(values, codes)
+    losses = arrays.log_losses(values, codes)
     found: FloatArray = arrays.host(-(weight @ losses) / weight.sum())
     return found
 
@@ -83,11 +78,6 @@ class Race:
     def least(self) -> float:
         """The least score of a candidate that is not given up."""
         return self.best - self.behind
-
-    @property
-    def watched(self) -> tuple[int, ...]:
-        """Iterations at which a C may be given up."""
-        return (1, 2, 3, *WATCHED) if self.early else WATCHED
 
     def after(self, *scores: FloatArray) -> Race:
         """The race once other candidates have these scores."""
@@ -136,60 +126,54 @@ class Grid:
             one_hot(codes, int(codes.max()) + 1)[:, None],
         )
         out, shape = (masks == 0) & (weight > 0)[:, None], (self.C_values.size, n_folds)
-        places = [arrays.xp.where(held)[0] for held in out.T]
-        folds = [_Fold(n, one, codes[one], weight[one]) for n, one in enumerate(places) if len(one)]
+        places = {fold: arrays.xp.where(held)[0] for fold, held in enumerate(out.T)}
+        places = {fold: rows for fold, rows in places.items() if len(rows)}
         watch, watched = None, WATCHED
         if race is not None and self.scoring == "neg_log_loss":
-            watch, watched = _Watch(race, folds, shape), race.watched
+            watch = _Watch(race, places, codes, weight, np.ones(shape, dtype=bool), np.zeros(shape))
+            watched = (1, 2, 3, *WATCHED) if race.early else WATCHED
         tol, max_iter = self.limits
         found = solve(factor, cells, tol=tol, max_iter=max_iter, watch=watch, watched=watched)
         values = out_of_fold_values(found.values.reshape(len(codes), *shape, -1), out)
         score = SCORINGS[self.scoring]
-        scores = [score(values[fold.rows], fold.codes, fold.weight) for fold in folds]
+        scores = [score(values[rows], codes[rows], weight[rows]) for rows in places.values()]
         mean = np.mean(scores, axis=0) if scores else np.zeros(self.C_values.size)
         return HeldOut(values, mean, found.error.reshape(shape).max(axis=1))
 
     def raced(
-        self,
-        bandwidths: FloatArray,
-        race: Race,
-        keep: Callable[[HeldOut], HeldOut] = lambda found: found,
+        self, bandwidths: FloatArray, race: Race, *, keep_values: bool = True
     ) -> list[HeldOut]:
         """Held-out answers at every bandwidth; a C that falls too far behind is given up.
 
         Bandwidths, widest first, race from the typical distance outwards, on either side by
         themselves. Where every C was given up, bandwidths further out are not tried, and have the
-        same answers. ``keep`` says what is kept of the answers at a bandwidth.
+        same answers.
         """
         masks, codes, weight = map(self.rows.arrays.put, (self.masks, self.codes, self.rows.weight))
         there = replace(self, rows=replace(self.rows, weight=weight), codes=codes, masks=masks)
-        tried = list[int]()
+        by_loss, n_tried = self.scoring == "neg_log_loss", count(1)
 
-        def at(place: int, race: Race) -> HeldOut:
-            found = keep(there.held_out(bandwidths[place], race))
-            tried.append(place)
-            report(len(tried) / len(bandwidths))
-            return found
-
-        middle = int(_best_first(bandwidths, self.rows.median)[0])
-        typical = at(middle, race)
-
-        def outwards(places: range) -> list[HeldOut]:
-            last, behind, found = typical, race.after(typical.scores), list[HeldOut]()
+        def outwards(places: range, race: Race, last: HeldOut | None = None) -> list[HeldOut]:
+            found = list[HeldOut]()
             for place in places:
-                if not self._are_given_up(last, behind):
-                    last = at(place, behind)
-                    behind = behind.after(last.scores)
+                if last is None or not by_loss or last.scores.max() >= race.least:
+                    last = there.held_out(bandwidths[place], race)
+                    if not keep_values:
+                        last = replace(last, values=np.empty(0))
+                    race = race.after(last.scores)
+                    report(next(n_tried) / len(bandwidths))
                 found.append(last)
             return found
 
+        middle = int(_best_first(bandwidths, self.rows.median)[0])
+        (typical,) = outwards(range(middle, middle + 1), race)
+        race = race.after(typical.scores)
         sides = range(middle - 1, -1, -1), range(middle + 1, len(bandwidths))
-        wider, narrower = self.rows.side_by_side(outwards, sides)
+        wider, narrower = self.rows.side_by_side(
+            lambda places: outwards(places, race, typical), sides
+        )
         report(1.0)
         return [*reversed(wider), typical, *narrower]
-
-    def _are_given_up(self, found: HeldOut, race: Race) -> bool:
-        return self.scoring == "neg_log_loss" and bool(found.scores.max() < race.least)
 
     def scouted(self, bandwidths: FloatArray, race: Race) -> FloatArray:
         """Mean held-out scores of bandwidths and Cs, (bandwidths, Cs), as :meth:`raced` has them.
@@ -205,7 +189,7 @@ class Grid:
         slack = replace(race, behind=race.behind + _SCOUT_ERROR / np.sqrt(n_out[first]))
         scout = replace(self, masks=self.masks[:, [first]])
         # Values of many classes at all bandwidths would take much memory.
-        found = scout.raced(bandwidths, slack, keep=lambda one: replace(one, values=np.empty(0)))
+        found = scout.raced(bandwidths, slack, keep_values=False)
         scores = np.array([one.scores for one in found])
         then, alive = scores.copy(), scores >= slack.after(scores).least
         others = np.delete(self.masks, first, axis=1)
@@ -233,7 +217,7 @@ def out_of_fold_values(by_fold: Array, out: Array) -> Array:
     values = arrays.zeros(by_fold[:, :, 0].shape) + np.nan
     for fold in range(out.shape[1]):
         held = out[:, fold]
-        values[held] = arrays.cast(by_fold[held, :, fold], np.float64)
+        values[held] = arrays.put(by_fold[held, :, fold], np.float64)
     return values
 
 
@@ -249,22 +233,16 @@ def one_hot(codes: Array, n_classes: int) -> Array:
     return codes[:, None] == arrays_of(codes).put(np.arange(n_classes))
 
 
-@dataclass(frozen=True, eq=False)
-class _Fold:
-    """Places, classes and weights of the rows that a fold holds out."""
-
-    number: int
-    rows: Array
-    codes: Array
-    weight: Array
-
-
+@dataclass(eq=False)
 class _Watch:
     """Follows the held-out loss of all fits, and gives up every C that is too far behind."""
 
-    def __init__(self, race: Race, folds: list[_Fold], shape: tuple[int, int]) -> None:
-        self.race, self.folds = race, folds
-        self.at_work, self.scores = np.ones(shape, dtype=bool), np.zeros(shape)  # (Cs, folds)
+    race: Race
+    places: dict[int, Array]  # of the rows that each fold holds out
+    codes: Array
+    weight: Array
+    at_work: BoolArray  # (Cs, folds)
+    scores: FloatArray  # (Cs, folds)
 
     def __call__(self, progress: Progress) -> BoolArray:
         """Mark the hopeless of the problems at work."""
@@ -277,13 +255,13 @@ class _Watch:
             (just_finished, just_finished, progress.finished),
             (progress.active, np.arange(progress.active.size), progress.values),
         ):
-            for fold in self.folds:
-                own = problems % n_folds == fold.number
+            for fold, rows in self.places.items():
+                own = problems % n_folds == fold
                 if own.any():
-                    part = values[fold.rows[:, None], arrays_of(values).put(columns[own])]
-                    losses = neg_log_loss(part, fold.codes, fold.weight)
+                    part = values[rows[:, None], arrays_of(values).put(columns[own])]
+                    losses = neg_log_loss(part, self.codes[rows], self.weight[rows])
                     self.scores.flat[problems[own]] = losses
-        judged = [fold.number for fold in self.folds]
+        judged = list(self.places)
         possible = (self.scores + gain)[:, judged].mean(axis=1)
         finished = ~self.at_work.any(axis=1)
         reached = self.scores[finished][:, judged].mean(axis=1).max(initial=self.race.best)

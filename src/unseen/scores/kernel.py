@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, Self
+from itertools import product
+from typing import Any, Protocol, Self
 
 import numpy as np
 from scipy import sparse
@@ -18,7 +19,7 @@ from scipy.spatial.distance import squareform
 from unseen._arrays import NumpyArrays, arrays_of, chosen_arrays
 from unseen._frozen import Frozen
 from unseen._team import Part, Result
-from unseen._types import Array, BoolArray, FloatArray, IntArray, Matrix
+from unseen._types import Array, FloatArray, IntArray, Matrix
 from unseen.samples import Clusters, first_rows
 from unseen.scores.base import Distances
 
@@ -143,8 +144,46 @@ def neighbour_distances(
     to which distances are taken. No distance is taken between rows of one cluster; without
     ``clusters`` the row alone is left out.
     """
-    n_new, n_old = F.shape[0], H.shape[0]
-    new, labelled = np.arange(n_old, n_old + n_new), np.arange(n_old)
+    chosen, labelled, new = _references(H.shape[0], F.shape[0], rng, clusters)
+    arrays, own = chosen_arrays(), labelled[chosen]
+    largest = int(np.unique(own, return_counts=True)[1].max())
+    n_nearest = max(1, min(_NEIGHBOURS, len(chosen) - largest))
+    references = [arrays.put(scale(H[chosen])) for scale in scales]
+    samples = [
+        (
+            arrays.put(rows),
+            numbers,
+            np.isin(numbers, own),
+            arrays.empty((len(numbers), len(scales))),
+        )
+        for rows, numbers in ((F, new), (H, labelled))
+    ]
+
+    def measure(part: tuple[int, int, slice]) -> None:
+        sample, column, block = part
+        rows, numbers, shared, found = samples[sample]
+        scaled = scales[column](arrays.put(dense(rows[block])))
+        apart = arrays.squared_distances(scaled, references[column])
+        few = np.flatnonzero(shared[block])
+        row, reference = np.nonzero(numbers[block][few, None] == own)
+        apart[arrays.put(few[row]), arrays.put(reference)] = np.inf
+        nearest = arrays.smallest(apart, n_nearest)
+        squares = arrays.contract("ij,ij->i", scaled, scaled)
+        nearest[nearest <= _ROUNDING * squares[:, None]] = 0.0
+        found[block, column] = (nearest**0.5).mean(1)
+
+    blocks = [arrays.parts(n_rows, len(chosen)) for n_rows in (len(new), len(labelled))]
+    parts = product((0, 1), range(len(scales)))
+    arrays.side_by_side(measure, [(*part, block) for part in parts for block in blocks[part[0]]])
+    return Distances(*(arrays.sealed(arrays.host(found)) for *_, found in samples))
+
+
+def _references(
+    n_old: int, n_new: int, rng: np.random.RandomState, clusters: Clusters | None
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Places of the labelled rows to measure from; the cluster of each labelled and new row."""
+    labelled: IntArray = np.arange(n_old)
+    new: IntArray = n_old + np.arange(n_new)
     chosen = labelled
     if clusters is not None and not clusters.distinct:
         # Of copies one is enough to measure from.
@@ -154,48 +193,7 @@ def neighbour_distances(
         chosen = np.sort(rng.choice(chosen, _MOST_REFERENCES, replace=False))
     if clusters is not None and len(np.unique(clusters.together[0][chosen])) > 1:
         labelled, new = clusters.together
-    largest = int(np.unique(labelled[chosen], return_counts=True)[1].max())
-    n_nearest = max(1, min(_NEIGHBOURS, len(chosen) - largest))
-    arrays, own = chosen_arrays(), labelled[chosen]
-    is_own = np.zeros(1 + max(int(labelled.max()), int(new.max(initial=0))), dtype=bool)
-    is_own[own] = True
-    samples = [(arrays.put(F), new, is_own[new]), (arrays.put(H), labelled, is_own[labelled])]
-    found = [arrays.empty((rows.shape[0], len(scales))) for rows, *_ in samples]
-    for column, scale in enumerate(scales):
-        references = _References(scale, arrays.put(scale(H[chosen])), own, n_nearest)
-        for sample, distances in zip(samples, found, strict=True):
-            references.measure(*sample, distances[:, column])
-    return Distances(*(arrays.sealed(arrays.host(distances)) for distances in found))
-
-
-@dataclass(frozen=True, eq=False)
-class _References:
-    """Rows to which distances are taken, on a scale, and the numbers of their clusters."""
-
-    scale: Scale
-    rows: Array
-    numbers: IntArray
-    n_nearest: int
-
-    def measure(self, rows: Matrix, numbers: IntArray, shared: BoolArray, out: Array) -> None:
-        """Mean distance of each row to the nearest of other clusters, into ``out``.
-
-        ``shared`` says which rows are in a cluster of the references.
-        """
-        arrays = arrays_of(self.rows)
-
-        def measure(block: slice) -> None:
-            scaled = self.scale(arrays.put(dense(rows[block])))
-            apart = arrays.squared_distances(scaled, self.rows)
-            few = np.flatnonzero(shared[block])
-            row, reference = np.nonzero(numbers[block][few, None] == self.numbers)
-            apart[arrays.put(few[row]), arrays.put(reference)] = np.inf
-            nearest = arrays.smallest(apart, self.n_nearest)
-            squares = arrays.contract("ij,ij->i", scaled, scaled)
-            nearest[nearest <= _ROUNDING * squares[:, None]] = 0.0
-            out[block] = (nearest**0.5).mean(1)
-
-        arrays.side_by_side(measure, arrays.parts(rows.shape[0], len(self.rows)))
+    return chosen, labelled, new
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,13 +218,12 @@ class ShiftedKernel(Frozen):
         squares = arrays.contract("ij,ij->i", rows, rows)
         z_squares = np.einsum("ij,ij->i", z, z)
         one = arrays.zeros((len(rows),)) + 1
-        left = arrays.cast(arrays.xp.column_stack([2 * scale * rows, -scale * squares, one]), dtype)
+        left = arrays.put(arrays.xp.column_stack([2 * scale * rows, -scale * squares, one]), dtype)
         right = arrays.put(np.column_stack([z, ones, -scale * z_squares - shift]), dtype)
-
-        def fill(part: slice) -> None:
-            arrays.shifted_exp(left[part] @ right.T, self.exponent, out[part])
-
-        arrays.side_by_side(fill, arrays.parts(len(rows), len(z)))
+        arrays.side_by_side(
+            lambda part: arrays.shifted_exp(left[part] @ right.T, self.exponent, out[part]),
+            arrays.parts(len(rows), len(z)),
+        )
         return out
 
     def functions(self, X: Matrix, scale: Scale, coefficients: FloatArray) -> FloatArray:
@@ -256,6 +253,7 @@ class KernelFactor(Frozen):
     design: Array
     whiten: FloatArray
     kernel: ShiftedKernel
+    dtype: np.dtype[Any]  # of the design, in NumPy's words
 
 
 @dataclass(frozen=True, eq=False)
@@ -292,11 +290,12 @@ class PreparedRows:
         # Subtract the value at the typical distance, unless this value is negligible.
         exponent = -0.5 * (self.median / bandwidth) ** 2
         kernel = ShiftedKernel(landmarks[kept], bandwidth, exponent if exponent > -10 else None)
-        design = arrays.design(X.shape[0], len(kept) + 1, dtype)
-
-        def fill(rows: slice) -> None:
-            kernel.fill(self.standardise(arrays.put(dense(X[rows]))), design[rows, :-1])
-            design[rows, -1] = 1
-
-        arrays.side_by_side(fill, arrays.blocks(*X.shape))
-        return KernelFactor(arrays.sealed(design), whiten, kernel)
+        design = arrays.design((X.shape[0], len(kept) + 1), dtype)
+        design[:, -1] = 1
+        arrays.side_by_side(
+            lambda rows: kernel.fill(
+                self.standardise(arrays.put(dense(X[rows]))), design[rows, :-1]
+            ),
+            arrays.blocks(*X.shape),
+        )
+        return KernelFactor(arrays.sealed(design), whiten, kernel, np.dtype(dtype))

@@ -7,6 +7,7 @@ one factor per bandwidth serves all folds and all C, which are columns of one ba
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -18,7 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from unseen._arrays import NumpyArrays, arrays_of, chosen_arrays, where_rows_are
+from unseen._arrays import chosen_arrays, where_rows_are
 from unseen._progress import between
 from unseen._sklearn import Interval, KeepsRequests, StrOptions, check_sample_weight, fit_context
 from unseen._team import own_threads
@@ -173,12 +174,12 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
         with own_threads():
             rng = check_random_state(self.random_state)
             X = chosen_arrays().put_rows(X)
-            every = [self.prepare(X, weight, rng, kind) for kind in self.scales(X, weight)]
+            every = [self.prepare(X, weight, rng, scale) for scale in self.scales(X, weight)]
             with between(0.0, 0.8):
                 best, bandwidth, C, self.cv_scores_ = self.choose(every, codes, rng)
             rows = every[best]
             factor = rows.factor(bandwidth)
-            arrays, dtype = rows.arrays, rows.arrays.precision(factor.design)
+            arrays, dtype = rows.arrays, factor.dtype
             trains = arrays.zeros((len(codes), 1)) + 1
             if masks is not None:
                 trains = arrays.xp.column_stack([trains, arrays.put(masks)])
@@ -205,44 +206,47 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
             return None
         return out_of_fold_values(found.values[:, None, 1:], arrays.put(masks == 0))[:, 0]
 
-    def scales(self, X: Matrix, weight: FloatArray) -> tuple[type[Scale], ...]:
-        """Kinds of scale to try; the user's own bandwidths are for columns of equal spread."""
-        if self.standardize and self.bandwidth is None:
-            return fitting_scales(X, weight)
-        return (Standardisation,)
-
-    def scale(self, X: Matrix, weight: FloatArray, kind: type[Scale]) -> Scale:
-        """The scale of rows: of this kind, unless columns are to keep their units."""
-        if self.standardize:
-            return kind.of(X, weight)
-        # Distances do not feel the centre, but their rounding does.
-        return replace(Standardisation.of(X, weight), scale=np.ones(X.shape[1]))
+    def scales(
+        self, X: Matrix, weight: FloatArray, kinds: Sequence[type[Scale]] | None = None
+    ) -> list[Scale]:
+        """Scales of weighted rows: of these kinds, or of those to try."""
+        if not self.standardize:
+            # Distances do not feel the centre, but their rounding does.
+            return [replace(Standardisation.of(X, weight), scale=np.ones(X.shape[1]))]
+        if kinds is None:
+            # The user's own bandwidths are for columns of equal spread.
+            own = self.bandwidth is not None
+            kinds = (Standardisation,) if own else fitting_scales(X, weight)
+        return [kind.of(X, weight) for kind in kinds]
 
     def prepare(
         self,
         X: Matrix,
         weight: FloatArray,
         rng: np.random.RandomState,
-        kind: type[Scale] = Standardisation,
+        scale: Scale | None = None,
     ) -> PreparedRows:
-        """Scale and landmarks of checked rows, on the device."""
+        """Landmarks of checked rows on a scale, that of equal spread if none is given."""
         X = chosen_arrays().put_rows(X)
-        standardise = self.scale(X, weight, kind)
+        if scale is None:
+            (scale,) = self.scales(X, weight, (Standardisation,))
         n_rows = int(np.count_nonzero(weight > 0))
         rank = automatic_rank(n_rows) if self.rank == "auto" else int(self.rank)
-        landmarks = standardise(choose_landmarks(X, weight, rank, rng))
+        landmarks = scale(choose_landmarks(X, weight, rank, rng))
         typical = median_bandwidth(landmarks)
-        return PreparedRows(X, weight, standardise, landmarks, typical, chosen_arrays())
+        return PreparedRows(X, weight, scale, landmarks, typical, chosen_arrays())
 
-    def bandwidths(self, rows: PreparedRows) -> FloatArray:
-        """Candidate bandwidths, widest first."""
-        if self.bandwidth is None:
-            return BANDWIDTHS * rows.median
-        return _candidates(self.bandwidth, "bandwidth")[::-1]
+    def candidates(
+        self, median: float, widths: FloatArray = BANDWIDTHS, C_values: FloatArray = C_VALUES
+    ) -> tuple[FloatArray, FloatArray]:
+        """Bandwidths, widest first, and values of C, rising: the user's own come first.
 
-    def C_values(self) -> FloatArray:
-        """Candidate values of C, rising."""
-        return C_VALUES if self.C is None else _candidates(self.C, "C")
+        Else ``widths`` times the median distance between landmarks, and ``C_values``.
+        """
+        bandwidths = widths * median
+        if self.bandwidth is not None:
+            bandwidths = _positive(self.bandwidth, "bandwidth")[::-1]
+        return bandwidths, C_values if self.C is None else _positive(self.C, "C")
 
     def choose(
         self, every: list[PreparedRows], codes: IntArray, rng: np.random.RandomState
@@ -251,7 +255,8 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
 
         ``every`` holds the same rows on each scale; the best is named by its place there.
         """
-        bandwidths, C_values = [self.bandwidths(rows) for rows in every], self.C_values()
+        grids = [self.candidates(rows.median) for rows in every]
+        bandwidths, C_values = [widths for widths, _ in grids], grids[0][1]
         if bandwidths[0].size * C_values.size == 1:
             return 0, float(bandwidths[0][0]), float(C_values[0]), None
         every, codes = self._few_rows(every, codes, rng)
@@ -284,8 +289,9 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
         counts = np.bincount(codes[order], minlength=int(codes.max()) + 1)
         rank = np.concatenate([np.arange(count) / max(count, 1) for count in counts])
         some = np.sort(order[by_class[np.argsort(rank, kind="stable")[:size]]])
-        part = X[some], weight[some], rng
-        return [self.prepare(*part, type(rows.standardise)) for rows in every], codes[some]
+        X, weight = X[some], weight[some]
+        scales = self.scales(X, weight, [type(rows.standardise) for rows in every])
+        return [self.prepare(X, weight, rng, scale) for scale in scales], codes[some]
 
     @where_rows_are
     def decision_function(self, X: Matrix) -> FloatArray:
@@ -322,7 +328,7 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
 
     def posteriors(self, rows: Matrix) -> FloatArray:
         """Posterior probability of each class, for rows that have been checked before."""
-        return as_posteriors(chosen_arrays(), self._values(rows))
+        return chosen_arrays().posteriors(self._values(rows))
 
     def _values(self, rows: Matrix) -> FloatArray:
         """Log-odds (n, 1) of the second class, or logits (n, K), of checked rows."""
@@ -358,14 +364,7 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
         return tags
 
 
-def as_posteriors(arrays: NumpyArrays, values: Array) -> FloatArray:
-    """Probability of each class by logits (n, K), or log-odds (n, 1) of the second of two."""
-    if values.shape[1] == 1:
-        values = arrays_of(values).xp.column_stack([0 * values, values])
-    return arrays.posteriors(values)
-
-
-def _candidates(values: float | ArrayLike, name: str) -> FloatArray:
+def _positive(values: float | ArrayLike, name: str) -> FloatArray:
     candidates = np.unique(np.asarray(values, dtype=np.float64))
     if candidates.size == 0 or not np.all(np.isfinite(candidates) & (candidates > 0)):
         raise ValueError(f"{name} must be > 0; got {values!r}.")

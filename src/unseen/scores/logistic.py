@@ -91,11 +91,17 @@ def solve(
     ``watch`` marks as hopeless at the iterations ``watched``.
     """
     state, square = _Iteration(factor, problems), np.broadcast_to(tol, problems.C.shape) ** 2
+    past = np.full((STALLED_STEPS + STALLED_BEFORE, problems.C.size), np.inf)
     for iteration in range(max_iter):
         # The first step is a Newton step and costs little: skip it only if it has no length.
         enough = square[state.active] * state.scale
         done = state.decrement <= (enough if iteration else 0.0)
-        done |= state.stalled()
+        if factor.dtype == np.float32:
+            past[:-1] = past[1:]
+            past[-1, state.active] = state.decrement / state.scale
+            own = past[:, state.active]
+            least, before = own[-STALLED_STEPS:].min(axis=0), own[:STALLED_BEFORE].min(axis=0)
+            done |= (least > 0.5 * before) & (own[-1] < STALLED_TOL**2)
         if watch is not None and iteration in watched:
             done |= watch(state.progress())
         state.leave(done)
@@ -117,8 +123,8 @@ class _Iteration:
 
     def __init__(self, factor: KernelFactor, problems: Problems) -> None:
         self.arrays = arrays = arrays_of(factor.design)
-        self.dtype = arrays.precision(factor.design)
-        cast = (arrays.cast(one, self.dtype) for one in (problems.weights, problems.targets))
+        self.dtype = factor.dtype
+        cast = (arrays.put(one, self.dtype) for one in (problems.weights, problems.targets))
         problems = Problems(problems.C, problems.group, *cast)
         self.factor, self.problems = factor, problems
         self.active, self.C = np.arange(problems.C.size), arrays.put(problems.C)
@@ -129,7 +135,7 @@ class _Iteration:
         self.design, self.targets, self.weights = factor.design, problems.targets, problems.weights
         self.idle_design = factor.design[self.idle]  # a copy, which every look at them needs
         if len(self.idle):
-            self.design = arrays.design(len(self.trained), factor.design.shape[1], self.dtype)
+            self.design = arrays.design((len(self.trained), factor.design.shape[1]), self.dtype)
             self.design[:] = factor.design[self.trained]
             self.targets, self.weights = self.targets[self.trained], self.weights[self.trained]
         self.weights = self.weights[:, problems.group]
@@ -154,15 +160,6 @@ class _Iteration:
         # The scale is the loss of the null model, not the first decrement, which is small if
         # there is no signal.
         self.scale = problems.C * null_loss[problems.group]
-        self.past = np.full((STALLED_STEPS + STALLED_BEFORE, problems.C.size), np.inf)
-
-    def stalled(self) -> BoolArray:
-        """Problems whose decrement rounding keeps from falling further."""
-        self.past = np.vstack([self.past[1:], self.decrement / self.scale])
-        if self.dtype == np.float64:
-            return np.zeros(self.active.size, dtype=bool)
-        recent, before = self.past[-STALLED_STEPS:].min(axis=0), self.past[:STALLED_BEFORE]
-        return (recent > 0.5 * before.min(axis=0)) & (self.past[-1] < STALLED_TOL**2)
 
     def progress(self) -> Progress:
         """How far all problems have come."""
@@ -177,7 +174,7 @@ class _Iteration:
             return values
         found = self.arrays.empty((len(self.factor.design), *values.shape[1:]), self.dtype)
         found[self.trained] = values
-        w = self.arrays.cast(self.w[:, which].reshape(len(self.w), -1), self.dtype)
+        w = self.arrays.put(self.w[:, which].reshape(len(self.w), -1), self.dtype)
         idle = self.idle_design @ (self.whiten @ w)
         found[self.idle] = idle.reshape(-1, *values.shape[1:])
         return found
@@ -194,7 +191,10 @@ class _Iteration:
         self.direction = self.arrays.zeros(self.w.shape)
 
     def step(self) -> None:
-        """One conjugate-gradient step for every active problem."""
+        """One conjugate-gradient step for every active problem.
+
+        Where the slope past the minimum is steeper than before it, secant steps go back.
+        """
         self.direction = self.direction - self.natural
         # Slope and curvature come to the host together: a card waits at every such call.
         slope, curvature = self._dots((self.gradient, self.direction), beside=[self._curvature()])
@@ -205,7 +205,19 @@ class _Iteration:
             curvature = self.arrays.host(self._curvature())
         before, length = self.gradient, -slope / curvature
         self.gradient = self._move(length)
-        decrement, turned = self._settle(before, length, slope)
+        for n_left in range(20, -1, -1):
+            self.natural = self.preconditioner(self.problems.C[self.active], self.gradient)
+            past, decrement, turned = self._dots(
+                (self.gradient, self.direction),
+                (self.gradient, self.natural),
+                (before, self.natural),
+            )
+            overshot = past > -slope
+            if not (n_left and overshot.any()):
+                break
+            back = np.where(overshot, -length * past / (past - slope), 0.0)
+            self.gradient = self._move(back)
+            length = length + back
         # Polak-Ribiere, restarted where it turns negative.
         kept = np.maximum(0, decrement - turned) / self.decrement
         self.direction = self.direction * self.arrays.put(kept[:, None])
@@ -226,22 +238,32 @@ class _Iteration:
         error[solved] = np.sqrt(np.maximum(self.decrement[done], 0.0))
         self.active = self.active[keep]
         self.C = self.arrays.put(self.problems.C[self.active])
-        for name in ("w", "direction", "gradient", "natural", "values", "probabilities"):
-            setattr(self, name, self.arrays.columns(getattr(self, name), kept))
+        names = "w", "direction", "gradient", "natural", "values", "probabilities", "weights"
+        for name in names:
+            some = getattr(self, name)[:, kept]
+            # Together in memory.
+            setattr(self, name, self.arrays.empty(some.shape, some.dtype))
+            getattr(self, name)[:] = some
         self.moved = self.arrays.empty(self.values.shape, self.dtype)
         self.decrement, self.scale = self.decrement[keep], self.scale[keep]
-        self.past, self.weights = self.past[:, keep], self.arrays.columns(self.weights, kept)
 
     def _curvature(self) -> Array:
         """Second derivative along the direction; keeps ``B W direction`` in ``moved``."""
         design, arrays = self.design, self.arrays
         flat = self.direction.reshape(len(self.w), -1)
-        direction = self.whiten @ arrays.cast(flat, self.dtype)
+        direction = self.whiten @ arrays.put(flat, self.dtype)
 
         def curved(rows: slice) -> Array:
-            moved = self.moved[rows].reshape(-1, flat.shape[1])
-            arrays.product(design[rows], direction, out=moved)
-            along = self._variance(self.moved[rows], self.probabilities[rows])
+            moved, probabilities = self.moved[rows], self.probabilities[rows]
+            arrays.product(design[rows], direction, out=moved.reshape(-1, flat.shape[1]))
+            # The second derivative of a row's loss is the variance of its move.
+            if moved.shape[-1] == 1:
+                along = moved[..., 0] * moved[..., 0]
+                along *= probabilities[..., 0]
+                along *= 1 - probabilities[..., 0]
+            else:
+                mean = arrays.contract("nck,nck->nc", probabilities, moved)
+                along = arrays.contract("nck,nck->nc", probabilities, moved * moved) - mean * mean
             return arrays.contract("nc,nc->c", along, self.weights[rows])
 
         blocks = arrays.blocks(len(design), *reversed(flat.shape))
@@ -255,7 +277,7 @@ class _Iteration:
         groups = self.problems.group[self.active]
         far = arrays.put(length[:, None])
         self.w += far * self.direction
-        step = arrays.cast(far, self.dtype)
+        step = arrays.put(far, self.dtype)
         n_columns = self.w.shape[1] * self.w.shape[2]
 
         def pulled(rows: slice) -> Array:
@@ -270,49 +292,16 @@ class _Iteration:
 
         blocks = arrays.blocks(len(design), n_columns, len(self.w))
         pull = arrays.summed(pulled, blocks, arrays.zeros((len(self.w), n_columns)))
-        whitened = self.whiten.T @ arrays.cast(pull, self.dtype)
+        whitened = self.whiten.T @ arrays.put(pull, self.dtype)
         gradient = self.C[:, None] * whitened.reshape(self.w.shape)
         gradient[:-1] += self.w[:-1]
         return gradient
-
-    def _settle(
-        self, before: Array, length: FloatArray, slope: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
-        """Secant steps back while the slope past the minimum is steeper than before it.
-
-        Returns the products of the natural gradient there with the gradient, and with ``before``.
-        """
-        for n_left in range(20, -1, -1):
-            self.natural = self.preconditioner(self.problems.C[self.active], self.gradient)
-            past, decrement, turned = self._dots(
-                (self.gradient, self.direction),
-                (self.gradient, self.natural),
-                (before, self.natural),
-            )
-            overshot = past > -slope
-            if not (n_left and overshot.any()):
-                break
-            back = np.where(overshot, -length * past / (past - slope), 0.0)
-            self.gradient = self._move(back)
-            length = length + back
-        return decrement, turned
 
     def _dots(self, *pairs: tuple[Array, Array], beside: Sequence[Array] = ()) -> FloatArray:
         """Inner products of coefficient arrays, problem by problem, and numbers beside them."""
         dots = [self.arrays.contract(_DOT, *pair) for pair in pairs]
         found: FloatArray = self.arrays.host(self.arrays.xp.stack([*dots, *beside]))
         return found
-
-    def _variance(self, moved: Array, probabilities: Array) -> Array:
-        """Second derivative of the loss of each row along its move: a variance under p."""
-        if moved.shape[-1] == 1:
-            square = moved[..., 0] * moved[..., 0]
-            square *= probabilities[..., 0]
-            square *= 1 - probabilities[..., 0]
-            return square
-        formula, contract = "nck,nck->nc", self.arrays.contract
-        mean = contract(formula, probabilities, moved)
-        return contract(formula, probabilities, moved * moved) - mean * mean
 
 
 class _Preconditioner:
@@ -336,7 +325,7 @@ class _Preconditioner:
         weights = self.weights[:, groups]
         weight = self.arrays.contract("nc,nck->n", weights, spread) / (C.size * spread.shape[2])
         loss = self.arrays.gram(self.sample, weight)
-        eps, every = np.finfo(self.arrays.precision(loss)).eps, np.arange(len(loss))
+        eps, every = self.arrays.xp.finfo(loss.dtype).eps, np.arange(len(loss))
         self.factors = {}
         for strength in np.unique(C):
             hessian = float(strength) * loss
@@ -348,20 +337,16 @@ class _Preconditioner:
         """Hessian^-1 gradient, for problems of these C."""
         natural = self.arrays.zeros(gradient.shape)
         for strength, factor in self.factors.items():
-            which = _in_a_row(np.flatnonzero(strength == C))
-            if which is not None:
-                part = gradient[:, which]
-                solved = self.arrays.solve(factor, part.reshape(len(part), -1))
-                natural[:, which] = solved.reshape(part.shape)
+            places = np.flatnonzero(strength == C)
+            if not places.size:
+                continue
+            # A slice needs no copy.
+            first, last = int(places[0]), int(places[-1])
+            which = slice(first, last + 1) if last - first < places.size else places
+            part = gradient[:, which]
+            solved = self.arrays.solve(factor, part.reshape(len(part), -1))
+            natural[:, which] = solved.reshape(part.shape)
         return natural
-
-
-def _in_a_row(places: IntArray) -> slice | IntArray | None:
-    """Places as a slice where they follow each other, which needs no copy; None of no places."""
-    if not places.size:
-        return None
-    first, last = int(places[0]), int(places[-1])
-    return slice(first, last + 1) if last - first < places.size else places
 
 
 def _null_model(problems: Problems) -> tuple[FloatArray, FloatArray]:

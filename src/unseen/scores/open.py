@@ -20,11 +20,10 @@ from unseen.records import Notice
 from unseen.roc.pooled import Lattices
 from unseen.samples import Clusters, LabelledRows, all_clusters, group_clusters
 from unseen.scores.base import FOLDS, Distances, Pool, RatioScores, Scorer, Scores
-from unseen.scores.crossfit import WINDOW_SEARCH, Search, cross_fitter
+from unseen.scores.crossfit import WINDOW_SEARCH, CrossFitter, Search, cross_fitter
 from unseen.scores.hidden import hidden_classes
 from unseen.scores.moves import Moves, made_moves, steady_distances
 from unseen.scores.posteriors import Posteriors, PosteriorScorer
-from unseen.scores.refit import CrossFitter
 from unseen.simplex import mixture_shares
 
 FOLDS_OF_MANY, MANY_ROWS = 5, 5_000

@@ -46,8 +46,7 @@ class Reshaping(Frozen):
     @classmethod
     def of(cls, X: Matrix, weight: FloatArray) -> Self:
         """The scale for these rows."""
-        rows, share = _some_rows(X, weight)
-        skewed, coded = _shapes(rows, share)
+        rows, share, skewed, coded = _shapes(X, weight)
         reshaped = np.flatnonzero(skewed | coded)
         curves = [
             (_axes if coded[column] else _normal_scores)(rows[:, column], share)
@@ -78,28 +77,24 @@ def fitting_scales(X: Matrix, weight: FloatArray) -> tuple[type[Scale], ...]:
     """Kinds of scale for these rows: equal spread, and reshaping where many columns call for it."""
     if sparse.issparse(X):
         return (Standardisation,)
-    skewed, coded = _shapes(*_some_rows(X, weight))
+    _, _, skewed, coded = _shapes(X, weight)
     calls = (skewed | coded).mean() >= _LEAST_PART
     return (Standardisation, Reshaping) if calls else (Standardisation,)
 
 
-def _some_rows(X: Matrix, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Evenly spaced rows of positive weight, and their shares."""
+def _shapes(X: Matrix, weight: FloatArray) -> tuple[FloatArray, FloatArray, BoolArray, BoolArray]:
+    """Some rows and their shares; which columns are heavily skewed there, and which hold codes."""
+    # Evenly spaced ones of positive weight.
     some = np.flatnonzero(weight > 0)
     some = some[:: -(-len(some) // _MOST_ROWS)]
-    rows = arrays_of(X).host(dense(X[some]))
-    return rows, weight[some] / weight[some].sum()
-
-
-def _shapes(rows: FloatArray, share: FloatArray) -> tuple[BoolArray, BoolArray]:
-    """Which columns are heavily skewed, and which hold codes."""
+    rows, share = arrays_of(X).host(dense(X[some])), weight[some] / weight[some].sum()
     whole = (rows == np.round(rows)).all(axis=0)
     coded = np.zeros(rows.shape[1], dtype=bool)
     coded[whole] = [_holds_codes(column) for column in rows[:, whole].T]
     skewed = np.abs(share @ Standardisation.of(rows, share)(rows) ** 3) > _LEAST_SKEW
     # Two values stand where they stand on any scale.
     binary = ((rows == rows.min(axis=0)) | (rows == rows.max(axis=0))).all(axis=0)
-    return skewed & ~coded & ~binary, coded
+    return rows, share, skewed & ~coded & ~binary, coded
 
 
 def _holds_codes(column: FloatArray) -> bool:

@@ -1,7 +1,13 @@
-"""A column of lists, such as an embedding: as many number columns as a list has values."""
+"""Columns that become many: lists of numbers, such as embeddings, and free text by TF-IDF.
+
+Words of a text and their directions are learnt from labelled and new rows together. Learnt from the
+labelled rows alone, they would suit these better than any others, and everything new would look
+unseen.
+"""
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,9 +18,11 @@ from unseen._optional import pa, pa_json, pc
 from unseen._types import FloatArray, IntArray
 from unseen._wording import shown
 from unseen.tables._arrow import Array, decoded, is_number, is_text
-from unseen.tables.encodings import Encoding, Unusable
-from unseen.tables.values import LARGEST, BadCell
+from unseen.tables.encodings import Departure, Encoding, Unusable, new_gaps
+from unseen.tables.values import LARGEST, BadCell, as_text
 
+_DIRECTIONS = 200
+_FEWEST_ROWS_OF_A_WORD = 2
 # A list as JSON writes it, and as text tables hold it: [0.1, -2, 3e-4].
 _NUMBER = r"-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d{1,2})?"
 _LIST = rf"^\[\s*{_NUMBER}(\s*,\s*{_NUMBER})*\s*\]$"
@@ -56,7 +64,7 @@ class VectorEncoding(Encoding, Frozen):
 
     def encode(self, values: FloatArray) -> FloatArray:
         """The encoded columns, side by side."""
-        encoded = _lengthened(values, self.unit_rows)
+        encoded = _of_length_one(values.astype(np.float64), self.unit_rows)
         if len(self.places) < self.length:  # else one copy of the rows is enough
             # Row by row in memory, as estimators want it; indexing would turn it round.
             encoded = np.take(encoded, self.places, axis=1)
@@ -72,7 +80,7 @@ class VectorEncoding(Encoding, Frozen):
 
 def learn_vectors(name: str, column: Array, unit_rows: bool) -> VectorEncoding:
     """Learn how to encode a column of lists of labelled rows, or raise ``Unusable``."""
-    values = _lengthened(vectors(name, column), unit_rows)
+    values = _of_length_one(vectors(name, column).astype(np.float64), unit_rows)
     # Column by column, so that sums run as they do for number columns, to the last bit; one at a
     # time, so that the rows are in memory once.
     columns = map(np.ascontiguousarray, values.T)
@@ -100,15 +108,11 @@ def holds_lists(column: Array) -> bool:
     return bool(pc.all(begin).as_py() and _first_no_list(column) is None)
 
 
-def begins_as_list(texts: Array) -> bool:
-    """Whether the first text may be a list in another form than JSON, such as that of NumPy."""
-    first = pc.match_substring_regex(texts.slice(0, 1), r"^\[")
-    return bool(first[0].as_py())
-
-
 def vectors(name: str, column: Array) -> FloatArray:
     """The lists of a column as rows of an array, in the precision in which they are stored."""
-    column = _from_text(name, decoded(column))
+    column = decoded(column)
+    if is_text(column.type):
+        column = _from_text(name, column)
     if not is_list(column.type):
         kind = shown(column.type)
         raise ValueError(f"column {name!r} must hold lists of numbers; it holds {kind}.")
@@ -140,26 +144,23 @@ def vectors(name: str, column: Array) -> FloatArray:
 
 
 def _from_text(name: str, column: Array) -> Array:
-    """Lists that text says, as in csv; any other column as it is."""
-    if not is_text(column.type):
-        return column
+    """Lists that text says, as in csv, by a parser of JSON, in which are digits and marks alone."""
     wrong = _first_no_list(column)
     if wrong is not None:
         got = column[wrong].as_py()
         got = "none" if got is None else shown(repr(got))
         raise BadCell(f"column {name!r} must hold lists such as [1.5, 2]; got {got}", wrong)
-    return pa.chunked_array([_parsed(chunk) for chunk in column.chunks if len(chunk)])
-
-
-def _parsed(texts: Array) -> Array:
-    """Lists of numbers from JSON, in which there are digits and marks alone."""
-    block = "".join(f'{{"v":{text}}}\n' for text in texts.to_pylist()).encode()
-    schema = pa.schema([("v", pa.list_(pa.float64()))])
-    options = {
-        "read_options": pa_json.ReadOptions(block_size=len(block)),
-        "parse_options": pa_json.ParseOptions(explicit_schema=schema),
-    }
-    return pa_json.read_json(pa.BufferReader(block), **options)["v"].combine_chunks()
+    schema, parsed = pa.schema([("v", pa.list_(pa.float64()))]), []
+    for texts in column.chunks:
+        if len(texts):
+            block = "".join(f'{{"v":{text}}}\n' for text in texts.to_pylist()).encode()
+            options = {
+                "read_options": pa_json.ReadOptions(block_size=len(block)),
+                "parse_options": pa_json.ParseOptions(explicit_schema=schema),
+            }
+            found = pa_json.read_json(pa.BufferReader(block), **options)
+            parsed.append(found["v"].combine_chunks())
+    return pa.chunked_array(parsed)
 
 
 def _first_no_list(column: Array) -> int | None:
@@ -169,10 +170,96 @@ def _first_no_list(column: Array) -> int | None:
     return None if place < 0 else place
 
 
-def _lengthened(values: FloatArray, unit_rows: bool) -> FloatArray:
-    """A copy in double precision, with rows of length 1 where asked; rows of zeros stay."""
-    found = values.astype(np.float64)
+def _of_length_one(rows: FloatArray, unit_rows: bool) -> FloatArray:
+    """The rows, changed in place to length 1 where asked; rows of zeros stay."""
     if unit_rows:
-        lengths = np.sqrt(np.einsum("ij,ij->i", found, found))
-        found /= np.where(lengths > 0, lengths, 1.0)[:, None]
+        lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+        rows /= np.where(lengths > 0, lengths, 1.0)[:, None]
+    return rows
+
+
+@dataclass(frozen=True, eq=False)
+class TextEncoding(Encoding, Frozen):
+    """Text as numbers."""
+
+    name: str
+    words: Any  # a TfidfVectorizer, fitted to the labelled and the new rows
+    directions: Any  # a TruncatedSVD, fitted to the same
+    mean: FloatArray  # of each direction in the labelled rows; it is subtracted
+    scale: float  # which divides: root mean square of their deviations in the labelled rows
+    unit_rows: bool = False  # whether each row is divided by its Euclidean length first
+    was_empty: bool = False  # whether a labelled row has no text
+
+    was_missing = False
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the encoded columns."""
+        return [f"{self.name}~{place + 1}" for place in range(len(self.mean))]
+
+    def read(self, column: Array) -> list[str]:
+        """The text of a column, empty where missing."""
+        return _texts(self.name, column)
+
+    def encode(self, texts: list[str]) -> FloatArray:
+        """The encoded columns, side by side."""
+        found = _projected(self.words, self.directions, texts, self.unit_rows)
+        return (found - self.mean) / self.scale
+
+    def departures(self, texts: list[str]) -> tuple[Departure, ...]:
+        """Rows without a text, where all labelled rows have one."""
+        is_empty = np.array([not text for text in texts], dtype=bool)
+        return new_gaps(self.name, is_empty, self.was_empty, "no words")
+
+    def statement(self) -> str:
+        """The treatment of the column in a plain sentence."""
+        kept = float(self.directions.explained_variance_ratio_.sum())
+        return (
+            f"{self.name!r}: TF-IDF of {len(self.words.vocabulary_):,} words of the labelled and "
+            f"the new rows, reduced to {len(self.mean)} columns by a singular value decomposition "
+            f"({kept:.0%} of the variance)."
+        )
+
+
+def learn_text(name: str, known: Array, new: Array, unit_rows: bool) -> TextEncoding:
+    """Learn words and directions from both tables, centre and scale from the labelled rows."""
+    from sklearn.decomposition import TruncatedSVD
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    labelled = _texts(name, known)
+    both = labelled + _texts(name, new)
+    words = TfidfVectorizer(
+        sublinear_tf=True, min_df=min(_FEWEST_ROWS_OF_A_WORD, len(both)), dtype=np.float32
+    )
+    rule = f"column {name!r} must hold several words that occur in two rows"
+    try:
+        counts = words.fit_transform(both)
+    except ValueError as error:
+        raise ValueError(f"{rule}; it has none.") from error
+    if counts.shape[1] < 2:
+        raise ValueError(f"{rule}; it has one.")
+    for place, rows in (("TRAIN", counts[: len(labelled)]), ("NEW", counts[len(labelled) :])):
+        if not rows.nnz:
+            raise ValueError(f"{rule}; it has none in {place}.")
+    n_directions = min(_DIRECTIONS, counts.shape[1] - 1, counts.shape[0] - 1)
+    directions = TruncatedSVD(n_directions, random_state=0).fit(counts)
+    found = _projected(words, directions, labelled, unit_rows)
+    scale = float(np.sqrt(np.mean(found.std(axis=0) ** 2))) or 1.0
+    settled = found.mean(axis=0), scale, unit_rows, not all(labelled)
+    return TextEncoding(name, words, directions, *settled)
+
+
+def _texts(name: str, column: Array) -> list[str]:
+    if not is_text(decoded(column).type):
+        raise ValueError(f"column {name!r} must hold text; it holds {column.type}.")
+    return [text or "" for text in as_text(column).to_pylist()]
+
+
+def _projected(words: Any, directions: Any, texts: list[str], unit_rows: bool) -> FloatArray:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        found = np.asarray(directions.transform(words.transform(texts)), dtype=np.float64)
+    if unit_rows:
+        lengths = np.linalg.norm(found, axis=1, keepdims=True)
+        found /= np.where(lengths > 0, lengths, 1.0)
     return found

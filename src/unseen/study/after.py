@@ -23,7 +23,6 @@ from unseen.study.run import origin_of, quiet_warnings, shown_rows, table_estima
 from unseen.study.sheets import read_labels, write_promoted, write_sheet
 from unseen.study.thumbnails import Thumbnail, data_uri, picture_file
 from unseen.tables import Columns, RowWriter, check_names
-from unseen.tables.embeddings import TextEncoding
 from unseen.tables.source import LABEL
 
 
@@ -67,7 +66,10 @@ def run_explanation(
         drawn = draw_sheet(found.rule, n_rows, groups=groups, random_state=inputs.seed)
         write_sheet(replace(drawn, guesses=_guesses(found.rule)[drawn.rows]), new, sheet)
     estimate = found.estimate if new.promoted is None else new.promoted.combine(found.estimate)
-    shown, not_shown = _thumbnails(explanation, new, image_column, image_folder or inputs.folder)
+    if image_folder is None:  # that of NEW; the current one for standard input and pipes
+        first = inputs.new_source.parts[0]
+        image_folder = first.path.parent if first.name == str(first.path) else Path()
+    shown, not_shown = _thumbnails(explanation, new, image_column, image_folder)
     suspects = None
     if with_examples:
         examples = _examples(explanation)
@@ -194,14 +196,12 @@ def readable(columns: Columns) -> list[Column]:
     """The encoded columns as people know them: numbers in their units, categories by name."""
     found = []
     for encoding in columns.encodings_:
-        for name, unit in zip(encoding.names, encoding.units, strict=True):
-            _, is_category, category = name.removeprefix(encoding.name).partition("=")
-            if is_category:
-                found.append(Column(encoding.name, category=category))
+        for one in encoding.outputs:
+            if one.category is not None:
+                found.append(Column(encoding.name, category=one.category))
             else:
-                offset, scale = unit or (0.0, 1.0)
-                is_direction = isinstance(encoding, TextEncoding)
-                found.append(Column(name, offset, scale, is_direction=is_direction))
+                is_direction = one.unit is None  # among the words of a text
+                found.append(Column(one.name, *one.unit or (0.0, 1.0), is_direction=is_direction))
     return found
 
 

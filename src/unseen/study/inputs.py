@@ -142,12 +142,6 @@ class Inputs:
         return None if self.control is None else self._find(self.control)
 
     @property
-    def folder(self) -> Path:
-        """Folder of the new table; the current one for standard input and pipes."""
-        first = self.new_source.parts[0]
-        return first.path.parent if first.name == str(first.path) else Path()
-
-    @property
     def files(self) -> set[Path]:
         """All files that are read."""
         sources = [self.new_source, *filter(None, [self.control_source])]

@@ -251,17 +251,15 @@ def column_drift(training: Training, new: NewRows) -> tuple[Notice, ...]:
     gaps, gaps_new = ((rows > 0).mean(axis=0) for rows in (X, X_new))
     wandered: list[tuple[str, str]] = []
     gapped: list[tuple[str, str]] = []
-    first = 0
-    for encoding in training.columns.encodings_:
-        for place, name in enumerate(encoding.names, start=first):
-            if place - first == encoding.missing_at:
-                if abs(gaps_new[place] - gaps[place]) > _LARGE_CHANGE:
-                    shares = f"{gaps_new[place]:.0%} of the new rows, {gaps[place]:.0%} in TRAIN"
-                    gapped.append((encoding.name, f"{encoding.name!r} ({shares})"))
-            elif outside[place] > _MANY_OUTSIDE:
-                shares = f"{outside[place]:.0%} of the new rows"
-                wandered.append((encoding.name, f"{name!r} ({shares})"))
-        first += len(encoding.names)
+    encoded = [(one.name, each) for one in training.columns.encodings_ for each in one.outputs]
+    for place, (name, output) in enumerate(encoded):
+        if output.marks_gaps:
+            if abs(gaps_new[place] - gaps[place]) > _LARGE_CHANGE:
+                shares = f"{gaps_new[place]:.0%} of the new rows, {gaps[place]:.0%} in TRAIN"
+                gapped.append((name, f"{name!r} ({shares})"))
+        elif outside[place] > _MANY_OUTSIDE:
+            shares = f"{outside[place]:.0%} of the new rows"
+            wandered.append((name, f"{output.name!r} ({shares})"))
     found = []
     if wandered:
         text = f"Outside the range that TRAIN shows: {listed([said for _, said in wandered])}."

@@ -277,12 +277,12 @@ class Columns(TransformerMixin, BaseEstimator):
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the encoded columns, such as ``size`` and ``colour=red``."""
         check_is_fitted(self, "encodings_")
-        names = [name for encoding in self.encodings_ for name in encoding.names]
+        names = [one.name for encoding in self.encodings_ for one in encoding.outputs]
         return np.array(names, dtype=object)
 
     def in_units(self, X: FloatArray) -> tuple[tuple[str, ...], FloatArray]:
         """Encoded columns that hold numbers of the table: names, and values as they stand there."""
-        units = [unit for encoding in self.encodings_ for unit in encoding.units]
+        units = [one.unit for encoding in self.encodings_ for one in encoding.outputs]
         given = [place for place, unit in enumerate(units) if unit is not None]
         offsets, scales = np.array([units[place] for place in given]).reshape(-1, 2).T
         names = tuple(self.get_feature_names_out()[given].tolist())

@@ -18,7 +18,7 @@ from unseen._optional import pa, pa_json, pc
 from unseen._types import FloatArray, IntArray
 from unseen._wording import shown
 from unseen.tables._arrow import Array, decoded, is_number, is_text
-from unseen.tables.encodings import Departure, Encoding, Unusable, new_gaps
+from unseen.tables.encodings import Departure, Encoding, Output, Unusable, new_gaps
 from unseen.tables.values import LARGEST, BadCell, as_text
 
 _DIRECTIONS = 200
@@ -43,14 +43,12 @@ class VectorEncoding(Encoding, Frozen):
     was_missing = False
 
     @property
-    def names(self) -> list[str]:
-        """Names of the encoded columns."""
-        return [f"{self.name}[{place}]" for place in self.places]
-
-    @property
-    def units(self) -> list[tuple[float, float] | None]:
-        """Offset and scale of each place, of a list that may have been divided by its length."""
-        return [(offset, self.scale) for offset in self.mean.tolist()]
+    def outputs(self) -> list[Output]:
+        """The places of a list, which may have been divided by its length."""
+        return [
+            Output(f"{self.name}[{place}]", (offset, self.scale))
+            for place, offset in zip(self.places, self.mean.tolist(), strict=True)
+        ]
 
     def read(self, column: Array) -> FloatArray:
         """The lists of a column as rows of an array."""
@@ -193,9 +191,9 @@ class TextEncoding(Encoding, Frozen):
     was_missing = False
 
     @property
-    def names(self) -> list[str]:
-        """Names of the encoded columns."""
-        return [f"{self.name}~{place + 1}" for place in range(len(self.mean))]
+    def outputs(self) -> list[Output]:
+        """Directions among words."""
+        return [Output(f"{self.name}~{place + 1}") for place in range(len(self.mean))]
 
     def read(self, column: Array) -> list[str]:
         """The text of a column, empty where missing."""

@@ -10,7 +10,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -67,6 +67,15 @@ class Departure:
     said: str  # what replaces a missing value, or an example of a category
 
 
+class Output(NamedTuple):
+    """One encoded column."""
+
+    name: str
+    unit: tuple[float, float] | None = None  # offset and scale of what are numbers in the table
+    category: str | None = None  # of a 0/1 column
+    marks_gaps: bool = False  # whether a 1 says that the value is missing
+
+
 class Encoding(ABC):
     """The encoding of one column.
 
@@ -77,22 +86,11 @@ class Encoding(ABC):
     name: str
     was_missing: bool  # whether a labelled row lacks a value
     scales: Any = ()  # deviations, of which all number columns share the root mean square
-    missing_from_end = 1  # place of the column for missing values, counted from the last
 
     @property
     @abstractmethod
-    def names(self) -> list[str]:
-        """Names of the encoded columns."""
-
-    @property
-    def missing_at(self) -> int | None:
-        """Place of the column for missing values among the encoded columns."""
-        return len(self.names) - self.missing_from_end if self.was_missing else None
-
-    @property
-    def units(self) -> list[tuple[float, float] | None]:
-        """Offset and scale of each encoded column that holds numbers of the table, else None."""
-        return [None] * len(self.names)
+    def outputs(self) -> list[Output]:
+        """The encoded columns, in their order."""
 
     @abstractmethod
     def encode(self, values: Any) -> FloatArray:
@@ -124,15 +122,12 @@ class NumberEncoding(Encoding):
         return [self.scale] if self.scale else []
 
     @property
-    def names(self) -> list[str]:
-        """Names of the encoded columns."""
-        missing = [f"{self.name}=missing"] if self.was_missing else []
-        return [self.name, *missing] if self.scale else missing
-
-    @property
-    def units(self) -> list[tuple[float, float] | None]:
-        """Offset and scale of the numbers; None for the 0/1 column."""
-        return [(self.mean, self.scale) if name == self.name else None for name in self.names]
+    def outputs(self) -> list[Output]:
+        """The numbers, and where they are missing."""
+        found = [Output(self.name, (self.mean, self.scale))] if self.scale else []
+        if self.was_missing:
+            found.append(Output(f"{self.name}=missing", category="missing", marks_gaps=True))
+        return found
 
     def read(self, column: Array) -> FloatArray:
         """The numbers of a column, NaN where missing."""
@@ -260,15 +255,17 @@ class CategoryEncoding(Encoding):
     once: tuple[str, ...] = ()  # of one labelled row, where they count as never seen
     has_rare: bool = True  # whether rare categories have a column, or share that of never seen
 
-    missing_from_end = 2
-
     @property
-    def names(self) -> list[str]:
-        """Names of the encoded columns."""
+    def outputs(self) -> list[Output]:
+        """The common categories, then what is rare, missing or never seen."""
         last = "rare or never seen" if self.rare and not self.has_rare else "never seen"
         rare = ["rare"] if self.rare and self.has_rare else []
-        others = [*rare, *["missing"] * self.was_missing, last]
-        return [f"{self.name}={category}" for category in (*self.categories, *others)]
+        words = [*self.categories, *rare, *["missing"] * self.was_missing, last]
+        gaps = len(words) - 2 if self.was_missing else None
+        return [
+            Output(f"{self.name}={word}", category=word, marks_gaps=place == gaps)
+            for place, word in enumerate(words)
+        ]
 
     def read(self, column: Array) -> Array:
         """The text of a column, null where missing."""
@@ -286,14 +283,14 @@ class CategoryEncoding(Encoding):
 
     def encode(self, text: Array, rare: Iterable[str] | None = None) -> FloatArray:
         """The encoded columns; all but the common and the ``rare`` categories are never seen."""
-        n_categories, width = len(self.categories), len(self.names)
+        n_categories, width = len(self.categories), len(self.outputs)
         filled = text if self.was_missing else text.fill_null(self.commonest)
         others = (self.rare if rare is None else rare) if self.has_rare else ()
         known = pa.array([*self.categories, *others], pa.string())
         found = pc.index_in(filled, value_set=known).fill_null(-1).to_numpy()
         places = np.where(found < 0, width - 1, np.minimum(found, n_categories))
         if self.was_missing:
-            places[text.is_null().to_numpy()] = self.missing_at
+            places[text.is_null().to_numpy()] = width - 2
         encoded = np.zeros((len(places), width))
         encoded[np.arange(len(places)), places] = _CODE
         return encoded

@@ -76,12 +76,15 @@ class RowWriter:
 
     def __enter__(self) -> RowWriter:
         self._draft = self._stack.enter_context(write_then_rename(self.path))
-        # Within the stack, so that the draft goes when there is nothing in it.
-        self._stack.push(self._refuse_nothing)
         return self
 
-    def __exit__(self, *error: Any) -> None:
-        self._stack.__exit__(*error)
+    def __exit__(self, kind: type[BaseException] | None, *error: Any) -> None:
+        if kind is not None:
+            self._stack.__exit__(kind, *error)
+            return
+        with self._stack:
+            if self._schema is None:
+                raise ValueError(f"{self.path} must have rows; none were written.")
 
     def write(self, rows: Table | Batch) -> None:
         """Add rows with the columns of the first; numbers are cast to the types of the first."""
@@ -122,10 +125,6 @@ class RowWriter:
             sink = pa_csv.CSVWriter(stream, self._schema, write_options=options)
         self._stack.callback(sink.close)
         return sink.write
-
-    def _refuse_nothing(self, kind: type[BaseException] | None, *_: Any) -> None:
-        if kind is None and self._schema is None:
-            raise ValueError(f"{self.path} must have rows; none were written.")
 
 
 def _json(value: Any) -> str:

@@ -200,8 +200,9 @@ def readable(columns: Columns) -> list[Column]:
             if one.category is not None:
                 found.append(Column(encoding.name, category=one.category))
             else:
+                offset, scale = one.unit or (0.0, 1.0)
                 is_direction = one.unit is None  # among the words of a text
-                found.append(Column(one.name, *one.unit or (0.0, 1.0), is_direction=is_direction))
+                found.append(Column(one.name, offset, scale, is_direction=is_direction))
     return found
 
 

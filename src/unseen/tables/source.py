@@ -157,10 +157,8 @@ class Source:
             raise ValueError(f"{first.name} must have columns; found none.")
         for part in others:
             found = part.names()
-            for one, own, other, wanted in (
-                (part, found, first, names),
-                (first, names, part, found),
-            ):
+            both_ways = (part, found, first, names), (first, names, part, found)
+            for one, own, other, wanted in both_ways:
                 there = set(own)
                 absent = [column for column in wanted if column not in there]
                 if absent:

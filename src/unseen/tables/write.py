@@ -182,18 +182,15 @@ class KeptBatches:
 
     def find(self, number: int) -> Table | None:
         """The table of this number; None where it was not kept."""
-        file = self._file(number)
+        file = self.folder / f"{number:08d}.feather"
         return pa_feather.read_table(file, memory_map=False) if file.exists() else None
 
     def keep(self, number: int, table: Table) -> None:
         """Put the table of this number on disk."""
-        with write_then_rename(self._file(number)) as draft:
+        with write_then_rename(self.folder / f"{number:08d}.feather") as draft:
             pa_feather.write_feather(table, draft, compression="lz4")
 
     def remove(self) -> None:
         """Throw all tables away."""
         if self.folder.exists():
             shutil.rmtree(self.folder)
-
-    def _file(self, number: int) -> Path:
-        return self.folder / f"{number:08d}.feather"

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from unseen._types import FloatArray, IntArray
-from unseen.datasets.shift import allot
+from unseen.datasets.generators import allot
 
 __all__ = ["PrescribedSplit"]
 

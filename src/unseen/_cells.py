@@ -27,12 +27,6 @@ class CellsError(Exception):
         super().__init__(step, reason, number)
         self.step, self.reason, self.number = step, reason, number
 
-    @classmethod
-    def of(cls, step: str, error: Exception) -> CellsError:
-        """The error of a library, in one line."""
-        reason = " ".join(str(error).split())[:200].rstrip(".")
-        return cls(step, reason, getattr(error, "errno", None))
-
 
 def answer(path: str, draft: str | None, added: Any) -> Any:
     """The columns of a file of cells; with a draft, which gets a copy with columns added, none."""
@@ -53,7 +47,8 @@ def answer(path: str, draft: str | None, added: Any) -> Any:
                 cells.write_h5ad(draft)
         return pa.table({})
     except Exception as error:  # HDF5 and anndata raise many kinds
-        raise CellsError.of(step, error) from error
+        reason = " ".join(str(error).split())[:200].rstrip(".")
+        raise CellsError(step, reason, getattr(error, "errno", None)) from error
 
 
 def any_text() -> AbstractContextManager[Any]:

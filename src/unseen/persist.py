@@ -51,12 +51,10 @@ _TRUSTED_HOMES = (
     "unseen.samples",
     "unseen.scores",
     "unseen.study",
-    "unseen.tables.categories",
     "unseen.tables.columns",
+    "unseen.tables.embeddings",
     "unseen.tables.encodings",
     "unseen.tables.predictions",
-    "unseen.tables.texts",
-    "unseen.tables.vectors",
 )
 # skops saves these and leaves it to the reader to trust them. A dtype is a name and flags; the
 # indices of a matrix are checked before anything follows them.

@@ -20,9 +20,14 @@ from unseen.loop import Sheet, promote
 from unseen.rejection import RejectionThreshold
 from unseen.study import Inputs
 from unseen.study.after import _guesses
-from unseen.study.promoted import without_promoted, write_promoted
 from unseen.study.rows import NewRows
-from unseen.study.sheets import check_sheet_path, read_labels, write_sheet
+from unseen.study.sheets import (
+    check_sheet_path,
+    read_labels,
+    without_promoted,
+    write_promoted,
+    write_sheet,
+)
 from unseen.tables import Source
 
 CELLS = ("dot.png", "../secret.png", "no.png")

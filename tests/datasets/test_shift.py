@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unseen.datasets import draw_with_proportions
-from unseen.datasets.shift import allot
+from unseen.datasets.generators import allot
 
 
 def labels(*counts: int) -> np.ndarray:

@@ -15,8 +15,8 @@ import pytest
 from unseen.persist import save
 from unseen.rejection import RejectionPlugIn
 from unseen.study import Inputs, run_classification
+from unseen.study.classify import TableRule
 from unseen.study.run import quiet_warnings
-from unseen.study.table_rule import TableRule
 from unseen.tables import KeptBatches
 
 N_ROWS = 10_000  # of 1,000 letters each: five batches

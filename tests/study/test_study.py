@@ -26,7 +26,8 @@ from unseen.study import (
     run_classification,
     run_study,
 )
-from unseen.study.column_drift import column_drift, readable
+from unseen.study.after import readable
+from unseen.study.rows import column_drift
 from unseen.study.run import _as_in_table
 from unseen.study.sheets import row_checks
 from unseen.tables import Columns, Source

@@ -15,8 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from unseen.tables import Columns
-from unseen.tables.categories import CategoryEncoding, least_common
-from unseen.tables.encodings import is_named_like_id
+from unseen.tables.encodings import CategoryEncoding, is_named_like_id, least_common
 
 RNG = np.random.default_rng(0)
 N = 60
@@ -454,7 +453,6 @@ def test_skops_saves_and_loads_it():
     trusted = skops_io.get_untrusted_types(data=saved)
     assert {name.rpartition(".")[0] for name in trusted} <= {
         "unseen.records",
-        "unseen.tables.categories",
         "unseen.tables.columns",
         "unseen.tables.encodings",
     }

@@ -15,7 +15,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from unseen.preparing import in_units
 from unseen.samples.oddities import sentinel_notices
 from unseen.study import Inputs
-from unseen.study.column_drift import readable
+from unseen.study.after import readable
 from unseen.tables import Columns, Source, WithLabels
 
 RNG = np.random.default_rng(0)

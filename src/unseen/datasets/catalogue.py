@@ -48,14 +48,10 @@ class Facts:
         """The facts in one line of the file; classes and counts are parted by spaces."""
         about = line["title"], line["source"], line["licence"]
         sizes = int(line["rows"]), int(line["features"])
-        classes = tuple(_label(word) for word in line["classes"].split())
+        words = (*line["classes"].split(), line["unobserved"])
+        *classes, unobserved = (word if word.isalpha() else int(word) for word in words)
         counts = tuple(int(count) for count in line["counts"].split())
-        unobserved = _label(line["unobserved"])
-        return cls(*about, *sizes, classes, unobserved, counts, line["fingerprint"])
-
-
-def _label(word: str) -> Label:
-    return word if word.isalpha() else int(word)
+        return cls(*about, *sizes, tuple(classes), unobserved, counts, line["fingerprint"])
 
 
 _FOLDER = files("unseen.datasets")

@@ -1,19 +1,20 @@
-"""Three data sets that are samples of a known law (Breiman 1996; Breiman et al. 1984).
+"""Samples that are drawn: of three known laws, or with prescribed shares from any labelled data.
 
-Twonorm and ringnorm have 20 features and a = 2 / sqrt(20):
-twonorm is N(-a1, I) against N(+a1, I); ringnorm is N(a1, I) against N(0, 4I).
-Waveform has 21 features: a random point between two of three triangles of height 6, plus
-noise N(0, I).
+Twonorm and ringnorm (Breiman 1996) have 20 features and a = 2 / sqrt(20): twonorm is N(-a1, I)
+against N(+a1, I); ringnorm is N(a1, I) against N(0, 4I). Waveform (Breiman et al. 1984) has 21
+features: a random point between two of three triangles of height 6, plus noise N(0, I).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
+
+from unseen._types import IntArray
 
 Sample: TypeAlias = tuple[NDArray[np.float64], NDArray[np.int64]]
 
@@ -138,3 +139,63 @@ def _shuffled(
     y = np.repeat(np.array(labels, dtype=np.int64), [len(rows) for rows in samples])
     order = rng.permutation(len(y))
     return np.vstack(samples)[order], y[order]
+
+
+def draw_with_proportions(
+    y: ArrayLike, proportions: Mapping[Any, float], size: int, random_state: Any = None
+) -> IntArray:
+    """Draw rows with prescribed class proportions, and give their places.
+
+    No row is drawn twice: a repeated row falls into two folds and undoes out-of-fold scores.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Labels.
+    proportions : dict of label to float
+        Share of each class; the shares sum to 1. Classes that are not named get no rows.
+    size : int
+        Rows to draw. Where the rows of a class would be no whole number, :func:`allot` rounds.
+    random_state : int, RandomState or None
+        Seed of the draw.
+
+    Returns
+    -------
+    ndarray of int of shape (size,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen.datasets import draw_with_proportions
+    >>> y = np.repeat(["cat", "dog"], 50)
+    >>> places = draw_with_proportions(y, {"cat": 0.9, "dog": 0.1}, 20, random_state=0)
+    >>> int((y[places] == "cat").sum())
+    18
+    """
+    labels = np.asarray(y)
+    shares = np.array(list(proportions.values()), dtype=np.float64)
+    if not (shares >= 0).all() or abs(shares.sum() - 1) > 1e-9:
+        raise ValueError(f"proportions must be >= 0 and sum to 1; got {dict(proportions)}.")
+    if size < 1:
+        raise ValueError(f"size must be >= 1; got {size}.")
+    rng = check_random_state(random_state)
+    drawn = []
+    for label, count in zip(proportions, allot(shares, size), strict=True):
+        rows = np.flatnonzero(labels == label)
+        if count > len(rows):
+            raise ValueError(
+                f"size must leave enough rows of each class; {size} rows with these proportions "
+                f"need {count} of class {label!r}, and y has {len(rows)}."
+            )
+        drawn.append(rng.permutation(rows)[:count])
+    return rng.permutation(np.concatenate(drawn))
+
+
+def allot(shares: ArrayLike, size: int) -> IntArray:
+    """Whole numbers in proportion to shares, with sum ``size``: largest remainders round up."""
+    weights = np.asarray(shares, dtype=np.float64)
+    exact = size * weights / weights.sum()
+    counts = np.floor(exact + 1e-9).astype(np.int64)
+    short = size - int(counts.sum())
+    counts[np.argsort(counts - exact, kind="stable")[:short]] += 1
+    return counts

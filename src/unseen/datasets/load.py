@@ -149,25 +149,15 @@ def _found(name: str) -> Rows:
         rows = read_npz(file)
         check_facts(name, rows, str(file))
         return rows
-    if name == "image":
-        return _image()
-    if name in _MAKERS:
-        return _made(name)
+    if name == "image":  # segment in two groups, without the column that is constant
+        segment = read_bundled("segment")
+        names = [name for name in segment.feature_names if name != "region-pixel-count"]
+        group = np.isin(segment.y, ["brickface", "sky", "foliage", "path"])
+        kept = np.isin(segment.feature_names, names)
+        return Rows(segment.X[:, kept], np.where(group, 1, -1), tuple(names))
+    if name in _MAKERS:  # waveform is its class 1 against the two others
+        sizes = _WAVEFORM_SIZES if name == "waveform" else CATALOGUE[name].counts
+        X, y = _MAKERS[name](sizes, random_state=1996)
+        labels = np.where(y == 1, 1, -1)
+        return Rows(X, labels, tuple(f"x{number}" for number in range(1, X.shape[1] + 1)))
     return read_bundled(name) if name in BUNDLED else obtain(name, file.parent)
-
-
-def _image() -> Rows:
-    """Image is segment in two groups, without the column that is constant."""
-    segment = read_bundled("segment")
-    names = [name for name in segment.feature_names if name != "region-pixel-count"]
-    group = np.isin(segment.y, ["brickface", "sky", "foliage", "path"])
-    kept = np.isin(segment.feature_names, names)
-    return Rows(segment.X[:, kept], np.where(group, 1, -1), tuple(names))
-
-
-def _made(name: str) -> Rows:
-    """Rows of a generator, where waveform is its class 1 against the two others."""
-    sizes = _WAVEFORM_SIZES if name == "waveform" else CATALOGUE[name].counts
-    X, y = _MAKERS[name](sizes, random_state=1996)
-    labels = np.where(y == 1, 1, -1)
-    return Rows(X, labels, tuple(f"x{number}" for number in range(1, X.shape[1] + 1)))

@@ -11,21 +11,18 @@ from numpy.typing import NDArray
 
 from unseen._optional import needed
 from unseen._progress import stage
-from unseen._types import IntArray
 from unseen._wording import count
-from unseen.loop import Explanation, audit, draw_sheet, explain, promote
+from unseen.loop import Column, Explanation, audit, draw_sheet, explain, promote
 from unseen.proportions import OpenSetEstimator
 from unseen.records import Estimate, Notice
 from unseen.rejection import RejectionClassifier, RejectionKernel, RejectionStack
-from unseen.study.column_drift import readable
 from unseen.study.inputs import Inputs
-from unseen.study.promoted import write_promoted
 from unseen.study.results import AfterResult, Study
 from unseen.study.rows import NewRows, Training
 from unseen.study.run import origin_of, quiet_warnings, shown_rows, table_estimate
-from unseen.study.sheets import read_labels, write_sheet
+from unseen.study.sheets import read_labels, write_promoted, write_sheet
 from unseen.study.thumbnails import Thumbnail, data_uri, picture_file
-from unseen.tables import RowWriter, check_names
+from unseen.tables import Columns, RowWriter, check_names
 from unseen.tables.source import LABEL
 
 
@@ -69,13 +66,21 @@ def run_explanation(
         drawn = draw_sheet(found.rule, n_rows, groups=groups, random_state=inputs.seed)
         write_sheet(replace(drawn, guesses=_guesses(found.rule)[drawn.rows]), new, sheet)
     estimate = found.estimate if new.promoted is None else new.promoted.combine(found.estimate)
-    shown, not_shown = _thumbnails(explanation, new, image_column, image_folder or inputs.folder)
+    if image_folder is None:  # that of NEW; the current one for standard input and pipes
+        first = inputs.new_source.parts[0]
+        image_folder = first.path.parent if first.name == str(first.path) else Path()
+    shown, not_shown = _thumbnails(explanation, new, image_column, image_folder)
     suspects = None
     if with_examples:
         examples = _examples(explanation)
         rows = np.array([row for *_, row in examples], dtype=np.intp)
         names = [f"{number}, {kind}" for number, kind, _ in examples]
-        novelty, telling = found.rule.out_of_fold_.novelty[1], _telling(explanation)
+        novelty = found.rule.out_of_fold_.novelty[1]
+        # Columns in the sentences of the groups, then others that set groups apart.
+        sentences = [group.sentence for group in explanation.groups if group.sentence]
+        places = [clause.column for sentence in sentences for clause in sentence.clauses]
+        places += [place for group in explanation.groups for place, _ in group.columns]
+        telling = [explanation.columns[place].name for place in places]
         suspects = shown_rows(new, rows, novelty, telling, group=names)
     return Study(
         estimate,
@@ -140,7 +145,13 @@ def run_promotion(
         result = replace(result, notices=(*result.notices, not_spread))
     write_promoted(result, inputs.train_source, new, inputs.label or LABEL, out)
     if rest is not None:
-        _write_rest(inputs, new.positions[result.rows], rest)
+        # NEW without the promoted rows.
+        promoted, first = new.positions[result.rows], 0
+        with RowWriter(rest) as writer:
+            for batch in inputs.new_source.batches():
+                places = np.arange(first, first + batch.num_rows)
+                first += batch.num_rows
+                writer.write(batch.filter(~np.isin(places, promoted)))
     return AfterResult("promotion", result, (*training.notices, *new.notices))
 
 
@@ -181,6 +192,20 @@ def _explained(
     return _Explained(training, new, estimate, notes, rule, explanation)
 
 
+def readable(columns: Columns) -> list[Column]:
+    """The encoded columns as people know them: numbers in their units, categories by name."""
+    found = []
+    for encoding in columns.encodings_:
+        for one in encoding.outputs:
+            if one.category is not None:
+                found.append(Column(encoding.name, category=one.category))
+            else:
+                offset, scale = one.unit or (0.0, 1.0)
+                is_direction = one.unit is None  # among the words of a text
+                found.append(Column(one.name, offset, scale, is_direction=is_direction))
+    return found
+
+
 def _examples(explanation: Explanation) -> list[tuple[int, str, int]]:
     """Example rows of every group: central ones, ones far apart, and ones at the border."""
     return [
@@ -189,14 +214,6 @@ def _examples(explanation: Explanation) -> list[tuple[int, str, int]]:
         for kind in ("central", "spread", "borderline")
         for row in getattr(group, kind)
     ]
-
-
-def _telling(explanation: Explanation) -> list[str]:
-    """Names of the columns in the sentences of the groups, then of others that set groups apart."""
-    sentences = [group.sentence for group in explanation.groups if group.sentence]
-    said = [clause.column for sentence in sentences for clause in sentence.clauses]
-    apart = [place for group in explanation.groups for place, _ in group.columns]
-    return [explanation.columns[place].name for place in (*said, *apart)]
 
 
 def _thumbnails(
@@ -225,13 +242,3 @@ def _guesses(rule: Any) -> NDArray[Any]:
     labels = rule.predict_new().astype(object)
     labels[labels == rule.classes_[-1]] = "unseen"
     return labels
-
-
-def _write_rest(inputs: Inputs, promoted: IntArray, path: Path) -> None:
-    """Write NEW without the promoted rows, which are given by their places in the file."""
-    first = 0
-    with RowWriter(path) as writer:
-        for batch in inputs.new_source.batches():
-            places = np.arange(first, first + batch.num_rows)
-            first += batch.num_rows
-            writer.write(batch.filter(~np.isin(places, promoted)))

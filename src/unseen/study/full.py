@@ -26,8 +26,8 @@ from unseen.proportions import OpenSetEstimator, ProportionEstimator
 from unseen.records import Estimate
 from unseen.scores.counting import Counter
 from unseen.study.inputs import Inputs
-from unseen.study.promoted import has_marks
 from unseen.study.rows import FEWEST_ROWS, NewRows, Training, rows_of_file
+from unseen.study.sheets import has_marks
 from unseen.tables import Columns, GroupBy, Part, Source
 from unseen.tables.groups import KeyCodes, natural_order
 

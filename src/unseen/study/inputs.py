@@ -10,8 +10,8 @@ from typing import Any
 from unseen._progress import stage
 from unseen.persist import load
 from unseen.samples.draws import MAX_ROWS
-from unseen.study.promoted import MARKS, has_marks, without_promoted
 from unseen.study.rows import FEWEST_ROWS, NewRows, Training, read_new, read_training
+from unseen.study.sheets import MARKS, has_marks, without_promoted
 from unseen.tables import (
     Columns,
     GroupBy,
@@ -22,8 +22,8 @@ from unseen.tables import (
     read_sample,
 )
 from unseen.tables._arrow import release_unused
+from unseen.tables.embeddings import TextEncoding
 from unseen.tables.source import LABEL
-from unseen.tables.texts import TextEncoding
 
 # What a saved TRAIN has been told.
 _OF_COLUMNS = ("keep", "features", "unit_rows", "text")
@@ -79,9 +79,9 @@ class Inputs:
     def __post_init__(self) -> None:
         if [self.train, self.new, self.control].count("-") > 1:
             raise ValueError("only one of TRAIN, NEW and --control can be standard input.")
-        settled = [name for name in _SETTLED if getattr(self, name)]
-        if self.is_saved and settled:
-            options = " and ".join(map(_as_option, settled))
+        given = {name: f"--{name.replace('_', '-')}" for name in _SETTLED if getattr(self, name)}
+        if self.is_saved and given:
+            options = " and ".join(given.values())
             raise ValueError(f"leave out {options}: that was settled when TRAIN was saved.")
         if self.label is None and self.labels is None and not self.is_saved:
             raise ValueError(
@@ -89,10 +89,10 @@ class Inputs:
             )
         if self.label is not None and self.labels is not None:
             raise ValueError("give one of --label, a column, and --labels, a file.")
-        barred = [name for name in ("drop", *_OF_COLUMNS) if getattr(self, name)]
+        barred = [given[name] for name in ("drop", *_OF_COLUMNS) if name in given]
         if self.scores and barred:
-            raise ValueError(f"--scores are the only columns: leave out {_as_option(barred[0])}.")
-        is_of_cells = _names_cells(self.train) or self.format == "h5ad"
+            raise ValueError(f"--scores are the only columns: leave out {barred[0]}.")
+        is_of_cells = self.train.lower().endswith(".h5ad") or self.format == "h5ad"
         if is_of_cells and not any("obsm/" in name for name in self.features):
             raise ValueError(
                 "--features must name an embedding of the cells, such as obsm/X_pca: counts of "
@@ -103,7 +103,7 @@ class Inputs:
 
     def writes_cells(self, out: Path) -> bool:
         """Whether labelled rows go into a copy of NEW, a file of single cells."""
-        if out.suffix.lower() != ".h5ad" or not _names_cells(self.new):
+        if out.suffix.lower() != ".h5ad" or not self.new.lower().endswith(".h5ad"):
             return False
         if len(self.new_source.parts) > 1:
             raise ValueError(f"{out} is to be a copy of NEW, which must be one file; got several.")
@@ -140,12 +140,6 @@ class Inputs:
     def control_source(self) -> Source | None:
         """The table of the control, found and not read; None where there is none."""
         return None if self.control is None else self._find(self.control)
-
-    @property
-    def folder(self) -> Path:
-        """Folder of the new table; the current one for standard input and pipes."""
-        first = self.new_source.parts[0]
-        return first.path.parent if first.name == str(first.path) else Path()
 
     @property
     def files(self) -> set[Path]:
@@ -207,8 +201,15 @@ class Inputs:
         # A column that only NEW has is not used anyway, but may be named.
         either = [*present, *self.new_source.columns()] if self.drop else []
         check_names("--drop", self.drop, either, "either table")
-        left_out = (*self.drop, *windows, *MARKS)
-        columns = self._columns(tuple(name for name in left_out if name in present))
+        label = self.label or LABEL
+        both = {name: getattr(self, name) for name in _OF_BOTH}
+        if self.scores:
+            columns: Columns = ScoreColumns(self.scores, self.novelty, label=label, **both)
+        else:
+            left_out = (*self.drop, *windows, *MARKS)
+            drop = tuple(name for name in left_out if name in present)
+            own = {name: getattr(self, name) for name in _OF_COLUMNS}
+            columns = Columns(label=label, drop=drop, **own, **both)
         beside = None
         if self.text:
             names = tuple(dict.fromkeys(self.text))
@@ -217,15 +218,6 @@ class Inputs:
             beside = drawn.table
         limits = self.max_rows, self.seed
         return read_training(self.train_source, columns, *limits, group=self.group, beside=beside)
-
-    def _columns(self, drop: tuple[str, ...]) -> Columns:
-        """How the columns are to be encoded, not yet learnt."""
-        label = self.label or LABEL
-        both = {name: getattr(self, name) for name in _OF_BOTH}
-        if self.scores:
-            return ScoreColumns(self.scores, self.novelty, label=label, **both)
-        own = {name: getattr(self, name) for name in _OF_COLUMNS}
-        return Columns(label=label, drop=drop, **own, **both)
 
     def _load_training(self, windows: tuple[str, ...]) -> Training:
         if not isinstance(self.saved, Training):
@@ -247,11 +239,3 @@ class Inputs:
                 "save it again with --drop."
             )
         return self.saved
-
-
-def _names_cells(table: str) -> bool:
-    return table.lower().endswith(".h5ad")
-
-
-def _as_option(name: str) -> str:
-    return f"--{name.replace('_', '-')}"

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from unseen._frozen import Frozen
 from unseen._types import BoolArray, FloatArray
-from unseen._wording import count, quoted
+from unseen._wording import count, listed, quoted
 from unseen.loop import Promotion
 from unseen.preparing import NamedRows
 from unseen.records import Notice
@@ -32,6 +32,9 @@ from unseen.tables import (
 )
 from unseen.tables._arrow import Table, release_unused
 
+# More new rows than this outside the range of training are rarely all of a new class.
+_MANY_OUTSIDE = 0.5
+_LARGE_CHANGE = 0.1
 # Rows that a class must have: one in each fold.
 FEWEST_ROWS = 10
 # Where classes of enough rows hold less of the table, the label is probably no class.
@@ -53,9 +56,14 @@ class Training(Frozen):
     notices: tuple[Notice, ...] = ()
     groups: NDArray[Any] | None = None  # of each row, where a column of groups was named
 
+    @property
+    def names(self) -> list[str]:
+        """Names of the encoded columns."""
+        return self.columns.get_feature_names_out().tolist()
+
     def named(self, X: FloatArray) -> NamedRows:
         """Rows with the names of their columns, so that notices can name these."""
-        return NamedRows(X, self.columns.get_feature_names_out().tolist())
+        return NamedRows(X, self.names)
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +125,8 @@ def read_training(
     table = sample.table if kept.all() else sample.table.filter(kept)
     release_unused()
     with rows_of_file(positions, source.name):
-        X = _sealed(columns.fit_transform(table, rows=positions, new=beside))
+        X = columns.fit_transform(table, rows=positions, new=beside)
+    X.flags.writeable = False  # so that the record needs no copy
     counts = {key: number for key, number in sample.counts.items() if key in classes}
     drawn = _drawn(sample, source.name, "labelled rows")
     notices = [*source.notices, *drawn, *columns.notices_]
@@ -180,14 +189,8 @@ def read_new(
         X, notices = columns.transform_new(sample.table, besides, names)
     notices = (*source.notices, *_drawn(sample, source.name, "rows"), *notices)
     about_file = sample.n_rows, source.name, sample.sha256, notices
-    X = _sealed(X)
-    return NewRows(X, sample.table, sample.positions, *about_file, _groups(sample.table, group))
-
-
-def _sealed(X: FloatArray) -> FloatArray:
-    """The numbers, which nobody writes to any more, so that a record needs no copy of them."""
     X.flags.writeable = False
-    return X
+    return NewRows(X, sample.table, sample.positions, *about_file, _groups(sample.table, group))
 
 
 def _groups(table: Table, column: str | None) -> NDArray[Any] | None:
@@ -235,3 +238,41 @@ def _drawn(sample: Sample, name: str, what: str) -> list[Notice]:
         return []
     text = f"{n_drawn:,} of the {n_there:,} {what} of {name} were drawn at random."
     return [Notice("rows_drawn", text, "note")]
+
+
+def column_drift(training: Training, new: NewRows) -> tuple[Notice, ...]:
+    """Warn of columns in which most new rows lie out of range, or gaps became more or less common.
+
+    Shares alone cannot tell a new class from a known class whose measurements moved. But where one
+    column sets the new rows apart, a person who hears its name often can.
+    """
+    X, X_new = training.X, new.X
+    outside = ((X_new < X.min(axis=0)) | (X_new > X.max(axis=0))).mean(axis=0)
+    gaps, gaps_new = ((rows > 0).mean(axis=0) for rows in (X, X_new))
+    wandered: list[tuple[str, str]] = []
+    gapped: list[tuple[str, str]] = []
+    encoded = [(one.name, each) for one in training.columns.encodings_ for each in one.outputs]
+    for place, (name, output) in enumerate(encoded):
+        if output.marks_gaps:
+            if abs(gaps_new[place] - gaps[place]) > _LARGE_CHANGE:
+                shares = f"{gaps_new[place]:.0%} of the new rows, {gaps[place]:.0%} in TRAIN"
+                gapped.append((name, f"{name!r} ({shares})"))
+        elif outside[place] > _MANY_OUTSIDE:
+            shares = f"{outside[place]:.0%} of the new rows"
+            wandered.append((name, f"{output.name!r} ({shares})"))
+    found = []
+    if wandered:
+        text = f"Outside the range that TRAIN shows: {listed([said for _, said in wandered])}."
+        found.append(Notice("column_out_of_range", text, about=_only(wandered)))
+    if gapped:
+        said = listed([said for _, said in gapped])
+        text = f"Missing more often or less often than in TRAIN: {said}."
+        found.append(Notice("gaps_changed", text, about=_only(gapped)))
+    advice = "If a column drifted and no class is new, drop it: rows that moved can look unseen."
+    return (*found, Notice("column_drift", advice)) if found else ()
+
+
+def _only(found: list[tuple[str, str]]) -> str | None:
+    """The column of which all is said, where there is one."""
+    names = {name for name, _ in found}
+    return names.pop() if len(names) == 1 else None

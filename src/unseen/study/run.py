@@ -1,6 +1,6 @@
-"""The one orchestration: read two tables, answer one question, gather one record.
+"""Read two tables, answer one question, gather one record: shares, comparison and checks.
 
-Each ``run_`` function is a command of the command line, which only parses, calls it and prints.
+Each ``run_`` function of this folder is a command, which only parses, calls it and prints.
 """
 
 from __future__ import annotations
@@ -10,17 +10,14 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
-import joblib
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from unseen._progress import stage
 from unseen._types import FloatArray, IntArray
-from unseen._version import __version__
 from unseen.api import Comparison, compare
 from unseen.api import estimate as estimate_shares
 from unseen.drift import Drift, with_drift
@@ -32,14 +29,11 @@ from unseen.proportions.closed_set.counts import AdjustedCount, ClassifyAndCount
 from unseen.proportions.closed_set.em import SaerensEM
 from unseen.proportions.per_class.incomplete import MPEIncomplete
 from unseen.records import Estimate, Notice, UnseenWarning
-from unseen.rejection.shares import default_estimator
-from unseen.study.column_drift import column_drift
+from unseen.rejection import RejectionClassifier
 from unseen.study.full import Counted, check_full_inputs, count_table
 from unseen.study.inputs import Inputs, Windowing
-from unseen.study.results import Checks, Classification, MethodComparison, Origin, Study, Suspects
-from unseen.study.rows import NewRows, Training, WindowRows, read_windows
-from unseen.study.table_rule import TableRule, fit_rule, write_labels
-from unseen.tables import Columns, KeptBatches
+from unseen.study.results import Checks, MethodComparison, Origin, Study, Suspects
+from unseen.study.rows import NewRows, Training, WindowRows, column_drift, read_windows
 
 
 def run_study(
@@ -83,65 +77,19 @@ def run_study(
         study = replace(study, baselines=_baselines(training, new, type(chosen), inputs.seed))
     if n_suspects is not None:
         stage("Looking for the rows that look most unseen")
-        study = replace(study, suspects=_suspects(training, new, n_suspects, inputs.seed))
+        with quiet_warnings():  # a rule that did not learn from these rows
+            novelty = fitted_rule(training, new, inputs.seed).out_of_fold_.novelty[1]
+        rows = np.argsort(-novelty, kind="stable")[:n_suspects]
+        study = replace(study, suspects=shown_rows(new, rows, novelty))
     if windowing is not None and counted is not None:
         study = replace(study, timeline=counted.timeline(confidence))
     elif windowing is not None:
-        rows = read_windows(inputs.new_source, windowing.groups, training.columns, inputs.seed)
+        dated = read_windows(inputs.new_source, windowing.groups, training.columns, inputs.seed)
         stage(f"Windows of {windowing.groups.column}")
-        timeline = _timeline(training, rows, chosen, confidence, windowing, inputs.seed)
-        notices = (*study.notices, *rows.notices)
+        timeline = _timeline(training, dated, chosen, confidence, windowing, inputs.seed)
+        notices = (*study.notices, *dated.notices)
         study = replace(study, timeline=timeline, notices=notices, over_time=windowing.over_time)
     return study, training
-
-
-def run_classification(
-    inputs: Inputs,
-    out: Path,
-    threshold: dict[str, Any] | None = None,
-    *,
-    resume: bool = False,
-) -> tuple[Classification, TableRule]:
-    """Label every row of NEW, write the rows with their labels, and return the rule too.
-
-    TRAIN may be a saved :class:`TableRule`. ``threshold`` is one argument of ``with_threshold`` of
-    a rejection rule, such as ``{"fdr": 0.1}``. With ``resume`` labelled rows are kept beside
-    ``out`` until all are there, and a run goes on after those that a stopped run has kept.
-    """
-    is_fitted = inputs.is_saved and isinstance(inputs.saved, TableRule)
-    if is_fitted:
-        if inputs.group is not None:
-            raise ValueError("--group holds labelled rows out; TRAIN is a rule, which has none.")
-        rule, new = inputs.saved, inputs.read_new(inputs.saved.columns)
-        notices = new.notices
-    else:
-        rule, new, notices = _fitted_rule(inputs)
-    if threshold:
-        rule = rule.with_threshold(**threshold)
-    stage("Labelling")
-    kept = None
-    if resume:
-        # The rule is fitted again: the same seed gives the same rule, or its labels are not kept.
-        kept = KeptBatches(out, str(joblib.hash((rule, new.sha256, __version__))))
-    fitted_on = None if is_fitted else new
-    counts = write_labels(rule, inputs, new.n_rows, fitted_on, out, kept)
-    if kept is not None:
-        kept.remove()
-    shares, risk = rule.rule.shares_, rule.rule.risk_
-    # The share is a mean over "something is unseen" and "nothing is"; the interval is not.
-    low, *_, high = sorted([shares.unseen, *shares.limits[-1].tolist()])
-    found = Classification(
-        rows=counts,
-        fitted_on_these_rows=not is_fitted,
-        unseen=shares.unseen,
-        unseen_interval=(low, high),
-        novelty_cut=rule.rule.threshold_,
-        error_rate=None if risk.is_withheld else float(risk.risk),
-        error_rate_spread=None if risk.is_withheld else float(risk.standard_error),
-        notices=notices,
-        drift=_named(shares.estimate.drift, rule.columns),
-    )
-    return found, rule
 
 
 def run_comparison(inputs: Inputs) -> MethodComparison:
@@ -223,36 +171,10 @@ def table_estimate(
     return replace(found, notices=notices), notes
 
 
-def _fitted_rule(inputs: Inputs) -> tuple[TableRule, NewRows, tuple[Notice, ...]]:
-    """A rule for both tables, the new rows, and all notices.
-
-    Where groups are named, the rule starts from shares less what is claimed of held-out groups.
-    """
-    training, new = inputs.read()
-    of_tables = (*training.notices, *new.notices, *column_drift(training, new))
-    shares, said = None, of_tables
-    if inputs.group is not None:
-        stage("Holding groups out")
-        asked = default_estimator(np.unique(training.y, return_counts=True)[1], new.X.shape[0])
-        found, _ = table_estimate(training, new, inputs, asked, 0.95)
-        own = tuple(one for one in found.notices if one not in of_tables)
-        shares, said = replace(found, notices=own), (*of_tables, *own)
-    stage("Fitting a rule")
-    with quiet_warnings():
-        rule = fit_rule(training, new, inputs.seed, shares)
-    of_rule = without_constants(rule.rule.notices_)
-    return rule, new, (*said, *(one for one in of_rule if one not in said))
-
-
 def _drift(training: Training, new: NewRows, seed: int) -> Drift | None:
     """What the default finds about drift, for methods that take known classes for unmoved."""
     drift = estimate_shares(training.X, training.y, new.X, confidence=None, random_state=seed).drift
-    return _named(drift, training.columns)
-
-
-def _named(drift: Drift | None, columns: Columns) -> Drift | None:
-    """The record with the columns by the names that they have in the tables."""
-    return None if drift is None else drift.named(columns.get_feature_names_out().tolist())
+    return None if drift is None else drift.named(training.names)
 
 
 def _timeline(
@@ -281,11 +203,12 @@ def _timeline(
     return replace(timeline, notices=without_constants(timeline.notices))
 
 
-def _suspects(training: Training, new: NewRows, n_rows: int, seed: int) -> Suspects:
-    """The new rows that look most unseen to a rule that did not learn from them."""
-    with quiet_warnings():
-        novelty = fit_rule(training, new, seed).rule.out_of_fold_.novelty[1]
-    return shown_rows(new, np.argsort(-novelty, kind="stable")[:n_rows], novelty)
+def fitted_rule(
+    training: Training, new: NewRows, seed: int = 0, shares: Estimate | None = None
+) -> RejectionClassifier:
+    """The default rule, with the shares given, or estimated by the default estimator."""
+    rule = RejectionClassifier(random_state=seed, unseen_label="unseen")
+    return rule.fit(training.X, training.y, new.X, shares)
 
 
 def shown_rows(

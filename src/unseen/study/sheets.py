@@ -1,4 +1,4 @@
-"""The sheet as a file that people fill, and labels read back from it.
+"""Rows of NEW that people label: written as a sheet, read back, and kept in TRAIN once promoted.
 
 A sheet has one line for each drawn row and, above these, one for each group, whose label names the
 group as a whole. A check of every row's values finds a table that has changed since the draw.
@@ -10,9 +10,9 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +23,16 @@ from unseen._frozen import Frozen
 from unseen._optional import needed, pa
 from unseen._types import FloatArray, IntArray
 from unseen._wording import quoted
-from unseen.loop import Sheet
+from unseen.loop import Promotion, Sheet
+from unseen.records import Notice
 from unseen.study.rows import NewRows
 from unseen.tables import RowWriter, Source
-from unseen.tables._arrow import Table
+from unseen.tables._arrow import Table, first_line
+from unseen.tables.groups import key_of
 
+# Row of NEW from 1, its check, how it came by its label, and its weight.
+MARKS = ("unseen_row", "unseen_check", "unseen_source", "unseen_weight")
+_OPENPYXL = "a sheet in .xlsx needs openpyxl", "excel"
 # Workbooks are XML, which has no place for these.
 _NO_CELL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
@@ -57,7 +62,7 @@ def check_sheet_path(path: Path) -> None:
     A sheet that people have filled, even in part, is hours of work.
     """
     if path.suffix == ".xlsx":
-        _openpyxl()
+        needed("openpyxl", *_OPENPYXL)
     elif path.suffix != ".json":
         RowWriter(path)
     lines: list[dict[str, Any]] = []
@@ -132,12 +137,17 @@ def _lines(sheet: Sheet, new: NewRows) -> list[dict[str, str]]:
         "label": [""] * len(sheet.rows),
         "check": row_checks(table),
     }
-    for name, called in _beside(columns, table.column_names).items():
+    beside = {}
+    for name in table.column_names:
+        called = name  # no name hides a column of ours, or another one
+        while called in columns or (called != name and called in table.column_names):
+            called = f"new_{called}"
         # People look at pictures, not at their bytes.
-        columns[called] = [
+        beside[called] = [
             "" if isinstance(cell, bytes | dict | None) else str(cell)
             for cell in table[name].to_pylist()
         ]
+    columns |= beside
     whole = {**dict.fromkeys(columns, ""), "guess": "the whole group"}
     numbers = np.unique(sheet.groups[sheet.groups > 0]).tolist()
     rows = zip(*columns.values(), strict=True)
@@ -145,17 +155,6 @@ def _lines(sheet: Sheet, new: NewRows) -> list[dict[str, str]]:
         *({**whole, "group": str(number)} for number in numbers),
         *(dict(zip(columns, row, strict=True)) for row in rows),
     ]
-
-
-def _beside(ours: Collection[str], names: Sequence[str]) -> dict[str, str]:
-    """What columns of NEW are called in a sheet: none hides a column of ours, or another one."""
-    called = {}
-    for name in names:
-        own = name
-        while own in ours or (own != name and own in names):
-            own = f"new_{own}"
-        called[name] = own
-    return called
 
 
 def _task(line: Mapping[str, str]) -> dict[str, Any]:
@@ -169,31 +168,25 @@ def _task(line: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _read_lines(path: Path) -> list[dict[str, Any]]:
-    if path.suffix == ".json":
-        lines = _read_tasks(path)
-    else:
+    """The rows of a table, or tasks: the first choice of the last annotation is the label."""
+    lines: list[dict[str, Any]] = []
+    if path.suffix != ".json":
         lines = [row for batch in Source.find(path).batches() for row in batch.to_pylist()]
+    else:
+        try:
+            for task in json.loads(path.read_text(encoding="utf-8")):
+                made = [one["result"] for one in task.get("annotations", []) if one.get("result")]
+                chosen = made[-1][0]["value"]["choices"][0] if made else ""
+                lines.append({**task["data"], "label": chosen})
+        except (LookupError, ValueError, TypeError, AttributeError, RecursionError) as error:
+            raise ValueError(f"{path} must be tasks of Label Studio in JSON; it is not.") from error
     if not lines:
         raise ValueError(f"{path} must have rows; it has none.")
     return lines
 
 
-def _read_tasks(path: Path) -> list[dict[str, Any]]:
-    """Tasks of Label Studio with the first choice of their last annotation as the label."""
-    try:
-        tasks = json.loads(path.read_text(encoding="utf-8"))
-        lines = []
-        for task in tasks:
-            results = [one["result"] for one in task.get("annotations", []) if one.get("result")]
-            chosen = results[-1][0]["value"]["choices"][0] if results else ""
-            lines.append({**task["data"], "label": chosen})
-    except (LookupError, ValueError, TypeError, AttributeError, RecursionError) as error:
-        raise ValueError(f"{path} must be tasks of Label Studio in JSON; it is not.") from error
-    return lines
-
-
 def _write_xlsx(lines: Sequence[Mapping[str, str]], draft: Path) -> None:
-    book = _openpyxl().Workbook()
+    book = needed("openpyxl", *_OPENPYXL).Workbook()
     sheet = book.active
     for row in (list(lines[0]), *(list(line.values()) for line in lines)):
         sheet.append([_NO_CELL.sub("\ufffd", text) for text in row])
@@ -202,10 +195,6 @@ def _write_xlsx(lines: Sequence[Mapping[str, str]], draft: Path) -> None:
             if isinstance(cell.value, str):
                 cell.data_type = "s"  # text that begins with "=" is no formula
     book.save(draft)
-
-
-def _openpyxl() -> Any:
-    return needed("openpyxl", "a sheet in .xlsx needs openpyxl", "excel")
 
 
 def _places(lines: Sequence[Mapping[str, Any]], path: Path, new: NewRows) -> IntArray:
@@ -261,3 +250,89 @@ def whole_number(line: Mapping[str, Any], name: str, file: Path | str) -> int:
     if not number.is_integer():
         raise ValueError(f"column {name!r} of {file} must hold whole numbers; got {number:g}.")
     return int(number)
+
+
+def has_marks(train: Source) -> bool:
+    """Whether a labelled table holds promoted rows."""
+    return set(MARKS) <= set(train.columns())
+
+
+def write_promoted(
+    promotion: Promotion, train: Source, new: NewRows, label: str, path: Path
+) -> None:
+    """Write TRAIN with the promoted rows of ``new`` behind, each with its marks.
+
+    ``new`` has whole rows; ``label`` is the column of TRAIN with the classes.
+    """
+    schema = None
+    with RowWriter(path) as writer:
+        for batch in train.batches():
+            table = pa.Table.from_batches([batch])
+            for name in MARKS:
+                if name not in table.column_names:
+                    table = table.append_column(name, pa.nulls(len(table), pa.string()))
+            schema = table.schema
+            writer.write(table)
+        writer.write(_marked(promotion, new, label, schema))
+
+
+def _marked(promotion: Promotion, new: NewRows, label: str, schema: Any) -> Table:
+    rows = new.table.take(promotion.rows)
+    own = {
+        label: [str(one) for one in promotion.labels],
+        "unseen_row": [str(int(new.positions[row]) + 1) for row in promotion.rows],
+        "unseen_check": row_checks(rows),
+        "unseen_source": list(promotion.sources),
+        "unseen_weight": [f"{weight:.4g}" for weight in promotion.weights],
+    }
+    columns = []
+    for field in schema:
+        if field.name in own:
+            column = pa.array(own[field.name], pa.string())
+        elif field.name in rows.column_names:
+            column = rows[field.name]
+        else:
+            column = pa.nulls(len(rows), pa.string())
+        try:
+            columns.append(column.cast(field.type))
+        except pa.ArrowException as error:
+            raise ValueError(
+                f"column {field.name!r} of TRAIN must take the promoted rows; it holds "
+                f"{field.type}, and {first_line(error)} Save TRAIN as csv, or rename the classes."
+            ) from error
+    return pa.table(columns, names=schema.names)
+
+
+def without_promoted(new: NewRows, train: Source, label: str) -> NewRows:
+    """The new rows but for those that TRAIN holds as labelled ones, which are kept apart.
+
+    Rows count as the same where their check is the same too, so that another NEW stays whole.
+    """
+    labels = {}
+    for batch in train.batches([label, *MARKS]):
+        for line in batch.to_pylist():
+            if cell_text(line, "unseen_row"):
+                number = whole_number(line, "unseen_row", train.name)
+                labels[number, cell_text(line, "unseen_check")] = key_of(line[label])
+    keys = zip((new.positions + 1).tolist(), row_checks(new.table), strict=True)
+    found = {place: labels[key] for place, key in enumerate(keys) if key in labels}
+    if not found:
+        return new
+    taken = np.array(list(found), dtype=np.intp)
+    kept = np.setdiff1d(np.arange(len(new.X)), taken)
+    names = np.array(list(found.values()), dtype=object)
+    sources = np.full(len(taken), "labelled", dtype=object)
+    promotion = Promotion(taken, names, sources, np.ones(len(taken)), len(new.X))
+    text = (
+        f"{len(taken)} rows of {new.name} are labelled rows of TRAIN: they are counted, and the "
+        "others are estimated."
+    )
+    return replace(
+        new,
+        X=new.X[kept],
+        table=new.table.take(kept),
+        positions=new.positions[kept],
+        groups=None if new.groups is None else new.groups[kept],
+        promoted=promotion,
+        notices=(*new.notices, Notice("rows_promoted", text, "note")),
+    )

@@ -79,8 +79,11 @@ def _shrunk(picture: Any) -> str:
         flat = ImageOps.scale(flat, _PIXELS[0] // max(flat.size), resample=0)
     for pixels in _PIXELS:
         flat.thumbnail((pixels, pixels))
-        encoded = [(kind, _encoded(flat, kind)) for kind in ("png", "jpeg")]
-        kind, content = min(encoded, key=lambda one: len(one[1]))
+        files = {"png": BytesIO(), "jpeg": BytesIO()}
+        for kind, file in files.items():
+            flat.save(file, kind, optimize=True, quality=60)
+        kind = min(files, key=lambda one: len(files[one].getvalue()))
+        content = files[kind].getvalue()
         if len(content) <= _MOST_BYTES:
             break
     return f"data:image/{kind};base64,{b64encode(content).decode()}"
@@ -98,9 +101,3 @@ def _flat(picture: Any) -> Any:
         return picture.convert("L")
     above = picture.convert("RGBA")
     return Image.alpha_composite(Image.new("RGBA", above.size, "white"), above).convert("RGB")
-
-
-def _encoded(picture: Any, kind: str) -> bytes:
-    content = BytesIO()
-    picture.save(content, kind, optimize=True, quality=60)
-    return content.getvalue()

@@ -124,10 +124,6 @@ class Part:
     notices: tuple[Notice, ...] = ()
     first: int = 0
 
-    def settled(self, separator: str | None = None, encoding: str | None = None) -> Part:
-        """The file with the separator and the encoding of its text, given or found."""
-        return self.format.settled(self, separator, encoding)
-
     def open(self) -> Any:
         """The bytes of the file, decompressed, as a stream."""
         return pa.input_stream(str(self.path), compression=self.compression)
@@ -163,10 +159,6 @@ class Format(ABC):
     def batches(self, part: Part, columns: Sequence[str]) -> Iterator[Batch]:
         """The rows of a file, with these columns."""
 
-    def settled(self, part: Part, separator: str | None, encoding: str | None) -> Part:
-        """The file as its format is given or, of a text, as its first lines show it."""
-        return part
-
     def pieces(self, part: Part) -> list[Part]:
         """The file itself, or parts of it that can be read side by side."""
         return [part]
@@ -179,19 +171,19 @@ def join(batches: Sequence[Batch]) -> Table:
     """
     if len({batch.schema for batch in batches}) == 1:
         return pa.Table.from_batches(batches)
-    names = batches[0].schema.names
-    return pa.table({name: _joined(name, [one.column(name) for one in batches]) for name in names})
-
-
-def _joined(name: str, chunks: list[Any]) -> Any:
-    chunks = [decoded(chunk) for chunk in chunks]
-    kinds = {chunk.type for chunk in chunks if not pa.types.is_null(chunk.type)}
-    try:
-        kind = _common(kinds)
-        return pa.chunked_array([chunk.cast(kind, safe=False) for chunk in chunks], type=kind)
-    except pa.ArrowException:
-        named = " and ".join(sorted(map(str, kinds)))
-        raise ValueError(f"column {name!r} must be of one type throughout; got {named}.") from None
+    columns = {}
+    for name in batches[0].schema.names:
+        chunks = [decoded(batch.column(name)) for batch in batches]
+        kinds = {chunk.type for chunk in chunks if not pa.types.is_null(chunk.type)}
+        try:
+            kind = _common(kinds)
+            cast = [chunk.cast(kind, safe=False) for chunk in chunks]
+            columns[name] = pa.chunked_array(cast, type=kind)
+        except pa.ArrowException:
+            named = " and ".join(sorted(map(str, kinds)))
+            rule = f"column {name!r} must be of one type throughout"
+            raise ValueError(f"{rule}; got {named}.") from None
+    return pa.table(columns)
 
 
 def _common(kinds: set[Any]) -> Any:

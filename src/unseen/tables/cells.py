@@ -68,18 +68,15 @@ class CellWriter:
             self._stack.__exit__(kind, *error)
             return
         with self._stack:
-            self._write()
-
-    def _write(self) -> None:
-        added = pa.concat_tables(self._rows)
-        added = added.rename_columns([f"unseen_{name}" for name in _ADDED])
-        try:
-            _READER.ask(self.source, self._draft, added)
-        except CellsError as error:
-            if error.step != "write":
-                raise _refused(error, str(self.source), CELLS) from error
-            reason = os.strerror(error.number).lower() if error.number else error.reason
-            raise OSError(f"{self.path} cannot be written: {reason}.") from error
+            added = pa.concat_tables(self._rows)
+            added = added.rename_columns([f"unseen_{name}" for name in _ADDED])
+            try:
+                _READER.ask(self.source, self._draft, added)
+            except CellsError as error:
+                if error.step != "write":
+                    raise _refused(error, str(self.source), CELLS) from error
+                reason = os.strerror(error.number).lower() if error.number else error.reason
+                raise OSError(f"{self.path} cannot be written: {reason}.") from error
 
 
 class _Reader:

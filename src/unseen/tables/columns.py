@@ -15,13 +15,20 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from unseen._optional import pa
+from unseen._optional import pa, pc
 from unseen._types import FloatArray
 from unseen._wording import quoted
 from unseen.records import Notice
 from unseen.tables._arrow import Array, Table, as_table, decoded, is_text
-from unseen.tables.categories import CategoryEncoding, learn_categories
+from unseen.tables.embeddings import (
+    TextEncoding,
+    VectorEncoding,
+    holds_lists,
+    learn_text,
+    learn_vectors,
+)
 from unseen.tables.encodings import (
+    CategoryEncoding,
     Constant,
     Departure,
     Encoding,
@@ -29,26 +36,27 @@ from unseen.tables.encodings import (
     NumberEncoding,
     Unusable,
     check_kind,
-    departure_notices,
+    learn_categories,
     learn_numbers,
     with_common_scale,
 )
-from unseen.tables.source import check_names, matching_names
-from unseen.tables.texts import TextEncoding, learn_text
-from unseen.tables.untidy import (
+from unseen.tables.notices import (
     by_reason,
-    decimals_of,
+    departure_notices,
     marks_notice,
     nearly_numbers,
+    notices_on_new,
     notices_on_train,
-    says_numbers,
 )
-from unseen.tables.values import DECIMALS, NotANumber, as_text, departs, numbers, without_marks
-from unseen.tables.vectors import (
-    VectorEncoding,
-    begins_as_list,
-    holds_lists,
-    learn_vectors,
+from unseen.tables.source import check_names, matching_names
+from unseen.tables.values import (
+    DECIMALS,
+    NotANumber,
+    as_text,
+    decimals_of,
+    numbers,
+    says_numbers,
+    without_marks,
 )
 
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
@@ -255,7 +263,7 @@ class Columns(TransformerMixin, BaseEstimator):
         """The treatment of the columns in plain sentences."""
         check_is_fitted(self, "encodings_")
         n_texts = sum(isinstance(one, CategoryEncoding) for one in self.encodings_)
-        n_numbers = sum(len(getattr(one, "scales", ())) for one in self.encodings_)
+        n_numbers = sum(len(one.scales) for one in self.encodings_)
         sentences = NumberEncoding.statement(n_numbers) if n_numbers else []
         if n_texts:
             sentences += CategoryEncoding.statement(n_texts, self.rare_below, self.most_categories)
@@ -269,12 +277,12 @@ class Columns(TransformerMixin, BaseEstimator):
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the encoded columns, such as ``size`` and ``colour=red``."""
         check_is_fitted(self, "encodings_")
-        names = [name for encoding in self.encodings_ for name in encoding.names]
+        names = [one.name for encoding in self.encodings_ for one in encoding.outputs]
         return np.array(names, dtype=object)
 
     def in_units(self, X: FloatArray) -> tuple[tuple[str, ...], FloatArray]:
         """Encoded columns that hold numbers of the table: names, and values as they stand there."""
-        units = [unit for encoding in self.encodings_ for unit in encoding.units]
+        units = [one.unit for encoding in self.encodings_ for one in encoding.outputs]
         given = [place for place, unit in enumerate(units) if unit is not None]
         offsets, scales = np.array([units[place] for place in given]).reshape(-1, 2).T
         names = tuple(self.get_feature_names_out()[given].tolist())
@@ -291,12 +299,13 @@ class Columns(TransformerMixin, BaseEstimator):
             raise ValueError("TRAIN must have rows; got none.")
 
     def _check_names(self, table: Table) -> None:
+        there = set(table.column_names)
         for argument in ("keep", "drop", "features", "missing", "text"):
             names = getattr(self, argument)
             if isinstance(names, str):
                 raise ValueError(f"{argument} must be a list of names; got {names!r}.")
         for argument in ("keep", "drop"):
-            absent = absent_names(getattr(self, argument), table)
+            absent = [name for name in getattr(self, argument) if name not in there]
             if absent:
                 raise ValueError(
                     f"{argument} must name columns of TRAIN; not there: {quoted(absent)}."
@@ -393,7 +402,8 @@ class Columns(TransformerMixin, BaseEstimator):
             if self.decimal and says_numbers(column, DECIMALS[self.decimal]):
                 mark = f"another mark than --decimal {self.decimal!r}"
                 raise Unusable(f"holds numbers that have {mark}") from None
-            if name in self.features and begins_as_list(text):
+            # Lists in another form than JSON, such as that of NumPy.
+            if name in self.features and pc.starts_with(text[0], "[").as_py():
                 raise Unusable("holds lists that are no JSON: save them as lists") from None
             raise
 
@@ -405,25 +415,7 @@ class Columns(TransformerMixin, BaseEstimator):
         return self._without_missing(table, self.feature_names_in_)
 
     def _notices_on_new(self, table: Table, there: Sequence[str]) -> list[Notice]:
-        notices = []
-        known = {*self.feature_names_in_, *self.dropped_, self.label}
-        extra = [name for name in there if name not in known]
-        if extra:
-            text = f"Ignored columns that only NEW has: {quoted(extra)}."
-            notices.append(Notice("columns_only_in_new", text, "note"))
-        if self.label in there:
-            text = f"Ignored: the label {self.label!r}, which NEW has too."
-            notices.append(Notice("label_in_new", text, "note", about=self.label))
-        varying = [
-            name
-            for name, value in self.constants_.items()
-            if name in there and departs(table[name], value)
-        ]
-        if varying:
-            has = f"{'each ' * (len(varying) > 1)}has one value in TRAIN and others in NEW"
-            text = f"Not used, but may matter: {quoted(varying)} ({has})."
-            notices.append(Notice("constant_in_train", text, "note"))
-        return notices
+        return notices_on_new(self, table, there)
 
 
 def _stacked(blocks: list[FloatArray]) -> FloatArray:
@@ -433,14 +425,9 @@ def _stacked(blocks: list[FloatArray]) -> FloatArray:
 
 def check_columns_of_train(names: Iterable[str], table: Table, advice: str = "") -> None:
     """Raise where new rows lack a column."""
-    absent = absent_names(names, table)
+    there = set(table.column_names)
+    absent = [name for name in names if name not in there]
     if absent:
         raise ValueError(
             f"columns of NEW must include those of TRAIN; missing: {quoted(absent)}.{advice}"
         )
-
-
-def absent_names(names: Iterable[str], table: Table) -> list[str]:
-    """The names that no column has."""
-    there = set(table.column_names)
-    return [name for name in names if name not in there]

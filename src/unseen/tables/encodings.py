@@ -1,8 +1,7 @@
 """How one column becomes numbers: an encoding is learned from labelled rows and applied to any.
 
-Here is what all encodings share, the reasons for which a column is not used, what new rows show and
-no labelled row does, and numbers: centred, and divided by a scale that all number columns share.
-docs/command_line.md says what happens to columns of every kind, and why.
+Here are numbers, which are divided by a scale that all number columns share, and categories; lists
+and texts are in embeddings.py. docs/command_line.md says what happens to each kind, and why.
 """
 
 from __future__ import annotations
@@ -11,21 +10,26 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from unseen._optional import pa
+from unseen._optional import pa, pc
 from unseen._types import BoolArray, FloatArray
-from unseen._wording import LONGEST_NAME, listed, quoted, shown
-from unseen.records import Notice
+from unseen._wording import LONGEST_NAME, shown
 from unseen.tables._arrow import Array
-from unseen.tables.values import DECIMALS, LARGEST, BadCell, NotANumber, number_of, numbers
+from unseen.tables.values import DECIMALS, LARGEST, BadCell, NotANumber, as_text, number_of, numbers
 
-Severity: TypeAlias = Literal["note", "warning"]
-
-# Departures in at least this share of the new rows can move the unseen share.
-_MANY = 0.05
+# Rows of two categories lie 1 apart, as far as one standard deviation of an average number column.
+_CODE = float(np.sqrt(0.5))
+# Part of a number of rows by which another is nearby.
+_NEARBY = 0.3
+# Values of fewer words are names or codes.
+_WORDS_OF_PROSE = 3
+_DATE_OR_TIME = re.compile(
+    r"\d{4}-\d{1,2}-\d{1,2}([T ].*)?|\d{1,4}[/.]\d{1,2}[/.]\d{2,4}([T ].*)?"
+    r"|\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?"
+)
 # Fewer numbers than this may be in order by chance.
 _FEWEST_IN_ORDER = 10
 _ID_NAME = re.compile(
@@ -63,6 +67,15 @@ class Departure:
     said: str  # what replaces a missing value, or an example of a category
 
 
+class Output(NamedTuple):
+    """One encoded column."""
+
+    name: str
+    unit: tuple[float, float] | None = None  # offset and scale of what are numbers in the table
+    category: str | None = None  # of a 0/1 column
+    marks_gaps: bool = False  # whether a 1 says that the value is missing
+
+
 class Encoding(ABC):
     """The encoding of one column.
 
@@ -72,21 +85,12 @@ class Encoding(ABC):
 
     name: str
     was_missing: bool  # whether a labelled row lacks a value
+    scales: Any = ()  # deviations, of which all number columns share the root mean square
 
     @property
     @abstractmethod
-    def names(self) -> list[str]:
-        """Names of the encoded columns."""
-
-    @property
-    def missing_at(self) -> int | None:
-        """Place of the column for missing values among the encoded columns."""
-        return None
-
-    @property
-    def units(self) -> list[tuple[float, float] | None]:
-        """Offset and scale of each encoded column that holds numbers of the table, else None."""
-        return [None] * len(self.names)
+    def outputs(self) -> list[Output]:
+        """The encoded columns, in their order."""
 
     @abstractmethod
     def encode(self, values: Any) -> FloatArray:
@@ -118,20 +122,12 @@ class NumberEncoding(Encoding):
         return [self.scale] if self.scale else []
 
     @property
-    def names(self) -> list[str]:
-        """Names of the encoded columns."""
-        missing = [f"{self.name}=missing"] if self.was_missing else []
-        return [self.name, *missing] if self.scale else missing
-
-    @property
-    def missing_at(self) -> int | None:
-        """Place of the 0/1 column for missing values among the encoded columns."""
-        return len(self.names) - 1 if self.was_missing else None
-
-    @property
-    def units(self) -> list[tuple[float, float] | None]:
-        """Offset and scale of the numbers; None for the 0/1 column."""
-        return [(self.mean, self.scale) if name == self.name else None for name in self.names]
+    def outputs(self) -> list[Output]:
+        """The numbers, and where they are missing."""
+        found = [Output(self.name, (self.mean, self.scale))] if self.scale else []
+        if self.was_missing:
+            found.append(Output(f"{self.name}=missing", category="missing", marks_gaps=True))
+        return found
 
     def read(self, column: Array) -> FloatArray:
         """The numbers of a column, NaN where missing."""
@@ -167,18 +163,17 @@ class NumberEncoding(Encoding):
     @staticmethod
     def statement(n_columns: int) -> list[str]:
         """The treatment of number columns in plain sentences."""
-        one = (
+        spread = (
             "1 numeric column: centred, and divided by its standard deviation in the labelled rows."
         )
-        more = (
-            f"{n_columns} numeric columns: centred, and all divided by one number, the root mean "
-            "square of their standard deviations in the labelled rows, so that their units stay as "
-            "given."
-        )
-        return [
-            one if n_columns == 1 else more,
-            f"Missing, infinite and huge (over {LARGEST:g}) numbers are replaced by the median.",
-        ]
+        if n_columns > 1:
+            spread = (
+                f"{n_columns} numeric columns: centred, and all divided by one number, the root "
+                "mean square of their standard deviations in the labelled rows, so that their "
+                "units stay as given."
+            )
+        huge = f"Missing, infinite and huge (over {LARGEST:g}) numbers are replaced by the median."
+        return [spread, huge]
 
 
 def learn_numbers(name: str, values: FloatArray, keep: bool, decimal: str) -> NumberEncoding:
@@ -194,22 +189,16 @@ def learn_numbers(name: str, values: FloatArray, keep: bool, decimal: str) -> Nu
     is_constant = bool(given.min() == given.max()) or deviation * LARGEST < 1
     if is_constant and not was_missing and not keep:
         raise Constant(median)
-    if not keep and _numbers_like_ids(name, given):
-        raise Unusable("looks like an id: whole numbers, no two the same")
+    is_whole = np.all(given == np.floor(given)) and len(given) > 1
+    if not keep and is_whole and len(np.unique(given)) == len(given):
+        steps, is_run = np.diff(given), given.max() - given.min() == len(given) - 1
+        in_order = bool(np.all(steps > 0) or np.all(steps < 0) or is_run)
+        if is_named_like_id(name) or (in_order and len(given) >= _FEWEST_IN_ORDER):
+            raise Unusable("looks like an id: whole numbers, no two the same")
     mean, scale = float(filled.mean()), deviation
     if is_constant:
         mean, scale = median, 1.0 if keep else 0.0
     return NumberEncoding(name, median, mean, scale, was_missing, decimal)
-
-
-def _numbers_like_ids(name: str, given: FloatArray) -> bool:
-    is_whole = np.all(given == np.floor(given))
-    if not is_whole or len(np.unique(given)) < len(given) or len(given) == 1:
-        return False
-    steps = np.diff(given)
-    is_run = given.max() - given.min() == len(given) - 1
-    in_order = bool(np.all(steps > 0) or np.all(steps < 0) or is_run)
-    return is_named_like_id(name) or (in_order and len(given) >= _FEWEST_IN_ORDER)
 
 
 def is_named_like_id(name: str) -> bool:
@@ -219,15 +208,12 @@ def is_named_like_id(name: str) -> bool:
 
 def with_common_scale(encodings: Sequence[Any]) -> list[Any]:
     """The encodings, where all number columns have the root mean square of their scales."""
-    scales = [scale for one in encodings for scale in getattr(one, "scales", ())]
+    scales = [scale for one in encodings for scale in one.scales]
     if not scales:
         return list(encodings)
     widest = max(scales)  # so that no square is too large
     common = float(widest * np.sqrt(np.mean(np.square(np.array(scales) / widest))))
-    return [
-        replace(one, scale=common) if len(getattr(one, "scales", ())) > 0 else one
-        for one in encodings
-    ]
+    return [replace(one, scale=common) if len(one.scales) else one for one in encodings]
 
 
 def check_kind(kind: Any) -> None:
@@ -252,46 +238,147 @@ def new_gaps(
     return (Departure("newly_missing", column, float(missing.mean()), filler),)
 
 
-def departure_notices(found: Iterable[Departure]) -> list[Notice]:
-    """One notice for all columns of a kind; a column without any value is an error."""
-    kinds: dict[tuple[str, bool], list[Departure]] = {}
-    for one in found:
-        kinds.setdefault((one.code, one.share >= _MANY), []).append(one)
-    gaps = kinds.get(("newly_missing", True), [])
-    empty = [one.column for one in gaps if one.share == 1]
-    if empty:
-        raise ValueError(
-            f"columns of NEW must have values as in TRAIN; none is in {quoted(empty)}. --drop "
-            "leaves a column out."
-        )
-    return [
-        (_gaps if code == "newly_missing" else _categories)(some, "warning" if severe else "note")
-        for (code, severe), some in kinds.items()
-    ]
+@dataclass(frozen=True)
+class CategoryEncoding(Encoding):
+    """A text column: one column for each common category, and up to three more.
+
+    A labelled row is encoded as if the encoding had been learned from the other ones. Else a
+    category that one row alone shows would be known in a labelled row and never seen in a new one,
+    and every such new row would look new.
+    """
+
+    name: str
+    categories: tuple[str, ...]  # the common ones, which have a column each
+    rare: tuple[str, ...]  # the other categories of the labelled rows
+    commonest: str  # which replaces a missing value where no labelled row lacks one
+    was_missing: bool  # whether a labelled row lacks a value; missing then has a column
+    once: tuple[str, ...] = ()  # of one labelled row, where they count as never seen
+    has_rare: bool = True  # whether rare categories have a column, or share that of never seen
+
+    @property
+    def outputs(self) -> list[Output]:
+        """The common categories, then what is rare, missing or never seen."""
+        last = "rare or never seen" if self.rare and not self.has_rare else "never seen"
+        rare = ["rare"] if self.rare and self.has_rare else []
+        words = [*self.categories, *rare, *["missing"] * self.was_missing, last]
+        gaps = len(words) - 2 if self.was_missing else None
+        return [
+            Output(f"{self.name}={word}", category=word, marks_gaps=place == gaps)
+            for place, word in enumerate(words)
+        ]
+
+    def read(self, column: Array) -> Array:
+        """The text of a column, null where missing."""
+        try:
+            check_kind(column.type)
+        except Unusable as reason:
+            raise ValueError(
+                f"column {self.name!r} must hold text in NEW as it does in TRAIN; it {reason}."
+            ) from None
+        return as_text(column)
+
+    def encode_labelled(self, text: Array) -> FloatArray:
+        """The encoded columns of the rows that the encoding was learned from."""
+        return self.encode(text, sorted(set(self.rare).difference(self.once)))
+
+    def encode(self, text: Array, rare: Iterable[str] | None = None) -> FloatArray:
+        """The encoded columns; all but the common and the ``rare`` categories are never seen."""
+        n_categories, width = len(self.categories), len(self.outputs)
+        filled = text if self.was_missing else text.fill_null(self.commonest)
+        others = (self.rare if rare is None else rare) if self.has_rare else ()
+        known = pa.array([*self.categories, *others], pa.string())
+        found = pc.index_in(filled, value_set=known).fill_null(-1).to_numpy()
+        places = np.where(found < 0, width - 1, np.minimum(found, n_categories))
+        if self.was_missing:
+            places[text.is_null().to_numpy()] = width - 2
+        encoded = np.zeros((len(places), width))
+        encoded[np.arange(len(places)), places] = _CODE
+        return encoded
+
+    def departures(self, text: Array) -> tuple[Departure, ...]:
+        """Gaps and categories that new rows show and no labelled row does."""
+        missing = text.is_null().to_numpy()
+        gaps = new_gaps(self.name, missing, self.was_missing, "the most common category")
+        known = pa.array([*self.categories, *self.rare], pa.string())
+        never_seen = ~pc.is_in(text, value_set=known).to_numpy() & ~missing
+        if not never_seen.any():
+            return gaps
+        example = shown(repr(text[int(never_seen.argmax())].as_py()))
+        share = float(never_seen.mean())
+        return (*gaps, Departure("new_category", self.name, share, example))
+
+    @staticmethod
+    def statement(n_columns: int, rare_below: int, most_categories: int) -> list[str]:
+        """The treatment of text columns in plain sentences."""
+        return [
+            f"{n_columns} text {'column' if n_columns == 1 else 'columns'}: each category becomes "
+            "a 0/1 column, scaled so that rows of two categories lie as far apart as one standard "
+            "deviation of a typical numeric column. A scorer that gives each column the same "
+            "spread, as the default does, weighs a rare category more.",
+            f"Categories with fewer than {rare_below} labelled rows (more where many categories "
+            f"are nearly as rare), or beyond the {most_categories} most common, share a column. "
+            "Categories that no other labelled row shows have a column of their own, in labelled "
+            "rows and in new ones alike.",
+        ]
 
 
-def _gaps(found: list[Departure], severity: Severity) -> Notice:
-    fillers = " or ".join(dict.fromkeys(one.said for one in found))
-    if len(found) == 1:
-        (one,) = found
-        text = (
-            f"Column {one.column!r} is missing in {one.share:.1%} of the new rows and in none of "
-            f"the labelled ones; they get {fillers}."
-        )
-        return Notice("newly_missing", text, severity, about=one.column)
-    columns = listed([f"{one.column!r} ({one.share:.1%})" for one in found])
-    text = f"Missing in new rows and in none of the labelled ones: {columns}; they get {fillers}."
-    return Notice("newly_missing", text, severity)
+def learn_categories(
+    name: str, text: Array, rare_below: int, most_categories: int, keep: bool
+) -> CategoryEncoding:
+    """Learn how to encode the text of labelled rows, or raise ``Unusable``."""
+    counted = text.drop_null().value_counts().to_pylist()
+    counts = {each["values"]: each["counts"] for each in counted}
+    if not counts:
+        raise Unusable("has no value in the labelled rows")
+    ranked = sorted(counts, key=lambda category: (-counts[category], category))
+    common = [each for each in ranked[:most_categories] if counts[each] >= rare_below]
+    _check_categories(counts, common, text.null_count, keep)
+    fewest = least_common(list(counts.values()), rare_below)
+    common = [category for category in common if counts[category] >= fewest]
+    rare = tuple(sorted(set(counts).difference(common)))
+    once = tuple(category for category in rare if counts[category] == 1)
+    # Else hardly a labelled row, or none, would be in a column that new rows may well be in.
+    has_rare = sum(counts[category] for category in rare) - len(once) >= rare_below
+    return CategoryEncoding(
+        name, tuple(sorted(common)), rare, ranked[0], text.null_count > 0, once, has_rare
+    )
 
 
-def _categories(found: list[Departure], severity: Severity) -> Notice:
-    if len(found) == 1:
-        (one,) = found
-        text = (
-            f"Column {one.column!r} holds a category that the labelled rows never show in "
-            f"{one.share:.1%} of the new rows, such as {one.said}."
-        )
-        return Notice("new_category", text, severity, about=one.column)
-    columns = listed([f"{one.column!r} ({one.share:.1%}, such as {one.said})" for one in found])
-    text = f"Categories in new rows that the labelled rows never show: {columns}."
-    return Notice("new_category", text, severity)
+def _check_categories(
+    counts: dict[str, int], common: list[str], n_missing: int, keep: bool
+) -> None:
+    """Refuse constants, dates, prose, ids and texts; with ``keep``, only what is prose."""
+    n_given = sum(counts.values())
+    mostly_rare = 2 * sum(counts[category] for category in common) < n_given
+    n_words = sum(len(each.split()) for each in counts)
+    is_prose = mostly_rare and n_words >= _WORDS_OF_PROSE * len(counts)
+    if keep and not is_prose:
+        return
+    if len(counts) == 1 and not n_missing:
+        raise Constant(next(iter(counts)))
+    if all(_DATE_OR_TIME.fullmatch(word) for word in counts):
+        raise Unusable("holds dates or times")
+    if is_prose:
+        raise FreeText
+    if len(counts) == n_given:
+        raise Unusable("looks like an id: text, no two the same")
+    if mostly_rare:
+        raise Unusable("looks like free text: most values are rare")
+
+
+def least_common(counts: Sequence[int], rare_below: int) -> int:
+    """Fewest rows of a category with a column of its own, so that its rows are not so by chance.
+
+    By Good and Turing the categories of c labelled rows have, together, as many of equally many
+    new rows as those of c + 1 labelled rows have of the labelled ones. So new rows are less often
+    in a category of c rows or more, by c N_c of them, where N_c categories have c rows. At the
+    result the mean of c N_c nearby is at most ``rare_below``, or a quarter of the root of the
+    number of rows: less than noise.
+    """
+    sizes = np.asarray(counts)
+    highest = max(np.sqrt(sizes.sum()) / 4, rare_below)
+    for fewest in range(rare_below, int(sizes.max()) + 1):
+        nearby = sizes[np.abs(sizes - fewest) <= _NEARBY * fewest]
+        if nearby.sum() <= highest * (2 * int(_NEARBY * fewest) + 1):
+            return fewest
+    return int(sizes.max()) + 1

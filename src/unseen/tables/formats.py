@@ -22,9 +22,8 @@ import numpy as np
 from unseen._optional import pa, pa_csv, pa_ipc, pa_json, pa_parquet
 from unseen.records import Notice
 from unseen.tables._arrow import Batch, Format, Part, Table, batch_rows, readable, without_views
-from unseen.tables.arrays import Npy, Npz
 from unseen.tables.cells import CELLS, read_cells
-from unseen.tables.whole import WholeTable, read_arff, read_excel
+from unseen.tables.more_formats import Npy, Npz, WholeTable, read_arff, read_excel
 
 SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|"}
 _CALLED = {mark: name for name, mark in SEPARATORS.items()}
@@ -153,23 +152,20 @@ def find_separator(text: str, stated: str) -> str:
 
     A mark fits where it stands in the header and parts every line into as many fields.
     """
-    n_fields = {mark: _n_fields(text, mark) for mark in (stated, *SEPARATORS.values())}
-    fitting = [mark for mark, count in n_fields.items() if count > 1]
-    if not fitting or fitting[0] == stated:
+    n_fields = {}
+    for mark in (stated, *SEPARATORS.values()):
+        rows = csv.reader(io.StringIO(text, newline=""), delimiter=mark)
+        try:
+            found = [row for row in islice(rows, _LINES_LOOKED_AT) if row]
+        except csv.Error:
+            continue
+        # The last row may be cut.
+        counts = {len(row) for row in (found[:-1] if len(found) > 2 else found)}
+        if len(counts) == 1 and counts != {1}:
+            n_fields[mark] = counts.pop()
+    if not n_fields or stated in n_fields:
         return stated
-    return max(fitting, key=lambda mark: n_fields[mark])
-
-
-def _n_fields(text: str, mark: str) -> int:
-    """Fields of each line; 0 where lines have unlike numbers of fields."""
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=mark)
-    try:
-        found = [row for row in islice(rows, _LINES_LOOKED_AT) if row]
-    except csv.Error:
-        return 0
-    # The last row may be cut.
-    counts = {len(row) for row in (found[:-1] if len(found) > 2 else found)}
-    return counts.pop() if len(counts) == 1 else 0
+    return max(n_fields, key=lambda mark: n_fields[mark])
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,9 @@ from unseen.records import Notice
 from unseen.simplex import check_one_kind, part_of_probabilities, score_features
 from unseen.tables._arrow import Table, as_table, decoded, is_text
 from unseen.tables.columns import Columns, check_columns_of_train
+from unseen.tables.embeddings import holds_lists, vectors
 from unseen.tables.source import matching_names
-from unseen.tables.untidy import decimals_of
-from unseen.tables.values import BadCell, NotANumber, numbers
-from unseen.tables.vectors import holds_lists, vectors
+from unseen.tables.values import BadCell, NotANumber, decimals_of, numbers
 
 _SCORES = "scores"
 

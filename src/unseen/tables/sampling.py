@@ -281,7 +281,10 @@ class _Reservoir:
         keys = self._random.random(batch.num_rows)
         positions = np.arange(self.n_rows, self.n_rows + batch.num_rows)
         self.n_rows += batch.num_rows
-        self._count(strata[strata >= 0])
+        new = np.bincount(strata[strata >= 0], minlength=len(self.counts))
+        n_new = len(new) - len(self.counts)
+        self.counts = np.pad(self.counts, (0, n_new)) + new
+        self._bounds = np.pad(self._bounds, (0, n_new), constant_values=np.inf)
         rows = np.flatnonzero(keys < np.append(self._bounds, -np.inf)[strata])
         if not len(rows):
             return
@@ -296,12 +299,6 @@ class _Reservoir:
         self._settle()
         (held,) = self._held
         return held.only(np.argsort(held.positions))
-
-    def _count(self, strata: IntArray) -> None:
-        new = np.bincount(strata, minlength=len(self.counts))
-        n_new = len(new) - len(self.counts)
-        self.counts = np.pad(self.counts, (0, n_new)) + new
-        self._bounds = np.pad(self._bounds, (0, n_new), constant_values=np.inf)
 
     def _settle(self) -> None:
         """Keep only the rows whose key is among the smallest of their group, as many as it may."""

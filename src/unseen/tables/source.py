@@ -105,35 +105,37 @@ class Source:
             When a file has an unknown suffix or is empty, or when files have other columns.
         """
         named = [argument] if isinstance(argument, str | os.PathLike) else list(argument)
-        name = ", ".join(str(each) for each in named)
+        name, written = ", ".join(str(each) for each in named), (separator, encoding)
         if name == "-":
             given = sys.stdin.buffer if stdin is None else stdin
-            return cls._from_stream(given, "standard input", format, separator, encoding)
+            return cls._from_stream(given, "standard input", format, *written)
         if _is_pipe(Path(name)):
             with open(name, "rb") as pipe:
-                return cls._from_stream(pipe, name, format, separator, encoding)
+                return cls._from_stream(pipe, name, format, *written)
         paths = [path for each in named for path in _readable_files(str(each))]
         if not paths:
             raise ValueError("argument must name at least one file; got none.")
-        parts = [_part(path, format).settled(separator, encoding) for path in paths]
-        return cls(parts, name)
+        return cls([_part(path, str(path), format, *written) for path in paths], name)
 
     @classmethod
     def _from_stream(
-        cls, stream: IO[bytes], name: str, format: str | None, *written: str | None
+        cls,
+        stream: IO[bytes],
+        name: str,
+        format: str | None,
+        separator: str | None,
+        encoding: str | None,
     ) -> Source:
-        """The source of a copy of a stream, ``written`` with a separator and an encoding."""
+        """The source of a copy of a stream."""
         handle, copy = tempfile.mkstemp(prefix="unseen-stdin-")
         path = Path(copy)
         try:
             with os.fdopen(handle, "wb") as file:
                 shutil.copyfileobj(stream, file, _CHUNK)
-            kind, compression = format_of_bytes(_head(path, name), format)
-            part = Part(path, FORMATS[kind], compression, name).settled(*written)
+            source = cls([_part(path, name, format, separator, encoding, by_name=False)], name)
         except BaseException:
             path.unlink()
             raise
-        source = cls([part], name)
         weakref.finalize(source, path.unlink, missing_ok=True)
         return source
 
@@ -155,8 +157,13 @@ class Source:
             raise ValueError(f"{first.name} must have columns; found none.")
         for part in others:
             found = part.names()
-            _check_columns(part.name, found, first.name, names)
-            _check_columns(first.name, names, part.name, found)
+            both_ways = (part, found, first, names), (first, names, part, found)
+            for one, own, other, wanted in both_ways:
+                there = set(own)
+                absent = [column for column in wanted if column not in there]
+                if absent:
+                    rule = f"{one.name} must have the columns of {other.name}"
+                    raise ValueError(f"{rule}; it lacks {quoted(absent)}.")
         return names
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[Batch]:
@@ -268,11 +275,11 @@ class WithLabels(Source):
 
     def _check_number(self, is_right: bool, n_rows: str) -> None:
         if not is_right:
-            header = " A text file begins with the name of its column."
+            is_text = isinstance(self.labels.parts[0].format, Delimited)
             raise ValueError(
                 f"{self.labels.name} must have a label for each row of {self.name}; it has "
                 f"{len(self._labels)} for {n_rows} rows."
-                f"{header if isinstance(self.labels.parts[0].format, Delimited) else ''}"
+                f"{' A text file begins with the name of its column.' * is_text}"
             )
 
 
@@ -350,14 +357,31 @@ def _is_data(file: Path) -> bool:
     return True
 
 
-def _part(path: Path, format: str | None) -> Part:
-    name = str(path)
-    check_name(name)
-    head = _head(path, name)
-    kind, compression = (
-        format_of_name(path, name) if format is None else format_of_bytes(head, format)
-    )
-    return Part(path, FORMATS[kind], compression, name)
+def _part(
+    path: Path,
+    name: str,
+    format: str | None,
+    separator: str | None,
+    encoding: str | None,
+    by_name: bool = True,
+) -> Part:
+    """A file as its format is given or, of a text, as its first lines show it."""
+    check_name(str(path))
+    if _is_pipe(path):
+        raise ValueError(f"{name} must be given alone: it is a pipe, which is read once.")
+    try:
+        with path.open("rb") as file:
+            head = file.read(64)
+    except PermissionError:
+        raise PermissionError(f"{name} may not be read: permission denied.") from None
+    if not head:
+        raise ValueError(f"{name} must have rows; it is empty.")
+    by_name = by_name and format is None
+    kind, compression = format_of_name(path, name) if by_name else format_of_bytes(head, format)
+    part = Part(path, FORMATS[kind], compression, name)
+    if isinstance(part.format, Delimited):
+        return part.format.settled(part, separator, encoding)
+    return part
 
 
 def _is_pipe(path: Path) -> bool:
@@ -365,24 +389,3 @@ def _is_pipe(path: Path) -> bool:
         return path.is_fifo()
     except OSError:  # of a folder that may not be looked into, which others tell
         return False
-
-
-def _head(path: Path, name: str) -> bytes:
-    """The first bytes of a file; an error where it has none, or is a pipe."""
-    if _is_pipe(path):
-        raise ValueError(f"{name} must be given alone: it is a pipe, which is read once.")
-    try:
-        with path.open("rb") as file:
-            begins = file.read(64)
-    except PermissionError:
-        raise PermissionError(f"{name} may not be read: permission denied.") from None
-    if not begins:
-        raise ValueError(f"{name} must have rows; it is empty.")
-    return begins
-
-
-def _check_columns(name: str, columns: list[str], other: str, wanted: list[str]) -> None:
-    there = set(columns)
-    absent = [column for column in wanted if column not in there]
-    if absent:
-        raise ValueError(f"{name} must have the columns of {other}; it lacks {quoted(absent)}.")

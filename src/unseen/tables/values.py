@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
 import numpy as np
 
 from unseen._optional import pa, pc
 from unseen._types import FloatArray
-from unseen.tables._arrow import Array, decoded, is_number, is_text
+from unseen.tables._arrow import Array, Table, decoded, is_number, is_text
 
 # Beyond this size a number is a mark for "none", and squares of it overflow.
 LARGEST = 1e100
@@ -17,6 +18,9 @@ _MISSING_WORDS = ("", "NA", "N/A", "#N/A", "<NA>", "NaN", "nan", "null", "NULL")
 # "None" and "-" may well be categories, but among numbers they mean missing.
 _MISSING_NUMBERS = (*_MISSING_WORDS, "na", "n/a", "None", "none", "?", "-", ".")
 _TRUTHS = {"true": "1", "false": "0"}
+# Where so many values of a text column are numbers, the others are probably mistakes.
+_MOSTLY = 0.9
+_LOOKED_AT_FIRST = 50
 # What may part the thousands of a number, by what stands before its decimals.
 DECIMALS = {".": ",", ",": "."}
 _PLAIN = re.compile(r"([+-]?\d+)(?:[.,](\d*))?")
@@ -69,7 +73,7 @@ def numbers(column: Array, decimal: str = ".") -> FloatArray:
     column = decoded(column)
     kind = column.type
     if is_text(kind):
-        column = _numbers_in_text(column, decimal)
+        column = _numbers_in_text(_without(column, _MISSING_NUMBERS), decimal)
     elif types.is_boolean(kind):
         column = column.cast(pa.int8())
     elif not (is_number(kind) or types.is_null(kind)):
@@ -78,19 +82,15 @@ def numbers(column: Array, decimal: str = ".") -> FloatArray:
     return np.where(np.abs(values) <= LARGEST, values, np.nan)
 
 
-def _numbers_in_text(text: Array, decimal: str) -> Array:
-    given = _without(text, _MISSING_NUMBERS)
-    try:
-        if decimal == ".":
+def _numbers_in_text(given: Array, decimal: str) -> Array:
+    if decimal == ".":
+        with suppress(pa.ArrowInvalid):
             return given.cast(pa.float64())
-    except pa.ArrowInvalid:
-        pass
     encoded = given.combine_chunks().dictionary_encode()
     words = encoded.dictionary.to_pylist()
     values = [number_of(word, decimal) for word in words]
     if None in values:
-        # Words are in the order in which they first occur.
-        wrong = words[values.index(None)]
+        wrong = words[values.index(None)]  # the first, as words are in the order of the rows
         raise NotANumber(wrong, pc.index(given, value=wrong).as_py())
     return pa.chunked_array([pa.array(values, pa.float64()).take(encoded.indices)])
 
@@ -110,6 +110,22 @@ def number_of(word: str, decimal: str = ".") -> float | None:
         return None
 
 
+def decimals_of(table: Table, names: Iterable[str]) -> tuple[str, ...]:
+    """Decimal marks to try, a comma first where only that makes numbers of a column of text."""
+    texts = [table[name] for name in names if is_text(decoded(table[name]).type)]
+    with_comma = any(not says_numbers(one, ".") and says_numbers(one, ",") for one in texts)
+    return (",", ".") if with_comma else (".", ",")
+
+
+def says_numbers(column: Array, decimal: str) -> bool:
+    """Whether all values of a column are numbers with this mark before the decimals."""
+    try:
+        numbers(column, decimal)
+    except NotANumber:
+        return False
+    return True
+
+
 def mark_in(column: Array, decimal: str) -> str | None:
     """The first number of a text column that only marks between digits explain; None without."""
     if not is_text(decoded(column).type):
@@ -120,6 +136,19 @@ def mark_in(column: Array, decimal: str) -> str | None:
         marked = pc.or_(marked, pc.match_substring(given, "."))
     place = pc.index(marked, value=True).as_py()
     return None if place < 0 else given[place].as_py()
+
+
+def wrong_cells(column: Array, decimal: str) -> list[tuple[int, str]]:
+    """Places and words of a text column that are no numbers, where few are none."""
+    if not is_text(decoded(column).type):
+        return []
+    text = as_text(column)
+    first = text.slice(0, _LOOKED_AT_FIRST).drop_null().to_pylist()
+    if sum(number_of(word, decimal) is None for word in first) > len(first) / 2:
+        return []
+    given = [(place, word) for place, word in enumerate(text.to_pylist()) if word is not None]
+    wrong = [(place, word) for place, word in given if number_of(word, decimal) is None]
+    return wrong if len(wrong) <= (1 - _MOSTLY) * len(given) else []
 
 
 def as_text(column: Array) -> Array:
@@ -147,7 +176,13 @@ def without_marks(column: Array, marks: Sequence[str], decimal: str | None = Non
     """
     if is_text(decoded(column).type):
         given = _without(decoded(column), tuple(marks))
-        forms = [form for form in (_written(mark, decimal) for mark in marks) if form]
+        # 9.000 is nine thousand where a comma stands before the decimals.
+        point, comma = (r"\.0*", ",0{1,2}") if decimal != "," else (r"\.0{1,2}", ",0*")
+        forms = []
+        for found in filter(None, (_PLAIN.fullmatch(mark.strip()) for mark in marks)):
+            whole, decimals = found[1], (found[2] or "").rstrip("0")
+            zeros = f"[.,]{decimals}0*" if decimals else f"({point}|{comma})?"
+            forms.append(re.escape(whole) + zeros)
         if not forms:
             return given
         wrong = pc.match_substring_regex(given, f"^({'|'.join(forms)})$")
@@ -157,18 +192,6 @@ def without_marks(column: Array, marks: Sequence[str], decimal: str | None = Non
     values = [value for value in map(number_of, marks) if value is not None]
     wrong = pc.is_in(column.cast(pa.float64(), safe=False), value_set=pa.array(values))
     return pc.if_else(wrong, pa.scalar(None, column.type), column)
-
-
-def _written(mark: str, decimal: str | None) -> str | None:
-    """The forms in which text may hold a number, as a regular expression; None for a word."""
-    found = _PLAIN.fullmatch(mark.strip())
-    if found is None:
-        return None
-    whole, decimals = found[1], (found[2] or "").rstrip("0")
-    # 9.000 is nine thousand where a comma stands before the decimals.
-    point, comma = (r"\.0*", ",0{1,2}") if decimal != "," else (r"\.0{1,2}", ",0*")
-    zeros = f"[.,]{decimals}0*" if decimals else f"({point}|{comma})?"
-    return re.escape(whole) + zeros
 
 
 def _without(text: Array, missing: tuple[str, ...]) -> Array:

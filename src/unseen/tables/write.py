@@ -14,7 +14,7 @@ from typing import Any
 
 from unseen._files import StrPath, write_then_rename
 from unseen._optional import pa, pa_csv, pa_feather, pa_ipc, pa_parquet
-from unseen.tables._arrow import Array, Batch, Table, as_table, decoded, first_line
+from unseen.tables._arrow import Batch, Table, as_table, decoded, first_line
 from unseen.tables.formats import (
     FORMATS,
     Delimited,
@@ -76,19 +76,24 @@ class RowWriter:
 
     def __enter__(self) -> RowWriter:
         self._draft = self._stack.enter_context(write_then_rename(self.path))
-        # Within the stack, so that the draft goes when there is nothing in it.
-        self._stack.push(self._refuse_nothing)
         return self
 
-    def __exit__(self, *error: Any) -> None:
-        self._stack.__exit__(*error)
+    def __exit__(self, kind: type[BaseException] | None, *error: Any) -> None:
+        if kind is not None:
+            self._stack.__exit__(kind, *error)
+            return
+        with self._stack:
+            if self._schema is None:
+                raise ValueError(f"{self.path} must have rows; none were written.")
 
     def write(self, rows: Table | Batch) -> None:
         """Add rows with the columns of the first; numbers are cast to the types of the first."""
         table = as_table(rows)
         columns = [decoded(column) for column in table.columns]
-        if isinstance(self._format, Delimited):
-            columns = [_as_cells(column) for column in columns]
+        for number, column in enumerate(columns):
+            if isinstance(self._format, Delimited) and pa.types.is_nested(column.type):
+                cells = [None if cell is None else _json(cell) for cell in column.to_pylist()]
+                columns[number] = pa.array(cells, pa.string())
         table = pa.table(columns, names=table.column_names)
         try:
             if self._schema is None:
@@ -113,28 +118,13 @@ class RowWriter:
             stream = pa.output_stream(str(self._draft), compression=self._compression)
             self._stack.enter_context(stream)
             if isinstance(self._format, JsonLines):
-                return lambda table: stream.write(_json_lines(table))
+                return lambda table: stream.write(
+                    "".join(f"{_json(row)}\n" for row in table.to_pylist()).encode()
+                )
             options = pa_csv.WriteOptions(delimiter=self._format.separator)
             sink = pa_csv.CSVWriter(stream, self._schema, write_options=options)
         self._stack.callback(sink.close)
         return sink.write
-
-    def _refuse_nothing(self, kind: type[BaseException] | None, *_: Any) -> None:
-        if kind is None and self._schema is None:
-            raise ValueError(f"{self.path} must have rows; none were written.")
-
-
-def _as_cells(column: Array) -> Array:
-    """Lists and records as JSON, for text that has no place for them."""
-    if not pa.types.is_nested(column.type):
-        return column
-    cells = (None if cell is None else _json(cell) for cell in column.to_pylist())
-    return pa.array(list(cells), pa.string())
-
-
-def _json_lines(table: Table) -> bytes:
-    """One object a line; NaN and infinity, which JSON lacks, become null, at any depth."""
-    return "".join(f"{_json(row)}\n" for row in table.to_pylist()).encode()
 
 
 def _json(value: Any) -> str:
@@ -142,6 +132,7 @@ def _json(value: Any) -> str:
 
 
 def _json_value(value: Any) -> Any:
+    """A value that JSON has: NaN and infinity, which it lacks, become null, at any depth."""
     if isinstance(value, dict):
         return {name: _json_value(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
@@ -191,18 +182,15 @@ class KeptBatches:
 
     def find(self, number: int) -> Table | None:
         """The table of this number; None where it was not kept."""
-        file = self._file(number)
+        file = self.folder / f"{number:08d}.feather"
         return pa_feather.read_table(file, memory_map=False) if file.exists() else None
 
     def keep(self, number: int, table: Table) -> None:
         """Put the table of this number on disk."""
-        with write_then_rename(self._file(number)) as draft:
+        with write_then_rename(self.folder / f"{number:08d}.feather") as draft:
             pa_feather.write_feather(table, draft, compression="lz4")
 
     def remove(self) -> None:
         """Throw all tables away."""
         if self.folder.exists():
             shutil.rmtree(self.folder)
-
-    def _file(self, number: int) -> Path:
-        return self.folder / f"{number:08d}.feather"

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 
 from unseen._optional import pa
-from unseen._progress import report
+from unseen._progress import report, stage
 from unseen._types import FloatArray
-from unseen.records import Estimate
-from unseen.rejection import RejectionClassifier
+from unseen._version import __version__
+from unseen.preparing import without_constants
+from unseen.records import Notice
 from unseen.rejection.sample import labels_at, novelty
+from unseen.rejection.shares import default_estimator
 from unseen.study.inputs import Inputs
-from unseen.study.rows import NewRows, Training, rows_of_file
+from unseen.study.results import Classification
+from unseen.study.rows import NewRows, column_drift, rows_of_file
+from unseen.study.run import fitted_rule, quiet_warnings, table_estimate
 from unseen.tables import Columns, KeptBatches, RowWriter
 from unseen.tables._arrow import Table
 from unseen.tables.cells import CellWriter
@@ -38,15 +43,78 @@ class TableRule:
         return TableRule(self.columns, self.rule.with_threshold(**threshold))
 
 
-def fit_rule(
-    training: Training, new: NewRows, seed: int = 0, shares: Estimate | None = None
-) -> TableRule:
-    """Fit the default rule, with the shares given, or estimated by the default estimator."""
-    rule = RejectionClassifier(random_state=seed, unseen_label="unseen")
-    return TableRule(training.columns, rule.fit(training.X, training.y, new.X, shares))
+def run_classification(
+    inputs: Inputs,
+    out: Path,
+    threshold: dict[str, Any] | None = None,
+    *,
+    resume: bool = False,
+) -> tuple[Classification, TableRule]:
+    """Label every row of NEW, write the rows with their labels, and return the rule too.
+
+    TRAIN may be a saved :class:`TableRule`. ``threshold`` is one argument of ``with_threshold`` of
+    a rejection rule, such as ``{"fdr": 0.1}``. With ``resume`` labelled rows are kept beside
+    ``out`` until all are there, and a run goes on after those that a stopped run has kept.
+    """
+    is_fitted = inputs.is_saved and isinstance(inputs.saved, TableRule)
+    if is_fitted:
+        if inputs.group is not None:
+            raise ValueError("--group holds labelled rows out; TRAIN is a rule, which has none.")
+        rule, new = inputs.saved, inputs.read_new(inputs.saved.columns)
+        notices = new.notices
+    else:
+        rule, new, notices = _learned(inputs)
+    if threshold:
+        rule = rule.with_threshold(**threshold)
+    stage("Labelling")
+    kept = None
+    if resume:
+        # The rule is fitted again: the same seed gives the same rule, or its labels are not kept.
+        kept = KeptBatches(out, str(joblib.hash((rule, new.sha256, __version__))))
+    fitted_on = None if is_fitted else new
+    counts = _write_labels(rule, inputs, new.n_rows, fitted_on, out, kept)
+    if kept is not None:
+        kept.remove()
+    shares, risk, drift = rule.rule.shares_, rule.rule.risk_, rule.rule.shares_.estimate.drift
+    names = rule.columns.get_feature_names_out().tolist()
+    # The share is a mean over "something is unseen" and "nothing is"; the interval is not.
+    low, *_, high = sorted([shares.unseen, *shares.limits[-1].tolist()])
+    found = Classification(
+        rows=counts,
+        fitted_on_these_rows=not is_fitted,
+        unseen=shares.unseen,
+        unseen_interval=(low, high),
+        novelty_cut=rule.rule.threshold_,
+        error_rate=None if risk.is_withheld else float(risk.risk),
+        error_rate_spread=None if risk.is_withheld else float(risk.standard_error),
+        notices=notices,
+        drift=None if drift is None else drift.named(names),
+    )
+    return found, rule
 
 
-def write_labels(
+def _learned(inputs: Inputs) -> tuple[TableRule, NewRows, tuple[Notice, ...]]:
+    """A rule for both tables, the new rows, and all notices.
+
+    Where groups are named, the rule starts from shares less what is claimed of held-out groups.
+    """
+    training, new = inputs.read()
+    of_tables = (*training.notices, *new.notices, *column_drift(training, new))
+    shares, said = None, of_tables
+    if inputs.group is not None:
+        stage("Holding groups out")
+        asked = default_estimator(np.unique(training.y, return_counts=True)[1], new.X.shape[0])
+        found, _ = table_estimate(training, new, inputs, asked, 0.95)
+        own = tuple(one for one in found.notices if one not in of_tables)
+        shares, said = replace(found, notices=own), (*of_tables, *own)
+    stage("Fitting a rule")
+    with quiet_warnings():
+        rule = fitted_rule(training, new, inputs.seed, shares)
+    of_rule = [one for one in without_constants(rule.notices_) if one not in said]
+    return TableRule(training.columns, rule), new, (*said, *of_rule)
+
+
+def _write_labels(
     table_rule: TableRule,
     inputs: Inputs,
     n_rows: int,

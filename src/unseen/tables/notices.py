@@ -1,0 +1,156 @@
+"""What a person should know about the columns of two tables, numbers in disguise among them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+from unseen._types import IntArray
+from unseen._wording import LONGEST_NAME, listed, quoted, shown
+from unseen.records import Notice
+from unseen.tables._arrow import Table
+from unseen.tables.encodings import Departure, NumberEncoding, is_named_like_id
+from unseen.tables.values import as_text, departs, mark_in, number_of, wrong_cells
+
+# Options that a sentence proposes.
+_NAMED = 3
+# Departures in at least this share of the new rows can move the unseen share.
+_MANY = 0.05
+
+
+def notices_on_train(columns: Any) -> list[Notice]:
+    """Columns of labelled rows that are left out, and those that are used in spite of a name."""
+    texts = columns.free_texts_
+    others = {name: why for name, why in columns.dropped_.items() if name not in texts}
+    notices = [
+        Notice("columns_not_used", f"Not used: {names} ({why}).", "note")
+        for names, why in by_reason(others)
+    ]
+    if texts:
+        text = (
+            f"Not used, though a text may say most about a row: {quoted(texts)}. --text "
+            f"{shown(texts[0])!r} uses {'it' if len(texts) == 1 else 'the first'}."
+        )
+        about = texts[0] if len(texts) == 1 else None
+        notices.append(Notice("free_text_not_used", text, about=about))
+    used = [name for name in columns.feature_names_in_ if name not in columns.keep]
+    like_ids = [name for name in used if is_named_like_id(name)]
+    if like_ids:
+        text = f"Used, though named like an id: {quoted(like_ids)}. Leave ids out: --drop."
+        notices.append(Notice("named_like_id", text, "note"))
+    return notices
+
+
+def by_reason(dropped: Mapping[str, str]) -> list[tuple[str, str]]:
+    """The columns that are left out for one reason, and the reason, which follows their names."""
+    found: dict[str, list[str]] = {}
+    for name, reason in dropped.items():
+        found.setdefault(reason, []).append(name)
+    return [
+        (quoted(names), f"{'each ' * (len(names) > 1)}{reason}") for reason, names in found.items()
+    ]
+
+
+def marks_notice(table: Table, encodings: Iterable[Any]) -> list[Notice]:
+    """One notice that names the number columns whose text has marks between digits."""
+    found = []
+    for one in encodings:
+        word = mark_in(table[one.name], one.decimal) if isinstance(one, NumberEncoding) else None
+        if word is not None:
+            found.append(f"{one.name!r} ({word!r} is {number_of(word, one.decimal):.12g})")
+    text = f"Read as numbers: {listed(found)}. --decimal says otherwise."
+    return [Notice("numbers_with_marks", text, "note")] if found else []
+
+
+def nearly_numbers(
+    table: Table, names: Sequence[str], decimals: Sequence[str], rows: IntArray | None
+) -> list[Notice]:
+    """A warning that names the text columns that are numbers but for a few cells, and a cell each.
+
+    ``rows`` holds the place of each row in its file; None takes the table for the file.
+    """
+    said, words, about = [], [], []
+    for name in names:
+        wrong = next(filter(None, (wrong_cells(table[name], mark) for mark in decimals)), None)
+        if wrong:
+            place, word = wrong[0]
+            number = place if rows is None else int(rows[place])
+            n_values = len(table) - as_text(table[name]).null_count
+            row = f"row {number + 1} holds {shown(repr(word))}"
+            said.append(f"{name!r} (but {len(wrong)} of {n_values}: {row})")
+            words += [word] if word not in words and len(word) <= LONGEST_NAME else []
+            about.append(name)
+    if not said:
+        return []
+    options = " ".join(f"--missing {quoted([word])}" for word in words[:_NAMED])
+    text = (
+        f"Not read as numbers, though nearly all values are: {listed(said)}. Correct these cells"
+        f"{', or give ' if options else ''}{options}."
+    )
+    return [Notice("nearly_numbers", text, about=about[0] if len(about) == 1 else None)]
+
+
+def notices_on_new(columns: Any, table: Table, there: Sequence[str]) -> list[Notice]:
+    """Columns that only NEW has, and those that vary there alone."""
+    notices = []
+    known = {*columns.feature_names_in_, *columns.dropped_, columns.label}
+    extra = [name for name in there if name not in known]
+    if extra:
+        text = f"Ignored columns that only NEW has: {quoted(extra)}."
+        notices.append(Notice("columns_only_in_new", text, "note"))
+    if columns.label in there:
+        text = f"Ignored: the label {columns.label!r}, which NEW has too."
+        notices.append(Notice("label_in_new", text, "note", about=columns.label))
+    constants = columns.constants_.items()
+    varying = [name for name, one in constants if name in there and departs(table[name], one)]
+    if varying:
+        has = f"{'each ' * (len(varying) > 1)}has one value in TRAIN and others in NEW"
+        text = f"Not used, but may matter: {quoted(varying)} ({has})."
+        notices.append(Notice("constant_in_train", text, "note"))
+    return notices
+
+
+def departure_notices(found: Iterable[Departure]) -> list[Notice]:
+    """One notice for all columns of a kind; a column without any value is an error."""
+    kinds: dict[tuple[str, bool], list[Departure]] = {}
+    for one in found:
+        kinds.setdefault((one.code, one.share >= _MANY), []).append(one)
+    gaps = kinds.get(("newly_missing", True), [])
+    empty = [one.column for one in gaps if one.share == 1]
+    if empty:
+        raise ValueError(
+            f"columns of NEW must have values as in TRAIN; none is in {quoted(empty)}. --drop "
+            "leaves a column out."
+        )
+    notices = []
+    for (code, is_many), some in kinds.items():
+        severity: Literal["note", "warning"] = "warning" if is_many else "note"
+        about = some[0].column if len(some) == 1 else None
+        if code == "newly_missing":
+            notices.append(Notice("newly_missing", _gaps(some), severity, about))
+        else:
+            notices.append(Notice("new_category", _categories(some), severity, about))
+    return notices
+
+
+def _gaps(found: list[Departure]) -> str:
+    fillers = " or ".join(dict.fromkeys(one.said for one in found))
+    if len(found) == 1:
+        (one,) = found
+        return (
+            f"Column {one.column!r} is missing in {one.share:.1%} of the new rows and in none of "
+            f"the labelled ones; they get {fillers}."
+        )
+    columns = listed([f"{one.column!r} ({one.share:.1%})" for one in found])
+    return f"Missing in new rows and in none of the labelled ones: {columns}; they get {fillers}."
+
+
+def _categories(found: list[Departure]) -> str:
+    if len(found) == 1:
+        (one,) = found
+        return (
+            f"Column {one.column!r} holds a category that the labelled rows never show in "
+            f"{one.share:.1%} of the new rows, such as {one.said}."
+        )
+    columns = listed([f"{one.column!r} ({one.share:.1%}, such as {one.said})" for one in found])
+    return f"Categories in new rows that the labelled rows never show: {columns}."

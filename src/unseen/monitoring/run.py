@@ -146,12 +146,7 @@ def monitor(
     with show_progress(progress), team(getattr(chosen, "n_jobs", None)):
         with unheard():
             window_scorer = WindowScorer.prepare(chosen, scorer, labelled, rows)
-            if to_training:
-                compared = _training_reference(window_scorer)
-            else:
-                together = np.concatenate([kept[place] for place in places])
-                estimate = window_scorer.estimate(together, confidence)
-                compared = Reference(estimate, window_scorer, together)
+            compared = _reference(window_scorer, [kept[place] for place in places], confidence)
         report(_OF_SCORES)
         with between(_OF_SCORES, 1.0):
             given = kept, places, confidence, alpha
@@ -297,6 +292,14 @@ class Reference:
     estimate: Estimate
     scorer: WindowScorer
     rows: IntArray
+
+
+def _reference(scorer: WindowScorer, windows: list[IntArray], confidence: float) -> Reference:
+    """The rows of some windows together; of the labelled rows, where there is no window."""
+    if not windows:
+        return _training_reference(scorer)
+    together = np.concatenate(windows)
+    return Reference(scorer.estimate(together, confidence), scorer, together)
 
 
 def _training_reference(scorer: WindowScorer) -> Reference:

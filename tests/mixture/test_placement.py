@@ -20,10 +20,14 @@ from unseen.roc.sketch import RocSketch
 from unseen.scores.base import RatioScores
 
 
+def posterior_of(cells, log_prior, prior_closed):
+    return placement_posterior(fitted_lattice(cells, log_prior), prior_closed)
+
+
 def one_score(F, H, prior_closed=0.0, weight=None):
     scores = RatioScores(np.asarray(F)[:, None], np.asarray(H)[:, None], np.zeros(1))
     candidates = Candidates.from_ratios(scores)
-    return placement_posterior(candidates.cells(weight), candidates.log_prior, prior_closed)
+    return posterior_of(candidates.cells(weight), candidates.log_prior, prior_closed)
 
 
 @pytest.mark.parametrize("share", [0.2, 0.6])
@@ -179,7 +183,7 @@ def test_an_informative_candidate_outweighs_a_random_one() -> None:
         np.array([0.6, 0.6]),
     )
     candidates = Candidates.from_ratios(both)
-    mixed = placement_posterior(candidates.cells(), candidates.log_prior, 0.0)
+    mixed = posterior_of(candidates.cells(), candidates.log_prior, 0.0)
     alone = one_score(F, H)
     assert_allclose(mixed.quantile([0.1, 0.5, 0.9]), alone.quantile([0.1, 0.5, 0.9]), atol=1e-6)
     assert_allclose(mixed.log_bayes_factor, alone.log_bayes_factor - np.log(2), rtol=1e-6)
@@ -190,7 +194,7 @@ def test_the_known_probabilities_add_up_to_the_share() -> None:
     F = np.append(rng.normal(0, 1, 1200), rng.normal(2.5, 1, 800))
     scores = RatioScores(F[:, None], rng.normal(0, 1, (2000, 1)), np.zeros(1))
     cells = Candidates.from_ratios(scores).cells()
-    posterior = placement_posterior(cells, np.zeros(1), 0.0)
+    posterior = posterior_of(cells, np.zeros(1), 0.0)
     known = np.take_along_axis(posterior.known, cells.place, axis=1)[0]
     assert abs(known.mean() - posterior.quantile(0.5)) < 0.03
     assert known[F > 3].mean() < 0.1 < 0.9 < known[F < 0].mean()
@@ -245,5 +249,5 @@ def test_unseen_rows_far_away_are_counted_without_bias_where_rows_are_many():
     rng = np.random.default_rng(0)
     F = np.concatenate([rng.normal(10, 1, 3000), rng.normal(0, 1, 17_000)])
     scores = RatioScores(F[:, None], rng.normal(0, 1, (20_000, 1)), np.zeros(1))
-    posterior = placement_posterior(Candidates.from_ratios(scores).cells(), np.zeros(1), 0.0)
+    posterior = posterior_of(Candidates.from_ratios(scores).cells(), np.zeros(1), 0.0)
     assert abs(1 - posterior.open_quantile(0.5) - 0.15) < 0.0015

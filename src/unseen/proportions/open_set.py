@@ -11,7 +11,6 @@ say which to trust, by the placement likelihood of the new rows among the labell
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral, Real
@@ -52,7 +51,7 @@ from unseen.proportions.bootstrap import em_replicates
 from unseen.proportions.overlap import known_overlap, overlap_notices
 from unseen.proportions.shrinking import shrunk_shares
 from unseen.records import Estimate
-from unseen.roc.pooled import CurveLattice, WeighedLattice, fitted_lattice
+from unseen.roc.pooled import CurveLattice, fitted_lattice
 from unseen.roc.sketch import scored_evidence
 from unseen.scores import OpenScorer, OpenScores
 from unseen.scores.hidden import hidden_from_posteriors
@@ -303,18 +302,18 @@ def open_set_fit(
     prior_closed: float,
     n_rounds: int = 3,
     small_share: float | None = None,
-    lattice_of: Callable[..., WeighedLattice] = fitted_lattice,
+    fine: bool = True,
 ) -> OpenSetFit:
     """Evidence at the closed-set shares, then rounds of placement and EM for the open ones.
 
     Without rounds the closed shares stay among the known classes. ``small_share`` is that of
     :func:`~unseen.roc.pooled.share_density`: None is .3 for one known class, .03 for several.
-    ``lattice_of`` makes the lattice of curves, as :func:`~unseen.roc.pooled.fitted_lattice` does.
+    If not ``fine``, the lattice of curves is a coarse one.
     """
     posteriors = scores.posteriors
     if small_share is None:
         small_share = SMALL_REST if posteriors is None else SMALL_SHARE
-    prior = lattice_of, prior_closed, small_share
+    prior = prior_closed, small_share, fine
     posterior, known, lattice = _posterior_at_shares(scores, scores.closed, *prior)
     evidence, mixture = posterior.log_bayes_factor, scores.closed
     for _ in range(n_rounds if posteriors is not None else 0):
@@ -326,9 +325,9 @@ def open_set_fit(
 def _posterior_at_shares(
     scores: OpenScores,
     mixture: FloatArray,
-    lattice_of: Callable[..., WeighedLattice],
     prior_closed: float,
     small_share: float,
+    fine: bool,
     near: CurveLattice | None = None,
 ) -> tuple[PlacementPosterior, FloatArray, CurveLattice]:
     """Posterior of nu, probability of each new row to be known, and the lattice of curves."""
@@ -336,9 +335,9 @@ def _posterior_at_shares(
     weight = (mixture / scores.counts)[scores.codes]
     candidates = Candidates.from_ratios(ratios_at_shares(scores, mixture))
     cells = candidates.cells(weight)
-    weighed = lattice_of(cells, candidates.log_prior, small_share, near, scores.lattices)
-    prior = prior_closed, small_share
-    posterior = placement_posterior(cells, candidates.log_prior, *prior, weighed)
+    lattices = small_share, near, scores.lattices, fine
+    weighed = fitted_lattice(cells, candidates.log_prior, *lattices)
+    posterior = placement_posterior(weighed, prior_closed)
     arrays = chosen_arrays()
     known = arrays.zeros((scores.n_new,))
     for probability, place in zip(posterior.known, cells.place, strict=True):

@@ -47,9 +47,8 @@ from unseen.proportions.base import (
     ProportionEstimator,
     Reading,
 )
-from unseen.proportions.bootstrap import em_replicates
+from unseen.proportions.bootstrap import em_replicates, shrunk_shares
 from unseen.proportions.overlap import known_overlap, overlap_notices
-from unseen.proportions.shrinking import shrunk_shares
 from unseen.records import Estimate
 from unseen.roc.pooled import CurveLattice, fitted_lattice
 from unseen.roc.sketch import scored_evidence

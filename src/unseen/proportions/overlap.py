@@ -112,19 +112,17 @@ def _against_classes(
     return against[:, None] - np.log(np.maximum(densities, _LEAST_DENSITY))
 
 
-def known_overlap(scores: OpenScores) -> float:
-    """By what factor the known classes account for more than all new rows; 1 unless far above 1."""
-    total = slope_total(scores)
-    return total if total > _FAR_ABOVE_ONE else 1.0
+def known_overlap(scores: OpenScores) -> tuple[float, tuple[Notice, ...]]:
+    """By what factor the known classes account for more than all new rows; 1 unless far above 1.
 
-
-def overlap_notices(overlap: float) -> tuple[Notice, ...]:
-    """A notice where the known classes overlap."""
-    if overlap == 1:
-        return ()
+    A notice says so.
+    """
+    overlap = slope_total(scores)
+    if overlap <= _FAR_ABOVE_ONE:
+        return 1.0, ()
     text = (
         f"the known classes overlap: taken one by one they would account for {overlap:.0%} of the "
         "new rows. An unseen class that lies among them looks known; the upper end of the unseen "
         "share allows for this."
     )
-    return (Notice("overlapping_classes", text),)
+    return overlap, (Notice("overlapping_classes", text),)

@@ -9,6 +9,7 @@ the likelihood and the prior weights of the candidates.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -43,7 +44,7 @@ _DISTANCE_WEIGHT = 0.5
 _MOST_MASS = 2.0
 _ROUNDING = 1e-6
 _LEAST_RATE = 1e-9
-_LARGEST_LOG = 690.0
+LARGEST_LOG = 690.0
 _VALUES = 50_000  # scores that are put in order at a time
 # The posterior takes the scores as they are; with other training rows they would be others. By
 # this factor draws lie further from their median. Chosen on development data.
@@ -106,38 +107,27 @@ class Candidates:
             scale *= float(np.exp(self.odds_step * (steps - np.ceil(steps - _ROUNDING))))
         masses = weights * scale, np.full(n_new, part)
         used, arrays = np.flatnonzero(np.isfinite(self.log_prior)), chosen_arrays()
-        new, labelled = np.zeros((2, len(self.log_prior), N_CELLS))
-        place = arrays.zeros((len(self.log_prior), n_new), np.uint8)
-
-        def fill(some: slice) -> None:
-            columns = used[some]
-            H, F, step = self._step_masses(columns, masses)
-            new[columns], labelled[columns] = spread_cells(F, H)
-            # The cell in which the middle of a step lies, for each row of F.
-            pooled = F + H
-            middle = (pooled.cumsum(1) - pooled / 2) / pooled.sum(1)[:, None]
-            cell = arrays.cast((middle * N_CELLS).clip(max=N_CELLS - 1), np.uint8)
-            place[columns] = cell.ravel()[step]
-
         # Several candidates at a time, where rows are few.
         at_once = max(1, _VALUES // (n_new + len(weights)))
-        arrays.side_by_side(fill, row_blocks(len(used), at_once))
+        parts = [used[some] for some in row_blocks(len(used), at_once)]
+        found = arrays.side_by_side(partial(self._cells_of, masses), parts)
+        new, labelled = np.zeros((2, len(self.log_prior), N_CELLS))
+        place = arrays.zeros((len(self.log_prior), n_new), np.uint8)
+        for columns, one in zip(parts, found, strict=True):
+            labelled[columns], new[columns], place[columns] = one
         return PooledCells(new, labelled, place)
 
-    def _step_masses(
-        self, columns: IntArray, masses: tuple[FloatArray, FloatArray]
-    ) -> tuple[Array, Array, Array]:
-        """Masses (c, steps) of H and F at the steps of some candidates, from masses of the rows.
-
-        With them the step of each row of F, (c, n_F), counted on from candidate to candidate.
-        """
+    def _cells_of(
+        self, masses: tuple[FloatArray, FloatArray], columns: IntArray
+    ) -> tuple[FloatArray, FloatArray, Array]:
+        """Mass of H and of F in the cells of some candidates, and the cell of each row of F."""
         arrays, n_new = chosen_arrays(), len(self.new)
         scores = arrays.joined([self.new[:, columns], self.labelled[:, columns]])
         step = arrays.ranks(-scores.T)
         shape = len(columns), step.shape[1]
+        # Steps are counted on from one candidate to the next.
         flat = step + arrays.put(shape[1] * np.arange(shape[0])[:, None])
-        grouped = None if self.clusters is None else self.clusters.groups
-        found = []
+        grouped, found = None if self.clusters is None else self.clusters.groups, []
         for sample, rows in enumerate((slice(n_new, None), slice(n_new))):
             mass = arrays.joined([arrays.put(masses[sample])] * shape[0])
             total = arrays.xp.bincount(flat[:, rows].ravel(), mass, minlength=shape[0] * shape[1])
@@ -147,7 +137,13 @@ class Candidates:
                 effects = [design_effect(one, *own) for one in arrays.host(step[:, rows])]
                 total = total / arrays.put(np.array(effects)[:, None])
             found.append(total)
-        return found[0], found[1], flat[:, :n_new]
+        H, F = found
+        # The cell in which the middle of a step lies, for each row of F.
+        pooled = F + H
+        middle = (pooled.cumsum(1) - pooled / 2) / pooled.sum(1)[:, None]
+        cell = arrays.cast((middle * N_CELLS).clip(max=N_CELLS - 1), np.uint8)
+        new, labelled = spread_cells(F, H)
+        return labelled, new, cell.ravel()[flat[:, :n_new]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,17 +164,12 @@ class PlacementPosterior(Frozen):
     missed: Missed = field(default_factory=Missed)
 
     @property
-    def bayes_factor(self) -> float:
-        """Bayes factor for "F holds something besides H"."""
-        return float(np.exp(min(self.log_bayes_factor, _LARGEST_LOG)))
-
-    @property
     def probability_open(self) -> float:
         """Posterior probability that F holds something besides H."""
         if self.prior_closed in (0.0, 1.0):
             return 1.0 - self.prior_closed
         log_odds = np.log1p(-self.prior_closed) - np.log(self.prior_closed) + self.log_bayes_factor
-        return float(1 / (1 + np.exp(-np.clip(log_odds, -_LARGEST_LOG, _LARGEST_LOG))))
+        return float(1 / (1 + np.exp(-np.clip(log_odds, -LARGEST_LOG, LARGEST_LOG))))
 
     def quantile(self, level: ArrayLike) -> FloatArray:
         """Quantiles of ν, the prior_closed at 1 included."""

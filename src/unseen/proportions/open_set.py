@@ -23,7 +23,7 @@ from unseen._frozen import Frozen
 from unseen._random import even_draws, generator
 from unseen._sklearn import Interval
 from unseen._team import own_threads
-from unseen._types import FloatArray, Matrix
+from unseen._types import FloatArray, IntArray, Matrix
 from unseen.drift import (
     Drift,
     MovedReading,
@@ -35,6 +35,7 @@ from unseen.drift import (
 from unseen.intervals import Credible, IntervalMethod
 from unseen.mixture.detection import Missed, detection_limit, detection_power, missed_share
 from unseen.mixture.placement import (
+    LARGEST_LOG,
     SMALL_REST,
     Candidates,
     PlacementPosterior,
@@ -282,7 +283,7 @@ def _diagnostics(
     found = {"probability_unseen": unseen}
     if drift is None or drift.verdict == "still":
         # Where known classes moved, the factor says that the rows differ, and not by what.
-        found["bayes_factor"] = posterior.bayes_factor
+        found["bayes_factor"] = float(np.exp(min(posterior.log_bayes_factor, LARGEST_LOG)))
     if drift is not None:
         found["probability_moved"] = drift.probability_moved
         # Under three hypotheses the probability and the factor do not tell the prior.
@@ -341,7 +342,7 @@ def _draws(
     if three is None or moved is None:
         level, wide = even_draws(n_draws, rng), for_intervals(fit.posterior)
         nu, is_open = wide.quantile(level), wide.probability_open
-        part = (level < is_open).astype(np.intp)
+        part: IntArray = (level < is_open).astype(np.intp)
         nu[part == 0] = 1 - wide.missed.quantile((level[part == 0] - is_open) / (1 - is_open))
         u, mixtures, known = 1 - nu, [fit.closed, fit.known_mixture], [None, fit.known]
     else:

@@ -1,9 +1,8 @@
 """The paper's fit of a ROC model: least binomial deviance, for a batch of curves (Sec. 6.1).
 
-All curves share one grid of false-alarm rates, so that a thousand bootstrap replicates are one
-call. The deviance of every curve at every point of a lattice of starts is one matrix product; from
-the best points damped Newton steps (Levenberg-Marquardt) go down to the minimum, for all curves at
-once. A curve leaves the batch as soon as its steps are below the tolerance.
+All curves share one grid of false-alarm rates. The deviance of every curve at every point of a
+lattice of starts is one matrix product; from the best points damped Newton steps
+(Levenberg-Marquardt) go down to the minimum, for all curves at once.
 """
 
 from __future__ import annotations
@@ -159,10 +158,8 @@ def descend(
 ) -> tuple[FloatArray, FloatArray]:
     """Levenberg-Marquardt steps for all problems at once; finished problems drop out.
 
-    Problems start at ``place``, shape (B, ..., p); the answer is where each ended, and the value
-    there. ``derivatives(place, problems)`` are those of some problems,
-    ``step(place, gradient, curvature, damping)`` is the minimum of the damped quadratic model, and
-    ``inside(place)`` the nearest place within the bounds.
+    Problems start at ``place``, (B, ..., p); the answer is where each ended, and the value there.
+    ``step(place, gradient, curvature, damping)`` is the minimum of the damped quadratic model.
     """
     value, gradient, curvature = derivatives(place, np.arange(len(place)))
     damping, growth = np.full(len(place), 1e-3), np.full(len(place), 2.0)
@@ -203,34 +200,28 @@ class _Fits:
     def __init__(self, model: RocModel, alpha: FloatArray, curves: FloatArray) -> None:
         self.model, self.alpha, self.curves, self.missed = model, alpha, curves, 1 - curves
         self.log_scaled = np.array(model.log_scaled)
-        self.lower, self.upper = (self.coordinates(bound) for bound in model.bounds)
-
-    def coordinates(self, parameters: FloatArray) -> FloatArray:
-        return np.log(parameters, out=np.array(parameters), where=self.log_scaled)
-
-    def parameters(self, place: FloatArray) -> FloatArray:
-        parameters = np.exp(place, out=np.array(place), where=self.log_scaled)
-        # The exponential of the logarithm of a bound may lie beyond it by rounding.
-        return np.clip(parameters, *self.model.bounds)
+        self.lower, self.upper, self.starts = (
+            np.log(one, out=np.array(one), where=self.log_scaled)
+            for one in (*model.bounds, model.starts)
+        )
 
     def from_starts(self, starts: IntArray, rows: IntArray) -> tuple[FloatArray, FloatArray]:
         """Parameters (b, p) and deviances (b,) where some rows of the batch end, from their starts.
 
         A few rows are fitted at a time, so that they stay in the cache.
         """
-        parameters, value = self.model.starts[starts], np.empty(rows.size)
+        place, value = np.clip(self.starts[starts], self.lower, self.upper), np.empty(rows.size)
+        inside = partial(np.clip, a_min=self.lower, a_max=self.upper)
         for part in row_blocks(rows.size, max(1, _BLOCK_SIZE // self.alpha.size)):
-            place, value[part] = descend(
-                self.inside(self.coordinates(parameters[part])),
-                partial(self.derivatives, rows[part]),
-                self.step,
-                self.inside,
-            )
-            parameters[part] = self.parameters(place)
-        return parameters, value
+            derivatives = partial(self.derivatives, rows[part])
+            place[part], value[part] = descend(place[part], derivatives, self.step, inside)
+        return self.parameters(place), value
 
-    def inside(self, place: FloatArray) -> FloatArray:
-        return np.clip(place, self.lower, self.upper)
+    def parameters(self, place: FloatArray) -> FloatArray:
+        """The model's own parameters."""
+        parameters = np.exp(place, out=np.array(place), where=self.log_scaled)
+        # The exponential of the logarithm of a bound may lie beyond it by rounding.
+        return np.clip(parameters, *self.model.bounds)
 
     def derivatives(self, rows: IntArray, place: FloatArray, active: IntArray) -> Derivatives:
         """B_f of the active rows, its gradient, and its expected curvature (Fisher scoring)."""

@@ -281,25 +281,27 @@ def cell_rates(curves: FloatArray, share: float) -> FloatArray:
     return np.concatenate([family.rates(t, share) for family in families])
 
 
+@dataclass(frozen=True, eq=False)
 class CurveFamily:
     """Curves of the pooled mass, ``start + t direction`` at the tabled false alarms, for many t.
 
     Both have shape (B, A), and every curve that they make rises from 0 to 1.
     """
 
-    def __init__(self, start: FloatArray, direction: FloatArray) -> None:
-        # One call for many curves: each has an interval of the axis to itself.
-        place = 2.0 * np.arange(len(start))[:, None]
-        self._edges, self._start, self._direction = _EDGES + place, start + place, direction
+    start: FloatArray
+    direction: FloatArray
 
     def masses(self, t: FloatArray, heights: FloatArray) -> FloatArray:
         """Rise of other curves (B A,), all in a row, over equal cells of mass, (T, B, cells)."""
-        found = np.empty((len(t), len(self._start), N_CELLS))
+        found = np.empty((len(t), len(self.start), N_CELLS))
+        # One call for many curves: each has an interval of the axis to itself.
+        place = 2.0 * np.arange(len(self.start))[:, None]
+        edges, start = _EDGES + place, self.start + place
 
         def fill(place: int) -> None:
-            mass = self._direction * t[place]
-            mass += self._start
-            at_edges = np.interp(self._edges, mass.ravel(), heights)
+            mass = self.direction * t[place]
+            mass += start
+            at_edges = np.interp(edges, mass.ravel(), heights)
             np.subtract(at_edges[:, 1:], at_edges[:, :-1], out=found[place])
 
         side_by_side(fill, range(len(t)))
@@ -307,7 +309,7 @@ class CurveFamily:
 
     def rates(self, t: FloatArray, share: float) -> FloatArray:
         """Mean η in the cells where rows of F are this share of the mass, (T B, cells)."""
-        labelled = self.masses(t, np.tile(FALSE_ALARMS, len(self._start)))
+        labelled = self.masses(t, np.tile(FALSE_ALARMS, len(self.start)))
         labelled *= (share - 1) * N_CELLS
         labelled += 1
         rates = np.clip(labelled, _LEAST_RATE, 1 - _LEAST_RATE, out=labelled)

@@ -193,7 +193,20 @@ def concave_hull(false_alarm: ArrayLike, detection: ArrayLike) -> tuple[FloatArr
     >>> concave_hull([0, 0.5, 0.5, 1.0], [0, 0.1, 0.8, 1.0])
     (array([0. , 0.5, 1. ]), array([0. , 0.8, 1. ]))
     """
-    x, y = _checked_vertices(false_alarm, detection)
+    x, y = np.asarray(false_alarm, dtype=float), np.asarray(detection, dtype=float)
+    if x.ndim != 1 or x.shape != y.shape or x.size < 2:
+        raise ValueError(
+            "false_alarm and detection must be 1-d, of one length >= 2; "
+            f"got shapes {x.shape} and {y.shape}."
+        )
+    for name, values in (("false_alarm", x), ("detection", y)):
+        rises = np.diff(values) >= 0
+        if not rises.all():
+            at = int(np.argmin(rises))
+            raise ValueError(
+                f"{name} must rise or stand still from vertex to vertex; "
+                f"got {values[at + 1]:g} after {values[at]:g}."
+            )
     tops = np.flatnonzero(np.diff(x, append=np.inf))
     run, rise = np.diff(x[tops]), np.diff(y[tops])
     if run.size:
@@ -217,23 +230,3 @@ def check_scores(scores: ArrayLike, name: str) -> FloatArray:
         bad = int((~np.isfinite(values)).sum())
         raise ValueError(f"{name} must be finite; got {bad} NaN or infinite of {values.size}.")
     return values
-
-
-def _checked_vertices(
-    false_alarm: ArrayLike, detection: ArrayLike
-) -> tuple[FloatArray, FloatArray]:
-    x, y = np.asarray(false_alarm, dtype=float), np.asarray(detection, dtype=float)
-    if x.ndim != 1 or x.shape != y.shape or x.size < 2:
-        raise ValueError(
-            "false_alarm and detection must be 1-d, of one length >= 2; "
-            f"got shapes {x.shape} and {y.shape}."
-        )
-    for name, values in (("false_alarm", x), ("detection", y)):
-        steps = np.diff(values)
-        if not (steps >= 0).all():
-            at = int(np.flatnonzero(~(steps >= 0))[0])
-            raise ValueError(
-                f"{name} must rise or stand still from vertex to vertex; "
-                f"got {values[at + 1]:g} after {values[at]:g}."
-            )
-    return x, y

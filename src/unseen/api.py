@@ -21,8 +21,7 @@ from unseen.full import check_full, estimate_full
 from unseen.mixture.proportion import mixture_proportion as mixture_proportion
 from unseen.preparing import prepare
 from unseen.proportions import OpenSetEstimator, ProportionEstimator, all_estimators
-from unseen.proportions.control import estimate_against_control
-from unseen.proportions.held_out import estimate_with_groups
+from unseen.proportions.held_out import estimate_against_control, estimate_with_groups
 from unseen.records import Estimate, Notice
 from unseen.samples.checks import check_new
 from unseen.samples.draws import MAX_ROWS, Draw

@@ -1,10 +1,8 @@
 """The probability that the data would have shown an unseen class, by its share.
 
-Each known class is hidden in turn. The ROC g of its distances from the other classes says how
-visible a class is that differs from the known ones as they do from each other. A share u of such a
-class gives new rows the ROC ``f = u g + (1 - u) alpha``. The cells that f leads one to expect, in
-the placement likelihood, have an expected log Bayes factor and a variance, and so a probability of
-being found. No discriminator is fitted, and no constant.
+Each known class is hidden in turn: the ROC g of its distances from the others says how visible such
+a class is. A share u of it gives new rows the ROC ``f = u g + (1 - u) alpha``, and the cells of f
+an expected log Bayes factor and a variance. No discriminator is fitted, and no constant.
 """
 
 from __future__ import annotations
@@ -58,8 +56,7 @@ def detection_power(
     """Probability that each of ``SHARES`` would have been found, for a class like the known ones.
 
     ``hidden`` holds, for each class that was hidden and each scale, scores of its rows and of the
-    others. Numbers of rows are effective ones; ``small_share`` is that of
-    :func:`~unseen.roc.pooled.share_density`.
+    others. Numbers of rows are effective ones.
     """
     n_rows = n_new + n_labelled
     share = n_new / n_rows

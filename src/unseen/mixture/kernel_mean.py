@@ -39,9 +39,8 @@ _ROUNDING = 1e-9
 def nearest_in_hull(points: FloatArray, target: FloatArray) -> FloatArray:
     """Weights v on the simplex that bring ``points @ v`` nearest to the target.
 
-    Nonnegative least squares on ``[points - target; 1] y = [0; 1]`` finds ``y = s v``: for
-    ``sum(v) = 1`` the objective is ``s² ||points @ v - target||² + (s - 1)²``, and the best v is
-    the same for every s > 0.
+    Nonnegative least squares on ``[points - target; 1] y = [0; 1]`` finds ``y = s v``: the best v
+    is the same for every s > 0.
     """
     system = np.vstack([points - target[:, None], np.ones(points.shape[1])])
     goal = np.zeros(system.shape[0])
@@ -51,10 +50,7 @@ def nearest_in_hull(points: FloatArray, target: FloatArray) -> FloatArray:
 
 
 class HullDistance:
-    """d(λ), the distance of ``λ F + (1 - λ) H`` to the hull of all rows, and its slope.
-
-    The kernel is that of the ``n_new`` rows of F, then of H.
-    """
+    """d(λ), the distance of ``λ F + (1 - λ) H`` to the hull of all rows, and its slope."""
 
     def __init__(self, kernel: FloatArray, n_new: int) -> None:
         self.n_new = n_new
@@ -101,10 +97,7 @@ def slope_threshold(hull: HullDistance, variant: str, n_smaller: int) -> float:
 
 
 def gaussian_kernel(squared: FloatArray, n_new: int, bandwidth: float | None) -> FloatArray:
-    """Gaussian kernel; if no bandwidth is given, that with the largest distance of F and H.
-
-    The candidates are 0.1 to 10 times the median distance, Sec. 6 of [1]_.
-    """
+    """Gaussian kernel; without a bandwidth that of the largest distance of F and H, [1]_."""
     if bandwidth is not None:
         return np.exp(-squared / (2 * bandwidth**2))
     n_labelled = squared.shape[0] - n_new
@@ -116,11 +109,7 @@ def gaussian_kernel(squared: FloatArray, n_new: int, bandwidth: float | None) ->
 
 
 def squared_distances(rows: Any) -> FloatArray:
-    """Squared Euclidean distances between all rows, from their differences.
-
-    ``x² - 2 x y + y²`` would round by more than the ridge for rows far from the origin, and the
-    kernel would have no Cholesky factor.
-    """
+    """Squared distances of all rows; ``x² - 2 x y + y²`` would round by more than the ridge."""
     if hasattr(rows, "tocsr"):
         rows = rows[:, np.unique(rows.indices)].toarray()
     values = np.asarray(rows, dtype=np.float64)

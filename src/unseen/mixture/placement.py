@@ -1,9 +1,8 @@
 """Placement likelihood: a posterior of ν from the places of the rows of F among those of H.
 
-The slope of the ROC is the density of the placement values of F among H, so that ROC models are
-densities and ν has a likelihood (:mod:`unseen.roc.pooled`). The posterior is summed over several
-candidate scores, with a prior mass on "F is H". docs/theory.md, "The likelihood of a ROC", derives
-the likelihood and the prior weights of the candidates.
+The slope of the ROC is the density of the placement values of F among H, so that ν has a likelihood
+(:mod:`unseen.roc.pooled`). The posterior is summed over several candidate scores, with a prior mass
+on "F is H". docs/theory.md, "The likelihood of a ROC", derives it.
 """
 
 from __future__ import annotations
@@ -87,10 +86,9 @@ class Candidates:
     def cells(self, weight: FloatArray | None = None) -> PooledCells:
         """Cells of every candidate; those that cannot matter are left empty.
 
-        The mass of rows of H of some weights is the effective number of rows,
-        ``(sum w)^2 / sum w^2``, or less, so that none counts as more than two. Rows of one cluster
-        are one row here, in F and in H. Rows of groups count less by the design effect of their
-        places in the order of the scores.
+        The mass of weighted rows of H is their effective number, ``(sum w)^2 / sum w^2``, or less,
+        so that none counts as more than two. Rows of one cluster are one row. Rows of groups count
+        less by the design effect of their places in the order of the scores.
         """
         weights = np.ones(len(self.labelled)) if weight is None else weight
         n_new, clusters = len(self.new), self.clusters

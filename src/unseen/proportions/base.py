@@ -1,8 +1,7 @@
-"""The base of every estimator of class proportions.
+"""The base of every estimator of class proportions: Scorer -> Scores -> Reading -> Estimate.
 
-Scorer -> Scores -> Reading -> Estimate. An estimator declares the scores that it reads and whether
-it sees the unseen, names its scorer, and writes :meth:`ProportionEstimator.read`. Scoring,
-intervals and the record are written once, here.
+An estimator declares the scores that it reads and whether it sees the unseen, names its scorer, and
+writes :meth:`ProportionEstimator.read`. Scoring, intervals and the record are written once, here.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ from unseen.intervals import (
 from unseen.proportions.overlap import confusion_notices
 from unseen.records import Estimate, Notice, RocEvidence
 from unseen.samples import LabelledRows, check_labelled, check_n_classes, check_new, sample_notices
-from unseen.scores import Scorer, Scores
+from unseen.scores import Posteriors, PosteriorScorer, RowScores, Scorer, Scores
 
 # Parameters that scorers with a classifier have in common.
 CLASSIFIER_CONSTRAINTS: dict[str, list[Any]] = {
@@ -359,6 +358,36 @@ class ProportionEstimator(BaseEstimator, ABC):
         tags.input_tags.sparse = True
         tags.target_tags.required = True
         return tags
+
+
+class ClosedSetEstimator(ProportionEstimator):
+    """Base of the closed-set estimators: at least two classes, and nothing is unseen."""
+
+    reads: ClassVar[type[Scores]] = RowScores
+    sees_unseen = False
+    n_classes = (2, None)
+
+    # No ROC model and no sum of slopes stand between scores and shares: less escapes the
+    # bootstrap. Chosen by benchmarks/coverage_closed.py --choose.
+    _default_interval: ClassVar[IntervalMethod] = Calibrated(stretch=1.1)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class PosteriorEstimator(ClosedSetEstimator):
+    """Base of the estimators that read shares off a classifier's posteriors."""
+
+    reads: ClassVar[type[Scores]] = Posteriors
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = CLASSIFIER_CONSTRAINTS
+
+    classifier: Any = None
+    n_folds: int = 10
+    random_state: Any = None
+    n_jobs: int | None = None
+
+    def scorer(self, seed: int) -> Scorer:
+        """The scorer that makes the posteriors of the known classes."""
+        return PosteriorScorer(self.classifier, self.n_folds, seed, self.n_jobs)
 
 
 def found(findings: Sequence[Finding]) -> tuple[dict[str, Any], tuple[Notice, ...]]:

@@ -1,7 +1,7 @@
 """What shares by EM are worth: Bayesian-bootstrap replicates, and shrinkage of many classes.
 
-Rows are weighted, nothing is refitted. Rows of one person, site or batch are alike: where rows have
-groups, groups are weighted in their place, all rows of a group alike.
+Rows are weighted, nothing is refitted. Where rows have groups (persons, sites), groups are weighted
+in their place, all rows of a group alike.
 """
 
 from __future__ import annotations
@@ -68,8 +68,7 @@ def _weights(
     """Bayesian-bootstrap weights of rows, or of G groups, for some replicates (b, n) at a time.
 
     Weights of shape ``(G - 2) / G`` give the mean of G groups the variance ``s^2 / G`` with the
-    unbiased ``s^2``. Exponential weights, which serve for rows, give ``(G - 1) / (G + 1)`` of
-    this: half of it for three groups.
+    unbiased ``s^2``; exponential ones, which serve for rows, half of it for three groups.
     """
     for part in row_blocks(n_replicates, max(_LEAST_BLOCK, _AT_HAND // n_rows)):
         size = part.stop - part.start, n_drawn
@@ -102,12 +101,11 @@ def em_replicates(
     rng: np.random.Generator,
     known: FloatArray | None = None,
 ) -> FloatArray:
-    """Shares under Bayesian-bootstrap weights of all rows, (B, K), from the shares found.
+    """Shares under Bayesian-bootstrap weights of all rows or groups, (B, K), from the shares found.
 
-    New rows are weighted in the likelihood. Labelled rows stand behind the class densities:
-    by moving those, their weights add a linear term to it (:func:`labelled_noise`). Where the
-    record has groups, these are weighted. ``known`` (m,) is the probability of each new row to
-    belong to a known class, by which the row counts; None is 1 for all.
+    New rows are weighted in the likelihood; weights of labelled rows add a linear term to it
+    (:func:`labelled_noise`). ``known`` (m,) is the probability of each new row to belong to a known
+    class, by which the row counts; None is 1 for all.
     """
     n_rows = len(record.new)
     if known is None and n_rows > EXACT_ROWS:
@@ -178,8 +176,8 @@ def _one_step(
 def shares_by_sums(sums: PosteriorSums, pull: FloatArray | None = None) -> FloatArray:
     """Shares of the highest likelihood, by one Newton step from the shares of drawn rows.
 
-    Those are off by some 1 / sqrt(m), and a Newton step squares an error: what is left is of the
-    order 1 / m. ``pull`` (B, K) tilts the likelihood for replicates.
+    Those are off by some 1 / sqrt(m), and a Newton step squares an error. ``pull`` (B, K) tilts the
+    likelihood for replicates.
     """
     curvature = sums.products / sums.n_rows
     slope = sums.slopes / sums.n_rows
@@ -206,9 +204,8 @@ def shrunk_shares(
     """Shares by EM, (K,), drawn towards the label shares; as they are if classes are few.
 
     Where classes are many and their rows few, EM takes noise for shares. A Dirichlet prior with the
-    label shares as its mean is worth so many more rows, spread as the labels are: its strength.
-    The new rows say how probable each strength is (docs/default.md). If rows are very many, shares
-    are left as they are. ``known`` is that of :func:`em_replicates`.
+    label shares as its mean is worth so many more rows: its strength. The new rows say how probable
+    each strength is (docs/default.md). ``known`` is that of :func:`em_replicates`.
     """
     ratios, n_classes = record.ratios, len(shares)
     if n_classes < _SHRUNK_CLASSES or len(ratios) > EXACT_ROWS:
@@ -232,10 +229,9 @@ def shrunk_shares(
 def _evidence(ratios: FloatArray, rows: FloatArray, prior: FloatArray, shares: FloatArray) -> float:
     """Log-probability of the new rows under a Dirichlet prior, by Laplace's method at its peak.
 
-    In the coordinates ``log(share)``, where the prior has no edge, the curvature is
-    ``diag(prior) + sum_j p_j p_j' - n shares shares'``, with the posteriors ``p_j`` of the rows and
-    n rows, those of the prior included. Along (1, ..., 1) nothing changes: that direction is given
-    the curvature n.
+    In the coordinates ``log(share)`` the curvature is ``diag(prior) + sum_j p_j p_j' - n shares
+    shares'``, with the posteriors ``p_j`` of the rows and n rows, those of the prior included.
+    Along (1, ..., 1) nothing changes: that direction is given the curvature n.
     """
     mixed = ratios * shares
     density = mixed.sum(axis=1)

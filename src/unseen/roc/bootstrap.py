@@ -1,9 +1,8 @@
 """Bayesian bootstrap of a ROC (Gu, Ghosal & Roy, 2008): replicates and their mean curve.
 
 Each sample gets Dirichlet(1, ..., 1) weights over its rows. Only sums of weights over the cells of
-a sketch matter, and the sum over ``count`` rows is Gamma(count) before normalisation: weights are
-drawn per cell, at a cost that does not depend on the number of rows. The ROCs of several classes
-share their new rows, and so the weights of these rows.
+a sketch matter, and the sum over ``count`` rows is Gamma(count) before normalisation. The ROCs of
+several classes share their new rows, and so the weights of these rows.
 """
 
 from __future__ import annotations
@@ -107,9 +106,8 @@ def bootstrap_rocs(
 
     ``pairs`` holds for each class the scores of the new rows, always in the same order, and of the
     rows of the class. Within a replicate a new row has one weight for all classes. Above 20,000
-    rows in a pair, weights are drawn per cell and for each class by itself: each ROC then has the
-    right law, but the dependence between classes is lost. Shares of one mixture vary against each
-    other, so that their sum then varies too much rather than too little.
+    rows in a pair, weights are drawn per cell and for each class by itself: the dependence between
+    classes is lost, and the sum of shares varies too much rather than too little.
     """
     grid, rng = _checked_grid(false_alarm, n_replicates), generator(random_state)
     samples = [

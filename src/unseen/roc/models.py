@@ -1,9 +1,8 @@
 """The two regression models of a ROC, and their slopes at the right end (Sec. 6.1).
 
-Both mix a proper ROC g with the diagonal, ``f(α) = (1 - γ) g(α) + γ α``; docs/theory.md has their
-equations. A model hands out f and 1 - f side by side, so that their logarithms are exact next to 0
-and 1. Parameters are rows (γ, Δ) or (γ, Δ, μ), shape (p,) for one curve and (B, p) for a batch;
-false-alarm rates have shape (J,), or (B, J) for a grid per curve; gradients have shape (p, B, J).
+Both mix a proper ROC g with the diagonal, ``f(α) = (1 - γ) g(α) + γ α``, and hand out f and 1 - f
+side by side, so that logarithms are exact next to 0 and 1. Parameters are rows (γ, Δ) or (γ, Δ, μ),
+(p,) or (B, p); false-alarm rates have shape (J,), or (B, J); gradients (p, B, J).
 """
 
 from __future__ import annotations

@@ -272,8 +272,7 @@ class WeighedLattice:
 def cell_rates(curves: FloatArray, share: float) -> FloatArray:
     """Probability η that a row is one of F, (B, cells), from ROCs (B, A) at tabled false alarms.
 
-    F is the share ``share`` of the pooled rows. The mean of η over a cell is the mass of F in the
-    cell over the mass of the cell: no slope is needed.
+    F is the share ``share`` of the pooled rows. η is a mean over each cell: no slope is needed.
     """
     straight, t = np.broadcast_to(FALSE_ALARMS, curves.shape), np.array([share])
     parts = row_blocks(len(curves), _CURVES)

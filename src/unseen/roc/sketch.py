@@ -1,9 +1,8 @@
 """A ROC as counts: lossless, and mergeable by addition.
 
-Scores are high where a row looks like F (new) and low where it looks like H (labelled). Between two
-neighbouring scores of H the ROC climbs straight up, in whatever order the rows of F lie there. So
-the ROC is a function of the number of F rows in each such gap and tied with each score of H; with
-the scores of H fixed these counts add over chunks of F.
+Scores are high where a row looks like F (new) and low where it looks like H (labelled). The ROC is
+a function of the number of F rows between neighbouring scores of H, and tied with each; with the
+scores of H fixed these counts add over chunks of F.
 """
 
 from __future__ import annotations
@@ -96,10 +95,7 @@ class RocSketch(Frozen):
         return int(self.edge_new.sum() + self.gap_new.sum())
 
     def increments(self) -> tuple[IntArray, IntArray]:
-        """Rows of H and of F in each cell (gap, edge, gap, ..., gap), by falling score.
-
-        Their cumulative sums are the vertices of the ROC.
-        """
+        """Rows of H and of F in each cell (gap, edge, gap, ..., gap), by falling score."""
         labelled = np.zeros(2 * self.edges.size + 1, dtype=np.int64)
         new = np.zeros_like(labelled)
         labelled[1::2] = self.edge_labelled[::-1]
@@ -132,11 +128,7 @@ def cumulative_roc(labelled: ArrayLike, new: ArrayLike) -> tuple[FloatArray, Flo
 
 
 def _angle(false_alarm: FloatArray, detection: FloatArray) -> FloatArray:
-    """Sum of ``asin(sqrt(share))`` over both axes.
-
-    The spread of a ROC at α is proportional to sqrt(α (1 - α)): runs of vertices of equal angle
-    keep the spread at the ends too.
-    """
+    """Sum of ``asin(sqrt(share))`` over both axes: runs of equal angle keep the spread."""
     # Rounding lets a cumulative share pass 1 by an ulp.
     x, y = (np.arcsin(np.sqrt(np.clip(one, 0.0, 1.0))) for one in (false_alarm, detection))
     return x + y
@@ -149,10 +141,7 @@ def scored_evidence(
     weight_H: FloatArray | None = None,
     parameters: Mapping[str, float] | None = None,
 ) -> RocEvidence:
-    """The ROC of scores for pictures: at most about 200 vertices, with the score at each.
-
-    Weights of the labelled rows make them a sample of the known part of F.
-    """
+    """The ROC of (weighted) scores for pictures: at most about 200 vertices, with their scores."""
     arrays, n_new, n_labelled = chosen_arrays(), len(scores_F), len(scores_H)
     weight = arrays.put(np.ones(n_labelled) if weight_H is None else weight_H)
     scores = arrays.put(arrays.joined([scores_F, scores_H]))

@@ -214,10 +214,7 @@ class OpenSetEstimator(ProportionEstimator):
         )
 
     def with_verdict(self, estimate: Estimate, rows: Matrix, drift: Drift | None) -> Estimate:
-        """The estimate, or the answer to the question asked again (``proportions/again.py``).
-
-        The verdict is in the estimate.
-        """
+        """The estimate, or the answer to the question asked again (``proportions/again.py``)."""
         return asked_again(self, self.labelled_, estimate, rows)
 
 

@@ -18,7 +18,7 @@ from unseen._team import team
 from unseen._wording import html_table, text_table
 from unseen.drift import Drift
 from unseen.full import check_full, estimate_full
-from unseen.mixture.proportion import mixture_proportion as mixture_proportion
+from unseen.mixture.slope import mixture_proportion as mixture_proportion
 from unseen.preparing import prepare
 from unseen.proportions import OpenSetEstimator, ProportionEstimator, all_estimators
 from unseen.proportions.held_out import estimate_against_control, estimate_with_groups

@@ -142,8 +142,18 @@ def estimate_with_groups(
     first = 1 / (len(parts) + 1)
     with between(0.0, first):
         found = estimator.estimate(X_new, confidence=confidence)
+    claims = []
     with between(first, 1.0):
-        claims = _claims(estimator, group, parts, names, n_groups_new, rng)
+        for part in each(parts):
+            claim = _claim(estimator, np.isin(group, part), n_groups_new, rng)
+            if claim is not None:
+                claims.append((listed([shown(names[one]) for one in part]), claim))
+    if not claims:
+        raise ValueError(
+            "groups must leave enough rows to hold a group out, at least "
+            f"{FOLDS} of some class on either side; got {len(names)} groups of "
+            f"{int(np.median(np.bincount(group)))} rows."
+        )
     far = between_groups(rows, labelled.rows, group, rng)
     tolerance, factors = group_tolerance(far.new, far.labelled, labelled.codes, group)
     held_out = HeldOut(
@@ -168,29 +178,6 @@ def held_out_parts(
     n_parts = min(MOST_PARTS, len(sizes) // together)
     order = rng.permutation(len(sizes))
     return [order[place * together : (place + 1) * together] for place in range(n_parts)]
-
-
-def _claims(
-    estimator: ProportionEstimator,
-    group: IntArray,
-    parts: list[IntArray],
-    names: NDArray[Any],
-    n_groups_new: int,
-    rng: np.random.RandomState,
-) -> list[tuple[str, Estimate]]:
-    """What the groups of each part are called, and the answer about them."""
-    claims = [
-        (listed([shown(names[one]) for one in part]), claim)
-        for part in each(parts)
-        if (claim := _claim(estimator, np.isin(group, part), n_groups_new, rng)) is not None
-    ]
-    if not claims:
-        raise ValueError(
-            "groups must leave enough rows to hold a group out, at least "
-            f"{FOLDS} of some class on either side; got {len(names)} groups of "
-            f"{int(np.median(np.bincount(group)))} rows."
-        )
-    return claims
 
 
 def _claim(

@@ -46,6 +46,7 @@ CLASSIFIER_CONSTRAINTS: dict[str, list[Any]] = {
     "random_state": ["random_state"],
     "n_jobs": [None, Integral],
 }
+_CLOSED_SET = "assumes that every new row belongs to a known class: it cannot see unseen classes."
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,12 +224,12 @@ class ProportionEstimator(BaseEstimator, ABC):
     ) -> tuple[Reading, Estimate]:
         """The reading of scores, and the estimate made of the reading."""
         self._validate_params()
+        method = type(self).__name__
         if not isinstance(scores, self.reads):
             raise TypeError(
-                f"scores must be {self.reads.__name__} for {type(self).__name__}; "
-                f"got {type(scores).__name__}."
+                f"scores must be {self.reads.__name__} for {method}; got {type(scores).__name__}."
             )
-        check_n_classes(type(self).__name__, scores.classes, self.n_classes)
+        check_n_classes(method, scores.classes, self.n_classes)
         reading = self.read(scores)
         limits = None
         if confidence is not None:
@@ -238,11 +239,16 @@ class ProportionEstimator(BaseEstimator, ABC):
             if reading.drift is not None and reading.drift.far:
                 # Which class a row looks like says nothing once classes moved so far.
                 limits = np.tile([0.0, 1.0], (len(reading.shares), 1))
+        # What a person should know: of the rows, of the reading, and of the method.
+        confused = confusion_notices(scores, reading.shares)
+        notices = (*scores.notices, *reading.notices, *confused)
+        if not self.sees_unseen:
+            notices = (*notices, Notice("closed_set", f"{method} {_CLOSED_SET}"))
         return reading, Estimate(
             classes=scores.classes,
             proportions=reading.shares[:-1],
             unseen=float(reading.shares[-1]),
-            method=type(self).__name__,
+            method=method,
             n_labelled=dict(zip(scores.classes, scores.counts.tolist(), strict=True)),
             n_new=scores.n_new,
             intervals=limits,
@@ -251,23 +257,11 @@ class ProportionEstimator(BaseEstimator, ABC):
             roc=reading.roc,
             pooled=reading.pooled,
             diagnostics=reading.diagnostics,
-            notices=self._notices(scores, reading),
+            notices=notices,
             seed=scores.seed,
             drift=reading.drift,
             detection_limit=reading.detection_limit,
         )
-
-    def _notices(self, scores: Scores, reading: Reading) -> tuple[Notice, ...]:
-        """What a person should know: of the rows, of the reading, and of the method."""
-        confused = confusion_notices(scores, reading.shares)
-        notices = (*scores.notices, *reading.notices, *confused)
-        if self.sees_unseen:
-            return notices
-        text = (
-            f"{type(self).__name__} assumes that every new row belongs to a known class: it "
-            "cannot see unseen classes."
-        )
-        return (*notices, Notice("closed_set", text))
 
     @by_a_team
     def estimate(

@@ -233,7 +233,7 @@ def _shrunk(
 
 
 def _unfound(scores: OpenScores, prior_closed: float) -> tuple[Missed, float | None]:
-    """The unseen share that may be there if nothing is found, and that found 4 times in 5.
+    """The unseen share that may be there unfound, and the one that is found 4 times in 5.
 
     Distances say what a class like the known ones must look like. Discriminators may see more, as
     posteriors see more of the known classes, if they learn a class that nobody labelled as well.

@@ -8,7 +8,7 @@ docs/theory.md ("The likelihood of a ROC") derives the likelihood and states the
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
 from threading import Lock
@@ -51,14 +51,14 @@ _one_at_a_time = Lock()  # of threads that look for a lattice
 Lattice = TypeVar("Lattice")
 
 
-@dataclass(eq=False)
 class Lattices:
     """The last few lattices of each kind, kept as long as their owner lives.
 
     A record of scores owns one for all rounds of a reading; windows of one pool share the pool's.
     """
 
-    _kept: dict[tuple[Any, ...], Any] = field(default_factory=dict, init=False, repr=False)
+    def __init__(self) -> None:
+        self._kept: dict[tuple[Any, ...], Any] = {}
 
     def at(self, make: Callable[..., Lattice], *key: Hashable) -> Lattice:
         """The lattice ``make(*key)``, made only if it is not among the last few of its kind."""

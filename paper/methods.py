@@ -28,7 +28,7 @@ from unseen.intervals import band_slopes, closed_limits
 from unseen.mixture import BestBin, DensityRatio, ROCSlope
 from unseen.mixture.base import MixtureEstimator
 from unseen.mixture.slope import SMOOTHING_REPLICATES
-from unseen.proportions.families import ClosedSetEstimator, PosteriorEstimator
+from unseen.proportions.base import ClosedSetEstimator, PosteriorEstimator
 from unseen.proportions.open_set import OpenSetEstimator
 from unseen.proportions.per_class.incomplete import incomplete_proportions
 from unseen.records import Estimate

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from unseen.proportions.families import PosteriorEstimator
+from unseen.proportions.base import PosteriorEstimator
 from unseen.proportions.base import Reading, append_zero_unseen
 from unseen.scores import Posteriors
 

@@ -16,11 +16,10 @@ from unseen._random import whole_seed
 from unseen._team import team
 from unseen.drift import Drift
 from unseen.full import check_full, estimate_full
-from unseen.mixture.proportion import mixture_proportion as mixture_proportion
+from unseen.mixture.slope import mixture_proportion as mixture_proportion
 from unseen.preparing import prepare, scores_as_features
 from unseen.proportions import OpenSetEstimator, ProportionEstimator, all_estimators
-from unseen.proportions.control import estimate_against_control
-from unseen.proportions.held_out import estimate_with_groups
+from unseen.proportions.held_out import estimate_against_control, estimate_with_groups
 from unseen.records import Estimate, Notice, Tabled
 from unseen.samples.checks import check_new
 from unseen.samples.draws import MAX_ROWS, Draw

@@ -1,8 +1,7 @@
 """Checks whether the data contradict an estimate.
 
-The data cannot prove that a class's share is the slope of its ROC, but they can refute it. Each
-check returns a :class:`Finding`: a number, its limit, and a sentence if the number is beyond it.
-:func:`quick_checks` uses scores that the estimate has made anyway; :func:`hidden_share` and
+Each check returns a :class:`Finding`: a number, its limit, and a sentence if the number is beyond
+it. :func:`quick_checks` uses scores that the estimate has made anyway; :func:`hidden_share` and
 :func:`class_drift` are expensive, as they need new scores or the rows. See docs/theory.md.
 """
 

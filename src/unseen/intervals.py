@@ -1,9 +1,7 @@
 """Confidence intervals of class proportions, from replicates of the shares.
 
-An interval method takes :class:`IntervalEvidence`, the estimate and a way to draw replicates of it,
-and returns limits. None is a guarantee; :func:`certified_unseen` bounds the unseen share from below
-for every distribution. docs/theory.md, "Intervals and what the data can refute", says what each
-covers.
+None is a guarantee; :func:`certified_unseen` bounds the unseen share from below for every
+distribution. docs/theory.md, "Intervals and what the data can refute", says what each covers.
 """
 
 from __future__ import annotations
@@ -49,7 +47,7 @@ class IntervalMethod(Protocol):
     """A way to make intervals."""
 
     def limits(self, evidence: IntervalEvidence, confidence: float) -> FloatArray:
-        """Lower and upper limit of each share, unseen last, shape (K + 1, 2)."""
+        """Lower and upper limit of each share, unseen last."""
         ...
 
 
@@ -108,7 +106,7 @@ class Percentile(FromReplicates):
     simultaneous: bool = False
 
     def limits(self, evidence: IntervalEvidence, confidence: float) -> FloatArray:
-        """Lower and upper limit of each share, unseen last: see :class:`IntervalMethod`."""
+        """Lower and upper limit of each share, unseen last."""
         return evidence.drawn(self.n_replicates, confidence, self.simultaneous)[2]
 
 
@@ -156,7 +154,7 @@ class Calibrated(FromReplicates):
             raise ValueError(f"stretch must be >= 1; got {self.stretch}.")
 
     def limits(self, evidence: IntervalEvidence, confidence: float) -> FloatArray:
-        """Lower and upper limit of each share, unseen last: see :class:`IntervalMethod`."""
+        """Lower and upper limit of each share, unseen last."""
         options = self.n_replicates, confidence, self.simultaneous
         draws, tail, quantiles = evidence.drawn(*options)
         noise = counting_noise(evidence.shares, evidence.n_new, tail)
@@ -191,7 +189,7 @@ class Credible(FromReplicates):
     n_replicates: int = 500
 
     def limits(self, evidence: IntervalEvidence, confidence: float) -> FloatArray:
-        """Lower and upper limit of each share, unseen last: see :class:`IntervalMethod`."""
+        """Lower and upper limit of each share, unseen last."""
         _, tail, quantiles = evidence.drawn(self.n_replicates, confidence)
         noise = counting_noise(evidence.shares, evidence.n_new, tail)
         return stretched_limits(evidence.shares, quantiles, 1.0, noise)
@@ -235,7 +233,7 @@ class RocBand(FromReplicates):
     model: RocModel | None = None
 
     def limits(self, evidence: IntervalEvidence, confidence: float) -> FloatArray:
-        """Lower and upper limit of each share, unseen last: see :class:`IntervalMethod`."""
+        """Lower and upper limit of each share, unseen last."""
         if evidence.pairs is None:
             raise ValueError(
                 "interval must be one that needs no ROC for an estimator that has none; "
@@ -267,9 +265,8 @@ def counting_noise(shares: FloatArray, n_rows: int, tail: float) -> FloatArray:
 def simultaneous_tail(draws: FloatArray, confidence: float) -> float:
     """Tail to cut off each column so that whole rows of draws stay inside with this confidence.
 
-    Each row is measured by the rank of its most extreme column, and the level is set on this one
-    number per row. So the dependence between columns needs no assumption. The tail is at most
-    ``(1 - confidence) / 2``, that for one column alone.
+    Each row is measured by the rank of its most extreme column: the dependence between columns
+    needs no assumption. The tail is at most ``(1 - confidence) / 2``, that for one column alone.
     """
     below = (rankdata(draws, method="min", axis=0) - 1) / len(draws)
     above = (rankdata(-draws, method="min", axis=0) - 1) / len(draws)
@@ -285,10 +282,7 @@ def band_slopes(
     n_replicates: int,
     random_state: Any,
 ) -> tuple[FloatArray, FloatArray]:
-    """Lower and upper limits (K,) of the shares: slopes fitted to the bands of each class's ROC.
-
-    The higher ROC has the lower slope.
-    """
+    """Lower and upper limits (K,): slopes fitted to the upper and lower band of each ROC."""
     grid, tail = BinomialDeviance().grid, (1 - confidence) / 2
     curves = bootstrap_rocs(pairs, grid, n_replicates, random_state)
     bands = np.quantile(curves, [1 - tail, tail], axis=0)

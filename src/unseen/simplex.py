@@ -106,8 +106,8 @@ def minimise_on_simplex(
 
     Block pivoting: all programs together are solved on their supports, and every class with the
     wrong sign changes sides, until none has. A program that goes round in circles goes to
-    non-negative least squares. G has shape (..., K, K) and is not indefinite, h has shape (..., K);
-    the support is a guess of the classes with a share above 0.
+    non-negative least squares. Shapes are those of :func:`on_support`, whose support is a guess
+    here.
     """
     n_classes = linear.shape[-1]
     linears = linear.reshape(-1, n_classes)
@@ -139,8 +139,8 @@ def _support(gram: FloatArray, linear: FloatArray) -> BoolArray:
     """Classes with a share above 0.
 
     On the simplex ``pi' G pi / 2 - h' pi`` equals ``|C pi|^2 / 2`` plus a constant, where
-    ``C'C = G - h 1' - 1 h' + c 1 1'`` and c is large enough for that to be a square. And the x
-    that minimises ``|C x|^2 + (sum x - 1)^2`` over ``x >= 0`` points in the direction of pi.
+    ``C'C = G - h 1' - 1 h' + c 1 1'``. And the x that minimises ``|C x|^2 + (sum x - 1)^2`` over
+    ``x >= 0`` points in the direction of pi.
     """
     scale = max(float(np.trace(gram)) / len(linear), np.finfo(float).tiny)
     G = gram / scale + _SUPPORT_RIDGE * np.eye(len(linear))
@@ -199,8 +199,7 @@ def approximate_mixture_shares(
 
     A Newton step costs K^2 a row and replicate, an EM step K. Of many classes the shares come out
     within a hundredth of their standard error on average (tests/simplex states the tolerance).
-    The acceleration is SQUAREM's (Varadhan and Roland, 2008): extrapolate two EM steps, and keep
-    the result where the likelihood did not fall.
+    SQUAREM (Varadhan and Roland, 2008) extrapolates two EM steps, if the likelihood does not fall.
     """
     R = np.asarray(ratios / ratios.max(axis=1, keepdims=True), dtype=np.float32)
     W = weights.astype(np.float32)
@@ -229,8 +228,8 @@ def _em_step(
 ) -> tuple[FloatArray, FloatArray]:
     """Shares after one EM step, and the height before the step.
 
-    The step maximises ``sum_k n_k log pi_k - c_k pi_k``, so that ``pi_k = n_k / (mu + c_k)``. The
-    sum of these falls with mu and is convex: Newton's method climbs to mu from below.
+    The step maximises ``sum_k n_k log pi_k - c_k pi_k``, so that ``pi_k = n_k / (mu + c_k)``. Their
+    sum falls with mu and is convex: Newton's method climbs to mu from below.
     """
     density = np.maximum(pi.astype(R.dtype) @ R.T, np.finfo(R.dtype).tiny)
     expected = pi * ((W / density) @ R)
@@ -316,11 +315,10 @@ def check_one_kind(part: float, part_new: float, name: str, name_new: str) -> No
 
 
 def score_features(scores: FloatArray, are_probabilities: bool) -> FloatArray:
-    """Scores of the known classes as coordinates: logits, and how large the largest is.
+    """Scores of the known classes as coordinates: K columns become K + 1.
 
     Probabilities become logarithms less their mean in the row, and the logarithm of the largest;
-    others are taken for logits, beside the logarithm of the sum of their exponentials, the negative
-    energy: K columns become K + 1.
+    logits stay, beside the logarithm of the sum of their exponentials, the negative energy.
     """
     if are_probabilities:
         logs = np.log(np.maximum(scores, _LEAST_PROBABILITY))

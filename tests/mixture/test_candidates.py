@@ -4,6 +4,7 @@ from numpy.testing import assert_allclose
 
 from unseen import OpenSetEstimator
 from unseen.mixture.placement import Candidates, placement_posterior
+from unseen.roc.pooled import fitted_lattice
 from unseen.scores.base import Distances, RatioScores
 
 
@@ -32,7 +33,7 @@ def test_distances_find_what_a_blind_discriminator_does_not() -> None:
     far = Distances(np.append(rng.normal(size=160), np.full(40, 9.0))[:, None], blind[1])
     scores = RatioScores(*blind, np.zeros(1), far)
     candidates = Candidates.from_ratios(scores)
-    posterior = placement_posterior(candidates.cells(), candidates.log_prior, 0.5)
+    posterior = placement_posterior(fitted_lattice(candidates.cells(), candidates.log_prior), 0.5)
     assert posterior.probability_open > 0.99
     assert abs(posterior.quantile(0.5) - 0.8) < 0.1
 

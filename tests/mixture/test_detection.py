@@ -9,6 +9,7 @@ from scipy.spatial.distance import cdist
 import unseen
 from unseen.mixture.detection import SHARES, detection_limit, detection_power, missed_share
 from unseen.mixture.placement import Candidates, placement_posterior
+from unseen.roc.pooled import fitted_lattice
 from unseen.samples import LabelledRows
 from unseen.scores.base import Distances, RatioScores
 from unseen.scores.hidden import hidden_classes
@@ -30,7 +31,9 @@ def found_rate(apart: float, share: float, n_new: int, n_labelled: int, n_draws:
         blind = (np.zeros((len(one), 1)) for one in scores)
         candidates = Candidates.from_ratios(RatioScores(*blind, np.zeros(1), far))
         log_prior = candidates.log_prior - [0.0, np.log(2)]
-        posterior = placement_posterior(candidates.cells(), log_prior, *PRIOR)
+        posterior = placement_posterior(
+            fitted_lattice(candidates.cells(), log_prior, PRIOR[1]), PRIOR[0]
+        )
         found.append(posterior.probability_open > 0.5)
     return float(np.mean(found))
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import unseen
-from unseen.proportions.control import estimate_against_control, rows_of_control
+from unseen.proportions.held_out import estimate_against_control, rows_of_control
 
 MOVE = np.array([2.0, 0.0, 1.0, 0.0, 0.0, 1.0])
 NEW_CLASS = np.array([6.0, -6.0, 6.0, -6.0, 6.0, -6.0])

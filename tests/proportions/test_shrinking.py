@@ -6,10 +6,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import gammaln
 
 from unseen import OpenSetEstimator
-from unseen.proportions.bootstrap import EXACT_ROWS
-from unseen.proportions.shrinking import _STRENGTHS, _evidence, _most_probable, shrunk_shares
+from unseen.proportions.bootstrap import _STRENGTHS, EXACT_ROWS, _evidence, shrunk_shares
 from unseen.scores import Posteriors
-from unseen.simplex import mixture_shares
+from unseen.simplex import approximate_mixture_shares, mixture_shares
 
 N_CLASSES, N_ROWS = 25, 300
 
@@ -35,8 +34,11 @@ def noisy_posteriors(shares, rng) -> np.ndarray:
 
 def test_a_prior_is_worth_so_many_rows() -> None:
     counts, prior = np.array([40, 0, 10]), np.array([[3.0, 6.0, 9.0], [0.1, 0.2, 0.1]])
-    found = _most_probable(told_apart(counts), np.ones(50), prior, counts / 50)
     wanted = (counts + prior) / (50 + prior.sum(axis=1, keepdims=True))
+    weights = np.hstack([np.ones((2, 50)), prior])
+    weights /= weights.sum(axis=1, keepdims=True)
+    every = np.vstack([told_apart(counts), np.eye(3)])
+    found = approximate_mixture_shares(every, weights, np.zeros((2, 3)), start=counts / 50)
     assert_allclose(found, wanted, atol=1e-5)
 
 

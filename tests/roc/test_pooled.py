@@ -9,7 +9,6 @@ from unseen.roc.pooled import (
     N_CELLS,
     CurveFamily,
     CurveLattice,
-    CurvePrior,
     Lattices,
     cell_rates,
     log_sums,
@@ -50,7 +49,7 @@ def test_logarithms_of_sums_are_scipys() -> None:
 
 def test_rates_of_a_lattice_are_those_of_its_curves() -> None:
     gamma, separations = np.array([0.0, 0.4, 1.0]), np.array([1.0, 3.0])
-    lattice = CurveLattice(gamma, separations, 0.3, CurvePrior((0.6, 4.5), 0.03))
+    lattice = CurveLattice(gamma, separations, 0.3, (0.6, 4.5), 0.03)
     shapes = ndtr(ndtri(FALSE_ALARMS) + separations[:, None])
     curves = (1 - gamma[:, None, None]) * shapes + gamma[:, None, None] * FALSE_ALARMS
     of_shapes = lattice.rate.reshape(3, -1, N_CELLS)[:, :2]

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 import unseen
 from unseen import BestBin, BinaryRescaled, DensityRatio, MPEIncomplete, MPEJoint, ROCSlope
 from unseen.proportions import all_estimators
-from unseen.proportions.families import PerClassEstimator
+from unseen.proportions.per_class.incomplete import PerClassEstimator
 from unseen.roc import Concave, Gaussian
 from unseen.scores import PairScores, TwoClassScores
 

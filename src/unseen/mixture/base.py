@@ -1,7 +1,6 @@
 """The base of every estimator of ν: keep H, score F against it out of fold, read the ROC.
 
-A method says how a :class:`~unseen.roc.sketch.RocSketch` becomes a number. Here samples become
-scores, and scores become a sketch.
+A method says how a :class:`~unseen.roc.sketch.RocSketch` becomes a number.
 """
 
 from __future__ import annotations
@@ -132,10 +131,7 @@ def clipped_estimate(
 
 
 def sketch_scores(sketch: RocSketch) -> tuple[FloatArray, FloatArray]:
-    """Sorted scores of F and H that have this sketch.
-
-    Scores of F are midpoints of gaps; beyond the outermost edges, half a mean gap away from them.
-    """
+    """Sorted scores of F and H that have this sketch; those of F lie midway in their gaps."""
     edges = sketch.edges
     step = (edges[-1] - edges[0]) / (edges.size - 1) if edges.size > 1 else 1.0
     middles = (edges[1:] + edges[:-1]) / 2

@@ -28,7 +28,7 @@ from unseen.roc.sketch import RocSketch
 def best_bin(labelled: IntArray, new: IntArray, delta: float, gamma: float) -> tuple[float, float]:
     """F(C) / H(C) and H(C) where the upper limit of the ratio is least, Eq. (4) of [1]_.
 
-    The sets are ``C = {score <= c}``; the counts of H and of F are by rising score.
+    The counts of H and of F are by rising score.
     """
     n_labelled, n_new = labelled.sum(), new.sum()
     share_H = np.cumsum(labelled) / n_labelled

@@ -65,10 +65,9 @@ def fixed_ranks(n_labelled: int) -> IntArray:
 def clopper_pearson_bound(
     labelled: IntArray, new: IntArray, ranks: IntArray, delta: float, factor: float = 1.0
 ) -> float:
-    """Least ratio of exact limits at the k-th smallest scores of H, union bound over k.
+    """Least ratio of exact limits at the k-th smallest scores of H, union bound over the ranks k.
 
-    ``labelled`` and ``new`` count the rows of H and of F in each cell, by rising score; the ranks
-    k are chosen without the scores. All limits hold together with probability ``1 - delta``.
+    ``labelled`` and ``new`` count the rows of H and F in each cell, by rising score.
     """
     level = delta / (2 * ranks.size)
     n_labelled, n_new = int(labelled.sum()), int(new.sum())

@@ -34,10 +34,7 @@ _LEAST_COVER = 0.5
 
 
 def normal_scores(sketch: RocSketch) -> tuple[FloatArray, FloatArray]:
-    """Normal scores of the pooled ranks of F and of H, both rising; ties share a score.
-
-    The order of the rows of F inside a gap does not matter, so that a sketch is enough.
-    """
+    """Normal scores of the pooled ranks of F and of H, both rising; ties share a score."""
     # Counts have 64 bits everywhere, and repeats as many as a place: 32 in a browser.
     labelled, new = (counts[::-1].astype(np.intp) for counts in sketch.increments())
     # A gap of k rows of F is k atoms of one row; an edge is one atom, whoever is tied there.
@@ -79,9 +76,8 @@ def largest_prior(ratio: FloatArray, tolerance: float, least_cover: float = 0.0)
     """Return the largest ν with ``mean(min(1, ν r)) >= (1 - tolerance) ν``.
 
     With ``t = 1 / ν`` this is ``mean(min(t, r)) = 1 - tolerance``, whose left side is piecewise
-    linear and rises with t. The ratios r, estimates of h / f at the rows of F, are scaled to
-    average one. If they average less than ``least_cover``, part of H is missing from F rather than
-    smoothed away: the scaling stops there, and the answer may be 0.
+    linear and rises with t. The ratios r are scaled to average one. If they average less than
+    ``least_cover``, part of H is missing from F, and the scaling stops there: the answer may be 0.
     """
     rising = np.sort(ratio) / max(float(ratio.mean()), least_cover)
     above = np.arange(rising.size - 1, -1, -1)

@@ -1,10 +1,8 @@
 """The probability that the data would have shown an unseen class, by its share.
 
-Each known class is hidden in turn. The ROC g of its distances from the other classes says how
-visible a class is that differs from the known ones as they do from each other. A share u of such a
-class gives new rows the ROC ``f = u g + (1 - u) alpha``. The cells that f leads one to expect, in
-the placement likelihood, have an expected log Bayes factor and a variance, and so a probability of
-being found. No discriminator is fitted, and no constant.
+Each known class is hidden in turn: the ROC g of its distances from the others says how visible such
+a class is. A share u of it gives new rows the ROC ``f = u g + (1 - u) alpha``, and the cells of f
+an expected log Bayes factor and a variance. No discriminator is fitted, and no constant.
 """
 
 from __future__ import annotations
@@ -22,7 +20,6 @@ from unseen.roc.pooled import (
     FALSE_ALARMS,
     N_CELLS,
     CurveLattice,
-    CurvePrior,
     cell_rates,
     log_sums,
     separation_limits,
@@ -59,17 +56,32 @@ def detection_power(
     """Probability that each of ``SHARES`` would have been found, for a class like the known ones.
 
     ``hidden`` holds, for each class that was hidden and each scale, scores of its rows and of the
-    others. Numbers of rows are effective ones; ``small_share`` is that of
-    :func:`~unseen.roc.pooled.share_density`.
+    others. Numbers of rows are effective ones.
     """
     n_rows = n_new + n_labelled
     share = n_new / n_rows
     limits = separation_limits(n_rows * share * (1 - share))
     separations = np.geomspace(*limits, _SEPARATIONS)
-    lattice = CurveLattice(_GAMMA, separations, share, CurvePrior(limits, small_share))
+    lattice = CurveLattice(_GAMMA, separations, share, limits, small_share)
+    # The concave hull of the ROC of each class and scale, at the tabled false alarms.
+    sketches = [[RocSketch.from_scores(*pair) for pair in scales] for scales in hidden]
+    hulls = [[concave_hull(*sketch.roc()) for sketch in scales] for scales in sketches]
+    curves = np.array([[np.interp(FALSE_ALARMS, *hull) for hull in scales] for scales in hulls])
+    # Of a curve that starts with a step, interpolation knows the upper end alone.
+    curves[..., 0] = 0.0
+    mixed = SHARES[:, None] * curves[..., None, :] + (1 - SHARES[:, None]) * FALSE_ALARMS
+    rate = cell_rates(mixed.reshape(-1, FALSE_ALARMS.size), share)
+    per_cell = n_rows / N_CELLS
+    fit = (
+        rate @ np.log(lattice.rate / share).T
+        + (1 - rate) @ np.log((1 - lattice.rate) / (1 - share)).T
+    )
+    # A class is found where the log Bayes factor makes "open" the likelier hypothesis.
     least = logit(prior_closed) + _LOG_CANDIDATES
-    curves = np.array([[_curve(*pair) for pair in scales] for scales in hidden])
-    return np.asarray(_found(curves, lattice, n_rows, least).max(axis=1).mean(axis=0))
+    expected = log_sums(per_cell * fit + lattice.log_prior, axis=1)
+    variance = per_cell * (rate * (1 - rate) * (logit(rate) - logit(share)) ** 2).sum(axis=1)
+    found = ndtr((expected - least) / np.sqrt(np.maximum(variance, 1e-12)))
+    return np.asarray(found.reshape(mixed.shape[:-1]).max(axis=1).mean(axis=0))
 
 
 def detection_limit(power: FloatArray, level: float = 0.8) -> float | None:
@@ -93,27 +105,3 @@ def missed_share(power: FloatArray, small_share: float) -> Missed:
     prior = np.diff(np.log(ends + small_share))
     weight = np.append(1.0, prior / prior.sum() * (1 - np.maximum.accumulate(power)))
     return Missed(np.append(0.0, SHARES), weight / weight.sum())
-
-
-def _curve(hidden: FloatArray, others: FloatArray) -> FloatArray:
-    """The concave hull of the ROC, at the tabled false alarms."""
-    ends = concave_hull(*RocSketch.from_scores(hidden, others).roc())
-    curve = np.interp(FALSE_ALARMS, *ends)
-    curve[0] = 0.0  # of a curve that starts with a step, interpolation knows the upper end alone
-    return np.asarray(curve)
-
-
-def _found(curves: FloatArray, lattice: CurveLattice, n_rows: float, least: float) -> FloatArray:
-    """Probability that the log Bayes factor exceeds ``least``, for each curve and share."""
-    mixed = SHARES[:, None] * curves[..., None, :] + (1 - SHARES[:, None]) * FALSE_ALARMS
-    share = lattice.share
-    rate = cell_rates(mixed.reshape(-1, FALSE_ALARMS.size), share)
-    per_cell = n_rows / N_CELLS
-    fit = (
-        rate @ np.log(lattice.rate / share).T
-        + (1 - rate) @ np.log((1 - lattice.rate) / (1 - share)).T
-    )
-    expected = log_sums(per_cell * fit + lattice.log_prior, axis=1)
-    variance = per_cell * (rate * (1 - rate) * (logit(rate) - logit(share)) ** 2).sum(axis=1)
-    found = ndtr((expected - least) / np.sqrt(np.maximum(variance, 1e-12)))
-    return np.asarray(found.reshape(mixed.shape[:-1]))

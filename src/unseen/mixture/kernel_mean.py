@@ -39,9 +39,8 @@ _ROUNDING = 1e-9
 def nearest_in_hull(points: FloatArray, target: FloatArray) -> FloatArray:
     """Weights v on the simplex that bring ``points @ v`` nearest to the target.
 
-    Nonnegative least squares on ``[points - target; 1] y = [0; 1]`` finds ``y = s v``: for
-    ``sum(v) = 1`` the objective is ``s² ||points @ v - target||² + (s - 1)²``, and the best v is
-    the same for every s > 0.
+    Nonnegative least squares on ``[points - target; 1] y = [0; 1]`` finds ``y = s v``: the best v
+    is the same for every s > 0.
     """
     system = np.vstack([points - target[:, None], np.ones(points.shape[1])])
     goal = np.zeros(system.shape[0])
@@ -51,13 +50,9 @@ def nearest_in_hull(points: FloatArray, target: FloatArray) -> FloatArray:
 
 
 class HullDistance:
-    """d(λ), the distance of ``λ F + (1 - λ) H`` to the hull of all rows, and its slope.
-
-    The kernel is that of the ``n_new`` rows of F, then of H.
-    """
+    """d(λ), the distance of ``λ F + (1 - λ) H`` to the hull of all rows, F first, and its slope."""
 
     def __init__(self, kernel: FloatArray, n_new: int) -> None:
-        self.n_new = n_new
         # Points whose inner products are the kernel; the ridge keeps duplicates apart.
         self.points = np.linalg.cholesky(kernel + _RIDGE * np.eye(kernel.shape[0])).T
         self.mean_F = self.points[:, :n_new].mean(axis=1)
@@ -67,12 +62,6 @@ class HullDistance:
     def final_slope(self) -> float:
         """Slope of d as λ grows without limit: ||F - H||."""
         return float(np.linalg.norm(self.mean_F - self.mean_H))
-
-    @property
-    def ridge_slope(self) -> float:
-        """The part of ||F - H|| that the ridge adds: the distance of a sample to itself."""
-        n_labelled = self.points.shape[1] - self.n_new
-        return float(np.sqrt(_RIDGE * (1 / self.n_new + 1 / n_labelled)))
 
     def residual(self, lam: float) -> FloatArray:
         """The vector from the hull to ``λ F + (1 - λ) H``."""
@@ -92,19 +81,8 @@ class HullDistance:
         return float(residual @ (self.mean_F - self.mean_H) / length)
 
 
-def slope_threshold(hull: HullDistance, variant: str, n_smaller: int) -> float:
-    """The slope of d beyond which λ is larger than λ*, Sec. 6 of [1]_."""
-    if variant == "km1":
-        return float(n_smaller**-0.5)
-    first_slope = hull.distance(1 + _FIRST_STEP) / _FIRST_STEP
-    return 0.8 * first_slope + 0.2 * hull.final_slope
-
-
 def gaussian_kernel(squared: FloatArray, n_new: int, bandwidth: float | None) -> FloatArray:
-    """Gaussian kernel; if no bandwidth is given, that with the largest distance of F and H.
-
-    The candidates are 0.1 to 10 times the median distance, Sec. 6 of [1]_.
-    """
+    """Gaussian kernel; without a bandwidth that of the largest distance of F and H, [1]_."""
     if bandwidth is not None:
         return np.exp(-squared / (2 * bandwidth**2))
     n_labelled = squared.shape[0] - n_new
@@ -116,11 +94,7 @@ def gaussian_kernel(squared: FloatArray, n_new: int, bandwidth: float | None) ->
 
 
 def squared_distances(rows: Any) -> FloatArray:
-    """Squared Euclidean distances between all rows, from their differences.
-
-    ``x² - 2 x y + y²`` would round by more than the ridge for rows far from the origin, and the
-    kernel would have no Cholesky factor.
-    """
+    """Squared distances of all rows; ``x² - 2 x y + y²`` would round by more than the ridge."""
     if hasattr(rows, "tocsr"):
         rows = rows[:, np.unique(rows.indices)].toarray()
     values = np.asarray(rows, dtype=np.float64)
@@ -133,9 +107,16 @@ def kernel_mean_proportion(F: Any, H: Any, variant: str, bandwidth: float | None
     if not squared.any():
         return 1.0  # one point, many times over: F and H are the same distribution
     hull = HullDistance(gaussian_kernel(squared, F.shape[0], bandwidth), F.shape[0])
+    # The slope of d beyond which λ is larger than λ*, Sec. 6 of [1]_.
+    threshold = float(min(F.shape[0], H.shape[0]) ** -0.5)
+    if variant == "km2":
+        first_slope = hull.distance(1 + _FIRST_STEP) / _FIRST_STEP
+        threshold = 0.8 * first_slope + 0.2 * hull.final_slope
     # If none of H is in F, d is straight and KM2's threshold equals its slope: it counts as passed.
-    threshold = (1 - _ROUNDING) * slope_threshold(hull, variant, min(F.shape[0], H.shape[0]))
-    if hull.final_slope <= max(threshold, 2 * hull.ridge_slope):
+    threshold *= 1 - _ROUNDING
+    # The ridge adds to the distance of a sample from itself.
+    by_ridge = float(np.sqrt(_RIDGE * (1 / F.shape[0] + 1 / H.shape[0])))
+    if hull.final_slope <= max(threshold, 2 * by_ridge):
         return 1.0
     low, high = 0.0, 1.0
     while high - low > _TOLERANCE:

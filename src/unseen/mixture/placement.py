@@ -1,21 +1,21 @@
 """Placement likelihood: a posterior of ν from the places of the rows of F among those of H.
 
-The slope of the ROC is the density of the placement values of F among H, so that ROC models are
-densities and ν has a likelihood (:mod:`unseen.roc.pooled`). The posterior is summed over several
-candidate scores, with a prior mass on "F is H". docs/theory.md, "The likelihood of a ROC", derives
-the likelihood and the prior weights of the candidates.
+The slope of the ROC is the density of the placement values of F among H, so that ν has a likelihood
+(:mod:`unseen.roc.pooled`). The posterior is summed over several candidate scores, with a prior mass
+on "F is H". docs/theory.md, "The likelihood of a ROC", derives it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unseen._arrays import arrays_of, chosen_arrays, kept_there
+from unseen._arrays import chosen_arrays, kept_there
 from unseen._frozen import Frozen
 from unseen._random import generator
 from unseen._sklearn import Interval
@@ -43,7 +43,7 @@ _DISTANCE_WEIGHT = 0.5
 _MOST_MASS = 2.0
 _ROUNDING = 1e-6
 _LEAST_RATE = 1e-9
-_LARGEST_LOG = 690.0
+LARGEST_LOG = 690.0
 _VALUES = 50_000  # scores that are put in order at a time
 # The posterior takes the scores as they are; with other training rows they would be others. By
 # this factor draws lie further from their median. Chosen on development data.
@@ -86,10 +86,9 @@ class Candidates:
     def cells(self, weight: FloatArray | None = None) -> PooledCells:
         """Cells of every candidate; those that cannot matter are left empty.
 
-        The mass of rows of H of some weights is the effective number of rows,
-        ``(sum w)^2 / sum w^2``, or less, so that none counts as more than two. Rows of one cluster
-        are one row here, in F and in H. Rows of groups count less by the design effect of their
-        places in the order of the scores.
+        The mass of weighted rows of H is their effective number, ``(sum w)^2 / sum w^2``, or less,
+        so that none counts as more than two. Rows of one cluster are one row. Rows of groups count
+        less by the design effect of their places in the order of the scores.
         """
         weights = np.ones(len(self.labelled)) if weight is None else weight
         n_new, clusters = len(self.new), self.clusters
@@ -101,56 +100,48 @@ class Candidates:
         # have most of the weight, it would take each of them for many.
         scale = min(weights.sum() / np.square(distinct).sum(), _MOST_MASS / distinct.max())
         if self.odds_step:
-            scale *= _even_odds(part * n_new / (scale * weights.sum()), self.odds_step)
-        mass = weights * scale
+            # A little less of H brings the log-odds of F to a multiple of the step.
+            steps = np.log(part * n_new / (scale * weights.sum())) / self.odds_step
+            scale *= float(np.exp(self.odds_step * (steps - np.ceil(steps - _ROUNDING))))
+        masses = weights * scale, np.full(n_new, part)
         used, arrays = np.flatnonzero(np.isfinite(self.log_prior)), chosen_arrays()
+        # Several candidates at a time, where rows are few.
+        at_once = max(1, _VALUES // (n_new + len(weights)))
+        parts = [used[some] for some in row_blocks(len(used), at_once)]
+        found = arrays.side_by_side(partial(self._cells_of, masses), parts)
         new, labelled = np.zeros((2, len(self.log_prior), N_CELLS))
         place = arrays.zeros((len(self.log_prior), n_new), np.uint8)
-        mass_F, mass_H = arrays.put(np.full(n_new, part)), arrays.put(mass)
-        grouped = None if clusters is None else clusters.groups
-        groups_H, groups_F = grouped or (None, None)
-
-        def fill(some: slice) -> None:
-            columns = used[some]
-            scores = arrays.joined([self.new[:, columns], self.labelled[:, columns]])
-            step = arrays.ranks(-scores.T)
-            of_F, of_H, n_steps = step[:, :n_new], step[:, n_new:], step.shape[1]
-            F = _step_masses(of_F, n_steps, mass_F, groups_F)
-            H = _step_masses(of_H, n_steps, mass_H, groups_H)
-            new[columns], labelled[columns] = spread_cells(F, H)
-            # The cell in which the middle of a step lies, for each row of F.
-            pooled = F + H
-            middle = (pooled.cumsum(1) - pooled / 2) / pooled.sum(1)[:, None]
-            cell = arrays.put((middle * N_CELLS).clip(max=N_CELLS - 1), np.uint8)
-            place[columns] = cell.ravel()[_flat(of_F, n_steps)]
-
-        # Several candidates at a time, where rows are few.
-        at_once = max(1, _VALUES // (n_new + len(mass)))
-        arrays.side_by_side(fill, row_blocks(len(used), at_once))
+        for columns, one in zip(parts, found, strict=True):
+            labelled[columns], new[columns], place[columns] = one
         return PooledCells(new, labelled, place)
 
-
-def _flat(step: Array, n_steps: int) -> Array:
-    """Steps (C, n) of several candidates, counted on from one candidate to the next."""
-    return step + arrays_of(step).put(n_steps * np.arange(len(step))[:, None])
-
-
-def _step_masses(step: Array, n_steps: int, mass: Array, groups: IntArray | None) -> Array:
-    """Mass at each step (C, steps) of the candidates, from steps (C, n) and masses of the rows."""
-    arrays, shape = arrays_of(step), (len(step), n_steps)
-    rows = arrays.joined([mass] * len(step))
-    flat, n_flat = _flat(step, n_steps).ravel(), shape[0] * n_steps
-    total = arrays.xp.bincount(flat, rows, minlength=n_flat).reshape(shape)
-    if groups is None:
-        return total
-    effects = [design_effect(one, arrays.host(mass), groups) for one in arrays.host(step)]
-    return total / arrays.put(np.array(effects)[:, None])
-
-
-def _even_odds(odds: float, step: float) -> float:
-    """The factor, at most 1, by which less of H brings the log-odds of F to a multiple of step."""
-    steps = np.log(odds) / step
-    return float(np.exp(step * (steps - np.ceil(steps - _ROUNDING))))
+    def _cells_of(
+        self, masses: tuple[FloatArray, FloatArray], columns: IntArray
+    ) -> tuple[FloatArray, FloatArray, Array]:
+        """Mass of H and of F in the cells of some candidates, and the cell of each row of F."""
+        arrays, n_new = chosen_arrays(), len(self.new)
+        scores = arrays.joined([self.new[:, columns], self.labelled[:, columns]])
+        step = arrays.ranks(-scores.T)
+        shape = len(columns), step.shape[1]
+        # Steps are counted on from one candidate to the next.
+        flat = step + arrays.put(shape[1] * np.arange(shape[0])[:, None])
+        grouped, found = None if self.clusters is None else self.clusters.groups, []
+        for sample, rows in enumerate((slice(n_new, None), slice(n_new))):
+            mass = arrays.joined([arrays.put(masses[sample])] * shape[0])
+            total = arrays.xp.bincount(flat[:, rows].ravel(), mass, minlength=shape[0] * shape[1])
+            total = total.reshape(shape)
+            if grouped is not None:
+                own = masses[sample], grouped[sample]
+                effects = [design_effect(one, *own) for one in arrays.host(step[:, rows])]
+                total = total / arrays.put(np.array(effects)[:, None])
+            found.append(total)
+        H, F = found
+        # The cell in which the middle of a step lies, for each row of F.
+        pooled = F + H
+        middle = (pooled.cumsum(1) - pooled / 2) / pooled.sum(1)[:, None]
+        cell = arrays.put((middle * N_CELLS).clip(max=N_CELLS - 1), np.uint8)
+        new, labelled = spread_cells(F, H)
+        return labelled, new, cell.ravel()[flat[:, :n_new]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,17 +162,12 @@ class PlacementPosterior(Frozen):
     missed: Missed = field(default_factory=Missed)
 
     @property
-    def bayes_factor(self) -> float:
-        """Bayes factor for "F holds something besides H"."""
-        return float(np.exp(min(self.log_bayes_factor, _LARGEST_LOG)))
-
-    @property
     def probability_open(self) -> float:
         """Posterior probability that F holds something besides H."""
         if self.prior_closed in (0.0, 1.0):
             return 1.0 - self.prior_closed
         log_odds = np.log1p(-self.prior_closed) - np.log(self.prior_closed) + self.log_bayes_factor
-        return float(1 / (1 + np.exp(-np.clip(log_odds, -_LARGEST_LOG, _LARGEST_LOG))))
+        return float(1 / (1 + np.exp(-np.clip(log_odds, -LARGEST_LOG, LARGEST_LOG))))
 
     def quantile(self, level: ArrayLike) -> FloatArray:
         """Quantiles of ν, the prior_closed at 1 included."""
@@ -280,15 +266,17 @@ class Placement(MixtureEstimator):
         labelled, new = sketch.increments()
         F, H = spread_cells(new[None].astype(float), labelled[None].astype(float))
         cells = PooledCells(F, H, np.zeros((1, 0), dtype=np.intp))
-        return placement_posterior(cells, np.zeros(1), self.prior_closed, SMALL_REST)
+        return placement_posterior(
+            fitted_lattice(cells, np.zeros(1), SMALL_REST), self.prior_closed
+        )
 
     def _from_rows(self, new: Any) -> MixtureEstimate:
         fitter = cross_fitter(self.classifier)
         rows = self.labelled_.rows
         scores = fitter.ratios(new, rows, None, None, self.n_folds, self.random_state)
         candidates = Candidates.from_ratios(scores)
-        prior = self.prior_closed, SMALL_REST
-        posterior = placement_posterior(candidates.cells(), candidates.log_prior, *prior)
+        weighed = fitted_lattice(candidates.cells(), candidates.log_prior, SMALL_REST)
+        posterior = placement_posterior(weighed, self.prior_closed)
         best = scores.best
         sketch = RocSketch.from_scores(scores.new[:, best], scores.labelled[:, best])
         return _estimate(sketch, posterior)
@@ -301,21 +289,8 @@ def _estimate(sketch: RocSketch, posterior: PlacementPosterior) -> MixtureEstima
     return clipped_estimate("Placement", sketch, float(median), found)
 
 
-def placement_posterior(
-    cells: PooledCells,
-    log_prior: FloatArray,
-    prior_closed: float,
-    small_share: float = np.inf,
-    weighed: WeighedLattice | None = None,
-) -> PlacementPosterior:
-    """Sum the likelihood over candidates, curves and γ.
-
-    ``log_prior`` (C,) weighs the candidates; ``prior_closed`` is the prior probability that F is H,
-    and ``small_share`` that of :func:`~unseen.roc.pooled.share_density`. The sum is over the curves
-    of ``weighed``, or of a lattice fitted to the cells.
-    """
-    if weighed is None:
-        weighed = fitted_lattice(cells, log_prior, small_share)
+def placement_posterior(weighed: WeighedLattice, prior_closed: float) -> PlacementPosterior:
+    """The posterior that a weighed lattice gives; ``prior_closed`` is the prior of "F is H"."""
     lattice, weight = weighed.lattice, weighed.weight
     order = np.argsort(lattice.slope, kind="stable")
     return PlacementPosterior(

@@ -15,7 +15,6 @@ from unseen._arrays import chosen_arrays
 from unseen._types import BoolArray, FloatArray, IntArray
 from unseen.mixture.placement import Candidates
 from unseen.proportions.open_set import open_set_fit
-from unseen.roc.pooled import coarse_lattice
 from unseen.scores.open import OpenScores, ratios_at_shares
 
 _LEAST_SHARE = 1e-6
@@ -67,7 +66,7 @@ def class_probabilities(scores: OpenScores) -> ClassProbabilities:
     """Probabilities of the rows of both windows, at the shares they have if some are unseen."""
     # No row's probability depends on how likely "nothing is unseen" is; the second round and a
     # finer lattice move them by little.
-    fit = open_set_fit(scores, prior_closed=0.5, n_rounds=1, lattice_of=coarse_lattice)
+    fit = open_set_fit(scores, prior_closed=0.5, n_rounds=1, fine=False)
     mixture = np.maximum(fit.known_mixture, _LEAST_SHARE)
     candidates = Candidates.from_ratios(ratios_at_shares(scores, mixture))
     cells = candidates.cells((mixture / scores.counts)[scores.codes])

@@ -1,8 +1,7 @@
 """Ask again without what may have moved; the new answer counts if nothing moved there.
 
-A sensor that was replaced spoils the answer of all columns, so the other columns are asked alone.
-Where all of them moved, the new rows are laid back onto labelled ones. docs/drift.md, "Asked
-again".
+A sensor that was replaced spoils the answer of all columns, so the others are asked alone. Where
+all moved, the new rows are laid back onto labelled ones. docs/drift.md, "Asked again".
 """
 
 from __future__ import annotations
@@ -32,9 +31,8 @@ def asked_again(
 ) -> Estimate:
     """The estimate, or the answer to the question asked again, where classes may have moved.
 
-    ``own`` are the labelled rows. Under "still" nothing more is asked; each way to ask costs
-    another estimate. The verdict stays that of all columns. Rows that are taken for a new class
-    could be laid anywhere.
+    ``own`` are the labelled rows. Each way to ask costs another estimate. The verdict stays that of
+    all columns. Rows that are taken for a new class could be laid anywhere.
     """
     if estimate.drift is None or estimate.drift.verdict == "still":
         return estimate
@@ -47,10 +45,7 @@ def asked_again(
 def _without_columns(
     estimator: ProportionEstimator, own: LabelledRows, estimate: Estimate, rows: Matrix
 ) -> Estimate:
-    """Ask without the columns that hold stray values, or else those that moved most, if few.
-
-    Columns that moved count as such only if the others would have shown the share that all claim.
-    """
+    """Ask without the columns that hold stray values, or else those that moved most, if few."""
     found = estimate.drift
     left_out = () if found is None else few_columns(found, rows.shape[1])
     if found is None or not left_out:
@@ -73,10 +68,7 @@ def _without_columns(
 def _laid_back(
     estimator: ProportionEstimator, own: LabelledRows, estimate: Estimate, rows: Matrix
 ) -> Estimate:
-    """Ask of the rows without a shift and a factor of each column, if several classes likely moved.
-
-    Else rows of a new class might be laid onto known ones.
-    """
+    """Ask of the rows without a shift and a factor of each column."""
     found = estimate.drift
     if found is None or found.probability_moved <= _LIKELY or len(own.classes) == 1:
         return estimate
@@ -95,19 +87,7 @@ def _laid_back(
 def taken_over(estimate: Estimate, other: Estimate, drift: Drift) -> Estimate:
     """The estimate, with the shares of the other answer if nothing moved there, or a note of them.
 
-    Parameters
-    ----------
-    estimate : Estimate
-        Of all columns and rows as they are, with a verdict on drift.
-    other : Estimate
-        The question asked again.
-    drift : Drift
-        That of ``estimate``, with a record of the other answer.
-
-    Returns
-    -------
-    Estimate
-        With the verdict of ``estimate``.
+    ``drift`` is that of the estimate, with a record of the other answer. The verdict stays.
     """
     if estimate.drift is None or drift.answered is None:
         return replace(estimate, drift=drift)
@@ -134,26 +114,9 @@ def taken_over(estimate: Estimate, other: Estimate, drift: Drift) -> Estimate:
 
 
 def reaching(limits: FloatArray, doubtful: FloatArray, as_far: float = 0.5) -> FloatArray:
-    """Intervals halfway to those that hold both answers; 0% unseen stays possible where it was.
+    """Intervals ``as_far`` on the way to those that hold both answers; 0% unseen stays possible.
 
-    Parameters
-    ----------
-    limits, doubtful : ndarray of shape (K + 1, 2)
-        Ends of the other answer and of all columns, of the unseen share last.
-    as_far : float
-        How far on the way, from 0 to 1.
-
-    Returns
-    -------
-    ndarray of shape (K + 1, 2)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from unseen.proportions.again import reaching
-    >>> reaching(np.array([[0.6, 0.8], [0.2, 0.4]]), np.array([[0.2, 0.7], [0.0, 0.8]]))
-    array([[0.4, 0.8],
-           [0. , 0.6]])
+    Limits (K + 1, 2) are those of the other answer and of all columns.
     """
     low = np.minimum(limits[:, 0], doubtful[:, 0])
     both = np.column_stack([low, np.maximum(limits[:, 1], doubtful[:, 1])])

@@ -1,8 +1,7 @@
-"""The base of every estimator of class proportions.
+"""The base of every estimator of class proportions: Scorer -> Scores -> Reading -> Estimate.
 
-Scorer -> Scores -> Reading -> Estimate. An estimator declares the scores that it reads and whether
-it sees the unseen, names its scorer, and writes :meth:`ProportionEstimator.read`. Scoring,
-intervals and the record are written once, here.
+An estimator declares the scores that it reads and whether it sees the unseen, names its scorer, and
+writes :meth:`ProportionEstimator.read`. Scoring, intervals and the record are written once, here.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ from unseen.intervals import (
 from unseen.proportions.overlap import confusion_notices
 from unseen.records import Estimate, Notice, RocEvidence
 from unseen.samples import LabelledRows, check_labelled, check_n_classes, check_new, sample_notices
-from unseen.scores import Scorer, Scores
+from unseen.scores import Posteriors, PosteriorScorer, RowScores, Scorer, Scores
 
 # Parameters that scorers with a classifier have in common.
 CLASSIFIER_CONSTRAINTS: dict[str, list[Any]] = {
@@ -47,6 +46,7 @@ CLASSIFIER_CONSTRAINTS: dict[str, list[Any]] = {
     "random_state": ["random_state"],
     "n_jobs": [None, Integral],
 }
+_CLOSED_SET = "assumes that every new row belongs to a known class: it cannot see unseen classes."
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,12 +224,12 @@ class ProportionEstimator(BaseEstimator, ABC):
     ) -> tuple[Reading, Estimate]:
         """The reading of scores, and the estimate made of the reading."""
         self._validate_params()
+        method = type(self).__name__
         if not isinstance(scores, self.reads):
             raise TypeError(
-                f"scores must be {self.reads.__name__} for {type(self).__name__}; "
-                f"got {type(scores).__name__}."
+                f"scores must be {self.reads.__name__} for {method}; got {type(scores).__name__}."
             )
-        check_n_classes(type(self).__name__, scores.classes, self.n_classes)
+        check_n_classes(method, scores.classes, self.n_classes)
         reading = self.read(scores)
         limits = None
         if confidence is not None:
@@ -239,11 +239,16 @@ class ProportionEstimator(BaseEstimator, ABC):
             if reading.drift is not None and reading.drift.far:
                 # Which class a row looks like says nothing once classes moved so far.
                 limits = np.tile([0.0, 1.0], (len(reading.shares), 1))
+        # What a person should know: of the rows, of the reading, and of the method.
+        confused = confusion_notices(scores, reading.shares)
+        notices = (*scores.notices, *reading.notices, *confused)
+        if not self.sees_unseen:
+            notices = (*notices, Notice("closed_set", f"{method} {_CLOSED_SET}"))
         return reading, Estimate(
             classes=scores.classes,
             proportions=reading.shares[:-1],
             unseen=float(reading.shares[-1]),
-            method=type(self).__name__,
+            method=method,
             n_labelled=dict(zip(scores.classes, scores.counts.tolist(), strict=True)),
             n_new=scores.n_new,
             intervals=limits,
@@ -252,23 +257,11 @@ class ProportionEstimator(BaseEstimator, ABC):
             roc=reading.roc,
             pooled=reading.pooled,
             diagnostics=reading.diagnostics,
-            notices=self._notices(scores, reading),
+            notices=notices,
             seed=scores.seed,
             drift=reading.drift,
             detection_limit=reading.detection_limit,
         )
-
-    def _notices(self, scores: Scores, reading: Reading) -> tuple[Notice, ...]:
-        """What a person should know: of the rows, of the reading, and of the method."""
-        confused = confusion_notices(scores, reading.shares)
-        notices = (*scores.notices, *reading.notices, *confused)
-        if self.sees_unseen:
-            return notices
-        text = (
-            f"{type(self).__name__} assumes that every new row belongs to a known class: it "
-            "cannot see unseen classes."
-        )
-        return (*notices, Notice("closed_set", text))
 
     @by_a_team
     def estimate(
@@ -359,6 +352,36 @@ class ProportionEstimator(BaseEstimator, ABC):
         tags.input_tags.sparse = True
         tags.target_tags.required = True
         return tags
+
+
+class ClosedSetEstimator(ProportionEstimator):
+    """Base of the closed-set estimators: at least two classes, and nothing is unseen."""
+
+    reads: ClassVar[type[Scores]] = RowScores
+    sees_unseen = False
+    n_classes = (2, None)
+
+    # No ROC model and no sum of slopes stand between scores and shares: less escapes the
+    # bootstrap. Chosen by benchmarks/coverage_closed.py --choose.
+    _default_interval: ClassVar[IntervalMethod] = Calibrated(stretch=1.1)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class PosteriorEstimator(ClosedSetEstimator):
+    """Base of the estimators that read shares off a classifier's posteriors."""
+
+    reads: ClassVar[type[Scores]] = Posteriors
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = CLASSIFIER_CONSTRAINTS
+
+    classifier: Any = None
+    n_folds: int = 10
+    random_state: Any = None
+    n_jobs: int | None = None
+
+    def scorer(self, seed: int) -> Scorer:
+        """The scorer that makes the posteriors of the known classes."""
+        return PosteriorScorer(self.classifier, self.n_folds, seed, self.n_jobs)
 
 
 def found(findings: Sequence[Finding]) -> tuple[dict[str, Any], tuple[Notice, ...]]:

@@ -1,7 +1,7 @@
-"""Bayesian-bootstrap replicates of shares: rows are weighted, nothing is refitted.
+"""What shares by EM are worth: Bayesian-bootstrap replicates, and shrinkage of many classes.
 
-Rows of one person, site or batch are alike. Where rows have groups, groups are weighted in their
-place, all rows of a group alike.
+Rows are weighted, nothing is refitted. Where rows have groups (persons, sites), groups are weighted
+in their place, all rows of a group alike.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from scipy.special import gammaln
 
 from unseen._arrays import arrays_of, chosen_arrays, kept_there
 from unseen._team import row_blocks
@@ -24,8 +25,14 @@ EXACT_ROWS = 20_000
 _AT_HAND, _LEAST_BLOCK = 2**17, 64
 # From so many classes on a Newton step of a replicate costs far more than accelerated EM.
 _MANY_CLASSES = 20
-_MIN_POSTERIOR = 1e-15
+_MIN_POSTERIOR, _LEAST_SHARE = 1e-15, 1e-12
 _LEAST_SHAPE = 0.2
+# With fewer classes nothing was gained by shrinking where shares had changed (chosen on development
+# problems).
+_SHRUNK_CLASSES = 10
+# Strengths of the prior, in rows a class. The first stands for "shares may be anything", and leaves
+# EM alone.
+_STRENGTHS = 4.0 ** np.arange(-1, 5)
 
 
 def bootstrap_means(
@@ -35,55 +42,42 @@ def bootstrap_means(
     groups: IntArray | None = None,
 ) -> FloatArray:
     """Means of the rows (n, S) under Bayesian-bootstrap weights of rows, or of groups, (B, S)."""
-    arrays = arrays_of(rows)
-    if groups is None and len(rows) > EXACT_ROWS:
-        mean = arrays.host(rows.mean(axis=0))
-        return mean + _normal_noise(rows - arrays.put(mean), len(rows), n_replicates, rng)
-    rows = arrays.host(rows)
-    mean, sums, sizes = rows.mean(axis=0), rows, np.ones(len(rows))
+    sums, sizes = rows, np.ones(len(rows))
     if groups is not None:
-        sizes = np.bincount(groups).astype(float)
+        rows, sizes = arrays_of(rows).host(rows), np.bincount(groups).astype(float)
         sums = np.zeros((len(sizes), rows.shape[1]))
         np.add.at(sums, groups, rows)
+    arrays = arrays_of(sums)
     if len(sums) > EXACT_ROWS:
-        spread = sums - sizes[:, None] * mean
-        return mean + _normal_noise(spread, len(rows), n_replicates, rng)
+        mean = rows.mean(axis=0)
+        spread = rows - mean if groups is None else sums - sizes[:, None] * mean
+        values, vectors = np.linalg.eigh(arrays.host(spread.T @ spread))
+        root = vectors * np.sqrt(np.maximum(values, 0.0)) / len(rows)
+        drawn = rng.standard_normal((n_replicates, spread.shape[1]))
+        return np.asarray(arrays.host(mean) + drawn @ root.T)
+    sums = arrays.host(sums)
     means = np.empty((n_replicates, rows.shape[1]))
-    for part in _blocks(n_replicates, len(sums)):
-        weights = _weights(len(sums), part.stop - part.start, rng, groups is not None)
+    for part, weights in _weights(len(sums), len(sums), n_replicates, rng, groups is not None):
         means[part] = weights @ sums / (weights @ sizes)[:, None]
     return means
 
 
-def _blocks(n_replicates: int, n_rows: int) -> list[slice]:
-    """Replicates of weights of so many rows that are worked on at a time."""
-    return row_blocks(n_replicates, max(_LEAST_BLOCK, _AT_HAND // n_rows))
-
-
-def _normal_noise(
-    spread: Array, n_rows: int, n_replicates: int, rng: np.random.Generator
-) -> FloatArray:
-    """Draws of the normal law of a sum over this spread (G, S), as a mean of so many rows."""
-    values, vectors = np.linalg.eigh(arrays_of(spread).host(spread.T @ spread))
-    root = vectors * np.sqrt(np.maximum(values, 0.0)) / n_rows
-    return np.asarray(rng.standard_normal((n_replicates, spread.shape[1])) @ root.T)
-
-
 def _weights(
-    n_drawn: int, n_replicates: int, rng: np.random.Generator, of_groups: bool
-) -> FloatArray:
-    """Bayesian-bootstrap weights of rows, (B, n), or of G groups.
+    n_drawn: int, n_rows: int, n_replicates: int, rng: np.random.Generator, of_groups: bool
+) -> Iterator[tuple[slice, FloatArray]]:
+    """Bayesian-bootstrap weights of rows, or of G groups, for some replicates (b, n) at a time.
 
     Weights of shape ``(G - 2) / G`` give the mean of G groups the variance ``s^2 / G`` with the
-    unbiased ``s^2``. Exponential weights, which serve for rows, give ``(G - 1) / (G + 1)`` of
-    this: half of it for three groups.
+    unbiased ``s^2``; exponential ones, which serve for rows, half of it for three groups.
     """
-    if not of_groups:
-        return rng.standard_exponential((n_replicates, n_drawn))
-    shape = max((n_drawn - 2) / n_drawn, _LEAST_SHAPE)
-    # A weight as small as 0 for all groups would leave no mean.
-    drawn = rng.standard_gamma(shape, (n_replicates, n_drawn))
-    return np.maximum(drawn, np.finfo(np.float64).tiny)
+    for part in row_blocks(n_replicates, max(_LEAST_BLOCK, _AT_HAND // n_rows)):
+        size = part.stop - part.start, n_drawn
+        if of_groups:
+            drawn = rng.standard_gamma(max((n_drawn - 2) / n_drawn, _LEAST_SHAPE), size)
+            # A weight as small as 0 for all groups would leave no mean.
+            yield part, np.maximum(drawn, np.finfo(np.float64).tiny)
+        else:
+            yield part, rng.standard_exponential(size)
 
 
 def drawn_groups(record: Posteriors, sample: int) -> IntArray | None:
@@ -107,12 +101,11 @@ def em_replicates(
     rng: np.random.Generator,
     known: FloatArray | None = None,
 ) -> FloatArray:
-    """Shares under Bayesian-bootstrap weights of all rows, (B, K), from the shares found.
+    """Shares under Bayesian-bootstrap weights of all rows or groups, (B, K), from the shares found.
 
-    New rows are weighted in the likelihood. Labelled rows stand behind the class densities:
-    by moving those, their weights add a linear term to it (:func:`labelled_noise`). Where the
-    record has groups, these are weighted. ``known`` (m,) is the probability of each new row to
-    belong to a known class, by which the row counts; None is 1 for all.
+    New rows are weighted in the likelihood; weights of labelled rows add a linear term to it
+    (:func:`labelled_noise`). ``known`` (m,) is the probability of each new row to belong to a known
+    class, by which the row counts; None is 1 for all.
     """
     n_rows = len(record.new)
     if known is None and n_rows > EXACT_ROWS:
@@ -127,10 +120,6 @@ def em_replicates(
     solver = mixture_shares if len(shares) < _MANY_CLASSES else approximate_mixture_shares
     n_drawn = n_rows if groups is None else int(groups.max()) + 1
 
-    def drawn() -> Iterator[tuple[slice, FloatArray]]:
-        for part in _blocks(n_replicates, n_rows):
-            yield part, _weights(n_drawn, part.stop - part.start, rng, groups is not None)
-
     def solved(part: tuple[slice, FloatArray]) -> FloatArray:
         some, weights = part
         if groups is not None:
@@ -140,7 +129,8 @@ def em_replicates(
         weights /= weights.sum(axis=1, keepdims=True)
         return solver(ratios, weights, noise[some], start=shares)
 
-    return np.concatenate(chosen_arrays().side_by_side(solved, drawn()))
+    drawn = _weights(n_drawn, n_rows, n_replicates, rng, groups is not None)
+    return np.concatenate(chosen_arrays().side_by_side(solved, drawn))
 
 
 def labelled_noise(
@@ -186,8 +176,8 @@ def _one_step(
 def shares_by_sums(sums: PosteriorSums, pull: FloatArray | None = None) -> FloatArray:
     """Shares of the highest likelihood, by one Newton step from the shares of drawn rows.
 
-    Those are off by some 1 / sqrt(m), and a Newton step squares an error: what is left is of the
-    order 1 / m. ``pull`` (B, K) tilts the likelihood for replicates.
+    Those are off by some 1 / sqrt(m), and a Newton step squares an error. ``pull`` (B, K) tilts the
+    likelihood for replicates.
     """
     curvature = sums.products / sums.n_rows
     slope = sums.slopes / sums.n_rows
@@ -206,3 +196,49 @@ def sums_replicates(
     root = vectors * np.sqrt(np.maximum(values, 0.0) / sums.n_rows)
     noise = rng.standard_normal((n_replicates, len(slope))) @ root.T
     return shares_by_sums(sums, noise - labelled_noise(record, shares, n_replicates, rng))
+
+
+def shrunk_shares(
+    record: Posteriors, shares: FloatArray, known: FloatArray | None = None
+) -> FloatArray:
+    """Shares by EM, (K,), drawn towards the label shares; as they are if classes are few.
+
+    Where classes are many and their rows few, EM takes noise for shares. A Dirichlet prior with the
+    label shares as its mean is worth so many more rows: its strength. The new rows say how probable
+    each strength is (docs/default.md). ``known`` is that of :func:`em_replicates`.
+    """
+    ratios, n_classes = record.ratios, len(shares)
+    if n_classes < _SHRUNK_CLASSES or len(ratios) > EXACT_ROWS:
+        return shares
+    ratios = ratios / ratios.max(axis=1, keepdims=True)
+    rows = np.ones(len(ratios)) if known is None else known
+    prior = n_classes * _STRENGTHS[:, None] * record.training_shares
+    # The most probable shares, in the coordinates log(share): a prior is worth ``prior_k`` rows
+    # that can be of class k alone.
+    weights = np.hstack([np.tile(rows, (len(prior), 1)), prior])
+    weights /= weights.sum(axis=1, keepdims=True)
+    every = np.vstack([ratios, np.eye(n_classes)])
+    found = approximate_mixture_shares(every, weights, np.zeros(prior.shape), start=shares)
+    found = np.maximum(found, _LEAST_SHARE)
+    evidence = np.array([_evidence(ratios, rows, *one) for one in zip(prior, found, strict=True)])
+    weight = np.exp(evidence - evidence.max())
+    found[0] = shares
+    return np.asarray(weight @ found / weight.sum())
+
+
+def _evidence(ratios: FloatArray, rows: FloatArray, prior: FloatArray, shares: FloatArray) -> float:
+    """Log-probability of the new rows under a Dirichlet prior, by Laplace's method at its peak.
+
+    In the coordinates ``log(share)`` the curvature is ``diag(prior) + sum_j p_j p_j' - n shares
+    shares'``, with the posteriors ``p_j`` of the rows and n rows, those of the prior included.
+    Along (1, ..., 1) nothing changes: that direction is given the curvature n.
+    """
+    mixed = ratios * shares
+    density = mixed.sum(axis=1)
+    posteriors = mixed / density[:, None]
+    n_rows = rows.sum() + prior.sum()
+    curvature = np.diag(prior) + (posteriors * rows[:, None]).T @ posteriors
+    curvature += n_rows * (1 / len(shares) - np.outer(shares, shares))
+    spread = (np.log(n_rows) - np.linalg.slogdet(curvature)[1]) / 2
+    height = rows @ np.log(density) + prior @ np.log(shares)
+    return float(height + gammaln(prior.sum()) - gammaln(prior).sum() + spread)

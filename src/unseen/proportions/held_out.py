@@ -1,11 +1,14 @@
-"""Labelled rows in groups: hold groups out, and ask of each, where nothing is new, what is unseen.
+"""What is claimed where nothing is new: of a control, and of labelled groups held out.
 
-New rows come from another person, site or batch than the labelled ones. What the estimator claims
-of a labelled group that it did not learn from is what it claims where nothing is new.
+A control are rows of the same place as the new ones, believed to hold no new class: each row under
+the known class that it looks like, it takes the place of the labelled rows (docs/drift.md). And new
+rows come from another person, site or batch than the labelled ones: what the estimator claims of a
+labelled group that it did not learn from is what it claims where nothing is new.
 """
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -13,19 +16,107 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unseen._progress import between, each
-from unseen._types import BoolArray, IntArray
+from unseen._random import whole_seed
+from unseen._types import BoolArray, IntArray, Matrix
 from unseen._wording import listed, named, shown
-from unseen.drift import HeldOut, calibrated, group_tolerance
+from unseen.drift import Control, HeldOut, calibrated, group_tolerance
+from unseen.intervals import check_interval
 from unseen.proportions.base import ProportionEstimator, answer, seeded_copy
 from unseen.records import Estimate, Notice
-from unseen.samples import LabelledRows, check_new, in_one_group
+from unseen.samples import LabelledRows, check_new, in_one_group, sample_notices
+from unseen.samples.checks import warn
+from unseen.samples.clusters import row_keys
 from unseen.samples.labelled import is_missing
-from unseen.scores.base import FOLDS
+from unseen.samples.oddities import copy_notices
+from unseen.scores.base import FOLDS, stack_samples
 from unseen.scores.hidden import between_groups
+from unseen.simplex import mixture_shares
 
 # Each part costs an estimate. With ten a new group is worse than all in one case of eleven.
 MOST_PARTS = 10
 _FEWEST_ROWS, _MOST_ROWS = 30, 5_000
+# Of fewer rows no density ratio can be learnt; the labelled rows of the class know more.
+FEWEST_IN_CONTROL = 20
+
+
+def estimate_against_control(
+    fitted: ProportionEstimator,
+    X_new: ArrayLike,
+    control: ArrayLike,
+    confidence: float | None = None,
+) -> Estimate:
+    """Estimate the shares in new rows, with known classes as they look in the control.
+
+    ``control`` of the estimate says what training alone would claim of the control.
+    """
+    estimator = seeded_copy(fitted, "control")
+    check_interval(confidence)
+    rows = check_new(fitted.labelled_, control, name="control")
+    if rows.shape[0] < FEWEST_IN_CONTROL:
+        raise ValueError(
+            f"control must have at least {FEWEST_IN_CONTROL} rows; got {rows.shape[0]}."
+        )
+    new = check_new(fitted.labelled_, X_new)
+    notices = sample_notices(fitted.labelled_, new, given=X_new)
+    notices += _shared_rows(fitted.labelled_.rows, rows, new)
+    claim = answer(estimator, fitted.labelled_, rows, confidence)
+    here, lacking = rows_of_control(estimator, rows)
+    there = copy(estimator)
+    there.labelled_ = here
+    found = there.with_verdict(answer(there, here, new, confidence), new, None)
+    limits = None if claim.intervals is None else tuple(claim.intervals[-1].tolist())
+    verdict = None if claim.drift is None else claim.drift.verdict
+    return replace(
+        found,
+        control=Control(rows.shape[0], claim.unseen, limits, verdict),
+        n_labelled=claim.n_labelled,
+        notices=(*notices, *found.notices, *lacking),
+    )
+
+
+def _shared_rows(labelled: Matrix, control: Matrix, new: Matrix) -> tuple[Notice, ...]:
+    """Rows that the control has in common with another sample, where chance does not put them."""
+    with_new, with_labelled = (
+        [one for one in copy_notices(*pair) if one.code == "rows_in_both"]
+        for pair in ((control, new, "control", "X_new"), (labelled, control, "X", "control"))
+    )
+    keys, keys_new = np.split(row_keys(control, new), [control.shape[0]])
+    if with_new and np.isin(keys_new, keys).all():
+        raise ValueError(
+            "control must hold other rows than the new ones; it holds all of them, so that none "
+            "could be called unseen."
+        )
+    for notice in (*with_new, *with_labelled):
+        warn(notice.text)
+    return (*with_new, *with_labelled)
+
+
+def rows_of_control(
+    fitted: ProportionEstimator, rows: Matrix
+) -> tuple[LabelledRows, tuple[Notice, ...]]:
+    """Checked rows of the control under the class that each looks like, as labelled rows.
+
+    A class that fewer than 20 rows look like keeps its labelled rows beside these, and a notice.
+    """
+    labelled, codes = fitted.labelled_, np.zeros(rows.shape[0], dtype=np.intp)
+    if len(labelled.classes) > 1:
+        scorer = fitted.scorer(whole_seed(fitted.random_state)).posterior_scorer()
+        posteriors = replace(scorer, n_folds=None).score(labelled, rows)
+        # The likeliest class of each row, at the shares that EM finds in these rows.
+        shares = mixture_shares(posteriors.ratios, start=posteriors.prior)
+        codes = (posteriors.ratios * shares).argmax(axis=1)
+    few = np.bincount(codes, minlength=len(labelled.classes)) < FEWEST_IN_CONTROL
+    kept = few[labelled.codes]
+    stacked, _ = stack_samples(rows, labelled.rows[kept])
+    sample = replace(labelled, rows=stacked, codes=np.append(codes, labelled.codes[kept]))
+    said = (
+        f"fewer than {FEWEST_IN_CONTROL} rows of the control look like it, so its labelled rows "
+        "are used too. Where the class has moved, its rows look new."
+    )
+    return sample, tuple(
+        Notice("class_not_in_control", f"class {named(label)}: {said}", about=label)
+        for label in labelled.classes[few].tolist()
+    )
 
 
 def estimate_with_groups(
@@ -52,8 +143,18 @@ def estimate_with_groups(
     first = 1 / (len(parts) + 1)
     with between(0.0, first):
         found = estimator.estimate(X_new, confidence=confidence)
+    claims = []
     with between(first, 1.0):
-        claims = _claims(estimator, group, parts, names, n_groups_new, rng)
+        for part in each(parts):
+            claim = _claim(estimator, np.isin(group, part), n_groups_new, rng)
+            if claim is not None:
+                claims.append((listed([shown(names[one]) for one in part]), claim))
+    if not claims:
+        raise ValueError(
+            "groups must leave enough rows to hold a group out, at least "
+            f"{FOLDS} of some class on either side; got {len(names)} groups of "
+            f"{int(np.median(np.bincount(group)))} rows."
+        )
     far = between_groups(rows, labelled.rows, group, rng)
     tolerance, factors = group_tolerance(far.new, far.labelled, labelled.codes, group)
     held_out = HeldOut(
@@ -78,29 +179,6 @@ def held_out_parts(
     n_parts = min(MOST_PARTS, len(sizes) // together)
     order = rng.permutation(len(sizes))
     return [order[place * together : (place + 1) * together] for place in range(n_parts)]
-
-
-def _claims(
-    estimator: ProportionEstimator,
-    group: IntArray,
-    parts: list[IntArray],
-    names: NDArray[Any],
-    n_groups_new: int,
-    rng: np.random.RandomState,
-) -> list[tuple[str, Estimate]]:
-    """What the groups of each part are called, and the answer about them."""
-    claims = [
-        (listed([shown(names[one]) for one in part]), claim)
-        for part in each(parts)
-        if (claim := _claim(estimator, np.isin(group, part), n_groups_new, rng)) is not None
-    ]
-    if not claims:
-        raise ValueError(
-            "groups must leave enough rows to hold a group out, at least "
-            f"{FOLDS} of some class on either side; got {len(names)} groups of "
-            f"{int(np.median(np.bincount(group)))} rows."
-        )
-    return claims
 
 
 def _claim(

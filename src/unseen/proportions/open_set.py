@@ -11,7 +11,6 @@ say which to trust, by the placement likelihood of the new rows among the labell
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral, Real
@@ -24,7 +23,7 @@ from unseen._frozen import Frozen
 from unseen._random import even_draws, generator
 from unseen._sklearn import Interval
 from unseen._team import own_threads
-from unseen._types import FloatArray, Matrix
+from unseen._types import FloatArray, IntArray, Matrix
 from unseen.drift import (
     Drift,
     MovedReading,
@@ -36,6 +35,7 @@ from unseen.drift import (
 from unseen.intervals import Credible, IntervalMethod
 from unseen.mixture.detection import Missed, detection_limit, detection_power, missed_share
 from unseen.mixture.placement import (
+    LARGEST_LOG,
     SMALL_REST,
     Candidates,
     PlacementPosterior,
@@ -48,11 +48,10 @@ from unseen.proportions.base import (
     ProportionEstimator,
     Reading,
 )
-from unseen.proportions.bootstrap import em_replicates
-from unseen.proportions.overlap import known_overlap, overlap_notices
-from unseen.proportions.shrinking import shrunk_shares
-from unseen.records import Estimate
-from unseen.roc.pooled import CurveLattice, WeighedLattice, fitted_lattice
+from unseen.proportions.bootstrap import em_replicates, shrunk_shares
+from unseen.proportions.overlap import known_overlap
+from unseen.records import Estimate, RocEvidence
+from unseen.roc.pooled import fitted_lattice
 from unseen.roc.sketch import scored_evidence
 from unseen.scores import OpenScorer, OpenScores
 from unseen.scores.hidden import hidden_from_posteriors
@@ -182,8 +181,8 @@ class OpenSetEstimator(ProportionEstimator):
             prior = PRIOR_CLOSED_ONE if len(scores.classes) == 1 else PRIOR_CLOSED_MORE
         moved = three = drift = None
         with own_threads():  # or rounding would depend on the number of cores
-            fit, overlap = open_set_fit(scores, float(prior)), known_overlap(scores)
-            missed = _missed(scores) if prior < 1 else Missed()
+            fit, (overlap, doubts) = open_set_fit(scores, float(prior)), known_overlap(scores)
+            missed, limit = _unfound(scores, float(prior))
             fit = replace(fit, posterior=replace(fit.posterior, overlap=overlap, missed=missed))
             if self.prior_moved != 0 and prior < 1:
                 if fit.posterior.probability_open >= _SURELY_CLOSED:
@@ -192,48 +191,31 @@ class OpenSetEstimator(ProportionEstimator):
                 seen = (three.probability_moved, moved.far) if three and moved else (0.0, 0.0)
                 drift = drift_record(scores, *seen, fit.shares[-1])
             fit, three = _shrunk(scores, fit, three)
-        follows = three is not None and self._follows(scores, drift)
-        shares = three.shares if three is not None and follows else fit.shares
-        # The ROC of the candidate of least log-loss, at the shares of the answer.
-        mixture, best = np.maximum(shares[:-1], _MIN_SHARE), scores.ratios.best
-        ratios = ratios_at_shares(scores, mixture / mixture.sum())
-        weight = (mixture / scores.counts)[scores.codes]
-        pair = ratios.new[:, best], ratios.labelled[:, best]
-        pooled = scored_evidence(*pair, 1 - float(shares[-1]), weight)
-        draws = partial(_posterior_draws, scores, fit)
-        if three is not None and moved is not None:
-            draws = partial(_three_draws, scores, fit, moved, three)
+        # With one class little tells a class that moved from a new one that overlaps it: the
+        # verdict and the intervals allow for moved, and the shares follow where the verdict is
+        # "moved". Rows that lie as far off as those of a new class are taken for one where moved
+        # is not sure.
+        sure = len(scores.classes) > 1 or self.prior_moved is not None
+        sure = sure or (drift is not None and drift.verdict == "moved")
+        follows = three if sure and drift is not None and not drift.as_class else None
+        shares = fit.shares if follows is None else follows.shares
+        pooled = _pooled_roc(scores, shares)
         return OpenSetReading(
             shares=shares,
-            replicates=draws,
+            replicates=partial(_draws, scores, fit, moved, three),
             roc={scores.classes[0]: pooled} if len(scores.classes) == 1 else {},
             pooled=pooled,
             diagnostics=_diagnostics(fit.posterior, three, drift),
-            notices=(*overlap_notices(overlap), *(() if drift is None else drift.notices)),
+            notices=(*doubts, *(() if drift is None else drift.notices)),
             drift=drift,
-            detection_limit=_detection_limit(scores, float(prior)),
+            detection_limit=limit,
             fit=fit,
-            three=three if follows else None,
+            three=follows,
         )
 
     def with_verdict(self, estimate: Estimate, rows: Matrix, drift: Drift | None) -> Estimate:
-        """The estimate, or the answer to the question asked again (``proportions/again.py``).
-
-        The verdict is in the estimate.
-        """
+        """The estimate, or the answer to the question asked again (``proportions/again.py``)."""
         return asked_again(self, self.labelled_, estimate, rows)
-
-    def _follows(self, scores: OpenScores, drift: Drift | None) -> bool:
-        """Whether the shares are those of three hypotheses, or of closed and open alone.
-
-        With one class little tells a class that moved from a new one that overlaps it: the verdict
-        and the intervals allow for moved, and the shares follow where the verdict is "moved". Rows
-        that lie as far off as those of a new class are taken for one where moved is not sure.
-        """
-        if drift is None or drift.as_class:
-            return False
-        several = len(scores.classes) > 1 or self.prior_moved is not None
-        return several or drift.verdict == "moved"
 
 
 def _shrunk(
@@ -250,28 +232,27 @@ def _shrunk(
     return replace(fit, closed=closed, known_mixture=opened), three
 
 
-def _detection_limit(scores: OpenScores, prior_closed: float) -> float | None:
-    """The unseen share that would have been found 4 times in 5; see ``mixture/detection.py``."""
-    if not scores.hidden or prior_closed in (0.0, 1.0):
-        return None
-    power = detection_power(scores.hidden, *effective_rows(scores), prior_closed, SMALL_SHARE)
-    return detection_limit(power)
-
-
-def _missed(scores: OpenScores) -> Missed:
-    """The unseen share that may be there although nothing was found.
+def _unfound(scores: OpenScores, prior_closed: float) -> tuple[Missed, float | None]:
+    """The unseen share that may be there unfound, and the one that is found 4 times in 5.
 
     Distances say what a class like the known ones must look like. Discriminators may see more, as
     posteriors see more of the known classes, if they learn a class that nobody labelled as well.
     """
-    if not scores.hidden or scores.posteriors is None:
-        return Missed()
-    of_labelled, codes = scores.posteriors.of_labelled, scores.codes
-    given = *effective_rows(scores), 0.5, SMALL_SHARE
-    by_distances = detection_power(scores.hidden, *given)
-    by_posteriors = detection_power(hidden_from_posteriors(of_labelled, codes), *given)
+    if not scores.hidden or prior_closed == 1:
+        return Missed(), None
+    counted, limit = effective_rows(scores), None
+    if prior_closed > 0:
+        power = detection_power(scores.hidden, *counted, prior_closed, SMALL_SHARE)
+        limit = detection_limit(power)
+    if scores.posteriors is None:
+        return Missed(), limit
+    seen_by_posteriors = hidden_from_posteriors(scores.posteriors.of_labelled, scores.codes)
+    by_distances, by_posteriors = (
+        detection_power(hidden, *counted, 0.5, SMALL_SHARE)
+        for hidden in (scores.hidden, seen_by_posteriors)
+    )
     more = np.maximum(by_distances, by_posteriors) - by_distances
-    return missed_share(by_distances + _LEARNT * more, SMALL_SHARE)
+    return missed_share(by_distances + _LEARNT * more, SMALL_SHARE), limit
 
 
 def effective_rows(scores: OpenScores) -> tuple[float, float]:
@@ -282,6 +263,15 @@ def effective_rows(scores: OpenScores) -> tuple[float, float]:
     return float(cells.new.sum()), float(cells.labelled.sum())
 
 
+def _pooled_roc(scores: OpenScores, shares: FloatArray) -> RocEvidence:
+    """The ROC of the candidate of least log-loss, at the shares of the answer."""
+    mixture, best = np.maximum(shares[:-1], _MIN_SHARE), scores.ratios.best
+    ratios = ratios_at_shares(scores, mixture / mixture.sum())
+    weight = (mixture / scores.counts)[scores.codes]
+    pair = ratios.new[:, best], ratios.labelled[:, best]
+    return scored_evidence(*pair, 1 - float(shares[-1]), weight)
+
+
 def _diagnostics(
     posterior: PlacementPosterior, three: ThreeHypotheses | None, drift: Drift | None
 ) -> dict[str, float]:
@@ -290,7 +280,7 @@ def _diagnostics(
     found = {"probability_unseen": unseen}
     if drift is None or drift.verdict == "still":
         # Where known classes moved, the factor says that the rows differ, and not by what.
-        found["bayes_factor"] = posterior.bayes_factor
+        found["bayes_factor"] = float(np.exp(min(posterior.log_bayes_factor, LARGEST_LOG)))
     if drift is not None:
         found["probability_moved"] = drift.probability_moved
         # Under three hypotheses the probability and the factor do not tell the prior.
@@ -303,95 +293,65 @@ def open_set_fit(
     prior_closed: float,
     n_rounds: int = 3,
     small_share: float | None = None,
-    lattice_of: Callable[..., WeighedLattice] = fitted_lattice,
+    fine: bool = True,
 ) -> OpenSetFit:
     """Evidence at the closed-set shares, then rounds of placement and EM for the open ones.
 
     Without rounds the closed shares stay among the known classes. ``small_share`` is that of
     :func:`~unseen.roc.pooled.share_density`: None is .3 for one known class, .03 for several.
-    ``lattice_of`` makes the lattice of curves, as :func:`~unseen.roc.pooled.fitted_lattice` does.
+    If not ``fine``, the lattice of curves is a coarse one.
     """
-    posteriors = scores.posteriors
     if small_share is None:
-        small_share = SMALL_REST if posteriors is None else SMALL_SHARE
-    prior = lattice_of, prior_closed, small_share
-    posterior, known, lattice = _posterior_at_shares(scores, scores.closed, *prior)
-    evidence, mixture = posterior.log_bayes_factor, scores.closed
-    for _ in range(n_rounds if posteriors is not None else 0):
-        mixture = mixture_of_known(scores, known)
-        posterior, known, lattice = _posterior_at_shares(scores, mixture, *prior, lattice)
+        small_share = SMALL_REST if scores.posteriors is None else SMALL_SHARE
+    arrays, mixture, near = chosen_arrays(), scores.closed, None
+    turns = 0 if scores.posteriors is None else n_rounds
+    for turn in range(turns + 1):
+        counted = np.maximum(mixture, _MIN_SHARE)
+        candidates = Candidates.from_ratios(ratios_at_shares(scores, counted))
+        cells = candidates.cells((counted / scores.counts)[scores.codes])
+        lattices = small_share, near, scores.lattices, fine
+        weighed = fitted_lattice(cells, candidates.log_prior, *lattices)
+        posterior, near = placement_posterior(weighed, prior_closed), weighed.lattice
+        if turn == 0:
+            evidence = posterior.log_bayes_factor
+        probability = arrays.zeros((scores.n_new,))
+        for one, place in zip(posterior.known, cells.place, strict=True):
+            probability += arrays.looked_up(one, place)
+        known = arrays.host(probability.clip(_MIN_RATIO, 1.0))
+        if turn < turns:
+            mixture = mixture_of_known(scores, known)
     return OpenSetFit(scores.closed, mixture, replace(posterior, log_bayes_factor=evidence), known)
 
 
-def _posterior_at_shares(
-    scores: OpenScores,
-    mixture: FloatArray,
-    lattice_of: Callable[..., WeighedLattice],
-    prior_closed: float,
-    small_share: float,
-    near: CurveLattice | None = None,
-) -> tuple[PlacementPosterior, FloatArray, CurveLattice]:
-    """Posterior of nu, probability of each new row to be known, and the lattice of curves."""
-    mixture = np.maximum(mixture, _MIN_SHARE)
-    weight = (mixture / scores.counts)[scores.codes]
-    candidates = Candidates.from_ratios(ratios_at_shares(scores, mixture))
-    cells = candidates.cells(weight)
-    weighed = lattice_of(cells, candidates.log_prior, small_share, near, scores.lattices)
-    prior = prior_closed, small_share
-    posterior = placement_posterior(cells, candidates.log_prior, *prior, weighed)
-    arrays = chosen_arrays()
-    known = arrays.zeros((scores.n_new,))
-    for probability, place in zip(posterior.known, cells.place, strict=True):
-        known += arrays.looked_up(probability, place)
-    return posterior, arrays.host(known.clip(_MIN_RATIO, 1.0)), weighed.lattice
-
-
-def _posterior_draws(
-    scores: OpenScores, fit: OpenSetFit, n_draws: int, random_state: Any
-) -> FloatArray:
-    """Draws of the shares, (B, K + 1): nu from its posterior, the known shares by bootstrap."""
-    rng = generator(random_state)
-    level, wide = even_draws(n_draws, rng), for_intervals(fit.posterior)
-    nu, is_open = wide.quantile(level), level < wide.probability_open
-    if not is_open.all():
-        within = (level[~is_open] - wide.probability_open) / (1 - wide.probability_open)
-        nu[~is_open] = 1 - wide.missed.quantile(within)
-    mixture, posteriors = np.ones((n_draws, len(scores.classes))), scores.posteriors
-    if posteriors is not None:
-        calibrated, n_open = posteriors.calibrated, int(is_open.sum())
-        with own_threads():
-            if n_open < n_draws:
-                mixture[~is_open] = em_replicates(calibrated, fit.closed, n_draws - n_open, rng)
-            if n_open:
-                mixture[is_open] = em_replicates(
-                    calibrated, fit.known_mixture, n_open, rng, fit.known
-                )
-    return np.column_stack([nu[:, None] * mixture, 1 - nu])
-
-
-def _three_draws(
+def _draws(
     scores: OpenScores,
     fit: OpenSetFit,
-    moved: MovedReading,
-    three: ThreeHypotheses,
+    moved: MovedReading | None,
+    three: ThreeHypotheses | None,
     n_draws: int,
     random_state: Any,
 ) -> FloatArray:
-    """Draws of the shares, (B, K + 1), each from one of the three hypotheses."""
+    """Draws of the shares, (B, K + 1), each from one of the hypotheses.
+
+    The unseen share u is drawn from its posterior, the shares of the known classes by bootstrap.
+    """
     rng = generator(random_state)
-    u, part = three.draws(n_draws, rng)
-    mixture, posteriors = np.ones((n_draws, len(scores.classes))), scores.posteriors
-    if posteriors is not None:
-        too_far = moved.far > _TOO_FAR
-        known = [None, fit.known, None if too_far else moved.known]
+    if three is None or moved is None:
+        level, wide = even_draws(n_draws, rng), for_intervals(fit.posterior)
+        nu, is_open = wide.quantile(level), wide.probability_open
+        part: IntArray = (level < is_open).astype(np.intp)
+        nu[part == 0] = 1 - wide.missed.quantile((level[part == 0] - is_open) / (1 - is_open))
+        u, mixtures, known = 1 - nu, [fit.closed, fit.known_mixture], [None, fit.known]
+    else:
+        u, part = three.draws(n_draws, rng)
+        nu, mixtures = 1 - u, [*three.mixtures]
+        known = [None, fit.known, None if moved.far > _TOO_FAR else moved.known]
+    mixture = np.ones((n_draws, len(scores.classes)))
+    if scores.posteriors is not None:
+        calibrated = scores.posteriors.calibrated
         with own_threads():
             for place in np.unique(part):
                 chosen = part == place
-                mixture[chosen] = em_replicates(
-                    posteriors.calibrated,
-                    three.mixtures[place],
-                    int(chosen.sum()),
-                    rng,
-                    known[place],
-                )
-    return np.column_stack([(1 - u)[:, None] * mixture, u])
+                given = mixtures[place], int(chosen.sum()), rng, known[place]
+                mixture[chosen] = em_replicates(calibrated, *given)
+    return np.column_stack([nu[:, None] * mixture, u])

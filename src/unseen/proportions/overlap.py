@@ -28,15 +28,14 @@ _LEAST_SUM, _LEAST_DENSITY = 1e-300, 1e-12
 def pair_information(densities: FloatArray, codes: IntArray) -> tuple[FloatArray, FloatArray]:
     """Worth of a row for telling two classes apart, in rows of known class; and its noise.
 
-    Between classes a and b in equal shares, a row with the class densities r_a and r_b tells as
-    much about the shares as ``E[(2q - 1)^2]`` rows whose class is known, ``q = r_a / (r_a + r_b)``:
-    the Fisher information of the share, as a part of the most that there can be. For calibrated
-    posteriors this is half the difference of the mean of ``2q - 1`` between the two classes, which
-    classifiers that are too sure of themselves cannot raise.
+    Between classes a and b in equal shares, a row with the densities r_a and r_b tells as much
+    about the shares as ``E[(2q - 1)^2]`` rows whose class is known, ``q = r_a / (r_a + r_b)``. For
+    calibrated posteriors this is half the difference of the mean of ``2q - 1`` between the two
+    classes, which classifiers that are too sure of themselves cannot raise.
 
-    Densities (n, K) at the labelled rows are out of fold, up to a factor for each row; of very many
-    rows of a class a fixed draw counts. The worth (K, K) is 1 where two classes never overlap and 0
-    where nothing tells them apart; its noise (K, K) are standard errors.
+    Densities (n, K) at the labelled rows are out of fold, up to a factor for each row. The worth
+    (K, K) is 1 where two classes never overlap and 0 where nothing tells them apart; its noise (K,
+    K) are standard errors.
     """
     n_classes = densities.shape[1]
     mean, variance = np.zeros((2, n_classes, n_classes))
@@ -52,10 +51,7 @@ def pair_information(densities: FloatArray, codes: IntArray) -> tuple[FloatArray
 
 
 def confusion_notices(scores: Any, shares: FloatArray) -> tuple[Notice, ...]:
-    """A notice where classes cannot be told apart, with the shares that belong together.
-
-    Scores without posteriors of the labelled rows have nothing to look at.
-    """
+    """A notice where classes cannot be told apart, with the shares that belong together."""
     posteriors = getattr(scores, "posteriors", scores)
     if getattr(posteriors, "labelled", None) is None or not hasattr(posteriors, "prior"):
         return ()
@@ -80,14 +76,14 @@ def confusion_notices(scores: Any, shares: FloatArray) -> tuple[Notice, ...]:
 def slope_total(scores: OpenScores) -> float:
     """Sum of the slopes of all known classes, read off scores that the default makes anyway.
 
-    Taken by itself, class i accounts for the largest share of its distribution that fits into the
-    new one, ``nu(P_0, P_i)``: the slope of its ROC, Eq. (4). Where no class lies inside a mixture
-    of the others the slopes sum to at most 1, noise apart. A sum far above 1 says that the same new
-    rows would do for several classes, as they would for a class that training never saw.
+    Taken by itself, class i accounts for ``nu(P_0, P_i)``: the slope of its ROC, Eq. (4). Where no
+    class lies inside a mixture of the others the slopes sum to at most 1, noise apart. A sum far
+    above 1 says that the same new rows would do for several classes, as they would for an unseen
+    one.
 
     The log density ratio of the new rows against class i is that against the known classes mixed,
     plus the logarithm of the mixture's density over the class's, which the posteriors know. Of very
-    many rows a fixed draw is read. One class alone overlaps no other: its sum is 1.
+    many rows a fixed draw is read.
     """
     posteriors, ratios = scores.posteriors, scores.ratios
     if posteriors is None:
@@ -112,19 +108,14 @@ def _against_classes(
     return against[:, None] - np.log(np.maximum(densities, _LEAST_DENSITY))
 
 
-def known_overlap(scores: OpenScores) -> float:
-    """By what factor the known classes account for more than all new rows; 1 unless far above 1."""
-    total = slope_total(scores)
-    return total if total > _FAR_ABOVE_ONE else 1.0
-
-
-def overlap_notices(overlap: float) -> tuple[Notice, ...]:
-    """A notice where the known classes overlap."""
-    if overlap == 1:
-        return ()
+def known_overlap(scores: OpenScores) -> tuple[float, tuple[Notice, ...]]:
+    """By what factor known classes account for all new rows, 1 unless far above; a notice."""
+    overlap = slope_total(scores)
+    if overlap <= _FAR_ABOVE_ONE:
+        return 1.0, ()
     text = (
         f"the known classes overlap: taken one by one they would account for {overlap:.0%} of the "
         "new rows. An unseen class that lies among them looks known; the upper end of the unseen "
         "share allows for this."
     )
-    return (Notice("overlapping_classes", text),)
+    return overlap, (Notice("overlapping_classes", text),)

@@ -1,9 +1,8 @@
 """Bayesian bootstrap of a ROC (Gu, Ghosal & Roy, 2008): replicates and their mean curve.
 
 Each sample gets Dirichlet(1, ..., 1) weights over its rows. Only sums of weights over the cells of
-a sketch matter, and the sum over ``count`` rows is Gamma(count) before normalisation: weights are
-drawn per cell, at a cost that does not depend on the number of rows. The ROCs of several classes
-share their new rows, and so the weights of these rows.
+a sketch matter, and the sum over ``count`` rows is Gamma(count) before normalisation. The ROCs of
+several classes share their new rows, and so the weights of these rows.
 """
 
 from __future__ import annotations
@@ -107,9 +106,8 @@ def bootstrap_rocs(
 
     ``pairs`` holds for each class the scores of the new rows, always in the same order, and of the
     rows of the class. Within a replicate a new row has one weight for all classes. Above 20,000
-    rows in a pair, weights are drawn per cell and for each class by itself: each ROC then has the
-    right law, but the dependence between classes is lost. Shares of one mixture vary against each
-    other, so that their sum then varies too much rather than too little.
+    rows in a pair, weights are drawn per cell and for each class by itself: the dependence between
+    classes is lost, and the sum of shares varies too much rather than too little.
     """
     grid, rng = _checked_grid(false_alarm, n_replicates), generator(random_state)
     samples = [
@@ -127,14 +125,24 @@ def bootstrap_rocs(
         sketches = [RocSketch.from_scores(*pair) for pair in samples]
         alone = [bootstrap_roc(one, grid, n_replicates, rng).replicates for one in sketches]
         return np.stack(alone, axis=1)
-    cells = [_RowCells.from_scores(*pair) for pair in samples]
+    cells = []
+    for scores_F, scores_H in samples:
+        labelled, new = RocSketch.from_scores(scores_F, scores_H).increments()
+        used = labelled + new > 0
+        labelled, new = labelled[used], new[used]
+        held = np.flatnonzero(new)  # the cells with rows of F
+        # Counts have 64 bits everywhere, places 32 in a browser.
+        starts = (np.cumsum(new) - new).astype(np.intp)[held]
+        cells.append((labelled, held, starts, np.argsort(-scores_F)))
     replicates = np.empty((n_replicates, len(cells), grid.size))
-    n_cells = n_new + max(one.labelled.size for one in cells)
+    n_cells = n_new + max(labelled.size for labelled, *_ in cells)
     for part in row_blocks(n_replicates, max(1, _BLOCK_SIZE // n_cells)):
         weight = rng.standard_exponential((part.stop - part.start, n_new))
-        for label, one in enumerate(cells):
-            labelled = _gamma_weights(rng, one.labelled, len(weight))
-            replicates[part, label] = _read(labelled, one.summed(weight), grid)
+        for label, (labelled, held, starts, order) in enumerate(cells):
+            drawn = _gamma_weights(rng, labelled, len(weight))
+            summed = np.zeros(drawn.shape)
+            summed[:, held] = np.add.reduceat(weight[:, order], starts, axis=1)
+            replicates[part, label] = _read(drawn, summed, grid)
     return replicates
 
 
@@ -152,32 +160,6 @@ def bootstrap_slopes(
         return fit_roc(grid, curves[:, label], model).right_slope
 
     return np.stack(side_by_side(slopes, range(len(pairs))), axis=1)
-
-
-@dataclass(frozen=True, eq=False)
-class _RowCells:
-    """The rows of F and H of one class, sorted into cells by falling score."""
-
-    order: IntArray  # sorts the rows of F
-    starts: IntArray  # where each cell with rows of F begins in this order
-    held: IntArray  # the cells with rows of F
-    labelled: IntArray  # rows of H in each cell
-
-    @classmethod
-    def from_scores(cls, scores_F: FloatArray, scores_H: FloatArray) -> _RowCells:
-        labelled, new = RocSketch.from_scores(scores_F, scores_H).increments()
-        used = labelled + new > 0
-        labelled, new = labelled[used], new[used]
-        held = np.flatnonzero(new)
-        # Counts have 64 bits everywhere, places 32 in a browser.
-        starts = (np.cumsum(new) - new).astype(np.intp)
-        return cls(np.argsort(-scores_F), starts[held], held, labelled)
-
-    def summed(self, weight: FloatArray) -> FloatArray:
-        """Weights (B, n_F) of the rows of F, summed over the cells."""
-        new = np.zeros((len(weight), self.labelled.size))
-        new[:, self.held] = np.add.reduceat(weight[:, self.order], self.starts, axis=1)
-        return new
 
 
 def _checked_grid(false_alarm: ArrayLike, n_replicates: int) -> FloatArray:

@@ -1,9 +1,8 @@
 """The paper's fit of a ROC model: least binomial deviance, for a batch of curves (Sec. 6.1).
 
-All curves share one grid of false-alarm rates, so that a thousand bootstrap replicates are one
-call. The deviance of every curve at every point of a lattice of starts is one matrix product; from
-the best points damped Newton steps (Levenberg-Marquardt) go down to the minimum, for all curves at
-once. A curve leaves the batch as soon as its steps are below the tolerance.
+All curves share one grid of false-alarm rates. The deviance of every curve at every point of a
+lattice of starts is one matrix product; from the best points damped Newton steps
+(Levenberg-Marquardt) go down to the minimum, for all curves at once.
 """
 
 from __future__ import annotations
@@ -19,14 +18,12 @@ from numpy.typing import ArrayLike
 
 from unseen._frozen import Frozen
 from unseen._team import row_blocks
-from unseen._types import BoolArray, FloatArray, IntArray
+from unseen._types import FloatArray, IntArray
 from unseen.roc.models import RocModel
 from unseen.roc.sketch import RocSketch
 
 # Value (b,), gradient (b, p) and curvature (b, p, p) of the objective of b curves.
 Derivatives: TypeAlias = tuple[FloatArray, FloatArray, FloatArray]
-# (parameters, rows of the batch) -> derivatives
-Objective: TypeAlias = Callable[[FloatArray, IntArray], Derivatives]
 
 # Coarser tolerances are not safe: 1e-5 moves a slope by up to .007.
 TOLERANCE = 1e-7
@@ -112,39 +109,19 @@ def fit_roc(false_alarm: ArrayLike, detection: ArrayLike, model: RocModel) -> Fi
     array([0.1, 0.6])
     """
     alpha, curves = _checked_batch(false_alarm, detection)
-    missed = 1 - curves
-
-    def objective(parameters: FloatArray, rows: IntArray) -> Derivatives:
-        """B_f, its gradient, and its expected curvature (Fisher scoring)."""
-        value, complement, gradient = model.value_and_gradient(alpha, parameters)
-        deviance = -2 * (
-            _row_dot(curves[rows], np.log(value)) + _row_dot(missed[rows], np.log(complement))
-        )
-        score = 2 * (missed[rows] / complement - curves[rows] / value)
-        information = 2 / (value * complement)
-        curvature = np.einsum("pbj,qbj->bpq", gradient * information, gradient)
-        return deviance, _row_dot(gradient, score).T, curvature
-
+    every = np.arange(len(curves))
     value, complement, _ = model.value_and_gradient(alpha, model.starts)
-    screened = -2 * (curves @ np.log(value).T + missed @ np.log(complement).T)
-    return _fit(model, objective, screened, alpha.size)
-
-
-def _fit(
-    model: RocModel, objective: Objective, screened: FloatArray, points_per_curve: int
-) -> FittedRoc:
-    """Fit from the best point of the lattice, then from another one where it may do better."""
-    every = np.arange(screened.shape[0])
+    screened = -2 * (curves @ np.log(value).T + (1 - curves) @ np.log(complement).T)
     # The best point of the lattice, and the best among points with a quite different slope.
     slope, first = model.right_slope(model.starts), np.argmin(screened, axis=1)
     alike = np.abs(slope - slope[first, np.newaxis]) < _OTHER_SLOPE
     second = np.argmin(np.where(alike, np.inf, screened), axis=1)
-    block = max(1, _BLOCK_SIZE // points_per_curve)
-    parameters, deviance = _newton_in_blocks(model, objective, model.starts[first], every, block)
+    fits = _Fits(model, alpha, curves)
+    parameters, deviance = fits.from_starts(first, every)
     fallen = screened[every, first] - deviance
     hopeful = screened[every, second] < deviance + np.maximum(10 * fallen, _CLEARLY_WORSE)
     rows = every[hopeful]
-    other = _newton_in_blocks(model, objective, model.starts[second[rows]], rows, block)
+    other = fits.from_starts(second[rows], rows)
     # At a tie the larger slope is better, as ν* is the largest share that fits.
     margin = 1e-9 * (1 + np.abs(deviance[rows]))
     larger = model.right_slope(other[0]) > model.right_slope(parameters[rows])
@@ -173,26 +150,6 @@ def _checked_batch(false_alarm: ArrayLike, detection: ArrayLike) -> tuple[FloatA
     return alpha, curves
 
 
-def _newton_in_blocks(
-    model: RocModel, objective: Objective, start: FloatArray, rows: IntArray, block: int
-) -> tuple[FloatArray, FloatArray]:
-    """Parameters (b, p) and values (b,) where the fits of some rows of the batch end.
-
-    A few rows are fitted at a time, so that they stay in the cache.
-    """
-    space = _Coordinates(model)
-    parameters, value = np.empty_like(start), np.empty(rows.size)
-    for part in row_blocks(rows.size, block):
-        place, value[part] = descend(
-            space.inside(space.from_parameters(start[part])),
-            partial(space.derivatives, objective, rows[part]),
-            space.step,
-            space.inside,
-        )
-        parameters[part] = space.to_parameters(place)
-    return parameters, value
-
-
 def descend(
     place: FloatArray,
     derivatives: Callable[[FloatArray, IntArray], Derivatives],
@@ -201,10 +158,8 @@ def descend(
 ) -> tuple[FloatArray, FloatArray]:
     """Levenberg-Marquardt steps for all problems at once; finished problems drop out.
 
-    Problems start at ``place``, shape (B, ..., p); the answer is where each ended, and the value
-    there. ``derivatives(place, problems)`` are those of some problems,
-    ``step(place, gradient, curvature, damping)`` is the minimum of the damped quadratic model, and
-    ``inside(place)`` the nearest place within the bounds.
+    Problems start at ``place``, (B, ..., p); the answer is where each ended, and the value there.
+    ``step(place, gradient, curvature, damping)`` is the minimum of the damped quadratic model.
     """
     value, gradient, curvature = derivatives(place, np.arange(len(place)))
     damping, growth = np.full(len(place), 1e-3), np.full(len(place), 2.0)
@@ -215,7 +170,8 @@ def descend(
         new = derivatives(trial, active)
         bend = np.einsum("...pq,...q->...p", curvature[active], move)
         tilt = gradient[active] + 0.5 * bend
-        promised = -_row_dot(move.reshape(len(active), -1), tilt.reshape(len(active), -1))
+        flat = (part.reshape(len(active), -1) for part in (move, tilt))
+        promised = -np.einsum("bp,bp->b", *flat)
         negligible = _ROUNDING * (1 + np.abs(value[active]))
         fall = value[active] - new[0]
         better = fall > 0
@@ -235,33 +191,50 @@ def descend(
     return place, value
 
 
-class _Coordinates:
-    """Parameters as the steps see them: some on the log scale, all inside a box."""
+class _Fits:
+    """Fits of one model to a batch of curves, in the coordinates of the steps.
 
-    def __init__(self, model: RocModel) -> None:
+    Some parameters are on the log scale, and all are inside a box.
+    """
+
+    def __init__(self, model: RocModel, alpha: FloatArray, curves: FloatArray) -> None:
+        self.model, self.alpha, self.curves, self.missed = model, alpha, curves, 1 - curves
         self.log_scaled = np.array(model.log_scaled)
-        self.bounds = model.bounds
-        self.lower, self.upper = (self.from_parameters(bound) for bound in model.bounds)
+        self.lower, self.upper, self.starts = (
+            np.log(one, out=np.array(one), where=self.log_scaled)
+            for one in (*model.bounds, model.starts)
+        )
 
-    def from_parameters(self, parameters: FloatArray) -> FloatArray:
-        return np.log(parameters, out=np.array(parameters), where=self.log_scaled)
+    def from_starts(self, starts: IntArray, rows: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Parameters (b, p) and deviances (b,) where some rows of the batch end, from their starts.
 
-    def to_parameters(self, place: FloatArray) -> FloatArray:
+        A few rows are fitted at a time, so that they stay in the cache.
+        """
+        place, value = np.clip(self.starts[starts], self.lower, self.upper), np.empty(rows.size)
+        inside = partial(np.clip, a_min=self.lower, a_max=self.upper)
+        for part in row_blocks(rows.size, max(1, _BLOCK_SIZE // self.alpha.size)):
+            derivatives = partial(self.derivatives, rows[part])
+            place[part], value[part] = descend(place[part], derivatives, self.step, inside)
+        return self.parameters(place), value
+
+    def parameters(self, place: FloatArray) -> FloatArray:
+        """The model's own parameters."""
         parameters = np.exp(place, out=np.array(place), where=self.log_scaled)
         # The exponential of the logarithm of a bound may lie beyond it by rounding.
-        return np.clip(parameters, *self.bounds)
+        return np.clip(parameters, *self.model.bounds)
 
-    def inside(self, place: FloatArray) -> FloatArray:
-        return np.clip(place, self.lower, self.upper)
-
-    def derivatives(
-        self, objective: Objective, rows: IntArray, place: FloatArray, active: IntArray
-    ) -> Derivatives:
-        """Value, gradient and curvature of the active rows by the coordinates (chain rule)."""
-        parameters = self.to_parameters(place)
-        value, gradient, curvature = objective(parameters, rows[active])
+    def derivatives(self, rows: IntArray, place: FloatArray, active: IntArray) -> Derivatives:
+        """B_f of the active rows, its gradient, and its expected curvature (Fisher scoring)."""
+        parameters = self.parameters(place)
+        curves, missed = self.curves[rows[active]], self.missed[rows[active]]
+        value, complement, slopes = self.model.value_and_gradient(self.alpha, parameters)
+        fit = np.einsum("bj,bj->b", curves, np.log(value))
+        deviance = -2 * (fit + np.einsum("bj,bj->b", missed, np.log(complement)))
+        gradient = np.einsum("pbj,bj->pb", slopes, 2 * (missed / complement - curves / value)).T
+        information = 2 / (value * complement)
+        curvature = np.einsum("pbj,qbj->bpq", slopes * information, slopes)
         scale = np.where(self.log_scaled, parameters, 1.0)
-        return value, scale * gradient, scale[:, :, None] * scale[:, None, :] * curvature
+        return deviance, scale * gradient, scale[:, :, None] * scale[:, None, :] * curvature
 
     def step(
         self, place: FloatArray, gradient: FloatArray, curvature: FloatArray, damping: FloatArray
@@ -273,32 +246,21 @@ class _Coordinates:
         diagonal = np.einsum("bpp->bp", curvature)
         floor = _FLOOR * (1 + diagonal.max(axis=1, keepdims=True))
         raised = damping[:, np.newaxis] * diagonal + floor
-        damped = curvature + raised[:, :, np.newaxis] * np.eye(diagonal.shape[1])
+        unit = np.eye(diagonal.shape[1])
+        damped = curvature + raised[:, :, np.newaxis] * unit
         step = np.zeros_like(place)
         held = ((lowest >= 0) & (gradient > 0)) | ((highest <= 0) & (gradient < 0))
         for _ in range(place.shape[1]):
-            newton = _solve_free(damped, gradient, step, held)
+            # Over the free coordinates, given the steps of those that are held.
+            kept = np.where(held, step, 0.0)
+            target = -(gradient + np.einsum("bpq,bq->bp", damped, kept))
+            coupled = ~held[:, :, None] & ~held[:, None, :]
+            reduced = np.where(coupled, damped, unit * held[:, None, :])
+            solved = np.linalg.solve(reduced, np.where(held, 0.0, target)[:, :, None])[:, :, 0]
+            newton = np.where(held, kept, solved)
             step = np.clip(newton, lowest, highest)
             excess = np.abs(newton - step)
             if not excess.any():
                 break
             held |= (excess > 0) & (excess == excess.max(axis=1, keepdims=True))
         return step
-
-
-def _solve_free(
-    matrix: FloatArray, gradient: FloatArray, step: FloatArray, held: BoolArray
-) -> FloatArray:
-    """Newton step over the free coordinates, given the steps of those that are held."""
-    free = ~held
-    kept = np.where(held, step, 0.0)
-    target = -(gradient + np.einsum("bpq,bq->bp", matrix, kept))
-    coupled = free[:, :, None] & free[:, None, :]
-    reduced = np.where(coupled, matrix, np.eye(matrix.shape[1]) * held[:, None, :])
-    solution = np.linalg.solve(reduced, np.where(free, target, 0.0)[:, :, None])[:, :, 0]
-    return np.where(held, kept, solution)
-
-
-def _row_dot(left: FloatArray, right: FloatArray) -> FloatArray:
-    """Sum of products along the last axis."""
-    return np.einsum("...j,...j->...", left, right)

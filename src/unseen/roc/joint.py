@@ -1,8 +1,8 @@
 """ROCs of several classes fitted at once, with right slopes that sum to 1 (or to at most 1).
 
-The classes meet in that condition only. Dynamic programming over the deviance of each class as a
-function of its slope finds the best slopes on a grid, whatever the number of local minima; damped
-Newton steps that keep the condition then refine them. docs/theory.md has the equations.
+Dynamic programming over the deviance of each class as a function of its slope finds the best slopes
+on a grid, whatever the number of local minima; damped Newton steps that keep the condition then
+refine them. docs/theory.md has the equations.
 """
 
 from __future__ import annotations
@@ -91,8 +91,7 @@ class _BySlope:
 class _ConcaveBySlope(_BySlope):
     """The concave model: ``Δ = s t`` and ``γ = s (1 - t) / (1 - s t)`` have slope s, whatever t.
 
-    t is the part of the slope that the curve g brings; the diagonal brings the rest. The shape
-    is log t.
+    t is the part of the slope that the curve g brings, and the shape is log t.
     """
 
     def __init__(self, model: RocModel) -> None:
@@ -167,8 +166,7 @@ def _profile(deviance: FloatArray, shapes: FloatArray) -> tuple[FloatArray, Floa
 def cheapest_slopes(profile: FloatArray, closed: bool = True) -> IntArray:
     """Steps (B, K) of a grid, one per class, that sum to the whole at the least total cost.
 
-    ``profile`` (B, K, S) is the cost of each class at the shares 0, 1/(S-1), ..., 1. If not
-    ``closed``, the shares may sum to less than 1.
+    ``profile`` (B, K, S) is the cost of each class at the shares 0, 1/(S-1), ..., 1.
     """
     n_steps = profile.shape[-1]
     total, own = np.ogrid[:n_steps, :n_steps]
@@ -244,11 +242,10 @@ def share_out(
     total: FloatArray,
     closed: bool = True,
 ) -> FloatArray:
-    """Minimise ``sum_i g_i d_i + c_i d_i^2 / 2`` over steps d in a box that sum to a total.
+    """Minimise ``sum_i g_i d_i + c_i d_i^2 / 2`` over steps d in a box that sum to a total, (B,).
 
-    All arrays have shape (B, K) but the total, (B,); if not ``closed``, the steps may sum to less.
-    At the minimum the objective has the same slope -λ in all classes that are inside the box, and
-    the sum of the steps falls with λ, which is found by bisection.
+    All other arrays are (B, K). The objective has the same slope -λ in all classes inside the box,
+    and the sum of the steps falls with λ, which is found by bisection.
     """
 
     def steps(price: FloatArray) -> FloatArray:

@@ -1,15 +1,15 @@
 """The two regression models of a ROC, and their slopes at the right end (Sec. 6.1).
 
-Both mix a proper ROC g with the diagonal, ``f(α) = (1 - γ) g(α) + γ α``; docs/theory.md has their
-equations. A model hands out f and 1 - f side by side, so that their logarithms are exact next to 0
-and 1. Parameters are rows (γ, Δ) or (γ, Δ, μ), shape (p,) for one curve and (B, p) for a batch;
-false-alarm rates have shape (J,), or (B, J) for a grid per curve; gradients have shape (p, B, J).
+Both mix a proper ROC g with the diagonal, ``f(α) = (1 - γ) g(α) + γ α``, and hand out f and 1 - f
+side by side, so that logarithms are exact next to 0 and 1. Parameters are rows (γ, Δ) or (γ, Δ, μ),
+(p,) or (B, p); false-alarm rates have shape (J,), or (B, J); gradients (p, B, J).
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from itertools import product
 from numbers import Real
 
 import numpy as np
@@ -27,11 +27,8 @@ _MU_RANGE = (0.01, 100.0)
 # Lattices of starts; Δ reaches down to separable data.
 _DELTAS = [1e-6, 1e-5, 1e-4, 1e-3, 4e-3, 0.015, 0.04, 0.1, 0.2, 0.35, 0.6, 0.85]
 _MUS = [0.1, 0.4, 1.0, 2.0, 4.0, 10.0, 30.0]
+_SEPARATIONS = [0.02, 0.1, 0.25, 0.5, 0.8, 1.2, 1.6, 2.0, 2.5, 3.2, 4.5, 7.0]
 _GAMMA = [0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97, 0.993]
-
-
-def _lattice(*axes: list[float]) -> FloatArray:
-    return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
 
 
 class RocModel(ABC):
@@ -112,7 +109,7 @@ class Concave(RocModel):
             "names": ("gamma", "Delta", "mu")[:n_free],
             "bounds": tuple(map(frozen_array, bounds)),
             "log_scaled": (False, True, True)[:n_free],
-            "starts": frozen_array(_lattice(*axes)),
+            "starts": frozen_array([*product(*axes)]),
         }
         for name, value in settled.items():
             object.__setattr__(self, name, value)
@@ -171,9 +168,7 @@ class Gaussian(RocModel):
     bounds = frozen_array(np.zeros(2)), frozen_array([1.0, 10.0])
     log_scaled = (False, False)
     # From nearly identical to separable samples.
-    starts = frozen_array(
-        _lattice(_GAMMA, [0.02, 0.1, 0.25, 0.5, 0.8, 1.2, 1.6, 2.0, 2.5, 3.2, 4.5, 7.0])
-    )
+    starts = frozen_array([*product(_GAMMA, _SEPARATIONS)])
 
     def right_slope(self, parameters: ArrayLike) -> FloatArray:
         """Slope at α = 1: γ, or 1 where Δ = 0 makes the curve the diagonal."""

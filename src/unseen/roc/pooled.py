@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import count
 from threading import Lock
 from typing import Any, TypeVar
@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from unseen._arrays import arrays_of
-from unseen._frozen import Frozen, frozen_array
+from unseen._frozen import Frozen
 from unseen._team import row_blocks, side_by_side
 from unseen._types import Array, FloatArray
 from unseen.roc.models import Concave
@@ -42,6 +42,9 @@ _MOST_LATTICES = 6  # of a kind; windows of about one length ask for fewer
 # False-alarm rates at which curves are tabled: dense where a good ROC turns.
 _LEFT, _RIGHT = np.geomspace(1e-9, 1e-2, 80), 1 - np.geomspace(1e-6, 0.01)
 FALSE_ALARMS = np.unique(np.concatenate([[0.0], _LEFT, np.linspace(0.01, 1, 200), _RIGHT]))
+# Concave curves, (S, A).
+_THETA = np.column_stack([np.zeros_like(_CONCAVE_DELTA), _CONCAVE_DELTA])
+_CONCAVE = np.concatenate([Concave(mu).value(FALSE_ALARMS, _THETA) for mu in _CONCAVE_MU])
 
 _one_at_a_time = Lock()  # of threads that look for a lattice
 
@@ -80,11 +83,6 @@ class PooledCells(Frozen):
     labelled: FloatArray  # (C, cells): mass of H
     place: Array  # (C, n_F): the cell in which each row of F stands, on the device of the rows
 
-    @property
-    def n_rows(self) -> float:
-        """Mass of all rows."""
-        return float((self.new + self.labelled).sum(axis=1).max())
-
 
 def spread_cells(new: Array, labelled: Array) -> tuple[FloatArray, FloatArray]:
     """Spread the masses (C, steps) of steps, by falling score, over equal cells (C, cells).
@@ -92,19 +90,16 @@ def spread_cells(new: Array, labelled: Array) -> tuple[FloatArray, FloatArray]:
     The rows of a step are tied, so that a step across several cells is shared out evenly; steps of
     no mass count as none.
     """
-    arrays, pooled = arrays_of(new), new + labelled
-
-    def sums(mass: Array) -> Array:
-        return arrays.xp.column_stack([arrays.zeros((len(mass),)), mass.cumsum(1)])
-
+    arrays, both = arrays_of(new), new + labelled
+    start = arrays.zeros((len(new),))
+    pooled, F, H = (
+        arrays.xp.column_stack([start, mass.cumsum(1)]) for mass in (both, new, labelled)
+    )
     # One call for all candidates: each has an interval of the axis to itself.
     place = arrays.put(2.0 * np.arange(len(new))[:, None])
-    edges = (sums(pooled) / pooled.sum(1)[:, None] + place).ravel()
+    edges = (pooled / both.sum(1)[:, None] + place).ravel()
     grid = arrays.put(_EDGES) + place
-    F, H = (
-        arrays.host(arrays.interpolated(grid, edges, sums(mass).ravel()))
-        for mass in (new, labelled)
-    )
+    F, H = (arrays.host(arrays.interpolated(grid, edges, sums.ravel())) for sums in (F, H))
     return np.diff(F), np.diff(H)
 
 
@@ -114,15 +109,24 @@ def fitted_lattice(
     small_share: float = np.inf,
     near: CurveLattice | None = None,
     lattices: Lattices | None = None,
+    fine: bool = True,
 ) -> WeighedLattice:
     """A lattice that is fine where the posterior has its mass, with this posterior.
 
     ``log_prior`` (C,) weighs the candidate scores; ``small_share`` is that of
     :func:`share_density`. A lattice ``near``, fitted to much the same cells, is kept where it
-    still holds the mass; ``lattices`` keeps coarse lattices for the next call.
+    still holds the mass; ``lattices`` keeps coarse lattices, of all γ and Δ, for the next call. If
+    not ``fine``, the coarse lattice itself is the answer.
     """
-    lattice = _whole_lattice(cells, small_share, lattices)
-    if near is not None and (near.share, near.prior) == (lattice.share, lattice.prior):
+    n_rows = float((cells.new + cells.labelled).sum(axis=1).max())
+    # Rounded, as sums of equal masses must have equal lattices.
+    share = round(float(cells.new.sum(axis=1).max()) / n_rows, _DIGITS)
+    low, high = separation_limits(n_rows * share * (1 - share))
+    key = share, (round(low, _DIGITS), round(high, _DIGITS)), small_share
+    lattice = (lattices or Lattices()).at(_whole_lattice, *key)
+    if not fine:
+        return lattice.weighed(cells, log_prior)
+    if near is not None and (near.share, near.limits, near.small_share) == key:
         again = near.weighed(cells, log_prior)
         if near.holds(again.weight.sum(axis=0)):
             return again
@@ -130,37 +134,14 @@ def fitted_lattice(
         most_rows = _COARSE_ROWS * _ZOOM**zoom
         tempered = lattice.weighed(cells, log_prior, most_rows)
         lattice = lattice.zoomed(tempered.weight.sum(axis=0))
-        if most_rows >= cells.n_rows:
+        if most_rows >= n_rows:
             break
     return lattice.weighed(cells, log_prior)
 
 
-def coarse_lattice(
-    cells: PooledCells,
-    log_prior: FloatArray,
-    small_share: float = np.inf,
-    near: CurveLattice | None = None,
-    lattices: Lattices | None = None,
-) -> WeighedLattice:
-    """All of γ and Δ; as :func:`fitted_lattice`, not as fine."""
-    return _whole_lattice(cells, small_share, lattices).weighed(cells, log_prior)
-
-
-def _whole_lattice(
-    cells: PooledCells, small_share: float, lattices: Lattices | None
-) -> CurveLattice:
-    """All of γ and Δ, for the share of F in the cells."""
-    n_rows = cells.n_rows
-    # Rounded, as sums of equal masses must have equal lattices.
-    share = round(float(cells.new.sum(axis=1).max()) / n_rows, _DIGITS)
-    low, high = separation_limits(n_rows * share * (1 - share))
-    prior = CurvePrior((round(low, _DIGITS), round(high, _DIGITS)), small_share)
-    return (lattices or Lattices()).at(_everywhere, share, prior)
-
-
-def _everywhere(share: float, prior: CurvePrior) -> CurveLattice:
-    separations = np.geomspace(*prior.limits, _COARSE[1])
-    return CurveLattice(np.linspace(0, 1, _COARSE[0]), separations, share, prior)
+def _whole_lattice(share: float, limits: tuple[float, float], small_share: float) -> CurveLattice:
+    gamma, separations = np.linspace(0, 1, _COARSE[0]), np.geomspace(*limits, _COARSE[1])
+    return CurveLattice(gamma, separations, share, limits, small_share)
 
 
 def separation_limits(n_rows: float) -> tuple[float, float]:
@@ -175,14 +156,6 @@ def separation_limits(n_rows: float) -> tuple[float, float]:
     return min(few * max(1.0, (n_rows / _FEW_ROWS) ** 0.5), many), largest * growth
 
 
-@dataclass(frozen=True)
-class CurvePrior:
-    """Prior of the curves: log Δ is uniform between ``limits``; see :func:`share_density`."""
-
-    limits: tuple[float, float]
-    small_share: float
-
-
 def share_density(share: FloatArray, small_share: float) -> FloatArray:
     """Prior density of the share ``u = 1 - γ`` of the rest, ``~ 1 / (u + small_share)``.
 
@@ -194,37 +167,34 @@ def share_density(share: FloatArray, small_share: float) -> FloatArray:
     return 1 / ((share + small_share) * np.log1p(1 / small_share))
 
 
-def _span(grid: FloatArray, mass: FloatArray) -> tuple[float, float]:
-    """Ends of the part of a grid that carries mass, with one more point on either side.
-
-    If no point carries mass (the concave curves have all of it), the ends of the grid.
-    """
-    if mass.max() == 0:
-        return float(grid[0]), float(grid[-1])
-    inside = np.flatnonzero(mass > _NEGLIGIBLE * mass.max())
-    low, high = max(inside[0] - 1, 0), min(inside[-1] + 1, len(grid) - 1)
-    return float(grid[low]), float(grid[high])
-
-
 class CurveLattice:
-    """Curves at all points of a lattice of γ and shapes, read at the edges of the cells."""
+    """Curves at all points of a lattice of γ and shapes, read at the edges of the cells.
+
+    F is the share ``share`` of the pooled rows. A priori log Δ is uniform between ``limits``, and
+    γ as :func:`share_density` says.
+    """
 
     def __init__(
-        self, gamma: FloatArray, separations: FloatArray, share: float, prior: CurvePrior
+        self,
+        gamma: FloatArray,
+        separations: FloatArray,
+        share: float,
+        limits: tuple[float, float],
+        small_share: float,
     ) -> None:
-        self.gamma, self.separations, self.share, self.prior = gamma, separations, share, prior
-        concave, concave_slope = _concave_shapes()
+        self.gamma, self.separations, self.share = gamma, separations, share
+        self.limits, self.small_share = limits, small_share
         # Binormal curves, with a slope of 0 at the right end, then the concave ones.
-        shapes = np.concatenate([ndtr(ndtri(FALSE_ALARMS) + separations[:, None]), concave])
-        slope = np.append(np.zeros(len(separations)), concave_slope)
+        shapes = np.concatenate([ndtr(ndtri(FALSE_ALARMS) + separations[:, None]), _CONCAVE])
+        slope = np.append(np.zeros(len(separations)), np.tile(_CONCAVE_DELTA, len(_CONCAVE_MU)))
         column = gamma[:, None]
         self.slope = (column + (1 - column) * slope).ravel()
         straight = np.broadcast_to(FALSE_ALARMS, shapes.shape)
         self.rate = CurveFamily(straight, shapes - straight).rates(share * (1 - gamma), share)
-        by_share = trapezoid(gamma) * share_density(1 - gamma, prior.small_share)
-        low, high = np.log(prior.limits)
+        by_share = trapezoid(gamma) * share_density(1 - gamma, small_share)
+        low, high = np.log(limits)
         binormal = (1 - _CONCAVE_WEIGHT) * trapezoid(np.log(separations)) / (high - low)
-        by_shape = np.append(binormal, np.full(len(concave), _CONCAVE_WEIGHT / len(concave)))
+        by_shape = np.append(binormal, np.full(len(_CONCAVE), _CONCAVE_WEIGHT / len(_CONCAVE)))
         self.log_prior = np.add.outer(np.log(by_share), np.log(by_shape)).ravel()
 
     @cached_property
@@ -243,22 +213,33 @@ class CurveLattice:
 
     def holds(self, mass: FloatArray) -> bool:
         """Whether all of the mass (L,) is inside, and not at an end that could be further out."""
-        by_gamma, by_separation = self._by_axis(mass)
-        return _held(self.gamma, by_gamma, (0.0, 1.0)) and _held(
-            self.separations, by_separation, self.prior.limits
-        )
+        for grid, along, limits in self._axes(mass):
+            at_limit = np.isclose(grid[[0, -1]], limits)
+            if not (at_limit | (along[[0, -1]] <= _LITTLE * along.max())).all():
+                return False
+        return True
 
     def zoomed(self, mass: FloatArray) -> CurveLattice:
-        """A finer lattice over the part of this one that carries the mass (L,)."""
-        by_gamma, by_separation = self._by_axis(mass)
-        gamma = np.linspace(*_span(self.gamma, by_gamma), _FINE[0])
-        separations = np.geomspace(*_span(self.separations, by_separation), _FINE[1])
-        return CurveLattice(gamma, separations, self.share, self.prior)
+        """A finer lattice over the part of this one that carries the mass (L,), and a bit more."""
+        spans = []
+        for grid, along, _ in self._axes(mass):
+            # If no point carries mass, the concave curves have all of it.
+            inside = np.flatnonzero((along > _NEGLIGIBLE * along.max()) | (along.max() == 0))
+            ends = max(inside[0] - 1, 0), min(inside[-1] + 1, len(grid) - 1)
+            spans.append((float(grid[ends[0]]), float(grid[ends[1]])))
+        gamma, separations = np.linspace(*spans[0], _FINE[0]), np.geomspace(*spans[1], _FINE[1])
+        return CurveLattice(gamma, separations, self.share, self.limits, self.small_share)
 
-    def _by_axis(self, mass: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Mass at each γ, and at each separation of the binormal curves."""
+    def _axes(
+        self, mass: FloatArray
+    ) -> tuple[tuple[FloatArray, FloatArray, tuple[float, float]], ...]:
+        """Each axis, the mass at its points (of Δ that of the binormal curves), and its limits."""
         table = mass.reshape(len(self.gamma), -1)
-        return table.sum(axis=1), table[:, : len(self.separations)].sum(axis=0)
+        by_separation = table[:, : len(self.separations)].sum(axis=0)
+        return (
+            (self.gamma, table.sum(axis=1), (0.0, 1.0)),
+            (self.separations, by_separation, self.limits),
+        )
 
     def weighed(
         self, cells: PooledCells, log_prior: FloatArray, most_rows: float = np.inf
@@ -288,53 +269,38 @@ class WeighedLattice:
     weight: FloatArray  # (C, L): posterior of candidates and lattice points; sums to 1
 
 
-def _held(grid: FloatArray, mass: FloatArray, limits: tuple[float, float]) -> bool:
-    """Whether next to no mass is at an end of the grid that is no limit."""
-    at_limit = np.isclose(grid[[0, -1]], limits)
-    return bool((at_limit | (mass[[0, -1]] <= _LITTLE * mass.max())).all())
-
-
-@cache
-def _concave_shapes() -> tuple[FloatArray, FloatArray]:
-    """Concave curves at the tabled false alarms (S, A), and their slopes at the right end (S,)."""
-    theta = np.column_stack([np.zeros_like(_CONCAVE_DELTA), _CONCAVE_DELTA])
-    curves = np.concatenate([Concave(mu).value(FALSE_ALARMS, theta) for mu in _CONCAVE_MU])
-    return frozen_array(curves), frozen_array(np.tile(_CONCAVE_DELTA, len(_CONCAVE_MU)))
-
-
 def cell_rates(curves: FloatArray, share: float) -> FloatArray:
     """Probability η that a row is one of F, (B, cells), from ROCs (B, A) at tabled false alarms.
 
-    F is the share ``share`` of the pooled rows. The mean of η over a cell is the mass of F in the
-    cell over the mass of the cell: no slope is needed.
+    F is the share ``share`` of the pooled rows. η is a mean over each cell: no slope is needed.
     """
-    rates = []
-    for part in row_blocks(len(curves), _CURVES):
-        straight = np.broadcast_to(FALSE_ALARMS, curves[part].shape)
-        family = CurveFamily(straight, curves[part] - straight)
-        rates.append(family.rates(np.array([share]), share))
-    return np.concatenate(rates)
+    straight, t = np.broadcast_to(FALSE_ALARMS, curves.shape), np.array([share])
+    parts = row_blocks(len(curves), _CURVES)
+    families = (CurveFamily(straight[part], curves[part] - straight[part]) for part in parts)
+    return np.concatenate([family.rates(t, share) for family in families])
 
 
+@dataclass(frozen=True, eq=False)
 class CurveFamily:
     """Curves of the pooled mass, ``start + t direction`` at the tabled false alarms, for many t.
 
     Both have shape (B, A), and every curve that they make rises from 0 to 1.
     """
 
-    def __init__(self, start: FloatArray, direction: FloatArray) -> None:
-        # One call for many curves: each has an interval of the axis to itself.
-        place = 2.0 * np.arange(len(start))[:, None]
-        self._edges, self._start, self._direction = _EDGES + place, start + place, direction
+    start: FloatArray
+    direction: FloatArray
 
     def masses(self, t: FloatArray, heights: FloatArray) -> FloatArray:
         """Rise of other curves (B A,), all in a row, over equal cells of mass, (T, B, cells)."""
-        found = np.empty((len(t), len(self._start), N_CELLS))
+        found = np.empty((len(t), len(self.start), N_CELLS))
+        # One call for many curves: each has an interval of the axis to itself.
+        place = 2.0 * np.arange(len(self.start))[:, None]
+        edges, start = _EDGES + place, self.start + place
 
         def fill(place: int) -> None:
-            mass = self._direction * t[place]
-            mass += self._start
-            at_edges = np.interp(self._edges, mass.ravel(), heights)
+            mass = self.direction * t[place]
+            mass += start
+            at_edges = np.interp(edges, mass.ravel(), heights)
             np.subtract(at_edges[:, 1:], at_edges[:, :-1], out=found[place])
 
         side_by_side(fill, range(len(t)))
@@ -342,7 +308,7 @@ class CurveFamily:
 
     def rates(self, t: FloatArray, share: float) -> FloatArray:
         """Mean η in the cells where rows of F are this share of the mass, (T B, cells)."""
-        labelled = self.masses(t, np.tile(FALSE_ALARMS, len(self._start)))
+        labelled = self.masses(t, np.tile(FALSE_ALARMS, len(self.start)))
         labelled *= (share - 1) * N_CELLS
         labelled += 1
         rates = np.clip(labelled, _LEAST_RATE, 1 - _LEAST_RATE, out=labelled)

@@ -1,9 +1,8 @@
 """A ROC as counts: lossless, and mergeable by addition.
 
-Scores are high where a row looks like F (new) and low where it looks like H (labelled). Between two
-neighbouring scores of H the ROC climbs straight up, in whatever order the rows of F lie there. So
-the ROC is a function of the number of F rows in each such gap and tied with each score of H; with
-the scores of H fixed these counts add over chunks of F.
+Scores are high where a row looks like F (new) and low where it looks like H (labelled). The ROC is
+a function of the number of F rows between neighbouring scores of H, and tied with each; with the
+scores of H fixed these counts add over chunks of F.
 """
 
 from __future__ import annotations
@@ -96,10 +95,7 @@ class RocSketch(Frozen):
         return int(self.edge_new.sum() + self.gap_new.sum())
 
     def increments(self) -> tuple[IntArray, IntArray]:
-        """Rows of H and of F in each cell (gap, edge, gap, ..., gap), by falling score.
-
-        Their cumulative sums are the vertices of the ROC.
-        """
+        """Rows of H and of F in each cell (gap, edge, gap, ..., gap), by falling score."""
         labelled = np.zeros(2 * self.edges.size + 1, dtype=np.int64)
         new = np.zeros_like(labelled)
         labelled[1::2] = self.edge_labelled[::-1]
@@ -132,11 +128,7 @@ def cumulative_roc(labelled: ArrayLike, new: ArrayLike) -> tuple[FloatArray, Flo
 
 
 def _angle(false_alarm: FloatArray, detection: FloatArray) -> FloatArray:
-    """Sum of ``asin(sqrt(share))`` over both axes.
-
-    The spread of a ROC at α is proportional to sqrt(α (1 - α)): runs of vertices of equal angle
-    keep the spread at the ends too.
-    """
+    """Sum of ``asin(sqrt(share))`` over both axes: runs of equal angle keep the spread."""
     # Rounding lets a cumulative share pass 1 by an ulp.
     x, y = (np.arcsin(np.sqrt(np.clip(one, 0.0, 1.0))) for one in (false_alarm, detection))
     return x + y
@@ -149,10 +141,7 @@ def scored_evidence(
     weight_H: FloatArray | None = None,
     parameters: Mapping[str, float] | None = None,
 ) -> RocEvidence:
-    """The ROC of scores for pictures: at most about 200 vertices, with the score at each.
-
-    Weights of the labelled rows make them a sample of the known part of F.
-    """
+    """The ROC of (weighted) scores for pictures: at most about 200 vertices, with their scores."""
     arrays, n_new, n_labelled = chosen_arrays(), len(scores_F), len(scores_H)
     weight = arrays.put(np.ones(n_labelled) if weight_H is None else weight_H)
     scores = arrays.put(arrays.joined([scores_F, scores_H]))
@@ -193,7 +182,20 @@ def concave_hull(false_alarm: ArrayLike, detection: ArrayLike) -> tuple[FloatArr
     >>> concave_hull([0, 0.5, 0.5, 1.0], [0, 0.1, 0.8, 1.0])
     (array([0. , 0.5, 1. ]), array([0. , 0.8, 1. ]))
     """
-    x, y = _checked_vertices(false_alarm, detection)
+    x, y = np.asarray(false_alarm, dtype=float), np.asarray(detection, dtype=float)
+    if x.ndim != 1 or x.shape != y.shape or x.size < 2:
+        raise ValueError(
+            "false_alarm and detection must be 1-d, of one length >= 2; "
+            f"got shapes {x.shape} and {y.shape}."
+        )
+    for name, values in (("false_alarm", x), ("detection", y)):
+        rises = np.diff(values) >= 0
+        if not rises.all():
+            at = int(np.argmin(rises))
+            raise ValueError(
+                f"{name} must rise or stand still from vertex to vertex; "
+                f"got {values[at + 1]:g} after {values[at]:g}."
+            )
     tops = np.flatnonzero(np.diff(x, append=np.inf))
     run, rise = np.diff(x[tops]), np.diff(y[tops])
     if run.size:
@@ -217,23 +219,3 @@ def check_scores(scores: ArrayLike, name: str) -> FloatArray:
         bad = int((~np.isfinite(values)).sum())
         raise ValueError(f"{name} must be finite; got {bad} NaN or infinite of {values.size}.")
     return values
-
-
-def _checked_vertices(
-    false_alarm: ArrayLike, detection: ArrayLike
-) -> tuple[FloatArray, FloatArray]:
-    x, y = np.asarray(false_alarm, dtype=float), np.asarray(detection, dtype=float)
-    if x.ndim != 1 or x.shape != y.shape or x.size < 2:
-        raise ValueError(
-            "false_alarm and detection must be 1-d, of one length >= 2; "
-            f"got shapes {x.shape} and {y.shape}."
-        )
-    for name, values in (("false_alarm", x), ("detection", y)):
-        steps = np.diff(values)
-        if not (steps >= 0).all():
-            at = int(np.flatnonzero(~(steps >= 0))[0])
-            raise ValueError(
-                f"{name} must rise or stand still from vertex to vertex; "
-                f"got {values[at + 1]:g} after {values[at]:g}."
-            )
-    return x, y

@@ -1,11 +1,9 @@
 """Counts of a classifier's answers on the new rows: plain, and corrected for its error rates.
 
-Classify and count is the baseline. With error rates above zero it is wrong even with endless data:
-it gives each class ``sum_i pi_i P_i(classified as k)`` instead of ``pi_k``. Let ``M_ki`` be the
-rate at which rows of class i are counted for class k, estimated out of fold, and ``q_k`` the share
-of new rows counted for k. If only the shares have changed, ``q = M pi``, which is solved for pi:
-the adjusted count (ACC) of predictions, or the probabilistic one (PACC) of posteriors.
-docs/theory.md, "Closed-set methods", says more.
+Let ``M_ki`` be the rate at which rows of class i are counted for class k, estimated out of fold,
+and ``q_k`` the share of new rows counted for k. If only the shares have changed, ``q = M pi``,
+which is solved for pi: the adjusted count (ACC) of predictions, or the probabilistic one (PACC) of
+posteriors. docs/theory.md, "Closed-set methods", says more.
 """
 
 from __future__ import annotations
@@ -17,9 +15,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from unseen._types import FloatArray
-from unseen.proportions.base import CLASSIFIER_CONSTRAINTS, Reading, closed_reading
+from unseen.proportions.base import (
+    CLASSIFIER_CONSTRAINTS,
+    ClosedSetEstimator,
+    PosteriorEstimator,
+    Reading,
+    closed_reading,
+)
 from unseen.proportions.bootstrap import bootstrap_means
-from unseen.proportions.families import ClosedSetEstimator, PosteriorEstimator
 from unseen.scores import Posteriors, PosteriorScorer
 from unseen.simplex import minimise_on_simplex
 
@@ -128,8 +131,7 @@ class AdjustedCount(PosteriorEstimator):
 def adjusted_shares(rates: FloatArray, counted: FloatArray, constrained: bool = True) -> FloatArray:
     """Solve ``q = M pi`` for the shares (..., K): by least squares on the simplex, or clipped.
 
-    ``M_ki``, (..., K, K), is the rate at which rows of class i are counted for class k; ``q_k``,
-    (..., K), the share of new rows counted for class k.
+    ``rates`` is M, (..., K, K), and ``counted`` q, (..., K).
     """
     if constrained:
         transposed = np.swapaxes(rates, -1, -2)

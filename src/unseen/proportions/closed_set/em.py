@@ -13,9 +13,13 @@ from functools import partial
 import numpy as np
 
 from unseen._sklearn import HasMethods
-from unseen.proportions.base import CLASSIFIER_CONSTRAINTS, Reading, closed_reading
+from unseen.proportions.base import (
+    CLASSIFIER_CONSTRAINTS,
+    PosteriorEstimator,
+    Reading,
+    closed_reading,
+)
 from unseen.proportions.bootstrap import em_replicates, shares_by_sums, sums_replicates
-from unseen.proportions.families import PosteriorEstimator
 from unseen.scores import Posteriors
 from unseen.scores.calibration import BiasCorrectedTemperature, Temperature, assumed_shares
 from unseen.simplex import mixture_shares

@@ -1,9 +1,8 @@
 """Matching distribution functions (Hall, 1981).
 
 The shares minimise ``integral (F_0 - sum_i pi_i F_i)^2 dm`` over the distribution functions of a
-score, with m the measure of all rows together: only the order of values matters. The integral is a
-quadratic program (:mod:`unseen.proportions.closed_set.matching`); the criteria of several scores
-are summed. docs/theory.md, "Closed-set methods", has the inner products.
+score, with m the measure of all rows together. That is a quadratic program
+(:mod:`unseen.proportions.closed_set.matching`); the criteria of several scores are summed.
 """
 
 from __future__ import annotations
@@ -15,9 +14,13 @@ from typing import ClassVar
 import numpy as np
 
 from unseen._types import FloatArray, IntArray
-from unseen.proportions.base import CLASSIFIER_CONSTRAINTS, Reading, closed_reading
+from unseen.proportions.base import (
+    CLASSIFIER_CONSTRAINTS,
+    PosteriorEstimator,
+    Reading,
+    closed_reading,
+)
 from unseen.proportions.closed_set.matching import matching, matching_replicates
-from unseen.proportions.families import PosteriorEstimator
 from unseen.scores import Posteriors, RawScorer, RowScores, Scorer, Scores
 from unseen.simplex import minimise_on_simplex
 
@@ -79,8 +82,8 @@ def ecdf_products(
 ) -> tuple[FloatArray, FloatArray]:
     """Inner products ``integral_{t >= x} F(t) dm(t)`` of each row with each sample.
 
-    From scores (n, S) and (m, S), with classes 0 to K - 1: for each row the products with each
-    class and, last, with the new rows, (n, K + 1) and (m, K + 1), summed over scores.
+    For each labelled row (n, S) and new row (m, S) the products with each class and, last, with the
+    new rows, (n, K + 1) and (m, K + 1), summed over the S scores.
     """
     n_rows, n_classes = len(labelled), int(codes.max()) + 1
     samples = np.append(codes, np.full(len(new), n_classes))

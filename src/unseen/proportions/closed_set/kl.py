@@ -1,9 +1,8 @@
 """Matching in Kullback-Leibler divergence by density ratios (after du Plessis & Sugiyama, 2012).
 
-The shares have the least ``KL(P_0 || sum_i theta_i P_i)``. No density is estimated: a log-linear
-density ratio over Gaussian kernels at landmarks bounds the divergence from below. The rows enter
-only through sums, so the cost is linear in their number. docs/theory.md, "Closed-set methods",
-derives the convex problem.
+The shares have the least ``KL(P_0 || sum_i theta_i P_i)``. A log-linear density ratio over Gaussian
+kernels at landmarks bounds the divergence from below, at a cost linear in the rows. docs/theory.md,
+"Closed-set methods", derives the convex problem.
 """
 
 from __future__ import annotations
@@ -20,9 +19,8 @@ from sklearn.metrics.pairwise import rbf_kernel
 from unseen._sklearn import Interval
 from unseen._team import own_threads
 from unseen._types import FloatArray, IntArray, Matrix
-from unseen.proportions.base import Reading, closed_reading
+from unseen.proportions.base import ClosedSetEstimator, Reading, closed_reading
 from unseen.proportions.closed_set.matching import gradient_noise
-from unseen.proportions.families import ClosedSetEstimator
 from unseen.samples import LabelledRows
 from unseen.scores import RowScores, Scorer
 from unseen.scores.kernel import Standardisation, dense, median_bandwidth
@@ -112,8 +110,7 @@ def _replicates(
 ) -> FloatArray:
     """Shares under Bayesian-bootstrap weights of the rows, to first order in the weights.
 
-    The last step of the fit was a quadratic program in the shares. Weights move its linear
-    term; its curvature is held fixed.
+    Weights move the linear term of the last quadratic program; its curvature is held fixed.
     """
     labelled, codes = scores.of_labelled, scores.codes
     response = cho_solve(cho_factor(fit.curvature), fit.slopes.T)
@@ -142,9 +139,9 @@ def fit_density_ratio(
 ) -> RatioFit:
     """Minimise ``max_i log E_i[r] - E_0[log r] + penalty |alpha|^2 / 2`` over alpha.
 
-    Sequential quadratic programming: each step minimises the maximum of the linearised
-    ``log E_i[r]`` with the curvature of their mixture, which is a program in the shares. Kernels at
-    the labelled rows, whose classes are 0 to K - 1, have the shape (n, L), at the new rows (m, L).
+    Sequential quadratic programming: each step minimises the maximum of the linearised ``log
+    E_i[r]`` with the curvature of their mixture, which is a program in the shares. Kernels have the
+    shape (n, L) at the labelled rows and (m, L) at the new rows.
     """
     n_classes = int(codes.max()) + 1
     classes = [labelled[codes == code] for code in range(n_classes)]

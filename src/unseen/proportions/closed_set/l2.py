@@ -1,9 +1,8 @@
 """Matching kernel densities in L2 (Titterington, 1983).
 
 Each class and the new rows get a Gaussian kernel density estimate with one bandwidth b. The shares
-minimise ``integral (p_0(x) - sum_i pi_i p_i(x))^2 dx``: every integral is a mean over pairs of rows
-in closed form, a Gaussian of variance 2 b^2 at their distance, and the whole is the quadratic
-program of :mod:`unseen.proportions.closed_set.matching`.
+minimise ``integral (p_0(x) - sum_i pi_i p_i(x))^2 dx``, a quadratic program
+(:mod:`unseen.proportions.closed_set.matching`) whose integrals are means over pairs of rows.
 """
 
 from __future__ import annotations
@@ -20,9 +19,8 @@ from unseen import simplex
 from unseen._sklearn import Interval
 from unseen._team import own_threads, row_blocks
 from unseen._types import FloatArray, IntArray, Matrix
-from unseen.proportions.base import Reading, closed_reading
+from unseen.proportions.base import ClosedSetEstimator, Reading, closed_reading
 from unseen.proportions.closed_set.matching import matching, matching_replicates
-from unseen.proportions.families import ClosedSetEstimator
 from unseen.records import Notice
 from unseen.samples import LabelledRows
 from unseen.scores import RowScores, Scorer
@@ -104,10 +102,7 @@ def _projected(gram: FloatArray, linear: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class DensityScorer(Scorer):
-    """Scores each row by its inner products with each class and, last, with the new rows.
-
-    The seed draws rows for the median distance and, where there are very many, the rows to use.
-    """
+    """Scores each row by its inner products with each class and, last, with the new rows."""
 
     bandwidth: float | None = None
     leave_one_out: bool = True
@@ -140,9 +135,8 @@ def density_products(
 ) -> tuple[FloatArray, FloatArray]:
     """Inner products of the kernel at each row with each sample's density, block by block.
 
-    From labelled rows (n, d), whose classes are 0 to K - 1, and new rows (m, d): for each row the
-    products with each class and, last, with the new rows, (n, K + 1) and (m, K + 1). The common
-    factor ``(4 pi bandwidth^2)^(-d / 2)`` is left out: the shares do not depend on it.
+    For each labelled row (n, d) and new row (m, d) the products with each class and, last, with the
+    new rows, (n, K + 1) and (m, K + 1), but for the factor ``(4 pi bandwidth^2)^(-d / 2)``.
     """
     n_classes, n_rows = int(codes.max()) + 1, len(labelled) + len(new)
     dtype = np.float64 if n_rows <= _EXACT_ROWS else np.float32

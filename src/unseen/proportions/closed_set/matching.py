@@ -21,9 +21,8 @@ def matching(
 ) -> tuple[FloatArray, FloatArray]:
     """The program, G (K, K) and h (K,), from inner products row by row.
 
-    ``labelled`` (n, K + 1) holds the inner product of each labelled row, taken as a point mass,
-    with the sample of each class and, last, with the sample of new rows; ``new`` (m, K + 1) those
-    of the new rows.
+    ``labelled`` (n, K + 1) and ``new`` (m, K + 1) hold the inner products of each row, taken as a
+    point mass, with the sample of each class and, last, with the sample of new rows.
     """
     gram = class_means(labelled[:, :-1], codes, labelled.shape[1] - 1)
     # Inner products without the overlap of a row with itself need not be those of a norm.
@@ -42,9 +41,8 @@ def matching_replicates(
 ) -> FloatArray:
     """Shares that match under Bayesian-bootstrap weights of the rows, (B, K).
 
-    Weights move the gradient ``h - G pi`` at the shares found. Inner products are linear in the
-    weights of either sample, so to first order the move is a sum of weighted means over rows.
-    With G held fixed it belongs into h, and every replicate is one more program.
+    Weights move the gradient ``h - G pi`` at the shares found: to first order by a sum of weighted
+    means over rows. With G held fixed it belongs into h, and every replicate is one more program.
     """
     gram, linear = matching(labelled, codes, new)
     shares = minimise(gram, linear)
@@ -64,8 +62,7 @@ def gradient_noise(
 ) -> FloatArray:
     """How weights of the rows move ``E_0[v_k] - sum_i pi_i E_i[v_k] + E_k[w]``; (B, K).
 
-    ``labelled`` (n, K + 1) holds ``v_1 ... v_K`` and ``w`` at the labelled rows, ``new`` (m, K)
-    holds ``v_1 ... v_K`` at the new rows.
+    ``labelled`` (n, K + 1) holds ``v_1 ... v_K`` and ``w``, ``new`` (m, K) holds ``v_1 ... v_K``.
     """
     by_class = [labelled[codes == code] for code in range(len(shares))]
     moves = [bootstrap_means(own, n_replicates, rng) - own.mean(axis=0) for own in by_class]

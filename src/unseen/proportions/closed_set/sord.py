@@ -1,9 +1,8 @@
 """Matching by the sample ordinal distance, SORD (Maletzke et al., 2019).
 
-The new rows, and the known classes at the shares pi, are two laws of a score. Moving one onto the
-other costs ``integral |F_0(t) - sum_i pi_i F_i(t)| dt``: mass times distance, with no bins to
-choose. The paper has two classes and one score. With more, each class's posterior is a score and
-the distances are summed, all at the same shares. docs/theory.md, "Closed-set methods", says more.
+Moving the new rows' law of a score onto that of the known classes at the shares pi costs
+``integral |F_0(t) - sum_i pi_i F_i(t)| dt``. With more than two classes each posterior is a score,
+and the distances are summed. docs/theory.md, "Closed-set methods", says more.
 """
 
 from __future__ import annotations
@@ -15,8 +14,7 @@ from scipy import sparse
 
 from unseen._team import row_blocks
 from unseen._types import FloatArray, IntArray
-from unseen.proportions.base import Reading, closed_reading
-from unseen.proportions.families import PosteriorEstimator
+from unseen.proportions.base import PosteriorEstimator, Reading, closed_reading
 from unseen.scores import Posteriors
 from unseen.simplex import minimise_on_simplex
 
@@ -87,11 +85,9 @@ def least_distance(
 ) -> FloatArray:
     """Minimise ``sum_t |F_0(t) - sum_i pi_i F_i(t)|`` over the simplex, for many programs at once.
 
-    Each step bounds every gap by a parabola that touches it, ``|g| <= g^2 / (2 |g_0|) +
-    |g_0| / 2``, and solves the quadratic program: the distance never grows.
-
-    Distribution functions of the known classes at T points have the shape (..., K, T), of the new
-    rows (..., T), the shares (..., K). Without shares to start from, classes begin with equal ones.
+    Each step bounds every gap by a parabola that touches it, ``|g| <= g^2 / (2 |g_0|) + |g_0| /
+    2``, and solves the quadratic program: the distance never grows. Distribution functions of the
+    known classes have the shape (..., K, T), of the new rows (..., T), the shares (..., K).
     """
     n_classes = classes.shape[-2]
     shares = np.full(n_classes, 1 / n_classes) if start is None else start

@@ -2,9 +2,8 @@
 
     1 - nu(P_0, P_2) = pi_1 (1 - nu(P_1, P_2)),    1 - nu(P_0, P_1) = pi_2 (1 - nu(P_2, P_1))
 
-Either gives both shares; least squares solves them together (docs/theory.md, "Several classes"). No
-class may be unseen. A hidden class puts kinks into the ROCs, which smooth models cannot follow, so
-the best bin is the default method.
+Least squares solves both (docs/theory.md, "Several classes"). A hidden class puts kinks into the
+ROCs, which smooth models cannot follow, so the best bin is the default method.
 """
 
 from __future__ import annotations
@@ -21,8 +20,12 @@ from unseen._sklearn import HasMethods
 from unseen._types import FloatArray
 from unseen.mixture.bbe import BestBin
 from unseen.proportions.base import Reading, append_zero_unseen
-from unseen.proportions.families import PerClassEstimator, class_evidence, with_seed
-from unseen.proportions.per_class.incomplete import replicate_slopes
+from unseen.proportions.per_class.incomplete import (
+    PerClassEstimator,
+    class_evidence,
+    replicate_slopes,
+    with_seed,
+)
 from unseen.records import EstimatesMixture, Notice
 from unseen.scores import TwoClassScorer, TwoClassScores
 
@@ -118,8 +121,7 @@ def rescaled_proportions(in_new: ArrayLike, in_other: ArrayLike) -> FloatArray:
     """Shares of two classes that solve the two equations of Prop. 3 by least squares.
 
     ``in_new`` (..., 2) holds ``nu(P_0, P_1)`` and ``nu(P_0, P_2)``, ``in_other`` (..., 2) holds
-    ``nu(P_1, P_2)`` and ``nu(P_2, P_1)``. The shares are one half each where the classes are the
-    same.
+    ``nu(P_1, P_2)`` and ``nu(P_2, P_1)``. Classes that are the same get one half each.
     """
     # 1 - nu(P_0, P_2) belongs to pi_1, so the pair of the new rows is turned round.
     b_1, b_2 = np.moveaxis(1 - np.asarray(in_new, dtype=float)[..., ::-1], -1, 0)

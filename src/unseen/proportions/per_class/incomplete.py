@@ -10,22 +10,50 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from numbers import Integral
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from unseen import simplex
 from unseen._random import generator
-from unseen._sklearn import HasMethods
+from unseen._sklearn import HasMethods, Interval
 from unseen._types import FloatArray, Matrix
 from unseen.diagnostics import Finding, attribution, class_drift, hidden_share, quick_checks
 from unseen.mixture.slope import ROCSlope
-from unseen.proportions.base import Reading, found
-from unseen.proportions.families import PerClassEstimator, class_evidence, with_seed
-from unseen.records import EstimatesMixture
+from unseen.proportions.base import (
+    CLASSIFIER_CONSTRAINTS,
+    ProportionEstimator,
+    Reading,
+    found,
+)
+from unseen.records import EstimatesMixture, MixtureEstimate, RocEvidence
 from unseen.roc.bootstrap import STRETCH, bootstrap_slopes
-from unseen.scores import PairScores
+from unseen.roc.sketch import scored_evidence
+from unseen.scores import PairScorer, PairScores
 from unseen.scores.pairs import crossfit_scores
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class PerClassEstimator(ProportionEstimator):
+    """Base of the estimators that compare the new rows with one known class at a time."""
+
+    classifier: Any = None
+    n_folds: int = 10
+    n_repeats: int = 1
+    random_state: Any = None
+    n_jobs: int | None = None
+
+    reads = PairScores
+
+    _parameter_constraints = CLASSIFIER_CONSTRAINTS | {
+        "n_repeats": [Interval(Integral, 1, None, closed="left")]
+    }
+
+    def scorer(self, seed: int) -> PairScorer:
+        """The scorer of the new rows against each known class."""
+        return PairScorer(self.classifier, self.n_folds, seed, self.n_jobs, self.n_repeats)
 
 
 @dataclass(eq=False, repr=False)
@@ -109,11 +137,27 @@ class MPEIncomplete(PerClassEstimator):
         return findings
 
 
-def incomplete_proportions(slopes: Sequence[float] | FloatArray) -> tuple[FloatArray, float]:
-    """Shares of the known classes (K,) and of unseen ones, from one slope per class, Eq. (4).
+def class_evidence(
+    scores: PairScores, mixtures: Sequence[MixtureEstimate]
+) -> dict[Any, RocEvidence]:
+    """The ROC of each class that has one, with the scores at its vertices."""
+    return {
+        label: scored_evidence(*pair, mixture.roc.right_slope, parameters=mixture.roc.parameters)
+        for label, pair, mixture in zip(scores.classes, scores.pairs, mixtures, strict=True)
+        if mixture.roc is not None
+    }
 
-    Where the slopes sum to more than 1, the shares are the nearest ones that do not.
-    """
+
+def with_seed(method: Any, seed: int | None) -> Any:
+    """A copy of a nested method that draws, where it draws at all, from the seed."""
+    copy = clone(method)
+    if copy.get_params().get("random_state", seed) is None:
+        copy.set_params(random_state=seed)
+    return copy
+
+
+def incomplete_proportions(slopes: Sequence[float] | FloatArray) -> tuple[FloatArray, float]:
+    """Shares of the known classes, (K,), nearest to their slopes, Eq. (4), and what is left."""
     proportions = simplex.project_open(slopes)
     return proportions, max(0.0, 1.0 - float(proportions.sum()))
 
@@ -124,11 +168,10 @@ def replicate_slopes(
     n_replicates: int,
     random_state: Any,
 ) -> FloatArray:
-    """Mixture proportions of every class in every bootstrap replicate.
+    """Mixture proportions (B, K) of every class in every bootstrap replicate.
 
-    The slopes of a ROC model are fitted in one batch, with shared weights of the new rows
-    (:func:`~unseen.roc.bootstrap.bootstrap_slopes`). Any other method reads scores that are drawn
-    with replacement, the new rows once for all classes. The result has the shape (B, K).
+    The slopes of a ROC model are fitted in one batch, with shared weights of the new rows. Any
+    other method reads scores that are drawn with replacement, the new rows once for all classes.
     """
     if isinstance(method, ROCSlope):
         return bootstrap_slopes(pairs, method._model(), n_replicates, random_state)
@@ -147,8 +190,7 @@ def _replicates(
 ) -> FloatArray:
     """Shares (B, K + 1); of counted rows, with the noise of scores that drawn rows were behind.
 
-    Intervals are stretched for what a bootstrap of given scores misses: other rows would give other
-    models. That noise is as large as before, however many rows are counted.
+    Intervals are stretched as other rows would give other models, however many rows are counted.
     """
     rng = generator(random_state)
     slopes = replicate_slopes(method, scores.pairs, n_replicates, rng)

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from unseen._types import FloatArray
 from unseen.mixture.slope import SMOOTHING_REPLICATES
 from unseen.proportions.base import Reading
-from unseen.proportions.families import PerClassEstimator
+from unseen.proportions.per_class.incomplete import PerClassEstimator
 from unseen.roc.bootstrap import bootstrap_rocs
 from unseen.roc.fit import BinomialDeviance
 from unseen.roc.joint import by_slope_of, fit_jointly

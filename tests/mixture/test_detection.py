@@ -11,7 +11,7 @@ from unseen.mixture.detection import SHARES, detection_limit, detection_power, m
 from unseen.mixture.placement import Candidates, placement_posterior
 from unseen.samples import LabelledRows
 from unseen.scores.base import Distances, RatioScores
-from unseen.scores.hidden import hidden_classes
+from unseen.scores.distances import hidden_classes
 
 PRIOR = 0.9, 0.03
 

@@ -21,7 +21,7 @@ from unseen.records import Estimate, Notice
 from unseen.samples import LabelledRows, check_new, in_one_group
 from unseen.samples.labelled import is_missing
 from unseen.scores.base import FOLDS
-from unseen.scores.hidden import between_groups
+from unseen.scores.distances import between_groups
 
 # Each part costs an estimate. With ten a new group is worse than all in one case of eleven.
 MOST_PARTS = 10

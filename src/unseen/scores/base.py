@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import joblib
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
@@ -225,6 +226,11 @@ def rows_stacked(X_new: Matrix, X: Matrix) -> tuple[Matrix, IntArray]:
     if sparse.issparse(X) or sparse.issparse(X_new) or not chosen_arrays().is_host:
         return stack_samples(X_new, X)
     return StackedRows(X_new, X), np.repeat([1, 0], [X_new.shape[0], X.shape[0]])
+
+
+def some_rows(rows: NDArray[Any], most: int = 5000) -> NDArray[Any]:
+    """The rows, or evenly spaced ones of more than so many."""
+    return rows[:: -(-len(rows) // most) or 1]
 
 
 def mean_pair(pairs: list[ScorePair]) -> ScorePair:

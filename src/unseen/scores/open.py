@@ -14,15 +14,14 @@ import numpy as np
 
 from unseen._arrays import chosen_arrays, kept_there
 from unseen._progress import between
-from unseen._team import own_threads
 from unseen._types import FloatArray, IntArray, Matrix, ScorePair
 from unseen.records import Notice
 from unseen.roc.pooled import Lattices
 from unseen.samples import Clusters, LabelledRows, all_clusters, group_clusters
 from unseen.scores.base import FOLDS, Distances, Pool, RatioScores, Scorer, Scores
 from unseen.scores.crossfit import WINDOW_SEARCH, Search, cross_fitter
-from unseen.scores.hidden import hidden_classes
-from unseen.scores.moves import Moves, made_moves, steady_distances
+from unseen.scores.distances import hidden_classes, steady_distances
+from unseen.scores.moves import Moves, made_moves
 from unseen.scores.posteriors import Posteriors, PosteriorScorer
 from unseen.scores.refit import CrossFitter
 from unseen.simplex import mixture_shares
@@ -61,7 +60,7 @@ class OpenScores(Scores):
         What tells known classes that moved from classes that are new; None where the scores are
         not the scorer's.
     hidden : tuple
-        Distances of known classes as if each were unseen (:mod:`unseen.scores.hidden`).
+        Distances of known classes as if each were unseen (:mod:`unseen.scores.distances`).
     lattices : Lattices
         Where readings keep what the next reading of such scores may ask for again.
 
@@ -128,9 +127,7 @@ class OpenSamples:
     def steady_distances(self, seed: int) -> Distances | None:
         """Distances that small moves hardly change."""
         given = self.posteriors, self.distances, self.clusters
-        with own_threads():
-            rng = np.random.RandomState(seed)
-            return steady_distances(self.X_new, self.labelled.rows, *given, rng)
+        return steady_distances(self.X_new, self.labelled.rows, *given, seed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,7 +186,7 @@ class OpenScorer(Scorer):
         ratios = scores.ratios
         measured = replace(samples, distances=ratios.distances, clusters=ratios.clusters)
         far = measured.steady_distances(self.seed)
-        return _with_moves(scores, samples.labelled, samples.X_new, far)
+        return replace(scores, moves=made_moves(scores, samples.labelled, samples.X_new, far))
 
     def still(self, fitter: CrossFitter, samples: OpenSamples) -> OpenScores:
         """Density ratios beside posteriors, without what tells whether known classes moved."""
@@ -258,24 +255,15 @@ class OpenPool(Pool):
     def window(self, places: IntArray) -> OpenScores:
         """Scores of some of the new rows."""
         far = None if self.steady is None else self.steady.window(places)
-        scores = _with_moves(self.still(places), self.labelled, self.rows[places], far)
-        return replace(scores, hidden=self.hidden)
+        scores = self.still(places)
+        moves = made_moves(scores, self.labelled, self.rows[places], far)
+        return replace(scores, moves=moves, hidden=self.hidden)
 
     def still(self, places: IntArray) -> OpenScores:
         """Scores of some of the new rows, without what tells whether known classes moved."""
         scores = self.scorer.still(self.fitter, self.samples.window(places))
         even = replace(scores.ratios, odds_step=_ODDS_STEP_OF_WINDOWS)
         return replace(scores, ratios=even, lattices=self.lattices)
-
-
-def _with_moves(
-    scores: OpenScores, labelled: LabelledRows, X_new: Matrix, distances: Distances | None
-) -> OpenScores:
-    """Scores with what tells known classes that moved from classes that are new."""
-    log_ratios = scores.ratios.new[:, scores.ratios.best]
-    known = scores.posteriors, scores.closed
-    moves = made_moves(labelled, X_new, *known, log_ratios, distances, scores.ratios.clusters)
-    return replace(scores, moves=moves)
 
 
 def mixture_of_known(scores: OpenScores, known: FloatArray) -> FloatArray:

@@ -183,11 +183,17 @@ def weigh_three(
         (for_intervals(posterior), missed.probability, _BLIND),
     ):
         moved = (1 - inner) * _moved_law(reading, blind) + inner * part_law
-        probability = _probabilities(law.prior_closed, law.log_bayes_factor, odds)
+        prior_closed = law.prior_closed
+        if prior_closed in (0.0, 1.0):
+            probability = np.array([prior_closed, *((1 - prior_closed) * expit([-odds, odds]))])
+        else:
+            base = law.log_bayes_factor - logit(prior_closed)
+            weights = np.array([0.0, base, base + odds])
+            probability = np.exp(weights - log_sums(weights))
         fine = (probability[2] * moved / np.bincount(_CELL))[_CELL]
-        weights = probability[0] * found, probability[1] * law.probability, fine
-        points = missed.share, 1 - law.share, _FINE
-        laws.append((probability, np.concatenate(points), np.concatenate(weights)))
+        points = np.concatenate([missed.share, 1 - law.share, _FINE])
+        masses = [probability[0] * found, probability[1] * law.probability, fine]
+        laws.append((probability, points, np.concatenate(masses)))
     return ThreeHypotheses(
         laws[0][0],
         np.array([fit.closed, fit.known_mixture, reading.known_mixture]),
@@ -195,15 +201,6 @@ def weigh_three(
         *laws[1][1:],
         np.repeat([0, 1, 2], [len(missed.share), len(posterior.share), len(_FINE)]),
     )
-
-
-def _probabilities(prior_closed: float, log_bayes_factor: float, odds: float) -> FloatArray:
-    """Probabilities of closed, open and moved."""
-    if prior_closed in (0.0, 1.0):
-        return np.array([prior_closed, *((1 - prior_closed) * expit([-odds, odds]))])
-    base = -logit(prior_closed) + log_bayes_factor
-    weights = np.array([0.0, base, base + odds])
-    return np.asarray(np.exp(weights - log_sums(weights)))
 
 
 def _part_moved(fit: TwoHypotheses, reading: MovedReading) -> tuple[float, FloatArray]:

@@ -214,7 +214,11 @@ def _pairs_of_curves() -> tuple[IntArray, FloatArray, FloatArray]:
 
 
 class MovedLattice:
-    """Likelihoods of u and delta, at one share r of the new rows in the pooled mass."""
+    """Curves at all u and delta, where new rows are this share of the pooled mass.
+
+    ``log_new`` and ``log_old`` are log-probabilities that a row of a cell is new, or labelled: at
+    u = 0 and every delta, then at u > 0 and every pair of curves.
+    """
 
     def __init__(self, share: float) -> None:
         self.share, (strength, _, new) = share, _pairs_of_curves()
@@ -225,54 +229,32 @@ class MovedLattice:
         rates = self._pairs.rates(share * SHARES[1:], share)
         rate = np.concatenate([cell_rates(still, share), rates])
         rest = 1 - rate
-        self._log_new, self._log_old = np.log(rate, out=rate), np.log(rest, out=rest)
-
-    def tables(self, F: FloatArray, H: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Log-likelihoods, relative to "new rows are as labelled ones", from cells (C, cells).
-
-        At u and delta with the curve of what is new summed out, (C, U, D); then at u > 0 and every
-        pair of curves, (C, U - 1, P), the prior of the curve of what is new included.
-        """
-        strength, log_prior, _ = _pairs_of_curves()
-        null = F.sum(axis=1) * np.log(self.share) + H.sum(axis=1) * np.log1p(-self.share)
-        gain = F @ self._log_new.T + H @ self._log_old.T - null[:, None]
-        n_moved, n_u = len(_STRENGTHS), len(SHARES) - 1
-        points = gain[:, n_moved:].reshape(len(F), n_u, -1) + log_prior
-        table = np.full((len(F), n_u + 1, n_moved), -np.inf)
-        table[:, 0] = gain[:, :n_moved]
-        for place in np.unique(strength):
-            table[:, 1:, place] = log_sums(points[..., strength == place], axis=2)
-        return table, points
-
-    def known(self, weights: FloatArray) -> FloatArray:
-        """P(known) of a new row in each cell, averaged over points with weights (S, U - 1, P)."""
-        flat = weights.reshape(len(weights), -1)
-        return np.asarray((flat / flat.sum(axis=1, keepdims=True)) @ self._known_at_points)
+        self.log_new, self.log_old = np.log(rate, out=rate), np.log(rest, out=rest)
 
     @cached_property
-    def _known_at_points(self) -> FloatArray:
+    def known_at_points(self) -> FloatArray:
         """P(known) of a new row in each cell, at u > 0 and every pair of curves."""
         found = self._pairs.masses(self.share * SHARES[1:], self._moved.ravel())
         found *= (self.share * N_CELLS * (1 - SHARES[1:]))[:, None, None]
         found = found.reshape(-1, N_CELLS)
-        found /= np.exp(self._log_new[len(_STRENGTHS) :][: len(found)])
+        found /= np.exp(self.log_new[len(_STRENGTHS) :])
         return np.clip(found, 0.0, 1.0, out=found)
 
 
 @dataclass(frozen=True, eq=False)
 class _Curves:
-    """Likelihoods of some scores at some shares of the known classes, and the cell of each row."""
+    """Log-likelihoods of some scores, relative to "new rows are as labelled ones"."""
 
     lattice: MovedLattice
-    table: FloatArray  # (C, U, D)
-    points: FloatArray  # (C, U - 1, P)
-    places: Array  # (C, m)
+    table: FloatArray  # (C, U, D), at u and delta, with the curve of what is new summed out
+    points: FloatArray  # (C, U - 1, P), at u > 0 and every pair of curves, with the prior of g
+    places: Array  # (C, m), the cell of each new row
 
     @classmethod
     def of(
         cls, scores: OpenScores, shares: FloatArray, used: IntArray, distances: Distances | None
     ) -> _Curves:
-        """Likelihoods of the discriminators that are used, then of the distances."""
+        """The discriminators that are used, at some shares of the known classes; then distances."""
         shares = np.maximum(shares, _LEAST_SHARE)
         ratios = ratios_at_shares(scores, shares)
         new, old = (
@@ -284,10 +266,20 @@ class _Curves:
         )
         counted = np.zeros(new.shape[1]), ratios.clusters, ratios.odds_step
         cells = Candidates(new, old, *counted).cells((shares / scores.counts)[scores.codes])
-        n_new, n_old = float(cells.new[0].sum()), float(cells.labelled[0].sum())
+        F, H = cells.new, cells.labelled
+        n_new, n_old = float(F[0].sum()), float(H[0].sum())
         share = round(n_new / (n_new + n_old), _SHARE_DIGITS)
         lattice = scores.lattices.at(MovedLattice, share)
-        return cls(lattice, *lattice.tables(cells.new, cells.labelled), cells.place)
+        null = F.sum(axis=1) * np.log(share) + H.sum(axis=1) * np.log1p(-share)
+        gain = F @ lattice.log_new.T + H @ lattice.log_old.T - null[:, None]
+        strength, log_prior, _ = _pairs_of_curves()
+        n_moved, n_u = len(_STRENGTHS), len(SHARES) - 1
+        points = gain[:, n_moved:].reshape(len(F), n_u, -1) + log_prior
+        table = np.full((len(F), n_u + 1, n_moved), -np.inf)
+        table[:, 0] = gain[:, :n_moved]
+        for place in np.unique(strength):
+            table[:, 1:, place] = log_sums(points[..., strength == place], axis=2)
+        return cls(lattice, table, points, cells.place)
 
     def known_rows(self, log_prior: FloatArray, mixing: FloatArray, log_new: float) -> FloatArray:
         """P(known) of each new row under moved; ``mixing`` weighs distances and discriminators."""
@@ -305,7 +297,8 @@ class _Curves:
         moves = _TEMPER * (points[trusted] + _PRIOR_MOVE[of_move])
         fits = np.concatenate([points[steady] + _PRIOR_STRENGTH[of_move], moves])
         parts = np.append(mixing[:-1], mixing[-1] * trust[trusted] / trust[trusted].sum())
-        found = self.lattice.known(np.exp(fits - fits.max(axis=(1, 2), keepdims=True)))
+        weights = np.exp(fits - fits.max(axis=(1, 2), keepdims=True)).reshape(len(fits), -1)
+        found = weights / weights.sum(axis=1, keepdims=True) @ self.lattice.known_at_points
         arrays = chosen_arrays()
         rows = arrays.zeros((n_new,))
         for column, part, known in zip([*steady, *trusted], parts, found, strict=True):

@@ -124,11 +124,6 @@ class OpenSamples:
         far = None if self.distances is None else self.distances.window(places)
         return OpenSamples(self.labelled, self.X_new[places], part, distances=far)
 
-    def steady_distances(self, seed: int) -> Distances | None:
-        """Distances that small moves hardly change."""
-        given = self.posteriors, self.distances, self.clusters
-        return steady_distances(self.X_new, self.labelled.rows, *given, seed)
-
 
 @dataclass(frozen=True, eq=False)
 class OpenScorer(Scorer):
@@ -183,9 +178,9 @@ class OpenScorer(Scorer):
     def beside(self, samples: OpenSamples) -> OpenScores:
         """Density ratios and distances, beside posteriors that have been made before."""
         scores = self.still(cross_fitter(self.classifier, self.n_jobs), samples)
-        ratios = scores.ratios
-        measured = replace(samples, distances=ratios.distances, clusters=ratios.clusters)
-        far = measured.steady_distances(self.seed)
+        rows, ratios = (samples.X_new, samples.labelled.rows), scores.ratios
+        given = samples.posteriors, ratios.distances, ratios.clusters
+        far = steady_distances(*rows, *given, self.seed)
         return replace(scores, moves=made_moves(scores, samples.labelled, samples.X_new, far))
 
     def still(self, fitter: CrossFitter, samples: OpenSamples) -> OpenScores:
@@ -243,7 +238,8 @@ class OpenPool(Pool):
     @cached_property
     def steady(self) -> Distances | None:
         """Distances of all new rows that small moves hardly change."""
-        return self.samples.steady_distances(self.scorer.seed)
+        given = self.samples.posteriors, self.samples.distances, self.samples.clusters
+        return steady_distances(self.rows, self.labelled.rows, *given, self.scorer.seed)
 
     @cached_property
     def hidden(self) -> tuple[tuple[ScorePair, ...], ...]:

@@ -243,10 +243,13 @@ def moved_part(labelled: LabelledRows, X_new: Matrix, log_ratios: FloatArray) ->
         _all_and_most(old[codes == code], old[codes != code], n_rows)
         for code in some_rows(enough, _MOST_HIDDEN)
     ]
+    # Of apart a normal law about a half if they moved, and if not, about one of the hidden classes.
     noise = np.hypot(_LEAST_NOISE, _NOISE / np.sqrt(2 * n_rows))
-    of_class = _log_normal(apart, np.clip(hidden, 0.5, 1.0), np.hypot(noise, _BETWEEN_CLASSES))
-    against = log_sums(of_class, axis=0) - np.log(len(hidden))
-    found = np.where(apart > _ALIKE, 0.0, _log_normal(apart, 0.5, noise) - against)
+    wider = np.hypot(noise, _BETWEEN_CLASSES)
+    away = (apart - np.clip(hidden, 0.5, 1.0)) / wider
+    of_class = log_sums(-0.5 * away**2 - np.log(wider), axis=0) - np.log(len(hidden))
+    of_moved = -0.5 * ((apart - 0.5) / noise) ** 2 - np.log(noise)
+    found = np.where(apart > _ALIKE, 0.0, of_moved - of_class)
     log_odds, moved = max(zip(found.tolist(), _ALL_OR_MOST, strict=True))
     return MovedPart(rows, log_odds, moved) if log_odds > 0 else MovedPart(rows)
 
@@ -266,8 +269,3 @@ def _all_and_most(part: FloatArray, others: FloatArray, most: int) -> FloatArray
     among = part[np.argsort(own[:n_rows], kind="stable")[:n_moved]]
     again = own_neighbours(laid_onto(among, others), others[:n_moved])
     return np.array([own.mean(), again.mean()])
-
-
-def _log_normal(value: FloatArray, mean: FloatArray | float, spread: float) -> FloatArray:
-    """Logarithm of the normal density, but for a constant."""
-    return np.asarray(-0.5 * ((value - mean) / spread) ** 2 - np.log(spread))

@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike
 from scipy.stats import beta, binom
 
 from unseen._frozen import Frozen
-from unseen._types import FloatArray, IntArray
+from unseen._types import FloatArray
 
-__all__ = ["Tolerance", "certified_tolerance", "group_tolerance", "rank_above"]
+__all__ = ["Tolerance", "certified_tolerance", "group_tolerance"]
 
 # The least of few limits at a better level each, or of many at a worse: 4 to 12 regions are alike
 # in simulated drifts.
@@ -80,21 +80,6 @@ class Tolerance(Frozen):
         return 0.0 if best <= 1 else min(best, _LARGEST_FACTOR)
 
 
-def rank_above(alpha: FloatArray, n_rows: IntArray, level: float) -> IntArray:
-    """Largest rank r with P(score > r-th largest of n) <= alpha at this level; 0 if there is none.
-
-    The probability that a row exceeds the r-th largest score of n is Beta(r, n - r + 1) or, with
-    ties, less. Its upper limit is at most alpha while P(Binomial(n, alpha) < r) <= level.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rank_above(np.array([0.05, 0.01]), np.array([1000, 100]), 0.01)
-    array([35,  0])
-    """
-    return np.asarray(binom.ppf(level, n_rows, alpha), dtype=np.intp)
-
-
 def certified_tolerance(
     new: ArrayLike, labelled: ArrayLike, codes: ArrayLike, delta: float = 0.05
 ) -> Tolerance:
@@ -136,8 +121,10 @@ def certified_tolerance(
     if least >= _LARGEST_ALPHA:
         return Tolerance(np.zeros(0), np.zeros(0), delta)
     alpha = np.geomspace(least * (1 + _ROUNDING), _LARGEST_ALPHA, _REGIONS)
+    # The probability that a row exceeds the r-th largest of n is Beta(r, n - r + 1) or, with ties,
+    # less: its upper limit is at most alpha while P(Binomial(n, alpha) < r) <= level.
     sizes, size_of = np.unique([len(rows) for rows in by_class], return_inverse=True)
-    ranks = rank_above(alpha, sizes[:, None], level_old)[size_of]
+    ranks = binom.ppf(level_old, sizes[:, None], alpha).astype(np.intp)[size_of]
     threshold = np.max([rows[rank - 1] for rows, rank in zip(by_class, ranks, strict=True)], axis=0)
     above = np.array([np.count_nonzero(scores > limit) for limit in threshold])
     lower = beta.ppf(level_new, np.maximum(above, 1), len(scores) - above + 1)

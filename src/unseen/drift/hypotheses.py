@@ -79,29 +79,15 @@ _ERRORS, _LEAST_SHIFT = 4.0, 0.02
 
 @dataclass(frozen=True, eq=False)
 class ThreeHypotheses(Frozen):
-    """Probabilities, shares and the law of the unseen share u under closed, open and moved.
+    """Probabilities, shares and the law of the unseen share u under closed, open and moved."""
 
-    Parameters
-    ----------
-    probability : ndarray of shape (3,)
-        Probability of closed, open and moved.
-    mixtures : ndarray of shape (3, K)
-        Shares among the known classes under each.
-    points, weight : ndarray of shape (L,)
-        Law of u under all three together, for the point estimate.
-    wide_points, wide : ndarray of shape (L,)
-        Law of u for intervals, where open and moved know less.
-    part : ndarray of shape (L,)
-        0, 1 or 2: the hypothesis that a point belongs to.
-    """
-
-    probability: FloatArray
-    mixtures: FloatArray
-    points: FloatArray
+    probability: FloatArray  # (3,), of closed, open and moved
+    mixtures: FloatArray  # (3, K), shares among the known classes under each
+    points: FloatArray  # (L,), of u, and their masses: the law for the point estimate
     weight: FloatArray
-    wide_points: FloatArray
+    wide_points: FloatArray  # (L,), for intervals, where open and moved know less
     wide: FloatArray
-    part: IntArray
+    part: IntArray  # (L,), 0, 1 or 2: the hypothesis that a point belongs to
 
     @property
     def probability_unseen(self) -> float:
@@ -156,18 +142,9 @@ def weigh_three(
 ) -> ThreeHypotheses:
     """Weigh closed, open and moved: P ~ (p, (1 - p) B, (1 - p) B exp(log-odds of moved)).
 
-    Parameters
-    ----------
-    fit : TwoHypotheses
-        Shares under closed and open; p and B are the prior and the Bayes factor of its posterior.
-    reading : MovedReading
-    prior_moved : float or None
-        Prior probability of moved, if the new rows are no mixture of the known classes; None is
-        that of the development sets.
-
-    Returns
-    -------
-    ThreeHypotheses
+    p and B are the prior and the Bayes factor of the fit's posterior. ``prior_moved`` is the prior
+    probability of moved, if the new rows are no mixture of the known classes; None is that of the
+    development sets.
     """
     posterior = fit.posterior
     usual = PROBABILITY_MOVED_ONE if len(fit.closed) == 1 else PROBABILITY_MOVED

@@ -56,14 +56,7 @@ class Tolerance(Frozen):
     def must(self, factor: float = 1.0) -> float:
         """Share that must be unseen; 0 where nothing is sure.
 
-        Parameters
-        ----------
-        factor : float, default=1.0
-            No kind of known row became more than so many times as common; at least 1.
-
-        Returns
-        -------
-        float
+        No kind of known row became more than ``factor`` times as common, which is at least 1.
         """
         if not factor >= 1:
             raise ValueError(f"factor must be at least 1; got {factor}.")
@@ -141,21 +134,10 @@ def group_tolerance(
     groups are exchangeable and nothing is new, the new rows need a larger factor than all G
     labelled groups with a probability of at most 1 / (G + 1).
 
-    Parameters
-    ----------
-    new, labelled : array-like of shape (m, S) and (n, S)
-        Scores, high where a row looks like no known class; one column for every scale. A labelled
-        row's score must not depend on rows of its own group.
-    codes, groups : array-like of shape (n,)
-        Class and group of each labelled row.
-    delta : float, default=0.05
-        Probability that a limit of the new rows fails.
-
-    Returns
-    -------
-    tolerance : Tolerance
-        Whose ``must(factor)`` is to be asked at the largest of the factors, or at 1.
-    factors : ndarray of shape (G,)
+    Scores (m, S) and (n, S) are high where a row looks like no known class, a column for every
+    scale; a labelled row's score must not depend on rows of its own group. The tolerance, whose
+    limits of the new rows hold but for ``delta``, is to be asked at the largest of the factors
+    (G,), or at 1.
 
     Examples
     --------

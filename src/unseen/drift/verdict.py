@@ -34,24 +34,12 @@ _MOST_NAMED, _LONGEST_NAME = 3, 25  # short enough for a headline
 
 @dataclass(frozen=True, eq=False)
 class Without(Frozen):
-    """The answer without the few columns that moved most, or that hold stray values.
+    """The answer without the few columns that moved most, or that hold stray values."""
 
-    Parameters
-    ----------
-    columns : tuple
-        Names or numbers of the columns that were left out.
-    unseen : float
-        The unseen share without them.
-    verdict : {"still", "moved", "unclear"}
-        Whether known classes look as in training without them.
-    proportions : tuple of float
-        Share of each known class without them.
-    """
-
-    columns: tuple[Any, ...]
+    columns: tuple[Any, ...]  # names or numbers of the columns that were left out
     unseen: float
-    verdict: Verdict
-    proportions: tuple[float, ...] = ()
+    verdict: Verdict  # whether known classes look as in training without them
+    proportions: tuple[float, ...] = ()  # share of each known class
 
     @property
     def sentence(self) -> str:
@@ -74,24 +62,12 @@ class Without(Frozen):
 
 @dataclass(frozen=True, eq=False)
 class LaidBack(Frozen):
-    """The answer once a shift and a factor of each column are taken off the new rows.
+    """The answer once a shift and a factor of each column are taken off the new rows."""
 
-    Parameters
-    ----------
-    shift : float
-        Root mean square of the shifts over columns, in standard deviations.
-    unseen : float
-        The unseen share of the rows so laid back.
-    verdict : {"still", "moved", "unclear"}
-        Whether known classes then look as in training.
-    proportions : tuple of float
-        Share of each known class among the rows so laid back.
-    """
-
-    shift: float
+    shift: float  # root mean square of the shifts over columns, in standard deviations
     unseen: float
-    verdict: Verdict
-    proportions: tuple[float, ...] = ()
+    verdict: Verdict  # whether known classes then look as in training
+    proportions: tuple[float, ...] = ()  # share of each known class
 
     @property
     def sentence(self) -> str:
@@ -201,10 +177,7 @@ class Drift(Frozen):
 
     @property
     def answered(self) -> Without | LaidBack | None:
-        """The answer whose shares are those of the estimate; None where these are of all rows.
-
-        Nothing seems to have moved there.
-        """
+        """The answer that the shares are of, if nothing seems to have moved there."""
         again = self.without, self.laid_back
         return next((one for one in again if one is not None and one.verdict == "still"), None)
 
@@ -229,14 +202,7 @@ class Drift(Frozen):
     def sentence(self, interval: FloatArray | None) -> str:
         """The answer about unseen classes where the verdict is not "still".
 
-        Parameters
-        ----------
-        interval : ndarray of shape (2,) or None
-            Lower and upper end of the unseen share.
-
-        Returns
-        -------
-        str
+        ``interval`` (2,) holds the lower and upper end of the unseen share, if there are any.
         """
         # The closed hypothesis may claim that no row looks unlike training.
         some = "Some" if self.unlike < NO_SHARE else f"About {short_share(self.unlike)}"
@@ -354,9 +320,8 @@ def few_columns(drift: Drift, n_columns: int) -> tuple[Any, ...]:
 def with_drift(estimate: Estimate, drift: Drift) -> Estimate:
     """An estimate of a method that takes known classes for unmoved, with a verdict on drift.
 
-    Where classes have moved, or may have, rows that such a method calls unseen may be of any known
-    class: the interval of the unseen share begins at 0, and those of the known shares end higher
-    by that share.
+    Where classes have moved, or may have, rows that it calls unseen may be of any known class: the
+    interval of the unseen share begins at 0, and those of the known shares end higher by it.
 
     Examples
     --------

@@ -107,9 +107,9 @@ def moved_reading(scores: OpenScores, fit: TwoHypotheses) -> MovedReading:
     # How much is new, if classes moved: each scale of the distances and all discriminators together
     # have a likelihood of u, and a Bayes factor of u > 0.
     of_distances = curves.table[len(used) :]
-    both = log_sums(curves.table[: len(used)] + log_prior[:, None, None], axis=0)
+    together = log_sums(curves.table[: len(used)] + log_prior[:, None, None], axis=0)
     by_scale = [log_sums(one + _PRIOR_STRENGTH, axis=1) for one in of_distances]
-    margins = np.array([*by_scale, _TEMPER * log_sums(both + _PRIOR_MOVE, axis=1)])
+    margins = np.array([*by_scale, _TEMPER * log_sums(together + _PRIOR_MOVE, axis=1)])
     factors = log_sums(margins + _PRIOR_SHARE, axis=1) - margins[:, 0]
     factors[-1] -= _HANDICAP
     mixing, law, log_new = _mixed(margins, factors)
@@ -144,11 +144,11 @@ def _signs(
 
     ``law`` is that of u at ``SHARES`` under moved, by all evidence but the departure.
     """
-    # The right end of the ROC bends, by the discriminators at the open shares.
+    # 1. The right end of the ROC bends, by the discriminators at the open shares.
     table = _Curves.of(scores, fit.known_mixture, used, None).table
-    both = log_sums(table + log_prior[:, None, None], axis=0)
-    bent = log_sums(both + _PRIOR_MOVED[:, None] + _PRIOR_MOVE)
-    bends = float(np.clip(bent - log_sums(both[:, 0] + _PRIOR_SHARE), *_CLIP_DISCRIMINATORS))
+    together = log_sums(table + log_prior[:, None, None], axis=0)
+    bent = log_sums(together + _PRIOR_MOVED[:, None] + _PRIOR_MOVE)
+    bends = float(np.clip(bent - log_sums(together[:, 0] + _PRIOR_SHARE), *_CLIP_DISCRIMINATORS))
     if scores.posteriors is None:
         return Signs(bends, evenness(np.zeros(scores.n_new, dtype=np.intp), fit.known))
     new, labelled = scores.posteriors.new, scores.posteriors.of_labelled

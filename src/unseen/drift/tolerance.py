@@ -117,7 +117,7 @@ def certified_tolerance(
     # The probability that a row exceeds the r-th largest of n is Beta(r, n - r + 1) or, with ties,
     # less: its upper limit is at most alpha while P(Binomial(n, alpha) < r) <= level.
     sizes, size_of = np.unique([len(rows) for rows in by_class], return_inverse=True)
-    ranks = binom.ppf(level_old, sizes[:, None], alpha).astype(np.intp)[size_of]
+    ranks = np.asarray(binom.ppf(level_old, sizes[:, None], alpha), dtype=np.intp)[size_of]
     threshold = np.max([rows[rank - 1] for rows, rank in zip(by_class, ranks, strict=True)], axis=0)
     above = np.array([np.count_nonzero(scores > limit) for limit in threshold])
     lower = beta.ppf(level_new, np.maximum(above, 1), len(scores) - above + 1)

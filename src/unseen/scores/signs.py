@@ -57,7 +57,7 @@ class Signs(Frozen):
         return self.part + float(sum(_WEIGHTS[sign] * getattr(self, sign) for sign in _OF_PART))
 
 
-# Evenness, variety and sureness: what rows look like, by the classifier
+# 2 to 4. Evenness, variety and sureness: what rows look like, by the classifier
 
 _LARGE_CLASS = 0.05  # part of the new rows from which on a class says how evenly they look unseen
 _LEAST_UNSEEN, _LEAST_POSTERIOR, _TINY = 0.005, 1e-6, 1e-9
@@ -107,7 +107,7 @@ def sureness(new: FloatArray, labelled: FloatArray) -> float:
     return 0.5 - float(less.mean())
 
 
-# Departure: how far rows lie from the classes that they look like
+# 5. Departure: how far rows lie from the classes that they look like
 
 # A class that is new departs by the first, and rounding by the second, both in units of the
 # separation of classes; known classes move by a usual number of standard deviations, or by a large
@@ -223,7 +223,7 @@ def mean_departure(
     return Departure(float(np.sqrt(away / max(told @ between, 1e-300))), float(np.sqrt(apart)))
 
 
-# Laid, and beyond: rows laid onto labelled ones by a shift and a factor, and how far they stand off
+# 6 and 7. Laid, and beyond: rows laid onto labelled ones, and how far they stand off before
 
 _NEIGHBOURS = 5
 # Variance of a column that is rounding alone; columns have a variance of about 1.

@@ -257,8 +257,8 @@ def assign_folds(
             order = np.argsort(first)
             folds = np.empty(len(first), dtype=np.int64)
             if (rows >= 2 * np.maximum(found_in, 1)).any():
-                counts = sparse.csr_array((np.ones(len(codes)), (cluster, codes)))
-                folds[order] = folds_by_size(counts[order], n_folds, random_state)
+                table = sparse.csr_array((np.ones(len(codes)), (cluster, codes)))
+                folds[order] = folds_by_size(table[order], n_folds, random_state)
             else:
                 folds[order] = assign_folds(codes[first[order]], n_folds, random_state)
             return folds[cluster]

@@ -47,7 +47,6 @@ from unseen.proportions.open_set import PRIOR_CLOSED_MORE, PRIOR_CLOSED_ONE, ope
 from unseen.samples import LabelledRows
 from unseen.scores import OpenScorer, OpenScores
 from unseen.scores.base import RatioScores
-from unseen.scores.open import OpenSamples
 
 DEVELOPED_ON = (
     "thyroid", "saheart", "australian", "german", "image", "ringnorm", "splice", "segment",
@@ -204,7 +203,7 @@ def open_scores(block: Block, proportion: float):
     posteriors = trial.posteriors(OURS) if len(trial.known) > 1 else None
     labelled = LabelledRows(block.X, np.array(trial.known), block.codes)
     scorer = OpenScorer(n_folds=10, seed=trial.seed)
-    return scorer.beside(OpenSamples(labelled, trial.X_new, posteriors)), trial
+    return scorer.beside(labelled, trial.X_new, posteriors), trial
 
 
 # Label shift on sets that come with scikit-learn

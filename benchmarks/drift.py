@@ -32,8 +32,9 @@ from unseen import OpenSetEstimator, RejectionClassifier
 from unseen.datasets import load_dataset
 from unseen.drift import certified_tolerance
 from unseen.samples import LabelledRows
+from unseen.scores.distances import steady_distances
 from unseen.scores.kernel import Standardisation, neighbour_distances
-from unseen.scores.moves import made_moves, steady_distances
+from unseen.scores.moves import made_moves
 
 BUNDLED = {"wine": load_wine, "iris": load_iris, "breast_cancer_30": load_breast_cancer}
 REAL = (
@@ -351,11 +352,10 @@ def timed(n_rows: int) -> dict[str, object]:
     sample = LabelledRows(X[known], np.arange(4), y[known])
     estimator, scores = OpenSetEstimator(random_state=0).fit(X[known], y[known]), []
     whole = cpu_seconds(lambda: scores.append(estimator.scores(X_new)))
-    posteriors, ratios, closed = scores[0].posteriors, scores[0].ratios, scores[0].closed
-    given = posteriors, ratios.distances, ratios.clusters, np.random.RandomState(0)
+    ratios, far = scores[0].ratios, scores[0].moves.distances
+    given = scores[0].posteriors, ratios.distances, ratios.clusters, 0
     moves = cpu_seconds(lambda: steady_distances(X_new, X[known], *given), 2)
-    seen = ratios.new[:, ratios.best], scores[0].moves.distances, ratios.clusters
-    moves += cpu_seconds(lambda: made_moves(sample, X_new, posteriors, closed, *seen), 2)
+    moves += cpu_seconds(lambda: made_moves(scores[0], sample, X_new, far), 2)
     three, two = OpenSetEstimator(), OpenSetEstimator(prior_moved=0.0)
     extra = moves + cpu_seconds(lambda: three.from_scores(scores[0], confidence=0.95), 2)
     without = cpu_seconds(lambda: two.from_scores(scores[0], confidence=0.95), 2)

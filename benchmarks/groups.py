@@ -30,7 +30,7 @@ from sklearn.datasets import load_digits, make_blobs, make_classification
 import unseen
 from unseen.datasets import make_waveform
 from unseen.drift import group_tolerance
-from unseen.scores.hidden import between_groups
+from unseen.scores.distances import between_groups
 
 SETS = ("blobs", "made", "waveform", "digits")
 DRIFTS = {"little": (0.15, 0.03), "much": (0.5, 0.1)}  # offset in deviations, gain

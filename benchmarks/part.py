@@ -4,7 +4,7 @@
 
 ``python tools/figures.py --write`` writes the results into docs/drift.md. DIR is the folder that
 keel.py reads. Sets are its six, wine, iris and the twenty made families of drift.py. None of them
-chose a constant of ``moved_part`` (``unseen/scores/laid.py``). Both answers are read off the same
+chose a constant of ``moved_part`` (``unseen/scores/part.py``). Both answers are read off the same
 scores.
 """
 
@@ -25,7 +25,7 @@ import drift
 import keel
 from drift import FAMILIES, Rows
 from unseen import OpenSetEstimator
-from unseen.scores.laid import MovedPart
+from unseen.scores.part import MovedPart
 
 SETS = (*keel.SETS, "wine", "iris", *FAMILIES)
 

@@ -40,8 +40,8 @@ from drift import Rows
 from unseen import OpenSetEstimator
 from unseen.datasets import load_dataset
 from unseen.drift import moved_reading
-from unseen.drift.signs import Signs
 from unseen.proportions.open_set import PRIOR_CLOSED_MORE, open_set_fit
+from unseen.scores.signs import Signs
 
 KEEL = ("texture", "vehicle", "contraceptive", "led7digit")
 REAL = ("digits", "satimage", "segment", "waveform", "dna", *KEEL)

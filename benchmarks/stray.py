@@ -4,7 +4,7 @@
 
 ``python tools/figures.py --write`` writes the results into docs/drift.md. Sets are wine, iris, the
 twenty made families of drift.py and ten made sets of small counts, whose columns are mostly 0. None
-of them chose a constant of ``unseen/scores/stray.py``. With nothing unseen and with 20% by turns.
+of them chose a constant of ``unseen/scores/part.py``. With nothing unseen and with 20% by turns.
 """
 
 from __future__ import annotations

@@ -36,7 +36,6 @@ from unseen.roc.models import Concave
 from unseen.samples import LabelledRows
 from unseen.scores import OpenScorer
 from unseen.scores.base import FOLDS
-from unseen.scores.open import OpenSamples
 from unseen.simplex import project
 
 __all__ = ["METHODS", "Answer", "Method"]
@@ -138,7 +137,7 @@ def open_set(trial: Trial) -> Answer:
     labelled = LabelledRows(block.X, np.array(trial.known), block.codes)
     posteriors = trial.posteriors(OURS) if len(trial.known) > 1 else None
     scorer = OpenScorer(n_folds=FOLDS, seed=trial.seed)
-    scores = scorer.beside(OpenSamples(labelled, trial.X_new, posteriors))
+    scores = scorer.beside(labelled, trial.X_new, posteriors)
     return _shares(OpenSetEstimator().from_scores(scores, confidence=CONFIDENCE))
 
 

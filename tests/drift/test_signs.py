@@ -15,26 +15,22 @@ from unseen import OpenSetEstimator
 from unseen.datasets import load_dataset
 from unseen.drift import Drift, Tolerance, drift_record, moved_reading, weigh_three
 from unseen.drift.hypotheses import PROBABILITY_MOVED
-from unseen.drift.lattice import SHARES
-from unseen.drift.signs import (
-    Signs,
-    beyond_sign,
-    departure_likelihood,
-    departure_odds,
-    doubt,
-    evenness,
-    laid_sign,
-    new_likelihood,
-    variety,
-)
-from unseen.mixture.placement import PlacementPosterior
+from unseen.drift.moved import SHARES
 from unseen.proportions.again import taken_over
 from unseen.proportions.open_set import open_set_fit
 from unseen.samples import LabelledRows
 from unseen.scores import OpenScores
-from unseen.scores.laid import Laid, MovedPart
-from unseen.scores.moves import Departure, class_shifts, mean_departure
-from unseen.scores.stray import StrayValues
+from unseen.scores.moves import class_shifts
+from unseen.scores.part import MovedPart, StrayValues
+from unseen.scores.signs import (
+    Departure,
+    Laid,
+    Signs,
+    evenness,
+    mean_departure,
+    sureness,
+    variety,
+)
 
 
 def two_classes(n_rows: int, gap: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -90,19 +86,19 @@ def test_classes_without_new_rows_say_how_far_apart_classes_lie() -> None:
 
 def test_little_departure_speaks_for_moved_and_a_large_one_for_what_is_new() -> None:
     share = np.linspace(0.05, 0.3, 6)
-    open_law = PlacementPosterior(share, np.full(6, 1 / 6), 50.0, 0.9, np.ones((1, 1)))
     nothing = np.append(1.0, np.zeros(len(SHARES) - 1))
-    odds = [departure_odds(away(x), SHARES, nothing, open_law) for x in (0.05, 0.2, 0.9)]
+    laws = (SHARES, nothing), (1 - share, np.full(6, 1 / 6))
+    odds = [away(x).log_odds(*laws) for x in (0.05, 0.2, 0.9)]
     assert odds[0] > odds[1] > 0 > odds[2]
 
 
 def test_classes_near_each_other_depart_by_much_when_they_move_by_little() -> None:
     nothing, all_new = np.eye(len(SHARES))[[0, -1]]
-    posterior = PlacementPosterior(np.array([0.1]), np.ones(1), 50.0, 0.9, np.ones((1, 1)))
-    near, apart = (departure_odds(away(0.8, gap), SHARES, nothing, posterior) for gap in (0.2, 0.9))
+    laws = (SHARES, nothing), (np.array([0.9]), np.ones(1))
+    near, apart = (away(0.8, gap).log_odds(*laws) for gap in (0.2, 0.9))
     assert apart < -1.5 < -0.5 < near
     # A class that is new is as far away in these units, however near classes lie.
-    best = [departure_likelihood(away(1.1, gap), SHARES, 0.0).argmax() for gap in (0.2, 0.9)]
+    best = [away(1.1, gap).log_likelihood(SHARES, 0.0).argmax() for gap in (0.2, 0.9)]
     assert best == [all_new.argmax()] * 2
 
 
@@ -110,13 +106,13 @@ def test_classes_near_each_other_depart_by_much_when_they_move_by_little() -> No
 def test_the_likelihood_is_highest_near_the_share_that_makes_such_a_departure(share) -> None:
     grid = np.linspace(0, 1, 201)
     for move, without in ((0.0, 0.0), (0.12, 0.12 / 0.8 - 0.1)):
-        best = grid[departure_likelihood(away(1.1 * share + without), grid, move).argmax()]
+        best = grid[away(1.1 * share + without).log_likelihood(grid, move).argmax()]
         assert_allclose(best, share, atol=0.01)
 
 
 def test_the_law_is_wider_where_classes_lie_near_each_other() -> None:
     # Four times the usual distance: less of a surprise where the law is wider.
-    near, apart = (departure_likelihood(away(1.1 * 4, gap), np.ones(1), 0.0) for gap in (0.2, 0.5))
+    near, apart = (away(1.1 * 4, gap).log_likelihood(np.ones(1), 0.0) for gap in (0.2, 0.5))
     assert near > apart + 0.5
 
 
@@ -143,8 +139,8 @@ def test_under_moved_the_sentence_gives_the_range() -> None:
 
 
 def test_a_large_move_is_no_proof_of_something_new() -> None:
-    nothing, half = new_likelihood(away(0.7), np.array([0.0, 0.5]))
-    usual = departure_likelihood(away(0.7), np.array([0.0, 0.5]), 0.12)
+    nothing, half = away(0.7).log_likelihood_if_moved(np.array([0.0, 0.5]))
+    usual = away(0.7).log_likelihood(np.array([0.0, 0.5]), 0.12)
     assert half - nothing < np.log(3.5) < np.log(20) < usual[1] - usual[0]
 
 
@@ -286,16 +282,17 @@ def test_doubt_is_the_share_of_pairs_of_a_class_in_which_the_labelled_row_is_sur
     )
     surer = (second > first[:, None]) + 0.5 * (second == first[:, None])
     same = new.argmax(1)[:, None] == labelled.argmax(1)
-    assert_allclose(doubt(new, labelled), ((surer * same).sum(1) / same.sum(1)).mean())
-    assert_allclose(doubt(labelled, labelled), 0.5)
+    doubt = ((surer * same).sum(1) / same.sum(1)).mean()
+    assert_allclose(sureness(new, labelled), 0.5 - doubt)
+    assert_allclose(sureness(labelled, labelled), 0.0, atol=1e-12)
 
 
-def test_doubt_does_not_depend_on_how_common_classes_are() -> None:
+def test_sureness_does_not_depend_on_how_common_classes_are() -> None:
     rng = np.random.default_rng(0)
     posteriors = rng.dirichlet([0.4, 0.4, 2.0], 300)
     alike = posteriors.argmax(1) == 2
-    assert doubt(posteriors[alike], posteriors) == 0.5
-    assert doubt(np.eye(3)[[0, 1]], posteriors[alike]) == 0.5  # nothing to compare with
+    assert sureness(posteriors[alike], posteriors) == 0.0
+    assert sureness(np.eye(3)[[0, 1]], posteriors[alike]) == 0.0  # nothing to compare with
 
 
 def test_unseen_rows_that_look_like_many_classes_speak_for_moved_and_like_one_for_new() -> None:
@@ -327,18 +324,18 @@ def test_one_class_has_two_signs() -> None:
     fit = open_set_fit(scores_of(2), 0.9)
     several, posteriors = moved_reading(scores_of(2), fit).signs, scores_of(2).posteriors
     like = posteriors.new.argmax(1)
-    assert_allclose(several.sureness, 0.5 - doubt(posteriors.new, posteriors.of_labelled))
+    assert_allclose(several.sureness, sureness(posteriors.new, posteriors.of_labelled))
     assert_allclose(several.evenness, evenness(like, fit.known))
     assert several.variety == variety(like, fit.known, 2) == 0.0
     u_open = 1 - fit.posterior.open_quantile(0.5)
-    assert several.laid == laid_sign(scores_of(2).moves.laid, u_open) != 0.0
+    assert several.laid == scores_of(2).moves.laid.sign(u_open) != 0.0
 
 
 def test_rows_beyond_any_class_have_moved_where_nearly_all_look_unseen() -> None:
     laid = [Laid(0.9, 0.9, times) for times in (1.5, 2.0, 3.5)]
     for n_known, u_open, said in ((5, 0.9, [0, 20, 20]), (2, 0.9, [0, 0, 20]), (5, 0.7, [0, 0, 0])):
-        assert [beyond_sign(one, n_known, u_open) for one in laid] == said
-    assert beyond_sign(None, 5, 0.9) == 0.0
+        assert [one.beyond(n_known, u_open) for one in laid] == said
+    assert Laid().beyond(5, 0.9) == 0.0
 
 
 def test_rows_that_lie_as_far_as_a_class_may_all_be_new() -> None:

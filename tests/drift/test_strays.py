@@ -8,10 +8,9 @@ import pytest
 from unseen import OpenSetEstimator
 from unseen.drift import Drift, Tolerance, few_columns
 from unseen.drift.hypotheses import _look_new, _part_moved
-from unseen.drift.lattice import SHARES
-from unseen.drift.signs import Signs
-from unseen.scores.laid import MovedPart
-from unseen.scores.stray import StrayValues
+from unseen.drift.moved import SHARES
+from unseen.scores.part import MovedPart, StrayValues
+from unseen.scores.signs import Signs
 
 STRAY = np.arange(100) < 30
 

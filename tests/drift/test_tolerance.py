@@ -9,7 +9,6 @@ from scipy.stats import beta, binom
 
 from unseen import CertifiedBound
 from unseen.drift import Tolerance, certified_tolerance, group_tolerance
-from unseen.drift.tolerance import rank_above
 from unseen.roc.sketch import RocSketch
 
 
@@ -70,11 +69,19 @@ def test_a_factor_below_one_is_refused(factor: float) -> None:
         Tolerance(np.array([0.1]), np.array([0.4])).must(factor)
 
 
-@pytest.mark.parametrize(("alpha", "n_rows", "level"), [(0.05, 1000, 0.01), (0.3, 40, 0.001)])
-def test_the_rank_is_the_largest_whose_limit_is_small_enough(alpha, n_rows, level) -> None:
-    rank = rank_above(alpha, n_rows, level)
-    upper = [beta.ppf(1 - level, r, n_rows - r + 1) for r in (rank, rank + 1)]
-    assert upper[0] <= alpha < upper[1]
+@pytest.mark.parametrize("n_rows", [40, 1000])
+def test_thresholds_stand_at_the_largest_rank_whose_limit_is_small_enough(n_rows: int) -> None:
+    above = np.arange(n_rows)[::-1]  # of labelled rows above each score
+    found = certified_tolerance(
+        np.repeat(np.arange(n_rows), 2), np.arange(n_rows), np.zeros(n_rows)
+    )
+    level = 0.05 / (2 * len(found.alpha))
+    for alpha, detection in zip(found.alpha, found.detection, strict=True):
+        # Two new rows stand at each labelled one: so many lie above the labelled row of rank r.
+        limits = beta.ppf(level, np.maximum(2 * above, 1), 2 * n_rows - 2 * above + 1)
+        rank = 1 + int(above[np.isclose(np.where(above > 0, limits, 0.0), detection)][-1])
+        upper = [beta.ppf(1 - level, r, n_rows - r + 1) for r in (rank, rank + 1)]
+        assert upper[0] <= alpha < upper[1]
 
 
 def test_too_few_labelled_rows_certify_nothing() -> None:

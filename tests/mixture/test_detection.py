@@ -12,7 +12,7 @@ from unseen.mixture.placement import Candidates, placement_posterior
 from unseen.roc.pooled import fitted_lattice
 from unseen.samples import LabelledRows
 from unseen.scores.base import Distances, RatioScores
-from unseen.scores.hidden import hidden_classes
+from unseen.scores.distances import hidden_classes
 
 PRIOR = 0.9, 0.03
 

@@ -8,7 +8,7 @@ from unseen.drift import HeldOut, Tolerance, calibrated, group_tolerance
 from unseen.drift.held_out import less_false
 from unseen.proportions.held_out import _group_notices, held_out_parts
 from unseen.records import Estimate
-from unseen.scores.hidden import between_groups
+from unseen.scores.distances import between_groups
 
 NO_LIMITS = Tolerance(np.zeros(0), np.zeros(0))
 ROWS = {"n_labelled": {"a": 30, "b": 10}, "n_new": 100}

@@ -8,7 +8,7 @@ from sklearn.naive_bayes import GaussianNB
 import unseen
 from unseen.datasets import available_datasets, load_dataset
 from unseen.samples.oddities import label_notices, sentinel_notices
-from unseen.scores.stray import stray_values
+from unseen.scores.part import stray_values
 
 RNG = np.random.default_rng(0)
 ROWS, NEW = RNG.normal(50, 10, (200, 3)), RNG.normal(50, 10, (100, 3))

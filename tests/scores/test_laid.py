@@ -7,9 +7,8 @@ from scipy.stats import t as student_t
 from sklearn.datasets import load_digits
 
 import unseen
-from unseen.drift.signs import laid_likelihood, laid_sign
 from unseen.samples import Clusters, LabelledRows
-from unseen.scores.laid import Laid, laid_onto, laid_rows, own_neighbours
+from unseen.scores.signs import Laid, laid_onto, laid_rows, own_neighbours
 
 CENTRES = 4 * np.random.default_rng(1).normal(size=(5, 6))
 
@@ -24,9 +23,7 @@ EVEN = np.full(4, 0.25)
 
 
 def laid(X_new: np.ndarray, closed: np.ndarray = EVEN) -> Laid:
-    found = laid_rows(LABELLED, X_new, closed, Clusters.of_copies(LABELLED.rows, X_new))
-    assert found is not None
-    return found
+    return laid_rows(LABELLED, X_new, closed, Clusters.of_copies(LABELLED.rows, X_new))
 
 
 def test_laid_rows_have_the_mean_and_by_one_factor_the_spread_of_the_others() -> None:
@@ -72,30 +69,31 @@ def test_copies_count_once() -> None:
 
 def test_nothing_is_said_of_one_class_and_of_few_rows() -> None:
     one = LabelledRows(LABELLED.rows, np.arange(1), np.zeros(400, dtype=int))
-    assert laid_rows(one, LABELLED.rows, np.ones(1), None) is None
-    assert not laid_rows(LABELLED, rows_of(CODES[:10], 6), EVEN, None).is_told
-    assert laid_rows(LABELLED, rows_of(CODES, 6), np.array([0.0, 0.0, 0.0, 1.0]), None) is not None
+    assert np.isnan(laid_rows(one, LABELLED.rows, np.ones(1), None).apart)
+    assert np.isnan(laid_rows(LABELLED, rows_of(CODES[:10], 6), EVEN, None).apart)
+    assert laid_rows(LABELLED, rows_of(CODES, 6), np.array([0.0, 0.0, 0.0, 1.0]), None).apart > 0.5
 
 
 def test_a_table_in_another_unit_stands_off_even_where_classes_have_ten_rows() -> None:
     labelled = LabelledRows(LABELLED.rows[:40], np.arange(4), CODES[:40])
     only = np.array([1.0, 0.0, 0.0, 0.0])  # as closed shares of such rows may be
     alike, scaled = (laid_rows(labelled, k * rows_of(CODES, 7), only, None) for k in (1, 16))
-    assert not scaled.is_told
-    assert laid_sign(scaled, 1.0) == 0.0
+    assert np.isnan(scaled.apart)
+    assert scaled.sign(1.0) == 0.0
     assert alike.times < 1.6 < scaled.times
 
 
 def test_the_sign_is_a_half_for_moved_and_minus_a_half_for_a_new_class() -> None:
-    assert laid_sign(Laid(0.5, 0.9), 0.5) == laid_sign(Laid(0.47, 0.9), 0.5) == 0.5
-    assert laid_sign(Laid(0.5 + 0.4 * 0.5, 0.9), 0.5) == pytest.approx(-0.5)
-    assert laid_sign(Laid(0.55, 0.9), 0.2) < laid_sign(Laid(0.55, 0.9), 0.9)
-    assert laid_sign(None, 0.5) == 0.0
+    assert Laid(0.5, 0.9).sign(0.5) == Laid(0.47, 0.9).sign(0.5) == 0.5
+    assert Laid(0.5 + 0.4 * 0.5, 0.9).sign(0.5) == pytest.approx(-0.5)
+    assert Laid(0.55, 0.9).sign(0.2) < Laid(0.55, 0.9).sign(0.9)
+    assert Laid().sign(0.5) == 0.0
 
 
 def test_rows_that_stay_apart_speak_for_new_ones_where_classes_moved() -> None:
     shares = np.array([0.0, 0.2, 0.8])
-    alike, some, far = (laid_likelihood(Laid(0.5 + x, 0.9), shares) for x in (0.0, 0.1, 0.35))
+    laid = (Laid(0.5 + x, 0.9) for x in (0.0, 0.1, 0.35))
+    alike, some, far = (one.log_likelihood_if_moved(shares) for one in laid)
     assert [np.argmax(one) for one in (alike, some, far)] == [0, 1, 2]
     # Student with 3 degrees of freedom, of log(x + .1) about log(u + .15) with a spread of .4.
     twin = student_t(3).logpdf((np.log(0.25 + 0.1) - np.log(shares + 0.15)) / 0.4)
@@ -103,9 +101,8 @@ def test_rows_that_stay_apart_speak_for_new_ones_where_classes_moved() -> None:
 
 
 def times(old: np.ndarray, new: np.ndarray, codes: np.ndarray) -> float:
-    found = laid_rows(LabelledRows(old, np.unique(codes), codes), new, np.full(3, 1 / 3), None)
-    assert found is not None
-    return found.times
+    labelled = LabelledRows(old, np.unique(codes), codes)
+    return laid_rows(labelled, new, np.full(3, 1 / 3), None).times
 
 
 RNG = np.random.default_rng(0)

@@ -8,7 +8,7 @@ from sklearn.utils import shuffle
 
 import unseen
 from unseen.samples import LabelledRows
-from unseen.scores.laid import MovedPart, _all_and_most, moved_part
+from unseen.scores.part import MovedPart, _all_and_most, moved_part
 
 DIGITS, DIGIT = shuffle(*load_digits(return_X_y=True), random_state=0)  # by writer otherwise
 HALF = np.arange(500) % 2 == 1

@@ -10,7 +10,7 @@ from sklearn.datasets import load_digits
 
 from unseen import OpenSetEstimator
 from unseen._types import FloatArray
-from unseen.scores.stray import _to_nearest, stray_values
+from unseen.scores.part import _to_nearest, stray_values
 
 RNG = np.random.default_rng(0)
 COUNTS = RNG.poisson([0.2, 0.3, 4.0, 6.0, 20.0, 20.0], size=(600, 6)).astype(float)

@@ -1,12 +1,10 @@
 """Moved or new: what can be said of unseen classes where known ones may have drifted."""
 
-from unseen.drift.again import LaidBack, Without
-from unseen.drift.control import Control
-from unseen.drift.held_out import HeldOut, calibrated
-from unseen.drift.hypotheses import ThreeHypotheses, weigh_three
+from unseen.drift.held_out import Control, HeldOut, calibrated
+from unseen.drift.hypotheses import ThreeHypotheses, drift_record, weigh_three
 from unseen.drift.moved import MovedReading, moved_reading
 from unseen.drift.tolerance import Tolerance, certified_tolerance, group_tolerance
-from unseen.drift.verdict import Drift, drift_record, few_columns, with_drift
+from unseen.drift.verdict import Drift, LaidBack, Without, few_columns, with_drift
 
 __all__ = [
     "Control",

@@ -1,4 +1,4 @@
-"""Held-out groups: what is claimed where nothing is new, and what is left of a claim.
+"""What is claimed where nothing is new, of a control and of held-out groups; what a claim is then.
 
 Of the known part of the new rows a share b is called unseen by mistake. A true unseen share u is
 then found as ``u + (1 - u) b``, so that ``u = (found - b) / (1 - b)``. Held-out groups, in which
@@ -18,31 +18,55 @@ from unseen._wording import NO_SHARE, short_share, shown
 from unseen.drift.tolerance import Tolerance
 from unseen.records import Estimate, Notice
 
-__all__ = ["HeldOut", "calibrated", "less_false"]
+__all__ = ["Control", "HeldOut", "calibrated", "less_false"]
 
 _FEW_ROWS = 0.25
 _BEFORE = "probability_unseen", "bayes_factor", "prior_unseen"
 
 
+@dataclass(frozen=True)
+class Control:
+    """Rows of the same place as the new ones, believed to hold no new class.
+
+    Examples
+    --------
+    >>> from unseen.drift import Control
+    >>> print(Control(200, 0.4, (0.3, 0.5), "moved").sentence())  # doctest: +NORMALIZE_WHITESPACE
+    Known classes are taken as they look in the control, of which training alone would call 40%
+    (30% to 50%) unseen.
+    """
+
+    n_rows: int
+    unseen: float  # share that training alone would call unseen: a false claim
+    interval: tuple[float, float] | None = None  # lower and upper end of that share
+    # "still", "moved" or "unclear": whether the known classes have moved between training and the
+    # control; None where the method does not ask.
+    verdict: str | None = None
+
+    def sentence(self) -> str:
+        """What the new rows were compared with, and what training alone would have claimed."""
+        ends = (
+            "" if self.interval is None else " ({} to {})".format(*map(short_share, self.interval))
+        )
+        share = "none" if self.unseen < NO_SHARE else short_share(self.unseen)
+        return (
+            "Known classes are taken as they look in the control, of which training alone would "
+            f"call {share}{ends} unseen."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain types, ready for JSON."""
+        return {
+            "n_rows": self.n_rows,
+            "unseen": self.unseen,
+            "interval": None if self.interval is None else list(self.interval),
+            "verdict": self.verdict,
+        }
+
+
 @dataclass(frozen=True, eq=False)
 class HeldOut(Frozen):
     """Unseen shares that the estimator claims of held-out groups, where nothing is new.
-
-    Parameters
-    ----------
-    groups : tuple of str
-        The group, or groups, of each part that was held out.
-    n_rows : tuple of int
-        Rows of each part.
-    unseen : ndarray of shape (parts,)
-        Share of each part that is called unseen: a false claim.
-    factors : ndarray of shape (G,)
-        The factor that each of all labelled groups needs: how much more common rows far from all
-        other groups are in this group.
-    tolerance : Tolerance
-        Limits of the new rows by the same distances.
-    by : str, default=""
-        The kind of the groups, such as ``"person"``; empty where they have no name.
 
     Examples
     --------
@@ -57,12 +81,14 @@ class HeldOut(Frozen):
     new rows differ as much as the farthest of 3 groups, at least 25% is new.
     """
 
-    groups: tuple[str, ...]
-    n_rows: tuple[int, ...]
-    unseen: FloatArray
+    groups: tuple[str, ...]  # the group, or groups, of each part that was held out
+    n_rows: tuple[int, ...]  # of each part
+    unseen: FloatArray  # (parts,), share of each part that is called unseen: a false claim
+    # (G,), the factor that each of all labelled groups needs: how much more common rows far from
+    # all other groups are in this group.
     factors: FloatArray
-    tolerance: Tolerance
-    by: str = ""
+    tolerance: Tolerance  # limits of the new rows by the same distances
+    by: str = ""  # the kind of the groups, such as "person"; empty where they have no name
 
     def __post_init__(self) -> None:
         for name in ("unseen", "factors"):
@@ -159,15 +185,6 @@ def calibrated(estimate: Estimate, held_out: HeldOut) -> Estimate:
     The share loses the median of the false claims, its lower end the largest of them; the lower end
     is nowhere below what must be new at the factor of the farthest group. Where either changes, the
     probability that anything is unseen, and its Bayes factor, are withheld: they knew no groups.
-
-    Parameters
-    ----------
-    estimate : Estimate
-    held_out : HeldOut
-
-    Returns
-    -------
-    Estimate
     """
     sure = held_out.must if (estimate.confidence or 0) <= 1 - held_out.tolerance.delta else 0.0
     unseen, limits = less_false(estimate.unseen, held_out.typical), estimate.intervals
@@ -175,7 +192,13 @@ def calibrated(estimate: Estimate, held_out: HeldOut) -> Estimate:
         lower, upper = limits[-1].tolist()
         low = max(less_false(lower, held_out.worst), sure)
         unseen = float(np.clip(unseen, low, max(upper, low)))
-        limits = _known_limits(limits, lower, low)
+        # Known classes take what the lower end of the unseen share gave up.
+        limits = limits.copy()
+        room = (1 - low) / (1 - lower) if lower < 1 else 1.0
+        limits[:-1, 1] = np.minimum(limits[:-1, 1] * max(room, 1.0), 1 - low)
+        if lower == 1 and low < 1:
+            limits[:-1, 1] = 1 - low
+        limits[:-1, 0] = np.minimum(limits[:-1, 0], limits[:-1, 1])
         limits[-1] = low, max(upper, low)
     known = estimate.proportions
     if estimate.unseen < 1:
@@ -183,36 +206,20 @@ def calibrated(estimate: Estimate, held_out: HeldOut) -> Estimate:
     else:
         counts = np.array([estimate.n_labelled[label] for label in estimate.classes], float)
         known = (1 - unseen) * counts / counts.sum()
-    diagnostics = dict(estimate.diagnostics)
+    diagnostics, drift = dict(estimate.diagnostics), estimate.drift
     if unseen != estimate.unseen or not np.array_equal(limits, estimate.intervals):  # type: ignore[arg-type]
         diagnostics = {name: diagnostics[name] for name in diagnostics if name not in _BEFORE}
+    if drift is not None and drift.verdict == "still" and limits is not None:
+        before = np.asarray(estimate.intervals)
+        if before[-1, 0] >= NO_SHARE > limits[-1, 0]:  # held-out groups explain a firm claim
+            drift = replace(drift, verdict="unclear")
     return replace(
         estimate,
         proportions=known,
         unseen=unseen,
         intervals=limits,
         diagnostics=diagnostics,
-        drift=_verdict(estimate, limits),
+        drift=drift,
         held_out=held_out,
         notices=(*estimate.notices, *held_out.notices(estimate.n_new)),
     )
-
-
-def _known_limits(limits: FloatArray, lower: float, low: float) -> FloatArray:
-    """Limits in which known classes take what the lower end of the unseen share gave up."""
-    found = limits.copy()
-    room = (1 - low) / (1 - lower) if lower < 1 else 1.0
-    found[:-1, 1] = np.minimum(found[:-1, 1] * max(room, 1.0), 1 - low)
-    if lower == 1 and low < 1:
-        found[:-1, 1] = 1 - low
-    found[:-1, 0] = np.minimum(found[:-1, 0], found[:-1, 1])
-    return found
-
-
-def _verdict(estimate: Estimate, limits: FloatArray | None) -> Any:
-    """The record of drift; "unclear" where held-out groups explain a claim that stood firm."""
-    drift, before = estimate.drift, estimate.intervals
-    if drift is None or before is None or limits is None or drift.verdict != "still":
-        return drift
-    explained = before[-1, 0] >= NO_SHARE > limits[-1, 0]
-    return replace(drift, verdict="unclear") if explained else drift

@@ -5,12 +5,13 @@
     moved    every known class may have moved a little, and something may be new besides.
 
 Closed against open is decided as ever (:mod:`unseen.mixture.placement`); moved stands beside open,
-with odds that docs/drift.md derives.
+with odds that docs/drift.md derives. The verdict follows from the probability of moved.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import expit, logit
@@ -18,18 +19,21 @@ from scipy.special import expit, logit
 from unseen._frozen import Frozen
 from unseen._random import even_draws
 from unseen._types import BoolArray, FloatArray, IntArray
-from unseen.drift.lattice import SHARES
-from unseen.drift.moved import MovedReading, TwoHypotheses, with_nothing
-from unseen.mixture.detection import Missed
-from unseen.mixture.placement import PlacementPosterior, for_intervals
+from unseen.drift.moved import SHARES, MovedReading, TwoHypotheses, with_nothing
+from unseen.drift.tolerance import Tolerance, certified_tolerance
+from unseen.drift.verdict import HARDLY_ANY, MOST_COLUMNS, Drift, Verdict
+from unseen.mixture.placement import for_intervals
 from unseen.roc.pooled import log_sums, trapezoid
-from unseen.scores.stray import hardly_any, some_rows
+from unseen.scores.base import some_rows
+from unseen.scores.moves import Moves
+from unseen.scores.open import OpenScores
+from unseen.scores.part import FEWEST_OTHERS
 
 __all__ = [
     "PROBABILITY_MOVED",
     "PROBABILITY_MOVED_ONE",
     "ThreeHypotheses",
-    "quantile_of",
+    "drift_record",
     "weigh_three",
 ]
 
@@ -42,7 +46,6 @@ PROBABILITY_MOVED, PROBABILITY_MOVED_ONE = 0.45, 0.18
 _PART, _STRAY, _STRAY_ALONE = 0.08, 1.0, -1.0
 # So large a part of what open calls new is worth an explanation of its own.
 _MUCH = 0.4
-_PIECES = 8  # points around each of SHARES over which its mass is spread: an answer lies between
 # Rows that are left look new at most so often as all rows, or those explained matter to nobody.
 _LEFT = 0.8
 # Probability that the scores are blind to what is new, for intervals alone; and the probability of
@@ -50,44 +53,41 @@ _LEFT = 0.8
 _BLIND, _NONE_IF_BLIND, _NONE_IF_FAR, _NONE_IF_EXPLAINED = 0.1, 0.5, 0.6, 0.25
 
 
-def _fine_shares() -> tuple[FloatArray, IntArray]:
-    """Points of u, several evenly spaced ones around each of ``SHARES`` above 0; and its place."""
-    middle = (SHARES[1:] + SHARES[:-1]) / 2
-    ends = np.append(middle, 1.0)
-    inside = (np.arange(_PIECES) + 0.5) / _PIECES
-    points = middle[:, None] + (ends[1:] - middle)[:, None] * inside
-    place = np.repeat(np.arange(1, len(SHARES)), _PIECES)
-    return np.append(0.0, points), np.append(0, place)
+# Points of u: several evenly spaced ones around each of SHARES above 0, as an answer lies between;
+# and the place of each among SHARES.
+_PIECES, _middle = 8, (SHARES[1:] + SHARES[:-1]) / 2
+_inside = (np.arange(_PIECES) + 0.5) / _PIECES
+_fine = _middle[:, None] + (np.append(_middle[1:], 1.0) - _middle)[:, None] * _inside
+_FINE, _CELL = np.append(0.0, _fine), np.append(0, np.repeat(np.arange(1, len(SHARES)), _PIECES))
 
-
-_FINE, _CELL = _fine_shares()
+# Probabilities of moved above which the verdict is "moved" and "unclear": chosen on development
+# sets, where 2 of 108 problems without drift were called moved.
+_MOVED, _UNCLEAR = 0.8, 0.2
+_TOO_FAR = 0.5
+# Departure, in standard deviations, below which one known class may be said to have moved: most
+# offsets of .1 lie below, and a new class of 30% or more beyond, in nine of ten development cases.
+_SMALL_MOVE = 0.13
+# Departure, in units of how far classes lie apart, from which on hardly any row being like training
+# may as well mean that all rows are of new classes.
+_AS_A_CLASS = 0.8
+# Where moved is not sure, rows that depart as far as classes lie apart are taken for a class.
+_AS_ALL_NEW = 1.0
+_SAID_ODDS = 3.0  # log-odds from which on rows are said to have moved together
+# A column is named from so many standard errors and deviations on.
+_ERRORS, _LEAST_SHIFT = 4.0, 0.02
 
 
 @dataclass(frozen=True, eq=False)
 class ThreeHypotheses(Frozen):
-    """Probabilities, shares and the law of the unseen share u under closed, open and moved.
+    """Probabilities, shares and the law of the unseen share u under closed, open and moved."""
 
-    Parameters
-    ----------
-    probability : ndarray of shape (3,)
-        Probability of closed, open and moved.
-    mixtures : ndarray of shape (3, K)
-        Shares among the known classes under each.
-    points, weight : ndarray of shape (L,)
-        Law of u under all three together, for the point estimate.
-    wide_points, wide : ndarray of shape (L,)
-        Law of u for intervals, where open and moved know less.
-    part : ndarray of shape (L,)
-        0, 1 or 2: the hypothesis that a point belongs to.
-    """
-
-    probability: FloatArray
-    mixtures: FloatArray
-    points: FloatArray
+    probability: FloatArray  # (3,), of closed, open and moved
+    mixtures: FloatArray  # (3, K), shares among the known classes under each
+    points: FloatArray  # (L,), of u, and their masses: the law for the point estimate
     weight: FloatArray
-    wide_points: FloatArray
+    wide_points: FloatArray  # (L,), for intervals, where open and moved know less
     wide: FloatArray
-    part: IntArray
+    part: IntArray  # (L,), 0, 1 or 2: the hypothesis that a point belongs to
 
     @property
     def probability_unseen(self) -> float:
@@ -105,7 +105,10 @@ class ThreeHypotheses(Frozen):
 
         As the median takes a side, so do the known shares: moved counts where it is the likelier.
         """
-        u = quantile_of(self.points, self.weight, 0.5)
+        order = np.argsort(self.points, kind="stable")
+        mass = np.cumsum(self.weight[order])
+        place = min(np.searchsorted(mass, 0.5 * mass[-1]), len(order) - 1)
+        u = float(self.points[order][place])
         likelier = np.array([1.0, 1.0, float(self.probability[2] > 0.5)])
         mixed = (likelier * self.probability) @ self.mixtures
         return np.append((1 - u) * mixed / mixed.sum(), u)
@@ -139,18 +142,9 @@ def weigh_three(
 ) -> ThreeHypotheses:
     """Weigh closed, open and moved: P ~ (p, (1 - p) B, (1 - p) B exp(log-odds of moved)).
 
-    Parameters
-    ----------
-    fit : TwoHypotheses
-        Shares under closed and open; p and B are the prior and the Bayes factor of its posterior.
-    reading : MovedReading
-    prior_moved : float or None
-        Prior probability of moved, if the new rows are no mixture of the known classes; None is
-        that of the development sets.
-
-    Returns
-    -------
-    ThreeHypotheses
+    p and B are the prior and the Bayes factor of the fit's posterior. ``prior_moved`` is the prior
+    probability of moved, if the new rows are no mixture of the known classes; None is that of the
+    development sets.
     """
     posterior = fit.posterior
     usual = PROBABILITY_MOVED_ONE if len(fit.closed) == 1 else PROBABILITY_MOVED
@@ -160,43 +154,30 @@ def weigh_three(
     part += logit(prior) - logit(usual)
     odds = float(np.logaddexp(whole, part))
     inner = np.exp(part - odds)
-    law, wide = (
-        (1 - inner) * _moved_law(reading, blind) + inner * part_law for blind in (0.0, _BLIND)
-    )
-    wider = for_intervals(posterior)
-    probability, even = (
-        _probabilities(law_of.prior_closed, law_of.log_bayes_factor, odds)
-        for law_of in (posterior, wider)
-    )
-    missed = posterior.missed
-    nothing = np.where(missed.share == 0, 1.0, 0.0)
+    missed, laws = posterior.missed, []
+    for law, found, blind in (
+        (posterior, np.where(missed.share == 0, 1.0, 0.0), 0.0),
+        (for_intervals(posterior), missed.probability, _BLIND),
+    ):
+        moved = (1 - inner) * _moved_law(reading, blind) + inner * part_law
+        prior_closed = law.prior_closed
+        if prior_closed in (0.0, 1.0):
+            probability = np.array([prior_closed, *((1 - prior_closed) * expit([-odds, odds]))])
+        else:
+            base = law.log_bayes_factor - logit(prior_closed)
+            weights = np.array([0.0, base, base + odds])
+            probability = np.exp(weights - log_sums(weights))
+        fine = (probability[2] * moved / np.bincount(_CELL))[_CELL]
+        points = np.concatenate([missed.share, 1 - law.share, _FINE])
+        masses = [probability[0] * found, probability[1] * law.probability, fine]
+        laws.append((probability, points, np.concatenate(masses)))
     return ThreeHypotheses(
-        probability,
+        laws[0][0],
         np.array([fit.closed, fit.known_mixture, reading.known_mixture]),
-        *_joined(probability, Missed(missed.share, nothing), posterior, law),
-        *_joined(even, missed, wider, wide),
+        *laws[0][1:],
+        *laws[1][1:],
         np.repeat([0, 1, 2], [len(missed.share), len(posterior.share), len(_FINE)]),
     )
-
-
-def _joined(
-    probability: FloatArray, missed: Missed, posterior: PlacementPosterior, moved: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Points of u under closed, open and moved, and their weights."""
-    closed, opened, is_moved = probability
-    points = np.concatenate([missed.share, 1 - posterior.share, _FINE])
-    fine = (is_moved * moved / np.bincount(_CELL))[_CELL]
-    weights = closed * missed.probability, opened * posterior.probability, fine
-    return points, np.concatenate(weights)
-
-
-def _probabilities(prior_closed: float, log_bayes_factor: float, odds: float) -> FloatArray:
-    """Probabilities of closed, open and moved."""
-    if prior_closed in (0.0, 1.0):
-        return np.array([prior_closed, *((1 - prior_closed) * expit([-odds, odds]))])
-    base = -logit(prior_closed) + log_bayes_factor
-    weights = np.array([0.0, base, base + odds])
-    return np.asarray(np.exp(weights - log_sums(weights)))
 
 
 def _part_moved(fit: TwoHypotheses, reading: MovedReading) -> tuple[float, FloatArray]:
@@ -222,7 +203,7 @@ def _look_new(fit: TwoHypotheses, rows: BoolArray) -> bool:
     u_open = 1 - float(fit.posterior.open_quantile(0.5))
     if not rows.any() or rows.mean() < _MUCH * u_open:
         return False
-    if hardly_any(~rows):
+    if (~rows).sum() < FEWEST_OTHERS:
         return True
     unseen = 1 - some_rows(fit.known)
     return bool(unseen[~rows].mean() <= _LEFT * unseen.mean())
@@ -238,13 +219,9 @@ def _law_of_others(fit: TwoHypotheses, reading: MovedReading, share: float) -> F
     looks = np.concatenate([1 - fit.posterior.share, SHARES])
     both = np.concatenate([fit.posterior.probability, reading.by_distances]) / 2
     points = np.append(0.0, (looks - share) / max(1 - share, SHARES[1]))
-    return _on_grid(points, np.append(_NONE_IF_EXPLAINED, (1 - _NONE_IF_EXPLAINED) * both))
-
-
-def _on_grid(points: FloatArray, weight: FloatArray) -> FloatArray:
-    """A law of weighted points at ``SHARES``, each point at the nearest."""
-    place = np.searchsorted((SHARES[1:] + SHARES[:-1]) / 2, points)
-    return np.bincount(place, weight, minlength=len(SHARES)).astype(float)
+    weight = np.append(_NONE_IF_EXPLAINED, (1 - _NONE_IF_EXPLAINED) * both)
+    nearest = np.searchsorted((SHARES[1:] + SHARES[:-1]) / 2, points)
+    return np.bincount(nearest, weight, minlength=len(SHARES)).astype(float)
 
 
 def _moved_law(reading: MovedReading, blind: float) -> FloatArray:
@@ -260,8 +237,64 @@ def _moved_law(reading: MovedReading, blind: float) -> FloatArray:
     return law
 
 
-def quantile_of(points: FloatArray, weight: FloatArray, level: float) -> float:
-    """Quantile of a law of weighted points."""
-    order = np.argsort(points, kind="stable")
-    mass = np.cumsum(weight[order])
-    return float(points[order][min(np.searchsorted(mass, level * mass[-1]), len(points) - 1)])
+def drift_record(scores: OpenScores, probability_moved: float, far: float, unlike: float) -> Drift:
+    """What the default found about drift.
+
+    ``far``, from 0 to 1, says whether classes moved too far to tell; ``unlike`` is the unseen
+    share, if no class moved.
+    """
+    distances, moves = scores.ratios.distances, scores.moves or Moves(None)
+    several, away = len(scores.classes) > 1, moves.departure
+    # Hardly any row looks like training, and rows lie as far off as those of other classes do.
+    distance = 0.0
+    if several and away is not None and far <= _TOO_FAR and unlike >= HARDLY_ANY:
+        distance = away.distance
+    # One class may be said to have moved if by little: if it moved far, another may lie there.
+    can_have_moved = several or (away is not None and away.distance < _SMALL_MOVE)
+    verdict: Verdict = "still"
+    if probability_moved > _UNCLEAR:
+        sure = probability_moved > _MOVED and distance < _AS_A_CLASS and can_have_moved
+        verdict = "moved" if sure else "unclear"
+    part = moves.part.share if moves.part.log_odds > _SAID_ODDS else 0.0
+    explained = bool(part or moves.stray.columns)
+    unsure = _UNCLEAR < probability_moved <= _MOVED
+    tolerance = Tolerance(np.zeros(0), np.zeros(0))
+    if distances is not None:
+        new, labelled = distances.new[:, 0], distances.labelled[:, 0]
+        tolerance = certified_tolerance(new, labelled, scores.codes)
+    return Drift(
+        verdict,
+        float(probability_moved),
+        tolerance,
+        float(unlike),
+        far=verdict == "moved" and far > _TOO_FAR,
+        **_what_moved(moves, scores.classes),
+        part=part,
+        as_class=unsure and distance >= _AS_ALL_NEW and not explained,
+    )
+
+
+def _what_moved(moves: Moves, classes: tuple[Any, ...]) -> dict[str, Any]:
+    """Columns that moved beyond noise, the farthest first; how far each class moved; stray values.
+
+    A column moves by the mean over classes, a class by the root mean square shift over columns, the
+    part that noise explains taken off.
+    """
+    stray = moves.stray.columns
+    named = stray if moves.names is None else tuple(moves.names[place] for place in stray)
+    found: dict[str, Any] = {"stray": moves.stray.share if stray else 0.0, "stray_columns": named}
+    if moves.shift is None or moves.error is None:
+        return {**found, "displacement": dict.fromkeys(classes)}
+    squares = (np.square(moves.shift) - np.square(moves.error)).mean(axis=1)
+    far = [None if np.isnan(one) else float(np.sqrt(max(one, 0.0))) for one in squares]
+    found["displacement"] = dict(zip(classes, far, strict=True))
+    told = np.isfinite(moves.shift).all(axis=1)
+    if not told.any():
+        return found
+    shift = moves.shift[told].mean(axis=0)
+    error = np.sqrt(np.square(moves.error[told]).sum(axis=0)) / told.sum()
+    clear = np.flatnonzero(np.abs(shift) > np.maximum(_ERRORS * error, _LEAST_SHIFT))
+    order = clear[np.argsort(-np.abs(shift[clear]), kind="stable")][:MOST_COLUMNS]
+    names = moves.names or range(len(shift))
+    columns = tuple((names[column], float(shift[column])) for column in order.tolist())
+    return {**found, "columns": columns}

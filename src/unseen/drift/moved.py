@@ -1,52 +1,43 @@
 """Whether scores say that known classes moved, and what is unseen if they did.
 
-Discriminators see every move and distances hardly see small ones, but both see what is new as a
-second bump of the ROC. Each family of scores has a Bayes factor for u > 0 under *moved*; their mean
-weighs u > 0 against u = 0. Open or moved is decided by the signs of
-:mod:`unseen.drift.signs`. docs/drift.md, "The third hypothesis", derives all of it.
+With a score that orders rows by how little they look like labelled ones, new rows have the ROC
+``f = u g(. ; Delta, spread) + (1 - u) d(. ; delta)``: g is the curve of what is new, d the curve of
+known rows that have moved, both binormal. delta = 0 is a straight right end of slope 1 - u; delta >
+0 bends the right end down to 0. Discriminators see every move and distances hardly see small ones,
+but both see what is new as a second bump. docs/drift.md, "The third hypothesis", derives all of it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cache, cached_property
 from typing import Protocol
 
 import numpy as np
-from scipy.special import expit, logit
+from scipy.special import expit, logit, ndtr, ndtri
 
 from unseen._arrays import chosen_arrays, kept_there
 from unseen._frozen import Frozen
 from unseen._types import Array, FloatArray, IntArray
-from unseen.drift.lattice import (
-    NOTHING_NEW,
-    PRIOR_MOVE,
-    PRIOR_MOVED,
-    PRIOR_SHARE,
-    PRIOR_STRENGTH,
-    SHARES,
-    STRENGTHS,
-    LatticeTables,
-    MovedLattice,
-    strength_of_points,
-)
-from unseen.drift.signs import (
-    Signs,
-    departure_odds,
-    laid_likelihood,
-    new_likelihood,
-    signs_of_rows,
-)
 from unseen.mixture.placement import Candidates, PlacementPosterior
-from unseen.roc.pooled import log_sums
+from unseen.roc.pooled import FALSE_ALARMS, N_CELLS, CurveFamily, cell_rates, log_sums, trapezoid
 from unseen.scores.base import Distances
-from unseen.scores.laid import MovedPart
 from unseen.scores.moves import Moves
 from unseen.scores.open import OpenScores, mixture_of_known, ratios_at_shares
-from unseen.scores.stray import StrayValues
+from unseen.scores.part import MovedPart, StrayValues
+from unseen.scores.signs import Signs, evenness, sureness, variety
 
-__all__ = ["MovedReading", "TwoHypotheses", "moved_reading", "with_nothing"]
+__all__ = ["SHARES", "MovedReading", "TwoHypotheses", "moved_reading", "with_nothing"]
 
 # Every constant here was chosen on development sets (docs/drift.md, "Where constants come from").
+# The lattice: of u, of delta and of Delta, which is larger than delta by a gap, and spreads of g.
+SHARES = np.concatenate([[0.0], np.geomspace(0.005, 0.1, 10), np.linspace(0.1, 1.0, 19)[1:]])
+_STRENGTHS = np.concatenate([[0.0], np.geomspace(0.1, 4.5, 14)])
+_SEPARATIONS, _GAP = np.geomspace(1.0, 5.0, 8), 0.5
+_SPREADS, _SPREAD_WEIGHT = (1.0, 1.5), (0.6, 0.4)
+_SHARE_DIGITS = 9
+_NOTHING_NEW = 0.5  # prior probability that nothing is new, if known classes moved
+_LEAST_MOVE = 0.3  # of a discriminator; less is not told from a straight right end
 _TEMPER, _HANDICAP = 0.7, 1.0  # of the discriminators' evidence for u > 0 under moved
 _EVIDENCE_POWER = 1 / 3
 _FAR, _FAR_RAMP = 1.5, 0.2  # strength by distances from which on it is too far to tell
@@ -55,6 +46,21 @@ _LEAST_LOSS = np.log(1e-3)
 _LEAST_NEW = 0.02  # below this probability of u > 0 all rows count as known
 _LEAST_CANDIDATE = 0.1
 _LEAST_SHARE = 1e-6
+
+
+def _log_law(weights: FloatArray) -> FloatArray:
+    with np.errstate(divide="ignore"):
+        return np.log(weights / weights.sum())
+
+
+# Of u > 0, ~ (1 - u)^2 / (u + .03): that all known classes vanished is unlikely.
+_PRIOR_SHARE = _log_law(trapezoid(SHARES) * (1 - SHARES) ** 2 / (SHARES + 0.03) * (SHARES > 0))
+_PRIOR_MOVED = np.append(np.log(_NOTHING_NEW), _PRIOR_SHARE[1:] + np.log1p(-_NOTHING_NEW))
+# Distances see drifts that are mostly small, sometimes not. Discriminators see every drift:
+# log-uniform from the least that they can tell.
+_small, _large = (np.exp(-0.5 * (_STRENGTHS / sd) ** 2) / sd for sd in (0.3, 1.5))
+_PRIOR_STRENGTH = _log_law(trapezoid(_STRENGTHS) * (0.8 * _small + 0.2 * _large))
+_PRIOR_MOVE = _log_law((_STRENGTHS >= _LEAST_MOVE).astype(float))
 
 
 class TwoHypotheses(Protocol):
@@ -88,178 +94,213 @@ class MovedReading(Frozen):
     known: FloatArray  # (m,), P(known) of each new row under moved
     known_mixture: FloatArray  # (K,), shares among the known classes under moved
     by_distances: FloatArray  # (U,), law of u under moved by distances alone
-    stray: StrayValues = field(default_factory=StrayValues)
-    part: MovedPart = field(default_factory=MovedPart)
-
-
-@dataclass(frozen=True, eq=False)
-class _Read:
-    """Tables of some scores at some shares of the known classes, and the cell of each new row."""
-
-    lattice: MovedLattice
-    tables: LatticeTables
-    places: list[Array]
+    stray: StrayValues
+    part: MovedPart
 
 
 def moved_reading(scores: OpenScores, fit: TwoHypotheses) -> MovedReading:
     """Read the moved hypothesis off the default's scores, beside shares under closed and open."""
-    loss, moves = scores.ratios.log_weight, scores.moves
+    loss, moves = scores.ratios.log_weight, scores.moves or Moves(scores.ratios.distances)
     used = np.flatnonzero(loss > _LEAST_LOSS)  # discriminators that can matter
     log_prior = loss[used] - log_sums(loss[used])
-    distances = _pairs(scores.ratios.distances if moves is None else moves.distances)
-    at_closed = _read(scores, fit.closed, used, distances)
-    at_open = _read(scores, fit.known_mixture, used, [])
-    margins, factors = _families(at_closed.tables.table, log_prior)
-    mixing, found, log_new = _mixed(margins, factors)
-    # How far a class may be from one alone, nobody knows.
-    told = None if scores.posteriors is None else moves
-    away, log_new, law = _departed(told, fit, log_new, found)
-    known = _known_rows(at_closed, log_prior, mixing, log_new, scores.n_new)
-    u_open = 1 - float(fit.posterior.open_quantile(0.5))
-    bent = _right_end_bends(at_open.tables.table, log_prior)
-    of_rows = signs_of_rows(scores, fit.known, u_open)
-    signs = Signs(bent, departure=away, **of_rows)
-    strength = _strength(at_closed.tables.table[len(used) :])
-    far = float(np.clip((strength.max(initial=0.0) - _FAR) / _FAR_RAMP, 0.0, 1.0))
-    far = 1.0 if signs.beyond else far
+    curves = _Curves.of(scores, fit.closed, used, moves.distances)
+    # How much is new, if classes moved: each scale of the distances and all discriminators together
+    # have a likelihood of u, and a Bayes factor of u > 0.
+    of_distances = curves.table[len(used) :]
+    together = log_sums(curves.table[: len(used)] + log_prior[:, None, None], axis=0)
+    by_scale = [log_sums(one + _PRIOR_STRENGTH, axis=1) for one in of_distances]
+    margins = np.array([*by_scale, _TEMPER * log_sums(together + _PRIOR_MOVE, axis=1)])
+    factors = log_sums(margins + _PRIOR_SHARE, axis=1) - margins[:, 0]
+    factors[-1] -= _HANDICAP
+    mixing, law, log_new = _mixed(margins, factors)
+    by_distances = np.append(1.0, np.zeros(len(SHARES) - 1))
+    if len(of_distances):
+        by_distances = with_nothing(*_mixed(margins[:-1], factors[:-1])[1:])
+    signs = _signs(scores, moves, fit, log_prior, used, with_nothing(law, log_new))
+    # And how far rows depart, and stay apart once they are laid on. How far a class may be from one
+    # alone, nobody knows.
+    likelihood = moves.laid.log_likelihood_if_moved(SHARES)
+    if moves.departure is not None and scores.posteriors is not None:
+        likelihood += moves.departure.log_likelihood_if_moved(SHARES)
+    law = law * np.exp(likelihood - likelihood[0])
+    log_new, law = log_new + float(np.log(law.sum())), law / law.sum()
+    known = curves.known_rows(log_prior, mixing, log_new)
+    far = 1.0 if signs.beyond else _too_far(of_distances)
+    mixture = (1 - far) * mixture_of_known(scores, known) + far * fit.closed
     return MovedReading(
-        signs,
-        log_new,
-        law,
-        far,
-        known,
-        (1 - far) * mixture_of_known(scores, known) + far * fit.closed,
-        _law_by_distances(margins[:-1]),
-        *(() if moves is None else (moves.stray, moves.part)),
+        signs, log_new, law, far, known, mixture, by_distances, moves.stray, moves.part
     )
 
 
-def _pairs(distances: Distances | None) -> list[tuple[Array, Array]]:
-    if distances is None:
-        return []
-    new, labelled = (kept_there(distances, sample).T for sample in ("new", "labelled"))
-    return list(zip(new, labelled, strict=True))
+def _signs(
+    scores: OpenScores,
+    moves: Moves,
+    fit: TwoHypotheses,
+    log_prior: FloatArray,
+    used: IntArray,
+    law: FloatArray,
+) -> Signs:
+    """The signs of moved against open, in the order of docs/drift.md.
 
-
-def _read(
-    scores: OpenScores, shares: FloatArray, used: IntArray, distances: list[tuple[Array, Array]]
-) -> _Read:
-    """Likelihoods of the discriminators at these shares, then of the distances."""
-    shares = np.maximum(shares, _LEAST_SHARE)
-    weight = (shares / scores.counts)[scores.codes]
-    ratios = ratios_at_shares(scores, shares)
-    of_new, of_old = (kept_there(ratios, sample) for sample in ("new", "labelled"))
-    beside = chosen_arrays().xp.column_stack
-    new = beside([of_new[:, used], *(far for far, _ in distances)])
-    old = beside([of_old[:, used], *(far for _, far in distances)])
-    counted = np.zeros(new.shape[1]), ratios.clusters, ratios.odds_step
-    cells = Candidates(new, old, *counted).cells(weight)
-    lattice = MovedLattice.of_cells(cells.new, cells.labelled, scores.lattices)
-    return _Read(lattice, lattice.tables(cells.new, cells.labelled), list(cells.place))
-
-
-def _mean_table(table: FloatArray, log_prior: FloatArray) -> FloatArray:
-    """Log-likelihood (U, D) of all discriminators together."""
-    found: FloatArray = log_sums(table[: len(log_prior)] + log_prior[:, None, None], axis=0)
-    return found
-
-
-def _right_end_bends(table: FloatArray, log_prior: FloatArray) -> float:
-    """Log-odds that the right end of the ROC bends, by the discriminators."""
-    both = _mean_table(table, log_prior)
-    bent = log_sums(both + PRIOR_MOVED[:, None] + PRIOR_MOVE)
-    return float(np.clip(bent - log_sums(both[:, 0] + PRIOR_SHARE), *_CLIP_DISCRIMINATORS))
-
-
-def _families(table: FloatArray, log_prior: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Log-likelihood of u and log Bayes factor of u > 0 under moved, the discriminators last."""
-    margins = [log_sums(one + PRIOR_STRENGTH, axis=1) for one in table[len(log_prior) :]]
-    discriminators = log_sums(_mean_table(table, log_prior) + PRIOR_MOVE, axis=1)
-    by_family = np.array([*margins, _TEMPER * discriminators])
-    factors = log_sums(by_family + PRIOR_SHARE, axis=1) - by_family[:, 0]
-    factors[-1] -= _HANDICAP
-    return by_family, factors
-
-
-def _departed(
-    moves: Moves | None, fit: TwoHypotheses, log_new: float, law: FloatArray
-) -> tuple[float, float, FloatArray]:
-    """The sign of the departure; then what rows make of u > 0 under moved.
-
-    By their departure, and by how far they stay apart once they are laid onto labelled rows.
+    ``law`` is that of u at ``SHARES`` under moved, by all evidence but the departure.
     """
-    odds, likelihood = 0.0, np.zeros(len(SHARES))
-    if moves is not None and moves.departure is not None:
-        odds = departure_odds(moves.departure, SHARES, with_nothing(law, log_new), fit.posterior)
-        likelihood += new_likelihood(moves.departure, SHARES)
-    if moves is not None and moves.laid is not None and moves.laid.is_told:
-        likelihood += laid_likelihood(moves.laid, SHARES)
-    shown = law * np.exp(likelihood - likelihood[0])
-    return odds, log_new + float(np.log(shown.sum())), shown / shown.sum()
+    # 1. The right end of the ROC bends, by the discriminators at the open shares.
+    table = _Curves.of(scores, fit.known_mixture, used, None).table
+    together = log_sums(table + log_prior[:, None, None], axis=0)
+    bent = log_sums(together + _PRIOR_MOVED[:, None] + _PRIOR_MOVE)
+    bends = float(np.clip(bent - log_sums(together[:, 0] + _PRIOR_SHARE), *_CLIP_DISCRIMINATORS))
+    if scores.posteriors is None:
+        return Signs(bends, evenness(np.zeros(scores.n_new, dtype=np.intp), fit.known))
+    new, labelled = scores.posteriors.new, scores.posteriors.of_labelled
+    (looks_like, n_known), away = (new.argmax(axis=1), new.shape[1]), moves.departure
+    opened, u_open = fit.posterior, 1 - float(fit.posterior.open_quantile(0.5))
+    laws = (SHARES, law), (1 - opened.share, opened.probability)
+    return Signs(
+        discriminators=bends,
+        evenness=evenness(looks_like, fit.known),
+        variety=variety(looks_like, fit.known, n_known),
+        sureness=sureness(new, labelled),
+        departure=0.0 if away is None else away.log_odds(*laws),
+        laid=moves.laid.sign(u_open),
+        beyond=moves.laid.beyond(n_known, u_open),
+        part=moves.part.log_odds,
+    )
 
 
 def _mixed(margins: FloatArray, factors: FloatArray) -> tuple[FloatArray, FloatArray, float]:
     """Weights of some families; their law of u > 0, and the mean of their Bayes factors, as log."""
     mixing = np.exp(_EVIDENCE_POWER * (factors - factors.max()))
     mixing /= mixing.sum()
-    fits = margins + PRIOR_SHARE
+    fits = margins + _PRIOR_SHARE
     law = mixing @ np.exp(fits - log_sums(fits, axis=1)[:, None])
     return mixing, law, float(log_sums(factors) - np.log(len(factors)))
 
 
-def _law_by_distances(margins: FloatArray) -> FloatArray:
-    """Law of u at ``SHARES`` by distances alone, (S, U) log-likelihoods under drift."""
-    if not len(margins):
-        return np.append(1.0, np.zeros(len(SHARES) - 1))
-    factors = log_sums(margins + PRIOR_SHARE, axis=1) - margins[:, 0]
-    _, law, log_new = _mixed(margins, factors)
-    return with_nothing(law, log_new)
-
-
 def with_nothing(law: FloatArray, log_new: float) -> FloatArray:
     """A law of u > 0 at ``SHARES``, with the probability that nothing is new."""
-    is_new = _probability_new(log_new)
+    is_new = float(expit(log_new - logit(_NOTHING_NEW)))
     found = is_new * law
     found[0] = 1 - is_new
     return np.asarray(found)
 
 
-def _probability_new(log_new: float) -> float:
-    """Probability that something is new, from the log Bayes factor for it, both under moved."""
-    return float(expit(log_new - logit(NOTHING_NEW)))
-
-
-def _strength(table: FloatArray) -> FloatArray:
-    """Posterior mean of delta by scale, (S,)."""
+def _too_far(table: FloatArray) -> float:
+    """Whether distances see a drift as strong as a new class would be, from 0 to 1."""
     if not len(table):
-        return np.zeros(0)
-    fit = table + PRIOR_MOVED[:, None] + PRIOR_STRENGTH
-    by_strength = log_sums(fit, axis=1)
+        return 0.0
+    by_strength = log_sums(table + _PRIOR_MOVED[:, None] + _PRIOR_STRENGTH, axis=1)
     law = np.exp(by_strength - log_sums(by_strength, axis=1)[:, None])
-    return np.asarray(law @ STRENGTHS)
+    strongest = (law @ _STRENGTHS).max(initial=0.0)
+    return float(np.clip((strongest - _FAR) / _FAR_RAMP, 0.0, 1.0))
 
 
-def _known_rows(
-    read: _Read, log_prior: FloatArray, mixing: FloatArray, log_new: float, n_new: int
-) -> FloatArray:
-    """P(known) of each new row under moved."""
-    is_new = _probability_new(log_new)
-    if is_new <= _LEAST_NEW:
-        return np.ones(n_new)
-    first, at = len(log_prior), strength_of_points()
-    points = read.tables.points + PRIOR_SHARE[1:, None]
-    table = read.tables.table[:first] + PRIOR_SHARE[:, None] + PRIOR_MOVE
-    trust = log_prior + _EVIDENCE_POWER * log_sums(table, axis=(1, 2))
-    trust = np.exp(trust - trust.max())
-    trusted = np.flatnonzero(trust > _LEAST_CANDIDATE)
-    steady = np.arange(first, first + len(mixing) - 1)
-    fits = np.concatenate(
-        [points[steady] + PRIOR_STRENGTH[at], _TEMPER * (points[trusted] + PRIOR_MOVE[at])]
-    )
-    parts = np.append(mixing[:-1], mixing[-1] * trust[trusted] / trust[trusted].sum())
-    found = read.lattice.known(np.exp(fits - fits.max(axis=(1, 2), keepdims=True)))
-    arrays = chosen_arrays()
-    rows = arrays.zeros((n_new,))
-    for column, part, known in zip([*steady, *trusted], parts, found, strict=True):
-        rows += part * arrays.looked_up(known, read.places[column])
-    return np.clip(1 - is_new + is_new * arrays.host(rows), _LEAST_SHARE, 1.0)
+# The lattice of curves
+
+
+@cache
+def _pairs_of_curves() -> tuple[IntArray, FloatArray, FloatArray]:
+    """Pairs (P,) of curves with Delta >= delta + gap: the place of delta, log prior, and g (P, A).
+
+    The prior is that of Delta and spread given delta; curves are tabled at the false alarms.
+    """
+    separation = np.tile(_SEPARATIONS, len(_SPREADS))
+    allowed = separation[:, None] >= _STRENGTHS + _GAP
+    prior = np.repeat(_SPREAD_WEIGHT, len(_SEPARATIONS))[:, None] * allowed
+    prior = prior / np.maximum(prior.sum(axis=0), 1e-300)
+    shape, strength = np.nonzero(allowed)
+    at = _SEPARATIONS[:, None] + ndtri(FALSE_ALARMS)
+    new = np.concatenate([ndtr(at / spread) for spread in _SPREADS])
+    return strength, np.log(prior[shape, strength]), new[shape]
+
+
+class MovedLattice:
+    """Curves at all u and delta, where new rows are this share of the pooled mass.
+
+    ``log_new`` and ``log_old`` are log-probabilities that a row of a cell is new, or labelled: at
+    u = 0 and every delta, then at u > 0 and every pair of curves.
+    """
+
+    def __init__(self, share: float) -> None:
+        self.share, (strength, _, new) = share, _pairs_of_curves()
+        still = ndtr(_STRENGTHS[:, None] + ndtri(FALSE_ALARMS))
+        moved = still[strength]
+        start = FALSE_ALARMS + share * (moved - FALSE_ALARMS)
+        self._moved, self._pairs = moved, CurveFamily(start, new - moved)
+        rates = self._pairs.rates(share * SHARES[1:], share)
+        rate = np.concatenate([cell_rates(still, share), rates])
+        rest = 1 - rate
+        self.log_new, self.log_old = np.log(rate, out=rate), np.log(rest, out=rest)
+
+    @cached_property
+    def known_at_points(self) -> FloatArray:
+        """P(known) of a new row in each cell, at u > 0 and every pair of curves."""
+        found = self._pairs.masses(self.share * SHARES[1:], self._moved.ravel())
+        found *= (self.share * N_CELLS * (1 - SHARES[1:]))[:, None, None]
+        found = found.reshape(-1, N_CELLS)
+        found /= np.exp(self.log_new[len(_STRENGTHS) :])
+        return np.clip(found, 0.0, 1.0, out=found)
+
+
+@dataclass(frozen=True, eq=False)
+class _Curves:
+    """Log-likelihoods of some scores, relative to "new rows are as labelled ones"."""
+
+    lattice: MovedLattice
+    table: FloatArray  # (C, U, D), at u and delta, with the curve of what is new summed out
+    points: FloatArray  # (C, U - 1, P), at u > 0 and every pair of curves, with the prior of g
+    places: Array  # (C, m), the cell of each new row
+
+    @classmethod
+    def of(
+        cls, scores: OpenScores, shares: FloatArray, used: IntArray, distances: Distances | None
+    ) -> _Curves:
+        """The discriminators that are used, at some shares of the known classes; then distances."""
+        shares = np.maximum(shares, _LEAST_SHARE)
+        ratios = ratios_at_shares(scores, shares)
+        new, old = (
+            chosen_arrays().xp.column_stack(
+                [kept_there(ratios, sample)[:, used]]
+                + ([] if distances is None else [kept_there(distances, sample)])
+            )
+            for sample in ("new", "labelled")
+        )
+        counted = np.zeros(new.shape[1]), ratios.clusters, ratios.odds_step
+        cells = Candidates(new, old, *counted).cells((shares / scores.counts)[scores.codes])
+        F, H = cells.new, cells.labelled
+        n_new, n_old = float(F[0].sum()), float(H[0].sum())
+        share = round(n_new / (n_new + n_old), _SHARE_DIGITS)
+        lattice = scores.lattices.at(MovedLattice, share)
+        null = F.sum(axis=1) * np.log(share) + H.sum(axis=1) * np.log1p(-share)
+        gain = F @ lattice.log_new.T + H @ lattice.log_old.T - null[:, None]
+        strength, log_prior, _ = _pairs_of_curves()
+        n_moved, n_u = len(_STRENGTHS), len(SHARES) - 1
+        points = gain[:, n_moved:].reshape(len(F), n_u, -1) + log_prior
+        table = np.full((len(F), n_u + 1, n_moved), -np.inf)
+        table[:, 0] = gain[:, :n_moved]
+        for place in np.unique(strength):
+            table[:, 1:, place] = log_sums(points[..., strength == place], axis=2)
+        return cls(lattice, table, points, cells.place)
+
+    def known_rows(self, log_prior: FloatArray, mixing: FloatArray, log_new: float) -> FloatArray:
+        """P(known) of each new row under moved; ``mixing`` weighs distances and discriminators."""
+        n_new, first = self.places.shape[1], len(log_prior)
+        is_new = float(expit(log_new - logit(_NOTHING_NEW)))
+        if is_new <= _LEAST_NEW:
+            return np.ones(n_new)
+        of_move = _pairs_of_curves()[0]
+        points = self.points + _PRIOR_SHARE[1:, None]
+        table = self.table[:first] + _PRIOR_SHARE[:, None] + _PRIOR_MOVE
+        trust = log_prior + _EVIDENCE_POWER * log_sums(table, axis=(1, 2))
+        trust = np.exp(trust - trust.max())
+        trusted = np.flatnonzero(trust > _LEAST_CANDIDATE)
+        steady = np.arange(first, first + len(mixing) - 1)
+        moves = _TEMPER * (points[trusted] + _PRIOR_MOVE[of_move])
+        fits = np.concatenate([points[steady] + _PRIOR_STRENGTH[of_move], moves])
+        parts = np.append(mixing[:-1], mixing[-1] * trust[trusted] / trust[trusted].sum())
+        weights = np.exp(fits - fits.max(axis=(1, 2), keepdims=True)).reshape(len(fits), -1)
+        found = weights / weights.sum(axis=1, keepdims=True) @ self.lattice.known_at_points
+        arrays = chosen_arrays()
+        rows = arrays.zeros((n_new,))
+        for column, part, known in zip([*steady, *trusted], parts, found, strict=True):
+            rows += part * arrays.looked_up(known, self.places[column])
+        return np.clip(1 - is_new + is_new * arrays.host(rows), _LEAST_SHARE, 1.0)

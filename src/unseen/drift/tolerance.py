@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike
 from scipy.stats import beta, binom
 
 from unseen._frozen import Frozen
-from unseen._types import FloatArray, IntArray
+from unseen._types import FloatArray
 
-__all__ = ["Tolerance", "certified_tolerance", "group_tolerance", "rank_above"]
+__all__ = ["Tolerance", "certified_tolerance", "group_tolerance"]
 
 # The least of few limits at a better level each, or of many at a worse: 4 to 12 regions are alike
 # in simulated drifts.
@@ -56,14 +56,7 @@ class Tolerance(Frozen):
     def must(self, factor: float = 1.0) -> float:
         """Share that must be unseen; 0 where nothing is sure.
 
-        Parameters
-        ----------
-        factor : float, default=1.0
-            No kind of known row became more than so many times as common; at least 1.
-
-        Returns
-        -------
-        float
+        No kind of known row became more than ``factor`` times as common, which is at least 1.
         """
         if not factor >= 1:
             raise ValueError(f"factor must be at least 1; got {factor}.")
@@ -78,21 +71,6 @@ class Tolerance(Frozen):
         # (1 - D) / (1 - c alpha) < 1 means c < D / alpha.
         best = float((self.detection / self.alpha).max(initial=0.0))
         return 0.0 if best <= 1 else min(best, _LARGEST_FACTOR)
-
-
-def rank_above(alpha: FloatArray, n_rows: IntArray, level: float) -> IntArray:
-    """Largest rank r with P(score > r-th largest of n) <= alpha at this level; 0 if there is none.
-
-    The probability that a row exceeds the r-th largest score of n is Beta(r, n - r + 1) or, with
-    ties, less. Its upper limit is at most alpha while P(Binomial(n, alpha) < r) <= level.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rank_above(np.array([0.05, 0.01]), np.array([1000, 100]), 0.01)
-    array([35,  0])
-    """
-    return np.asarray(binom.ppf(level, n_rows, alpha), dtype=np.intp)
 
 
 def certified_tolerance(
@@ -136,8 +114,10 @@ def certified_tolerance(
     if least >= _LARGEST_ALPHA:
         return Tolerance(np.zeros(0), np.zeros(0), delta)
     alpha = np.geomspace(least * (1 + _ROUNDING), _LARGEST_ALPHA, _REGIONS)
+    # The probability that a row exceeds the r-th largest of n is Beta(r, n - r + 1) or, with ties,
+    # less: its upper limit is at most alpha while P(Binomial(n, alpha) < r) <= level.
     sizes, size_of = np.unique([len(rows) for rows in by_class], return_inverse=True)
-    ranks = rank_above(alpha, sizes[:, None], level_old)[size_of]
+    ranks = np.asarray(binom.ppf(level_old, sizes[:, None], alpha), dtype=np.intp)[size_of]
     threshold = np.max([rows[rank - 1] for rows, rank in zip(by_class, ranks, strict=True)], axis=0)
     above = np.array([np.count_nonzero(scores > limit) for limit in threshold])
     lower = beta.ppf(level_new, np.maximum(above, 1), len(scores) - above + 1)
@@ -154,21 +134,10 @@ def group_tolerance(
     groups are exchangeable and nothing is new, the new rows need a larger factor than all G
     labelled groups with a probability of at most 1 / (G + 1).
 
-    Parameters
-    ----------
-    new, labelled : array-like of shape (m, S) and (n, S)
-        Scores, high where a row looks like no known class; one column for every scale. A labelled
-        row's score must not depend on rows of its own group.
-    codes, groups : array-like of shape (n,)
-        Class and group of each labelled row.
-    delta : float, default=0.05
-        Probability that a limit of the new rows fails.
-
-    Returns
-    -------
-    tolerance : Tolerance
-        Whose ``must(factor)`` is to be asked at the largest of the factors, or at 1.
-    factors : ndarray of shape (G,)
+    Scores (m, S) and (n, S) are high where a row looks like no known class, a column for every
+    scale; a labelled row's score must not depend on rows of its own group. The tolerance, whose
+    limits of the new rows hold but for ``delta``, is to be asked at the largest of the factors
+    (G,), or at 1.
 
     Examples
     --------

@@ -7,43 +7,94 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from unseen._frozen import Frozen
 from unseen._types import FloatArray
-from unseen._wording import NO_SHARE, short_share
-from unseen.drift.again import LaidBack, Verdict, Without, columns_named
-from unseen.drift.tolerance import Tolerance, certified_tolerance
+from unseen._wording import NO_SHARE, listed, short_share, shown
+from unseen.drift.tolerance import Tolerance
 from unseen.records import Estimate, Notice
-from unseen.scores.moves import Moves
-from unseen.scores.open import OpenScores
 
-__all__ = ["Drift", "drift_record", "few_columns", "with_drift"]
+__all__ = ["Drift", "LaidBack", "Verdict", "Without", "few_columns", "with_drift"]
 
-# Probabilities of moved above which the verdict is "moved" and "unclear": chosen on development
-# sets, where 2 of 108 problems without drift were called moved.
-_MOVED, _UNCLEAR = 0.8, 0.2
-_FAR = 0.5
-# Departure, in standard deviations, below which one known class may be said to have moved: most
-# offsets of .1 lie below, and a new class of 30% or more beyond, in nine of ten development cases.
-_SMALL_MOVE = 0.13
-# Departure, in units of how far classes lie apart, from which on hardly any row being like training
-# may as well mean that all rows are of new classes.
-_AS_A_CLASS = 0.8
-# Where moved is not sure, rows that depart as far as classes lie apart are taken for a class.
-_AS_ALL_NEW = 1.0
-# A column is named from so many standard errors and deviations on.
-_ERRORS, _LEAST_SHIFT, _MOST_COLUMNS = 4.0, 0.02, 20
+Verdict = Literal["still", "moved", "unclear"]
+
+HARDLY_ANY = 0.8  # share of rows unlike training from which on hardly any is like it
+MOST_COLUMNS = 20
 # Columns that moved at least so far as this part of the farthest may be left out, if they are at
 # most so large a part of all, and the farthest moved by so many deviations: a smaller move of a few
 # columns is not what makes rows look unlike training, and another estimate would cost its time.
 _AS_FAR, _FEW, _WORTH_LEAVING_OUT = 0.5, 1 / 3, 0.25
-_HARDLY_ANY = 0.8  # share of rows unlike training from which on hardly any is like it
 _FACTORS = (1.0, 2.0, 3.0, 5.0)
 _SAID_FACTOR = 3.0
-_SAID_ODDS = 3.0  # log-odds from which on rows are said to have moved together
+_MOST_NAMED, _LONGEST_NAME = 3, 25  # short enough for a headline
+
+
+@dataclass(frozen=True, eq=False)
+class Without(Frozen):
+    """The answer without the few columns that moved most, or that hold stray values."""
+
+    columns: tuple[Any, ...]  # names or numbers of the columns that were left out
+    unseen: float
+    verdict: Verdict  # whether known classes look as in training without them
+    proportions: tuple[float, ...] = ()  # share of each known class
+
+    @property
+    def sentence(self) -> str:
+        """The sentence for an estimate that has these shares."""
+        return (
+            f" Without {_columns_named(self.columns)} nothing seems to have moved, and "
+            f"{_look_unseen(self.unseen)}: the shares are those of the other columns."
+        )
+
+    @property
+    def shares_are(self) -> str:
+        """Which shares these are, after "the shares are those"."""
+        return f"without {_columns_named(self.columns)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain types, ready for JSON."""
+        columns = [str(name) for name in self.columns]
+        return {**vars(self), "columns": columns, "proportions": list(self.proportions)}
+
+
+@dataclass(frozen=True, eq=False)
+class LaidBack(Frozen):
+    """The answer once a shift and a factor of each column are taken off the new rows."""
+
+    shift: float  # root mean square of the shifts over columns, in standard deviations
+    unseen: float
+    verdict: Verdict  # whether known classes then look as in training
+    proportions: tuple[float, ...] = ()  # share of each known class
+
+    @property
+    def sentence(self) -> str:
+        """The sentence for an estimate that has these shares."""
+        return (
+            " Once a shift and a factor are taken off each column, nothing seems to have moved, "
+            f"and {_look_unseen(self.unseen)}: the shares are those of the rows so corrected."
+        )
+
+    @property
+    def shares_are(self) -> str:
+        """Which shares these are, after "the shares are those"."""
+        return "of the rows once a shift and a factor are taken off each column"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain types, ready for JSON."""
+        return {**vars(self), "proportions": list(self.proportions)}
+
+
+def _look_unseen(unseen: float) -> str:
+    return f"{'no row' if unseen < NO_SHARE else short_share(unseen)} looks unseen"
+
+
+def _columns_named(columns: Sequence[Any]) -> str:
+    """The first few columns by name or number."""
+    named = listed([shown(str(one), _LONGEST_NAME) for one in columns], _MOST_NAMED)
+    return f"column{'s' * (len(columns) > 1)} {named}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,10 +177,7 @@ class Drift(Frozen):
 
     @property
     def answered(self) -> Without | LaidBack | None:
-        """The answer whose shares are those of the estimate; None where these are of all rows.
-
-        Nothing seems to have moved there.
-        """
+        """The answer that the shares are of, if nothing seems to have moved there."""
         again = self.without, self.laid_back
         return next((one for one in again if one is not None and one.verdict == "still"), None)
 
@@ -154,41 +202,31 @@ class Drift(Frozen):
     def sentence(self, interval: FloatArray | None) -> str:
         """The answer about unseen classes where the verdict is not "still".
 
-        Parameters
-        ----------
-        interval : ndarray of shape (2,) or None
-            Lower and upper end of the unseen share.
-
-        Returns
-        -------
-        str
+        ``interval`` (2,) holds the lower and upper end of the unseen share, if there are any.
         """
-        range_ = None if interval is None else tuple(map(short_share, interval))
+        # The closed hypothesis may claim that no row looks unlike training.
+        some = "Some" if self.unlike < NO_SHARE else f"About {short_share(self.unlike)}"
+        range_ = ""
+        if interval is not None:
+            range_ = "Between {} and {} may be new.".format(*map(short_share, interval))
         again = "" if self.answered is None else self.answered.sentence
         if self.verdict == "unclear":
-            between = "" if range_ is None else f" Between {range_[0]} and {range_[1]} may be new."
             return (
-                f"{self._some()} of the new rows look unlike training. Whether they are of new "
-                f"classes, or known classes have moved, is unclear.{between}{again}"
+                f"{some} of the new rows look unlike training. Whether they are of new classes, or "
+                f"known classes have moved, is unclear.{range_ and f' {range_}'}{again}"
             )
+        how_many = f"{some} of the new rows do not look as rows did"
+        if self.unlike > HARDLY_ANY:
+            how_many = "Hardly any new row looks as rows did"
         farthest = [name for name, _ in self.columns]
-        where = f", mostly in {columns_named(farthest)}" if farthest else ""
+        where = f", mostly in {_columns_named(farthest)}" if farthest else ""
         return (
-            f"{self._how_many()} in training: the known classes have moved{where}; this is what a "
-            "changed sensor, unit, preprocessing or population looks like. "
-            f"{self._what_is_new(range_)}{again}"
+            f"{how_many} in training: the known classes have moved{where}; this is what a changed "
+            f"sensor, unit, preprocessing or population looks like. {self._what_is_new(range_)}"
+            f"{again}"
         )
 
-    def _how_many(self) -> str:
-        if self.unlike > _HARDLY_ANY:
-            return "Hardly any new row looks as rows did"
-        return f"{self._some()} of the new rows do not look as rows did"
-
-    def _some(self) -> str:
-        """How many rows look unlike training; the closed hypothesis may claim that none do."""
-        return "Some" if self.unlike < NO_SHARE else f"About {short_share(self.unlike)}"
-
-    def _what_is_new(self, interval: tuple[str, ...] | None) -> str:
+    def _what_is_new(self, range_: str) -> str:
         if self.far:
             return "They have moved too far to tell whether anything is new."
         least = self.must(_SAID_FACTOR)
@@ -197,33 +235,28 @@ class Drift(Frozen):
                 f"If no kind of row became more than {_SAID_FACTOR:g} times as common, at least "
                 f"{short_share(least)} is new even so."
             )
-        if interval is None:
-            return "Whether any row is of a new class cannot be told."
-        return f"Between {interval[0]} and {interval[1]} may be new."
+        return range_ or "Whether any row is of a new class cannot be told."
 
     @property
     def notices(self) -> tuple[Notice, ...]:
         """Notices for people; none where the verdict is "still"."""
         if self.verdict == "still":
             return ()
+        found = []
         if self.stray >= NO_SHARE:
             text = (
                 f"{short_share(self.stray)} of the new rows hold odd values in "
-                f"{columns_named(self.stray_columns)}: a code for a missing value, a fault or "
+                f"{_columns_named(self.stray_columns)}: a code for a missing value, a fault or "
                 "another unit looks like a new class."
             )
-            return (Notice("stray_values", text), *self._doubts)
-        if self.part >= NO_SHARE:
+            found.append(Notice("stray_values", text))
+        elif self.part >= NO_SHARE:
             text = (
                 f"{short_share(self.part)} of the new rows look like the others once a shift and "
                 "a factor are taken off, as rows of another instrument, site or unit do. If a "
                 "column tells the two apart, ask about each alone."
             )
-            return (Notice("part_moved", text), *self._doubts)
-        return self._doubts
-
-    @property
-    def _doubts(self) -> tuple[Notice, ...]:
+            found.append(Notice("part_moved", text))
         if self.verdict == "moved":
             shares = "none of their shares can be told" if self.far else "the shares allow for this"
             if self.answered is not None:
@@ -232,16 +265,14 @@ class Drift(Frozen):
                 f"The known classes seem to have moved: {shares}, and a rule that was learnt from "
                 "the labelled rows takes moved rows for new ones."
             )
-            return (Notice("moved", text),)
-        if self.verdict == "unclear":
-            taken = "The shares take them for new ones, as they lie as far off as another class. "
-            text = (
-                "Rows look unlike training, and it is unclear whether they are of new classes or "
-                f"known classes have moved. {taken if self.as_class else ''}"
-                "A batch that is known to hold nothing new would tell."
-            )
-            return (Notice("moved_unclear", text),)
-        return ()
+            return (*found, Notice("moved", text))
+        taken = "The shares take them for new ones, as they lie as far off as another class. "
+        text = (
+            "Rows look unlike training, and it is unclear whether they are of new classes or "
+            f"known classes have moved. {taken if self.as_class else ''}"
+            "A batch that is known to hold nothing new would tell."
+        )
+        return (*found, Notice("moved_unclear", text))
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain types, ready for JSON."""
@@ -263,87 +294,6 @@ class Drift(Frozen):
         }
 
 
-def drift_record(scores: OpenScores, probability_moved: float, far: float, unlike: float) -> Drift:
-    """What the default found about drift.
-
-    ``far``, from 0 to 1, says whether classes moved too far to tell; ``unlike`` is the unseen
-    share, if no class moved.
-    """
-    verdict: Verdict = "still"
-    as_classes = _as_classes(scores, far, unlike, _AS_A_CLASS)
-    if probability_moved > _UNCLEAR:
-        sure = probability_moved > _MOVED and not as_classes
-        verdict = "moved" if sure and _can_have_moved(scores) else "unclear"
-    distances = scores.ratios.distances
-    tolerance = Tolerance(np.zeros(0), np.zeros(0))
-    if distances is not None:
-        new, labelled = distances.new[:, 0], distances.labelled[:, 0]
-        tolerance = certified_tolerance(new, labelled, scores.codes)
-    moved, part, stray = verdict == "moved", _part(scores.moves), _strays(scores.moves)
-    unsure = _UNCLEAR < probability_moved <= _MOVED
-    as_class = unsure and _as_classes(scores, far, unlike, _AS_ALL_NEW) and not (part or stray)
-    return Drift(
-        verdict,
-        float(probability_moved),
-        tolerance,
-        float(unlike),
-        far=moved and far > _FAR,
-        columns=_moved_columns(scores.moves),
-        displacement=_displacement(scores.moves, scores.classes),
-        part=part,
-        as_class=bool(as_class),
-        **stray,
-    )
-
-
-def _part(moves: Moves | None) -> float:
-    """Share of the new rows that moved together, where much speaks for it."""
-    return moves.part.share if moves is not None and moves.part.log_odds > _SAID_ODDS else 0.0
-
-
-def _can_have_moved(scores: OpenScores) -> bool:
-    """Whether one known class may be said to have moved: if it moved far, another may lie there."""
-    if len(scores.classes) > 1:
-        return True
-    away = None if scores.moves is None else scores.moves.departure
-    return away is not None and away.distance < _SMALL_MOVE
-
-
-def _as_classes(scores: OpenScores, far: float, unlike: float, distance: float) -> bool:
-    """Whether hardly any row looks like training, and rows lie as far off as other classes.
-
-    Where several classes moved too far to tell, the verdict says so.
-    """
-    away = None if scores.moves is None else scores.moves.departure
-    if len(scores.classes) == 1 or away is None:
-        return False
-    return bool(far <= _FAR and unlike >= _HARDLY_ANY and away.distance >= distance)
-
-
-def _strays(moves: Moves | None) -> dict[str, Any]:
-    """Share of the new rows with stray values, and the columns by name or number."""
-    if moves is None or not moves.stray.columns:
-        return {}
-    places = moves.stray.columns
-    named = places if moves.names is None else tuple(moves.names[place] for place in places)
-    return {"stray": moves.stray.share, "stray_columns": named}
-
-
-def _moved_columns(moves: Moves | None) -> tuple[tuple[Any, float], ...]:
-    """Columns that moved beyond noise on average over classes, the farthest first."""
-    if moves is None or moves.shift is None or moves.error is None:
-        return ()
-    found = np.isfinite(moves.shift).all(axis=1)
-    if not found.any():
-        return ()
-    shift = moves.shift[found].mean(axis=0)
-    error = np.sqrt(np.square(moves.error[found]).sum(axis=0)) / found.sum()
-    clear = np.flatnonzero(np.abs(shift) > np.maximum(_ERRORS * error, _LEAST_SHIFT))
-    order = clear[np.argsort(-np.abs(shift[clear]), kind="stable")][:_MOST_COLUMNS]
-    names = moves.names or range(len(shift))
-    return tuple((names[column], float(shift[column])) for column in order.tolist())
-
-
 def few_columns(drift: Drift, n_columns: int) -> tuple[Any, ...]:
     """The columns with stray values, or else those that moved farthest, if few of all; else none.
 
@@ -357,7 +307,7 @@ def few_columns(drift: Drift, n_columns: int) -> tuple[Any, ...]:
     >>> few_columns(drift, n_columns=9), few_columns(drift, n_columns=3)
     (('s3', 's1'), ())
     """
-    most = min(_FEW * n_columns, _MOST_COLUMNS - 1)
+    most = min(_FEW * n_columns, MOST_COLUMNS - 1)
     if 0 < len(drift.stray_columns) <= most:
         return drift.stray_columns
     farthest = max((abs(shift) for _, shift in drift.columns), default=0.0)
@@ -367,21 +317,11 @@ def few_columns(drift: Drift, n_columns: int) -> tuple[Any, ...]:
     return chosen if len(chosen) <= most else ()
 
 
-def _displacement(moves: Moves | None, classes: Sequence[Any]) -> dict[Any, float | None]:
-    """Root mean square shift of each class, the part that noise explains taken off."""
-    if moves is None or moves.shift is None or moves.error is None:
-        return dict.fromkeys(classes)
-    square = (np.square(moves.shift) - np.square(moves.error)).mean(axis=1)
-    found = [None if np.isnan(value) else float(np.sqrt(max(value, 0.0))) for value in square]
-    return dict(zip(classes, found, strict=True))
-
-
 def with_drift(estimate: Estimate, drift: Drift) -> Estimate:
     """An estimate of a method that takes known classes for unmoved, with a verdict on drift.
 
-    Where classes have moved, or may have, rows that such a method calls unseen may be of any known
-    class: the interval of the unseen share begins at 0, and those of the known shares end higher
-    by that share.
+    Where classes have moved, or may have, rows that it calls unseen may be of any known class: the
+    interval of the unseen share begins at 0, and those of the known shares end higher by it.
 
     Examples
     --------

@@ -29,7 +29,7 @@ from unseen.samples.clusters import row_keys
 from unseen.samples.labelled import is_missing
 from unseen.samples.oddities import copy_notices
 from unseen.scores.base import FOLDS, stack_samples
-from unseen.scores.hidden import between_groups
+from unseen.scores.distances import between_groups
 from unseen.simplex import mixture_shares
 
 # Each part costs an estimate. With ten a new group is worse than all in one case of eleven.

@@ -54,7 +54,7 @@ from unseen.records import Estimate, RocEvidence
 from unseen.roc.pooled import fitted_lattice
 from unseen.roc.sketch import scored_evidence
 from unseen.scores import OpenScorer, OpenScores
-from unseen.scores.hidden import hidden_from_posteriors
+from unseen.scores.distances import hidden_from_posteriors
 from unseen.scores.open import mixture_of_known, ratios_at_shares
 
 PRIOR_CLOSED_ONE, PRIOR_CLOSED_MORE = 0.02, 0.9

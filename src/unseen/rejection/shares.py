@@ -20,7 +20,7 @@ from sklearn.base import clone
 from unseen._frozen import Frozen
 from unseen._random import whole_seed
 from unseen._types import FloatArray, IntArray, Matrix
-from unseen.drift.again import Verdict
+from unseen.drift.verdict import Verdict
 from unseen.proportions import OpenSetEstimator, ProportionEstimator
 from unseen.proportions.again import asked_again
 from unseen.records import Estimate, Notice

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import joblib
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
@@ -227,6 +228,11 @@ def rows_stacked(X_new: Matrix, X: Matrix) -> tuple[Matrix, IntArray]:
     return StackedRows(X_new, X), np.repeat([1, 0], [X_new.shape[0], X.shape[0]])
 
 
+def some_rows(rows: NDArray[Any], most: int = 5000) -> NDArray[Any]:
+    """The rows, or evenly spaced ones of more than so many."""
+    return rows[:: -(-len(rows) // most) or 1]
+
+
 def mean_pair(pairs: list[ScorePair]) -> ScorePair:
     """Scores of new and of labelled rows, averaged over repeats."""
     return np.mean([new for new, _ in pairs], axis=0), np.mean([own for _, own in pairs], axis=0)
@@ -238,7 +244,8 @@ def assign_folds(
     """Fold of each row; every class is spread over the folds as evenly as possible.
 
     Rows of one cluster share a fold. Where clusters are small they count as the first of their
-    rows; where rows of a class come by two and more, clusters are dealt by size.
+    rows; where rows of a class come by two and more, clusters are dealt by size. A class with fewer
+    rows than folds is missing from some of them.
     """
     if clusters is not None and np.bincount(clusters).max() > 1:
         _, first, cluster = np.unique(clusters, return_index=True, return_inverse=True)
@@ -250,25 +257,18 @@ def assign_folds(
             order = np.argsort(first)
             folds = np.empty(len(first), dtype=np.int64)
             if (rows >= 2 * np.maximum(found_in, 1)).any():
-                counts = sparse.csr_array((np.ones(len(codes)), (cluster, codes)))
-                folds[order] = folds_by_size(counts[order], n_folds, random_state)
+                table = sparse.csr_array((np.ones(len(codes)), (cluster, codes)))
+                folds[order] = folds_by_size(table[order], n_folds, random_state)
             else:
                 folds[order] = assign_folds(codes[first[order]], n_folds, random_state)
             return folds[cluster]
+    # The folds of scikit-learn's StratifiedKFold, shuffled, in a tenth of its time: they are dealt
+    # out in turn, and the next class goes on where this one ends.
     n_folds = max(2, min(n_folds, int(np.bincount(codes).max())))
-    return _stratified_folds(codes, n_folds, random_state)
-
-
-def _stratified_folds(codes: IntArray, n_folds: int, random_state: Any) -> IntArray:
-    """The folds of scikit-learn's StratifiedKFold, shuffled, in a tenth of its time.
-
-    A class with fewer rows than folds is missing from some of them.
-    """
     rng, n_dealt, turn = check_random_state(random_state), 0, np.arange(n_folds)[::-1]
     folds = np.empty(len(codes), dtype=np.int64)
     by_class = [np.flatnonzero(codes == code) for code in np.flatnonzero(np.bincount(codes))]
     for own in sorted(by_class, key=lambda places: int(places[0])):
-        # Folds are dealt out in turn, and the next class goes on where this one ends.
         before, n_dealt = n_dealt, n_dealt + len(own)
         counts = (n_dealt + turn) // n_folds - (before + turn) // n_folds
         dealt = np.repeat(np.arange(n_folds), counts)

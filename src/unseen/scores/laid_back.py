@@ -7,13 +7,9 @@ back".
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Self
-
 import numpy as np
 
 from unseen._arrays import arrays_of
-from unseen._frozen import Frozen
 from unseen._types import FloatArray, IntArray, Matrix
 from unseen.samples import LabelledRows
 from unseen.scores.kernel import Standardisation, dense_pair
@@ -43,11 +39,12 @@ def laid_back(labelled: LabelledRows, X_new: Matrix) -> tuple[FloatArray, float]
     varies = scale(old).var(axis=0) > _LEAST_VARIANCE
     rng = np.random.default_rng(0)
     some_old, some_new = (rng.permutation(len(one))[:_MOST] for one in pair)
-    known = _Known.of(scale(old[some_old])[:, varies], labelled.codes[some_old])
+    known, codes = scale(old[some_old])[:, varies], labelled.codes[some_old]
     drawn = scale(new[some_new])[:, varies]
-    fitted = _fitted(known, drawn, np.zeros(drawn.shape[1]))
+    fitted = _fitted(known, codes, drawn, np.zeros(drawn.shape[1]))
     if fitted is None:  # all rows lie far off: they begin from the middle of the labelled ones
-        fitted = _fitted(known, drawn, np.median(drawn, axis=0) - np.median(known.rows, axis=0))
+        middle = np.median(drawn, axis=0) - np.median(known, axis=0)
+        fitted = _fitted(known, codes, drawn, middle)
     if fitted is None:
         return None
     shift, factor = fitted
@@ -59,59 +56,47 @@ def laid_back(labelled: LabelledRows, X_new: Matrix) -> tuple[FloatArray, float]
     return found, float(np.sqrt(np.mean(np.square(shift))))
 
 
-@dataclass(frozen=True, eq=False)
-class _Known(Frozen):
-    """Labelled rows, and the mean of the others nearest to each: rows laid back lie alike."""
-
-    rows: FloatArray
-    codes: IntArray
-    near: FloatArray
-    distance: FloatArray
-
-    @classmethod
-    def of(cls, rows: FloatArray, codes: IntArray) -> Self:
-        """Labelled rows, each against the others."""
-        distance, place = _nearest(rows, rows, itself=False)
-        return cls(rows, codes, rows[place].mean(axis=1), distance)
-
-    def counts(self, distance: FloatArray) -> FloatArray:
-        """How much rows count that lie so far from the labelled rows nearest to them."""
-        usual = max(float(np.median(self.distance)), 1e-300)
-        with np.errstate(over="ignore"):  # of rows that repeat each other, so that usual is 0
-            return np.asarray(1 / (1 + (distance / (_NEAR * usual)) ** _STEEP))
-
-    def as_common_as(self, place: IntArray, weight: FloatArray) -> FloatArray:
-        """Weights by which classes are as common as among rows whose nearest stand at ``place``."""
-        n_classes, counts = self.codes.max() + 1, self.counts(self.distance)
-        share = np.bincount(self.codes[place].ravel(), np.repeat(weight, _NEIGHBOURS), n_classes)
-        of_class = np.bincount(self.codes, counts, n_classes)
-        found = (share / np.maximum(of_class, _LEAST_VARIANCE))[self.codes] * counts
-        return np.asarray(found / found.sum())
-
-
 def _fitted(
-    known: _Known, new: FloatArray, shift: FloatArray
+    known: FloatArray, codes: IntArray, new: FloatArray, shift: FloatArray
 ) -> tuple[FloatArray, FloatArray] | None:
     """Shift and factor of each column of the new rows; the part that noise explains is taken off.
 
     Each round compares the rows that lie near with the labelled rows nearest to them, as labelled
     rows of these classes compare with those nearest to *them*.
     """
+    distance, place = _nearest(known, known, itself=False)
+    usual = max(float(np.median(distance)), 1e-300)
+    # Row by row in memory, as the rounds multiply them by weights.
+    known, near = map(np.ascontiguousarray, (known, known[place].mean(axis=1)))
+
+    def counting(distance: FloatArray) -> FloatArray:
+        """How much rows count that lie so far from the labelled rows nearest to them."""
+        with np.errstate(over="ignore"):  # of rows that repeat each other, so that usual is 0
+            return np.asarray(1 / (1 + (distance / (_NEAR * usual)) ** _STEEP))
+
+    counts_known, n_classes = counting(distance), codes.max() + 1
+    of_class = np.maximum(np.bincount(codes, counts_known, n_classes), _LEAST_VARIANCE)
     factor: FloatArray = np.ones(new.shape[1])
     for _ in range(_ROUNDS):
         laid = (new - shift) / factor
-        distance, place = _nearest(laid, known.rows)
-        counts = known.counts(distance)
+        distance, place = _nearest(laid, known)
+        counts = counting(distance)
         if counts.sum() < _FEWEST:
             return None
         weight = counts / counts.sum()
-        away, slope, error, slope_error = _away(laid, known.rows[place].mean(axis=1), weight)
-        usual = _away(known.rows, known.near, known.as_common_as(place, weight))
-        step = np.clip(1 + slope - usual[1], 1 / _MOST_AT_ONCE, _MOST_AT_ONCE)
-        shift = shift + factor * (away - usual[0])
+        share = np.bincount(codes[place].ravel(), np.repeat(weight, _NEIGHBOURS), n_classes)
+        as_common = (share / of_class)[codes] * counts_known
+        away, slope, error, slope_error = _away(laid, known[place].mean(axis=1), weight)
+        among = _away(known, near, as_common / as_common.sum())
+        step = np.clip(1 + slope - among[1], 1 / _MOST_AT_ONCE, _MOST_AT_ONCE)
+        shift = shift + factor * (away - among[0])
         factor = factor * step
-    shift = _beyond_noise(shift, error + usual[2])
-    return shift, np.exp(_beyond_noise(np.log(factor), slope_error + usual[3]))
+    # Drawn towards 0 by the part of the squares that noise explains.
+    found = []
+    for values, noise in ((shift, error + among[2]), (np.log(factor), slope_error + among[3])):
+        explained = _CLEAR * noise / np.maximum(np.square(values), 1e-300)
+        found.append(values * np.clip(1 - explained, 0.0, 1.0))
+    return found[0], np.exp(found[1])
 
 
 def _away(rows: FloatArray, near: FloatArray, weight: FloatArray) -> tuple[FloatArray, ...]:
@@ -134,8 +119,3 @@ def _nearest(
     place = np.argpartition(squares, _NEIGHBOURS, axis=1)[:, :_NEIGHBOURS]
     nearest = np.take_along_axis(squares, place, axis=1)
     return np.sqrt(np.maximum(nearest.mean(axis=1), 0.0)), place
-
-
-def _beyond_noise(values: FloatArray, error: FloatArray) -> FloatArray:
-    """Values drawn towards 0 by the part of their squares that noise explains."""
-    return values * np.clip(1 - _CLEAR * error / np.maximum(np.square(values), 1e-300), 0.0, 1.0)

@@ -14,15 +14,14 @@ import numpy as np
 
 from unseen._arrays import chosen_arrays, kept_there
 from unseen._progress import between
-from unseen._team import own_threads
 from unseen._types import FloatArray, IntArray, Matrix, ScorePair
 from unseen.records import Notice
 from unseen.roc.pooled import Lattices
 from unseen.samples import Clusters, LabelledRows, all_clusters, group_clusters
 from unseen.scores.base import FOLDS, Distances, Pool, RatioScores, Scorer, Scores
 from unseen.scores.crossfit import WINDOW_SEARCH, CrossFitter, Search, cross_fitter
-from unseen.scores.hidden import hidden_classes
-from unseen.scores.moves import Moves, made_moves, steady_distances
+from unseen.scores.distances import hidden_classes, steady_distances
+from unseen.scores.moves import Moves, made_moves
 from unseen.scores.posteriors import Posteriors, PosteriorScorer
 from unseen.simplex import mixture_shares
 
@@ -60,7 +59,7 @@ class OpenScores(Scores):
         What tells known classes that moved from classes that are new; None where the scores are
         not the scorer's.
     hidden : tuple
-        Distances of known classes as if each were unseen (:mod:`unseen.scores.hidden`).
+        Distances of known classes as if each were unseen (:mod:`unseen.scores.distances`).
     lattices : Lattices
         Where readings keep what the next reading of such scores may ask for again.
 
@@ -108,31 +107,6 @@ class OpenScores(Scores):
 
 
 @dataclass(frozen=True, eq=False)
-class OpenSamples:
-    """Labelled and new rows, with what is known of them before their density ratios are made."""
-
-    labelled: LabelledRows
-    X_new: Matrix
-    posteriors: Posteriors | None  # None where only one class is known
-    # Rows between which no distance is taken; None are the groups of the rows.
-    clusters: Clusters | None = None
-    distances: Distances | None = None  # None where they are made with the density ratios
-
-    def window(self, places: IntArray) -> OpenSamples:
-        """The labelled rows and some of the new ones."""
-        part = None if self.posteriors is None else self.posteriors.window(places)
-        far = None if self.distances is None else self.distances.window(places)
-        return OpenSamples(self.labelled, self.X_new[places], part, distances=far)
-
-    def steady_distances(self, seed: int) -> Distances | None:
-        """Distances that small moves hardly change."""
-        given = self.posteriors, self.distances, self.clusters
-        with own_threads():
-            rng = np.random.RandomState(seed)
-            return steady_distances(self.X_new, self.labelled.rows, *given, rng)
-
-
-@dataclass(frozen=True, eq=False)
 class OpenScorer(Scorer):
     """Makes posteriors, density ratios and distances for the default estimator.
 
@@ -176,23 +150,40 @@ class OpenScorer(Scorer):
             with between(0.0, 0.5):
                 posteriors = scorer.posterior_scorer().score(labelled, X_new, clusters)
         with between(0.5 if several else 0.0, 1.0):
-            scores = scorer.beside(OpenSamples(labelled, X_new, posteriors, clusters))
+            scores = scorer.beside(labelled, X_new, posteriors, clusters)
         ratios = scores.ratios
         if ratios.distances is None:
             return scores
         return replace(scores, hidden=hidden_classes(labelled, ratios.clusters, self.seed))
 
-    def beside(self, samples: OpenSamples) -> OpenScores:
+    def beside(
+        self,
+        labelled: LabelledRows,
+        X_new: Matrix,
+        posteriors: Posteriors | None,
+        clusters: Clusters | None = None,
+    ) -> OpenScores:
         """Density ratios and distances, beside posteriors that have been made before."""
-        scores = self.still(cross_fitter(self.classifier, self.n_jobs), samples)
-        ratios = scores.ratios
-        measured = replace(samples, distances=ratios.distances, clusters=ratios.clusters)
-        far = measured.steady_distances(self.seed)
-        return _with_moves(scores, samples.labelled, samples.X_new, far)
+        fitter = cross_fitter(self.classifier, self.n_jobs)
+        scores = self.still(fitter, labelled, X_new, posteriors, clusters)
+        given = posteriors, scores.ratios.distances, scores.ratios.clusters
+        far = steady_distances(X_new, labelled.rows, *given, self.seed)
+        return replace(scores, moves=made_moves(scores, labelled, X_new, far))
 
-    def still(self, fitter: CrossFitter, samples: OpenSamples) -> OpenScores:
-        """Density ratios beside posteriors, without what tells whether known classes moved."""
-        labelled, X_new, posteriors = samples.labelled, samples.X_new, samples.posteriors
+    def still(
+        self,
+        fitter: CrossFitter,
+        labelled: LabelledRows,
+        X_new: Matrix,
+        posteriors: Posteriors | None,
+        clusters: Clusters | None = None,
+        distances: Distances | None = None,
+    ) -> OpenScores:
+        """Density ratios beside posteriors, without what tells whether known classes moved.
+
+        No distance is taken between rows of a cluster; None are the groups of the rows. Distances
+        are None where they are made with the density ratios.
+        """
         codes, n_folds = labelled.codes, self.n_folds or FOLDS
         closed: FloatArray = np.ones(1)
         mixture, weight = closed, None
@@ -203,8 +194,8 @@ class OpenScorer(Scorer):
             if fitter.takes_weights:
                 mixture = (1 - _MIN_PART) * closed + _MIN_PART * present
                 weight = (mixture / present)[codes]
-        clusters = samples.clusters or group_clusters(labelled, X_new)
-        part = weight, codes, n_folds, self.seed, clusters, samples.distances
+        clusters = clusters or group_clusters(labelled, X_new)
+        part = weight, codes, n_folds, self.seed, clusters, distances
         ratios = replace(fitter.ratios(X_new, labelled.rows, *part), odds_step=_ODDS_STEP)
         notices = () if posteriors is None else posteriors.notices
         found = ratios, closed, mixture, self.seed, notices
@@ -225,8 +216,7 @@ class OpenScorer(Scorer):
         fitter = cross_fitter(self.classifier, self.n_jobs).searching(search)
         clusters = all_clusters(labelled, X_new)
         distances = fitter.distances(X_new, labelled.rows, self.seed, clusters)
-        samples = OpenSamples(labelled, X_new, posteriors, clusters, distances)
-        return OpenPool(self, labelled, X_new, samples, fitter)
+        return OpenPool(self, labelled, X_new, posteriors, clusters, distances, fitter)
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,43 +228,40 @@ class OpenPool(Pool):
     """
 
     scorer: OpenScorer
-    samples: OpenSamples  # the same rows, with posteriors and distances of all new ones
+    posteriors: Posteriors | None
+    clusters: Clusters | None
+    distances: Distances | None
     fitter: CrossFitter  # makes the density ratios
     lattices: Lattices = field(default_factory=Lattices, repr=False)  # of all windows
 
     @cached_property
     def steady(self) -> Distances | None:
         """Distances of all new rows that small moves hardly change."""
-        return self.samples.steady_distances(self.scorer.seed)
+        given = self.posteriors, self.distances, self.clusters
+        return steady_distances(self.rows, self.labelled.rows, *given, self.scorer.seed)
 
     @cached_property
     def hidden(self) -> tuple[tuple[ScorePair, ...], ...]:
         """Distances of known classes as if each were unseen."""
-        if self.samples.distances is None:
+        if self.distances is None:
             return ()
-        return hidden_classes(self.labelled, self.samples.clusters, self.scorer.seed)
+        return hidden_classes(self.labelled, self.clusters, self.scorer.seed)
 
     def window(self, places: IntArray) -> OpenScores:
         """Scores of some of the new rows."""
         far = None if self.steady is None else self.steady.window(places)
-        scores = _with_moves(self.still(places), self.labelled, self.rows[places], far)
-        return replace(scores, hidden=self.hidden)
+        scores = self.still(places)
+        moves = made_moves(scores, self.labelled, self.rows[places], far)
+        return replace(scores, moves=moves, hidden=self.hidden)
 
     def still(self, places: IntArray) -> OpenScores:
         """Scores of some of the new rows, without what tells whether known classes moved."""
-        scores = self.scorer.still(self.fitter, self.samples.window(places))
+        posteriors = None if self.posteriors is None else self.posteriors.window(places)
+        far = None if self.distances is None else self.distances.window(places)
+        given = self.labelled, self.rows[places], posteriors, None, far
+        scores = self.scorer.still(self.fitter, *given)
         even = replace(scores.ratios, odds_step=_ODDS_STEP_OF_WINDOWS)
         return replace(scores, ratios=even, lattices=self.lattices)
-
-
-def _with_moves(
-    scores: OpenScores, labelled: LabelledRows, X_new: Matrix, distances: Distances | None
-) -> OpenScores:
-    """Scores with what tells known classes that moved from classes that are new."""
-    log_ratios = scores.ratios.new[:, scores.ratios.best]
-    known = scores.posteriors, scores.closed
-    moves = made_moves(labelled, X_new, *known, log_ratios, distances, scores.ratios.clusters)
-    return replace(scores, moves=moves)
 
 
 def mixture_of_known(scores: OpenScores, known: FloatArray) -> FloatArray:

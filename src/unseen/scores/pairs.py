@@ -204,17 +204,6 @@ def crossfit_scores(
     True
     """
     F, H = as_rows(F), as_rows(H)
-    _check_pair(F, H)
-    for name, value, least in (("n_folds", n_folds, 2), ("n_repeats", n_repeats, 1)):
-        if not isinstance(value, Integral) or value < least:
-            raise ValueError(f"{name} must be a whole number >= {least}; got {value!r}.")
-    one_class = np.zeros(H.shape[0], dtype=np.int64)
-    fitter = cross_fitter(classifier, n_jobs)
-    rng = check_random_state(random_state)
-    return fitter.pairs(H, one_class, F, n_folds, n_repeats, rng, clusters)[0]
-
-
-def _check_pair(F: Matrix, H: Matrix) -> None:
     for name, sample in (("F", F), ("H", H)):
         if sample.ndim != 2:
             raise ValueError(f"{name} must be 2-d (rows, columns); got shape {sample.shape}.")
@@ -227,3 +216,10 @@ def _check_pair(F: Matrix, H: Matrix) -> None:
         raise ValueError(
             f"F and H must have the same columns; got {F.shape[1]} and {H.shape[1]} of them."
         )
+    for name, value, least in (("n_folds", n_folds, 2), ("n_repeats", n_repeats, 1)):
+        if not isinstance(value, Integral) or value < least:
+            raise ValueError(f"{name} must be a whole number >= {least}; got {value!r}.")
+    one_class = np.zeros(H.shape[0], dtype=np.int64)
+    fitter = cross_fitter(classifier, n_jobs)
+    rng = check_random_state(random_state)
+    return fitter.pairs(H, one_class, F, n_folds, n_repeats, rng, clusters)[0]

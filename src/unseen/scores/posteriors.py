@@ -261,25 +261,18 @@ class PosteriorScorer(Scorer):
         """Score checked rows; ``clusters`` are those found before, where there are any."""
         codes, clusters = labelled.codes, clusters or group_clusters(labelled, X_new)
         found, boosted = self._raced(labelled, X_new, clusters)
-        groups = None if labelled.groups is None else clusters
-        if found[0] is None:
-            return Posteriors(labelled.labels, codes, *found, self.seed, boosted=boosted)
-        prior = assumed_shares(found[0], codes)
-        notices = _prior_notices(prior, labelled)
-        # Where log-loss chose the settings, a sharper scale would trust rows of no known class.
-        tuned = cross_fitter(self.classifier).tuned and not boosted
-        rescaling = None if tuned else needed_rescaling(found[0], codes)
-        return Posteriors(
-            labelled.labels,
-            codes,
-            *found,
-            self.seed,
-            notices,
-            prior,
-            groups,
-            rescaling,
-            boosted=boosted,
-        )
+        told: dict[str, Any] = {}
+        if found[0] is not None:
+            prior = assumed_shares(found[0], codes)
+            # Where log-loss chose the settings, a sharper scale would trust rows of no known class.
+            tuned = cross_fitter(self.classifier).tuned and not boosted
+            told = {
+                "notices": _prior_notices(prior, labelled),
+                "prior": prior,
+                "clusters": None if labelled.groups is None else clusters,
+                "rescaling": None if tuned else needed_rescaling(found[0], codes),
+            }
+        return Posteriors(labelled.labels, codes, *found, self.seed, boosted=boosted, **told)
 
     def _raced(
         self, labelled: LabelledRows, X_new: Matrix, clusters: Clusters | None

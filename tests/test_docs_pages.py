@@ -151,7 +151,8 @@ def test_a_page_prints_what_it_shows(name, least, tmp_path) -> None:
 @pytest.mark.parametrize(
     ("name", "needs", "least", "room"),
     [
-        ("label_new_batch", "sklearn", 9, ROOM),
+        # Its error rates have standard errors of 0.05, and move by as much with the processor.
+        ("label_new_batch", "sklearn", 9, 0.05),
         ("interoperability", "skops", 4, ROOM),
         ("embeddings", "sklearn", 4, ROOM),
         ("quapy", "quapy", 4, ROOM),

@@ -146,6 +146,18 @@ def stray() -> Iterator[str]:
         yield line(spoil, *drift_cells(here, (0.0, 0.2)))
 
 
+def unlike() -> Iterator[str]:
+    """Columns that are read wrongly, and samples of which nearly all is new."""
+    yield from head(
+        "new rows", "unseen", "l1: EM / the default", "still", "holds", "sure and wrong"
+    )
+    for row in table("unlike"):
+        errors_ = f"{float(row['l1_em']):.2f} / **{float(row['l1']):.2f}**"
+        parts = (f"{float(row[key]):.2f}" for key in ("still", "holds"))
+        wrong = f"{row['sure_and_wrong']} of {row['problems']}"
+        yield line(row["kind"], f"{float(row['share']):.0%}", errors_, *parts, wrong)
+
+
 def moved_part() -> Iterator[str]:
     """Half of the rows of another instrument, without and with the sign of a part that moved."""
     every = [row for row in table("part") if int(row["known"]) > 1]
@@ -339,7 +351,19 @@ def jobs() -> Iterator[str]:
 
 
 ON_PAGE: dict[str, tuple[Callable[[], Iterator[str]], ...]] = {
-    DRIFT: (factor, control, must, groups, several, one, keel, stray, moved_part, said_moved),
+    DRIFT: (
+        factor,
+        control,
+        must,
+        groups,
+        several,
+        one,
+        keel,
+        stray,
+        unlike,
+        moved_part,
+        said_moved,
+    ),
     DEFAULT: (sure, probability, limit),
     NUMERICS: (jobs,),
 }

@@ -13,6 +13,7 @@ from scipy.sparse import csr_matrix
 from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 
+import unseen
 from unseen import Estimate, OpenSetEstimator
 from unseen.drift import Drift
 from unseen.drift.hypotheses import ThreeHypotheses
@@ -208,3 +209,29 @@ def test_with_one_known_class_the_shares_follow_only_a_sure_move(shift) -> None:
         assert found.unseen == two.unseen
     if shift > 0:
         assert two.intervals[-1, 0] > 0 == found.intervals[-1, 0]
+
+
+def read_wrongly(X, way) -> np.ndarray:
+    X = X.copy()
+    if way == "another unit":
+        X[:, 2] *= 1000
+    elif way == "exchanged":
+        X[:, [0, 4]] = X[:, [4, 0]]
+    elif way == "a gain of 10%":
+        X *= 1.1
+    return X
+
+
+@pytest.mark.parametrize("way", ["another unit", "exchanged", "a gain of 10%"])
+@pytest.mark.parametrize("n_rows", [40, 120])
+def test_a_column_that_is_read_wrongly_is_no_sure_new_class(way, n_rows) -> None:
+    """All rows jump by many deviations in a column or two, and look like one class."""
+    rng = np.random.default_rng(3)
+    centres = rng.normal(0, 2, (4, 6)) + np.array([1, 5, 30, 0, 200, 2])
+    X, X_new = (np.repeat(centres, n_rows, axis=0) + rng.normal(size=(4 * n_rows, 6)) for _ in "ab")
+    y = np.repeat([*"abcd"], n_rows)
+    given = {"confidence": 0.95, "random_state": 0}
+    found = unseen.estimate(X, y, read_wrongly(X_new, way), **given)
+    assert found.drift.verdict != "still"
+    assert found.intervals[-1, 0] <= 0.01
+    assert unseen.estimate(X, y, X_new, **given).drift.verdict == "still"

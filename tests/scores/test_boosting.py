@@ -11,7 +11,7 @@ from unseen import ClassifyAndCount, SaerensEM, compare
 from unseen.samples import Clusters, LabelledRows
 from unseen.scores import PosteriorScorer
 from unseen.scores import boosting as module
-from unseen.scores.boosting import Boosting, boosted_posteriors, may_boost
+from unseen.scores.boosting import _Boosting, boosted_posteriors, may_boost
 from unseen.scores.counting import fit_counter
 from unseen.scores.crossfit import CrossFitter, cross_fitter
 
@@ -65,7 +65,7 @@ def test_a_kernel_stays_where_trees_are_no_better() -> None:
 def test_no_tree_grows_where_classes_lie_apart(monkeypatch) -> None:
     X, y = overlapping([300, 300], 4)
     X[y == 1] += 4
-    monkeypatch.setattr(module, "Boosting", None)
+    monkeypatch.setattr(module, "_Boosting", None)
     assert not PosteriorScorer().score(labelled_rows(X, y), X).boosted
 
 
@@ -115,7 +115,7 @@ def test_an_estimator_says_alone_what_it_says_beside_others(stepped) -> None:
 
 def test_a_full_pass_has_the_model_behind_the_posteriors(stepped) -> None:
     counter = fit_counter(PosteriorScorer(), *stepped)
-    assert isinstance(counter.model, Boosting)
+    assert isinstance(counter.model, _Boosting)
     assert_allclose(counter.model.predict_proba(stepped[1]), counter.drawn.new)
 
 
@@ -124,13 +124,13 @@ def test_rows_of_a_cluster_share_a_fold(stepped, monkeypatch) -> None:
     labelled, X_new = stepped
     X, y = np.vstack([labelled.rows] * 2), np.tile(labelled.codes, 2)
     trained = []
-    fit = Boosting.fit
+    fit = _Boosting.fit
 
     def watched(self, rows, codes):
         trained.append(rows)
         return fit(self, rows, codes)
 
-    monkeypatch.setattr(Boosting, "fit", watched)
+    monkeypatch.setattr(_Boosting, "fit", watched)
     by_kernel = cross_fitter(None).posteriors(X, y, X_new, 10, 0)[0]
     assert boosted_posteriors(by_kernel, X, y, X_new, 10, 0, None) is not None
     for rows in trained:
@@ -142,7 +142,7 @@ def test_the_folds_are_those_of_any_classifier(stepped) -> None:
     labelled, X_new = stepped
     X, y, clusters = labelled.rows, labelled.codes, Clusters.of_copies(labelled.rows, X_new)
     found = PosteriorScorer(seed=3).score(labelled, X_new)
-    twin = CrossFitter(Boosting()).posteriors(X, y, X_new, 10, 3, clusters)
+    twin = CrossFitter(_Boosting()).posteriors(X, y, X_new, 10, 3, clusters)
     assert found.boosted
     assert_array_equal(found.labelled, twin[0])
     assert_array_equal(found.new, twin[1])

@@ -10,7 +10,7 @@ with odds that docs/drift.md derives. The verdict follows from the probability o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -44,6 +44,10 @@ PROBABILITY_MOVED, PROBABILITY_MOVED_ONE = 0.45, 0.18
 # which nothing else exceeds: they say "unclear", and not "moved". The last is for rows with too few
 # other columns to say whether they are ordinary.
 _PART, _STRAY, _STRAY_ALONE = 0.08, 1.0, -1.0
+# Where more of the rows than this look unseen, or lie outside the labelled ones in some column,
+# moved has at least this probability against open: a column that is read wrongly looks like a class
+# in all other signs, and nearly all rows being new is the rarer world.
+_NEARLY_ALL, _MOST_OUTSIDE, _LEAST_IF_READ_WRONGLY = 0.85, 0.6, 0.3
 # So large a part of what open calls new is worth an explanation of its own.
 _MUCH = 0.4
 # Rows that are left look new at most so often as all rows, or those explained matter to nobody.
@@ -151,8 +155,13 @@ def weigh_three(
     prior = usual if prior_moved is None else prior_moved
     whole = logit(prior) + reading.signs.log_odds
     part, part_law = _part_moved(fit, reading)
-    part += logit(prior) - logit(usual)
+    given = logit(prior) - logit(usual)
+    part += given
     odds = float(np.logaddexp(whole, part))
+    least = float(logit(_LEAST_IF_READ_WRONGLY) + given)
+    if odds < least and _may_be_read_wrongly(fit, reading):
+        # Nothing is known of u then, as where classes moved too far to tell.
+        odds, reading = least, replace(reading, far=1.0)
     inner = np.exp(part - odds)
     missed, laws = posterior.missed, []
     for law, found, blind in (
@@ -178,6 +187,12 @@ def weigh_three(
         *laws[1][1:],
         np.repeat([0, 1, 2], [len(missed.share), len(posterior.share), len(_FINE)]),
     )
+
+
+def _may_be_read_wrongly(fit: TwoHypotheses, reading: MovedReading) -> bool:
+    """Whether nearly all rows look unseen, or most lie outside the labelled ones in a column."""
+    looks = 1 - float(fit.posterior.open_quantile(0.5))
+    return len(fit.closed) > 1 and (looks > _NEARLY_ALL or reading.outside > _MOST_OUTSIDE)
 
 
 def _part_moved(fit: TwoHypotheses, reading: MovedReading) -> tuple[float, FloatArray]:

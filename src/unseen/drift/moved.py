@@ -96,6 +96,7 @@ class MovedReading(Frozen):
     by_distances: FloatArray  # (U,), law of u under moved by distances alone
     stray: StrayValues
     part: MovedPart
+    outside: float  # share of the new rows outside the labelled ones, in the worst column
 
 
 def moved_reading(scores: OpenScores, fit: TwoHypotheses) -> MovedReading:
@@ -127,9 +128,8 @@ def moved_reading(scores: OpenScores, fit: TwoHypotheses) -> MovedReading:
     known = curves.known_rows(log_prior, mixing, log_new)
     far = 1.0 if signs.beyond else _too_far(of_distances)
     mixture = (1 - far) * mixture_of_known(scores, known) + far * fit.closed
-    return MovedReading(
-        signs, log_new, law, far, known, mixture, by_distances, moves.stray, moves.part
-    )
+    beside = moves.stray, moves.part, moves.outside
+    return MovedReading(signs, log_new, law, far, known, mixture, by_distances, *beside)
 
 
 def _signs(

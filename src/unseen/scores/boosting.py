@@ -30,7 +30,7 @@ _LEAST_POSTERIOR = 1e-15
 
 
 @dataclass(eq=False, repr=False)
-class Boosting(ClassifierMixin, BaseEstimator):
+class _Boosting(ClassifierMixin, BaseEstimator):
     """Gradient boosting of trees of eight leaves, on one thread.
 
     More rounds, or larger trees, overfit some hundred rows. Threads of OpenMP would wait more than
@@ -40,7 +40,7 @@ class Boosting(ClassifierMixin, BaseEstimator):
     n_rounds: int = 60
     learning_rate: float = 0.1
 
-    def fit(self, X: FloatArray, y: IntArray) -> Boosting:
+    def fit(self, X: FloatArray, y: IntArray) -> _Boosting:
         """Fit to labelled rows."""
         # Most estimates need no trees, which are slow to import.
         from sklearn.ensemble import HistGradientBoostingClassifier
@@ -92,11 +92,11 @@ def boosted_posteriors(
     if not (np.bincount(codes[~out], minlength=codes.max() + 1) > 0).all():
         return None
     # A quick fit to a part of the rows scouts, against models of more rows.
-    scout = Boosting(n_rounds=10, learning_rate=0.5).fit(X[~out], codes[~out])
+    scout = _Boosting(n_rounds=10, learning_rate=0.5).fit(X[~out], codes[~out])
     theirs = _log_losses(scout.predict_proba(X[out]), codes[out])
     if not theirs.sum() < losses[out].sum():
         return None
-    fitter = CrossFitter(Boosting(), n_jobs)
+    fitter = CrossFitter(_Boosting(), n_jobs)
     labelled, new = fitter.posteriors(X, codes, X_new, n_folds, seed, clusters)
     assert labelled is not None
     gain = losses - _log_losses(labelled, codes)

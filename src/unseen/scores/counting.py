@@ -24,7 +24,7 @@ from unseen.roc.sketch import RocSketch
 from unseen.samples import LabelledRows
 from unseen.samples.clusters import row_hashes
 from unseen.scores.base import Scorer, stack_samples, training_log_odds
-from unseen.scores.boosting import Boosting
+from unseen.scores.boosting import _Boosting
 from unseen.scores.calibration import Rescaling
 from unseen.scores.crossfit import KernelCrossFitter, cross_fitter, log_odds
 from unseen.scores.held_out import SCORE_LIMITS, Grid
@@ -318,7 +318,7 @@ def fit_counter(scorer: Scorer, labelled: LabelledRows, X_new: Matrix) -> Counte
     assert isinstance(scorer, PosteriorScorer)
     drawn = scorer.score(labelled, X_new)
     # The model behind the posteriors of the new rows, which the scorer does not keep.
-    ours = Boosting() if drawn.boosted else KernelLogisticRegression()
+    ours = _Boosting() if drawn.boosted else KernelLogisticRegression()
     classifier = ours if scorer.classifier is None else scorer.classifier
     first_seed = np.random.RandomState(scorer.seed).randint(2**31 - 1)
     model = seeded(classifier, int(first_seed)).fit(labelled.rows, labelled.codes)

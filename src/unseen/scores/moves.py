@@ -45,6 +45,7 @@ class Moves(Frozen):
     part: MovedPart = field(default_factory=MovedPart)
     departure: Departure | None = None
     laid: Laid = field(default_factory=Laid)
+    outside: float = 0.0  # share of the new rows outside the labelled ones, in the worst column
 
 
 def made_moves(
@@ -64,6 +65,7 @@ def made_moves(
         partial(moved_part, labelled, X_new, ratios.new[:, ratios.best]),
         partial(mean_departure, labelled.rows, X_new, of_labelled, looks_like),
         partial(laid_rows, labelled, X_new, scores.closed, ratios.clusters),
+        partial(rows_outside, labelled.rows, X_new),
     ]
     found = chosen_arrays().side_by_side(lambda ask: ask(), asked)
     (shift, error), *signs = found
@@ -98,3 +100,20 @@ def class_shifts(
         shift[code] = (middle[1] - middle[0]) / scale
         error[code] = np.sqrt(noise[1] + noise[0]) / scale
     return shift, error
+
+
+def rows_outside(labelled: Matrix, X_new: Matrix) -> float:
+    """Share of the new rows beyond all labelled values of a column, in the worst column.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen.scores.moves import rows_outside
+    >>> rows_outside(np.array([[0.0, 0.0], [1.0, 9.0]]), np.array([[0.5, 5.0], [1.0, 99.0]]))
+    0.5
+    """
+    pair = dense_pair(labelled, X_new)
+    if pair is None:
+        return 0.0
+    old, new = pair
+    return float(((new < old.min(axis=0)) | (new > old.max(axis=0))).mean(axis=0).max())

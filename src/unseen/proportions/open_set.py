@@ -130,7 +130,7 @@ class OpenSetEstimator(ProportionEstimator):
         Jobs that score at the same time; does not change the result.
     prior_moved : float or None, default=None
         Prior probability, if the new rows are no mixture of the known classes, that the known
-        classes have moved (docs/drift.md); None is 0.42 for several known classes and 0.18 for
+        classes have moved (docs/drift.md); None is 0.45 for several known classes and 0.18 for
         one. 0 takes for granted that no class has moved.
 
     Examples

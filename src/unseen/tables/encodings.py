@@ -32,9 +32,13 @@ _DATE_OR_TIME = re.compile(
 )
 # Fewer numbers than this may be in order by chance.
 _FEWEST_IN_ORDER = 10
+# In an order with one break in so many rows, such as that of two tables, one below the other.
+_BETWEEN_BREAKS = 50
+# So many equal pairs, or more, do not all fail to appear by chance.
+_MANY_EQUAL = 10
 _ID_NAME = re.compile(
-    r"|(?i:(.*[\W_])?(id|idx|index|key|uuid|guid|rowid|row|rownum|row_number|unnamed: ?\d+))"
-    r"|.*[a-z](Id|ID)"
+    r"|(?i:(.*[\W_])?([cegprstu]?id|idx|index|key|uuid|guid|nr|rowid|row|rownum|row_nr|row_number"
+    r"|unnamed: ?\d+))|.*[a-z](Id|ID|Nr)"
 )
 
 
@@ -191,14 +195,27 @@ def learn_numbers(name: str, values: FloatArray, keep: bool, decimal: str) -> Nu
         raise Constant(median)
     is_whole = np.all(given == np.floor(given)) and len(given) > 1
     if not keep and is_whole and len(np.unique(given)) == len(given):
-        steps, is_run = np.diff(given), given.max() - given.min() == len(given) - 1
-        in_order = bool(np.all(steps > 0) or np.all(steps < 0) or is_run)
-        if is_named_like_id(name) or (in_order and len(given) >= _FEWEST_IN_ORDER):
+        if is_named_like_id(name) or counts_rows(given):
             raise Unusable("looks like an id: whole numbers, no two the same")
     mean, scale = float(filled.mean()), deviation
     if is_constant:
         mean, scale = median, 1.0 if keep else 0.0
     return NumberEncoding(name, median, mean, scale, was_missing, decimal)
+
+
+def counts_rows(given: FloatArray) -> bool:
+    """Whether whole numbers, no two the same, count rows: in order, or too close to be chance.
+
+    Of n numbers drawn from a range of R, n (n - 1) / 2R pairs are equal on average, and more where
+    some numbers are likelier, as they are in a measurement.
+    """
+    n_rows, steps = len(given), np.diff(given)
+    if n_rows < _FEWEST_IN_ORDER:
+        return False
+    n_breaks = min(np.sum(steps < 0), np.sum(steps > 0))
+    n_numbers = given.max() - given.min() + 1
+    is_close = n_rows * (n_rows - 1) >= 2 * _MANY_EQUAL * n_numbers
+    return bool(n_breaks <= n_rows // _BETWEEN_BREAKS or n_numbers == n_rows or is_close)
 
 
 def is_named_like_id(name: str) -> bool:

@@ -47,8 +47,13 @@ def by_reason(dropped: Mapping[str, str]) -> list[tuple[str, str]]:
     for name, reason in dropped.items():
         found.setdefault(reason, []).append(name)
     return [
-        (quoted(names), f"{'each ' * (len(names) > 1)}{reason}") for reason, names in found.items()
+        (named(names), f"{'each ' * (len(names) > 1)}{reason}") for reason, names in found.items()
     ]
+
+
+def named(columns: Iterable[str]) -> str:
+    """The names of columns; one has none where a file was written with its row numbers."""
+    return quoted(columns).replace("''", "a column without a name")
 
 
 def marks_notice(table: Table, encodings: Iterable[Any]) -> list[Notice]:

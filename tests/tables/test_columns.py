@@ -257,7 +257,7 @@ def test_measurements_in_whole_numbers_stay(case):
 def test_a_column_without_a_name_is_spoken_of_as_that():
     table = pa.table({"": np.arange(N), "id": np.arange(N), "x": SIZES})
     (notice,) = Columns().fit(table).notices_
-    assert notice.text.startswith("Not used: a column without a name, 'id' (each looks like")
+    assert notice.text.startswith("Not used: a column without a name and 'id' (each looks like")
 
 
 def test_whole_numbers_in_no_order_are_numbers():

@@ -168,7 +168,7 @@ def _explained(
     for option, name in named.items():
         check_names(option, [name], inputs.new_source.columns(), inputs.new)
     # A column of --text is a feature too, though its words are compared between groups.
-    aside = tuple(name for name in named.values() if name not in inputs.text)
+    aside = tuple(sorted(set(named.values()).difference(inputs.text)))
     training, new = tables or inputs.read(aside, whole=True)
     texts = None
     if text_column is not None:

@@ -108,6 +108,19 @@ class Encoding(ABC):
         """What new rows show in this column and no labelled row does."""
         return ()
 
+    def gaps(self, values: Any) -> BoolArray:
+        """Where values are missing; lists never are."""
+        return np.zeros(len(values), dtype=bool)
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether a labelled row lacks a value."""
+        return self.was_missing
+
+    def gap(self) -> FloatArray:
+        """The encoded columns of one row that has no value."""
+        raise NotImplementedError
+
 
 @dataclass(frozen=True)
 class NumberEncoding(Encoding):
@@ -162,7 +175,15 @@ class NumberEncoding(Encoding):
 
     def departures(self, values: FloatArray) -> tuple[Departure, ...]:
         """Gaps, where no labelled row has any."""
-        return new_gaps(self.name, np.isnan(values), self.was_missing, "the median")
+        return new_gaps(self.name, self.gaps(values), self.was_missing, "the median")
+
+    def gaps(self, values: FloatArray) -> BoolArray:
+        """Where values are missing."""
+        return np.isnan(values)
+
+    def gap(self) -> FloatArray:
+        """The encoded columns of one row that has no value."""
+        return self.encode(np.array([np.nan]))[0]
 
     @staticmethod
     def statement(n_columns: int) -> list[str]:
@@ -194,9 +215,9 @@ def learn_numbers(name: str, values: FloatArray, keep: bool, decimal: str) -> Nu
     if is_constant and not was_missing and not keep:
         raise Constant(median)
     is_whole = np.all(given == np.floor(given)) and len(given) > 1
-    if not keep and is_whole and len(np.unique(given)) == len(given):
-        if is_named_like_id(name) or counts_rows(given):
-            raise Unusable("looks like an id: whole numbers, no two the same")
+    all_differ = is_whole and len(np.unique(given)) == len(given)
+    if not keep and all_differ and (is_named_like_id(name) or counts_rows(given)):
+        raise Unusable("looks like an id: whole numbers, no two the same")
     mean, scale = float(filled.mean()), deviation
     if is_constant:
         mean, scale = median, 1.0 if keep else 0.0
@@ -314,7 +335,7 @@ class CategoryEncoding(Encoding):
 
     def departures(self, text: Array) -> tuple[Departure, ...]:
         """Gaps and categories that new rows show and no labelled row does."""
-        missing = text.is_null().to_numpy()
+        missing = self.gaps(text)
         gaps = new_gaps(self.name, missing, self.was_missing, "the most common category")
         known = pa.array([*self.categories, *self.rare], pa.string())
         never_seen = ~pc.is_in(text, value_set=known).to_numpy() & ~missing
@@ -323,6 +344,14 @@ class CategoryEncoding(Encoding):
         example = shown(repr(text[int(never_seen.argmax())].as_py()))
         share = float(never_seen.mean())
         return (*gaps, Departure("new_category", self.name, share, example))
+
+    def gaps(self, text: Array) -> BoolArray:
+        """Where values are missing."""
+        return np.asarray(text.is_null().to_numpy())
+
+    def gap(self) -> FloatArray:
+        """The encoded columns of one row that has no value."""
+        return self.encode(pa.chunked_array([pa.nulls(1, pa.string())]))[0]
 
     @staticmethod
     def statement(n_columns: int, rare_below: int, most_categories: int) -> list[str]:

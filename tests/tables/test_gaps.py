@@ -11,7 +11,7 @@ from numpy.testing import assert_array_equal
 import unseen
 from unseen.monitoring import monitor
 from unseen.persist import load, save
-from unseen.study import Inputs, run_classification, run_study
+from unseen.study import Inputs, Windowing, run_classification, run_study
 from unseen.tables import Columns
 from unseen.tables.gaps import Gaps, has_more, labelled_gaps
 
@@ -216,4 +216,29 @@ def test_a_window_with_gaps_is_not_a_window_with_a_new_class():
     new.loc[(days == 2) & (rng.random(480) < 0.6), "x"] = np.nan
     found = monitor(train, labels, new, days, random_state=0)
     assert not found.changed.any()
+    assert "gaps_shared" in {notice.code for notice in found.notices}
     assert all(one.unseen < 0.05 for one in found.estimates)
+
+
+def test_windows_of_the_command_line_share_gaps_too(files):
+    """Eight weeks; x is no longer recorded in the last, which says nothing about classes."""
+    rng = np.random.default_rng(0)
+    new = ladder(0.0, gaps=0.0)[2].iloc[rng.permutation(240)].reset_index(drop=True)
+    new["week"] = np.repeat([f"w{number}" for number in range(8)], 30)
+    new.loc[(new["week"] == "w7") & (rng.random(240) < 0.9), "x"] = np.nan
+    new.to_csv("weeks.csv", index=False)
+    inputs = Inputs("train.csv", "weeks.csv", label="y")
+    study, training = run_study(inputs, windowing=Windowing("week"))
+    assert study.timeline is not None
+    assert not study.timeline.changed.any()
+    assert study.timeline["w7"].intervals[-1, 0] == 0
+    assert study.estimate.unseen < 0.05
+    assert training.given is None
+
+
+def test_gaps_of_labelled_rows_alone_are_no_drift_of_windows():
+    train, labels, new = ladder(0.0, gaps=0.0)
+    train.loc[np.random.default_rng(0).random(len(train)) < 0.6, "x"] = np.nan
+    found = monitor(train, labels, new, np.tile([1, 2], 120), random_state=0)
+    assert all(one.unseen < 0.05 for one in found.estimates)
+    assert all(one.drift.probability_moved < 0.5 for one in found.estimates)  # .97 had been said

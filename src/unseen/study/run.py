@@ -191,11 +191,13 @@ def _timeline(
     reference = given[0] if len(given) == 1 else given or None
     rows = _as_in_table(training, seed) if reference == "training" else slice(None)
     X, X_new = training.X, windows.X
+    said: tuple[Notice, ...] = ()
     if windows.gaps is not None:
         sharing = Gaps(training.columns, training.as_given.X, seed)
         places = windows_of(windows.keys, len(windows.keys)).values()
         X_new = sharing.shared_with_windows(X_new, windows.gaps, list(places))
         X = sharing.X
+        said = sharing.notices if training.given is None else ()  # else it is said of all rows
     with quiet_warnings():
         timeline = monitor(
             training.named(X[rows]),
@@ -208,7 +210,7 @@ def _timeline(
             alpha=windowing.alpha,
             random_state=seed,
         )
-    return replace(timeline, notices=without_constants(timeline.notices))
+    return replace(timeline, notices=(*said, *without_constants(timeline.notices)))
 
 
 def fitted_rule(

@@ -57,11 +57,12 @@ class Gaps:
         large = [rows for rows in windows if len(rows) >= _ENOUGH_ROWS]
         sources = [gaps_new[rows] for rows in large] or [gaps_new]
         source = max(sources, key=lambda gaps: float(gaps.mean()))
-        self._tell(source, 1.0)
+        self._tell(source, _LEAST_OF_NEW)
+        self.X, self.gaps = self._like(self.X, self.gaps, source, _LEAST)
         X_new = X_new.copy()
         for rows in windows:
-            X_new[rows], _ = self._like(X_new[rows], gaps_new[rows], source, _LEAST)
-        self.X, self.gaps = self._like(self.X, self.gaps, source, _LEAST)
+            found, gaps = self._like(X_new[rows], gaps_new[rows], source, _LEAST)
+            X_new[rows], _ = self._like(found, gaps, self.gaps, _LEAST_OF_NEW)
         return X_new
 
     def taken_over_by(self, X: FloatArray, gaps: BoolArray) -> FloatArray:

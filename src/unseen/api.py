@@ -120,7 +120,14 @@ def estimate(
     drawn = draw.notices
     X_new, groups_new = draw.rows("X_new", X_new, groups_new)
     (control,) = draw.rows("control", control)
-    prepared = prepare(X, X_new, control, every=every if full else None, places=draw.places)
+    prepared = prepare(
+        X,
+        X_new,
+        control,
+        every=every if full else None,
+        places=draw.places,
+        random_state=chosen.random_state,
+    )
     X, X_new, control = prepared.X, prepared.X_new, prepared.control
     chosen.fit(X, y)
     n_jobs = getattr(chosen, "n_jobs", None)
@@ -337,7 +344,7 @@ def compare(
         estimators = all_estimators(len(set(np.ravel(y).tolist())))
     chosen = {name: clone(one) for name, one in _by_name(estimators).items()}
     seed = whole_seed(random_state)
-    prepared = prepare(X, X_new)
+    prepared = prepare(X, X_new, random_state=seed)
     X, X_new = prepared.X, prepared.X_new
     for one in chosen.values():
         own = random_state is None and one.random_state is not None

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unseen._types import FloatArray, IntArray
+from unseen._types import BoolArray, FloatArray, IntArray
 from unseen._wording import check_named_once, quoted
 from unseen.full import row_pieces
 from unseen.records import Notice
@@ -17,6 +17,7 @@ from unseen.samples.checks import check_rows, column_names
 from unseen.samples.oddities import sentinel_notices
 from unseen.simplex import check_one_kind, part_of_probabilities, score_features
 from unseen.tables.columns import Columns
+from unseen.tables.gaps import Gaps
 from unseen.tables.values import BadCell
 
 _OPTIONS = (
@@ -68,10 +69,14 @@ def prepare(
     *,
     every: Any = None,
     places: Mapping[str, IntArray] | None = None,
+    random_state: Any = None,
+    windows: Sequence[IntArray] | None = None,
 ) -> Prepared:
     """The samples, as numbers where any holds text, dates or gaps; ``every`` new row has a say.
 
-    ``places`` are those of rows that were drawn of a sample, by its name, for errors.
+    ``places`` are those of rows that were drawn of a sample, by its name, for errors. Gaps that one
+    sample has more often are taken over by the others (:mod:`unseen.tables.gaps`), and by every one
+    of the ``windows`` of new rows.
     """
     samples = {"X": X, "X_new": X_new if every is None else every, "control": control}
     names = {name: column_names(sample) for name, sample in samples.items()}
@@ -92,19 +97,55 @@ def prepare(
                 f"{name} must be a table with named columns, as {asking[0]} holds text, dates or "
                 f"gaps; got {type(sample).__name__}."
             )
-    return _encoded(X, X_new, control, places or {})
+    prepared, gaps = _encoded(X, X_new, control, places or {})
+    # Where every row counts, new rows stay as they are.
+    return _with_shared_gaps(prepared, *gaps, random_state, windows, both=every is None)
 
 
-def _encoded(X: Any, X_new: Any, control: Any, places: Mapping[str, IntArray]) -> Prepared:
-    """Tables as numbers, by the columns of the labelled one."""
+def _with_shared_gaps(
+    prepared: Prepared,
+    gaps_new: BoolArray,
+    gaps_of_control: BoolArray | None,
+    random_state: Any,
+    windows: Sequence[IntArray] | None,
+    both: bool,
+) -> Prepared:
+    """The samples, where each takes over gaps that another has more often."""
+    columns, numbers = prepared.columns, prepared.X_new.X
+    assert columns is not None
+    sharing = Gaps(columns, prepared.X.X, random_state)
+    if windows is None:
+        numbers = sharing.shared_with(numbers, gaps_new, both)
+    else:
+        numbers = sharing.shared_with_windows(numbers, gaps_new, windows)
+    if not sharing.taken:
+        return prepared
+    names, beside = prepared.X.column_names, None
+    if gaps_of_control is not None:
+        beside = sharing.taken_over_by(prepared.control.X, gaps_of_control)
+    return replace(
+        prepared,
+        X=NamedRows(sharing.X, names),
+        X_new=NamedRows(numbers, names),
+        control=None if beside is None else NamedRows(beside, names),
+        notices=(*prepared.notices, *sharing.notices),
+    )
+
+
+def _encoded(
+    X: Any, X_new: Any, control: Any, places: Mapping[str, IntArray]
+) -> tuple[Prepared, tuple[BoolArray, BoolArray | None]]:
+    """Tables as numbers, by the columns of the labelled one, and gaps of new rows and control."""
     columns = Columns()
     try:
         name = "X"
         rows = columns.fit_transform(X)
         name = "X_new"
-        new, notices = columns.transform_new(X_new)
+        new, notices, gaps = columns.transform_and_look(X_new)
         name = "control"
-        beside = None if control is None else columns.transform(control)
+        beside, _, gaps_beside = (
+            (None, (), None) if control is None else columns.transform_and_look(control)
+        )
     except BadCell as error:
         drawn = places.get(name)
         raise error.of(name, error.place if drawn is None else int(drawn[error.place])) from None
@@ -113,7 +154,7 @@ def _encoded(X: Any, X_new: Any, control: Any, places: Mapping[str, IntArray]) -
     names = columns.get_feature_names_out().tolist()
     named = None if beside is None else NamedRows(beside, names)
     both = NamedRows(rows, names), NamedRows(new, names)
-    return Prepared(*both, named, columns, tuple(said))
+    return Prepared(*both, named, columns, tuple(said)), (gaps, gaps_beside)
 
 
 def without_constants(notices: Iterable[Notice]) -> tuple[Notice, ...]:

@@ -205,10 +205,59 @@ def test_pairs_of_numbers_are_no_dates():
 
 @pytest.mark.parametrize(
     ("name", "is_id"),
-    [("user_id", True), ("orderId", True), ("", True), ("Unnamed: 0", True), ("grid", False)],
+    [
+        *((name, True) for name in ("user_id", "orderId", "", "Unnamed: 0", "PID", "uuid", "row")),
+        *((name, True) for name in ("sample key", "house_nr", "index", "uid")),
+        *((name, False) for name in ("grid", "bid", "acid", "monkey", "arrow", "no", "NO")),
+    ],
 )
 def test_names_of_ids_are_known(name, is_id):
     assert is_named_like_id(name) is is_id
+
+
+ROWS = np.random.default_rng(7).permutation(450)
+IDS = {
+    "drawn of a dense range": 526_301_100 + np.sort(RNG.choice(2930, 450, replace=False)),
+    "twice in order": np.concatenate([np.sort(RNG.choice(10**7, 225, replace=False))] * 2)
+    + np.repeat([0, 10**7 + 1], 225)[::-1],
+    "a run": np.arange(450),
+}
+
+
+@pytest.mark.parametrize("case", IDS)
+def test_ids_are_ids_in_any_order_that_tables_have(case):
+    values = IDS[case]
+    told = "looks like an id: whole numbers, no two the same"
+    parts = np.concatenate([values[300:], values[:300]])  # rows that were appended
+    for order in (values, parts, values[::-1]):
+        assert Columns().fit(pa.table({"c": order, "other": RNG.normal(size=450)})).dropped_ == {
+            "c": told
+        }
+    if case != "twice in order":  # numbers far apart are told from measurements by order alone
+        assert Columns().fit(pa.table({"c": values[ROWS], "x": ROWS % 7})).dropped_ == {"c": told}
+
+
+MEASURED = {
+    "prices": np.unique(np.exp(RNG.normal(12, 0.5, 600)).round()),
+    "areas": RNG.normal(9000, 3000, 450).round(),
+    "sparse": RNG.choice(10**6, 450, replace=False),
+    "years": RNG.integers(1900, 2020, 450),
+    "large counts": RNG.poisson(3e6, 300),
+    "few of a range": np.array([3, 1, 4, 15, 9, 2, 6, 5, 35, 8, 97, 93]),
+}
+
+
+@pytest.mark.parametrize("case", MEASURED)
+def test_measurements_in_whole_numbers_stay(case):
+    values = RNG.permutation(MEASURED[case])
+    table = pa.table({"c": values, "other": RNG.normal(size=len(values))})
+    assert Columns().fit(table).dropped_ == {}
+
+
+def test_a_column_without_a_name_is_spoken_of_as_that():
+    table = pa.table({"": np.arange(N), "id": np.arange(N), "x": SIZES})
+    (notice,) = Columns().fit(table).notices_
+    assert notice.text.startswith("Not used: a column without a name and 'id' (each looks like")
 
 
 def test_whole_numbers_in_no_order_are_numbers():

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import unseen
 from unseen.persist import load, save
 from unseen.simplex import score_features
-from unseen.study import Inputs
+from unseen.study import Inputs, run_explanation
 from unseen.tables import Columns, ScoreColumns
 
 RNG = np.random.default_rng(0)
@@ -227,3 +227,12 @@ def test_a_frame_is_spoken_of_in_its_own_names_and_units():
         unseen.estimate(frame, y, new, max_rows=78, **options)
     new["size"] = rng.normal(5, 1, 80)
     assert unseen.estimate(frame, y, new, estimator=unseen.MPEIncomplete(), full=True, **options)
+
+
+def test_explain_uses_a_column_of_text_and_compares_its_words(tmp_path, monkeypatch):
+    """The default of --text-column is a column of --text, which stays a feature."""
+    monkeypatch.chdir(tmp_path)
+    TRAIN.to_pandas().to_csv("train.csv", index=False)
+    NEW.to_pandas().to_csv("new.csv", index=False)
+    study = run_explanation(Inputs("train.csv", "new.csv", label="topic", text=("message",)))
+    assert any("TF-IDF" in sentence for sentence in study.origin.preparation)

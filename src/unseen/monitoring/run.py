@@ -30,6 +30,7 @@ from unseen.preparing import prepare
 from unseen.proportions import ProportionEstimator
 from unseen.records import Estimate, Notice
 from unseen.samples import LabelledRows, check_new, sample_notices
+from unseen.samples.draws import count_rows
 from unseen.samples.labelled import is_missing
 from unseen.scores import OpenScorer, Scorer
 from unseen.scores.base import FOLDS, Pool, stack_samples
@@ -131,11 +132,11 @@ def monitor(
     seed = whole_seed(chosen.random_state)
     scorer = chosen.scorer(seed)
     _check_settings(alpha, least_rows, scorer)
-    prepared = prepare(X, X_new)
+    windows = windows_of(by, count_rows(X_new))
+    prepared = prepare(X, X_new, random_state=seed, windows=list(windows.values()))
     labelled = chosen.fit(prepared.X, y).labelled_
     rows = check_new(labelled, prepared.X_new)
     notices = prepared.told(sample_notices(labelled, rows, given=prepared.X_new))
-    windows = windows_of(by, rows.shape[0])
     # A window that happens to be called so goes first.
     to_training = isinstance(reference, str) and reference == "training"
     to_training = to_training and reference not in windows

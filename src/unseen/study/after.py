@@ -167,7 +167,9 @@ def _explained(
     named = {option: name for option, name in besides.items() if name is not None}
     for option, name in named.items():
         check_names(option, [name], inputs.new_source.columns(), inputs.new)
-    training, new = tables or inputs.read(tuple(named.values()), whole=True)
+    # A column of --text is a feature too, though its words are compared between groups.
+    aside = tuple(sorted(set(named.values()).difference(inputs.text)))
+    training, new = tables or inputs.read(aside, whole=True)
     texts = None
     if text_column is not None:
         texts = [str(text or "") for text in new.table[text_column].to_pylist()]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,14 @@ from typing import Any
 from unseen._progress import stage
 from unseen.persist import load
 from unseen.samples.draws import MAX_ROWS
-from unseen.study.rows import FEWEST_ROWS, NewRows, Training, read_new, read_training
+from unseen.study.rows import (
+    FEWEST_ROWS,
+    NewRows,
+    Training,
+    read_new,
+    read_training,
+    with_shared_gaps,
+)
 from unseen.study.sheets import MARKS, has_marks, without_promoted
 from unseen.tables import (
     Columns,
@@ -23,6 +30,7 @@ from unseen.tables import (
 )
 from unseen.tables._arrow import release_unused
 from unseen.tables.embeddings import TextEncoding
+from unseen.tables.gaps import Gaps
 from unseen.tables.source import LABEL
 
 # What a saved TRAIN has been told.
@@ -150,11 +158,12 @@ class Inputs:
         return {path.resolve() for path in (*paths, *([Path(self.train)] * self.is_saved))}
 
     def read(
-        self, windows: tuple[str, ...] = (), *, whole: bool = False
+        self, windows: tuple[str, ...] = (), *, whole: bool = False, full: bool = False
     ) -> tuple[Training, NewRows]:
         """Read both tables; columns that name windows are not used.
 
         Columns of NEW that are not used are read only where the ``whole`` rows are to be shown.
+        Each table takes over gaps that the other has more often, but NEW none if every row counts.
         """
         windows += () if self.group is None else (self.group,)
         stage(f"Reading {self.train}")
@@ -171,7 +180,7 @@ class Inputs:
                 f"{new.name} must have at least {FEWEST_ROWS} rows to estimate shares; "
                 f"got {len(new.X)}."
             )
-        return training, new
+        return with_shared_gaps(training, new, self.seed, not full)
 
     def read_new(
         self, columns: Columns, windows: tuple[str, ...] = (), *, whole: bool = False
@@ -182,14 +191,19 @@ class Inputs:
             self.new_source, columns, *limits, besides=windows, group=self.group, whole=whole
         )
 
-    def read_control(self, columns: Columns) -> NewRows | None:
+    def read_control(self, training: Training) -> NewRows | None:
         """Read the table of the control, with the columns of training; None without one."""
+        columns = training.columns
         if self.control_source is None:
             return None
         try:
-            return read_new(self.control_source, columns, self.max_rows, self.seed)
+            control = read_new(self.control_source, columns, self.max_rows, self.seed)
         except ValueError as error:
             raise ValueError(f"--control is read as NEW is: {error}") from error
+        if training.gaps is None or control.gaps is None:
+            return control
+        sharing = Gaps(columns, training.X, self.seed, training.gaps)
+        return replace(control, X=sharing.taken_over_by(control.X, control.gaps))
 
     def _read_training(self, windows: tuple[str, ...]) -> Training:
         present = self.train_source.columns()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,7 @@ from unseen.tables import (
     read_sample,
 )
 from unseen.tables._arrow import Table, release_unused
+from unseen.tables.gaps import Gaps
 
 # More new rows than this outside the range of training are rarely all of a new class.
 _MANY_OUTSIDE = 0.5
@@ -55,6 +56,13 @@ class Training(Frozen):
     sha256: str
     notices: tuple[Notice, ...] = ()
     groups: NDArray[Any] | None = None  # of each row, where a column of groups was named
+    given: FloatArray | None = None  # X before gaps of new rows were taken over, where some were
+    gaps: BoolArray | None = None  # where values are missing, those taken over included
+
+    @property
+    def as_given(self) -> Training:
+        """The labelled rows with no gaps but their own, for other new rows."""
+        return self if self.given is None else replace(self, X=self.given, given=None, gaps=None)
 
     @property
     def names(self) -> list[str]:
@@ -79,6 +87,8 @@ class NewRows(Frozen):
     notices: tuple[Notice, ...] = ()
     groups: NDArray[Any] | None = None
     promoted: Promotion | None = None  # rows that are labelled rows of TRAIN, and not among these
+    given: FloatArray | None = None  # X before gaps of labelled rows were taken over
+    gaps: BoolArray | None = None  # where values are missing in the file, by encoding
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +98,7 @@ class WindowRows(Frozen):
     X: FloatArray  # (m, d)
     keys: NDArray[Any]  # (m,)
     notices: tuple[Notice, ...] = ()  # on rows without a window, and on windows that were sampled
+    gaps: BoolArray | None = None  # where values are missing, by encoding
 
 
 def read_training(
@@ -186,11 +197,12 @@ def read_new(
     sample = read_sample(source, max_rows, seed=seed, columns=needed)
     release_unused()
     with rows_of_file(sample.positions, source.name):
-        X, notices = columns.transform_new(sample.table, besides, names)
+        X, notices, gaps = columns.transform_and_look(sample.table, besides, names)
     notices = (*source.notices, *_drawn(sample, source.name, "rows"), *notices)
     about_file = sample.n_rows, source.name, sample.sha256, notices
     X.flags.writeable = False
-    return NewRows(X, sample.table, sample.positions, *about_file, _groups(sample.table, group))
+    groups = _groups(sample.table, group)
+    return NewRows(X, sample.table, sample.positions, *about_file, groups, gaps=gaps)
 
 
 def _groups(table: Table, column: str | None) -> NDArray[Any] | None:
@@ -219,8 +231,28 @@ def read_windows(source: Source, by: GroupBy, columns: Columns, seed: int = 0) -
         )
         notices.append(Notice("windows_drawn", text, "note"))
     with rows_of_file(sample.positions, source.name):
-        X, _ = columns.transform_new(sample.table)
-    return WindowRows(X, sample.keys, tuple(notices))
+        X, _, gaps = columns.transform_and_look(sample.table)
+    return WindowRows(X, sample.keys, tuple(notices), gaps)
+
+
+def with_shared_gaps(
+    training: Training, new: NewRows, seed: int, both: bool
+) -> tuple[Training, NewRows]:
+    """Both tables, where each takes over gaps that the other has more often; new rows if ``both``.
+
+    :mod:`unseen.tables.gaps` says how, and why.
+    """
+    if new.gaps is None:
+        return training, new
+    sharing = Gaps(training.columns, training.X, seed)
+    X_new = sharing.shared_with(new.X, new.gaps, both)
+    if not sharing.taken:
+        return training, new
+    notices = (*new.notices, *sharing.notices)
+    return (
+        replace(training, X=sharing.X, given=training.X, gaps=sharing.gaps),
+        replace(new, X=X_new, given=new.X, notices=notices),
+    )
 
 
 @contextmanager
@@ -246,7 +278,8 @@ def column_drift(training: Training, new: NewRows) -> tuple[Notice, ...]:
     Shares alone cannot tell a new class from a known class whose measurements moved. But where one
     column sets the new rows apart, a person who hears its name often can.
     """
-    X, X_new = training.X, new.X
+    X = training.as_given.X
+    X_new = new.X if new.given is None else new.given
     outside = ((X_new < X.min(axis=0)) | (X_new > X.max(axis=0))).mean(axis=0)
     gaps, gaps_new = ((rows > 0).mean(axis=0) for rows in (X, X_new))
     wandered: list[tuple[str, str]] = []

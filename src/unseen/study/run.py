@@ -23,6 +23,7 @@ from unseen.api import estimate as estimate_shares
 from unseen.drift import Drift, with_drift
 from unseen.full import all_counted
 from unseen.monitoring import Timeline, monitor
+from unseen.monitoring.run import windows_of
 from unseen.preparing import in_units, without_constants
 from unseen.proportions import OpenSetEstimator, ProportionEstimator
 from unseen.proportions.closed_set.counts import AdjustedCount, ClassifyAndCount
@@ -34,6 +35,7 @@ from unseen.study.full import Counted, check_full_inputs, count_table
 from unseen.study.inputs import Inputs, Windowing
 from unseen.study.results import Checks, MethodComparison, Origin, Study, Suspects
 from unseen.study.rows import NewRows, Training, WindowRows, column_drift, read_windows
+from unseen.tables.gaps import Gaps
 
 
 def run_study(
@@ -59,8 +61,8 @@ def run_study(
     chosen = OpenSetEstimator() if estimator is None else estimator
     if full:
         check_full_inputs(inputs, chosen)
-    training, new = inputs.read(windows, whole=n_suspects is not None)
-    control = inputs.read_control(training.columns)
+    training, new = inputs.read(windows, whole=n_suspects is not None, full=full)
+    control = inputs.read_control(training)
     stage(f"Estimating with {type(chosen).__name__}")
     counted = None
     if full:
@@ -89,7 +91,7 @@ def run_study(
         timeline = _timeline(training, dated, chosen, confidence, windowing, inputs.seed)
         notices = (*study.notices, *dated.notices)
         study = replace(study, timeline=timeline, notices=notices, over_time=windowing.over_time)
-    return study, training
+    return study, training.as_given
 
 
 def run_comparison(inputs: Inputs) -> MethodComparison:
@@ -188,11 +190,19 @@ def _timeline(
     given = windowing.reference
     reference = given[0] if len(given) == 1 else given or None
     rows = _as_in_table(training, seed) if reference == "training" else slice(None)
+    X, X_new = training.X, windows.X
+    said: tuple[Notice, ...] = ()
+    if windows.gaps is not None:
+        sharing = Gaps(training.columns, training.as_given.X, seed)
+        places = windows_of(windows.keys, len(windows.keys)).values()
+        X_new = sharing.shared_with_windows(X_new, windows.gaps, list(places))
+        X = sharing.X
+        said = sharing.notices if training.given is None else ()  # else it is said of all rows
     with quiet_warnings():
         timeline = monitor(
-            training.named(training.X[rows]),
+            training.named(X[rows]),
             training.y[rows],
-            training.named(windows.X),
+            training.named(X_new),
             windows.keys,
             reference=reference,
             estimator=estimator,
@@ -200,7 +210,7 @@ def _timeline(
             alpha=windowing.alpha,
             random_state=seed,
         )
-    return replace(timeline, notices=without_constants(timeline.notices))
+    return replace(timeline, notices=(*said, *without_constants(timeline.notices)))
 
 
 def fitted_rule(

@@ -333,6 +333,7 @@ def without_promoted(new: NewRows, train: Source, label: str) -> NewRows:
         table=new.table.take(kept),
         positions=new.positions[kept],
         groups=None if new.groups is None else new.groups[kept],
+        gaps=None if new.gaps is None else new.gaps[kept],
         promoted=promotion,
         notices=(*new.notices, Notice("rows_promoted", text, "note")),
     )

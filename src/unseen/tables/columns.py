@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from unseen._optional import pa, pc
-from unseen._types import FloatArray
+from unseen._types import BoolArray, FloatArray
 from unseen._wording import quoted
 from unseen.records import Notice
 from unseen.tables._arrow import Array, Table, as_table, decoded, is_text
@@ -234,16 +234,24 @@ class Columns(TransformerMixin, BaseEstimator):
             Columns ignored, columns that vary though they are constant in training, gaps and
             categories that no labelled row shows.
         """
+        return self.transform_and_look(X, besides, names)[:2]
+
+    def transform_and_look(
+        self, X: Any, besides: Sequence[str] = (), names: Sequence[str] | None = None
+    ) -> tuple[FloatArray, tuple[Notice, ...], BoolArray]:
+        """What :meth:`transform_new` gives, then gaps: a column for each of ``encodings_``."""
         table = self._checked(X)
         present = table.column_names if names is None else names
         there = [name for name in present if name not in besides]
-        notices, blocks = self._notices_on_new(table, there), []
+        notices, blocks, gaps = self._notices_on_new(table, there), [], []
         found: list[Departure] = []
         for encoding in self.encodings_:
             values = encoding.read(table[encoding.name])
             blocks.append(encoding.encode(values))
+            gaps.append(encoding.gaps(values))
             found += encoding.departures(values)
-        return _stacked(blocks), (*notices, *departure_notices(found))
+        said = (*notices, *departure_notices(found))
+        return _stacked(blocks), said, np.column_stack(gaps)
 
     def typed(self, X: Any) -> Table:
         """The table with numbers where a number column came as text, as from csv.

@@ -15,7 +15,7 @@ import numpy as np
 
 from unseen._frozen import Frozen
 from unseen._optional import pa, pa_json, pc
-from unseen._types import FloatArray, IntArray
+from unseen._types import BoolArray, FloatArray, IntArray
 from unseen._wording import shown
 from unseen.tables._arrow import Array, decoded, is_number, is_text
 from unseen.tables.encodings import Departure, Encoding, Output, Unusable, new_gaps
@@ -206,8 +206,20 @@ class TextEncoding(Encoding, Frozen):
 
     def departures(self, texts: list[str]) -> tuple[Departure, ...]:
         """Rows without a text, where all labelled rows have one."""
-        is_empty = np.array([not text for text in texts], dtype=bool)
-        return new_gaps(self.name, is_empty, self.was_empty, "no words")
+        return new_gaps(self.name, self.gaps(texts), self.was_empty, "no words")
+
+    def gaps(self, texts: list[str]) -> BoolArray:
+        """Where there is no text."""
+        return np.array([not text for text in texts], dtype=bool)
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether a labelled row has no text."""
+        return self.was_empty
+
+    def gap(self) -> FloatArray:
+        """The encoded columns of one row without a text."""
+        return self.encode([""])[0]
 
     def statement(self) -> str:
         """The treatment of the column in a plain sentence."""

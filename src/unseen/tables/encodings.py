@@ -32,9 +32,13 @@ _DATE_OR_TIME = re.compile(
 )
 # Fewer numbers than this may be in order by chance.
 _FEWEST_IN_ORDER = 10
+# In an order with one break in so many rows, such as that of two tables, one below the other.
+_BETWEEN_BREAKS = 50
+# So many equal pairs, or more, do not all fail to appear by chance.
+_MANY_EQUAL = 10
 _ID_NAME = re.compile(
-    r"|(?i:(.*[\W_])?(id|idx|index|key|uuid|guid|rowid|row|rownum|row_number|unnamed: ?\d+))"
-    r"|.*[a-z](Id|ID)"
+    r"|(?i:(.*[\W_])?([cegprstu]?id|idx|index|key|uuid|guid|nr|rowid|row|rownum|row_nr|row_number"
+    r"|unnamed: ?\d+))|.*[a-z](Id|ID|Nr)"
 )
 
 
@@ -104,6 +108,19 @@ class Encoding(ABC):
         """What new rows show in this column and no labelled row does."""
         return ()
 
+    def gaps(self, values: Any) -> BoolArray:
+        """Where values are missing; lists never are."""
+        return np.zeros(len(values), dtype=bool)
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether a labelled row lacks a value."""
+        return self.was_missing
+
+    def gap(self) -> FloatArray:
+        """The encoded columns of one row that has no value."""
+        raise NotImplementedError
+
 
 @dataclass(frozen=True)
 class NumberEncoding(Encoding):
@@ -158,7 +175,15 @@ class NumberEncoding(Encoding):
 
     def departures(self, values: FloatArray) -> tuple[Departure, ...]:
         """Gaps, where no labelled row has any."""
-        return new_gaps(self.name, np.isnan(values), self.was_missing, "the median")
+        return new_gaps(self.name, self.gaps(values), self.was_missing, "the median")
+
+    def gaps(self, values: FloatArray) -> BoolArray:
+        """Where values are missing."""
+        return np.isnan(values)
+
+    def gap(self) -> FloatArray:
+        """The encoded columns of one row that has no value."""
+        return self.encode(np.array([np.nan]))[0]
 
     @staticmethod
     def statement(n_columns: int) -> list[str]:
@@ -190,15 +215,28 @@ def learn_numbers(name: str, values: FloatArray, keep: bool, decimal: str) -> Nu
     if is_constant and not was_missing and not keep:
         raise Constant(median)
     is_whole = np.all(given == np.floor(given)) and len(given) > 1
-    if not keep and is_whole and len(np.unique(given)) == len(given):
-        steps, is_run = np.diff(given), given.max() - given.min() == len(given) - 1
-        in_order = bool(np.all(steps > 0) or np.all(steps < 0) or is_run)
-        if is_named_like_id(name) or (in_order and len(given) >= _FEWEST_IN_ORDER):
-            raise Unusable("looks like an id: whole numbers, no two the same")
+    all_differ = is_whole and len(np.unique(given)) == len(given)
+    if not keep and all_differ and (is_named_like_id(name) or counts_rows(given)):
+        raise Unusable("looks like an id: whole numbers, no two the same")
     mean, scale = float(filled.mean()), deviation
     if is_constant:
         mean, scale = median, 1.0 if keep else 0.0
     return NumberEncoding(name, median, mean, scale, was_missing, decimal)
+
+
+def counts_rows(given: FloatArray) -> bool:
+    """Whether whole numbers, no two the same, count rows: in order, or too close to be chance.
+
+    Of n numbers drawn from a range of R, n (n - 1) / 2R pairs are equal on average, and more where
+    some numbers are likelier, as they are in a measurement.
+    """
+    n_rows, steps = len(given), np.diff(given)
+    if n_rows < _FEWEST_IN_ORDER:
+        return False
+    n_breaks = min(np.sum(steps < 0), np.sum(steps > 0))
+    n_numbers = given.max() - given.min() + 1
+    is_close = n_rows * (n_rows - 1) >= 2 * _MANY_EQUAL * n_numbers
+    return bool(n_breaks <= n_rows // _BETWEEN_BREAKS or n_numbers == n_rows or is_close)
 
 
 def is_named_like_id(name: str) -> bool:
@@ -297,7 +335,7 @@ class CategoryEncoding(Encoding):
 
     def departures(self, text: Array) -> tuple[Departure, ...]:
         """Gaps and categories that new rows show and no labelled row does."""
-        missing = text.is_null().to_numpy()
+        missing = self.gaps(text)
         gaps = new_gaps(self.name, missing, self.was_missing, "the most common category")
         known = pa.array([*self.categories, *self.rare], pa.string())
         never_seen = ~pc.is_in(text, value_set=known).to_numpy() & ~missing
@@ -306,6 +344,14 @@ class CategoryEncoding(Encoding):
         example = shown(repr(text[int(never_seen.argmax())].as_py()))
         share = float(never_seen.mean())
         return (*gaps, Departure("new_category", self.name, share, example))
+
+    def gaps(self, text: Array) -> BoolArray:
+        """Where values are missing."""
+        return np.asarray(text.is_null().to_numpy())
+
+    def gap(self) -> FloatArray:
+        """The encoded columns of one row that has no value."""
+        return self.encode(pa.chunked_array([pa.nulls(1, pa.string())]))[0]
 
     @staticmethod
     def statement(n_columns: int, rare_below: int, most_categories: int) -> list[str]:

@@ -47,8 +47,16 @@ def by_reason(dropped: Mapping[str, str]) -> list[tuple[str, str]]:
     for name, reason in dropped.items():
         found.setdefault(reason, []).append(name)
     return [
-        (quoted(names), f"{'each ' * (len(names) > 1)}{reason}") for reason, names in found.items()
+        (_quoted_names(names), f"{'each ' * (len(names) > 1)}{reason}")
+        for reason, names in found.items()
     ]
+
+
+def _quoted_names(columns: Sequence[str]) -> str:
+    """The names of columns; one has none where a file was written with its row numbers."""
+    given = [name for name in columns if name]
+    nameless = [] if len(given) == len(columns) else ["a column without a name"]
+    return " and ".join([*nameless, *([quoted(given)] if given else [])])
 
 
 def marks_notice(table: Table, encodings: Iterable[Any]) -> list[Notice]:

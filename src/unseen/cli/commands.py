@@ -352,6 +352,13 @@ def audit(**given: Any) -> None:
     "--out", "-o", type=output_path, required=True, help="Where TRAIN with the named rows goes."
 )
 @click.option("--spread", is_flag=True, help="Name all rows of a named group that are surely new.")
+@click.option(
+    "--spread-from",
+    type=click.FloatRange(0, 1, min_open=True),
+    default=0.9,
+    show_default=True,
+    help="Least probability of being new for such a row.",
+)
 @click.option("--rest", type=output_path, help="Also write NEW without the promoted rows.")
 @json_option
 @quiet_option

@@ -116,6 +116,7 @@ def run_promotion(
     out: Path,
     *,
     spread: bool = False,
+    spread_from: float = 0.9,
     rest: Path | None = None,
 ) -> AfterResult:
     """Write TRAIN with the rows that people named; whole groups too with ``spread``."""
@@ -136,6 +137,7 @@ def run_promotion(
         probabilities=given.probabilities,
         spread=given.groups if spread else None,
         explanation=explanation,
+        spread_from=spread_from,
     )
     if given.groups and not spread:
         numbers = ", ".join(map(str, given.groups))

@@ -63,7 +63,7 @@ def main(ctx: click.Context) -> None:
 @click.option(
     "--by",
     metavar="COLUMN",
-    help="Also estimate for each value of this column of NEW; COLUMN:day cuts dates.",
+    help="Also estimate for each value of this column of NEW; COLUMN:day cuts dates (see monitor).",
 )
 @click.option(
     "--full",
@@ -120,7 +120,8 @@ def estimate(by: str | None, conditions: tuple[Condition, ...], **given: Any) ->
     "--by",
     metavar="COLUMN",
     required=True,
-    help="Column of NEW with the window; COLUMN:hour, :day, :week or :month cuts dates.",
+    help="Column of NEW with the window; COLUMN:hour, :day, :week, :month, :quarter or :year cuts "
+    "dates such as 2024-01-31.",
 )
 @click.option(
     "--reference",

@@ -82,8 +82,8 @@ def test_the_first_thing_to_do_names_the_sign_of_drift_that_was_found() -> None:
     limits = Tolerance(np.zeros(0), np.zeros(0))
     given = {"n_labelled": {"cat": 80, "dog": 80}, "n_new": 400}
 
-    def first(timeline=None, **signs) -> str:
-        drift = Drift("unclear", 0.7, limits, 0.5, columns=(("s1", 0.4),), **signs)
+    def first(timeline=None, columns=(("s1", 0.4),), **signs) -> str:
+        drift = Drift("unclear", 0.7, limits, 0.5, columns=columns, **signs)
         estimate = Estimate(("cat", "dog"), [0.7, 0.3], 0.0, "made", drift=drift, **given)
         return to_do(Study(estimate, timeline=timeline))[0]
 
@@ -94,6 +94,13 @@ def test_the_first_thing_to_do_names_the_sign_of_drift_that_was_found() -> None:
     stray = first(stray=0.2, stray_columns=("s3", "s4"))
     assert stray.startswith("Look at the odd values in s3, s4: ")
     assert all(option in stray for option in ("--missing", "--drop"))
+    # A few odd values are not why the rows look unlike training if another column moved far.
+    far = (("s1", 3.0), ("s3", 0.4))
+    assert first(columns=far, stray=0.2, stray_columns=("s3",)).endswith(
+        "changed, first in s1, s3."
+    )
+    assert "odd values in s3:" in first(columns=far, stray=0.3, stray_columns=("s3",))
+    assert "odd values in s1:" in first(columns=far, stray=0.2, stray_columns=("s1",))
 
 
 def test_windows_that_moved_too_far_claim_no_share() -> None:

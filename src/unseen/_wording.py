@@ -17,6 +17,8 @@ LONGEST_NAME = 60
 LONGEST_SENTENCE = 300
 # A share below this reads as none, and so does a smaller difference of two shares.
 NO_SHARE = 0.0005
+# In place of an unseen share: known classes moved too far, or the method assumes that none is.
+CANNOT_TELL, NOT_SEEN = "cannot tell", "-"
 # Above this probability of anything unseen, or this upper end, "no sign" would be too much said.
 _SIGN, _MUCH = 0.2, 0.25
 _NEVER_SEEN = "come from classes that training never saw"
@@ -52,6 +54,20 @@ def short_share(value: float) -> str:
 def interval(lower: float, upper: float) -> str:
     """Both ends of an interval of a share: 25.0% to 35.2%."""
     return f"{share(lower)} to {share(upper)}"
+
+
+def unseen_share(estimate: Any) -> str:
+    """The unseen share of an estimate in a table; a dash where the method cannot see it."""
+    if not estimate.sees_unseen:
+        return NOT_SEEN
+    return CANNOT_TELL if estimate.has_moved_far else share(estimate.unseen)
+
+
+def unseen_interval(estimate: Any) -> str:
+    """The interval beside :func:`unseen_share`; nothing for an estimate without intervals."""
+    if estimate.intervals is None:
+        return ""
+    return interval(*estimate.intervals[-1]) if estimate.sees_unseen else NOT_SEEN
 
 
 def interval_name(confidence: float | None) -> str:

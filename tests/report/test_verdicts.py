@@ -25,7 +25,7 @@ def test_a_page_on_classes_that_moved_calls_no_share_certain() -> None:
     found = side_by_side(study)
     assert study.labelling is None
     assert baselines_table(found, len(found)).rows[0].cells[2] == "cannot tell"
-    assert f"Unseen share: {study.estimate.method} cannot be told" in baselines_picture(found).svg
+    assert f"Unseen share: {study.estimate.method} cannot tell" in baselines_picture(found).svg
     for claim in ("What labels would buy", "The slope is the share", "almost certain", "favour"):
         assert claim not in page
     assert "Known classes look nearly the same in both tables." in page

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -105,6 +105,30 @@ def unseen_sentence(
     if ends[0] < NO_SHARE:
         return f"Perhaps {rows} {what}; any share from none to {upper} is possible.{why}"
     return f"About {rows} ({lower} to {upper}) {what}.{why}"
+
+
+def disagreement(estimate: Any, others: Mapping[str, Any]) -> str:
+    """Other methods that put the unseen share outside the interval of an estimate; or nothing."""
+    if estimate.intervals is None or not estimate.sees_unseen:
+        return ""
+    low, high = estimate.intervals[-1]
+    apart = [
+        f"{shown(name)} says {share(one.unseen)}"
+        for name, one in others.items()
+        if one.sees_unseen and name != estimate.method and not low <= one.unseen <= high
+    ]
+    if not apart:
+        return ""
+    if estimate.is_in_doubt:
+        return (
+            "Other methods assume that no known class has moved, and count moved rows as unseen: "
+            f"{listed(apart)}."
+        )
+    return (
+        f"Methods that see the unseen disagree: {shown(estimate.method)} says "
+        f"{share(estimate.unseen)} ({interval(low, high)}), {listed(apart)}. Where they disagree, "
+        "trust neither before people have looked at some rows."
+    )
 
 
 def _no_unseen_sentence(

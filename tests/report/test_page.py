@@ -26,6 +26,7 @@ from reference.example_studies import (
     warnings,
 )
 from unseen import Explanation
+from unseen._wording import disagreement
 from unseen.drift import Drift, Tolerance
 from unseen.loop import Group
 from unseen.records import Estimate
@@ -36,7 +37,6 @@ from unseen.report.sentences import (
     at_most,
     certainty,
     data_name,
-    disagreement,
     source,
     to_do,
     warnings_and_notes,
@@ -251,11 +251,14 @@ def test_a_message_is_told_once_and_those_without_room_are_counted() -> None:
 
 def test_methods_that_disagree_are_named() -> None:
     apart = Study(made_estimate("ab", 0.3), baselines=made_baselines("ab", 0.5))
-    assert "MPEIncomplete says 51.0%" in disagreement(apart)
-    assert disagreement(replace(apart, baselines=made_baselines("ab", 0.3))) == ""
+    text = disagreement(apart.estimate, apart.baselines)
+    assert "says 30.0%" in text
+    assert "MPEIncomplete says 51.0%" in text
+    assert text in Outline(render(apart)).texts["body"][0]
+    assert disagreement(apart.estimate, made_baselines("ab", 0.3)) == ""
     drift = Drift("moved", 0.9, Tolerance(np.zeros(0), np.zeros(0)), 0.9)
-    moved = replace(apart, estimate=replace(apart.estimate, drift=drift))
-    assert disagreement(moved).startswith("Other methods assume that no known class has moved")
+    moved = disagreement(replace(apart.estimate, drift=drift), apart.baselines)
+    assert moved.startswith("Other methods assume that no known class has moved")
 
 
 def test_every_part_of_a_rich_study_is_there() -> None:

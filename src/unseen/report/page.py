@@ -110,7 +110,7 @@ def _contents(study: Study) -> dict[str, Any]:
         "notes": notes,
         "tolerance": tolerated,
         "tolerance_picture": tolerated and drift and pictures.tolerance_picture(drift.tolerance),
-        "disagreement": sentences.disagreement(study),
+        "disagreement": words.disagreement(estimate, study.baselines or {}),
         "baselines": methods and tables.baselines_table(methods, n_methods),
         "baselines_picture": methods and pictures.baselines_picture(methods),
         "suspects": study.suspects and tables.suspects_table(study.suspects, bool(explained)),

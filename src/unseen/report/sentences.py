@@ -116,31 +116,6 @@ def data_name(study: Study) -> str:
     return f"{names[1]} beside {names[0]}" if len(names) == 2 else "".join(names)
 
 
-def disagreement(study: Study) -> str:
-    """Methods that see the unseen and put its share outside the interval of the answer, and why."""
-    estimate = study.estimate
-    if study.baselines is None or estimate.intervals is None or not estimate.sees_unseen:
-        return ""
-    low, high = estimate.intervals[-1]
-    apart = [
-        f"{words.shown(name)} says {words.share(one.unseen)}"
-        for name, one in study.baselines.items()
-        if one.sees_unseen and name != estimate.method and not low <= one.unseen <= high
-    ]
-    if not apart:
-        return ""
-    if estimate.is_in_doubt:
-        return (
-            "Other methods assume that no known class has moved, and count moved rows as unseen: "
-            f"{words.listed(apart)}."
-        )
-    return (
-        f"Methods that see the unseen disagree: this page says {words.share(estimate.unseen)} "
-        f"({words.interval(low, high)}), {words.listed(apart)}. Where they disagree, trust neither "
-        "before people have looked at some rows."
-    )
-
-
 def source(study: Study) -> str:
     """Method and rows in one sentence."""
     estimate = study.estimate

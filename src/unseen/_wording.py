@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -17,6 +17,8 @@ LONGEST_NAME = 60
 LONGEST_SENTENCE = 300
 # A share below this reads as none, and so does a smaller difference of two shares.
 NO_SHARE = 0.0005
+# In place of an unseen share: known classes moved too far, or the method assumes that none is.
+CANNOT_TELL, NOT_SEEN = "cannot tell", "-"
 # Above this probability of anything unseen, or this upper end, "no sign" would be too much said.
 _SIGN, _MUCH = 0.2, 0.25
 _NEVER_SEEN = "come from classes that training never saw"
@@ -54,6 +56,20 @@ def interval(lower: float, upper: float) -> str:
     return f"{share(lower)} to {share(upper)}"
 
 
+def unseen_share(estimate: Any) -> str:
+    """The unseen share of an estimate in a table; a dash where the method cannot see it."""
+    if not estimate.sees_unseen:
+        return NOT_SEEN
+    return CANNOT_TELL if estimate.has_moved_far else share(estimate.unseen)
+
+
+def unseen_interval(estimate: Any) -> str:
+    """The interval beside :func:`unseen_share`; nothing for an estimate without intervals."""
+    if estimate.intervals is None:
+        return ""
+    return interval(*estimate.intervals[-1]) if estimate.sees_unseen else NOT_SEEN
+
+
 def interval_name(confidence: float | None) -> str:
     """An interval, with its level where one is known: 95% interval."""
     return "interval" if confidence is None else f"{100 * confidence:g}% interval"
@@ -89,6 +105,30 @@ def unseen_sentence(
     if ends[0] < NO_SHARE:
         return f"Perhaps {rows} {what}; any share from none to {upper} is possible.{why}"
     return f"About {rows} ({lower} to {upper}) {what}.{why}"
+
+
+def disagreement(estimate: Any, others: Mapping[str, Any]) -> str:
+    """Other methods that put the unseen share outside the interval of an estimate; or nothing."""
+    if estimate.intervals is None or not estimate.sees_unseen:
+        return ""
+    low, high = estimate.intervals[-1]
+    apart = [
+        f"{shown(name)} says {share(one.unseen)}"
+        for name, one in others.items()
+        if one.sees_unseen and name != estimate.method and not low <= one.unseen <= high
+    ]
+    if not apart:
+        return ""
+    if estimate.is_in_doubt:
+        return (
+            "Other methods assume that no known class has moved, and count moved rows as unseen: "
+            f"{listed(apart)}."
+        )
+    return (
+        f"Methods that see the unseen disagree: {shown(estimate.method)} says "
+        f"{share(estimate.unseen)} ({interval(low, high)}), {listed(apart)}. Where they disagree, "
+        "trust neither before people have looked at some rows."
+    )
 
 
 def _no_unseen_sentence(

@@ -243,6 +243,7 @@ def test_what_cannot_be_written_is_said_before_the_work(
         ("labels must be x.", "--labels must be x.", ["estimate"]),
         ("labels must be x.", "--labels must be x.", ["audit", "--labels", "sheet.csv"]),
         ("by must be x.", "--by must be x.", ["monitor", "--by", "day"]),
+        ("groups must be x.", "--group must be x.", ["estimate", "--group", "day"]),
         ("x.csv must be y.", "x.csv must be y.", ["estimate"]),
     ],
 )

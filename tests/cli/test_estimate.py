@@ -94,6 +94,8 @@ def test_report_holds_the_sentence_and_rows_only_on_request(unseen_command, tmp_
     assert "r1-" not in page.read_text()
     unseen_command(*BASIC[:3], *QUICK, "--report", str(page), "--show-rows", "4")
     assert page.read_text().count("r1-") == 4
+    unseen_command(*BASIC[:3], *QUICK, "--report", str(page), "--show-rows")
+    assert page.read_text().count("r1-") == 20
 
 
 def test_by_adds_a_timeline_and_nothing_moves_where_nobody_looks(unseen_command) -> None:

@@ -101,6 +101,23 @@ def test_explain_says_what_the_unseen_rows_are(folder) -> None:
     assert head[:4] == ["Row", "Novelty score", "group", "width"]
 
 
+@pytest.mark.parametrize("most", [1, 4, 12])
+def test_as_many_rows_of_each_group_are_shown_as_asked_for(folder, tmp_path, most) -> None:
+    page = tmp_path / "page.html"
+    result = command(folder, "explain", "--show-rows", str(most), "--report", str(page))
+    assert result.exit_code == 0, result.output
+    kinds = re.findall(r"<bdi>1, (central|spread|borderline|other)</bdi>", page.read_text())
+    assert len(kinds) == most
+    assert (
+        kinds[: min(most, 8)]
+        == {
+            1: ["central"],
+            4: ["central", "central", "spread", "borderline"],
+            12: ["central"] * 3 + ["spread"] * 3 + ["borderline"] * 2,
+        }[most]
+    )
+
+
 def test_pictures_of_the_folder_are_shown_and_no_others(folder) -> None:
     record = json.loads((folder / "explain.json").read_text())
     (group,) = record["explanation"]["groups"]

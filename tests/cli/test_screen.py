@@ -108,3 +108,15 @@ def test_no_probability_stands_beside_classes_that_may_have_moved(capsys) -> Non
 def test_colours_tell_unseen_shares_from_doubt() -> None:
     assert unseen_style(made(0.3)) == "bold red"
     assert unseen_style(made(0.0)) == "bold"
+
+
+def test_a_method_that_cannot_see_the_unseen_has_dashes_there(capsys) -> None:
+    limits = [[1.0, 1.0], [0.0, 0.0]]
+    closed = made(0.0, sees_unseen=False, intervals=limits, confidence=0.95)
+    p_values = [np.nan, 0.5]
+    timeline = Timeline(("May", "June"), (closed,) * 2, [True, False], closed, p_values, p_values)
+    show_study(Study(closed, timeline=timeline, over_time=True))
+    printed = capsys.readouterr().out
+    assert cells_of(printed, "unseen") == ["unseen", "", "-", "-"]
+    assert cells_of(printed, "June")[2:4] == ["-", "-"]
+    assert "All windows together" not in printed

@@ -50,6 +50,28 @@ def test_a_whole_group_is_named_where_sure_and_people_are_not_overruled() -> Non
     assert [notice.code for notice in given.notices] == ["mixed_group"]
 
 
+def test_a_group_without_a_sure_row_says_the_highest_probability_and_what_to_do() -> None:
+    given = {
+        "known": ["cat"],
+        "spread": {1: "emu"},
+        "explanation": explanation([0] * 20 + [1] * 20, [0.1] * 20 + [0.899, *[0.6] * 19]),
+    }
+    found = unseen.promote(range(20, 28), ["emu"] * 7 + ["cat"], 40, **given)
+    assert found.counts == {"cat": 1}
+    none, few = found.notices
+    assert (none.code, none.about) == ("none_spread", "emu")
+    assert "the highest is 0.60" in none.text  # the row with 0.899 has a label
+    assert "--spread-from 0.6," in none.text
+    assert few.code == "few_promoted"
+    assert "whole group" not in few.text  # that was done
+    found = unseen.promote(range(20, 28), ["emu"] * 7 + ["cat"], 40, spread_from=0.6, **given)
+    assert (found.counts, found.notices) == ({"cat": 1, "emu": 19}, ())
+    with pytest.raises(ValueError, match=r"none that can be.*the highest is 0\.89"):
+        unseen.promote([0], ["?"], 40, **{**given, "known": ["dog"]})
+    with pytest.raises(ValueError, match="spread_from must be above 0"):
+        unseen.promote([0], ["cat"], 40, spread_from=0.0, **given)
+
+
 def test_weights_undo_the_draw_within_a_class() -> None:
     chances = np.repeat([0.5, 0.1], 10)
     found = unseen.promote(range(20), ["emu"] * 20, 99, known=["cat"], probabilities=chances)

@@ -306,7 +306,7 @@ def test_a_change_of_the_unseen_share_alone_is_marked_too(made) -> None:
     ("reference", "caption"),
     [
         ((), "▼ changed since training"),
-        ((0,), "▼ changed since the reference window (dotted)"),
+        ((0,), "▼ changed since week 0 (dotted)"),
         ((0, 2), "▼ changed since the reference windows (dotted)"),
     ],
 )
@@ -320,7 +320,7 @@ def test_every_window_of_the_reference_is_dotted(made, reference, caption) -> No
 def test_without_a_change_the_reference_is_named_all_the_same(made) -> None:
     record = timeline(made, 5)
     display = TimelineDisplay.from_timeline(replace(record, raw_p_values=[np.nan] + [0.5] * 4))
-    assert display.ax_.get_xlabel() == "dotted: the reference window"
+    assert display.ax_.get_xlabel() == "dotted: week 0"
 
 
 def test_a_line_that_is_nowhere_drawn_is_not_named(made) -> None:
@@ -379,6 +379,17 @@ def test_no_share_is_written_beside_a_method_that_cannot_tell(made) -> None:
     ]
     widths = [[bar.get_width() for bar in part] for part in display.ax_.containers]
     assert_allclose(np.sum(widths, axis=0), 1.0)
+
+
+def test_a_method_that_cannot_see_the_unseen_has_a_dash_in_place_of_its_share(made) -> None:
+    closed = replace(made(["a", "b"], unseen=0.0), sees_unseen=False)
+    display = ComparisonDisplay.from_comparison({"open": made(["a", "b"]), "closed": closed})
+    numbers = [text.get_text() for text in display.ax_.texts if text.get_color() == LIGHT.unseen]
+    assert numbers == ["30%", "-"]
+    display = SharesDisplay.from_estimate(closed)
+    assert np.isnan(display.shares[-1])
+    assert np.isnan(display.intervals[-1]).all()
+    assert [text.get_text() for text in display.ax_.texts][-1] == "-"
 
 
 def test_truth_of_the_wrong_length_is_refused(made) -> None:

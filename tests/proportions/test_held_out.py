@@ -160,3 +160,22 @@ def test_a_class_in_one_group_is_named(persons) -> None:
     assert "are of group r, so" in late.text
     assert (few.code, few.severity) == ("few_groups", "note")
     assert "so 2 groups make 2 folds" in few.text
+
+
+@pytest.mark.parametrize("n_new_groups", [1, 2, 3])
+@pytest.mark.parametrize("n_groups", [2, 3])
+def test_few_groups_leave_models_of_both_samples_in_every_fold(n_groups, n_new_groups) -> None:
+    rng = np.random.RandomState(0)
+    X, y = rng.normal(size=(40 * n_groups, 2)), np.tile(["a", "b"], 20 * n_groups)
+    X[y == "b"] += 4
+    X_new = np.concatenate([X[:60] + 0.1, rng.normal(9, 1, size=(30, 2))])
+    groups, groups_new = np.arange(len(X)) // 40, np.arange(90) % n_new_groups
+    answer = unseen.estimate(X, y, X_new, groups=groups, groups_new=groups_new, random_state=0)
+    assert len(answer.held_out.groups) == n_groups
+    assert answer.unseen == pytest.approx(1 / 3, abs=0.1)
+
+
+def test_classes_in_one_group_each_cannot_be_held_out() -> None:
+    X, y = np.random.RandomState(0).normal(size=(60, 2)), np.repeat(["a", "b", "c"], 20)
+    with pytest.raises(ValueError, match=r"some class in two groups.*got 3 groups, and each"):
+        unseen.estimate(X, y, X + 0.1, groups=y)

@@ -25,7 +25,7 @@ def test_a_page_on_classes_that_moved_calls_no_share_certain() -> None:
     found = side_by_side(study)
     assert study.labelling is None
     assert baselines_table(found, len(found)).rows[0].cells[2] == "cannot tell"
-    assert f"Unseen share: {study.estimate.method} cannot be told" in baselines_picture(found).svg
+    assert f"Unseen share: {study.estimate.method} cannot tell" in baselines_picture(found).svg
     for claim in ("What labels would buy", "The slope is the share", "almost certain", "favour"):
         assert claim not in page
     assert "Known classes look nearly the same in both tables." in page
@@ -82,8 +82,8 @@ def test_the_first_thing_to_do_names_the_sign_of_drift_that_was_found() -> None:
     limits = Tolerance(np.zeros(0), np.zeros(0))
     given = {"n_labelled": {"cat": 80, "dog": 80}, "n_new": 400}
 
-    def first(timeline=None, **signs) -> str:
-        drift = Drift("unclear", 0.7, limits, 0.5, columns=(("s1", 0.4),), **signs)
+    def first(timeline=None, columns=(("s1", 0.4),), **signs) -> str:
+        drift = Drift("unclear", 0.7, limits, 0.5, columns=columns, **signs)
         estimate = Estimate(("cat", "dog"), [0.7, 0.3], 0.0, "made", drift=drift, **given)
         return to_do(Study(estimate, timeline=timeline))[0]
 
@@ -94,6 +94,13 @@ def test_the_first_thing_to_do_names_the_sign_of_drift_that_was_found() -> None:
     stray = first(stray=0.2, stray_columns=("s3", "s4"))
     assert stray.startswith("Look at the odd values in s3, s4: ")
     assert all(option in stray for option in ("--missing", "--drop"))
+    # A few odd values are not why the rows look unlike training if another column moved far.
+    far = (("s1", 3.0), ("s3", 0.4))
+    assert first(columns=far, stray=0.2, stray_columns=("s3",)).endswith(
+        "changed, first in s1, s3."
+    )
+    assert "odd values in s3:" in first(columns=far, stray=0.3, stray_columns=("s3",))
+    assert "odd values in s1:" in first(columns=far, stray=0.2, stray_columns=("s1",))
 
 
 def test_windows_that_moved_too_far_claim_no_share() -> None:

@@ -119,3 +119,12 @@ def test_the_design_effect_is_that_of_the_intraclass_correlation(correlation) ->
     values = values + np.sqrt(1 - correlation) * RNG.normal(size=n_groups * size)
     effect = 1 + (size - 1) * correlation
     assert design_effect(values, np.ones(len(values)), groups) == pytest.approx(effect, rel=0.08)
+
+
+def test_two_samples_of_two_groups_each_are_never_lost_from_a_fold():
+    # Dealt by size the first two fill a fold each, and the third then takes one sample whole.
+    for counts in ([[9, 0], [1, 1], [0, 8]], [[9, 0], [0, 8], [1, 1]], [[5, 5], [3, 0], [0, 4]]):
+        counts = np.array(counts)
+        folds = folds_by_size(counts, 10, 0)
+        for fold in np.unique(folds):
+            assert (counts[folds != fold].sum(axis=0) > 0).all()

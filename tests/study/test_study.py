@@ -28,7 +28,7 @@ from unseen.study import (
 )
 from unseen.study.after import readable
 from unseen.study.rows import column_drift
-from unseen.study.run import _as_in_table
+from unseen.study.run import _apart, _as_in_table, _wide
 from unseen.study.sheets import row_checks
 from unseen.tables import Columns, Source
 
@@ -236,3 +236,30 @@ def test_rows_that_were_labelled_are_counted_from_the_labels(inputs) -> None:
         label: batch["predicted"].to_pylist().count(label) for label in found.rows
     } == found.rows
     assert rule.rule.classes_.tolist() == list(found.rows)
+
+
+def made(method: str, unseen: float, ends: tuple[float, float] | None = None) -> Estimate:
+    limits = None if ends is None else [[0.0, 1.0], ends]
+    level = None if ends is None else 0.95
+    return Estimate(("a",), [1 - unseen], unseen, method, {"a": 9}, 9, limits, level)
+
+
+def test_a_wide_interval_is_told_beside_the_checks() -> None:
+    assert _wide(made("OpenSetEstimator", 0.3, (0.0, 0.5))) == ()
+    (notice,) = _wide(made("OpenSetEstimator", 0.3, (0.0, 0.58)))
+    assert notice.code == "uncertain_share"
+    assert "95% interval of the unseen share by OpenSetEstimator is 0.0% to 58.0%." in notice.text
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [(0.28, None), (0.0, "differ, within the 95% interval"), (0.7, "MPEIncomplete says 70.0%")],
+)
+def test_methods_that_differ_are_told_by_the_interval_of_the_default(
+    other, said, monkeypatch
+) -> None:
+    answer = made("OpenSetEstimator", 0.3, (0.0, 0.58))
+    monkeypatch.setattr("unseen.study.run._default_answer", lambda *given: answer)
+    found = Comparison({one.method: one for one in (answer, made("MPEIncomplete", other))})
+    notices = _apart(found, None, None, 0)
+    assert [said in one.text for one in notices] == ([] if said is None else [True])

@@ -20,7 +20,13 @@ moments = st.datetimes(datetime(1900, 1, 1), datetime(2100, 1, 1)).map(
 @settings(deadline=None)
 @given(st.lists(moments, min_size=1, max_size=20), st.sampled_from(sorted(UNITS)))
 def test_times_and_their_text_fall_into_the_window_that_the_calendar_says(found, unit):
-    expected = [moment.strftime(UNITS[unit]) for moment in found]
+    quarters = {month: f"Q{1 + (month - 1) // 3}" for month in range(1, 13)}
+    forms = {unit: form.replace("Q{quarter}", "") for unit, form in UNITS.items()}
+    expected = [moment.strftime(forms[unit]) for moment in found]
+    if unit == "quarter":
+        expected = [
+            begin + quarters[moment.month] for begin, moment in zip(expected, found, strict=True)
+        ]
     by = GroupBy("when", unit)
     for kind in ("s", "us", "ns"):
         assert by.keys(pa.array(found, pa.timestamp(kind))).to_pylist() == expected
@@ -88,8 +94,25 @@ def test_stretches_of_time_are_no_keys():
 
 
 def test_units_are_known():
-    with pytest.raises(ValueError, match=r"unit must be one of hour, day, week, month; got 'year'"):
-        GroupBy("t", "year")
+    with pytest.raises(
+        ValueError, match=r"unit must be one of hour, .*, month, quarter, year; got"
+    ):
+        GroupBy("t", "decade")
+
+
+def test_a_unit_that_is_none_is_told_from_a_column_that_is_none():
+    GroupBy.parse("sold:year").check(["sold"], "new.csv")
+    GroupBy.parse("a:b").check(["a", "a:b"], "new.csv")
+    with pytest.raises(ValueError, match=r"cut 'sold' by hour, .*, year, as in .*; got 'decade'\."):
+        GroupBy.parse("sold:decade").check(["sold"], "new.csv")
+    with pytest.raises(ValueError, match=r"it has no 'sodl:decade'\."):
+        GroupBy.parse("sodl:decade").check(["sold"], "new.csv")
+
+
+@pytest.mark.parametrize("text", ["31.01.2024", "01/31/2024"])
+def test_dates_in_another_order_are_told_how_to_be_written(text):
+    with pytest.raises(ValueError, match=r"such as 2024-01-31 .*year-month-day before.*dayfirst"):
+        GroupBy("t", "month").keys(pa.array([text]))
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,9 @@ from unseen.cli.options import (
 if TYPE_CHECKING:
     from unseen.study import Study
 
+# What --show-rows shows where it has no number: of all new rows, and of each group.
+_ROWS_SHOWN, _ROWS_OF_A_GROUP = 20, 8
+
 
 @click.group(
     cls=CommandGroup,
@@ -63,7 +66,7 @@ def main(ctx: click.Context) -> None:
 @click.option(
     "--by",
     metavar="COLUMN",
-    help="Also estimate for each value of this column of NEW; COLUMN:day cuts dates.",
+    help="Also estimate for each value of this column of NEW; COLUMN:day cuts dates (see monitor).",
 )
 @click.option(
     "--full",
@@ -82,8 +85,10 @@ def main(ctx: click.Context) -> None:
 @click.option(
     "--show-rows",
     "n_suspects",
+    is_flag=False,
+    flag_value=_ROWS_SHOWN,
     type=click.IntRange(1, 100),
-    help="Put this many of the rows that look most unseen into the report.",
+    help=f"Put this many of the rows that look most unseen into the report [bare: {_ROWS_SHOWN}].",
 )
 @click.option(
     "--save",
@@ -120,7 +125,8 @@ def estimate(by: str | None, conditions: tuple[Condition, ...], **given: Any) ->
     "--by",
     metavar="COLUMN",
     required=True,
-    help="Column of NEW with the window; COLUMN:hour, :day, :week or :month cuts dates.",
+    help="Column of NEW with the window; COLUMN:hour, :day, :week, :month, :quarter or :year cuts "
+    "dates such as 2024-01-31.",
 )
 @click.option(
     "--reference",
@@ -297,9 +303,11 @@ audited_tables = partial(table_options, labels="--train-labels")
 )
 @click.option(
     "--show-rows",
-    "with_examples",
-    is_flag=True,
-    help="Put example rows of each group into the report.",
+    "n_examples",
+    is_flag=False,
+    flag_value=_ROWS_OF_A_GROUP,
+    type=click.IntRange(1, 100),
+    help=f"Put this many rows of each group into the report [bare: {_ROWS_OF_A_GROUP}].",
 )
 @confidence_option
 @report_option
@@ -318,7 +326,7 @@ def explain(**given: Any) -> None:
       unseen explain train.csv new.csv --label kind --text message --show-rows --report e.html
       unseen explain train.csv new.csv --label kind --image-column file --report e.html
     """
-    for option, name in (("--show-rows", "with_examples"), ("--image-column", "image_column")):
+    for option, name in (("--show-rows", "n_examples"), ("--image-column", "image_column")):
         if given[name] and given["report"] is None:
             raise click.UsageError(f"{option} needs --report, where the rows are shown.")
     answer(
@@ -352,6 +360,13 @@ def audit(**given: Any) -> None:
     "--out", "-o", type=output_path, required=True, help="Where TRAIN with the named rows goes."
 )
 @click.option("--spread", is_flag=True, help="Name all rows of a named group that are surely new.")
+@click.option(
+    "--spread-from",
+    type=click.FloatRange(0, 1, min_open=True),
+    default=0.9,
+    show_default=True,
+    help="Least probability of being new for such a row.",
+)
 @click.option("--rest", type=output_path, help="Also write NEW without the promoted rows.")
 @json_option
 @quiet_option

@@ -116,6 +116,8 @@ class CommandGroup(click.Group):
             options = command.params if command else []
             spelt = {one.name or "": one.opts[0] for one in options}
             spelt |= {one.opts[0].lstrip("-").replace("-", "_"): one.opts[0] for one in options}
+            if "group" in spelt:
+                spelt |= {"groups": "--group", "groups_new": "--group, in NEW,"}
             name, must, rest = one_line(error).partition(" must ")
             raise click.ClickException(f"{spelt.get(name, name)}{must}{rest}") from None
 

@@ -142,10 +142,6 @@ def unseen_style(estimate: Estimate) -> str:
     return "bold red" if estimate.unseen >= words.NO_SHARE else "bold"
 
 
-def _unseen(estimate: Estimate) -> str:
-    return "cannot tell" if estimate.has_moved_far else words.share(estimate.unseen)
-
-
 def show_study(study: Study) -> None:
     """The answer in a sentence, the shares then and now, groups, windows, and the notices."""
     from unseen.report.sentences import to_do
@@ -156,9 +152,10 @@ def show_study(study: Study) -> None:
         _show_windows(study.timeline, screen)
         screen.print("\nThe latest window:")
     _show_shares(now, screen)
-    if study.over_time:
+    if study.over_time and study.estimate.sees_unseen:
         unsure = " whether anything is" if study.estimate.has_moved_far else ""
-        screen.print(f"All windows together: {_unseen(study.estimate)}{unsure} unseen.")
+        unseen = words.unseen_share(study.estimate)
+        screen.print(f"All windows together: {unseen}{unsure} unseen.")
     if explanation is not None:
         screen.print(f"\n{plain(explanation.sentence())}")
         if explanation.groups:
@@ -185,7 +182,7 @@ def _show_shares(study: Study, screen: Console) -> None:
             estimate.classes, estimate.proportions, ends, strict=False
         )
     ]
-    rows.append(["unseen", "", _unseen(estimate), ends[-1]])
+    rows.append(["unseen", "", words.unseen_share(estimate), words.unseen_interval(estimate)])
     heads = ["class", "in training", "now", words.interval_name(estimate.confidence)]
     print_table(screen, heads, rows, styles={len(rows) - 1: unseen_style(estimate)})
     part = f"{estimate.n_new:,} of " if estimate.n_new < study.n_new_rows else ""
@@ -203,9 +200,10 @@ def _show_windows(timeline: Timeline, screen: Console) -> None:
     in_doubt = any(estimate.is_in_doubt for estimate in timeline.estimates)
     names = [*map(str, timeline.classes), "unseen"]
     for place, estimate in enumerate(timeline.estimates):
-        cells = [shown_key(timeline.windows[place]), f"{estimate.n_new:,}", _unseen(estimate)]
+        cells = [shown_key(timeline.windows[place]), f"{estimate.n_new:,}"]
+        cells.append(words.unseen_share(estimate))
         if estimate.intervals is not None:
-            cells.append(words.interval(*estimate.intervals[-1]))
+            cells.append(words.unseen_interval(estimate))
         largest, moves = "", timeline.differences[place]
         if not timeline.in_reference[place] and not estimate.has_moved_far:
             most = int(abs(moves).argmax())
@@ -317,7 +315,7 @@ def show_comparison(found: MethodComparison) -> None:
         key=lambda one: (not one[1].sees_unseen, one[0] != OpenSetEstimator.__name__),
     )
     for name, one in ordered:
-        cells = ["yes", _unseen(one)] if one.sees_unseen else ["no", "-"]
+        cells = ["yes" if one.sees_unseen else "no", words.unseen_share(one)]
         rows.append([name, *cells, *(f"{share:.1%}" for share in one.proportions)])
     n_open = sum(estimate.sees_unseen for _, estimate in ordered)
     heads = ["method", "sees unseen", "unseen", *found.estimates.classes]

@@ -8,7 +8,7 @@ all new rows are those of the rest and the promoted rows together (:meth:`Promot
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,8 +29,9 @@ from unseen.scores.base import stack_samples
 # A class of fewer rows cannot be learnt.
 FEWEST = 10
 LABELLED, SPREAD = "labelled", "spread"
-_SURE = 0.9
 _AGREE = 0.8
+_LESS_SURE = 0.7
+_OR_A_GROUP = ", or give the name to a whole group"
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,6 +156,7 @@ def promote(
     probabilities: ArrayLike | None = None,
     spread: Mapping[int, Any] | None = None,
     explanation: Explanation | None = None,
+    spread_from: float = 0.9,
     unseen_label: Any = "unseen",
 ) -> Promotion:
     """Turn rows that people labelled, and groups that ``spread`` names, into labelled rows.
@@ -173,10 +175,12 @@ def promote(
     probabilities : array-like of shape (n,) or None, default=None
         Probability of each draw; None if all rows were equally likely.
     spread : mapping from group to name, or None
-        Name all rows of a group that are unseen with a probability of at least 0.9; labels that
-        people gave to single rows stay as they are.
+        Name all rows of a group that are unseen with a probability of at least ``spread_from``;
+        labels that people gave to single rows stay as they are.
     explanation : Explanation or None
         The groups; needed for ``spread``.
+    spread_from : float, default=0.9
+        The least probability of being unseen for a row that takes the name of its group.
     unseen_label : label, default="unseen"
         A label without a name.
 
@@ -196,6 +200,8 @@ def promote(
     array([0.722, 0.278])
     """
     places, answers, chances = checked_labels(rows, labels, probabilities, n_new)
+    if not 0 < spread_from <= 1:
+        raise ValueError(f"spread_from must be above 0 and at most 1; got {spread_from!r}.")
     named = _named_groups(spread, explanation, n_new, unseen_label)
     weights = chances.min(initial=1.0) / chances
     given = {
@@ -207,25 +213,24 @@ def promote(
     notices = [*names_alike([one[0] for one in given.values()] + [*named.values()], known)]
     for group, name in named.items():
         assert explanation is not None
-        notices += _mixed(group, name, given, explanation)
-        mine = (explanation.group_of_row == group) & (explanation.weights >= _SURE)
-        # Rows of which people said anything at all are not overruled.
-        free = [row for row in np.flatnonzero(mine).tolist() if row not in seen]
-        given |= dict.fromkeys(free, (name, SPREAD, 1.0))
+        sure, said = _of_group(group, name, given, seen, explanation, spread_from)
+        given |= dict.fromkeys(sure, (name, SPREAD, 1.0))
+        notices += said
     counts = Counter(label for label, *_ in given.values())
     few = {name: n for name, n in counts.items() if name not in set(known) and n < FEWEST}
     notices += [
         Notice(
             "few_promoted",
             f"{name!r} has {words.count(n)}, fewer than {FEWEST}: too few to learn a class, so "
-            "these rows stay new. Label more, or give the name to a whole group.",
+            f"these rows stay new. Label more{'' if name in named.values() else _OR_A_GROUP}.",
             about=name,
         )
         for name, n in few.items()
     ]
     kept = {row: one for row, one in sorted(given.items()) if one[0] not in few}
     if not kept:
-        raise ValueError("labels must promote at least one row; got none that can be.")
+        why = " ".join(["got none that can be.", *(one.text for one in notices)])
+        raise ValueError(f"labels must promote at least one row; {why}")
     names, sources, weights = (np.array(one, object) for one in zip(*kept.values(), strict=True))
     weights = weights.astype(float)
     for name in set(names):
@@ -261,16 +266,37 @@ def _named_groups(
     return dict(spread)
 
 
-def _mixed(
-    group: int, name: Any, given: Mapping[int, tuple[Any, str, float]], explanation: Explanation
-) -> list[Notice]:
-    """A notice where people found other classes in a group that gets one name."""
-    looked = [one[0] for row, one in given.items() if explanation.group_of_row[row] == group]
+def _of_group(
+    group: int,
+    name: Any,
+    given: Mapping[int, tuple[Any, str, float]],
+    seen: Set[int],
+    explanation: Explanation,
+    least: float,
+) -> tuple[list[int], list[Notice]]:
+    """Rows that take the name of their group, and notices of other classes in it, or of no row."""
+    members, notices = np.flatnonzero(explanation.group_of_row == group).tolist(), []
+    looked = [given[row][0] for row in members if row in given]
     agree = sum(label == name for label in looked)
-    if not looked or agree >= _AGREE * len(looked):
-        return []
-    text = (
-        f"group {group} is to be called {name!r}, but people gave this name to {agree} of the "
-        f"{words.count(len(looked))} that they labelled in it: others may be of other classes too."
-    )
-    return [Notice("mixed_group", text, about=plain(name))]
+    if agree < _AGREE * len(looked):
+        text = (
+            f"group {group} is to be called {name!r}, but people gave this name to {agree} of the "
+            f"{words.count(len(looked))} that they labelled in it: others may be of other classes "
+            "too."
+        )
+        notices.append(Notice("mixed_group", text, about=plain(name)))
+    # Rows of which people said anything at all are not overruled.
+    free = [row for row in members if row not in seen]
+    sure = [row for row in free if explanation.weights[row] >= least]
+    if free and not sure:
+        # Rounded up it would seem enough.
+        highest = np.floor(100 * explanation.weights[free].max()) / 100
+        text = (
+            f"group {group} is to be called {name!r}, but none of its {words.count(len(free))} "
+            f"without a label is unseen with a probability of {least:g} or more; the highest is "
+            f"{highest:.2f}, since known classes have such rows too. Label more of them, or give "
+            f"the name to less certain rows: --spread-from {min(highest, _LESS_SURE):g}, for "
+            "example."
+        )
+        notices.append(Notice("none_spread", text, about=plain(name)))
+    return sure, notices

@@ -61,7 +61,7 @@ class Timeline(Tabled):
     window  rows    cat    dog  unseen  p (any change)  p (unseen)
     May      400  0.700  0.300   0.000       reference   reference
     June     400  0.500  0.200   0.300          0.001*      0.002*
-    m; * changed since the reference (p at most 0.05, adjusted for 1 window)
+    m; * changed since May (p at most 0.05, adjusted for 1 window)
     >>> timeline.differences[1].round(1), timeline.changed
     (array([-0.2, -0.1,  0.3]), array([False,  True]))
     >>> timeline.sentence()  # doctest: +NORMALIZE_WHITESPACE
@@ -266,9 +266,8 @@ class Timeline(Tabled):
             shares = [f"{one:.3f}" for one in self.shares[place]]
             table.append([shown_key(self.windows[place]), str(estimate.n_new), *shares, *tested])
         n_tested = int(np.isfinite(self.raw_p_values).sum())
-        since = "the reference" if self.in_reference.any() else "training"
         below = [
-            f"{self.estimates[0].method}; * changed since {since} "
+            f"{self.estimates[0].method}; * changed since {self.reference_name} "
             f"(p at most {self.alpha:g}, adjusted for {n_tested} window{'s' * (n_tested != 1)})"
         ]
         if self.skipped:

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from unseen._types import FloatArray
-from unseen._wording import interval_name, short_share, shown
+from unseen._wording import CANNOT_TELL, NOT_SEEN, interval_name, short_share, shown
 from unseen.loop import Explanation
 from unseen.plots import canvas
 from unseen.plots.canvas import LIGHT, SMALL, Axes, Display, Theme
@@ -47,6 +47,8 @@ class SharesDisplay(Display):
         Shares in the training data.
     confidence : float or None
         Level of the intervals.
+    sees_unseen : bool, default=True
+        Whether the estimator can see unseen classes: a dash stands where it cannot.
 
     Examples
     --------
@@ -64,6 +66,7 @@ class SharesDisplay(Display):
     intervals: FloatArray | None = None
     training: FloatArray | None = None
     confidence: float | None = None
+    sees_unseen: bool = True
 
     @classmethod
     def from_estimate(
@@ -80,8 +83,8 @@ class SharesDisplay(Display):
         class is not named; ``ax`` and ``theme`` are as for :meth:`plot`.
         """
         classes, intervals, then = estimate.classes, estimate.intervals, None
-        unseen = np.nan if estimate.has_moved_far else estimate.unseen
-        shares = np.append(estimate.proportions, unseen)
+        is_told = estimate.sees_unseen and not estimate.has_moved_far
+        shares = np.append(estimate.proportions, estimate.unseen if is_told else np.nan)
         if training is not None:
             then = np.array([*(training.get(label, 0.0) for label in classes), 0.0])
         most = len(classes) if len(classes) <= _MOST_ROWS else _MOST_ROWS - 1
@@ -92,8 +95,11 @@ class SharesDisplay(Display):
         then = None if then is None else canvas.merge_others(then, kept)
         if intervals is not None:
             no_interval = np.full((len(others), 2), np.nan)
-            intervals = np.vstack([intervals[kept], no_interval, intervals[-1:]])
-        return cls(names, shares, intervals, then, estimate.confidence).plot(ax, theme=theme)
+            last = intervals[-1:] if estimate.sees_unseen else np.full((1, 2), np.nan)
+            intervals = np.vstack([intervals[kept], no_interval, last])
+        confidence, sees_unseen = estimate.confidence, estimate.sees_unseen
+        display = cls(names, shares, intervals, then, confidence, sees_unseen)
+        return display.plot(ax, theme=theme)
 
     def _height(self) -> float:
         return 0.95 + 0.27 * len(self.names)
@@ -123,7 +129,8 @@ class SharesDisplay(Display):
             colour, weight = theme.known, "normal"
             if row == len(self.names) - 1:
                 colour, weight = theme.unseen, "bold"
-            canvas.write_beside(ax, _written(share), row, color=colour, fontweight=weight)
+            number = _written(share, self.sees_unseen or row < len(self.names) - 1)
+            canvas.write_beside(ax, number, row, color=colour, fontweight=weight)
         marks = [f"line: {interval_name(self.confidence)}"] * (self.intervals is not None)
         marks += ["tick: share in training"] * (self.training is not None)
         caption = "Share of the new rows" + ("\n" + ", ".join(marks) if marks else "")
@@ -218,6 +225,8 @@ class ComparisonDisplay(Display):
         Shares by each estimator, unseen last: NaN where the estimator cannot tell it.
     truth : ndarray of shape (K + 1,) or None
         True shares.
+    sees_unseen : tuple of bool or None
+        Whether each estimator can see unseen classes, a dash standing where not; None is all.
 
     Examples
     --------
@@ -235,6 +244,7 @@ class ComparisonDisplay(Display):
     classes: tuple[str, ...]
     shares: FloatArray
     truth: FloatArray | None = None
+    sees_unseen: tuple[bool, ...] | None = None
 
     @classmethod
     def from_comparison(
@@ -265,7 +275,8 @@ class ComparisonDisplay(Display):
                 f"truth must be {len(classes) + 1} shares, unseen last, or a mapping; "
                 f"got shape {true.shape}."
             )
-        display = cls(tuple(map(str, comparison)), tuple(map(str, classes)), shares, true)
+        names, see = tuple(map(str, comparison)), tuple(one.sees_unseen for one in estimates)
+        display = cls(names, tuple(map(str, classes)), shares, true, see)
         return display.plot(ax, theme=theme)
 
     @property
@@ -280,7 +291,8 @@ class ComparisonDisplay(Display):
 
     def _draw(self, ax: Axes, theme: Theme) -> None:
         names, classes, parts = list(self.names), list(self.classes), self.shares
-        numbers, colour = list(map(_written, parts[:, -1])), theme.unseen
+        sees_unseen = self.sees_unseen or (True,) * len(names)
+        numbers, colour = list(map(_written, parts[:, -1], sees_unseen)), theme.unseen
         if self.truth is not None:
             names, parts = ["truth", *names], np.vstack([self.truth, parts])
             numbers, colour = ["error", *map(_written, self.errors)], theme.ink
@@ -317,5 +329,7 @@ class ComparisonDisplay(Display):
         ax.set_xlabel(caption, fontsize=SMALL, color=theme.muted)
 
 
-def _written(value: float) -> str:
-    return "cannot tell" if np.isnan(value) else short_share(value)
+def _written(value: float, is_seen: bool = True) -> str:
+    if not is_seen:
+        return NOT_SEEN
+    return CANNOT_TELL if np.isnan(value) else short_share(value)

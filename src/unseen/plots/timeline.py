@@ -48,6 +48,8 @@ class TimelineDisplay(Display):
         Windows of the reference; all False where the reference is the training rows.
     n_classes, n_windows : int
         Known classes and windows of the record, drawn or not.
+    reference : str
+        The name, within a sentence, of the rows that windows are compared with.
 
     Examples
     --------
@@ -71,6 +73,7 @@ class TimelineDisplay(Display):
     in_reference: BoolArray
     n_classes: int
     n_windows: int
+    reference: str
 
     @classmethod
     def from_timeline(
@@ -98,6 +101,7 @@ class TimelineDisplay(Display):
             in_reference=np.logical_or.reduceat(timeline.in_reference, starts),
             n_classes=len(classes),
             n_windows=len(estimates),
+            reference=timeline.reference_name,
         )
         return display.plot(ax, theme=theme)
 
@@ -152,7 +156,7 @@ class TimelineDisplay(Display):
             canvas.write_beside(ax, text, height, **look)
 
     def _caption(self) -> str:
-        lines, name = [], reference_name(self.in_reference)
+        lines, name = [], canvas.literal(self.reference)
         if self.changed.any():
             dotted = " (dotted)" if self.in_reference.any() else ""
             lines.append(f"▼ changed since {name}{dotted}")
@@ -166,9 +170,3 @@ class TimelineDisplay(Display):
         if np.isnan(self.shares[:, -1]).any():
             lines.append("no unseen share: known classes moved too far to tell")
         return "\n".join(lines)
-
-
-def reference_name(in_reference: BoolArray) -> str:
-    """The name, within a sentence, of the rows that windows are compared with."""
-    names = ("training", "the reference window", "the reference windows")
-    return names[min(int(np.sum(in_reference)), 2)]

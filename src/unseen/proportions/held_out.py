@@ -150,11 +150,7 @@ def estimate_with_groups(
             if claim is not None:
                 claims.append((listed([shown(names[one]) for one in part]), claim))
     if not claims:
-        raise ValueError(
-            "groups must leave enough rows to hold a group out, at least "
-            f"{FOLDS} of some class on either side; got {len(names)} groups of "
-            f"{int(np.median(np.bincount(group)))} rows."
-        )
+        raise _no_claims(labelled.codes, group, names)
     far = between_groups(rows, labelled.rows, group, rng)
     tolerance, factors = group_tolerance(far.new, far.labelled, labelled.codes, group)
     held_out = HeldOut(
@@ -181,6 +177,20 @@ def held_out_parts(
     return [order[place * together : (place + 1) * together] for place in range(n_parts)]
 
 
+def _no_claims(codes: IntArray, group: IntArray, names: NDArray[Any]) -> ValueError:
+    """Why no group can be held out."""
+    if in_one_group(codes, group).all():
+        return ValueError(
+            "groups must have some class in two groups, or nothing can be asked of a held-out "
+            f"group; got {len(names)} groups, and each class in one of them alone."
+        )
+    return ValueError(
+        "groups must leave enough rows to hold a group out, at least "
+        f"{FOLDS} of some class on either side; got {len(names)} groups of "
+        f"{int(np.median(np.bincount(group)))} rows."
+    )
+
+
 def _claim(
     estimator: ProportionEstimator,
     held: BoolArray,
@@ -199,12 +209,14 @@ def _claim(
     if known.sum() < estimator.n_classes[0] or len(test) < FOLDS:
         return None
     codes, (group, _) = np.cumsum(known) - 1, labelled.groups  # type: ignore[misc]
+    # New rows of one group alone have none: they would all be in one fold.
+    has_groups = n_groups_new > 1 and len(np.unique(group[test])) > 1
     rest = replace(
         labelled,
         rows=labelled.rows[train],
         classes=labelled.classes[known],
         codes=codes[labelled.codes[train]],
-        groups=(group[train], group[test] if n_groups_new > 1 else np.full(len(test), -1)),
+        groups=(group[train], group[test] if has_groups else np.full(len(test), -1)),
     )
     return answer(estimator, rest, labelled.rows[test])
 

@@ -16,7 +16,6 @@ from unseen import _wording as words
 from unseen._files import write_then_rename
 from unseen._optional import needed
 from unseen.plots import DARK, LIGHT
-from unseen.plots.timeline import reference_name
 from unseen.report import pictures, sentences, tables
 from unseen.study import Study
 
@@ -102,7 +101,7 @@ def _contents(study: Study) -> dict[str, Any]:
         "thumbnails": [(group, list(shown)) for group, shown in by_group],
         "history": timeline and tables.history_table(timeline),
         "history_picture": timeline and pictures.history_picture(timeline),
-        "reference": timeline and reference_name(timeline.in_reference),
+        "reference": timeline and words.shown(timeline.reference_name),
         "worth": value and value.sentence,
         "labelling": value and tables.labelling_table(value),
         "labelling_picture": value and pictures.labelling_picture(value),
@@ -111,7 +110,7 @@ def _contents(study: Study) -> dict[str, Any]:
         "notes": notes,
         "tolerance": tolerated,
         "tolerance_picture": tolerated and drift and pictures.tolerance_picture(drift.tolerance),
-        "disagreement": sentences.disagreement(study),
+        "disagreement": words.disagreement(estimate, study.baselines or {}),
         "baselines": methods and tables.baselines_table(methods, n_methods),
         "baselines_picture": methods and pictures.baselines_picture(methods),
         "suspects": study.suspects and tables.suspects_table(study.suspects, bool(explained)),

@@ -20,7 +20,6 @@ from unseen.loop import Explanation
 from unseen.monitoring import Timeline
 from unseen.monitoring.timeline import shown_key
 from unseen.plots.canvas import ranked
-from unseen.plots.timeline import reference_name
 from unseen.records import Estimate
 from unseen.study import Study
 
@@ -61,7 +60,7 @@ def shares_picture(study: Study) -> Picture:
         lines, mark = ", the line its interval", "line"
     reading = f"Where tick and {mark} stand apart, the share has changed."
     if not estimate.sees_unseen:
-        reading += " Unseen classes are not estimated: their dot stands at 0 whatever the data."
+        reading += " Unseen classes are not estimated, and have no dot."
     elif estimate.unseen > 0:
         reading += (
             " A known class also falls where unseen rows take its place: the table compares known "
@@ -82,9 +81,7 @@ def _spoken_shares(estimate: Estimate) -> str:
     ends = [""] * (len(estimate.classes) + 1)
     if estimate.intervals is not None:
         ends = [f" ({words.interval(*limits)})" for limits in estimate.intervals]
-    said = [f"Unseen {_unseen(estimate)}{ends[-1]}"]
-    if not estimate.sees_unseen:
-        said = ["Unseen not estimated"]
+    said = [f"Unseen {_unseen(estimate)}{ends[-1] if estimate.sees_unseen else ''}"]
     for place in ranked(estimate.proportions, _MOST_SPOKEN):
         name = words.shown(estimate.classes[place], _LONGEST_SPOKEN)
         said.append(f"{name} {words.share(estimate.proportions[place])}{ends[place]}")
@@ -92,7 +89,8 @@ def _spoken_shares(estimate: Estimate) -> str:
 
 
 def _unseen(estimate: Estimate) -> str:
-    return "cannot be told" if estimate.has_moved_far else words.share(estimate.unseen)
+    """The unseen share as it is read aloud, where a dash says nothing."""
+    return words.unseen_share(estimate) if estimate.sees_unseen else "not estimated"
 
 
 def gap_picture(study: Study) -> Picture | None:
@@ -205,7 +203,7 @@ def groups_picture(explanation: Explanation) -> Picture:
 def history_picture(timeline: Timeline) -> Picture:
     """Shares over windows; the unseen shares of the latest windows are read aloud."""
     changed = timeline.changed | timeline.changed_unseen
-    reference = reference_name(timeline.in_reference)
+    reference = words.shown(timeline.reference_name)
     verdict = f"no window differs clearly from {reference}"
     if changed.any():
         marked = f"{words.count(int(changed.sum()), 'window')} marked ▼"
@@ -261,10 +259,7 @@ def tolerance_picture(tolerance: Tolerance) -> Picture:
 
 def baselines_picture(found: Mapping[str, Estimate]) -> Picture:
     """Shares of the new rows by this method and by others."""
-    spoken = [
-        f"{words.shown(name, _LONGEST_SPOKEN)} {_unseen(one) if one.sees_unseen else 'cannot say'}"
-        for name, one in found.items()
-    ]
+    spoken = [f"{words.shown(name, _LONGEST_SPOKEN)} {_unseen(one)}" for name, one in found.items()]
     return _picture(
         plots.ComparisonDisplay.from_comparison(found),
         "baselines",

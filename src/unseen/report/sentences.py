@@ -16,6 +16,8 @@ _LONGEST_FILE = 40
 _ROUGH_ROWS = 100
 _LEAST_DOUBT = 1e-12
 _OVERWHELMING = 1_000_000
+# Part of the rows unlike training, and deviations that a column moved.
+_MAIN_CAUSE, _FAR = 0.5, 1.0
 
 
 # Each assumption in one sentence, and what follows if it fails.
@@ -114,31 +116,6 @@ def data_name(study: Study) -> str:
     return f"{names[1]} beside {names[0]}" if len(names) == 2 else "".join(names)
 
 
-def disagreement(study: Study) -> str:
-    """Methods that see the unseen and put its share outside the interval of the answer, and why."""
-    estimate = study.estimate
-    if study.baselines is None or estimate.intervals is None or not estimate.sees_unseen:
-        return ""
-    low, high = estimate.intervals[-1]
-    apart = [
-        f"{words.shown(name)} says {words.share(one.unseen)}"
-        for name, one in study.baselines.items()
-        if one.sees_unseen and name != estimate.method and not low <= one.unseen <= high
-    ]
-    if not apart:
-        return ""
-    if estimate.is_in_doubt:
-        return (
-            "Other methods assume that no known class has moved, and count moved rows as unseen: "
-            f"{words.listed(apart)}."
-        )
-    return (
-        f"Methods that see the unseen disagree: this page says {words.share(estimate.unseen)} "
-        f"({words.interval(low, high)}), {words.listed(apart)}. Where they disagree, trust neither "
-        "before people have looked at some rows."
-    )
-
-
 def source(study: Study) -> str:
     """Method and rows in one sentence."""
     estimate = study.estimate
@@ -201,15 +178,18 @@ def _to_rule_out(study: Study) -> str:
     """Where to look for a cause other than new classes, by the sign of drift that was found."""
     drift = study.estimate.drift
     columns = [] if drift is None else [name for name, _ in drift.columns]
-    is_stray = drift is not None and drift.stray >= words.NO_SHARE
-    if drift is not None and is_stray:
-        columns = list(drift.stray_columns)
-    named = words.listed([words.shown(name, 24) for name in columns], _MOST_COLUMNS)
-    if is_stray:
-        return (
-            f"Look at the odd values in {named}: declare a code for missing values (`--missing`), "
-            "mend a unit, or leave the column out (`--drop`)."
-        )
+    if drift is not None and drift.stray >= words.NO_SHARE:
+        farthest = next(iter(drift.columns), ("", 0.0))
+        # A few odd values are not why most rows look unlike training, where another column moved.
+        if (
+            drift.stray >= _MAIN_CAUSE * drift.unlike
+            or farthest[0] in drift.stray_columns
+            or abs(farthest[1]) < _FAR
+        ):
+            return (
+                f"Look at the odd values in {_listed(drift.stray_columns)}: declare a code for "
+                "missing values (`--missing`), mend a unit, or leave the column out (`--drop`)."
+            )
     if drift is not None and drift.part >= words.NO_SHARE:
         if study.timeline is not None:
             return "See which windows moved: each may come from another instrument, site or unit."
@@ -217,8 +197,12 @@ def _to_rule_out(study: Study) -> str:
             "Find the column that names the instrument, site or batch of each row, and ask about "
             "each of its values: `--by COLUMN`."
         )
-    first = f", first in {named}" if columns else ""
+    first = f", first in {_listed(columns)}" if columns else ""
     return f"See whether a sensor, a unit, the preprocessing or the population changed{first}."
+
+
+def _listed(columns: Iterable[object]) -> str:
+    return words.listed([words.shown(name, 24) for name in columns], _MOST_COLUMNS)
 
 
 def assumptions(study: Study) -> dict[str, str]:

@@ -18,12 +18,10 @@ from unseen.loop import Explanation
 from unseen.monitoring import Timeline
 from unseen.monitoring.timeline import shown_key
 from unseen.plots.canvas import largest, ranked
-from unseen.plots.timeline import reference_name
 from unseen.records import Estimate
 from unseen.study import Study, Suspects
 
 UNSEEN = "Unseen classes"
-_NOT_ESTIMATED, _CANNOT_TELL, _NOTHING = "not estimated", "cannot tell", "-"
 MOST_CLASSES, MOST_WINDOWS, MOST_METHODS, MOST_SUSPECTS = 80, 60, 12, 100
 # Known classes with a column in the table of methods, and in that of windows.
 _MOST_SHARES, _MOST_OVER_TIME = 5, 2
@@ -73,11 +71,11 @@ def shares_table(study: Study) -> Table:
         then = float(before[place])
         numbers = _numbers(estimate, place, then, float(shares[place]), known)
         rows.append(Row((words.shown(estimate.classes[place]), words.share(then), *numbers)))
-    cells = _numbers(estimate, -1, 0.0, float(estimate.unseen))
-    if not estimate.sees_unseen:
-        cells = [_NOT_ESTIMATED, *[_NOTHING] * (len(cells) - 1)]
-    elif estimate.has_moved_far:
-        cells = [_CANNOT_TELL, *cells[1:]]
+    cells = [words.unseen_share(estimate)]
+    if estimate.intervals is not None:
+        cells.append(words.unseen_interval(estimate))
+    # It is no part of the known rows, of which the last column speaks.
+    cells.append("-")
     stands_out = estimate.unseen >= words.NO_SHARE or estimate.is_in_doubt
     rows.append(Row((UNSEEN, "never", *cells), marked=stands_out))
     columns, note = [Column("Class", numeric=False), Column("In training"), Column("Now")], ""
@@ -96,9 +94,7 @@ def shares_table(study: Study) -> Table:
     return Table("Share of each class, in training and now", columns, rows, note)
 
 
-def _numbers(
-    estimate: Estimate, place: int, then: float, now: float, known: float = 1.0
-) -> list[str]:
+def _numbers(estimate: Estimate, place: int, then: float, now: float, known: float) -> list[str]:
     """Share now, its interval where there is one, and the change among a part of the rows.
 
     What is new makes every known share smaller: among the rows of known classes, ``known``, a
@@ -109,7 +105,7 @@ def _numbers(
         return [words.share(now), words.change(then, now / part)]
     lower, upper = map(float, estimate.intervals[place])
     change = words.change(then, now / part, (lower / part, upper / part))
-    change = _CANNOT_TELL if estimate.has_moved_far else change
+    change = words.CANNOT_TELL if estimate.has_moved_far else change
     return [words.share(now), words.interval(lower, upper), change]
 
 
@@ -120,12 +116,10 @@ def history_table(timeline: Timeline) -> Table:
     with_intervals = all(one.intervals is not None for one in timeline.estimates)
     changed = timeline.changed | timeline.changed_unseen
     for place, estimate in list(enumerate(timeline.estimates))[first:]:
-        unseen = _CANNOT_TELL if estimate.has_moved_far else words.share(estimate.unseen)
         cells = [words.shown(shown_key(timeline.windows[place]), _LONGEST_HEAD)]
-        cells.append(unseen if estimate.sees_unseen else _NOT_ESTIMATED)
-        if with_intervals and estimate.intervals is not None:
-            ends = words.interval(*estimate.intervals[-1])
-            cells.append(ends if estimate.sees_unseen else _NOTHING)
+        cells.append(words.unseen_share(estimate))
+        if with_intervals:
+            cells.append(words.unseen_interval(estimate))
         cells += [*timeline.verdict(place), f"{estimate.n_new:,}"]
         cells += [words.share(float(estimate.proportions[one])) for one in classes]
         rows.append(Row(tuple(cells), bool(changed[place])))
@@ -133,7 +127,8 @@ def history_table(timeline: Timeline) -> Table:
     if with_intervals:
         level = timeline.estimates[0].confidence
         columns.append(Column(words.interval_name(level).capitalize()))
-    columns.append(Column(f"Since {reference_name(timeline.in_reference)}", numeric=False))
+    reference = words.shown(timeline.reference_name, _LONGEST_HEAD)
+    columns.append(Column(f"Since {reference}", numeric=False))
     columns += [Column("p"), Column("Rows")]
     columns += [Column(words.named(timeline.classes[one], _LONGEST_HEAD)) for one in classes]
     note = _left_out(len(rows), len(timeline), "latest", "windows")
@@ -202,9 +197,8 @@ def baselines_table(found: Mapping[str, Estimate], n_methods: int) -> Table:
     rows = []
     for name, one in found.items():
         sees = "yes" if one.sees_unseen else "no"
-        unseen = _CANNOT_TELL if one.has_moved_far else words.share(one.unseen)
         shares = map(words.share, one.proportions[classes])
-        rows.append(Row((words.shown(name), sees, unseen, *shares)))
+        rows.append(Row((words.shown(name), sees, words.unseen_share(one), *shares)))
     note = f"{words.shown(answer.method)} is the method of this page."
     if answer.is_in_doubt:
         note += " A method that assumes that no class moved calls moved rows unseen."

@@ -46,7 +46,7 @@ def run_explanation(
     text_column: str | None = None,
     image_column: str | None = None,
     image_folder: Path | None = None,
-    with_examples: bool = False,
+    n_examples: int | None = None,
     confidence: float = 0.95,
     command: str = "",
 ) -> Study:
@@ -54,7 +54,7 @@ def run_explanation(
 
     Words of ``text_column``, by default the first column of text, are compared between groups.
     ``image_column`` has pictures, or paths within ``image_folder``, by default that of NEW: small
-    pictures of the example rows of every group are kept, and with ``with_examples`` their values.
+    pictures of the example rows of every group are kept; values are of ``n_examples`` rows of each.
     """
     if image_column is not None:
         needed("PIL", "pictures need Pillow", "images")
@@ -71,8 +71,8 @@ def run_explanation(
         image_folder = first.path.parent if first.name == str(first.path) else Path()
     shown, not_shown = _thumbnails(explanation, new, image_column, image_folder)
     suspects = None
-    if with_examples:
-        examples = _examples(explanation)
+    if n_examples is not None:
+        examples = _examples(explanation, n_examples)
         rows = np.array([row for *_, row in examples], dtype=np.intp)
         names = [f"{number}, {kind}" for number, kind, _ in examples]
         novelty = found.rule.out_of_fold_.novelty[1]
@@ -116,6 +116,7 @@ def run_promotion(
     out: Path,
     *,
     spread: bool = False,
+    spread_from: float = 0.9,
     rest: Path | None = None,
 ) -> AfterResult:
     """Write TRAIN with the rows that people named; whole groups too with ``spread``."""
@@ -136,6 +137,7 @@ def run_promotion(
         probabilities=given.probabilities,
         spread=given.groups if spread else None,
         explanation=explanation,
+        spread_from=spread_from,
     )
     if given.groups and not spread:
         numbers = ", ".join(map(str, given.groups))
@@ -208,14 +210,26 @@ def readable(columns: Columns) -> list[Column]:
     return found
 
 
-def _examples(explanation: Explanation) -> list[tuple[int, str, int]]:
-    """Example rows of every group: central ones, ones far apart, and ones at the border."""
-    return [
-        (group.number, kind, row)
-        for group in explanation.groups
-        for kind in ("central", "spread", "borderline")
-        for row in getattr(group, kind)
-    ]
+def _examples(explanation: Explanation, most: int | None = None) -> list[tuple[int, str, int]]:
+    """Example rows of every group: central ones, ones far apart, and ones at the border.
+
+    Of fewer than these the first of each kind are taken; more are filled up with the surest rows.
+    """
+    found = []
+    for group in explanation.groups:
+        own = [
+            (rank, place, kind, row)
+            for place, kind in enumerate(("central", "spread", "borderline"))
+            for rank, row in enumerate(getattr(group, kind))
+        ]
+        chosen = sorted(sorted(own)[:most], key=lambda one: one[1])
+        found += [(group.number, kind, row) for *_, kind, row in chosen]
+        if most is not None and most > len(chosen):
+            members = np.flatnonzero(explanation.group_of_row == group.number)
+            order = members[np.argsort(-explanation.weights[members], kind="stable")].tolist()
+            others = [row for row in order if row not in {one[-1] for one in chosen}]
+            found += [(group.number, "other", row) for row in others[: most - len(chosen)]]
+    return found
 
 
 def _thumbnails(

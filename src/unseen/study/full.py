@@ -104,6 +104,8 @@ def count_table(
     ``estimator`` is one that :func:`unseen.full.check_full` takes. The rows of each key are counted
     by themselves where ``by`` says what their key is; there may be at most 500 keys.
     """
+    if by is not None:
+        by.check(source.columns(), source.name)
     chosen = chosen_estimator(estimator, seed).fit(training.named(training.X), training.y)
     full = FullPass.fit(chosen, training.named(new.X))
     needed = training.columns.looked_at(source.columns())

@@ -18,6 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from unseen._progress import stage
 from unseen._types import FloatArray, IntArray
+from unseen._wording import disagreement, interval_name, unseen_interval
 from unseen.api import Comparison, compare
 from unseen.api import estimate as estimate_shares
 from unseen.drift import Drift, with_drift
@@ -36,6 +37,10 @@ from unseen.study.inputs import Inputs, Windowing
 from unseen.study.results import Checks, MethodComparison, Origin, Study, Suspects
 from unseen.study.rows import NewRows, Training, WindowRows, column_drift, read_windows
 from unseen.tables.gaps import Gaps
+
+_CONFIDENCE = 0.95
+# Unseen shares of two methods that differ by less are said to agree; a wider interval is said.
+_APART, _WIDE = 0.05, 0.5
 
 
 def run_study(
@@ -103,7 +108,24 @@ def run_comparison(inputs: Inputs) -> MethodComparison:
     drift = next((one.drift for one in found.values() if one.drift is not None), None)
     moved = () if drift is None else drift.notices
     of_tables = (*training.notices, *new.notices, *column_drift(training, new))
-    return MethodComparison(found, (*of_tables, *moved))
+    return MethodComparison(found, (*of_tables, *moved, *_apart(found, training, new, inputs.seed)))
+
+
+def _apart(found: Comparison, training: Training, new: NewRows, seed: int) -> tuple[Notice, ...]:
+    """A notice where methods that see the unseen differ, and whether by more than an interval."""
+    answer = next((one for one in found.values() if one.method == OpenSetEstimator.__name__), None)
+    shares = [one.unseen for one in found.values() if one.sees_unseen]
+    if answer is None or answer.has_moved_far or np.ptp(shares) < _APART:
+        return ()
+    answer = _default_answer(training, new, seed, _CONFIDENCE)
+    text = disagreement(answer, found)
+    if text:
+        return (Notice("methods_disagree", text),)
+    text = (
+        f"Methods that see the unseen differ, within the {interval_name(_CONFIDENCE)} of "
+        f"{answer.method}, {unseen_interval(answer)}: these rows do not tell which is right."
+    )
+    return (Notice("methods_disagree", text, "note"),)
 
 
 def run_checks(inputs: Inputs, delta: float = 0.05) -> Checks:
@@ -113,11 +135,26 @@ def run_checks(inputs: Inputs, delta: float = 0.05) -> Checks:
     with quiet_warnings():
         fitted = MPEIncomplete(random_state=inputs.seed)
         fitted.fit(training.named(training.X), training.y)
-        drift = _drift(training, new, inputs.seed)
+        answer = _default_answer(training, new, inputs.seed, _CONFIDENCE)
+        drift = None if answer.drift is None else answer.drift.named(training.names)
         found = fitted.estimate(training.named(new.X), diagnose=True, delta=delta, drift=drift)
     severe, notes = _by_severity((*training.notices, *new.notices))
     notices = (*severe, *column_drift(training, new), *without_constants(found.notices))
-    return Checks(replace(found, notices=notices), delta, notes)
+    return Checks(replace(found, notices=notices), delta, (*_wide(answer), *notes))
+
+
+def _wide(answer: Estimate) -> tuple[Notice, ...]:
+    """A notice where the interval of the unseen share is wider than one half."""
+    assert answer.intervals is not None
+    if answer.has_moved_far or np.ptp(answer.intervals[-1]) <= _WIDE:
+        return ()
+    text = (
+        "The checks do not ask whether there are rows enough: "
+        f"the {interval_name(_CONFIDENCE)} of the unseen share by {answer.method} is "
+        f"{unseen_interval(answer)}. More rows, or labels of some new ones (`unseen audit`), would "
+        "narrow it."
+    )
+    return (Notice("uncertain_share", text),)
 
 
 def origin_of(
@@ -175,8 +212,14 @@ def table_estimate(
 
 def _drift(training: Training, new: NewRows, seed: int) -> Drift | None:
     """What the default finds about drift, for methods that take known classes for unmoved."""
-    drift = estimate_shares(training.X, training.y, new.X, confidence=None, random_state=seed).drift
+    drift = _default_answer(training, new, seed, None).drift
     return None if drift is None else drift.named(training.names)
+
+
+def _default_answer(
+    training: Training, new: NewRows, seed: int, confidence: float | None
+) -> Estimate:
+    return estimate_shares(training.X, training.y, new.X, confidence=confidence, random_state=seed)
 
 
 def _timeline(

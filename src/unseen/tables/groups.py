@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from decimal import Decimal
@@ -15,17 +15,25 @@ from numpy.typing import NDArray
 
 from unseen._optional import pa, pc
 from unseen.tables._arrow import Array, decoded, is_text
+from unseen.tables.source import check_names
 from unseen.tables.values import as_text
 
 Key: TypeAlias = str | int | float | bool
 
 # How a window is named; text order is time order.
-UNITS = {"hour": "%Y-%m-%d %H:00", "day": "%Y-%m-%d", "week": "%G-W%V", "month": "%Y-%m"}
+UNITS = {
+    "hour": "%Y-%m-%d %H:00",
+    "day": "%Y-%m-%d",
+    "week": "%G-W%V",
+    "month": "%Y-%m",
+    "quarter": "%Y-Q{quarter}",
+    "year": "%Y",
+}
 
 
 @dataclass(frozen=True)
 class GroupBy:
-    """Rows are grouped by a column, or by the hour, day, week or month of its dates.
+    """Rows are grouped by a column, or by the hour, day, week, month, quarter or year of its dates.
 
     Parameters
     ----------
@@ -33,7 +41,7 @@ class GroupBy:
         Text, whole numbers or dates; with a unit: dates, times, or ISO text such as
         ``2024-01-31T23:59:59``. Text is cut as written: an offset at its end is not applied.
         Space around text does not count.
-    unit : {"hour", "day", "week", "month"} or None, default=None
+    unit : {"hour", "day", "week", "month", "quarter", "year"} or None, default=None
         None takes the values as they are. A week is that of ISO 8601, from Monday.
 
     Examples
@@ -60,6 +68,15 @@ class GroupBy:
         column, colon, unit = text.rpartition(":")
         return cls(column, unit) if colon and unit in UNITS else cls(text)
 
+    def check(self, columns: Sequence[str], name: str) -> None:
+        """Raise ``ValueError`` unless the table ``name`` has the column; a wrong unit is named."""
+        column, _, unit = self.column.rpartition(":")
+        if self.column not in columns and column in columns:
+            raise ValueError(
+                f"by must cut {column!r} by {', '.join(UNITS)}, as in {column}:week; got {unit!r}."
+            )
+        check_names("by", [self.column], columns, name)
+
     def keys(self, values: Array) -> Array:
         """The key of each value; null where it is missing."""
         values = decoded(values)
@@ -68,7 +85,7 @@ class GroupBy:
         try:
             moments = pc.floor_temporal(self._moments(values), unit=self.unit)
             encoded = moments.dictionary_encode()
-            names = [moment.strftime(UNITS[self.unit]) for moment in encoded.dictionary.to_pylist()]
+            names = [window_name(moment, self.unit) for moment in encoded.dictionary.to_pylist()]
         except (pa.ArrowInvalid, OverflowError) as error:
             raise ValueError(self._rule("dates beyond all calendars")) from error
         return pa.array(names, pa.string()).take(encoded.indices)
@@ -112,8 +129,14 @@ class GroupBy:
         example = "2024-01-31 09:30" if self.unit == "hour" else "2024-01-31"
         return (
             f"column {self.column!r} must hold dates such as {example} to be cut by the "
-            f"{self.unit}; got {got}."
+            f"{self.unit}; got {got}. Write other dates as year-month-day before, for example with "
+            "pandas.to_datetime(..., dayfirst=True)."
         )
+
+
+def window_name(moment: datetime, unit: str) -> str:
+    """The name of the window that a moment falls in."""
+    return moment.strftime(UNITS[unit]).format(quarter=(moment.month + 2) // 3)
 
 
 class KeyCodes:

@@ -185,7 +185,7 @@ def read_groups(
     _check_positive("n_rows_per_group", n_rows_per_group)
     if n_rows is not None:
         _check_positive("n_rows", n_rows)
-    check_names("by", [by.column], source.columns(), source.name)
+    by.check(source.columns(), source.name)
     advice = 'Cut dates into windows with a unit such as "day".'
     codes = KeyCodes(f"by {by.column!r}", _MOST_GROUPS, advice)
     reservoir = _Reservoir(lambda counts: group_level(counts, n_rows_per_group, n_rows), seed)

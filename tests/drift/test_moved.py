@@ -234,4 +234,7 @@ def test_a_column_that_is_read_wrongly_is_no_sure_new_class(way, n_rows) -> None
     found = unseen.estimate(X, y, read_wrongly(X_new, way), **given)
     assert found.drift.verdict != "still"
     assert found.intervals[-1, 0] <= 0.01
+    low, high = found.intervals[:-1].T
+    assert (low <= 0.25).all()
+    assert (high >= 0.25).all()
     assert unseen.estimate(X, y, X_new, **given).drift.verdict == "still"

@@ -92,6 +92,7 @@ class ThreeHypotheses(Frozen):
     wide_points: FloatArray  # (L,), for intervals, where open and moved know less
     wide: FloatArray
     part: IntArray  # (L,), 0, 1 or 2: the hypothesis that a point belongs to
+    read_wrongly: bool = False  # whether moved means that columns may be: no share is known then
 
     @property
     def probability_unseen(self) -> float:
@@ -159,7 +160,8 @@ def weigh_three(
     part += given
     odds = float(np.logaddexp(whole, part))
     least = float(logit(_LEAST_IF_READ_WRONGLY) + given)
-    if odds < least and _may_be_read_wrongly(fit, reading):
+    read_wrongly = odds < least and _may_be_read_wrongly(fit, reading)
+    if read_wrongly:
         # Nothing is known of u then, as where classes moved too far to tell.
         odds, reading = least, replace(reading, far=1.0)
     inner = np.exp(part - odds)
@@ -186,6 +188,7 @@ def weigh_three(
         *laws[0][1:],
         *laws[1][1:],
         np.repeat([0, 1, 2], [len(missed.share), len(posterior.share), len(_FINE)]),
+        read_wrongly,
     )
 
 

@@ -352,6 +352,9 @@ def _draws(
         with own_threads():
             for place in np.unique(part):
                 chosen = part == place
+                if three is not None and three.read_wrongly and place == 2:
+                    mixture[chosen] = rng.dirichlet(np.ones(mixture.shape[1]), int(chosen.sum()))
+                    continue
                 given = mixtures[place], int(chosen.sum()), rng, known[place]
                 mixture[chosen] = em_replicates(calibrated, *given)
     return np.column_stack([nu[:, None] * mixture, u])

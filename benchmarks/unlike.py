@@ -1,6 +1,6 @@
 """Hardly any row looks like training: are all rows new, or is a column read wrongly?
 
-    python benchmarks/unlike.py      1,760 problems, some 80 CPU-minutes; JOBS=16 shares them out
+    python benchmarks/unlike.py      1,760 problems, an hour of CPU time; JOBS=16 shares them out
 
 Columns in other units, exchanged, with their sign turned, or in another order make all rows look
 unseen, as a sample of new classes alone does. Counted is how often the answer is sure and wrong:

@@ -17,6 +17,7 @@ from unseen import _arrays, _team
 from unseen._progress import report, show_progress
 from unseen._team import even_blocks, own_threads, side_by_side, summed, team
 from unseen.monitoring import monitor
+from unseen.monitoring.run import WindowScorer
 from unseen.proportions import bootstrap
 
 RNG = np.random.default_rng(0)
@@ -268,6 +269,19 @@ def test_the_number_of_jobs_changes_no_bit(name, many_blocks, threads) -> None:
         with team(n_jobs):
             assert ANSWERS[name]() == alone
         assert len(threads) >= 2
+
+
+def test_what_windows_share_is_made_by_the_team_of_the_estimator(monkeypatch) -> None:
+    sizes, make = [], WindowScorer.prepare
+
+    def watched(*given):
+        sizes.append(_team._team.get().n_threads)
+        return make(*given)
+
+    monkeypatch.setattr(WindowScorer, "prepare", watched)
+    estimator = unseen.OpenSetEstimator(n_jobs=2, random_state=0)
+    monitor(X, Y, X_NEW, np.repeat([1, 2, 3], 40), estimator=estimator)
+    assert sizes == [2]
 
 
 def test_progress_rises_to_one_with_several_jobs(many_blocks) -> None:

@@ -16,7 +16,8 @@ from sklearn.linear_model import LogisticRegression
 import unseen
 from unseen import Estimate, OpenSetEstimator
 from unseen.drift import Drift
-from unseen.drift.hypotheses import ThreeHypotheses
+from unseen.drift.hypotheses import ThreeHypotheses, weigh_three
+from unseen.drift.moved import moved_reading
 from unseen.proportions.open_set import open_set_fit
 from unseen.scores import OpenScores
 
@@ -238,3 +239,23 @@ def test_a_column_that_is_read_wrongly_is_no_sure_new_class(way, n_rows) -> None
     assert (low <= 0.25).all()
     assert (high >= 0.25).all()
     assert unseen.estimate(X, y, X_new, **given).drift.verdict == "still"
+
+
+def test_rows_beyond_all_labelled_values_put_a_new_class_in_doubt() -> None:
+    """Where most lie outside in a column, moved has 0.3 against open, and knows nothing of u."""
+    scores = scores_of("none", 0.4)
+    fit = open_set_fit(scores, 0.9)
+    reading = replace(moved_reading(scores, fit), outside=0.55)
+    inside, outside = (
+        weigh_three(fit, replace(reading, outside=share), None) for share in (0.55, 0.65)
+    )
+    assert not inside.read_wrongly
+    assert outside.read_wrongly
+    of_open, of_moved = outside.probability[1:]
+    assert_allclose(of_moved / (of_open + of_moved), 0.3)
+    at_none = [
+        law.weight[(law.part == 2) & (law.points == 0)].sum() / law.weight[law.part == 2].sum()
+        for law in (inside, outside)
+    ]
+    assert at_none[0] < 0.2
+    assert at_none[1] > 0.5

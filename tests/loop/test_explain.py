@@ -218,6 +218,20 @@ def test_percentages_of_a_sentence_hold_for_other_rows() -> None:
     assert np.abs(np.mean(gaps, axis=0)).max() < 0.02
 
 
+def test_percentages_are_those_to_expect_of_the_next_row() -> None:
+    """Rule of succession: of 20 rows of 20, and of none of 50, nobody knows the next for sure."""
+    rng = np.random.RandomState(0)
+    said = describe(rng.normal(50, 1, (20, 1)), rng.normal(size=(50, 1)), rng)
+    assert said.in_group <= 21 / 22
+    assert said.in_known == pytest.approx(1 / 52)
+
+
+def test_years_and_prices_are_written_in_full() -> None:
+    assert Column("year").clause(1987.4, above=True) == "year > 1987"
+    assert Column("price", scale=1000.0).clause(270.31, above=False) == "price ≤ 270310"
+    assert Column("size").clause(999.4, above=True) == "size > 999"
+
+
 def test_weights_keep_their_order_and_reach_any_share() -> None:
     eta = np.linspace(0, 1, 50)
     for share in (0.01, 0.5, 0.97):

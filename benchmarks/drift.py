@@ -5,7 +5,7 @@
     python benchmarks/drift.py risk       the error that a rule states, beside the true one; ten
                                           CPU-minutes
     python benchmarks/drift.py labels     labels of rows laid back and as they lie, where the
-                                          verdict is "moved"; ten CPU-minutes
+                                          verdict is "moved"; twenty CPU-minutes
     python benchmarks/drift.py time       what moved costs at 1,000 to 10,000 rows; a minute
 
 ``python tools/figures.py --write`` writes the results into docs/drift.md.
@@ -372,10 +372,10 @@ def one_moved(name: str, drift: str, share: float, seed: int) -> dict[str, objec
 
 
 def run_labels() -> None:
-    """Real sets under drifts that can be called moved, at one share by turns."""
+    """Every set under drifts that can be called moved, at one share by turns."""
     problems = [
         (name, drift, SHARES[(place + turn) % 4], LABEL_SEED)
-        for place, name in enumerate(REAL)
+        for place, name in enumerate((*REAL, *FAMILIES))
         for turn, drift in enumerate(LABEL_DRIFTS)
     ]
     write_csv("drift_labels.csv", each(one_moved, problems))

@@ -4,6 +4,8 @@
     python benchmarks/drift.py factor     1,000 drifts of factor <= c against must(c); a minute
     python benchmarks/drift.py risk       the error that a rule states, beside the true one; ten
                                           CPU-minutes
+    python benchmarks/drift.py labels     labels of rows laid back and as they lie, where the
+                                          verdict is "moved"; twenty CPU-minutes
     python benchmarks/drift.py time       what moved costs at 1,000 to 10,000 rows; a minute
 
 ``python tools/figures.py --write`` writes the results into docs/drift.md.
@@ -26,6 +28,7 @@ from collections.abc import Callable, Iterator
 from itertools import product
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_blobs
 
 from unseen import OpenSetEstimator, RejectionClassifier
@@ -121,6 +124,11 @@ DRIFTS: dict[str, Callable[..., Rows]] = {
     "half of the rows": half_of_rows, "one class": one_class,
 }  # fmt: skip
 FOUR = "offset .1", "gain 5%", "one column", "noise .1"
+LABEL_DRIFTS = (
+    "offset .05", "offset .1", "offset .3", "gain 5%", "gain 10%", "gain 30%", "one column",
+    "noise .1",
+)  # fmt: skip
+LABEL_SEED = 5  # of other rows than all problems above
 
 
 # Problems
@@ -342,6 +350,37 @@ def run_risk() -> None:
     write_csv("drift_risk.csv", each(one_risk, problems))
 
 
+# Labels of rows that have moved
+
+
+def one_moved(name: str, drift: str, share: float, seed: int) -> dict[str, object]:
+    """The share of wrong labels of rows laid back, and as they lie, where these differ."""
+    X, y, X_new, y_new = drawn(name, drift, share, seed)
+    X, labels = X.astype(float), y.astype(str)
+    truth = np.where(np.isin(y_new, np.unique(y)), y_new.astype(str), UNSEEN)
+    rule = RejectionClassifier(random_state=seed, unseen_label=UNSEEN).fit(X, labels, X_new)
+    error = error_lying = float(np.mean(rule.predict_new() != truth))
+    if rule.lay_back_ is not None:  # plain shares have no verdict: rows are read as they lie
+        lying = clone(rule).fit(X, labels, X_new, rule.shares_.known)
+        error_lying = float(np.mean(lying.predict_new() != truth))
+    return {
+        "set": name, "drift": drift, "share": share, "seed": seed,
+        "known": len(rule.classes_) - 1, "verdict": rule.shares_.verdict,
+        "laid_back": int(rule.lay_back_ is not None), "said": round(rule.shares_.unseen, 4),
+        "error": round(error, 4), "error_lying": round(error_lying, 4),
+    }  # fmt: skip
+
+
+def run_labels() -> None:
+    """Every set under drifts that can be called moved, at one share by turns."""
+    problems = [
+        (name, drift, SHARES[(place + turn) % 4], LABEL_SEED)
+        for place, name in enumerate((*REAL, *FAMILIES))
+        for turn, drift in enumerate(LABEL_DRIFTS)
+    ]
+    write_csv("drift_labels.csv", each(one_moved, problems))
+
+
 # Time
 
 
@@ -374,7 +413,13 @@ def run_time() -> None:
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    commands = {(): run, ("factor",): run_factor, ("risk",): run_risk, ("time",): run_time}
+    commands = {
+        (): run,
+        ("factor",): run_factor,
+        ("risk",): run_risk,
+        ("labels",): run_labels,
+        ("time",): run_time,
+    }
     if tuple(sys.argv[1:]) not in commands:
         sys.exit(__doc__)
     commands[tuple(sys.argv[1:])]()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from statistics import mean, pvariance
+from statistics import mean, pvariance, stdev
 
 from committed import Row, average, cell, count, numbers, record, rows, table
 from figures import Claim
@@ -155,7 +155,7 @@ def under_drift() -> Iterator[Claim]:
 
 
 def labels() -> Iterator[Claim]:
-    """Error rates that a rule states."""
+    """Error rates that a rule states, and errors of rows laid back."""
     stated = [row for row in table("drift_risk") if row["stated"] != "nan"]
     close = sum(abs(float(row["stated"]) - float(row["error"])) <= 0.1 for row in stated)
     yield Claim(
@@ -164,6 +164,21 @@ def labels() -> Iterator[Claim]:
         "states an error rate in {} of them, and in {} this is within .1 of the true one.",
         (len(table("drift_risk")), len(stated), close),
     )
+    laid = [row for row in table("drift_labels") if row["laid_back"] == "1"]
+    lying, back = (numbers(laid, name) for name in ("error_lying", "error"))
+    lower = [before - after for before, after in zip(lying, back, strict=True)]
+    yield Claim(
+        DRIFT,
+        "{} of {} problems are called moved, and the rows of {} are laid back. There {} of the "
+        "labels are wrong on average, and {} if the rows are read as they lie: a difference of {} "
+        "with standard error {}. The error falls by more than .02 in {} problems and rises by more "
+        "than .02 in {}.",
+        (
+            count(table("drift_labels"), "verdict", "moved"), len(table("drift_labels")),
+            len(laid), mean(back), mean(lying), mean(lower), stdev(lower) / len(laid) ** 0.5,
+            sum(one > 0.02 for one in lower), sum(one < -0.02 for one in lower),
+        ),
+    )  # fmt: skip
 
 
 def groups() -> Iterator[Claim]:

@@ -158,6 +158,19 @@ def unlike() -> Iterator[str]:
         yield line(row["kind"], f"{float(row['share']):.0%}", errors_, *parts, wrong)
 
 
+def laid_labels() -> Iterator[str]:
+    """Wrong labels of rows as they lie and laid back, by drift and by unseen share."""
+    laid = [row for row in table("drift_labels") if row["laid_back"] == "1"]
+    yield from head("new rows", "problems", "as they lie", "laid back", "difference")
+    for key in ("drift", "share"):
+        for value in dict.fromkeys(sorted(row[key] for row in laid)):
+            here = [row for row in laid if row[key] == value]
+            lying, back = (numbers(here, name) for name in ("error_lying", "error"))
+            title = value if key == "drift" else f"{float(value):.0%} unseen"
+            gain = f"{mean(back) - mean(lying):+.3f}"
+            yield line(title, len(here), f"{mean(lying):.3f}", f"{mean(back):.3f}", gain)
+
+
 def moved_part() -> Iterator[str]:
     """Half of the rows of another instrument, without and with the sign of a part that moved."""
     every = [row for row in table("part") if int(row["known"]) > 1]
@@ -362,6 +375,7 @@ ON_PAGE: dict[str, tuple[Callable[[], Iterator[str]], ...]] = {
         stray,
         unlike,
         moved_part,
+        laid_labels,
         said_moved,
     ),
     DEFAULT: (sure, probability, limit),

@@ -114,14 +114,20 @@ def test_classify_states_no_error_rate_where_a_column_moved(unseen_command, tmp_
     files = (str(tmp_path / "train.csv"), str(tmp_path / "new.csv"), "--label", "kind")
     json_path = tmp_path / "told.json"
     out = ("-o", str(tmp_path / "out.csv"), "--json", str(json_path))
-    shown = unseen_command("classify", *files, *out).output.replace("\n", " ")
+    saved = str(tmp_path / "rule.skops")
+    shown = unseen_command("classify", *files, *out, "--save", saved).output.replace("\n", " ")
     assert "the known classes have moved, mostly in column s3;" in shown
     assert "Estimated error rate: not stated, as the known classes have moved." in shown
     told = json.loads(json_path.read_text())
     assert told["drift"]["verdict"] == "moved"
     assert told["error_rate"] == {"estimate": None, "standard_error": None}
-    assert "risk_withheld" in {notice["code"] for notice in told["notices"]}
+    assert {"risk_withheld", "laid_back"} <= {notice["code"] for notice in told["notices"]}
     assert told["rows"]["unseen"] <= 20
+    shown = unseen_command("classify", saved, files[1], *out).output.replace("\n", " ")
+    assert "fit a rule anew for rows of another batch" in shown
+    assert [notice["code"] for notice in json.loads(json_path.read_text())["notices"]] == [
+        "laid_back"
+    ]
 
 
 def test_a_class_called_unseen_is_refused(unseen_command, tables, tmp_path) -> None:

@@ -263,7 +263,7 @@ class Drift(Frozen):
                 shares = f"the shares are those {self.answered.shares_are}"
             text = (
                 f"The known classes seem to have moved: {shares}, and a rule that was learnt from "
-                "the labelled rows takes moved rows for new ones."
+                "the labelled rows takes moved rows for new ones, unless it takes the move off."
             )
             return (*found, Notice("moved", text))
         taken = "The shares take them for new ones, as they lie as far off as another class. "

@@ -28,6 +28,7 @@ from unseen._team import team
 from unseen._types import FloatArray, IntArray, Matrix
 from unseen.proportions import ProportionEstimator
 from unseen.records import Notice
+from unseen.rejection.moved import LayBack
 from unseen.rejection.risk import (
     RiskEstimate,
     cost_threshold,
@@ -55,6 +56,7 @@ from unseen.rejection.shares import (
 )
 from unseen.samples import LabelledRows, check_again, check_labelled, check_new, sample_notices
 from unseen.samples.checks import check_rows, warn
+from unseen.scores.kernel import dense
 
 # Sparse rows with more values than this, zeros included, are not made dense.
 _MOST_DENSE_VALUES = 100_000_000
@@ -90,6 +92,9 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator):
     risk_ : RiskEstimate
         Risk of the labels out of fold at ``threshold_``; withheld, and NaN, where the known
         classes may have moved (docs/drift.md), or hardly anything is known of the unseen share.
+    lay_back_ : LayBack or None
+        The movement that is taken off new rows, and off all rows to be labelled, where known
+        classes have moved; else None.
     notices_ : tuple of Notice
         Facts that a person should know before trusting the labels.
     n_features_in_ : int
@@ -152,6 +157,7 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator):
         self
         """
         labelled, notices = self._checked_labelled(X, y)
+        self.lay_back_: LayBack | None = None
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=2)
         if X_new is not None:
             with between(0.0, 0.3):
@@ -183,7 +189,9 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Matrix) -> FloatArray:
         """Probability of each label of ``classes_`` for rows X (n, d): shape (n, K + 1).
 
-        Where nothing can be unseen, the shape is (n, K).
+        Where nothing can be unseen, the shape is (n, K). The rows are of the batch of ``X_new``:
+        where known classes had moved there, the same movement is taken off these rows too, even if
+        they lie as in training.
         """
         probabilities = self._probabilities(X)
         return probabilities if self._open else self._among_known(probabilities)
@@ -308,7 +316,8 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator):
         arrays = chosen_arrays()
 
         def ask(block: slice) -> FloatArray:
-            return self.rule_.probabilities(rows[block])
+            part = rows[block] if self.lay_back_ is None else self.lay_back_(rows[block])
+            return self.rule_.probabilities(part)
 
         with team():
             parts = arrays.side_by_side(ask, arrays.blocks(rows.shape[0], 1))
@@ -368,7 +377,13 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator):
             notices += () if estimate is None else estimate.notices
         else:
             self.shares_ = given_shares(proportions, labelled.classes)
-        return OpenSample(labelled.rows, labelled.codes, rows_new, self.shares_.known), notices
+        rows = labelled.rows
+        if self.shares_.verdict == "moved":
+            self.lay_back_ = LayBack.of(labelled, rows_new)
+        if self.lay_back_ is not None:
+            rows, rows_new = dense(rows), self.lay_back_(rows_new)
+            notices += (self.lay_back_.notice,)
+        return OpenSample(rows, labelled.codes, rows_new, self.shares_.known), notices
 
     def __sklearn_is_fitted__(self) -> bool:
         """Whether a fit has ended; a fit that failed leaves some attributes too."""

@@ -7,14 +7,17 @@ back".
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from unseen._arrays import arrays_of
-from unseen._types import FloatArray, IntArray, Matrix
+from unseen._frozen import Frozen
+from unseen._types import BoolArray, FloatArray, IntArray, Matrix
 from unseen.samples import LabelledRows
-from unseen.scores.kernel import Standardisation, dense_pair
+from unseen.scores.kernel import Standardisation, dense, dense_pair
 
-__all__ = ["laid_back"]
+__all__ = ["Movement", "laid_back", "movement_of"]
 
 _NEIGHBOURS, _ROUNDS, _MOST = 3, 8, 1000
 # From so many usual distances on a row hardly counts, and this steeply; so many rows must count.
@@ -25,11 +28,43 @@ _LEAST_VARIANCE = 1e-6
 _LEAST_MOVE = 0.08  # in deviations: with less taken off the answer would be the same
 
 
+@dataclass(frozen=True, eq=False)
+class Movement(Frozen):
+    """A shift and a factor of each column, by which new rows differ from labelled ones."""
+
+    varies: BoolArray  # columns that vary among the labelled rows; the others stay as they are
+    centre: FloatArray  # of these columns, in the labelled rows
+    spread: FloatArray
+    shift: FloatArray  # in spreads
+    factor: FloatArray
+
+    @property
+    def size(self) -> float:
+        """Root mean square of the shifts over columns, in standard deviations."""
+        return float(np.sqrt(np.mean(np.square(self.shift))))
+
+    def taken_off(self, X: Matrix) -> FloatArray:
+        """Rows laid back, dense."""
+        found = np.array(dense(X))
+        units = (found[:, self.varies] - self.centre) / self.spread
+        found[:, self.varies] = (units - self.shift) / self.factor * self.spread + self.centre
+        return found
+
+
 def laid_back(labelled: LabelledRows, X_new: Matrix) -> tuple[FloatArray, float] | None:
     """New rows laid back onto the labelled rows, and by how many deviations, over columns.
 
-    Columns that are constant in the labelled rows stay as they are. None where hardly anything is
-    to be taken off or no row lies near a labelled one, and for rows too many to be dense.
+    None where there is no :func:`movement_of` them.
+    """
+    movement = movement_of(labelled, X_new)
+    return None if movement is None else (movement.taken_off(X_new), movement.size)
+
+
+def movement_of(labelled: LabelledRows, X_new: Matrix) -> Movement | None:
+    """How the new rows of known classes have moved.
+
+    Columns that are constant in the labelled rows do not count. None where hardly anything is to be
+    taken off or no row lies near a labelled one, and for rows too many to be dense.
     """
     pair = dense_pair(labelled.rows, X_new)
     if pair is None or min(map(len, pair)) <= _NEIGHBOURS:
@@ -50,10 +85,7 @@ def laid_back(labelled: LabelledRows, X_new: Matrix) -> tuple[FloatArray, float]
     shift, factor = fitted
     if np.mean(np.square(shift) + np.square(np.log(factor))) < _LEAST_MOVE**2:
         return None
-    found = np.array(new)
-    centre, spread = scale.centre[varies], scale.scale[varies]
-    found[:, varies] = ((new[:, varies] - centre) / spread - shift) / factor * spread + centre
-    return found, float(np.sqrt(np.mean(np.square(shift))))
+    return Movement(varies, scale.centre[varies], scale.scale[varies], shift, factor)
 
 
 def _fitted(

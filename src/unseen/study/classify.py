@@ -61,7 +61,7 @@ def run_classification(
         if inputs.group is not None:
             raise ValueError("--group holds labelled rows out; TRAIN is a rule, which has none.")
         rule, new = inputs.saved, inputs.read_new(inputs.saved.columns)
-        notices = new.notices
+        notices = (*new.notices, *(one for one in rule.rule.notices_ if one.code == "laid_back"))
     else:
         rule, new, notices = _learned(inputs)
     if threshold:

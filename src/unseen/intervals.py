@@ -19,7 +19,7 @@ from unseen._frozen import Frozen
 from unseen._types import FloatArray, ScorePair
 from unseen.mixture.bound import CertifiedBound, Form
 from unseen.roc.bootstrap import STRETCH, bootstrap_rocs
-from unseen.roc.fit import BinomialDeviance, fit_roc
+from unseen.roc.fit import GRID, fit_roc
 from unseen.roc.models import Concave, RocModel
 
 
@@ -283,10 +283,10 @@ def band_slopes(
     random_state: Any,
 ) -> tuple[FloatArray, FloatArray]:
     """Lower and upper limits (K,): slopes fitted to the upper and lower band of each ROC."""
-    grid, tail = BinomialDeviance().grid, (1 - confidence) / 2
-    curves = bootstrap_rocs(pairs, grid, n_replicates, random_state)
+    tail = (1 - confidence) / 2
+    curves = bootstrap_rocs(pairs, GRID, n_replicates, random_state)
     bands = np.quantile(curves, [1 - tail, tail], axis=0)
-    slopes = [fit_roc(grid, bands[:, label], model).right_slope for label in range(len(pairs))]
+    slopes = [fit_roc(GRID, bands[:, label], model).right_slope for label in range(len(pairs))]
     lower, upper = np.sort(slopes, axis=1).T
     return lower, upper
 

@@ -8,17 +8,15 @@ several classes share their new rows, and so the weights of these rows.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unseen._frozen import Frozen
 from unseen._random import generator
 from unseen._team import row_blocks, side_by_side
 from unseen._types import FloatArray, IntArray
-from unseen.roc.fit import BinomialDeviance, fit_roc
+from unseen.roc.fit import GRID, fit_roc
 from unseen.roc.models import RocModel
 from unseen.roc.sketch import RocSketch, check_scores, cumulative_roc
 
@@ -32,27 +30,14 @@ STRETCH = 1.4
 _BLOCK_SIZE = 250_000
 
 
-@dataclass(frozen=True, eq=False)
-class RocBootstrap(Frozen):
-    """Replicates of a ROC, shape (B, G), on a grid of false-alarm rates, shape (G,)."""
-
-    false_alarm: FloatArray
-    replicates: FloatArray
-
-    @property
-    def mean(self) -> FloatArray:
-        """Mean curve: the smooth estimate of the ROC."""
-        return self.replicates.mean(axis=0)
-
-
 def bootstrap_roc(
     sketch: RocSketch,
     false_alarm: ArrayLike,
     n_replicates: int = 1000,
     random_state: Any = None,
     max_cells: int | None = None,
-) -> RocBootstrap:
-    """Draw replicates of the ROC of a sketch.
+) -> FloatArray:
+    """Replicates (B, G) of the ROC of a sketch; their mean is a smooth estimate of the ROC.
 
     Parameters
     ----------
@@ -74,10 +59,10 @@ def bootstrap_roc(
     >>> from unseen.roc.bootstrap import bootstrap_roc
     >>> from unseen.roc.sketch import RocSketch
     >>> sketch = RocSketch.from_scores([1.0, 2.0, 3.0, 4.0], [0.0, 0.5, 2.5, 1.5])
-    >>> bootstrap = bootstrap_roc(sketch, [0.25, 0.5, 0.75], 100, random_state=0)
-    >>> bootstrap.replicates.shape
+    >>> replicates = bootstrap_roc(sketch, [0.25, 0.5, 0.75], 100, random_state=0)
+    >>> replicates.shape
     (100, 3)
-    >>> bootstrap.mean.round(1)
+    >>> replicates.mean(axis=0).round(1)
     array([0.7, 0.8, 0.9])
     """
     grid = _checked_grid(false_alarm, n_replicates)
@@ -93,7 +78,7 @@ def bootstrap_roc(
         n_draws = part.stop - part.start
         weights = _gamma_weights(rng, labelled, n_draws), _gamma_weights(rng, new, n_draws)
         replicates[part] = _read(*weights, grid)
-    return RocBootstrap(grid, replicates)
+    return replicates
 
 
 def bootstrap_rocs(
@@ -123,7 +108,7 @@ def bootstrap_rocs(
     n_new = sizes.pop()
     if max(n_new + scores_H.size for _, scores_H in samples) > EXACT_ROWS:
         sketches = [RocSketch.from_scores(*pair) for pair in samples]
-        alone = [bootstrap_roc(one, grid, n_replicates, rng).replicates for one in sketches]
+        alone = [bootstrap_roc(one, grid, n_replicates, rng) for one in sketches]
         return np.stack(alone, axis=1)
     cells = []
     for scores_F, scores_H in samples:
@@ -153,11 +138,10 @@ def bootstrap_slopes(
     random_state: Any = None,
 ) -> FloatArray:
     """Right-end slopes (B, K) of a model fitted to every replicate of :func:`bootstrap_rocs`."""
-    grid = BinomialDeviance().grid
-    curves = bootstrap_rocs(pairs, grid, n_replicates, random_state)
+    curves = bootstrap_rocs(pairs, GRID, n_replicates, random_state)
 
     def slopes(label: int) -> FloatArray:
-        return fit_roc(grid, curves[:, label], model).right_slope
+        return fit_roc(GRID, curves[:, label], model).right_slope
 
     return np.stack(side_by_side(slopes, range(len(pairs))), axis=1)
 

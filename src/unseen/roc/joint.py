@@ -7,17 +7,15 @@ refine them. docs/theory.md has the equations.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from unseen import simplex
-from unseen._frozen import Frozen
 from unseen._team import row_blocks
 from unseen._types import FloatArray, IntArray
-from unseen.roc.fit import LARGEST_STEP, descend
+from unseen.roc.fit import LARGEST_STEP, FittedRoc, descend
 from unseen.roc.models import Concave, Gaussian, RocModel
 
 _SLOPES = np.linspace(0.0, 1.0, 101)
@@ -28,18 +26,9 @@ _BISECTIONS = 60
 _FLOOR = 1e-9
 
 
-@dataclass(frozen=True, eq=False)
-class JointFit(Frozen):
-    """Curves fitted together, one problem per row."""
-
-    slopes: FloatArray  # (B, K), at the right end; they sum to 1, or to at most 1
-    parameters: FloatArray  # (B, K, p), in the order of ``model.names``
-    deviance: FloatArray  # (B,), the sum over the classes at its minimum
-
-
 def fit_jointly(
     false_alarm: ArrayLike, detection: ArrayLike, model: RocModel, closed: bool = True
-) -> JointFit:
+) -> FittedRoc:
     """Minimise the sum of the binomial deviances over curves whose slopes sum to 1.
 
     ``detection`` holds the ROCs of K classes on the grid ``false_alarm``, for one problem (K, G) or
@@ -56,7 +45,7 @@ def fit_jointly(
         by_slope.inside,
     )
     shares = simplex.project if closed else simplex.project_open
-    return JointFit(shares(places[..., 0]), by_slope.parameters(places), deviance)
+    return FittedRoc(by_slope.parameters(places), shares(places[..., 0]), deviance)
 
 
 class _BySlope:

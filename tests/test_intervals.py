@@ -16,11 +16,10 @@ from unseen.intervals import (
     IntervalEvidence,
     Percentile,
     RocBand,
+    band_limits,
     band_slopes,
     certified_unseen,
-    closed_limits,
     counting_noise,
-    open_limits,
     simultaneous_tail,
     stretched_limits,
 )
@@ -125,7 +124,7 @@ def test_a_share_that_was_assumed_keeps_an_interval_of_no_length() -> None:
 @given(SHARES)
 @settings(deadline=None, max_examples=50)
 def test_the_papers_lower_limit_is_what_the_others_leave(upper) -> None:
-    limits = closed_limits(upper)
+    limits = band_limits(np.zeros(4), upper, closed=True)
     for k in range(4):
         left = 1 - np.delete(upper, k).sum()
         assert limits[k, 0] == pytest.approx(np.clip(left, 0, upper[k]), abs=1e-12)
@@ -136,7 +135,7 @@ def test_the_papers_lower_limit_is_what_the_others_leave(upper) -> None:
 @settings(deadline=None, max_examples=50)
 def test_unseen_lies_between_what_the_limits_leave(one, other) -> None:
     lower, upper = np.minimum(one, other), np.maximum(one, other)
-    unseen_lower, unseen_upper = open_limits(lower, upper)[-1]
+    unseen_lower, unseen_upper = band_limits(lower, upper, closed=False)[-1]
     assert unseen_lower == pytest.approx(max(0, 1 - upper.sum()))
     assert unseen_upper == pytest.approx(max(0, 1 - lower.sum()))
 

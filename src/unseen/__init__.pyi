@@ -44,8 +44,8 @@ from unseen.proportions.closed_set.sord import SORD as SORD
 from unseen.proportions.open_set import OpenSetEstimator as OpenSetEstimator
 from unseen.proportions.per_class.binary import BinaryRescaled as BinaryRescaled
 from unseen.proportions.per_class.incomplete import MPEIncomplete as MPEIncomplete
+from unseen.proportions.per_class.incomplete import MPEProjected as MPEProjected
 from unseen.proportions.per_class.joint import MPEJoint as MPEJoint
-from unseen.proportions.per_class.projected import MPEProjected as MPEProjected
 from unseen.records import Estimate as Estimate
 from unseen.records import MixtureEstimate as MixtureEstimate
 from unseen.records import Notice as Notice

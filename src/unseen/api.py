@@ -14,6 +14,7 @@ from unseen._arrays import card_of, chosen_arrays, on_device
 from unseen._progress import Listener, each, show_progress
 from unseen._random import whole_seed
 from unseen._team import team
+from unseen._wording import NOT_SEEN
 from unseen.drift import Drift
 from unseen.full import check_full, estimate_full
 from unseen.mixture.slope import mixture_proportion as mixture_proportion
@@ -237,14 +238,15 @@ class Comparison(Tabled, Mapping[str, Estimate]):
     --------
     >>> from unseen import Comparison, Estimate
     >>> rows = {"n_labelled": {"cat": 80, "dog": 90}, "n_new": 400}
+    >>> closed = Estimate(("cat", "dog"), [0.7, 0.3], 0.0, "closed", sees_unseen=False, **rows)
     >>> comparison = Comparison({
     ...     "open": Estimate(("cat", "dog"), [0.5, 0.2], 0.3, "open", **rows),
-    ...     "closed": Estimate(("cat", "dog"), [0.7, 0.3], 0.0, "closed", **rows),
+    ...     "closed": closed,
     ... })
     >>> print(comparison)
               cat    dog  unseen
     open    0.500  0.200   0.300
-    closed  0.700  0.300   0.000
+    closed  0.700  0.300       -
     400 new rows
     >>> comparison["open"].unseen
     0.3
@@ -290,7 +292,11 @@ class Comparison(Tabled, Mapping[str, Estimate]):
 
     def _table(self) -> tuple[list[list[str]], list[str]]:
         rows = [
-            [name, *(f"{share:.3f}" for share in (*estimate.proportions, estimate.unseen))]
+            [
+                name,
+                *(f"{share:.3f}" for share in estimate.proportions),
+                f"{estimate.unseen:.3f}" if estimate.sees_unseen else NOT_SEEN,
+            ]
             for name, estimate in self.estimates.items()
         ]
         n_new = next(iter(self.estimates.values())).n_new

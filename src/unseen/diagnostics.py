@@ -360,20 +360,9 @@ def quick_checks(
     for label, pair in zip(classes, pairs, strict=True):
         findings.append(effective_rows(label, len(pair[1]), len(pair[0])))
         findings.append(right_end_bend(label, pair, len(classes)))
-    if all(label in roc and "mu" in roc[label].parameters for label in classes):
-        findings += _model_checks(classes, pairs, roc, random_state)
-    return findings
-
-
-def _model_checks(
-    classes: Sequence[Any],
-    pairs: Sequence[ScorePair],
-    roc: Mapping[Any, RocEvidence],
-    random_state: Any,
-) -> list[Finding]:
-    """Fit of the concave model to each class, and the sum of its slopes."""
+    if not all(label in roc and "mu" in roc[label].parameters for label in classes):
+        return findings
     curves = bootstrap_rocs(pairs, GRID, _QUICK_REPLICATES, random_state)
-    findings = []
     for place, label in enumerate(classes):
         parameters = roc[label].parameters
         model = Concave(mu=parameters["mu"])

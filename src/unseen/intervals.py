@@ -242,7 +242,7 @@ class RocBand(FromReplicates):
         model = Concave() if self.model is None else self.model
         options = confidence, model, self.n_replicates, evidence.seed
         lower, upper = band_slopes(evidence.pairs, *options)
-        return closed_limits(upper) if self.closed else open_limits(lower, upper)
+        return band_limits(lower, upper, self.closed)
 
 
 def stretched_limits(
@@ -291,16 +291,15 @@ def band_slopes(
     return lower, upper
 
 
-def closed_limits(upper: FloatArray) -> FloatArray:
-    """The paper's limits: a lower limit is one minus the upper limits of the other classes."""
-    others = upper.sum() - upper
-    lower = np.clip(1 - others, 0.0, upper)
-    return np.vstack([np.column_stack([lower, upper]), [0.0, 0.0]])
+def band_limits(lower: FloatArray, upper: FloatArray, closed: bool) -> FloatArray:
+    """Limits of each class, and of the unseen share that they leave.
 
-
-def open_limits(lower: FloatArray, upper: FloatArray) -> FloatArray:
-    """Limits of each class, and of the unseen share that they leave."""
+    Those of the paper are ``closed``: a lower limit is one minus the others' upper limits.
+    """
     unseen = np.clip([1 - upper.sum(), 1 - lower.sum()], 0.0, 1.0)
+    if closed:
+        others = upper.sum() - upper
+        lower, unseen = np.clip(1 - others, 0.0, upper), np.zeros(2)
     return np.vstack([np.column_stack([lower, upper]), unseen])
 
 

@@ -21,6 +21,7 @@ from unseen.roc.bootstrap import bootstrap_roc
 from unseen.roc.fit import GRID, fit_roc, fit_sketches
 from unseen.roc.models import Concave, RocModel
 from unseen.roc.sketch import RocSketch
+from unseen.samples import check_sample
 
 SMOOTHING_REPLICATES = 500
 
@@ -159,4 +160,5 @@ def mixture_proportion(
     if random_state is not None:
         chosen.set_params(random_state=random_state)
     chosen._validate_params()
-    return chosen._keep(H, "H")._estimate(F, "F", "H")
+    chosen.labelled_ = check_sample(chosen, H, "H")
+    return chosen._estimate(F, "F", "H")

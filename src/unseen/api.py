@@ -17,7 +17,6 @@ from unseen._team import team
 from unseen._wording import NOT_SEEN
 from unseen.drift import Drift
 from unseen.full import check_full, estimate_full
-from unseen.mixture.slope import mixture_proportion as mixture_proportion
 from unseen.preparing import prepare, scores_as_features
 from unseen.proportions import OpenSetEstimator, ProportionEstimator, all_estimators
 from unseen.proportions.held_out import estimate_against_control, estimate_with_groups

@@ -65,7 +65,8 @@ def bootstrap_roc(
     >>> replicates.mean(axis=0).round(1)
     array([0.7, 0.8, 0.9])
     """
-    grid = _checked_grid(false_alarm, n_replicates)
+    if n_replicates < 1:
+        raise ValueError(f"n_replicates must be >= 1; got {n_replicates}.")
     if max_cells is not None and max_cells < 1:
         raise ValueError(f"max_cells must be >= 1; got {max_cells}.")
     if max_cells is None and sketch.n_labelled + sketch.n_new > EXACT_ROWS:
@@ -73,7 +74,8 @@ def bootstrap_roc(
     counts = sketch.increments() if max_cells is None else sketch.coarse_increments(max_cells)
     held = sum(counts) > 0
     labelled, new = (count[held] for count in counts)
-    rng, replicates = generator(random_state), np.empty((n_replicates, grid.size))
+    rng, grid = generator(random_state), np.asarray(false_alarm, dtype=float)
+    replicates = np.empty((n_replicates, grid.size))
     for part in row_blocks(n_replicates, max(1, _BLOCK_SIZE // labelled.size)):
         n_draws = part.stop - part.start
         weights = _gamma_weights(rng, labelled, n_draws), _gamma_weights(rng, new, n_draws)
@@ -94,7 +96,7 @@ def bootstrap_rocs(
     rows in a pair, weights are drawn per cell and for each class by itself: the dependence between
     classes is lost, and the sum of shares varies too much rather than too little.
     """
-    grid, rng = _checked_grid(false_alarm, n_replicates), generator(random_state)
+    grid, rng = np.asarray(false_alarm, dtype=float), generator(random_state)
     samples = [
         (check_scores(scores_F, "scores_F"), check_scores(scores_H, "scores_H"))
         for scores_F, scores_H in pairs
@@ -144,12 +146,6 @@ def bootstrap_slopes(
         return fit_roc(GRID, curves[:, label], model).right_slope
 
     return np.stack(side_by_side(slopes, range(len(pairs))), axis=1)
-
-
-def _checked_grid(false_alarm: ArrayLike, n_replicates: int) -> FloatArray:
-    if n_replicates < 1:
-        raise ValueError(f"n_replicates must be >= 1; got {n_replicates}.")
-    return np.asarray(false_alarm, dtype=float)
 
 
 def _gamma_weights(rng: np.random.Generator, count: IntArray, n_draws: int) -> FloatArray:

@@ -245,14 +245,13 @@ def _groups_of_new(groups_new: Any, names: NDArray[Any], n_new: int) -> tuple[in
 
     A group that labelled rows have as well keeps its number.
     """
-    if groups_new is None:
-        return 1, np.full(n_new, -1)
-    names_new, group = _checked(groups_new, "groups_new", n_new, "X_new")
-    if len(names_new) == 1:
-        return 1, np.full(n_new, -1)
-    place = {name: number for number, name in enumerate(names.tolist())}
-    numbers = [place.setdefault(name, len(place)) for name in names_new.tolist()]
-    return len(names_new), np.array(numbers)[group]
+    if groups_new is not None:
+        names_new, group = _checked(groups_new, "groups_new", n_new, "X_new")
+        if len(names_new) > 1:
+            place = {name: number for number, name in enumerate(names.tolist())}
+            numbers = [place.setdefault(name, len(place)) for name in names_new.tolist()]
+            return len(names_new), np.array(numbers)[group]
+    return 1, np.full(n_new, -1)
 
 
 def _group_notices(labelled: LabelledRows, group: IntArray, names: NDArray[Any]) -> list[Notice]:

@@ -121,35 +121,32 @@ def by_slope_of(model: RocModel) -> _BySlope:
 def _best_places(
     by_slope: _BySlope, alpha: FloatArray, curves: FloatArray, closed: bool
 ) -> FloatArray:
-    """Slopes and shapes of the least deviance on a lattice, by dynamic programming."""
+    """Slopes and shapes of the least deviance on a lattice, by dynamic programming.
+
+    At a slope the least deviance over the shapes is the vertex of a parabola through three of them.
+    """
     log_value, log_complement = (np.log(part) for part in by_slope.lattice(alpha, _SLOPES))
     log_odds = (log_value - log_complement).reshape(-1, alpha.size)
     at_zero = -2 * log_complement.sum(axis=-1)
-    places = np.empty((*curves.shape[:2], 2))
+    places, shapes = np.empty((*curves.shape[:2], 2)), by_slope.shapes
     for part in row_blocks(len(curves), max(1, _BLOCK_SIZE // (curves.shape[1] * len(log_odds)))):
         gain = curves[part] @ log_odds.T
         deviance = at_zero - 2 * gain.reshape(*gain.shape[:2], *at_zero.shape)
-        profile, shapes = _profile(deviance, by_slope.shapes)
-        chosen = cheapest_slopes(profile, closed)
-        places[part, :, 0] = _SLOPES[chosen]
-        places[part, :, 1] = np.take_along_axis(shapes, chosen[..., np.newaxis], -1)[..., 0]
+        middle = np.clip(np.argmin(deviance, axis=-1), 1, shapes.size - 2)
+        left, centre, right = (
+            np.take_along_axis(deviance, middle[..., np.newaxis] + side, -1)[..., 0]
+            for side in (-1, 0, 1)
+        )
+        to_left = shapes[middle] - shapes[middle - 1]
+        to_right = shapes[middle + 1] - shapes[middle]
+        fall_left, fall_right = (left - centre) / to_left, (right - centre) / to_right
+        bend = (fall_left + fall_right) / (to_left + to_right)
+        tilt = (fall_right * to_left - fall_left * to_right) / (to_left + to_right)
+        shift = np.clip(-tilt / np.maximum(2 * bend, _ROUNDING), -to_left, to_right)
+        chosen = cheapest_slopes(centre + tilt * shift + bend * shift**2, closed)
+        at_least = np.take_along_axis(shapes[middle] + shift, chosen[..., np.newaxis], -1)
+        places[part] = np.stack([_SLOPES[chosen], at_least[..., 0]], axis=-1)
     return by_slope.inside(places)
-
-
-def _profile(deviance: FloatArray, shapes: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Least deviance over the shape, and where: the vertex of a parabola through three points."""
-    middle = np.clip(np.argmin(deviance, axis=-1), 1, shapes.size - 2)[..., np.newaxis]
-    left, centre, right = (
-        np.take_along_axis(deviance, middle + side, -1)[..., 0] for side in (-1, 0, 1)
-    )
-    place = middle[..., 0]
-    to_left, to_right = shapes[place] - shapes[place - 1], shapes[place + 1] - shapes[place]
-    fall_left, fall_right = (left - centre) / to_left, (right - centre) / to_right
-    bend = (fall_left + fall_right) / (to_left + to_right)
-    tilt = (fall_right * to_left - fall_left * to_right) / (to_left + to_right)
-    shift = np.clip(-tilt / np.maximum(2 * bend, _ROUNDING), -to_left, to_right)
-    least = centre + tilt * shift + bend * shift**2
-    return least, shapes[place] + shift
 
 
 def cheapest_slopes(profile: FloatArray, closed: bool = True) -> IntArray:

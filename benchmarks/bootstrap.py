@@ -17,10 +17,9 @@ from sklearn.metrics import roc_curve
 from threadpoolctl import threadpool_limits
 
 from unseen._types import FloatArray
-from unseen.roc import BinomialDeviance, Concave, RocModel, RocSketch, bootstrap_roc, fit_roc
+from unseen.roc import GRID, Concave, RocModel, RocSketch, bootstrap_roc, fit_roc
 
 N_REPLICATES = 1000
-GRID = BinomialDeviance().grid
 # Rows per sample: turns of the loop that are timed, and replicates of the exact bootstrap.
 SIZES = {10_000: (20, 4000), 100_000: (10, 4000), 1_000_000: (3, 1000)}
 MODELS = {"concave, mu = 1": Concave(), "concave, mu free": Concave(mu=None)}
@@ -36,7 +35,7 @@ def sample(n_rows: int, seed: int) -> tuple[FloatArray, FloatArray]:
 
 def ours(F: FloatArray, H: FloatArray, model: RocModel, seed: int) -> tuple[FloatArray, FloatArray]:
     """Replicates of the curve, and the slope of each."""
-    curves = bootstrap_roc(RocSketch.from_scores(F, H), GRID, N_REPLICATES, seed).replicates
+    curves = bootstrap_roc(RocSketch.from_scores(F, H), GRID, N_REPLICATES, seed)
     return curves, fit_roc(GRID, curves, model).right_slope
 
 
@@ -87,7 +86,7 @@ def spread_ratios(F: FloatArray, H: FloatArray, model: RocModel, n_exact: int) -
     """Spread of our replicates over that of the exact bootstrap: slope, and curve pointwise."""
     exact = exact_curves(F, H, n_exact, seed=1)
     sketch = RocSketch.from_scores(F, H)
-    curves = bootstrap_roc(sketch, GRID, 4 * n_exact, random_state=2).replicates
+    curves = bootstrap_roc(sketch, GRID, 4 * n_exact, random_state=2)
     pointwise = curves.std(axis=0) / exact.std(axis=0)
     slopes = fit_roc(GRID, curves, model).right_slope, fit_roc(GRID, exact, model).right_slope
     return {

@@ -24,13 +24,13 @@ from unseen import (
     SaerensEM,
 )
 from unseen._types import FloatArray
-from unseen.intervals import band_slopes, closed_limits
+from unseen.intervals import band_limits, band_slopes
 from unseen.mixture import BestBin, DensityRatio, ROCSlope
 from unseen.mixture.base import MixtureEstimator
 from unseen.mixture.slope import SMOOTHING_REPLICATES
 from unseen.proportions.base import ClosedSetEstimator, PosteriorEstimator
 from unseen.proportions.open_set import OpenSetEstimator
-from unseen.proportions.per_class.incomplete import incomplete_proportions
+from unseen.proportions.per_class.incomplete import incomplete_shares
 from unseen.records import Estimate
 from unseen.roc.models import Concave
 from unseen.samples import LabelledRows
@@ -149,7 +149,8 @@ def joint(trial: Trial) -> Answer:
 
 def per_class(method: MixtureEstimator, trial: Trial) -> Answer:
     """MPE-Incomplete with another estimator of the mixture proportion."""
-    return Answer(*incomplete_proportions(_slopes(method, trial, OURS)))
+    shares = incomplete_shares(_slopes(method, trial, OURS))
+    return Answer(shares[:-1], float(shares[-1]))
 
 
 def projected(trial: Trial) -> Answer:
@@ -188,14 +189,14 @@ def _paper_limits(trial: Trial) -> FloatArray | None:
     """One minus the others' upper limits is a lower limit only if all classes are observed."""
     if not all_observed(trial):
         return None
-    _, upper = band_slopes(
+    bands = band_slopes(
         trial.pair_scores(PAPER).pairs,
         CONFIDENCE,
         Concave(mu=None),
         SMOOTHING_REPLICATES,
         trial.seed,
     )
-    return closed_limits(upper)
+    return band_limits(*bands, closed=True)
 
 
 def _shares(estimate: Estimate) -> Answer:

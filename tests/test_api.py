@@ -203,6 +203,7 @@ def test_the_table_and_its_other_forms(samples) -> None:
     assert lines[0].split() == ["left", "right", "unseen"]
     expected = [f"{share:.3f}" for share in (*one.proportions, one.unseen)]
     assert lines[1].split() == ["MPEIncomplete", *expected]
+    assert lines[2].split()[-1] == "-"  # MPEProjected cannot see the unseen
     assert lines[-1] == "100 new rows"
     assert repr(comparison) == str(comparison)
     assert f"<td>{expected[0]}</td>" in comparison._repr_html_()

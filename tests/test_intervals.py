@@ -16,16 +16,15 @@ from unseen.intervals import (
     IntervalEvidence,
     Percentile,
     RocBand,
+    band_limits,
     band_slopes,
     certified_unseen,
-    closed_limits,
     counting_noise,
-    open_limits,
     simultaneous_tail,
     stretched_limits,
 )
 from unseen.mixture import BestBin
-from unseen.roc import BinomialDeviance, Concave, RocSketch, bootstrap_roc, fit_roc
+from unseen.roc import GRID, Concave, RocSketch, bootstrap_roc, fit_roc
 from unseen.roc.bootstrap import EXACT_ROWS, bootstrap_rocs, bootstrap_slopes
 from unseen.scores import PairScores
 
@@ -125,7 +124,7 @@ def test_a_share_that_was_assumed_keeps_an_interval_of_no_length() -> None:
 @given(SHARES)
 @settings(deadline=None, max_examples=50)
 def test_the_papers_lower_limit_is_what_the_others_leave(upper) -> None:
-    limits = closed_limits(upper)
+    limits = band_limits(np.zeros(4), upper, closed=True)
     for k in range(4):
         left = 1 - np.delete(upper, k).sum()
         assert limits[k, 0] == pytest.approx(np.clip(left, 0, upper[k]), abs=1e-12)
@@ -136,19 +135,18 @@ def test_the_papers_lower_limit_is_what_the_others_leave(upper) -> None:
 @settings(deadline=None, max_examples=50)
 def test_unseen_lies_between_what_the_limits_leave(one, other) -> None:
     lower, upper = np.minimum(one, other), np.maximum(one, other)
-    unseen_lower, unseen_upper = open_limits(lower, upper)[-1]
+    unseen_lower, unseen_upper = band_limits(lower, upper, closed=False)[-1]
     assert unseen_lower == pytest.approx(max(0, 1 - upper.sum()))
     assert unseen_upper == pytest.approx(max(0, 1 - lower.sum()))
 
 
 def test_band_slopes_are_fits_to_the_bands_of_the_roc() -> None:
     pairs = gaussian_pairs([0.5])
-    grid = BinomialDeviance().grid
     lower, upper = band_slopes(pairs, 0.9, Concave(), 400, 0)
-    replicates = bootstrap_roc(RocSketch.from_scores(*pairs[0]), grid, 400, 0).replicates
+    replicates = bootstrap_roc(RocSketch.from_scores(*pairs[0]), GRID, 400, 0)
     low_curve, high_curve = np.quantile(replicates, [0.05, 0.95], axis=0)
-    assert fit_roc(grid, low_curve, Concave()).right_slope == pytest.approx(upper, abs=0.015)
-    assert fit_roc(grid, high_curve, Concave()).right_slope == pytest.approx(lower, abs=0.015)
+    assert fit_roc(GRID, low_curve, Concave()).right_slope == pytest.approx(upper, abs=0.015)
+    assert fit_roc(GRID, high_curve, Concave()).right_slope == pytest.approx(lower, abs=0.015)
     assert lower[0] < 0.5 < upper[0]
 
 
@@ -167,7 +165,7 @@ def test_shared_weights_have_the_law_of_each_class_alone() -> None:
     grid = np.array([0.1, 0.5, 0.9])
     together = bootstrap_rocs(pairs, grid, 3000, 0)
     for k, pair in enumerate(pairs):
-        alone = bootstrap_roc(RocSketch.from_scores(*pair), grid, 3000, 1).replicates
+        alone = bootstrap_roc(RocSketch.from_scores(*pair), grid, 3000, 1)
         assert_allclose(together[:, k].mean(axis=0), alone.mean(axis=0), atol=4e-3)
         assert_allclose(together[:, k].std(axis=0), alone.std(axis=0), rtol=0.1, atol=1e-4)
 
@@ -197,11 +195,11 @@ def test_pairs_must_share_their_new_rows() -> None:
 
 def test_slopes_are_fits_to_the_replicated_curves() -> None:
     pairs = gaussian_pairs([0.5, 0.3], 300)
-    grid, model = BinomialDeviance().grid, Concave()
-    curves = bootstrap_rocs(pairs, grid, 5, 0)
+    model = Concave()
+    curves = bootstrap_rocs(pairs, GRID, 5, 0)
     slopes = bootstrap_slopes(pairs, model, 5, 0)
     for replicate, k in np.ndindex(5, 2):
-        fitted = fit_roc(grid, curves[replicate, k], model)
+        fitted = fit_roc(GRID, curves[replicate, k], model)
         assert_allclose(slopes[replicate, k], fitted.right_slope[0], atol=1e-6)
 
 

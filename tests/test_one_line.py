@@ -16,12 +16,9 @@ DOCS = Path(__file__).parents[1] / "docs"
 FILE = '''
 """The mean posterior of the new rows."""
 
-from typing import Any
-
 import numpy as np
 
-from unseen.proportions.base import PosteriorEstimator
-from unseen.proportions.base import Reading, append_zero_unseen
+from unseen.proportions.base import PosteriorEstimator, Reading, closed_reading
 from unseen.scores import Posteriors
 
 
@@ -30,8 +27,8 @@ class Mine(PosteriorEstimator):
 
     def read(self, scores: Posteriors) -> Reading:
         """Average the posteriors."""
-        shares = append_zero_unseen(scores.new.mean(axis=0))
-        return Reading(shares, lambda n_replicates, seed: np.tile(shares, (n_replicates, 1)))
+        shares = scores.new.mean(axis=0)
+        return closed_reading(shares, lambda n_replicates, rng: np.tile(shares, (n_replicates, 1)))
 '''
 LINE = "from unseen.proportions.closed_set.mine import Mine as Mine\n"
 

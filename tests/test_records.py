@@ -48,6 +48,15 @@ def test_prints_intervals_and_the_certified_bound_when_there() -> None:
     assert lines[5] == "certified: the unseen share is at least 0.210"
 
 
+def test_a_method_that_cannot_see_the_unseen_prints_a_dash_for_it() -> None:
+    intervals = [[0.4, 0.6], [0.1, 0.3], [0.0, 0.0]]
+    closed = {"unseen": 0.0, "sees_unseen": False}
+    assert str(an_estimate(**closed)).splitlines()[3] == "unseen      -              -"
+    line = str(an_estimate(**closed, intervals=intervals)).splitlines()[3]
+    assert line.split() == ["unseen", "-", "-", "-"]
+    assert str(an_estimate(unseen=0.0)).splitlines()[3] == "unseen  0.000              -"
+
+
 def test_the_sentence_says_how_sure_the_share_is() -> None:
     sure = an_estimate(intervals=[[0.4, 0.6], [0.1, 0.3], [0.25, 0.35]]).sentence()
     assert sure.startswith("About 30% of the new rows (25% to 35%) come from classes that ")

@@ -7,7 +7,6 @@ from unseen.api import Comparison as Comparison
 from unseen.api import compare as compare
 from unseen.api import estimate as estimate
 from unseen.api import estimate_from_scores as estimate_from_scores
-from unseen.api import mixture_proportion as mixture_proportion
 from unseen.full import FullPass as FullPass
 from unseen.intervals import Calibrated as Calibrated
 from unseen.intervals import Percentile as Percentile
@@ -29,6 +28,7 @@ from unseen.mixture.dedpul import DensityRatio as DensityRatio
 from unseen.mixture.kernel_mean import KernelMean as KernelMean
 from unseen.mixture.placement import Placement as Placement
 from unseen.mixture.slope import ROCSlope as ROCSlope
+from unseen.mixture.slope import mixture_proportion as mixture_proportion
 from unseen.monitoring import Timeline as Timeline
 from unseen.monitoring import monitor as monitor
 from unseen.persist import load as load
@@ -44,8 +44,8 @@ from unseen.proportions.closed_set.sord import SORD as SORD
 from unseen.proportions.open_set import OpenSetEstimator as OpenSetEstimator
 from unseen.proportions.per_class.binary import BinaryRescaled as BinaryRescaled
 from unseen.proportions.per_class.incomplete import MPEIncomplete as MPEIncomplete
+from unseen.proportions.per_class.incomplete import MPEProjected as MPEProjected
 from unseen.proportions.per_class.joint import MPEJoint as MPEJoint
-from unseen.proportions.per_class.projected import MPEProjected as MPEProjected
 from unseen.records import Estimate as Estimate
 from unseen.records import MixtureEstimate as MixtureEstimate
 from unseen.records import Notice as Notice

@@ -14,16 +14,16 @@ from unseen._arrays import card_of, chosen_arrays, on_device
 from unseen._progress import Listener, each, show_progress
 from unseen._random import whole_seed
 from unseen._team import team
+from unseen._wording import NOT_SEEN
 from unseen.drift import Drift
 from unseen.full import check_full, estimate_full
-from unseen.mixture.slope import mixture_proportion as mixture_proportion
 from unseen.preparing import prepare, scores_as_features
 from unseen.proportions import OpenSetEstimator, ProportionEstimator, all_estimators
 from unseen.proportions.held_out import estimate_against_control, estimate_with_groups
 from unseen.records import Estimate, Notice, Tabled
 from unseen.samples.checks import check_new
 from unseen.samples.draws import MAX_ROWS, Draw
-from unseen.scores import Scorer, Scores
+from unseen.scores import Scores
 
 _FEWEST_ROWS = 10
 
@@ -108,13 +108,9 @@ def estimate(
     0.5
     """
     chosen = chosen_estimator(estimator, random_state)
-    _check_together(groups, groups_new, control, full)
-    if drift is not None and not isinstance(drift, Drift):
-        raise TypeError(f"drift must be the drift of another estimate, or None; got {drift!r}.")
+    _check_arguments(groups, groups_new, control, drift, max_rows, full)
     if full:
         check_full(chosen)
-    if max_rows is not None and max_rows < _FEWEST_ROWS:
-        raise ValueError(f"max_rows must be at least {_FEWEST_ROWS} or None; got {max_rows!r}.")
     draw, every = Draw(max_rows, chosen.random_state), X_new
     X, y, groups = draw.rows("X", X, y, groups, y=y)
     drawn = draw.notices
@@ -144,14 +140,20 @@ def estimate(
     return replace(found, notices=(*drawn, *prepared.told(found.notices)))
 
 
-def _check_together(groups: Any, groups_new: Any, control: Any, full: bool) -> None:
-    """Raise where arguments of :func:`estimate` do not go together."""
+def _check_arguments(
+    groups: Any, groups_new: Any, control: Any, drift: Any, max_rows: int | None, full: bool
+) -> None:
+    """Raise where arguments of :func:`estimate` are none that it takes, or do not go together."""
     if groups is None and groups_new is not None:
         raise ValueError("groups_new needs groups, the group of each labelled row; got None.")
     if groups is not None and control is not None:
         raise ValueError("groups and control must not be given together: a control says more.")
     if full and (groups is not None or control is not None):
         raise ValueError("full counts rows one by one: leave out groups and control.")
+    if drift is not None and not isinstance(drift, Drift):
+        raise TypeError(f"drift must be the drift of another estimate, or None; got {drift!r}.")
+    if max_rows is not None and max_rows < _FEWEST_ROWS:
+        raise ValueError(f"max_rows must be at least {_FEWEST_ROWS} or None; got {max_rows!r}.")
 
 
 def estimate_from_scores(
@@ -237,14 +239,15 @@ class Comparison(Tabled, Mapping[str, Estimate]):
     --------
     >>> from unseen import Comparison, Estimate
     >>> rows = {"n_labelled": {"cat": 80, "dog": 90}, "n_new": 400}
+    >>> closed = Estimate(("cat", "dog"), [0.7, 0.3], 0.0, "closed", sees_unseen=False, **rows)
     >>> comparison = Comparison({
     ...     "open": Estimate(("cat", "dog"), [0.5, 0.2], 0.3, "open", **rows),
-    ...     "closed": Estimate(("cat", "dog"), [0.7, 0.3], 0.0, "closed", **rows),
+    ...     "closed": closed,
     ... })
     >>> print(comparison)
               cat    dog  unseen
     open    0.500  0.200   0.300
-    closed  0.700  0.300   0.000
+    closed  0.700  0.300       -
     400 new rows
     >>> comparison["open"].unseen
     0.3
@@ -290,7 +293,11 @@ class Comparison(Tabled, Mapping[str, Estimate]):
 
     def _table(self) -> tuple[list[list[str]], list[str]]:
         rows = [
-            [name, *(f"{share:.3f}" for share in (*estimate.proportions, estimate.unseen))]
+            [
+                name,
+                *(f"{share:.3f}" for share in estimate.proportions),
+                f"{estimate.unseen:.3f}" if estimate.sees_unseen else NOT_SEEN,
+            ]
             for name, estimate in self.estimates.items()
         ]
         n_new = next(iter(self.estimates.values())).n_new
@@ -351,8 +358,18 @@ def compare(
         # A whole number: a RandomState would draw another seed each time that it is asked.
         one.set_params(random_state=whole_seed(one.random_state) if own else seed)
         one.fit(X, y)
+    scorers = {name: one.scorer(whole_seed(one.random_state)) for name, one in chosen.items()}
+    served = {name: sum(map(one.serves, scorers.values())) for name, one in scorers.items()}
+    scores: dict[str, Scores] = {}
+    made: list[str] = []
     with team():
-        scores = _shared_scores(chosen, X_new)
+        # A scorer that serves more comes first, so that the others find its scores made.
+        for name in each(sorted(scorers, key=lambda name: -served[name])):
+            maker = next((one for one in made if scorers[one].serves(scorers[name])), name)
+            if maker == name:
+                made.append(name)
+                scores[name] = chosen[name].scores(X_new)
+            scores[name] = scores[maker]
         read = chosen_arrays().side_by_side(
             lambda name: chosen[name].from_scores(scores[name]), list(chosen)
         )
@@ -385,23 +402,3 @@ def _by_name(
     if twice:
         raise ValueError(f"estimators must differ; got {twice[0]} more than once.")
     return dict(zip(names, listed, strict=True))
-
-
-def _shared_scores(
-    estimators: Mapping[str, ProportionEstimator], X_new: ArrayLike
-) -> dict[str, Scores]:
-    """Scores for each estimator; a scorer that serves several is run once."""
-    scorers = {name: one.scorer(whole_seed(one.random_state)) for name, one in estimators.items()}
-    served = {
-        name: sum(one.serves(other) for other in scorers.values()) for name, one in scorers.items()
-    }
-    made: list[tuple[Scorer, Scores]] = []
-    scores = {}
-    # A scorer that serves more comes first, so that the others find its scores made.
-    for name in each(sorted(scorers, key=lambda name: -served[name])):
-        ready = next((found for one, found in made if one.serves(scorers[name])), None)
-        if ready is None:
-            ready = estimators[name].scores(X_new)
-            made.append((scorers[name], ready))
-        scores[name] = ready
-    return scores

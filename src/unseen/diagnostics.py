@@ -17,7 +17,7 @@ from scipy.stats import norm, rankdata
 from unseen._types import FloatArray, ScorePair
 from unseen.records import Notice, RocEvidence
 from unseen.roc.bootstrap import STRETCH, bootstrap_rocs, bootstrap_slopes
-from unseen.roc.fit import BinomialDeviance, fit_roc
+from unseen.roc.fit import GRID, fit_roc, fit_sketches
 from unseen.roc.models import Concave
 from unseen.roc.sketch import RocSketch, concave_hull
 
@@ -236,7 +236,7 @@ def hidden_share(
     True
     """
     sketch, model = RocSketch.from_scores(*pair), Concave()
-    value = float(BinomialDeviance().fit_sketch(sketch, model).right_slope[0])
+    value = float(fit_sketches([sketch], model).right_slope[0])
     draws = bootstrap_slopes([pair], model, _HIDDEN_REPLICATES, random_state)
     reach = norm.isf(_LEVEL / n_classes) * STRETCH * float(draws.std())
     interval = max(0.0, value - reach), min(1.0, value + reach)
@@ -360,32 +360,20 @@ def quick_checks(
     for label, pair in zip(classes, pairs, strict=True):
         findings.append(effective_rows(label, len(pair[1]), len(pair[0])))
         findings.append(right_end_bend(label, pair, len(classes)))
-    if all(label in roc and "mu" in roc[label].parameters for label in classes):
-        findings += _model_checks(classes, pairs, roc, random_state)
-    return findings
-
-
-def _model_checks(
-    classes: Sequence[Any],
-    pairs: Sequence[ScorePair],
-    roc: Mapping[Any, RocEvidence],
-    random_state: Any,
-) -> list[Finding]:
-    """Fit of the concave model to each class, and the sum of its slopes."""
-    grid = BinomialDeviance().grid
-    curves = bootstrap_rocs(pairs, grid, _QUICK_REPLICATES, random_state)
-    findings = []
+    if not all(label in roc and "mu" in roc[label].parameters for label in classes):
+        return findings
+    curves = bootstrap_rocs(pairs, GRID, _QUICK_REPLICATES, random_state)
     for place, label in enumerate(classes):
         parameters = roc[label].parameters
         model = Concave(mu=parameters["mu"])
-        fitted = model.value(grid, [parameters["gamma"], parameters["Delta"]])
-        empirical = np.interp(grid, *RocSketch.from_scores(*pairs[place]).roc())
+        fitted = model.value(GRID, [parameters["gamma"], parameters["Delta"]])
+        empirical = np.interp(GRID, *RocSketch.from_scores(*pairs[place]).roc())
         spread = curves[:, place].std(axis=0)
-        findings.append(misfit(label, grid, empirical, fitted, spread, len(classes)))
+        findings.append(misfit(label, GRID, empirical, fitted, spread, len(classes)))
     slopes = np.array([roc[label].right_slope for label in classes])
     spread_of_sum = 0.0
     if slopes.sum() > 1:  # else no spread is needed, and the fits are expensive
-        fitted_slopes = fit_roc(grid, curves.reshape(-1, len(grid)), Concave()).right_slope
+        fitted_slopes = fit_roc(GRID, curves.reshape(-1, len(GRID)), Concave()).right_slope
         spread_of_sum = float(fitted_slopes.reshape(len(curves), -1).sum(axis=1).std())
     return [*findings, overfull(slopes, spread_of_sum)]
 

@@ -19,7 +19,7 @@ from unseen._frozen import Frozen
 from unseen._types import FloatArray, ScorePair
 from unseen.mixture.bound import CertifiedBound, Form
 from unseen.roc.bootstrap import STRETCH, bootstrap_rocs
-from unseen.roc.fit import BinomialDeviance, fit_roc
+from unseen.roc.fit import GRID, fit_roc
 from unseen.roc.models import Concave, RocModel
 
 
@@ -242,7 +242,7 @@ class RocBand(FromReplicates):
         model = Concave() if self.model is None else self.model
         options = confidence, model, self.n_replicates, evidence.seed
         lower, upper = band_slopes(evidence.pairs, *options)
-        return closed_limits(upper) if self.closed else open_limits(lower, upper)
+        return band_limits(lower, upper, self.closed)
 
 
 def stretched_limits(
@@ -283,24 +283,23 @@ def band_slopes(
     random_state: Any,
 ) -> tuple[FloatArray, FloatArray]:
     """Lower and upper limits (K,): slopes fitted to the upper and lower band of each ROC."""
-    grid, tail = BinomialDeviance().grid, (1 - confidence) / 2
-    curves = bootstrap_rocs(pairs, grid, n_replicates, random_state)
+    tail = (1 - confidence) / 2
+    curves = bootstrap_rocs(pairs, GRID, n_replicates, random_state)
     bands = np.quantile(curves, [1 - tail, tail], axis=0)
-    slopes = [fit_roc(grid, bands[:, label], model).right_slope for label in range(len(pairs))]
+    slopes = [fit_roc(GRID, bands[:, label], model).right_slope for label in range(len(pairs))]
     lower, upper = np.sort(slopes, axis=1).T
     return lower, upper
 
 
-def closed_limits(upper: FloatArray) -> FloatArray:
-    """The paper's limits: a lower limit is one minus the upper limits of the other classes."""
-    others = upper.sum() - upper
-    lower = np.clip(1 - others, 0.0, upper)
-    return np.vstack([np.column_stack([lower, upper]), [0.0, 0.0]])
+def band_limits(lower: FloatArray, upper: FloatArray, closed: bool) -> FloatArray:
+    """Limits of each class, and of the unseen share that they leave.
 
-
-def open_limits(lower: FloatArray, upper: FloatArray) -> FloatArray:
-    """Limits of each class, and of the unseen share that they leave."""
+    Those of the paper are ``closed``: a lower limit is one minus the others' upper limits.
+    """
     unseen = np.clip([1 - upper.sum(), 1 - lower.sum()], 0.0, 1.0)
+    if closed:
+        others = upper.sum() - upper
+        lower, unseen = np.clip(1 - others, 0.0, upper), np.zeros(2)
     return np.vstack([np.column_stack([lower, upper]), unseen])
 
 

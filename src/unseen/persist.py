@@ -192,16 +192,20 @@ def load(path: str | Path, trusted: Iterable[str | type] = ()) -> Any:
         one if isinstance(one, str) else f"{one.__module__}.{one.__qualname__}" for one in trusted
     }
     data = Path(path).read_bytes()
+    _check_header(data, path)
     with _reading(path):
-        header = _read_header(data)
         asked_for = set(skops.get_untrusted_types(data=data))
-    _check_release(header, path)
     known |= {name for name in asked_for if name in _TRUSTED_TYPES or _is_ours(name)}
     unknown = sorted(asked_for - known)
     if unknown:
+        names = ", ".join(f'"{name}"' for name in unknown)
+        advice = "This version of unseen lacks a type of its own there: fit and save again."
+        if not any(name.startswith("unseen.") for name in unknown):  # no trust brings back ours
+            call = f"unseen.load(path, trusted=[{names}])"
+            advice = f"If you know these types, and who wrote the file: {call}."
         raise TypeError(
             f"path must hold trusted types only; {path} holds {', '.join(unknown)}. Nothing was "
-            f"loaded. {_advice(unknown)}"
+            f"loaded. {advice}"
         )
     with _reading(path):
         found = skops.loads(data, trusted=sorted(known))
@@ -274,24 +278,21 @@ def _reading(path: str | Path) -> Iterator[None]:
         ) from error
 
 
-def _read_header(data: bytes) -> dict[str, Any]:
-    with ZipFile(BytesIO(data)) as archive:
+def _check_header(data: bytes, path: str | Path) -> None:
+    """Refuse what unpacks to too much or has a newer format; warn of another release."""
+    with _reading(path), ZipFile(BytesIO(data)) as archive:
         limits = {_HEADER: _LARGEST_HEADER, "schema.json": _LARGEST_SCHEMA}
         for member, largest in limits.items():
             n_bytes = archive.getinfo(member).file_size
             if n_bytes > largest:
                 raise ValueError(f"{member} must have at most {largest} bytes; it has {n_bytes}")
         header = json.loads(archive.read(_HEADER))
-    if not isinstance(header["format"], int) or not isinstance(header["versions"]["unseen"], str):
-        raise TypeError("the header must have a whole number and a version")
-    return dict(header)
-
-
-def _check_release(header: dict[str, Any], path: str | Path) -> None:
-    saved_by = header["versions"]["unseen"]
-    if header["format"] > FORMAT:
+        layout, saved_by = header["format"], header["versions"]["unseen"]
+        if not isinstance(layout, int) or not isinstance(saved_by, str):
+            raise TypeError("the header must have a whole number and a version")
+    if layout > FORMAT:
         raise ValueError(
-            f"path must have format {FORMAT} or older; {path} has format {header['format']} of "
+            f"path must have format {FORMAT} or older; {path} has format {layout} of "
             f"unseen {saved_by}, and this is unseen {__version__}. Upgrade unseen."
         )
     # Releases understand each other that agree in 1 of 1.4.2, but in 0.4 of 0.4.2.
@@ -304,14 +305,6 @@ def _check_release(header: dict[str, Any], path: str | Path) -> None:
             f"{path} was saved by unseen {saved_by} and is loaded by unseen {__version__}: a "
             "fitted estimator may answer differently, or fail. Fit it again if it does."
         )
-
-
-def _advice(unknown: list[str]) -> str:
-    """What to do about types that are not trusted; trust brings back none that is gone."""
-    if any(name.startswith("unseen.") for name in unknown):
-        return "This version of unseen lacks a type of its own there: fit and save again."
-    names = ", ".join(f'"{name}"' for name in unknown)
-    return f"If you know these types, and who wrote the file: unseen.load(path, trusted=[{names}])."
 
 
 def _is_ours(name: str) -> bool:

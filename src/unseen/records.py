@@ -19,7 +19,7 @@ from unseen._frozen import Frozen, plain
 from unseen._optional import needed
 from unseen._types import FloatArray
 from unseen._version import library_versions
-from unseen._wording import NO_SHARE, html_table, text_table, unseen_sentence
+from unseen._wording import NO_SHARE, NOT_SEEN, html_table, text_table, unseen_sentence
 
 if TYPE_CHECKING:
     from unseen.drift import Control, Drift, HeldOut
@@ -409,14 +409,16 @@ class Estimate(Tabled):
 
         ``options``, such as ``ax``, are those of :meth:`unseen.plots.SharesDisplay.from_estimate`.
         """
-        return _above("plots").SharesDisplay.from_estimate(self, **options)
+        # What draws records stands above them, and is loaded only when it is called upon.
+        return import_module("unseen.plots").SharesDisplay.from_estimate(self, **options)
 
     def report(self, path: str | PathLike[str]) -> None:
         """Write one self-contained HTML page about this estimate.
 
         An existing file at ``path`` is replaced only by a whole new one.
         """
-        _above("report").write_report(_above("study").Study(self), path)
+        study = import_module("unseen.study").Study(self)
+        import_module("unseen.report").write_report(study, path)
 
     def _table(self) -> tuple[list[list[str]], list[str]]:
         columns = {
@@ -425,6 +427,9 @@ class Estimate(Tabled):
         }
         if self.intervals is not None:
             columns["interval"] = [f"{low:.3f} to {high:.3f}" for low, high in self.intervals]
+        if not self.sees_unseen:
+            for numbers in [*columns.values()][1:]:
+                numbers[-1] = NOT_SEEN
         columns["labelled rows"] = [*(str(self.n_labelled[label]) for label in self.classes), "-"]
         below = [f"{self.method}, {self.n_new} new rows"]
         if self.unseen_certified is not None:
@@ -439,8 +444,3 @@ class EstimatesMixture(Protocol):
     def from_scores(self, scores_F: ArrayLike, scores_H: ArrayLike) -> MixtureEstimate:
         """Estimate the share of H in F."""
         ...
-
-
-def _above(module: str) -> Any:
-    """A module that draws records: those stand above, and are loaded only when called upon."""
-    return import_module(f"unseen.{module}")

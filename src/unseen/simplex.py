@@ -38,7 +38,14 @@ _OTHER_KIND = 0.8
 
 def project(points: ArrayLike) -> FloatArray:
     """Nearest points of ``{p >= 0, sum p = 1}`` to points of shape (..., K)."""
-    raw = _finite_points(points)
+    raw = np.asarray(points, dtype=np.float64)
+    if raw.ndim == 0 or raw.shape[-1] == 0:
+        raise ValueError(
+            f"points must hold at least one coordinate per row; got shape {raw.shape}."
+        )
+    if not np.isfinite(raw).all():
+        bad = int((~np.isfinite(raw)).sum())
+        raise ValueError(f"points must be finite; got {bad} NaN or infinite of {raw.size}.")
     # Shifting a point along (1, ..., 1) leaves its projection alone and spares digits.
     raw = raw - raw.max(axis=-1, keepdims=True)
     falling = -np.sort(-raw, axis=-1)
@@ -55,22 +62,8 @@ def project_open(points: ArrayLike) -> FloatArray:
 
     One minus their sum is the share left to unseen classes.
     """
-    raw = _finite_points(points)
-    clipped = np.maximum(raw, 0.0)
-    inside = clipped.sum(axis=-1, keepdims=True) <= 1
-    return np.where(inside, clipped, project(raw))
-
-
-def _finite_points(points: ArrayLike) -> FloatArray:
-    values = np.asarray(points, dtype=np.float64)
-    if values.ndim == 0 or values.shape[-1] == 0:
-        raise ValueError(
-            f"points must hold at least one coordinate per row; got shape {values.shape}."
-        )
-    if not np.isfinite(values).all():
-        bad = int((~np.isfinite(values)).sum())
-        raise ValueError(f"points must be finite; got {bad} NaN or infinite of {values.size}.")
-    return values
+    closed, clipped = project(points), np.maximum(np.asarray(points, dtype=np.float64), 0.0)
+    return np.where(clipped.sum(axis=-1, keepdims=True) <= 1, clipped, closed)
 
 
 def on_support(

@@ -207,7 +207,7 @@ def test_the_spike_is_a_point_mass_at_one() -> None:
     odds = (1 - 0.9) / 0.9 * np.exp(posterior.log_bayes_factor)
     assert_allclose(mixed, odds / (1 + odds))
     assert posterior.quantile(mixed + 1e-9) == 1.0 > posterior.quantile(mixed / 2)
-    draws = posterior.draws(4000, 0)
+    draws = posterior.quantile(np.random.default_rng(0).random(4000))
     assert_allclose(np.mean(draws < 1), mixed, atol=0.03)
     assert one_score([0.0, 1.0], [0.0, 1.0], prior_closed=1.0).quantile(0.5) == 1.0
 

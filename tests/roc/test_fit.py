@@ -1,17 +1,15 @@
-import re
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
 from reference.roc_twins import minimise_deviance
-from unseen.roc.fit import BinomialDeviance, fit_roc
+from unseen.roc.fit import GRID, fit_roc, fit_sketches
 from unseen.roc.models import Concave, Gaussian, RocModel
 from unseen.roc.sketch import RocSketch
 
 MODELS = [Concave(), Concave(mu=None), Gaussian()]
 each_model = pytest.mark.parametrize("model", MODELS, ids=str)
-ALPHA = BinomialDeviance().grid
+ALPHA = GRID
 
 
 def gaussian_sketch(seed: int, n: int) -> RocSketch:
@@ -71,7 +69,7 @@ def test_extreme_samples_give_a_sane_slope(model: RocModel) -> None:
 
     def slope(scores_F: np.ndarray, scores_H: np.ndarray) -> float:
         sketch = RocSketch.from_scores(scores_F, scores_H)
-        return float(BinomialDeviance().fit_sketch(sketch, model).right_slope[0])
+        return float(fit_sketches([sketch], model).right_slope[0])
 
     assert slope(rng.normal(20, 1, 200), same) < 0.01
     assert_allclose(slope(np.zeros(30), np.zeros(40)), 1, atol=0.01)
@@ -87,7 +85,7 @@ def test_half_separable_data_do_not_get_stuck() -> None:
         known = int(1000 * nu)
         F = np.r_[rng.normal(size=known), rng.normal(30, 1, 1000 - known)]
         sketch = RocSketch.from_scores(F, rng.normal(size=1000))
-        found = BinomialDeviance().fit_sketch(sketch, Concave()).right_slope[0]
+        found = fit_sketches([sketch], Concave()).right_slope[0]
         assert_allclose(found, nu, atol=0.01)
 
 
@@ -107,11 +105,10 @@ def test_bad_curves_are_named(
         fit_roc(false_alarm, detection, Concave())
 
 
-@pytest.mark.parametrize("n_points", [1, -3, 2.5, 200.0, "200"])
-def test_a_bad_number_of_points_is_named(n_points) -> None:
-    message = f"n_points must be a whole number >= 2; got {n_points!r}."
-    with pytest.raises(ValueError, match=re.escape(message)):
-        BinomialDeviance(n_points)
+def test_the_grid_of_all_fits_cannot_be_changed() -> None:
+    assert_allclose(GRID, np.arange(0.0025, 1, 0.005))
+    with pytest.raises(ValueError, match="read-only"):
+        GRID[0] = 0.5
 
 
 def test_fitted_curves_can_be_compared_hashed_and_not_changed() -> None:

@@ -49,7 +49,7 @@ def test_logarithms_of_sums_are_scipys() -> None:
 
 def test_rates_of_a_lattice_are_those_of_its_curves() -> None:
     gamma, separations = np.array([0.0, 0.4, 1.0]), np.array([1.0, 3.0])
-    lattice = CurveLattice(gamma, separations, 0.3, (0.6, 4.5), 0.03)
+    lattice = CurveLattice(0.3, (0.6, 4.5), 0.03, gamma, separations)
     shapes = ndtr(ndtri(FALSE_ALARMS) + separations[:, None])
     curves = (1 - gamma[:, None, None]) * shapes + gamma[:, None, None] * FALSE_ALARMS
     of_shapes = lattice.rate.reshape(3, -1, N_CELLS)[:, :2]

@@ -39,17 +39,8 @@ class LabelledSample(BaseEstimator):
 
         ``y`` is ignored; it is there for scikit-learn's tools.
         """
-        return self._keep(X, "X")
-
-    def _keep(self, X: ArrayLike, name: str) -> Self:
-        """Keep the sample of H; ``name`` is the user's name for it."""
-        self.labelled_ = check_sample(self, X, name)
+        self.labelled_ = check_sample(self, X, "X")
         return self
-
-    def _checked_new(self, X_new: ArrayLike, name: str = "X_new", known: str = "X") -> Any:
-        """The sample of F, stored like H, after checks that it has the columns of H."""
-        check_is_fitted(self)
-        return check_new(self.labelled_, X_new, name, known)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -86,11 +77,12 @@ class MixtureEstimator(LabelledSample, ABC):
 
     def estimate(self, X_new: ArrayLike) -> MixtureEstimate:
         """Estimate the share of H in the new sample, which has the columns of the labelled one."""
+        check_is_fitted(self)
         return self._estimate(X_new, "X_new", "X")
 
     def _estimate(self, X_new: ArrayLike, name: str, known: str) -> MixtureEstimate:
         """Estimate from samples; ``name`` and ``known`` are the user's names for F and H."""
-        new = self._checked_new(X_new, name, known)
+        new = check_new(self.labelled_, X_new, name, known)
         n_folds = getattr(self, "n_folds", 1)
         check_fold_rows(new.shape[0], name, n_folds)
         check_fold_rows(self.labelled_.rows.shape[0], known, n_folds)

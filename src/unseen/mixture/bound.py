@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import beta
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from unseen._random import seeded
 from unseen._sklearn import Interval, StrOptions
@@ -29,6 +30,7 @@ from unseen._types import FloatArray, IntArray
 from unseen.mixture.base import LabelledSample
 from unseen.records import UpperBound
 from unseen.roc.sketch import RocSketch
+from unseen.samples import check_new
 from unseen.scores.base import stack_samples
 from unseen.scores.crossfit import log_odds
 from unseen.scores.klr import KernelLogisticRegression
@@ -133,8 +135,9 @@ class CertifiedBound(LabelledSample):
 
     def bound(self, X_new: ArrayLike) -> UpperBound:
         """Bound the share of H in the new sample, which has the columns of the labelled one."""
-        new, rng = self._checked_new(X_new), check_random_state(self.random_state)
-        learn_F, count_F = _halves(new, "X_new", rng)
+        check_is_fitted(self)
+        rng = check_random_state(self.random_state)
+        learn_F, count_F = _halves(check_new(self.labelled_, X_new), "X_new", rng)
         learn_H, count_H = _halves(self.labelled_.rows, "X", rng)
         rows, is_F = stack_samples(learn_F, learn_H)
         chosen = KernelLogisticRegression() if self.classifier is None else self.classifier

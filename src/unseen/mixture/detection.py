@@ -62,7 +62,7 @@ def detection_power(
     share = n_new / n_rows
     limits = separation_limits(n_rows * share * (1 - share))
     separations = np.geomspace(*limits, _SEPARATIONS)
-    lattice = CurveLattice(_GAMMA, separations, share, limits, small_share)
+    lattice = CurveLattice(share, limits, small_share, _GAMMA, separations)
     # The concave hull of the ROC of each class and scale, at the tabled false alarms.
     sketches = [[RocSketch.from_scores(*pair) for pair in scales] for scales in hidden]
     hulls = [[concave_hull(*sketch.roc()) for sketch in scales] for scales in sketches]

@@ -57,28 +57,16 @@ class HullDistance:
         self.points = np.linalg.cholesky(kernel + _RIDGE * np.eye(kernel.shape[0])).T
         self.mean_F = self.points[:, :n_new].mean(axis=1)
         self.mean_H = self.points[:, n_new:].mean(axis=1)
+        # The slope of d as λ grows without limit, ||F - H||.
+        self.final_slope = float(np.linalg.norm(self.mean_F - self.mean_H))
 
-    @property
-    def final_slope(self) -> float:
-        """Slope of d as λ grows without limit: ||F - H||."""
-        return float(np.linalg.norm(self.mean_F - self.mean_H))
-
-    def residual(self, lam: float) -> FloatArray:
-        """The vector from the hull to ``λ F + (1 - λ) H``."""
+    def __call__(self, lam: float) -> tuple[float, float]:
+        """d(λ), and d'(λ) with the nearest point held still (envelope theorem)."""
         target = lam * self.mean_F + (1 - lam) * self.mean_H
-        return target - self.points @ nearest_in_hull(self.points, target)
-
-    def distance(self, lam: float) -> float:
-        """d(λ)."""
-        return float(np.linalg.norm(self.residual(lam)))
-
-    def slope(self, lam: float) -> float:
-        """d'(λ), with the nearest point held still (envelope theorem)."""
-        residual = self.residual(lam)
+        residual = target - self.points @ nearest_in_hull(self.points, target)
         length = np.linalg.norm(residual)
-        if length == 0:
-            return 0.0
-        return float(residual @ (self.mean_F - self.mean_H) / length)
+        slope = 0.0 if length == 0 else residual @ (self.mean_F - self.mean_H) / length
+        return float(length), float(slope)
 
 
 def gaussian_kernel(squared: FloatArray, n_new: int, bandwidth: float | None) -> FloatArray:
@@ -93,24 +81,21 @@ def gaussian_kernel(squared: FloatArray, n_new: int, bandwidth: float | None) ->
     return max(kernels, key=lambda kernel: float(contrast @ kernel @ contrast))
 
 
-def squared_distances(rows: Any) -> FloatArray:
-    """Squared distances of all rows; ``x² - 2 x y + y²`` would round by more than the ridge."""
-    if hasattr(rows, "tocsr"):
-        rows = rows[:, np.unique(rows.indices)].toarray()
-    values = np.asarray(rows, dtype=np.float64)
-    return cdist(values, values, "sqeuclidean")
-
-
 def kernel_mean_proportion(F: Any, H: Any, variant: str, bandwidth: float | None) -> float:
     """KM1 or KM2 on two samples of rows; d is convex, so its slope is bisected."""
-    squared = squared_distances(stack_samples(F, H)[0])
+    rows = stack_samples(F, H)[0]
+    if hasattr(rows, "tocsr"):
+        rows = rows[:, np.unique(rows.indices)].toarray()
+    rows = np.asarray(rows, dtype=np.float64)
+    # ``x² - 2 x y + y²`` would round by more than the ridge.
+    squared = cdist(rows, rows, "sqeuclidean")
     if not squared.any():
         return 1.0  # one point, many times over: F and H are the same distribution
     hull = HullDistance(gaussian_kernel(squared, F.shape[0], bandwidth), F.shape[0])
     # The slope of d beyond which λ is larger than λ*, Sec. 6 of [1]_.
     threshold = float(min(F.shape[0], H.shape[0]) ** -0.5)
     if variant == "km2":
-        first_slope = hull.distance(1 + _FIRST_STEP) / _FIRST_STEP
+        first_slope = hull(1 + _FIRST_STEP)[0] / _FIRST_STEP
         threshold = 0.8 * first_slope + 0.2 * hull.final_slope
     # If none of H is in F, d is straight and KM2's threshold equals its slope: it counts as passed.
     threshold *= 1 - _ROUNDING
@@ -121,7 +106,7 @@ def kernel_mean_proportion(F: Any, H: Any, variant: str, bandwidth: float | None
     low, high = 0.0, 1.0
     while high - low > _TOLERANCE:
         middle = (low + high) / 2
-        passed = hull.slope(1 / (1 - middle)) > threshold
+        passed = hull(1 / (1 - middle))[1] > threshold
         low, high = (low, middle) if passed else (middle, high)
     return (low + high) / 2
 

@@ -181,10 +181,6 @@ class PlacementPosterior(Frozen):
         middle = np.cumsum(self.probability) - self.probability / 2
         return np.interp(np.asarray(level, dtype=float), middle, self.share)
 
-    def draws(self, n_draws: int, random_state: Any = None) -> FloatArray:
-        """Draws of ν, the prior_closed at 1 included."""
-        return self.quantile(generator(random_state).random(n_draws))
-
 
 def for_intervals(posterior: PlacementPosterior) -> PlacementPosterior:
     """What intervals are made from: even odds at least, wider than the posterior, upwards more.
@@ -259,7 +255,7 @@ class Placement(MixtureEstimator):
     ) -> FloatArray:
         """Draws of ν from its posterior; ``random_state=None`` takes the seed of the estimator."""
         seed = self.random_state if random_state is None else random_state
-        return self._posterior(sketch).draws(n_replicates, seed)
+        return self._posterior(sketch).quantile(generator(seed).random(n_replicates))
 
     def _posterior(self, sketch: RocSketch) -> PlacementPosterior:
         self._validate_params()

@@ -18,9 +18,10 @@ from unseen.mixture.base import MixtureEstimator, clipped_estimate
 from unseen.mixture.bound import CertifiedBound
 from unseen.records import MixtureEstimate
 from unseen.roc.bootstrap import bootstrap_roc
-from unseen.roc.fit import BinomialDeviance, fit_roc
+from unseen.roc.fit import GRID, fit_roc, fit_sketches
 from unseen.roc.models import Concave, RocModel
 from unseen.roc.sketch import RocSketch
+from unseen.samples import check_sample
 
 SMOOTHING_REPLICATES = 500
 
@@ -78,13 +79,12 @@ class ROCSlope(MixtureEstimator):
     def from_sketch(self, sketch: RocSketch) -> MixtureEstimate:
         """Estimate from the counts behind a ROC; ``roc.parameters`` holds the fitted ones."""
         self._validate_params()
-        model, deviance = self._model(), BinomialDeviance()
+        model = self._model()
         if self.smooth:
-            grid = deviance.grid
-            bootstrap = bootstrap_roc(sketch, grid, SMOOTHING_REPLICATES, self.random_state)
-            fitted = fit_roc(grid, bootstrap.mean, model)
+            curves = bootstrap_roc(sketch, GRID, SMOOTHING_REPLICATES, self.random_state)
+            fitted = fit_roc(GRID, curves.mean(axis=0), model)
         else:
-            fitted = deviance.fit_sketch(sketch, model)
+            fitted = fit_sketches([sketch], model)
         slope, parameters = float(fitted.right_slope[0]), model.named(fitted.parameters[0])
         return clipped_estimate(type(self).__name__, sketch, slope, parameters)
 
@@ -97,8 +97,8 @@ class ROCSlope(MixtureEstimator):
         """
         self._validate_params()
         seed = self.random_state if random_state is None else random_state
-        bootstrap = bootstrap_roc(sketch, BinomialDeviance().grid, n_replicates, seed)
-        return fit_roc(bootstrap.false_alarm, bootstrap.replicates, self._model()).right_slope
+        curves = bootstrap_roc(sketch, GRID, n_replicates, seed)
+        return fit_roc(GRID, curves, self._model()).right_slope
 
     def _model(self) -> RocModel:
         return Concave() if self.model is None else self.model
@@ -160,4 +160,5 @@ def mixture_proportion(
     if random_state is not None:
         chosen.set_params(random_state=random_state)
     chosen._validate_params()
-    return chosen._keep(H, "H")._estimate(F, "F", "H")
+    chosen.labelled_ = check_sample(chosen, H, "H")
+    return chosen._estimate(F, "F", "H")

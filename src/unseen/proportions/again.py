@@ -34,21 +34,26 @@ def asked_again(
     ``own`` are the labelled rows. Each way to ask costs another estimate. The verdict stays that of
     all columns. Rows that are taken for a new class could be laid anywhere.
     """
-    if estimate.drift is None or estimate.drift.verdict == "still":
+    found = estimate.drift
+    if found is None or found.verdict == "still":
         return estimate
-    told = _without_columns(estimator, own, estimate, rows)
-    if told.drift is None or told.drift.answered is not None or told.drift.as_class:
+    told = _without_columns(estimator, own, estimate, found, rows)
+    found = told.drift or found
+    if found.answered is not None or found.as_class or found.probability_moved <= _LIKELY:
         return told
-    return _laid_back(estimator, own, told, rows)
+    return _laid_back(estimator, own, told, found, rows)
 
 
 def _without_columns(
-    estimator: ProportionEstimator, own: LabelledRows, estimate: Estimate, rows: Matrix
+    estimator: ProportionEstimator,
+    own: LabelledRows,
+    estimate: Estimate,
+    found: Drift,
+    rows: Matrix,
 ) -> Estimate:
     """Ask without the columns that hold stray values, or else those that moved most, if few."""
-    found = estimate.drift
-    left_out = () if found is None else few_columns(found, rows.shape[1])
-    if found is None or not left_out:
+    left_out = few_columns(found, rows.shape[1])
+    if not left_out:
         return estimate
     names = own.names or range(rows.shape[1])
     kept = [place for place, name in enumerate(names) if name not in left_out]
@@ -66,11 +71,14 @@ def _without_columns(
 
 
 def _laid_back(
-    estimator: ProportionEstimator, own: LabelledRows, estimate: Estimate, rows: Matrix
+    estimator: ProportionEstimator,
+    own: LabelledRows,
+    estimate: Estimate,
+    found: Drift,
+    rows: Matrix,
 ) -> Estimate:
     """Ask of the rows without a shift and a factor of each column."""
-    found = estimate.drift
-    if found is None or found.probability_moved <= _LIKELY or len(own.classes) == 1:
+    if len(own.classes) == 1:
         return estimate
     with own_threads():  # or rounding would depend on the number of cores
         laid = laid_back(own, rows)

@@ -101,22 +101,18 @@ class Reading(Frozen):
         return self.shares
 
 
-def append_zero_unseen(shares: FloatArray) -> FloatArray:
-    """Shares of the known classes (..., K) with the unseen share, 0, as a last column."""
-    return np.concatenate([shares, np.zeros((*shares.shape[:-1], 1))], axis=-1)
-
-
 def closed_reading(
     shares: FloatArray,
     draw: Callable[[int, np.random.Generator], FloatArray],
     **diagnostics: Any,
 ) -> Reading:
-    """The reading of a closed-set method: shares (K,), and draws of them (B, K)."""
+    """The reading of a closed-set method: shares (K,) and draws of them (B, K); unseen is 0."""
 
     def replicates(n_replicates: int, random_state: Any) -> FloatArray:
-        return append_zero_unseen(draw(n_replicates, generator(random_state)))
+        drawn = draw(n_replicates, generator(random_state))
+        return np.column_stack([drawn, np.zeros(len(drawn))])
 
-    return Reading(append_zero_unseen(shares), replicates, diagnostics=diagnostics)
+    return Reading(np.append(shares, 0.0), replicates, diagnostics=diagnostics)
 
 
 class ProportionEstimator(BaseEstimator, ABC):

@@ -170,7 +170,7 @@ def _one_step(
     slopes = ratios / (ratios @ arrays.put(shares))[:, None]
     curvature = arrays.host(slopes.T @ slopes) / len(slopes)
     pull = bootstrap_means(slopes, n_replicates, rng, drawn_groups(record, 1)) - noise
-    return minimise_on_simplex(np.tile(curvature, (len(pull), 1, 1)), curvature @ shares + pull)
+    return minimise_on_simplex(curvature, curvature @ shares + pull)
 
 
 def shares_by_sums(sums: PosteriorSums, pull: FloatArray | None = None) -> FloatArray:
@@ -182,7 +182,7 @@ def shares_by_sums(sums: PosteriorSums, pull: FloatArray | None = None) -> Float
     curvature = sums.products / sums.n_rows
     slope = sums.slopes / sums.n_rows
     linear = curvature @ sums.shares + (slope if pull is None else slope + pull)
-    return minimise_on_simplex(np.broadcast_to(curvature, (*linear.shape, len(slope))), linear)
+    return minimise_on_simplex(curvature, linear)
 
 
 def sums_replicates(

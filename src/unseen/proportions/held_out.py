@@ -202,7 +202,12 @@ def _claim(
     n_classes = len(labelled.classes)
     known = np.bincount(labelled.codes[~held], minlength=n_classes) >= FOLDS
     usable = known[labelled.codes]
-    train, test = (_some(np.flatnonzero(usable & side), rng) for side in (~held, held))
+    sides = (np.flatnonzero(usable & side) for side in (~held, held))
+    # A part of very many rows, so that the cost stays bounded.
+    train, test = (
+        rows if len(rows) <= _MOST_ROWS else np.sort(rng.permutation(rows)[:_MOST_ROWS])
+        for rows in sides
+    )
     known &= np.bincount(labelled.codes[train], minlength=n_classes) >= FOLDS
     test = test[known[labelled.codes[test]]]
     train = train[known[labelled.codes[train]]]
@@ -219,11 +224,6 @@ def _claim(
         groups=(group[train], group[test] if has_groups else np.full(len(test), -1)),
     )
     return answer(estimator, rest, labelled.rows[test])
-
-
-def _some(places: IntArray, rng: np.random.RandomState) -> IntArray:
-    """The places, or a part of very many, so that the cost stays bounded."""
-    return places if len(places) <= _MOST_ROWS else np.sort(rng.permutation(places)[:_MOST_ROWS])
 
 
 def _checked(groups: Any, name: str, n_rows: int, of: str) -> tuple[NDArray[Any], IntArray]:
@@ -245,14 +245,13 @@ def _groups_of_new(groups_new: Any, names: NDArray[Any], n_new: int) -> tuple[in
 
     A group that labelled rows have as well keeps its number.
     """
-    if groups_new is None:
-        return 1, np.full(n_new, -1)
-    names_new, group = _checked(groups_new, "groups_new", n_new, "X_new")
-    if len(names_new) == 1:
-        return 1, np.full(n_new, -1)
-    place = {name: number for number, name in enumerate(names.tolist())}
-    numbers = [place.setdefault(name, len(place)) for name in names_new.tolist()]
-    return len(names_new), np.array(numbers)[group]
+    if groups_new is not None:
+        names_new, group = _checked(groups_new, "groups_new", n_new, "X_new")
+        if len(names_new) > 1:
+            place = {name: number for number, name in enumerate(names.tolist())}
+            numbers = [place.setdefault(name, len(place)) for name in names_new.tolist()]
+            return len(names_new), np.array(numbers)[group]
+    return 1, np.full(n_new, -1)
 
 
 def _group_notices(labelled: LabelledRows, group: IntArray, names: NDArray[Any]) -> list[Notice]:

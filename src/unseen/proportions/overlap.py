@@ -14,7 +14,7 @@ from scipy.sparse.csgraph import connected_components
 from unseen._types import FloatArray, IntArray
 from unseen._wording import listed, share
 from unseen.records import Notice
-from unseen.roc import BinomialDeviance, Concave, RocSketch
+from unseen.roc import Concave, RocSketch, fit_sketches
 from unseen.samples.draws import enough_places
 from unseen.scores import OpenScores
 
@@ -94,7 +94,7 @@ def slope_total(scores: OpenScores) -> float:
         own = np.flatnonzero(scores.codes == code)
         labelled = _against_classes(scores, ratios.labelled, known, own[enough_places(len(own))])
         sketches.append(RocSketch.from_scores(against, labelled[:, code]))
-    slopes = BinomialDeviance().fit_sketches(sketches, Concave()).right_slope
+    slopes = fit_sketches(sketches, Concave()).right_slope
     return float(np.clip(slopes, 0.0, 1.0).sum())
 
 

@@ -2,8 +2,9 @@
 
 from unseen.roc.bootstrap import bootstrap_roc as bootstrap_roc
 from unseen.roc.bootstrap import bootstrap_rocs as bootstrap_rocs
-from unseen.roc.fit import BinomialDeviance as BinomialDeviance
+from unseen.roc.fit import GRID as GRID
 from unseen.roc.fit import fit_roc as fit_roc
+from unseen.roc.fit import fit_sketches as fit_sketches
 from unseen.roc.models import Concave as Concave
 from unseen.roc.models import Gaussian as Gaussian
 from unseen.roc.models import RocModel as RocModel

@@ -8,17 +8,15 @@ several classes share their new rows, and so the weights of these rows.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unseen._frozen import Frozen
 from unseen._random import generator
 from unseen._team import row_blocks, side_by_side
 from unseen._types import FloatArray, IntArray
-from unseen.roc.fit import BinomialDeviance, fit_roc
+from unseen.roc.fit import GRID, fit_roc
 from unseen.roc.models import RocModel
 from unseen.roc.sketch import RocSketch, check_scores, cumulative_roc
 
@@ -32,27 +30,14 @@ STRETCH = 1.4
 _BLOCK_SIZE = 250_000
 
 
-@dataclass(frozen=True, eq=False)
-class RocBootstrap(Frozen):
-    """Replicates of a ROC, shape (B, G), on a grid of false-alarm rates, shape (G,)."""
-
-    false_alarm: FloatArray
-    replicates: FloatArray
-
-    @property
-    def mean(self) -> FloatArray:
-        """Mean curve: the smooth estimate of the ROC."""
-        return self.replicates.mean(axis=0)
-
-
 def bootstrap_roc(
     sketch: RocSketch,
     false_alarm: ArrayLike,
     n_replicates: int = 1000,
     random_state: Any = None,
     max_cells: int | None = None,
-) -> RocBootstrap:
-    """Draw replicates of the ROC of a sketch.
+) -> FloatArray:
+    """Replicates (B, G) of the ROC of a sketch; their mean is a smooth estimate of the ROC.
 
     Parameters
     ----------
@@ -74,13 +59,14 @@ def bootstrap_roc(
     >>> from unseen.roc.bootstrap import bootstrap_roc
     >>> from unseen.roc.sketch import RocSketch
     >>> sketch = RocSketch.from_scores([1.0, 2.0, 3.0, 4.0], [0.0, 0.5, 2.5, 1.5])
-    >>> bootstrap = bootstrap_roc(sketch, [0.25, 0.5, 0.75], 100, random_state=0)
-    >>> bootstrap.replicates.shape
+    >>> replicates = bootstrap_roc(sketch, [0.25, 0.5, 0.75], 100, random_state=0)
+    >>> replicates.shape
     (100, 3)
-    >>> bootstrap.mean.round(1)
+    >>> replicates.mean(axis=0).round(1)
     array([0.7, 0.8, 0.9])
     """
-    grid = _checked_grid(false_alarm, n_replicates)
+    if n_replicates < 1:
+        raise ValueError(f"n_replicates must be >= 1; got {n_replicates}.")
     if max_cells is not None and max_cells < 1:
         raise ValueError(f"max_cells must be >= 1; got {max_cells}.")
     if max_cells is None and sketch.n_labelled + sketch.n_new > EXACT_ROWS:
@@ -88,12 +74,13 @@ def bootstrap_roc(
     counts = sketch.increments() if max_cells is None else sketch.coarse_increments(max_cells)
     held = sum(counts) > 0
     labelled, new = (count[held] for count in counts)
-    rng, replicates = generator(random_state), np.empty((n_replicates, grid.size))
+    rng, grid = generator(random_state), np.asarray(false_alarm, dtype=float)
+    replicates = np.empty((n_replicates, grid.size))
     for part in row_blocks(n_replicates, max(1, _BLOCK_SIZE // labelled.size)):
         n_draws = part.stop - part.start
         weights = _gamma_weights(rng, labelled, n_draws), _gamma_weights(rng, new, n_draws)
         replicates[part] = _read(*weights, grid)
-    return RocBootstrap(grid, replicates)
+    return replicates
 
 
 def bootstrap_rocs(
@@ -109,7 +96,7 @@ def bootstrap_rocs(
     rows in a pair, weights are drawn per cell and for each class by itself: the dependence between
     classes is lost, and the sum of shares varies too much rather than too little.
     """
-    grid, rng = _checked_grid(false_alarm, n_replicates), generator(random_state)
+    grid, rng = np.asarray(false_alarm, dtype=float), generator(random_state)
     samples = [
         (check_scores(scores_F, "scores_F"), check_scores(scores_H, "scores_H"))
         for scores_F, scores_H in pairs
@@ -123,7 +110,7 @@ def bootstrap_rocs(
     n_new = sizes.pop()
     if max(n_new + scores_H.size for _, scores_H in samples) > EXACT_ROWS:
         sketches = [RocSketch.from_scores(*pair) for pair in samples]
-        alone = [bootstrap_roc(one, grid, n_replicates, rng).replicates for one in sketches]
+        alone = [bootstrap_roc(one, grid, n_replicates, rng) for one in sketches]
         return np.stack(alone, axis=1)
     cells = []
     for scores_F, scores_H in samples:
@@ -153,19 +140,12 @@ def bootstrap_slopes(
     random_state: Any = None,
 ) -> FloatArray:
     """Right-end slopes (B, K) of a model fitted to every replicate of :func:`bootstrap_rocs`."""
-    grid = BinomialDeviance().grid
-    curves = bootstrap_rocs(pairs, grid, n_replicates, random_state)
+    curves = bootstrap_rocs(pairs, GRID, n_replicates, random_state)
 
     def slopes(label: int) -> FloatArray:
-        return fit_roc(grid, curves[:, label], model).right_slope
+        return fit_roc(GRID, curves[:, label], model).right_slope
 
     return np.stack(side_by_side(slopes, range(len(pairs))), axis=1)
-
-
-def _checked_grid(false_alarm: ArrayLike, n_replicates: int) -> FloatArray:
-    if n_replicates < 1:
-        raise ValueError(f"n_replicates must be >= 1; got {n_replicates}.")
-    return np.asarray(false_alarm, dtype=float)
 
 
 def _gamma_weights(rng: np.random.Generator, count: IntArray, n_draws: int) -> FloatArray:

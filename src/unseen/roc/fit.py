@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from numbers import Integral
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unseen._frozen import Frozen
+from unseen._frozen import Frozen, frozen_array
 from unseen._team import row_blocks
 from unseen._types import FloatArray, IntArray
 from unseen.roc.models import RocModel
@@ -25,6 +24,8 @@ from unseen.roc.sketch import RocSketch
 # Value (b,), gradient (b, p) and curvature (b, p, p) of the objective of b curves.
 Derivatives: TypeAlias = tuple[FloatArray, FloatArray, FloatArray]
 
+# False-alarm rates at which an empirical ROC is read for a fit.
+GRID = frozen_array((np.arange(200) + 0.5) / 200)
 # Coarser tolerances are not safe: 1e-5 moves a slope by up to .007.
 TOLERANCE = 1e-7
 _MAX_ITERATIONS = 200
@@ -41,49 +42,24 @@ _BLOCK_SIZE = 20_000
 
 @dataclass(frozen=True, eq=False)
 class FittedRoc(Frozen):
-    """Fitted curves, one row each."""
+    """Fitted curves, one row each; where K classes are fitted together, one row each problem."""
 
-    parameters: FloatArray  # (B, p), in the order of ``model.names``
-    right_slope: FloatArray  # (B,): the mixture proportion
+    parameters: FloatArray  # (B, p) or (B, K, p), in the order of ``model.names``
+    right_slope: FloatArray  # (B,) or (B, K): the mixture proportion
     deviance: FloatArray  # (B,): the binomial deviance at its minimum
 
 
-@dataclass(frozen=True)
-class BinomialDeviance:
-    """The paper's fit: the binomial deviance B_f between a ROC and the model (Sec. 6.1).
-
-    Parameters
-    ----------
-    n_points : int, default=200
-        Points, evenly spaced in false alarm, at which an empirical ROC is read.
+def fit_sketches(sketches: Sequence[RocSketch], model: RocModel) -> FittedRoc:
+    """Fit the empirical ROCs of some sketches, read at the points of ``GRID``.
 
     Examples
     --------
-    >>> from unseen.roc import BinomialDeviance, Concave, RocSketch
+    >>> from unseen.roc import Concave, RocSketch, fit_sketches
     >>> sketch = RocSketch.from_scores([0.1, 0.4, 2.0, 3.0], [0.0, 0.2, 0.3, 0.5])
-    >>> BinomialDeviance().fit_sketch(sketch, Concave()).right_slope.round(2)
+    >>> fit_sketches([sketch], Concave()).right_slope.round(2)
     array([0.51])
     """
-
-    n_points: int = 200
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.n_points, Integral) or self.n_points < 2:
-            raise ValueError(f"n_points must be a whole number >= 2; got {self.n_points!r}.")
-
-    @property
-    def grid(self) -> FloatArray:
-        """Midpoints of equal cells of [0, 1]."""
-        return (np.arange(self.n_points) + 0.5) / self.n_points
-
-    def fit_sketch(self, sketch: RocSketch, model: RocModel) -> FittedRoc:
-        """Fit the empirical ROC of a sketch, read on the grid: a batch of one."""
-        return self.fit_sketches([sketch], model)
-
-    def fit_sketches(self, sketches: Sequence[RocSketch], model: RocModel) -> FittedRoc:
-        """Fit the empirical ROCs of some sketches, read on the grid."""
-        curves = [np.interp(self.grid, *sketch.roc()) for sketch in sketches]
-        return fit_roc(self.grid, curves, model)
+    return fit_roc(GRID, [np.interp(GRID, *sketch.roc()) for sketch in sketches], model)
 
 
 def fit_roc(false_alarm: ArrayLike, detection: ArrayLike, model: RocModel) -> FittedRoc:

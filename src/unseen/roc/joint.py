@@ -7,17 +7,15 @@ refine them. docs/theory.md has the equations.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from unseen import simplex
-from unseen._frozen import Frozen
 from unseen._team import row_blocks
 from unseen._types import FloatArray, IntArray
-from unseen.roc.fit import LARGEST_STEP, descend
+from unseen.roc.fit import LARGEST_STEP, FittedRoc, descend
 from unseen.roc.models import Concave, Gaussian, RocModel
 
 _SLOPES = np.linspace(0.0, 1.0, 101)
@@ -28,18 +26,9 @@ _BISECTIONS = 60
 _FLOOR = 1e-9
 
 
-@dataclass(frozen=True, eq=False)
-class JointFit(Frozen):
-    """Curves fitted together, one problem per row."""
-
-    slopes: FloatArray  # (B, K), at the right end; they sum to 1, or to at most 1
-    parameters: FloatArray  # (B, K, p), in the order of ``model.names``
-    deviance: FloatArray  # (B,), the sum over the classes at its minimum
-
-
 def fit_jointly(
     false_alarm: ArrayLike, detection: ArrayLike, model: RocModel, closed: bool = True
-) -> JointFit:
+) -> FittedRoc:
     """Minimise the sum of the binomial deviances over curves whose slopes sum to 1.
 
     ``detection`` holds the ROCs of K classes on the grid ``false_alarm``, for one problem (K, G) or
@@ -56,7 +45,7 @@ def fit_jointly(
         by_slope.inside,
     )
     shares = simplex.project if closed else simplex.project_open
-    return JointFit(shares(places[..., 0]), by_slope.parameters(places), deviance)
+    return FittedRoc(by_slope.parameters(places), shares(places[..., 0]), deviance)
 
 
 class _BySlope:
@@ -132,35 +121,32 @@ def by_slope_of(model: RocModel) -> _BySlope:
 def _best_places(
     by_slope: _BySlope, alpha: FloatArray, curves: FloatArray, closed: bool
 ) -> FloatArray:
-    """Slopes and shapes of the least deviance on a lattice, by dynamic programming."""
+    """Slopes and shapes of the least deviance on a lattice, by dynamic programming.
+
+    At a slope the least deviance over the shapes is the vertex of a parabola through three of them.
+    """
     log_value, log_complement = (np.log(part) for part in by_slope.lattice(alpha, _SLOPES))
     log_odds = (log_value - log_complement).reshape(-1, alpha.size)
     at_zero = -2 * log_complement.sum(axis=-1)
-    places = np.empty((*curves.shape[:2], 2))
+    places, shapes = np.empty((*curves.shape[:2], 2)), by_slope.shapes
     for part in row_blocks(len(curves), max(1, _BLOCK_SIZE // (curves.shape[1] * len(log_odds)))):
         gain = curves[part] @ log_odds.T
         deviance = at_zero - 2 * gain.reshape(*gain.shape[:2], *at_zero.shape)
-        profile, shapes = _profile(deviance, by_slope.shapes)
-        chosen = cheapest_slopes(profile, closed)
-        places[part, :, 0] = _SLOPES[chosen]
-        places[part, :, 1] = np.take_along_axis(shapes, chosen[..., np.newaxis], -1)[..., 0]
+        middle = np.clip(np.argmin(deviance, axis=-1), 1, shapes.size - 2)
+        left, centre, right = (
+            np.take_along_axis(deviance, middle[..., np.newaxis] + side, -1)[..., 0]
+            for side in (-1, 0, 1)
+        )
+        to_left = shapes[middle] - shapes[middle - 1]
+        to_right = shapes[middle + 1] - shapes[middle]
+        fall_left, fall_right = (left - centre) / to_left, (right - centre) / to_right
+        bend = (fall_left + fall_right) / (to_left + to_right)
+        tilt = (fall_right * to_left - fall_left * to_right) / (to_left + to_right)
+        shift = np.clip(-tilt / np.maximum(2 * bend, _ROUNDING), -to_left, to_right)
+        chosen = cheapest_slopes(centre + tilt * shift + bend * shift**2, closed)
+        at_least = np.take_along_axis(shapes[middle] + shift, chosen[..., np.newaxis], -1)
+        places[part] = np.stack([_SLOPES[chosen], at_least[..., 0]], axis=-1)
     return by_slope.inside(places)
-
-
-def _profile(deviance: FloatArray, shapes: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Least deviance over the shape, and where: the vertex of a parabola through three points."""
-    middle = np.clip(np.argmin(deviance, axis=-1), 1, shapes.size - 2)[..., np.newaxis]
-    left, centre, right = (
-        np.take_along_axis(deviance, middle + side, -1)[..., 0] for side in (-1, 0, 1)
-    )
-    place = middle[..., 0]
-    to_left, to_right = shapes[place] - shapes[place - 1], shapes[place + 1] - shapes[place]
-    fall_left, fall_right = (left - centre) / to_left, (right - centre) / to_right
-    bend = (fall_left + fall_right) / (to_left + to_right)
-    tilt = (fall_right * to_left - fall_left * to_right) / (to_left + to_right)
-    shift = np.clip(-tilt / np.maximum(2 * bend, _ROUNDING), -to_left, to_right)
-    least = centre + tilt * shift + bend * shift**2
-    return least, shapes[place] + shift
 
 
 def cheapest_slopes(profile: FloatArray, closed: bool = True) -> IntArray:

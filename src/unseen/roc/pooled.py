@@ -123,7 +123,7 @@ def fitted_lattice(
     share = round(float(cells.new.sum(axis=1).max()) / n_rows, _DIGITS)
     low, high = separation_limits(n_rows * share * (1 - share))
     key = share, (round(low, _DIGITS), round(high, _DIGITS)), small_share
-    lattice = (lattices or Lattices()).at(_whole_lattice, *key)
+    lattice = (lattices or Lattices()).at(CurveLattice, *key)
     if not fine:
         return lattice.weighed(cells, log_prior)
     if near is not None and (near.share, near.limits, near.small_share) == key:
@@ -137,11 +137,6 @@ def fitted_lattice(
         if most_rows >= n_rows:
             break
     return lattice.weighed(cells, log_prior)
-
-
-def _whole_lattice(share: float, limits: tuple[float, float], small_share: float) -> CurveLattice:
-    gamma, separations = np.linspace(0, 1, _COARSE[0]), np.geomspace(*limits, _COARSE[1])
-    return CurveLattice(gamma, separations, share, limits, small_share)
 
 
 def separation_limits(n_rows: float) -> tuple[float, float]:
@@ -171,17 +166,20 @@ class CurveLattice:
     """Curves at all points of a lattice of γ and shapes, read at the edges of the cells.
 
     F is the share ``share`` of the pooled rows. A priori log Δ is uniform between ``limits``, and
-    γ as :func:`share_density` says.
+    γ as :func:`share_density` says. Without points of γ and Δ the lattice is a coarse one of all.
     """
 
     def __init__(
         self,
-        gamma: FloatArray,
-        separations: FloatArray,
         share: float,
         limits: tuple[float, float],
         small_share: float,
+        gamma: FloatArray | None = None,
+        separations: FloatArray | None = None,
     ) -> None:
+        gamma = np.linspace(0, 1, _COARSE[0]) if gamma is None else gamma
+        if separations is None:
+            separations = np.geomspace(*limits, _COARSE[1])
         self.gamma, self.separations, self.share = gamma, separations, share
         self.limits, self.small_share = limits, small_share
         # Binormal curves, with a slope of 0 at the right end, then the concave ones.
@@ -227,8 +225,8 @@ class CurveLattice:
             inside = np.flatnonzero((along > _NEGLIGIBLE * along.max()) | (along.max() == 0))
             ends = max(inside[0] - 1, 0), min(inside[-1] + 1, len(grid) - 1)
             spans.append((float(grid[ends[0]]), float(grid[ends[1]])))
-        gamma, separations = np.linspace(*spans[0], _FINE[0]), np.geomspace(*spans[1], _FINE[1])
-        return CurveLattice(gamma, separations, self.share, self.limits, self.small_share)
+        finer = np.linspace(*spans[0], _FINE[0]), np.geomspace(*spans[1], _FINE[1])
+        return CurveLattice(self.share, self.limits, self.small_share, *finer)
 
     def _axes(
         self, mass: FloatArray

@@ -13,12 +13,11 @@ from scipy.optimize import check_grad
 from reference.joint_twin import best_on_grid, by_general_solver, deviance
 from reference.pair_scores import ODD, gaussian_pairs
 from unseen import MPEJoint, simplex
-from unseen.roc import BinomialDeviance, Concave, Gaussian, RocSketch, bootstrap_rocs, fit_roc
+from unseen.roc import GRID, Concave, Gaussian, RocSketch, bootstrap_rocs, fit_roc
 from unseen.roc.joint import _derivatives, by_slope_of, cheapest_slopes, fit_jointly, share_out
 from unseen.scores import PairScores
 
 scores_of = partial(gaussian_pairs, shift=2.5)
-GRID = BinomialDeviance().grid
 MODELS = [Gaussian(), Concave(), Concave(mu=0.5)]
 each_model = pytest.mark.parametrize("model", MODELS, ids=repr)
 
@@ -47,7 +46,7 @@ def test_recovers_curves_of_the_model(model, closed) -> None:
         places[:, 1] = [2.0, 1.0, 1.5]
     parameters = places if isinstance(model, Gaussian) else _with_slope(places)
     fitted = fit_jointly(GRID, model.value(GRID, parameters), model, closed)
-    assert_allclose(fitted.slopes[0], places[:, 0], atol=1e-5)
+    assert_allclose(fitted.right_slope[0], places[:, 0], atol=1e-5)
     assert_allclose(fitted.parameters[0], parameters, atol=1e-4)
 
 
@@ -63,7 +62,7 @@ def test_open_set_is_each_curve_alone_while_the_slopes_leave_room(model) -> None
     alone = fit_roc(GRID, curves, model)
     assert alone.right_slope.sum() < 0.95
     together = fit_jointly(GRID, curves, model, closed=False)
-    assert_allclose(together.slopes[0], alone.right_slope, atol=1e-5)
+    assert_allclose(together.right_slope[0], alone.right_slope, atol=1e-5)
     assert_allclose(together.deviance[0], alone.deviance.sum(), rtol=1e-9)
 
 
@@ -75,8 +74,8 @@ def _curves(scores: PairScores) -> np.ndarray:
 def test_open_and_closed_agree_where_the_slopes_are_too_many(model) -> None:
     curves = _curves(scores_of([0.7, 0.6, 0.3]))
     closed, opened = (fit_jointly(GRID, curves, model, one) for one in (True, False))
-    assert_allclose(opened.slopes, closed.slopes, atol=1e-5)
-    assert_allclose(closed.slopes.sum(), 1, atol=1e-12)
+    assert_allclose(opened.right_slope, closed.right_slope, atol=1e-5)
+    assert_allclose(closed.right_slope.sum(), 1, atol=1e-12)
 
 
 @pytest.mark.parametrize("closed", [True, False])
@@ -88,7 +87,7 @@ def test_equals_trust_constr_on_the_problem_as_the_paper_states_it(n_classes, cl
     start = np.column_stack([np.full(n_classes, 1 / n_classes), np.full(n_classes, 1.5)])
     solved = by_general_solver(Gaussian(), GRID, curves, start, "trust-constr", closed)
     assert_allclose(ours.deviance[0], solved.fun, rtol=1e-6)
-    assert_allclose(ours.slopes[0], solved.x[::2], atol=1e-3)
+    assert_allclose(ours.right_slope[0], solved.x[::2], atol=1e-3)
 
 
 @pytest.mark.slow
@@ -131,7 +130,7 @@ def test_deviance_and_slopes_are_those_of_the_parameters(model) -> None:
     assert_allclose(fitted.deviance[0], total, rtol=1e-10)
     bent = fitted.parameters[0, :, 1] > 0
     assert_allclose(
-        fitted.slopes[0, bent], model.right_slope(fitted.parameters[0])[bent], atol=1e-6
+        fitted.right_slope[0, bent], model.right_slope(fitted.parameters[0])[bent], atol=1e-6
     )
 
 
@@ -141,7 +140,7 @@ def test_a_batch_is_its_problems_one_by_one(model) -> None:
     together = fit_jointly(GRID, batch, model)
     for row, curves in enumerate(batch):
         alone = fit_jointly(GRID, curves, model)
-        assert_allclose(together.slopes[row], alone.slopes[0], atol=1e-7)
+        assert_allclose(together.right_slope[row], alone.right_slope[0], atol=1e-7)
 
 
 @each_model
@@ -206,10 +205,9 @@ def test_sharing_out_keeps_the_total_beside_a_flat_class() -> None:
 
 def test_a_class_that_looks_like_all_rows_gets_what_the_others_leave() -> None:
     """A ROC under the diagonal says nothing of its slope: it is the sum that fixes it."""
-    grid = BinomialDeviance().grid
-    others = Gaussian().value(grid, [[0.02, 6.0], [0.0, 5.0], [0.01, 8.0]])
-    fitted = fit_jointly(grid, np.vstack([others, 0.95 * grid]), Gaussian())
-    assert_allclose(fitted.slopes, [[0.02, 0.0, 0.01, 0.97]], atol=1e-3)
+    others = Gaussian().value(GRID, [[0.02, 6.0], [0.0, 5.0], [0.01, 8.0]])
+    fitted = fit_jointly(GRID, np.vstack([others, 0.95 * GRID]), Gaussian())
+    assert_allclose(fitted.right_slope, [[0.02, 0.0, 0.01, 0.97]], atol=1e-3)
 
 
 def test_the_record() -> None:
@@ -245,7 +243,7 @@ def test_replicates_are_the_joint_fits_of_the_replicated_rocs() -> None:
     scores = scores_of([0.5, 0.3], n=300)
     draws = MPEJoint(Gaussian(), closed=False).read(scores).replicates(30, 3)
     curves = bootstrap_rocs(scores.pairs, GRID, 30, 3)
-    expected = [fit_jointly(GRID, one, Gaussian(), closed=False).slopes[0] for one in curves]
+    expected = [fit_jointly(GRID, one, Gaussian(), closed=False).right_slope[0] for one in curves]
     assert_allclose(draws[:, :2], expected, atol=1e-7)
     assert_allclose(draws.sum(axis=1), 1, atol=1e-9)
     assert_array_equal(MPEJoint().read(scores).replicates(5, 3)[:, 2], 0)
@@ -255,9 +253,8 @@ def test_smooth_fits_the_mean_of_the_replicated_rocs() -> None:
     rng = np.random.default_rng(5)
     pairs = tuple((rng.normal(1, 1, 80), rng.normal(0, 1, 40)) for _ in range(2))
     scores = PairScores(("a", "b"), pairs, seed=3)
-    grid = BinomialDeviance().grid
-    mean = bootstrap_rocs(pairs, grid, 500, 3).mean(axis=0)
-    expected = fit_jointly(grid, mean, Gaussian()).slopes[0]
+    mean = bootstrap_rocs(pairs, GRID, 500, 3).mean(axis=0)
+    expected = fit_jointly(GRID, mean, Gaussian()).right_slope[0]
     assert_allclose(MPEJoint(smooth=True).from_scores(scores).proportions, expected)
     assert not np.allclose(MPEJoint().from_scores(scores).proportions, expected)
 

@@ -120,7 +120,7 @@ def _replicates(
     moves = np.column_stack([off_centre @ response, tilt]), codes, scores.new @ response
     noise = gradient_noise(*moves, fit.shares, n_replicates, rng)
     linear = gram @ fit.shares + fit.heights + noise
-    return minimise_on_simplex(np.tile(gram, (n_replicates, 1, 1)), linear)
+    return minimise_on_simplex(gram, linear)
 
 
 @dataclass(frozen=True, eq=False)

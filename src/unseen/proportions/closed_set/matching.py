@@ -49,7 +49,7 @@ def matching_replicates(
     # Each row's inner product with every class, and with what the mixture leaves unmatched.
     rows = np.column_stack([labelled[:, :-1], labelled[:, -1] - labelled[:, :-1] @ shares])
     noise = gradient_noise(rows, codes, new[:, :-1], shares, n_replicates, rng)
-    return minimise(np.tile(gram, (n_replicates, 1, 1)), linear + noise)
+    return minimise(gram, linear + noise)
 
 
 def gradient_noise(

@@ -8,18 +8,16 @@ ROCs, which smooth models cannot follow, so the best bin is the default method.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import ClassifierTags, Tags
 
-from unseen._random import generator
 from unseen._sklearn import HasMethods
 from unseen._types import FloatArray
 from unseen.mixture.bbe import BestBin
-from unseen.proportions.base import Reading, append_zero_unseen
+from unseen.proportions.base import Reading, closed_reading
 from unseen.proportions.per_class.incomplete import (
     PerClassEstimator,
     class_evidence,
@@ -93,21 +91,17 @@ class BinaryRescaled(PerClassEstimator):
             for whole, part in zip(nu[1::-1], nu[2:], strict=True)
         ]
 
-        def replicates(n_replicates: int, random_state: Any) -> FloatArray:
-            rng = generator(random_state)
+        def draw(n_replicates: int, rng: np.random.Generator) -> FloatArray:
             # The ROCs between the classes get weights of their own.
             groups = scores.pairs, scores.all_pairs[2:3], scores.all_pairs[3:]
             whole, *parts = (replicate_slopes(method, one, n_replicates, rng) for one in groups)
-            return append_zero_unseen(rescaled_proportions(whole, np.hstack(parts)))
+            return rescaled_proportions(whole, np.hstack(parts))
 
-        return Reading(
-            shares=append_zero_unseen(rescaled_proportions(nu[:2], nu[2:])),
-            replicates=replicates,
+        inside = dict(zip(scores.classes, nu[2:].tolist(), strict=True))
+        shares = rescaled_proportions(nu[:2], nu[2:])
+        return replace(
+            closed_reading(shares, draw, inside_other=inside, rescaled=divided),
             roc=class_evidence(scores, mixtures[:2]),
-            diagnostics={
-                "inside_other": dict(zip(scores.classes, nu[2:].tolist(), strict=True)),
-                "rescaled": divided,
-            },
             notices=() if (nu[2:] < 1 - _LEAST_DIFFERENCE).any() else (_SAME_CLASSES,),
         )
 

@@ -2,7 +2,8 @@
 
 Under condition (A) the share of class i is the largest share of its distribution that fits into the
 new one, ``pi_i = nu(P_0, P_i)``, Eq. (4): one mixture proportion per class, with no model of the
-other classes. The unseen share is the rest, ``1 - sum_i pi_i``.
+other classes. The unseen share is the rest, ``1 - sum_i pi_i``. MPE-Projected takes every class for
+known: then the shares miss one by estimation error only, and a projection takes that error out.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from unseen import simplex
@@ -26,6 +28,7 @@ from unseen.proportions.base import (
     CLASSIFIER_CONSTRAINTS,
     ProportionEstimator,
     Reading,
+    closed_reading,
     found,
 )
 from unseen.records import EstimatesMixture, MixtureEstimate, RocEvidence
@@ -103,7 +106,6 @@ class MPEIncomplete(PerClassEstimator):
         else:
             mixtures = [method.from_sketch(sketch) for sketch in scores.sketches]
         slopes = np.array([mixture.proportion for mixture in mixtures])
-        proportions, unseen = incomplete_proportions(slopes)
         roc = class_evidence(scores, mixtures)
         numbers, notices = found(quick_checks(scores.classes, scores.pairs, roc, scores.seed))
         own = [
@@ -112,7 +114,7 @@ class MPEIncomplete(PerClassEstimator):
             for notice in mixture.notices
         ]
         return Reading(
-            shares=np.append(proportions, unseen),
+            shares=incomplete_shares(slopes),
             replicates=partial(_replicates, method, scores),
             roc=roc,
             diagnostics={"slope_total": float(slopes.sum()), **numbers},
@@ -137,6 +139,42 @@ class MPEIncomplete(PerClassEstimator):
         return findings
 
 
+class MPEProjected(MPEIncomplete):
+    """Shares by one ROC slope each, Eq. (4), projected on the simplex: nothing is unseen.
+
+    Parameters
+    ----------
+    method, classifier, n_folds, n_repeats, random_state, n_jobs
+        As in :class:`~unseen.MPEIncomplete`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unseen import MPEProjected
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.vstack([rng.normal(-2, 1, (300, 2)), rng.normal(2, 1, (300, 2))])
+    >>> y = ["left"] * 300 + ["right"] * 300
+    >>> X_new = np.vstack([rng.normal(-2, 1, (350, 2)), rng.normal(2, 1, (150, 2))])
+    >>> estimate = MPEProjected(random_state=0).fit(X, y).estimate(X_new)
+    >>> print(f"left {estimate['left']:.1f}, right {estimate['right']:.1f}")
+    left 0.7, right 0.3
+    """
+
+    sees_unseen = False
+    n_classes = (2, None)
+
+    def read(self, scores: PairScores) -> Reading:
+        """The shares of MPE-Incomplete, projected on the simplex."""
+        reading = super().read(scores)
+
+        def draw(n_replicates: int, rng: np.random.Generator) -> FloatArray:
+            # A projection on the open set, then on the simplex, is one on the simplex.
+            return simplex.project(reading.replicates(n_replicates, rng)[:, :-1])
+
+        closed = closed_reading(simplex.project(reading.shares[:-1]), draw)
+        return replace(reading, shares=closed.shares, replicates=closed.replicates)
+
+
 def class_evidence(
     scores: PairScores, mixtures: Sequence[MixtureEstimate]
 ) -> dict[Any, RocEvidence]:
@@ -156,10 +194,11 @@ def with_seed(method: Any, seed: int | None) -> Any:
     return copy
 
 
-def incomplete_proportions(slopes: Sequence[float] | FloatArray) -> tuple[FloatArray, float]:
-    """Shares of the known classes, (K,), nearest to their slopes, Eq. (4), and what is left."""
-    proportions = simplex.project_open(slopes)
-    return proportions, max(0.0, 1.0 - float(proportions.sum()))
+def incomplete_shares(slopes: ArrayLike) -> FloatArray:
+    """Shares nearest to the slopes (..., K) of the known classes, Eq. (4), and what they leave."""
+    known = simplex.project_open(slopes)
+    rest = np.maximum(0.0, 1.0 - known.sum(axis=-1, keepdims=True))
+    return np.concatenate([known, rest], axis=-1)
 
 
 def replicate_slopes(
@@ -200,5 +239,4 @@ def _replicates(
         middle, drawn = counted.mean(axis=0), slopes - slopes.mean(axis=0)
         apart = np.sqrt(rows) * (counted - middle) + np.sqrt(1 - rows) * drawn
         slopes = np.clip(middle + apart, 0.0, 1.0)
-    proportions = simplex.project_open(slopes)
-    return np.column_stack([proportions, np.maximum(0.0, 1.0 - proportions.sum(axis=1))])
+    return incomplete_shares(slopes)

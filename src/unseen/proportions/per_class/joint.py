@@ -17,7 +17,7 @@ from unseen.mixture.slope import SMOOTHING_REPLICATES
 from unseen.proportions.base import Reading
 from unseen.proportions.per_class.incomplete import PerClassEstimator
 from unseen.roc.bootstrap import bootstrap_rocs
-from unseen.roc.fit import BinomialDeviance
+from unseen.roc.fit import GRID
 from unseen.roc.joint import by_slope_of, fit_jointly
 from unseen.roc.models import Concave, Gaussian, RocModel
 from unseen.roc.sketch import RocSketch, scored_evidence
@@ -84,21 +84,21 @@ class MPEJoint(PerClassEstimator):
 
     def read(self, scores: PairScores) -> Reading:
         """Fit all ROCs at once, under the constraint on the sum of their slopes."""
-        model, grid = self._model(), BinomialDeviance().grid
+        model = self._model()
         if self.smooth:
-            curves = bootstrap_rocs(scores.pairs, grid, SMOOTHING_REPLICATES, scores.seed).mean(0)
+            curves = bootstrap_rocs(scores.pairs, GRID, SMOOTHING_REPLICATES, scores.seed).mean(0)
         else:
             rocs = [RocSketch.from_scores(*pair).roc() for pair in scores.pairs]
-            curves = np.array([np.interp(grid, *roc) for roc in rocs])
-        fitted = fit_jointly(grid, curves, model, self.closed)
+            curves = np.array([np.interp(GRID, *roc) for roc in rocs])
+        fitted = fit_jointly(GRID, curves, model, self.closed)
 
         def replicates(n_replicates: int, random_state: Any) -> FloatArray:
-            drawn = bootstrap_rocs(scores.pairs, grid, n_replicates, random_state)
-            return _with_unseen(fit_jointly(grid, drawn, model, self.closed).slopes)
+            drawn = bootstrap_rocs(scores.pairs, GRID, n_replicates, random_state)
+            return _with_unseen(fit_jointly(GRID, drawn, model, self.closed).right_slope)
 
-        fits = zip(scores.pairs, fitted.slopes[0], fitted.parameters[0], strict=True)
+        fits = zip(scores.pairs, fitted.right_slope[0], fitted.parameters[0], strict=True)
         return Reading(
-            shares=_with_unseen(fitted.slopes)[0],
+            shares=_with_unseen(fitted.right_slope)[0],
             replicates=replicates,
             roc={
                 label: scored_evidence(*pair, slope, parameters=model.named(row))

@@ -32,12 +32,16 @@ def asked_again(
     """The estimate, or the answer to the question asked again, where classes may have moved.
 
     ``own`` are the labelled rows. Each way to ask costs another estimate. The verdict stays that of
-    all columns. Rows that are taken for a new class could be laid anywhere.
+    all columns. Rows that are taken for a new class could be laid anywhere, and where one class
+    moved alone, all others would be laid off their places.
     """
     if estimate.drift is None or estimate.drift.verdict == "still":
         return estimate
     told = _without_columns(estimator, own, estimate, rows)
-    if told.drift is None or told.drift.answered is not None or told.drift.as_class:
+    found = told.drift
+    if found is None or found.answered is not None or found.as_class:
+        return told
+    if found.moved_class is not None:
         return told
     return _laid_back(estimator, own, told, rows)
 

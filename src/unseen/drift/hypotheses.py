@@ -44,9 +44,9 @@ PROBABILITY_MOVED, PROBABILITY_MOVED_ONE = 0.45, 0.18
 # which nothing else exceeds: they say "unclear", and not "moved". The last is for rows with too few
 # other columns to say whether they are ordinary.
 _PART, _STRAY, _STRAY_ALONE = 0.08, 1.0, -1.0
-# Prior probability that one class moved, against a new class; and the log-odds that it does not
-# exceed where its rows lie as far off as another class.
-PROBABILITY_ONE_CLASS, _ONE_FAR = 0.1, -0.2
+# Prior probability that one class moved, against a new class; and log-odds that nothing exceeds: a
+# new class that comes as a known one goes looks the same, so that the shares take it for new.
+PROBABILITY_ONE_CLASS, _ONE_CLASS = 0.1, -1.0
 # Where more of the rows than this look unseen, or lie outside the labelled ones in some column,
 # moved has at least this probability against open: a column that is read wrongly looks like a class
 # in all other signs, and nearly all rows being new is the rarer world.
@@ -58,8 +58,7 @@ _MUCH = 0.4
 _LEFT = 0.8
 # Probability that the scores are blind to what is new, for intervals alone; and the probability of
 # "nothing is new" if they are blind, if classes moved too far to tell, and if rows are explained.
-# Where moved has the probability .2 of "unclear", intervals then begin at 0.
-_BLIND, _NONE_IF_BLIND, _NONE_IF_FAR, _NONE_IF_EXPLAINED = 0.2, 0.7, 0.6, 0.25
+_BLIND, _NONE_IF_BLIND, _NONE_IF_FAR, _NONE_IF_EXPLAINED = 0.1, 0.5, 0.6, 0.25
 
 
 # Points of u: several evenly spaced ones around each of SHARES above 0, as an answer lies between;
@@ -166,9 +165,7 @@ def weigh_three(
     # Columns that are read wrongly give nearly all rows to one class, which has not moved alone.
     of_class, one = 0.0, None if wrongly else reading.one_class
     if one is not None:
-        alone = min(float(logit(PROBABILITY_ONE_CLASS)) + one.log_odds, _STRAY)
-        if one.departure is not None and one.departure.distance >= _AS_A_CLASS:
-            alone = min(alone, _ONE_FAR)
+        alone = min(float(logit(PROBABILITY_ONE_CLASS)) + one.log_odds, _ONE_CLASS)
         of_class = float(expit(alone - part))
         part_law = (1 - of_class) * part_law + of_class * _law_of_others(fit, reading, one.share)
         part = min(float(np.logaddexp(part, alone)), _STRAY)

@@ -44,10 +44,14 @@ PROBABILITY_MOVED, PROBABILITY_MOVED_ONE = 0.45, 0.18
 # which nothing else exceeds: they say "unclear", and not "moved". The last is for rows with too few
 # other columns to say whether they are ordinary.
 _PART, _STRAY, _STRAY_ALONE = 0.08, 1.0, -1.0
+# Prior probability that one class moved, against a new class; and log-odds that nothing exceeds: a
+# new class that comes as a known one goes looks the same, so that the shares take it for new.
+PROBABILITY_ONE_CLASS, _ONE_CLASS = 0.1, -1.0
 # Where more of the rows than this look unseen, or lie outside the labelled ones in some column,
 # moved has at least this probability against open: a column that is read wrongly looks like a class
 # in all other signs, and nearly all rows being new is the rarer world.
 _NEARLY_ALL, _MOST_OUTSIDE, _LEAST_IF_READ_WRONGLY = 0.85, 0.6, 0.3
+_MAINLY = 0.5  # probability from which on moved means that one class did
 # So large a part of what open calls new is worth an explanation of its own.
 _MUCH = 0.4
 # Rows that are left look new at most so often as all rows, or those explained matter to nobody.
@@ -93,6 +97,7 @@ class ThreeHypotheses(Frozen):
     wide: FloatArray
     part: IntArray  # (L,), 0, 1 or 2: the hypothesis that a point belongs to
     read_wrongly: bool = False  # whether moved means that columns may be: no share is known then
+    moved_class: int | None = None  # the class that moved alone, if moved means one class
 
     @property
     def probability_unseen(self) -> float:
@@ -156,15 +161,24 @@ def weigh_three(
     prior = usual if prior_moved is None else prior_moved
     whole = logit(prior) + reading.signs.log_odds
     part, part_law = _part_moved(fit, reading)
+    wrongly = _may_be_read_wrongly(fit, reading)
+    # Columns that are read wrongly give nearly all rows to one class, which has not moved alone.
+    of_class, one = 0.0, None if wrongly else reading.one_class
+    if one is not None:
+        alone = min(float(logit(PROBABILITY_ONE_CLASS)) + one.log_odds, _ONE_CLASS)
+        of_class = float(expit(alone - part))
+        part_law = (1 - of_class) * part_law + of_class * _law_of_others(fit, reading, one.share)
+        part = min(float(np.logaddexp(part, alone)), _STRAY)
     given = logit(prior) - logit(usual)
     part += given
     odds = float(np.logaddexp(whole, part))
     least = float(logit(_LEAST_IF_READ_WRONGLY) + given)
-    read_wrongly = odds < least and _may_be_read_wrongly(fit, reading)
+    read_wrongly = odds < least and wrongly
     if read_wrongly:
         # Nothing is known of u then, as where classes moved too far to tell.
         odds, reading = least, replace(reading, far=1.0)
     inner = np.exp(part - odds)
+    of_class *= inner
     missed, laws = posterior.missed, []
     for law, found, blind in (
         (posterior, np.where(missed.share == 0, 1.0, 0.0), 0.0),
@@ -182,13 +196,16 @@ def weigh_three(
         points = np.concatenate([missed.share, 1 - law.share, _FINE])
         masses = [probability[0] * found, probability[1] * law.probability, fine]
         laws.append((probability, points, np.concatenate(masses)))
+    # Rows of a class that moved alone still look like the class.
+    known_mixture = (1 - of_class) * reading.known_mixture + of_class * fit.closed
     return ThreeHypotheses(
         laws[0][0],
-        np.array([fit.closed, fit.known_mixture, reading.known_mixture]),
+        np.array([fit.closed, fit.known_mixture, known_mixture]),
         *laws[0][1:],
         *laws[1][1:],
         np.repeat([0, 1, 2], [len(missed.share), len(posterior.share), len(_FINE)]),
         read_wrongly,
+        one.code if one is not None and of_class > _MAINLY else None,
     )
 
 
@@ -255,11 +272,17 @@ def _moved_law(reading: MovedReading, blind: float) -> FloatArray:
     return law
 
 
-def drift_record(scores: OpenScores, probability_moved: float, far: float, unlike: float) -> Drift:
+def drift_record(
+    scores: OpenScores,
+    probability_moved: float,
+    far: float,
+    unlike: float,
+    moved_class: int | None = None,
+) -> Drift:
     """What the default found about drift.
 
     ``far``, from 0 to 1, says whether classes moved too far to tell; ``unlike`` is the unseen
-    share, if no class moved.
+    share, if no class moved; ``moved_class`` is the class that moved alone, if any did.
     """
     distances, moves = scores.ratios.distances, scores.moves or Moves(None)
     several, away = len(scores.classes) > 1, moves.departure
@@ -276,6 +299,7 @@ def drift_record(scores: OpenScores, probability_moved: float, far: float, unlik
     part = moves.part.share if moves.part.log_odds > _SAID_ODDS else 0.0
     explained = bool(part or moves.stray.columns)
     unsure = _UNCLEAR < probability_moved <= _MOVED
+    alone = None if verdict == "still" else moved_class
     tolerance = Tolerance(np.zeros(0), np.zeros(0))
     if distances is not None:
         new, labelled = distances.new[:, 0], distances.labelled[:, 0]
@@ -288,6 +312,7 @@ def drift_record(scores: OpenScores, probability_moved: float, far: float, unlik
         far=verdict == "moved" and far > _TOO_FAR,
         **_what_moved(moves, scores.classes),
         part=part,
+        moved_class=None if alone is None else scores.classes[alone],
         as_class=unsure and distance >= _AS_ALL_NEW and not explained,
     )
 

@@ -25,7 +25,7 @@ from unseen.scores.base import Distances
 from unseen.scores.moves import Moves
 from unseen.scores.open import OpenScores, mixture_of_known, ratios_at_shares
 from unseen.scores.part import MovedPart, StrayValues
-from unseen.scores.signs import Signs, evenness, sureness, variety
+from unseen.scores.signs import OneClass, Signs, evenness, sureness, variety
 
 __all__ = ["SHARES", "MovedReading", "TwoHypotheses", "moved_reading", "with_nothing"]
 
@@ -46,6 +46,8 @@ _LEAST_LOSS = np.log(1e-3)
 _LEAST_NEW = 0.02  # below this probability of u > 0 all rows count as known
 _LEAST_CANDIDATE = 0.1
 _LEAST_SHARE = 1e-6
+# One class alone moved: so many rows of either sample must look like it.
+_FEWEST_OF_CLASS, _CLIP_DESERTED = 10, (-25.0, 6.0)
 
 
 def _log_law(weights: FloatArray) -> FloatArray:
@@ -96,6 +98,7 @@ class MovedReading(Frozen):
     by_distances: FloatArray  # (U,), law of u under moved by distances alone
     stray: StrayValues
     part: MovedPart
+    one_class: OneClass | None  # None with one known class, and where too few rows look like one
     outside: float  # share of the new rows outside the labelled ones, in the worst column
 
 
@@ -128,8 +131,38 @@ def moved_reading(scores: OpenScores, fit: TwoHypotheses) -> MovedReading:
     known = curves.known_rows(log_prior, mixing, log_new)
     far = 1.0 if signs.beyond else _too_far(of_distances)
     mixture = (1 - far) * mixture_of_known(scores, known) + far * fit.closed
-    beside = moves.stray, moves.part, moves.outside
+    beside = moves.stray, moves.part, _one_class(scores, fit, log_prior, used), moves.outside
     return MovedReading(signs, log_new, law, far, known, mixture, by_distances, *beside)
+
+
+def _one_class(
+    scores: OpenScores, fit: TwoHypotheses, log_prior: FloatArray, used: IntArray
+) -> OneClass | None:
+    """The signs that one class moved, of the class whose rows hold most of what looks new."""
+    if scores.posteriors is None:
+        return None
+    like, like_labelled = (
+        posteriors.argmax(axis=1)
+        for posteriors in (scores.posteriors.new, scores.posteriors.of_labelled)
+    )
+    unseen = np.bincount(like, 1 - fit.known)
+    code = int(unseen.argmax())
+    rows = np.flatnonzero(like == code), np.flatnonzero(like_labelled == code)
+    n_others = len(like) - len(rows[0])
+    if min(*map(len, rows), n_others) < _FEWEST_OF_CLASS:
+        return None
+    table = _Curves.of(scores, fit.known_mixture, used, None, rows).table
+    together = log_sums(table + log_prior[:, None, None], axis=0)
+    bent = log_sums(together[0] + _PRIOR_MOVE) - log_sums(together[:, 0] + _PRIOR_SHARE)
+    away = None if scores.moves is None else scores.moves.departure
+    return OneClass(
+        code,
+        share=float(unseen[code] / len(like)),
+        of_own=float(unseen[code] / len(rows[0])),
+        deserted=float(np.clip(bent, *_CLIP_DESERTED)),
+        others=float((unseen.sum() - unseen[code]) / n_others),
+        departure=None if away is None else away.of_class(code),
+    )
 
 
 def _signs(
@@ -252,11 +285,19 @@ class _Curves:
 
     @classmethod
     def of(
-        cls, scores: OpenScores, shares: FloatArray, used: IntArray, distances: Distances | None
+        cls,
+        scores: OpenScores,
+        shares: FloatArray,
+        used: IntArray,
+        distances: Distances | None,
+        rows: tuple[IntArray, IntArray] | None = None,
     ) -> _Curves:
-        """The discriminators that are used, at some shares of the known classes; then distances."""
+        """The discriminators that are used, at some shares of the known classes; then distances.
+
+        ``rows`` are some of the new rows, and of the labelled ones; None is all.
+        """
         shares = np.maximum(shares, _LEAST_SHARE)
-        ratios = ratios_at_shares(scores, shares)
+        ratios, codes = ratios_at_shares(scores, shares), scores.codes
         new, old = (
             chosen_arrays().xp.column_stack(
                 [kept_there(ratios, sample)[:, used]]
@@ -264,8 +305,13 @@ class _Curves:
             )
             for sample in ("new", "labelled")
         )
-        counted = np.zeros(new.shape[1]), ratios.clusters, ratios.odds_step
-        cells = Candidates(new, old, *counted).cells((shares / scores.counts)[scores.codes])
+        clusters = ratios.clusters
+        if rows is not None:
+            (of_new, of_old), put = rows, chosen_arrays().put
+            new, old, codes = new[put(of_new)], old[put(of_old)], codes[of_old]
+            clusters = None if clusters is None else clusters.part(of_old, of_new)
+        counted = np.zeros(new.shape[1]), clusters, ratios.odds_step
+        cells = Candidates(new, old, *counted).cells((shares / scores.counts)[codes])
         F, H = cells.new, cells.labelled
         n_new, n_old = float(F[0].sum()), float(H[0].sum())
         share = round(n_new / (n_new + n_old), _SHARE_DIGITS)

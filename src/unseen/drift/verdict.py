@@ -131,6 +131,9 @@ class Drift(Frozen):
     laid_back : LaidBack or None
         The answer once a shift and a factor of each column are taken off; None where the question
         was not asked again in this way.
+    moved_class : class label or None
+        The class that moved alone, if any did: hardly any row lies where its rows lay, and the
+        rows that look most like it look new. None where nothing speaks for one class.
     as_class : bool, default=False
         Whether, under "unclear", hardly any row looks like training, and rows lie as far off as
         those of another class: the shares are then those if no class moved.
@@ -161,19 +164,22 @@ class Drift(Frozen):
     part: float = 0.0
     without: Without | None = None
     laid_back: LaidBack | None = None
+    moved_class: Any = None
     as_class: bool = False
 
     def must(self, factor: float = 1.0) -> float:
         """Share that must be unseen, with 95% confidence; 0 where nothing is sure.
 
-        The share holds if no kind of known row became more than ``factor`` times as common.
+        The share holds if no kind of known row became more than ``factor`` times as common. It is 0
+        where the shares are of other columns, or of rows laid back: what was left out, or taken
+        off, made rows that did not exist before.
         """
-        return self.tolerance.must(factor)
+        return 0.0 if self.answered is not None else self.tolerance.must(factor)
 
     @property
     def gamma(self) -> float:
         """Factor up to which something must be unseen; 0 if nothing must be even at factor 1."""
-        return self.tolerance.gamma
+        return 0.0 if self.answered is not None else self.tolerance.gamma
 
     @property
     def answered(self) -> Without | LaidBack | None:
@@ -211,9 +217,12 @@ class Drift(Frozen):
             range_ = "Between {} and {} may be new.".format(*map(short_share, interval))
         again = "" if self.answered is None else self.answered.sentence
         if self.verdict == "unclear":
+            moved = "known classes have moved"
+            if self.moved_class is not None:
+                moved = f"class {self._class_named} alone has moved"
             return (
                 f"{some} of the new rows look unlike training. Whether they are of new classes, or "
-                f"known classes have moved, is unclear.{range_ and f' {range_}'}{again}"
+                f"{moved}, is unclear.{range_ and f' {range_}'}{again}"
             )
         how_many = f"{some} of the new rows do not look as rows did"
         if self.unlike > HARDLY_ANY:
@@ -238,6 +247,10 @@ class Drift(Frozen):
         return range_ or "Whether any row is of a new class cannot be told."
 
     @property
+    def _class_named(self) -> str:
+        return shown(str(self.moved_class), _LONGEST_NAME)
+
+    @property
     def notices(self) -> tuple[Notice, ...]:
         """Notices for people; none where the verdict is "still"."""
         if self.verdict == "still":
@@ -257,6 +270,13 @@ class Drift(Frozen):
                 "column tells the two apart, ask about each alone."
             )
             found.append(Notice("part_moved", text))
+        elif self.moved_class is not None:
+            text = (
+                f"Hardly any new row lies where class {self._class_named} lay in training, and the "
+                "rows that look most like it look new: the class may have changed, or a new one "
+                "come in its place. Look at some of these rows."
+            )
+            found.append(Notice("class_moved", text))
         if self.verdict == "moved":
             shares = "none of their shares can be told" if self.far else "the shares allow for this"
             if self.answered is not None:
@@ -290,6 +310,7 @@ class Drift(Frozen):
             "part": self.part,
             "without": None if self.without is None else self.without.to_dict(),
             "laid_back": None if self.laid_back is None else self.laid_back.to_dict(),
+            "moved_class": None if self.moved_class is None else str(self.moved_class),
             "as_class": self.as_class,
         }
 

@@ -66,6 +66,7 @@ _SURELY_CLOSED = 0.018
 _TOO_FAR = 0.5
 # What discriminators find of the new classes that only posteriors of known ones would tell apart.
 _LEARNT = 0.75
+_MOST_TO_SHOW = 0.5  # detection limit up to which the rows can show a class
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,7 +190,8 @@ class OpenSetEstimator(ProportionEstimator):
                     moved = moved_reading(scores, fit)
                     three = weigh_three(fit, moved, self.prior_moved)
                 seen = (three.probability_moved, moved.far) if three and moved else (0.0, 0.0)
-                drift = drift_record(scores, *seen, fit.shares[-1])
+                alone = None if three is None else three.moved_class
+                drift = drift_record(scores, *seen, fit.shares[-1], alone)
             fit, three = _shrunk(scores, fit, three)
         # With one class little tells a class that moved from a new one that overlaps it: the
         # verdict and the intervals allow for moved, and the shares follow where the verdict is
@@ -252,7 +254,11 @@ def _unfound(scores: OpenScores, prior_closed: float) -> tuple[Missed, float | N
         for hidden in (scores.hidden, seen_by_posteriors)
     )
     more = np.maximum(by_distances, by_posteriors) - by_distances
-    return missed_share(by_distances + _LEARNT * more, SMALL_SHARE), limit
+    # Where not even half of the rows would show a class, that none was found says hardly anything,
+    # and a prior for small shares must not say it instead.
+    shows = limit is not None and limit <= _MOST_TO_SHOW
+    small = SMALL_SHARE if shows else SMALL_REST
+    return missed_share(by_distances + _LEARNT * more, small), limit
 
 
 def effective_rows(scores: OpenScores) -> tuple[float, float]:

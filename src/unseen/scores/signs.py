@@ -7,7 +7,7 @@ docs/drift.md, "The third hypothesis", numbers them, and says where the constant
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.special import entr, gammaln, logit
@@ -134,6 +134,8 @@ class Departure(Frozen):
     # How far known classes lie from their middle, in standard deviations of the columns that tell
     # them apart.
     separation: float
+    # (K,), the distance of the rows that look like each class; NaN where such rows are few.
+    by_class: FloatArray = field(default_factory=lambda: np.zeros(0))
 
     def log_likelihood(self, share: FloatArray, move: float = 0.0) -> FloatArray:
         """Log-likelihood of a share u of new rows, if known classes moved by so many deviations.
@@ -149,6 +151,12 @@ class Departure(Frozen):
         """Log-likelihood of u, given that known classes moved, by little or by much."""
         usual, large = (self.log_likelihood(share, move) for move in (_USUAL, _LARGE))
         return np.logaddexp(np.log1p(-_IS_LARGE) + usual, np.log(_IS_LARGE) + large)
+
+    def of_class(self, code: int) -> Departure | None:
+        """That of the rows which look like one class; None where such rows are few."""
+        if code >= len(self.by_class) or np.isnan(self.by_class[code]):
+            return None
+        return replace(self, distance=float(self.by_class[code]))
 
     def log_odds(
         self, moved: tuple[FloatArray, FloatArray], opened: tuple[FloatArray, FloatArray]
@@ -192,7 +200,7 @@ def mean_departure(
     limits = low - _WIDER * (high - low), high + _WIDER * (high - low)
     some = np.clip(some, *limits)
     spread = Standardisation.of(some, np.ones(len(some))).scale
-    means, moved, part = [], [], []
+    means, moved, part, codes = [], [], [], []
     for code in np.flatnonzero(np.bincount(looks_like)):
         own, own_new = (np.flatnonzero(like == code) for like in (looks_like, looks_like_new))
         here, there = (
@@ -201,6 +209,7 @@ def mean_departure(
         )
         if len(here) < _FEWEST_ROWS:
             continue
+        codes.append(code)
         means.append(here.mean(axis=0))
         moved.append(np.zeros_like(spread))
         part.append(len(own_new) if len(there) >= _FEWEST_ROWS else 0)
@@ -218,9 +227,13 @@ def mean_departure(
         between = np.average(np.square(means - middle), axis=0, weights=among)
         evenly = np.var(means, axis=0)
     told, told_evenly = (one / (1 - np.minimum(one, _MOST_TOLD)) for one in (between, evenly))
+    unit = max(float(told @ between), 1e-300)
     away = max(float(told @ np.average(moved, axis=0, weights=part)), 0.0)
     apart = float(told_evenly @ evenly) / max(float(told_evenly.sum()), 1e-300)
-    return Departure(float(np.sqrt(away / max(told @ between, 1e-300))), float(np.sqrt(apart)))
+    by_class = np.full(int(max(codes)) + 1, np.nan)
+    by_class[codes] = np.sqrt((np.array(moved) @ told).clip(min=0.0) / unit)
+    by_class[np.array(codes)[np.array(part) == 0]] = np.nan
+    return Departure(float(np.sqrt(away / unit)), float(np.sqrt(apart)), by_class)
 
 
 # 6 and 7. Laid, and beyond: rows laid onto labelled ones, and how far they stand off before
@@ -379,3 +392,37 @@ def _times(old: FloatArray, classes: FloatArray, new: FloatArray) -> float:
     every, every_new = (np.ones((1, len(one))) for one in (old, new))
     of_new = off((every_new, new), (every, old))[:, 0]
     return float((of_new / np.maximum(of_classes, _LEAST_OFF)).max())
+
+
+# One class alone moved
+
+# Log-odds of it begin here, and rise with every sign by its weight; fitted on development sets.
+_OF_ONE_CLASS, _DESERTED, _AS_EVER, _NOISE_OF_OTHERS = -2.4, 0.35, 1.9, 0.1
+
+
+@dataclass(frozen=True)
+class OneClass(Frozen):
+    """The class whose rows hold most of what looks new, as if it alone had moved.
+
+    After a new class came beside it, the ROC of the rows that look like the class ends in a slope:
+    the known rows that are left. After the class moved, none are left, and the ROC bends down to 0.
+    Other classes are as ever, and the rows lie near the class.
+    """
+
+    code: int  # of the class
+    share: float  # share of the new rows that look like the class, and new
+    of_own: float  # share of the rows that look like the class, of those that look new
+    deserted: float  # log-odds: no row is left where the class was
+    others: float  # share of the rows of all other classes that looks new
+    departure: Departure | None = None  # of the rows that look like the class
+
+    @property
+    def log_odds(self) -> float:
+        """Log Bayes factor of "this class moved" against open."""
+        as_ever = -np.log(self.others + _NOISE_OF_OTHERS)
+        found = _OF_ONE_CLASS + _DESERTED * self.deserted + _AS_EVER * as_ever
+        if self.departure is not None:
+            moved = self.departure.log_likelihood_if_moved(np.zeros(1))
+            opened = self.departure.log_likelihood(np.array([self.of_own]))
+            found += _WEIGHTS["departure"] * float((moved - opened)[0])
+        return float(found)

@@ -49,9 +49,11 @@ class Control:
             "" if self.interval is None else " ({} to {})".format(*map(short_share, self.interval))
         )
         share = "none" if self.unseen < NO_SHARE else short_share(self.unseen)
+        claim = f"would call {share}{ends} unseen"
+        if self.interval == (0.0, 1.0):
+            claim = "can say nothing"
         return (
-            "Known classes are taken as they look in the control, of which training alone would "
-            f"call {share}{ends} unseen."
+            f"Known classes are taken as they look in the control, of which training alone {claim}."
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -37,6 +37,10 @@ MOST_PARTS = 10
 _FEWEST_ROWS, _MOST_ROWS = 30, 5_000
 # Of fewer rows no density ratio can be learnt; the labelled rows of the class know more.
 FEWEST_IN_CONTROL = 20
+_CONTROL_FAR = (
+    "The control lies so far from the labelled rows that these do not tell its classes apart: the "
+    "unseen share is that against all known classes together, and their own shares are not known."
+)
 
 
 def estimate_against_control(
@@ -65,9 +69,17 @@ def estimate_against_control(
     there.labelled_ = here
     found = there.with_verdict(answer(there, here, new, confidence), new, None)
     limits = None if claim.intervals is None else tuple(claim.intervals[-1].tolist())
-    verdict = None if claim.drift is None else claim.drift.verdict
+    verdict, known = None, found.intervals
+    if claim.drift is not None:
+        verdict = claim.drift.verdict
+        if claim.drift.far:
+            # Nobody knows which class a row of the control is of; together they are all classes.
+            if known is not None:
+                known = np.vstack([np.tile([0.0, 1.0], (len(known) - 1, 1)), known[-1]])
+            lacking = (Notice("control_far", _CONTROL_FAR),)
     return replace(
         found,
+        intervals=known,
         control=Control(rows.shape[0], claim.unseen, limits, verdict),
         n_labelled=claim.n_labelled,
         notices=(*notices, *found.notices, *lacking),
